@@ -2,7 +2,7 @@
  * Measures `lint` as a process, from its start to its exit, from `dist` and from the sources.
  *
  *     npm run build && npm run bench:lint
- *     npm run bench:lint -- --rounds 3 --routes 200
+ *     npm run bench:lint -- --rounds 3 --routes 200 --schemas none,distinct
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,10 +10,14 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { manifestText } from './manifest.ts';
+import { type BodySchemas, manifestText } from './manifest.ts';
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '9' }, routes: { type: 'string', default: '200,10000' } },
+  options: {
+    rounds: { type: 'string', default: '9' },
+    routes: { type: 'string', default: '200,10000' },
+    schemas: { type: 'string', default: 'none,shared,distinct' },
+  },
 });
 
 /** Makes the process print its CPU time in microseconds as the last line of standard error. */
@@ -24,18 +28,21 @@ const folder = mkdtempSync(join(tmpdir(), 'lint-'));
 const entries = ['dist/cli/main.js', 'src/cli/main.ts'].filter((entry) => existsSync(pathOf(entry)));
 
 print(`${cpus()[0]?.model}, ${cpus().length} processors, Node ${process.version}, ${values.rounds} rounds\n\n`);
-print('| routes | from | start | wall ms, min | wall ms, median | CPU ms, median |\n|---|---|---|---|---|---|\n');
-for (const count of values.routes.split(',').map(Number)) {
-  const manifest = join(folder, `${count}.yaml`);
-  writeFileSync(manifest, manifestText(8080, 'http://127.0.0.1:7001', 'http://127.0.0.1:7001/keys', count));
-  for (const entry of entries) {
-    // The first start compiles the code and caches it for later starts.
-    row([count, entry, 'first'], () => run(entry, manifest, mkdtempSync(join(folder, 'cache-'))));
-    const cache = mkdtempSync(join(folder, 'cache-'));
-    run(entry, manifest, cache);
-    row([count, entry, 'later'], () => run(entry, manifest, cache));
+print('| routes | body schemas | from | start | wall ms, min | wall ms, median | CPU ms, median |\n');
+print('|---|---|---|---|---|---|---|\n');
+for (const count of values.routes.split(',').map(Number))
+  for (const bodySchemas of values.schemas.split(',') as BodySchemas[]) {
+    const manifest = join(folder, `${count}-${bodySchemas}.yaml`);
+    const jwks = 'http://127.0.0.1:7001/keys';
+    writeFileSync(manifest, manifestText(8080, 'http://127.0.0.1:7001', jwks, count, bodySchemas));
+    for (const entry of entries) {
+      // The first start compiles the code and caches it for later starts.
+      row([count, bodySchemas, entry, 'first'], () => run(entry, manifest, mkdtempSync(join(folder, 'cache-'))));
+      const cache = mkdtempSync(join(folder, 'cache-'));
+      run(entry, manifest, cache);
+      row([count, bodySchemas, entry, 'later'], () => run(entry, manifest, cache));
+    }
   }
-}
 rmSync(folder, { recursive: true });
 
 interface Cost {

@@ -25,11 +25,20 @@ export async function createKeys(folder: string): Promise<Keys> {
   return { token, jwks };
 }
 
+/** The body schemas of the other routes: none, a reference to one schema, or a different one for each route. */
+export type BodySchemas = 'none' | 'shared' | 'distinct';
+
 /** Returns a manifest of `count` routes: four that the benchmarks use, and others like those of a platform. */
-export function manifestText(port: number, upstream: string, jwks: string, count: number): string {
+export function manifestText(
+  port: number,
+  upstream: string,
+  jwks: string,
+  count: number,
+  bodySchemas: BodySchemas = 'none',
+): string {
   const others = Array.from({ length: Math.max(0, count - 4) }, (_, index) => {
     const area = `area-${index % 40}`;
-    return `  - { id: other-${index}, method: [GET, POST], path: '/api/${area}/things-${index}/{id}', upstream: up, access: protected }`;
+    return `  - { id: other-${index}, method: [GET, POST], path: '/api/${area}/things-${index}/{id}', upstream: up, access: protected${bodyText(bodySchemas, index)} }`;
   });
   return `version: 1
 listen: 127.0.0.1:${port}
@@ -56,6 +65,24 @@ routes:
   - { id: rest, method: any, path: '/api/rest/**', upstream: up, access: protected }
 ${others.join('\n')}
 `;
+}
+
+function bodyText(bodySchemas: BodySchemas, index: number): string {
+  if (bodySchemas === 'none') return '';
+  const schema = bodySchemas === 'shared' ? "{ $ref: '#/schemas/Notification' }" : distinctSchema(index);
+  return `, body: { schema: ${schema} }`;
+}
+
+function distinctSchema(index: number): string {
+  const properties = [
+    `name: { type: string, maxLength: ${index + 1} }`,
+    'mail: { type: string, format: email }',
+    'age: { type: integer, maximum: 150 }',
+    'kind: { enum: [contract, offer] }',
+    "code: { type: string, pattern: '^[a-z]{1,20}$' }",
+    'note: { type: string, maxLength: 4000 }',
+  ];
+  return `{ type: object, additionalProperties: false, required: [name], properties: { ${properties.join(', ')} } }`;
 }
 
 /** Returns a body of 1 kB that is valid against the schema. */

@@ -1,7 +1,7 @@
 /**
  * Generates code from the schemas of the manifest and of test files: types, and validators that are compiled ahead of time
- * (compiling at startup takes 75 times as long as loading). Also generates the validator of JSON Schema itself. `npm run
- * generate` runs this file. A test fails if the generated files in the repository are out of date.
+ * (compiling at startup takes 75 times as long as loading). `npm run generate` runs this file. A test fails if the generated
+ * files in the repository are out of date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -32,8 +32,6 @@ const LANGUAGES: readonly GeneratedLanguage[] = [
   },
 ];
 
-const META = 'https://json-schema.org/draft/2020-12/schema';
-
 /** Returns the texts of the generated files by their paths relative to this file. */
 export async function generate(): Promise<Record<string, string>> {
   const files: Record<string, string> = {};
@@ -43,7 +41,6 @@ export async function generate(): Promise<Record<string, string>> {
     files[names.types] = banner + (await generateTypes(text, type));
     files[names.validator] = banner + generateValidator(text);
   }
-  files['../src/plan/schema/json-schema.generated.ts'] = generateMetaValidator();
   return files;
 }
 
@@ -83,13 +80,6 @@ function generateValidator(text: string): string {
   });
   const schema = JSON.parse(text);
   return `${toModule(ajv, ajv.compile(schema))}export const keys = ${JSON.stringify(Object.keys(schema.properties))};\n`;
-}
-
-/** Generates a validator that stops at the first error, since the others often follow from it. */
-function generateMetaValidator(): string {
-  const ajv = new Ajv2020({ ownProperties: true, code: { source: true, esm: true } });
-  const banner = `// Made from ${META} by \`npm run generate\`. Do not edit.\n`;
-  return banner + toModule(ajv, ajv.getSchema(META) as ValidateFunction);
 }
 
 function toModule(ajv: Ajv2020, validate: ValidateFunction): string {

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from '../manifest/document.ts';
-import { formatYaml } from '../manifest/format.ts';
+import { formatText } from '../manifest/format.ts';
 import type { Source } from '../manifest/source.ts';
-import { tokenize } from '../manifest/yaml-tokens.ts';
 import { toProblems } from '../problem/problem.ts';
 import { formatProblems } from './format.ts';
 import { MANIFEST_OPTIONS, parseManifestArguments, readSource, readStandardInput } from './manifest-file.ts';
@@ -48,7 +47,7 @@ function format(source: Source, { err, errColour }: Terminal): string | undefine
     err(formatProblems(toProblems(findings, document), text, errColour));
     return undefined;
   }
-  const formatted = formatYaml(tokenize(text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')));
+  const formatted = formatText(text);
   const after = parse({ path, text: formatted });
   if (after.findings.length > 0 || !isDeepStrictEqual(after.document.value, document.value))
     throw new CommandError(

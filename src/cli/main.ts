@@ -78,6 +78,10 @@ if (Number.parseInt(process.versions.node, 10) < MIN_NODE_VERSION) {
 // Later starts read compiled code from a cache, which saves a third of their time.
 module.enableCompileCache();
 
+// The YAML parser reads an environment variable for each token. As a system call each time, that takes a sixth of the
+// parsing time.
+process.env = { ...process.env };
+
 const { main } = await import('./command-line.ts');
 const code = await main(process.argv.slice(2), createTerminal);
 // A gateway exits explicitly. If Node exited by itself, it would first restore the default actions of signals, and a late

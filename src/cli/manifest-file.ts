@@ -1,8 +1,9 @@
 import { relative, resolve, sep } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type LoadResult, load } from '../load.ts';
+import { decodeText } from '../manifest/decode-text.ts';
 import { createFileEnvironment, readText, readUpToLimit } from '../manifest/file-environment.ts';
-import { type Environment, MAX_FILE_BYTES, type Source } from '../manifest/source.ts';
+import { describeFileError, type Environment, MAX_FILE_BYTES, type Source } from '../manifest/source.ts';
 import { CommandError, type Options, UsageError } from './terminal.ts';
 
 export const DEFAULT_MANIFEST = 'gateway.yaml';
@@ -50,7 +51,7 @@ export function chooseManifest(names: readonly (string | undefined)[]): string {
 function relativePath(path: string): string {
   const inside = relative('', path);
   const isOutside = inside === '..' || inside.startsWith(`..${sep}`) || resolve(inside) === inside;
-  return isOutside ? path : inside.split(sep).join('/');
+  return isOutside ? path : inside.split(sep).join('/') || '.';
 }
 
 /** Reads and loads a manifest file. Throws a `CommandError` if it cannot be read. */
@@ -63,7 +64,7 @@ const STANDARD_INPUT = 0;
 
 /** Reads a manifest from standard input. */
 export function readStandardInput(): Source {
-  return { path: '<stdin>', text: readUpToLimit(STANDARD_INPUT, 0, '<stdin>').toString('utf8') };
+  return { path: '<stdin>', text: decodeText(readUpToLimit(STANDARD_INPUT, 0, '<stdin>')) };
 }
 
 /** Reads a manifest file. Throws a `CommandError` if it cannot be read. */
@@ -80,6 +81,7 @@ export function unreadableFileError(path: string, error: unknown, remedy: string
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EFBIG')
     return new CommandError(`${path}: larger than ${MAX_FILE_BYTES} bytes; split it into several files`);
-  const reason = code === 'ENOENT' ? 'no such file' : `cannot be read (${String(code)})`;
-  return new CommandError(`${path}: ${reason}; ${remedy}`);
+  if (code === 'ENOENT') return new CommandError(`${path}: no such file; ${remedy}`);
+  if (code === 'EISDIR') return new CommandError(`${path}: this is a folder; ${remedy}`);
+  return new CommandError(`${path} cannot be read: ${describeFileError(String(code))}`);
 }

@@ -1,4 +1,4 @@
-import { pairRoutes } from '../plan/route-pairs.ts';
+import { pairRoutes } from '../plan/route-pairing.ts';
 import { SEVERITY_RANKS } from '../problem/finding.ts';
 import { COMPARISONS } from './comparisons/index.ts';
 import type { Comparison, DiffContext, Difference, DiffFinding } from './difference.ts';

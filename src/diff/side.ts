@@ -1,8 +1,8 @@
 import type { PlannedManifest } from '../load.ts';
 import type { Manifest, RouteEntry } from '../manifest/manifest.generated.ts';
 import type { Environment } from '../manifest/source.ts';
-import type { PatternRoute } from '../plan/route-pairs.ts';
 import { parsePattern } from '../plan/routing/pattern.ts';
+import type { PatternRoute } from '../plan/routing/route-index.ts';
 import { bundleSchemas, type SchemaRoot } from '../plan/schema/schema-bundle.ts';
 import { redactRoot } from '../plan/schema/schema-compiler.ts';
 import { valueAt } from '../plan/schema/schema-walk.ts';

@@ -1,3 +1,4 @@
+import type { ReportedViolation } from '../gateway/telemetry/reported-violation.ts';
 import type { PlannedManifest } from '../load.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import type { OfflineOutcome } from '../offline/offline-gateway.ts';
@@ -6,7 +7,7 @@ import type { CallerClaims } from '../offline/stub-verifier.ts';
 import type { Route } from '../plan/route-definition.ts';
 import { didYouMean } from '../problem/did-you-mean.ts';
 import type { Path } from '../problem/finding.ts';
-import type { ExplainedRefusal, ReportedViolation } from './explanation.ts';
+import type { ExplainedRefusal } from './explanation.ts';
 
 /** Everything that explains the steps of a request: the manifest, the request and its outcome. */
 export interface ExplainContext {
@@ -49,7 +50,7 @@ export function createExplainContext(
     claims,
     outcome,
     refusal,
-    reported: (record.reported ?? []).map(({ code, pointers }) => ({ code, pointers })),
+    reported: record.reported ?? [],
     isLocalResponse: refusal === undefined && upstreamRequest === undefined && record.route === undefined,
     hasPath: record.path !== undefined || refusal?.code === 'path_ambiguous',
     route: plan.routes[index],

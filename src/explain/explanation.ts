@@ -1,4 +1,5 @@
 import type { RefusalCode } from '../gateway/response/refusal.ts';
+import type { ReportedViolation } from '../gateway/telemetry/reported-violation.ts';
 import type { Violation } from '../plan/violation.ts';
 
 /** Each decision about one request. `explain --json` prints it as JSON; docs/explain.md describes each member. */
@@ -28,12 +29,6 @@ export interface ExplainedRefusal {
   readonly reason: string;
   readonly detail: string;
   readonly errors: readonly Violation[];
-}
-
-export interface ReportedViolation {
-  readonly code: RefusalCode;
-  /** The locations of the violations: JSON Pointers (RFC 6901) into the body, or to parameters. */
-  readonly pointers: readonly string[];
 }
 
 /** The steps of a request, in order. */

@@ -33,6 +33,11 @@ export const ERROR_RULES: readonly Rule[] = [
   },
   { ...MANIFEST, id: 'address', rationale: 'The gateway cannot listen on an invalid address.' },
   {
+    ...OPERATIONS,
+    id: 'listen-twice',
+    rationale: 'Two servers cannot bind the same address, so the gateway would not start.',
+  },
+  {
     ...ROUTES,
     id: 'path',
     rationale: 'A pattern that matches no request, or that has two readings, does not do what its author intended.',
@@ -132,7 +137,11 @@ export const ERROR_RULES: readonly Rule[] = [
     id: 'body-types',
     rationale: 'A list of media types that matches nothing, or that contradicts the schema, refuses every body.',
   },
-  { ...VALIDATION, id: 'parameters', rationale: 'A rule for a parameter that no request can contain has no effect.' },
+  {
+    ...VALIDATION,
+    id: 'parameters',
+    rationale: 'A rule for a parameter that no request can contain or satisfy, or that never applies, is a mistake.',
+  },
   {
     ...VALIDATION,
     id: 'body-schema',

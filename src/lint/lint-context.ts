@@ -1,8 +1,8 @@
 import type { Document } from '../manifest/document.ts';
 import type { Manifest, RouteEntry } from '../manifest/manifest.generated.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { Route } from '../plan/route-definition.ts';
-import { type Pattern, parsePattern } from '../plan/routing/pattern.ts';
+import { parsePattern } from '../plan/routing/pattern.ts';
+import { type PatternRoute, RouteIndex } from '../plan/routing/route-index.ts';
 import type { Finding, Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 import { type SchemaNode, schemaNodes } from './schema-nodes.ts';
@@ -23,16 +23,16 @@ export interface LintContext extends ValidManifest {
   readonly routes: readonly LintRoute[];
   /** Every JSON Schema of the manifest, including nested ones. */
   readonly schemas: readonly SchemaNode[];
+  /** Finds the routes that overlap with a route. Sets have the indexes of `routes`. */
+  readonly routeIndex: RouteIndex<LintRoute>;
   readonly witnessSearch: WitnessSearch;
 }
 
 /** A route as written and as compiled. */
-export interface LintRoute {
+export interface LintRoute extends PatternRoute {
   /** For example `['routes', 3]`. */
   readonly path: Path;
   readonly entry: RouteEntry;
-  readonly route: Route;
-  readonly pattern: Pattern;
 }
 
 export function createLintContext(valid: ValidManifest): LintContext {
@@ -43,10 +43,12 @@ export function createLintContext(valid: ValidManifest): LintContext {
     route,
     pattern: parsePattern(route.path),
   }));
+  const routeIndex = RouteIndex.create(routes);
   return {
     ...valid,
     routes,
     schemas: [...schemaNodes(manifest)],
-    witnessSearch: new WitnessSearch(routes, plan.router),
+    routeIndex,
+    witnessSearch: new WitnessSearch(routeIndex, plan.router),
   };
 }

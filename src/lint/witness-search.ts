@@ -1,29 +1,43 @@
 import { sortMethods } from '../http-methods.ts';
-import { foldLiteral } from '../plan/routing/path-folding.ts';
-import type { Pattern } from '../plan/routing/pattern.ts';
-import { intersect, overlapSearchBudget, PatternTree } from '../plan/routing/pattern-overlap.ts';
-import { createRouter, type Router } from '../plan/routing/router.ts';
-import { createSamplePaths } from '../plan/routing/sample-paths.ts';
+import type { BitSet } from '../plan/routing/bit-set.ts';
+import { foldedVariants } from '../plan/routing/path-folding.ts';
+import { literalPattern, type Pattern } from '../plan/routing/pattern.ts';
+import { intersect } from '../plan/routing/pattern-overlap.ts';
+import type { RouteIndex } from '../plan/routing/route-index.ts';
+import type { Router } from '../plan/routing/router.ts';
+import { SamplePaths } from '../plan/routing/sample-paths.ts';
 import type { RouteWitness } from '../problem/finding.ts';
 import type { LintRoute } from './lint-context.ts';
+import { SpellingSearch } from './spelling-search.ts';
+
+/** A route with a request that matches its path, but goes to another route. */
+export interface LostRequest {
+  readonly loser: LintRoute;
+  /** The index of the loser. */
+  readonly index: number;
+  readonly witness: RouteWitness;
+}
 
 /**
- * Finds requests that demonstrate a finding. It generates sample paths and matches them with the router of the plan,
- * so every witness behaves in the running gateway as reported.
+ * Finds requests that demonstrate a finding. It creates sample paths and matches them with the router of the plan,
+ * so every witness behaves in the running gateway as reported. No search stops early: without a witness there is none.
  */
 export class WitnessSearch {
-  readonly #routes: readonly LintRoute[];
+  readonly #index: RouteIndex<LintRoute>;
   readonly #router: Router;
-  /** Yields sample paths of a pattern: a route that matches none of them matches no path of the pattern. */
-  readonly samplePaths: (pattern: Pattern) => Generator<string>;
-  #plainRouter: Router | undefined;
-  /** The patterns of the routes, by their folded form. */
-  #foldedTree: PatternTree<Pattern> | undefined;
+  readonly #samplePaths: SamplePaths;
+  readonly #spellings: SpellingSearch;
 
-  constructor(routes: readonly LintRoute[], router: Router) {
-    this.#routes = routes;
+  constructor(index: RouteIndex<LintRoute>, router: Router) {
+    this.#index = index;
     this.#router = router;
-    this.samplePaths = createSamplePaths(routes.map(({ pattern }) => pattern));
+    this.#samplePaths = SamplePaths.create(index.patterns.patterns);
+    this.#spellings = new SpellingSearch(index, this.#samplePaths);
+  }
+
+  /** Yields sample paths of a pattern: a route that matches none of them matches no path of the pattern. */
+  samplePaths(pattern: Pattern): Generator<string> {
+    return this.#samplePaths.of(pattern);
   }
 
   /** Returns a request with the route that the plan matches for it. */
@@ -32,62 +46,74 @@ export class WitnessSearch {
   }
 
   /** Finds a request with one of these methods, and a path of the pattern `within`, that goes to the route. */
-  findRequest({ route, pattern }: LintRoute, methods: readonly string[], within = pattern): RouteWitness | undefined {
+  findRequest(lintRoute: LintRoute, methods: readonly string[], within = lintRoute.pattern): RouteWitness | undefined {
+    const { route } = lintRoute;
     const sorted = sortMethods(methods);
-    let isRefused = false;
+    const refused: RouteWitness[] = [];
     for (const path of this.samplePaths(within))
       for (const method of sorted) {
         const winner = this.#router.match(method, path);
         if (winner === route) return { method, path, route: route.id };
-        isRefused ||= winner === undefined;
+        if (winner === undefined) refused.push({ method, path, route: undefined });
       }
-    if (!isRefused) return undefined;
-    for (const path of this.#otherSpellings(within))
-      for (const method of sorted)
-        if (this.#router.match(method, path) === route) return { method, path, route: route.id };
+    for (const { method, path } of refused)
+      for (const respelled of this.#spellings.pathsInstead({ lintRoute, method, path, within }))
+        if (this.#router.match(method, respelled) === route) return { method, path: respelled, route: route.id };
+    return undefined;
+  }
+
+  /** True if no request with one of these methods goes to the route. */
+  isUnreachable(lintRoute: LintRoute, methods: readonly string[]): boolean {
+    if (this.findRequest(lintRoute, methods) !== undefined) return false;
+    // The router refuses a path with several folded forms for any of them. If other spellings exist, one could be accepted.
+    return this.samplePaths(lintRoute.pattern).every(
+      (path) =>
+        new Set(foldedVariants(path)).size === 1 ||
+        methods.every((method) => !this.#hasSpellings(lintRoute, method, path)),
+    );
+  }
+
+  #hasSpellings(lintRoute: LintRoute, method: string, path: string): boolean {
+    if (this.#firstMatch(method, path) !== lintRoute) return false;
+    return !this.#spellings.pathsInstead({ lintRoute, method, path, within: lintRoute.pattern }).next().done;
+  }
+
+  /** Returns the route that takes precedence for a request, even if the router refuses the path. */
+  #firstMatch(method: string, path: string): LintRoute | undefined {
+    const { patterns, routes } = this.#index;
+    const [first] = patterns.foremost(patterns.overlapping(literalPattern(path), this.#index.withMethod(method)));
+    return first === undefined ? undefined : routes[first];
+  }
+
+  /** Finds a request with one of these methods, and a path of the pattern, that goes to some route. */
+  findAnyRequest(methods: readonly string[], pattern: Pattern): RouteWitness | undefined {
+    const requests = [...this.samplePaths(pattern)].flatMap((path) => methods.map((method) => ({ method, path })));
+    const witness = requests.find(({ method, path }) => this.#router.match(method, path) !== undefined);
+    if (witness !== undefined) return this.match(witness.method, witness.path);
+    // The router refuses all of them, but may accept other spellings for the routes that would win.
+    for (const { method, path } of requests) {
+      const first = this.#firstMatch(method, path);
+      const found = first && this.findRequest(first, [method], pattern);
+      if (found !== undefined) return found;
+    }
     return undefined;
   }
 
   /**
-   * Yields paths of a pattern that fold to a path of another route. The router refuses a path that folds to a path of a
-   * stricter route. If it refuses all sample paths for this reason, it may still accept one of these.
+   * Yields the candidates that have a request which matches them too, but goes to the route.
+   *
+   * @param candidates overlap with the route. None precedes it if it accepts the method.
    */
-  *#otherSpellings(pattern: Pattern): Generator<string> {
-    const folded = pattern.map(foldLiteral);
-    for (const twin of this.#getFoldedTree().overlapping(folded, overlapSearchBudget(this.#routes))) {
-      const intersection = intersect(folded, twin.map(foldLiteral)) ?? [];
-      const respelled = intersection.map((segment, index) => {
-        const [original, other] = [pattern[index], twin[index]];
-        if (original?.kind === 'literal') return original;
-        return other?.kind === 'literal' ? { ...other, text: `${other.text};x` } : segment;
-      });
-      yield* this.samplePaths(respelled);
-    }
-  }
-
-  #getFoldedTree(): PatternTree<Pattern> {
-    if (this.#foldedTree === undefined) {
-      this.#foldedTree = new PatternTree();
-      for (const { pattern } of this.#routes) this.#foldedTree.add(pattern.map(foldLiteral), pattern);
-    }
-    return this.#foldedTree;
-  }
-
-  /** True if other routes receive every request with this method. */
-  isShadowed({ route, pattern }: LintRoute, method: string): boolean {
-    return this.samplePaths(pattern).every((path) => this.#getPlainRouter().match(method, path)?.key !== route.key);
-  }
-
-  /** Returns a router in which no route is stricter than another, so that it never refuses a path because of folding. */
-  #getPlainRouter(): Router {
-    const unprotected = {
-      access: 'public',
-      auth: undefined,
-      login: undefined,
-      body: undefined,
-      parameters: undefined,
-    } as const;
-    this.#plainRouter ??= createRouter(this.#routes.map(({ route }) => ({ ...route, ...unprotected })));
-    return this.#plainRouter;
+  *lostRequests(lintRoute: LintRoute, method: string, candidates: BitSet): Generator<LostRequest> {
+    const open = candidates.copy();
+    const contest = { pattern: lintRoute.pattern, method, candidates };
+    for (const { members } of this.#index.wonPaths(contest, this.#samplePaths))
+      for (const index of members.intersect(open)) {
+        open.delete(index);
+        const loser = this.#index.routes[index] as LintRoute;
+        const overlap = intersect(lintRoute.pattern, loser.pattern);
+        const witness = overlap && this.findRequest(lintRoute, [method], overlap);
+        if (witness !== undefined) yield { loser, index, witness };
+      }
   }
 }

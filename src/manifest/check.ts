@@ -25,7 +25,7 @@ export function checkAgainst<Value>(
   if (validate(checked)) return { checked, findings: [] };
   const errors = validate.errors ?? [];
   const quote: ValueQuoter = (path) =>
-    isSecret(path) ? 'the value from the environment' : displayValue(valueAt(value, path));
+    isSecret(path) ? 'the value from the environment' : displayValue(valueAt(value, path), path.length === 0);
   return {
     checked,
     findings: withoutMisspeltKeys(withoutUnintendedBranches(errors))
@@ -79,8 +79,8 @@ function withoutMisspeltKeys(errors: readonly ErrorObject[]): ErrorObject[] {
   );
 }
 
-function displayValue(value: YamlValue): string {
-  if (value === null) return 'an empty value';
+function displayValue(value: YamlValue, isRoot: boolean): string {
+  if (value === null) return isRoot ? 'an empty file' : 'an empty value';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a map';
   const text = JSON.stringify(value);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expandGlob } from './file-glob.ts';
-import type { Environment } from './source.ts';
+import { type Environment, MAX_ALL_CHARACTERS } from './source.ts';
 
 /** The SHA-256 in hex of each file that a manifest names, by the path in the manifest; empty for an unreadable file. */
 export type FileHashes = ReadonlyMap<string, string>;
@@ -17,9 +17,6 @@ export interface TrackedEnvironment extends Environment {
   /** Returns the paths of the files that match a pattern. */
   readonly expandGlob: (pattern: string) => readonly string[];
 }
-
-/** The limit for all files of one manifest together, since it may name hundreds. */
-export const MAX_ALL_CHARACTERS = 25_000_000;
 
 /** Wraps an environment and records the dependencies that are read through it. */
 export function trackDependencies(environment: Environment): {
@@ -71,5 +68,7 @@ function hashOf(path: string, readFile: Environment['readFile']): string {
 }
 
 export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  // Each invalid byte of a file counts. As UTF-8, all of them would be the same replacement character.
+  const bytes = text.isWellFormed() ? text : Buffer.from(text, 'utf16le');
+  return createHash('sha256').update(bytes).digest('hex');
 }

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, opendirSync, openSync, readSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { decodeText } from './decode-text.ts';
 import { type Environment, MAX_FILE_BYTES } from './source.ts';
 
 /** An environment that reads the file system. */
@@ -29,7 +30,7 @@ function readRegularFile(path: string): string {
   return withFile(path, constants.O_RDONLY | constants.O_NONBLOCK, (file) => {
     const stat = fstatSync(file);
     if (!stat.isFile() && !stat.isDirectory()) throw fileError('not a regular file', `${path} is not a regular file`);
-    return readUpToLimit(file, stat.size, path).toString('utf8');
+    return decodeText(readUpToLimit(file, stat.size, path));
   });
 }
 
@@ -38,9 +39,9 @@ export function readBytes(path: string): Buffer {
   return withFile(path, constants.O_RDONLY, (file) => readUpToLimit(file, fstatSync(file).size, path));
 }
 
-/** Reads a file as `readBytes` does, and decodes it from UTF-8. */
+/** Reads a file as `readBytes` does, and decodes it as `decodeText` does. */
 export function readText(path: string): string {
-  return readBytes(path).toString('utf8');
+  return decodeText(readBytes(path));
 }
 
 function withFile<Result>(path: string, flags: number, read: (file: number) => Result): Result {

@@ -1,5 +1,5 @@
 import { gapBetween, isIndicator, type SpacedToken } from './spacing.ts';
-import type { YamlToken } from './yaml-tokens.ts';
+import { tokenize, type YamlToken } from './yaml-tokens.ts';
 
 const INDENT = 2;
 
@@ -16,6 +16,16 @@ interface SourceLine {
   readonly tokens: readonly SpacedToken[];
   /** True if it begins inside brackets. */
   readonly isInFlow: boolean;
+}
+
+/**
+ * Formats the text of a file as `formatYaml` does, and keeps its line ends, LF or CRLF; of both, those of most lines. Removes the
+ * byte order mark.
+ */
+export function formatText(text: string): string {
+  const formatted = formatYaml(tokenize(text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')));
+  const isCrlf = text.split('\r\n').length > text.split(/(?<!\r)\n/).length;
+  return isCrlf ? formatted.replaceAll('\n', '\r\n') : formatted;
 }
 
 /**

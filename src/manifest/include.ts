@@ -4,7 +4,7 @@ import { type Document, parse } from './document.ts';
 import { MAX_GLOB_MATCHES } from './file-glob.ts';
 import { isMergedKey, MERGED_KEYS } from './manifest-keys.ts';
 import { mergeDocuments } from './merge-documents.ts';
-import { MAX_FILE_BYTES, type Source } from './source.ts';
+import { describeFileError, MAX_FILE_BYTES, type Source } from './source.ts';
 
 const RULE = 'include';
 const MAX_FILES = 1_000;
@@ -28,11 +28,15 @@ export function readDocument(
     // The limit of one file applies to all texts together. Files after it are not read.
     if (bytes > MAX_FILE_BYTES) return [];
     const path = ['include', ...(patterns.isList ? [index] : [])];
-    const text = readText(file, environment);
-    bytes += Buffer.byteLength(text ?? '');
-    if (text === undefined || bytes > MAX_FILE_BYTES) {
-      const reason = text === undefined ? 'cannot be read' : `makes the manifest larger than ${MAX_FILE_BYTES} bytes`;
-      findings.push(errorAt(path, RULE, `the file "${file}" ${reason}; name files in the manifest's folder`));
+    const read = readText(file, environment);
+    const text = typeof read === 'string' ? read : '';
+    bytes += Buffer.byteLength(text);
+    if (typeof read !== 'string' || bytes > MAX_FILE_BYTES) {
+      const reason =
+        typeof read === 'string'
+          ? `makes the manifest larger than ${MAX_FILE_BYTES} bytes; include fewer files`
+          : `cannot be read: ${describeFileError(read.code)}`;
+      findings.push(errorAt(path, RULE, `the file "${file}" ${reason}`));
       return [];
     }
     const { document, findings: syntax } = parseText({ path: displayPathBeside(source.path, file), text });
@@ -95,11 +99,11 @@ function isWithinFolder(pattern: string): boolean {
   return !/^\/|\\|\$\{|^[A-Za-z]:/.test(pattern) && !pattern.split('/').includes('..');
 }
 
-function readText(file: string, { readFile }: TrackedEnvironment): string | undefined {
+function readText(file: string, { readFile }: TrackedEnvironment): string | { readonly code: string } {
   try {
     return readFile(file);
-  } catch {
-    return undefined;
+  } catch (error) {
+    return { code: error instanceof Error && 'code' in error ? String(error.code) : 'ENOENT' };
   }
 }
 

@@ -209,7 +209,7 @@ grace: string
  */
 export interface Reload {
 /**
- * A test file, as for `signing-gateway test`, relative to the manifest. The gateway activates a manifest only if it passes these tests, at startup too. By default there is no self-test.
+ * A test file, as for `signing-gateway test`, relative to the manifest. The gateway activates a manifest only if it passes these tests, at startup too; `lint` runs them as well. By default there is no self-test.
  */
 selfTest?: string
 /**

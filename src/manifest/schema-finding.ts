@@ -41,7 +41,7 @@ const BY_KEYWORD: Readonly<Record<string, (context: SchemaErrorContext) => Findi
     const name: string = params['additionalProperty'];
     const known = Object.keys(error.parentSchema?.['properties'] ?? {});
     const fix = keyFix([...path, name], name, known, root);
-    return [{ ...errorAtKey([...path, name], RULE, `unknown key "${name}"${suggestion(name, known)}`), fix }];
+    return [{ ...errorAtKey([...path, name], RULE, `unknown key "${name}"${remedyOf(name, known)}`), fix }];
   },
   propertyNames({ error, params, path }) {
     const name: string = params['propertyName'];
@@ -70,8 +70,11 @@ const BY_KEYWORD: Readonly<Record<string, (context: SchemaErrorContext) => Findi
     const fix = valueFix(path, unitFixer(noun)?.(stringAt(root, path)));
     return [{ ...errorAt(path, RULE, `${quote(path)} is not ${noun ?? 'well formed'}${examples}`), fix }];
   },
-  type({ params, path, noun, examples, quote }) {
-    const remedy = examples || (noun && params['type'] === 'string' ? '; put it in quotes' : '');
+  type({ params, path, noun, examples, root, quote }) {
+    const isKey = params['type'] === 'object' && /^[\w$-]+(?::(?!\/\/)\S|[\uFE55\uFF1A])/.test(stringAt(root, path));
+    const remedy = isKey
+      ? '; write a colon and a space after the key'
+      : examples || (noun && params['type'] === 'string' ? '; put it in quotes' : '');
     const wanted = noun ?? TYPES[String(params['type'])] ?? params['type'];
     return [errorAt(path, RULE, `${quote(path)} is not ${wanted}${remedy}`)];
   },
@@ -88,7 +91,8 @@ const BY_KEYWORD: Readonly<Record<string, (context: SchemaErrorContext) => Findi
     return [errorAt(path, RULE, `only one of these is allowed here: ${names}; remove the others`)];
   },
   uniqueItems({ params, path, quote }) {
-    const twin = [...path, params['i']];
+    // The validator names the two items in any order. The first one stays.
+    const twin = [...path, Math.max(params['i'], params['j'])];
     const message = `${quote(twin)} is in this list twice; remove one`;
     return [{ ...errorAt(twin, RULE, message), fix: { change: 'remove', path: twin } }];
   },
@@ -101,6 +105,12 @@ function emptyFinding({ path, examples }: SchemaErrorContext): Finding[] {
 function rangeFinding({ error, path, quote }: SchemaErrorContext): Finding[] {
   const { minimum, maximum } = error.parentSchema ?? {};
   return [errorAt(path, RULE, `${quote(path)} is out of range; write a number from ${minimum} to ${maximum}`)];
+}
+
+/** Returns the remedy for an unknown key. `login:{ token` is one key, because a colon ends a key only before a space. */
+function remedyOf(name: string, known: readonly string[]): string {
+  const [start = '', rest = ''] = name.split(/:(?=\S)/, 2);
+  return rest !== '' && known.includes(start) ? '; a colon needs a space after it' : suggestion(name, known);
 }
 
 /** Returns a fix for a misspelt key if only one name is near and the map does not have that name yet. */

@@ -8,11 +8,44 @@ export interface Source {
 /** The limit of each file of a manifest. 10,000 routes have about 2 MB. */
 export const MAX_FILE_BYTES = 5_000_000;
 
+/** The limit for all files of one manifest together, since it may name hundreds. */
+export const MAX_ALL_CHARACTERS = 25_000_000;
+
+/**
+ * Returns why a file that the manifest names cannot be read, and what to do, as the end of a message.
+ *
+ * @param code the code of the error that `Environment.readFile` has thrown
+ * @param base the file that the path is relative to
+ */
+export function describeFileError(code: string, base = 'the manifest'): string {
+  const [reason, remedy] = FILE_ERRORS[code] ?? [code, `write the path of a file relative to ${base}`];
+  return `${reason}; ${remedy.replace('BASE', base)}`;
+}
+
+const MISSING = ['it does not exist', 'write a path relative to BASE'] as const;
+const FORBIDDEN = ['its permissions do not allow it', 'let the user of the gateway read it'] as const;
+
+const FILE_ERRORS: Readonly<Record<string, readonly [reason: string, remedy: string]>> = {
+  ENOENT: MISSING,
+  ENOTDIR: MISSING,
+  EACCES: FORBIDDEN,
+  EPERM: FORBIDDEN,
+  EISDIR: ['it is a folder', 'name a file in it'],
+  EFBIG: [
+    `it has more than ${MAX_FILE_BYTES} bytes, or all files of the manifest together more than ${MAX_ALL_CHARACTERS} characters`,
+    'name a smaller file',
+  ],
+  'not a regular file': ['it is a pipe or a device', 'name a regular file'],
+};
+
 /** The environment variables and files that a manifest may use. `load` has no other inputs. */
 export interface Environment {
   /** Environment variables, for `${NAME}` in values. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Returns the text of a file by its path relative to the manifest. Throws the errors of `fs`, and `EFBIG` above the limit. */
+  /**
+   * Returns the text of a file by its path relative to the manifest, as `decodeText` does. Throws the errors of `fs`, and `EFBIG`
+   * above the limit.
+   */
   readonly readFile: (path: string) => string;
   /** Returns the names in a folder by its path relative to the manifest. Throws the errors of `fs`. By default there are no folders. */
   readonly listFolder?: (path: string) => readonly string[];

@@ -4,11 +4,14 @@ import { CST, Lexer } from 'yaml';
 export interface YamlToken {
   readonly kind: 'space' | 'newline' | 'comment' | 'scalar' | 'block-scalar-header' | 'block-scalar' | 'other';
   readonly text: string;
+  /** Its offset in UTF-16 code units. */
+  readonly start: number;
 }
 
-/** Splits YAML text without syntax errors into tokens. */
+/** Splits YAML text into tokens. After a syntax error they are a guess. */
 export function tokenize(text: string): YamlToken[] {
   const tokens: YamlToken[] = [];
+  let start = 0;
   // The lexer announces a scalar before its text, and a block scalar by its header.
   let announced: YamlToken['kind'] | undefined;
   let next: YamlToken['kind'] = 'scalar';
@@ -22,7 +25,9 @@ export function tokenize(text: string): YamlToken[] {
       continue;
     }
     announced = undefined;
-    if (lexeme !== '' && type !== 'doc-mode' && type !== 'flow-error-end') tokens.push({ kind, text: lexeme });
+    if (lexeme === '' || type === 'doc-mode' || type === 'flow-error-end') continue;
+    tokens.push({ kind, text: lexeme, start });
+    start += lexeme.length;
   }
   return tokens;
 }
@@ -36,13 +41,7 @@ export interface YamlComment {
 
 /** Returns the comments of YAML text, in order. */
 export function commentsOf(text: string): YamlComment[] {
-  const comments: YamlComment[] = [];
-  let start = 0;
-  for (const token of tokenize(text)) {
-    if (token.kind === 'comment') comments.push({ start, text: token.text });
-    start += token.text.length;
-  }
-  return comments;
+  return tokenize(text).flatMap(({ kind, text, start }) => (kind === 'comment' ? [{ start, text }] : []));
 }
 
 function tokenKind(type: string | null): YamlToken['kind'] {

@@ -1,10 +1,13 @@
-import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, visit } from 'yaml';
 import type { Fix, Path } from '../problem/finding.ts';
 import type { TextEdit } from '../problem/problem.ts';
 import { removeItem, replaceScalar, type ScalarSpan } from './scalar-edits.ts';
 
 /** Offsets in UTF-16 code units. */
 export type OffsetRange = { readonly start: number; readonly end: number };
+
+/** The tree of a document; `null` if the document is empty. */
+export type YamlRoot = Node | null;
 
 /** The node at the end of a path. */
 interface ResolvedNode {
@@ -90,4 +93,18 @@ function highlightNode(node: Node | null): Node | null {
 
 export function nodeOffsets(node: Node | null): OffsetRange {
   return { start: node?.range?.[0] ?? 0, end: node?.range?.[1] ?? 0 };
+}
+
+/** Returns the last quote, or the last bracket, that is open at an offset. */
+export function openerBefore(root: YamlRoot, offset: number, opener: 'quote' | 'bracket'): OffsetRange | undefined {
+  let start: number | undefined;
+  visit(root, (_key, node) => {
+    const isOpener =
+      opener === 'quote'
+        ? isScalar(node) && /^QUOTE/.test(node.type ?? '')
+        : (isMap(node) || isSeq(node)) && node.flow === true;
+    const range = isOpener ? (node as Node).range : undefined;
+    if (range && range[0] < offset && offset <= range[2]) start = range[0];
+  });
+  return start === undefined ? undefined : { start, end: start + 1 };
 }

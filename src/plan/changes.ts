@@ -1,15 +1,15 @@
 import type { Plan } from './plan.ts';
+import { pairRoutesSliced } from './route-pairing.ts';
 import {
   becameProtected,
   becamePublic,
   compareRoutes,
   type PairingSide,
-  type PatternRoute,
-  pairRoutesSliced,
   type RouteChanges,
   type RoutePair,
 } from './route-pairs.ts';
 import { parsePattern } from './routing/pattern.ts';
+import type { PatternRoute } from './routing/route-index.ts';
 import { runToEnd, type SlicedWork } from './sliced-work.ts';
 import type { Auth } from './tokens/auth.ts';
 
@@ -41,7 +41,9 @@ export function comparePlans(old: Plan, next: Plan): PlanChanges {
 export function* comparePlansSliced(old: Plan, next: Plan): SlicedWork<PlanChanges> {
   const routes = compareRoutes(old.routes, next.routes);
   const isSame = routes.added.length + routes.removed.length + routes.changed.length === 0;
-  const pairs = isSame ? [] : yield* pairRoutesSliced(yield* pairingSideOf(old), yield* pairingSideOf(next));
+  const all = isSame ? [] : yield* pairRoutesSliced(yield* pairingSideOf(old), yield* pairingSideOf(next));
+  // A route that keeps its id and moves to another path does not change the access to its old requests.
+  const pairs = all.filter(({ request }) => request !== undefined);
   const upstreams = new Set(old.upstreams.map(({ key }) => key));
   const upstreamIds = new Set(next.upstreams.map(({ id }) => id));
   const serverKeys = Object.keys(next.server.keys) as (keyof Plan['server']['keys'])[];

@@ -9,8 +9,9 @@ import { createRouterSliced } from './routing/router.ts';
 import { createManifestNameCheck } from './schema/manifest-names.ts';
 import { createSchemaCompiler } from './schema/schema-compiler.ts';
 import { compileAddress } from './settings/address.ts';
-import { compileAdmin } from './settings/admin.ts';
+import { adminListenPath, compileAdmin } from './settings/admin.ts';
 import { compileCors } from './settings/cors.ts';
+import { checkListeners } from './settings/listeners.ts';
 import { compileReload } from './settings/reload.ts';
 import { compileServer } from './settings/server.ts';
 import { compileUpstreams } from './settings/upstream.ts';
@@ -43,7 +44,10 @@ export function* compilePlan(
   const auth = authEntry && compileAuth(authEntry, tokens, options.previous?.auth?.verifier);
   const cors = invalidParts.has('cors') ? undefined : manifest.cors && compileCors(manifest.cors, findings);
   const hasSchemas = !invalidParts.has('') && !invalidParts.has('schemas');
-  const schemas = hasSchemas ? createSchemaCompiler(manifest, readFile, secrets, findings) : undefined;
+  const neededContents = options.previous?.compilations?.compiledContents ?? new Set();
+  const schemas = hasSchemas
+    ? yield* createSchemaCompiler(manifest, readFile, secrets, findings, neededContents)
+    : undefined;
   for (const name of Object.keys(schemas === undefined ? {} : manifest.schemas)) {
     schemas?.compile(['schemas', name], findings);
     yield;
@@ -51,6 +55,8 @@ export function* compilePlan(
   const listen = invalidParts.has('listen') ? undefined : compileAddress(manifest.listen, ['listen'], findings);
   const adminEntry = invalidParts.has('admin') ? undefined : manifest.admin;
   const admin = adminEntry === undefined ? undefined : compileAdmin(adminEntry, { readFile, secrets, findings });
+  if (listen !== undefined && adminEntry !== undefined && admin !== undefined)
+    checkListeners(listen, admin, adminListenPath(adminEntry), findings);
   const server = invalidParts.has('server') ? undefined : compileServer(manifest.server, options.readFile, findings);
   const reload = invalidParts.has('reload') ? undefined : compileReload(manifest.reload, readFile, findings);
   const parsedRoutes: ParsedRoute[] = [];
@@ -90,6 +96,7 @@ export function* compilePlan(
     sampledTraces: invalidParts.has('tracing') ? 1 : manifest.tracing.sample,
     cors,
     schemas: schemas?.redactedRoot,
+    compilations: schemas?.compilations,
   };
   return { plan: Object.freeze(plan), findings };
 }

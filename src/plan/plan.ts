@@ -1,5 +1,6 @@
 import type { Route } from './route-definition.ts';
 import type { Router } from './routing/router.ts';
+import type { SchemaCompilations } from './schema/value-validator.ts';
 import type { ListenAddress } from './settings/address.ts';
 import type { AdminSettings } from './settings/admin.ts';
 import type { Cors } from './settings/cors.ts';
@@ -24,6 +25,8 @@ export interface Plan {
   readonly auth: Auth | undefined;
   /** All schemas, redacted, for descriptions of the routes; references never leave this value. */
   readonly schemas: Readonly<Record<'schemas' | 'routes' | 'files', unknown>> | undefined;
+  /** The state of the schemas: most are compiled when a request first needs them. */
+  readonly compilations: SchemaCompilations | undefined;
   /** The share of 2xx responses that get a line in the log: from 0 to 1. */
   readonly sample2xx: number;
   /** The share of the traces started by the gateway that are marked as sampled: from 0 to 1. */

@@ -43,13 +43,28 @@ function isPrefix(start: string, word: string): boolean {
   return start.length >= 3 && word.startsWith(start);
 }
 
-/** Returns `; did you mean "x"?`. If no word is near, lists the valid ones: `; write one of: a, b`. */
+/**
+ * Returns `; did you mean "x"?`, and the first character that only looks like one of x. If no word is near, lists the valid
+ * ones: `; write one of: a, b`. Never suggests the written word itself, which is then rejected for another reason.
+ */
 export function suggestion(written: string, known: readonly string[]): string {
-  const near = didYouMean(written, known);
-  if (near !== undefined) return `; did you mean "${near}"?`;
+  const near = didYouMean(
+    written,
+    known.slice(0, MAX_WORDS).filter((word) => word !== written),
+  );
+  if (near !== undefined) return `; did you mean "${near}"?${strayCharacter(written, near)}`;
   if (known.length === 0) return '';
   const words = known.slice(0, 12).join(', ');
   return `; write one of: ${words}${known.length > 12 ? ', …' : ''}`;
+}
+
+/** Names a character that is not in the near word and that a reader may not see: a letter of another script, or a space. */
+function strayCharacter(written: string, near: string): string {
+  const characters = [...written];
+  const index = characters.findIndex((character) => !/[ -~]/.test(character) && !near.includes(character));
+  const code = characters[index]?.codePointAt(0);
+  if (code === undefined) return '';
+  return ` (character ${index + 1} is U+${code.toString(16).toUpperCase().padStart(4, '0')})`;
 }
 
 function fold(word: string): string {

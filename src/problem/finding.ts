@@ -45,11 +45,18 @@ export interface Finding {
   readonly fix?: Fix | undefined;
   /** True if the value at the location is a secret, which is never printed. */
   readonly isSecret?: boolean;
+  /** True if the message quotes no part of a value, so that it may be printed for a value from the environment. */
+  readonly isQuoteFree?: boolean;
 }
 
 /** An error at a value. */
 export function errorAt(path: Path, rule: string, message: string): Finding {
   return { rule, severity: 'error', location: { path, at: 'value' }, message };
+}
+
+/** An error at a value that may come from the environment. The message must quote no part of the value. */
+export function quoteFreeErrorAt(path: Path, rule: string, message: string): Finding {
+  return { ...errorAt(path, rule, message), isQuoteFree: true };
 }
 
 /** An error at the key that holds a value. */

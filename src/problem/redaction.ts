@@ -25,7 +25,7 @@ export interface Secrets {
   readonly redactText: (text: string) => string;
   /** Returns a value in which every text is redacted as by `redactText`. */
   readonly redactTexts: (value: unknown) => unknown;
-  /** Returns a finding of the compiler without its message if the message may quote a value from the environment. */
+  /** Returns a finding of the compiler that names the variables of its value, and hides a message that may quote the value. */
   readonly redactFinding: (finding: Finding) => Finding;
 }
 
@@ -44,7 +44,7 @@ export function createSecrets(secrets: readonly Secret[]): Secrets {
     redactValue: <T>(value: T, path: Path) => redactByTree(nodeAt(path), value) as T,
     redactText,
     redactTexts: (value) => redactTexts(value, redactText),
-    redactFinding: (finding) => redactFinding(finding, hasSecretWithin),
+    redactFinding: (finding) => redactFinding(finding, (path) => (path.length === 0 ? [] : variablesIn(nodeAt(path)))),
   };
 }
 
@@ -79,22 +79,30 @@ function dots(text: string): string {
 /** The paths of secrets as a tree: most of a large manifest holds no secret and is skipped. */
 interface SecretNode {
   template: string | undefined;
+  variables: readonly string[];
   readonly children: Map<string, SecretNode>;
 }
 
 function buildSecretTree(secrets: readonly Secret[]): SecretNode | undefined {
   if (secrets.length === 0) return undefined;
-  const root: SecretNode = { template: undefined, children: new Map() };
-  for (const { path, template } of secrets) {
+  const root: SecretNode = { template: undefined, variables: [], children: new Map() };
+  for (const { path, template, variables } of secrets) {
     let node = root;
     for (const step of path) {
-      const next = node.children.get(String(step)) ?? { template: undefined, children: new Map() };
+      const next = node.children.get(String(step)) ?? { template: undefined, variables: [], children: new Map() };
       node.children.set(String(step), next);
       node = next;
     }
     node.template = template;
+    node.variables = variables.map(([name]) => name);
   }
   return root;
+}
+
+/** Returns the names of the variables of a node and of those below it, each once. */
+function variablesIn(node: SecretNode | undefined): readonly string[] {
+  if (node === undefined) return [];
+  return [...new Set([...node.variables, ...[...node.children.values()].flatMap(variablesIn)])];
 }
 
 function redactByTree(node: SecretNode | undefined, value: unknown): unknown {
@@ -131,12 +139,23 @@ function redactTexts(value: unknown, redact: Secrets['redactText']): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [redact(key), redactTexts(item, redact)]));
 }
 
-/** The compiler may quote a part of a value, which `redactText` would not recognize. */
-function redactFinding(finding: Finding, hasSecretWithin: Secrets['hasSecretWithin']): Finding {
-  const { location, related, rule } = finding;
+/** The most variables that a message names. */
+const MAX_VARIABLES = 3;
+
+/**
+ * Hides a message that may quote a part of a value from the environment, which `redactText` would not recognize.
+ *
+ * @param variablesWithin returns the names of the variables in the value at a path
+ */
+function redactFinding(finding: Finding, variablesWithin: (path: Path) => readonly string[]): Finding {
+  const { location, related, rule, isQuoteFree } = finding;
   const paths = ['path' in location ? location.path : [], ...(related === undefined ? [] : [related.path])];
-  if (!paths.some(hasSecretWithin)) return finding;
-  const message = `the value from the environment is invalid (${rule}); correct the variable, or write the value itself to see the reason`;
+  const variables = [...new Set(paths.flatMap(variablesWithin))];
+  if (variables.length === 0) return finding;
+  const references = variables.slice(0, MAX_VARIABLES).map((name) => `\${${name}}`);
+  const value = `the value of ${references.join(' and ')}${variables.length > MAX_VARIABLES ? ' and others' : ''}`;
+  if (isQuoteFree) return { ...finding, message: `${value} is not valid: ${finding.message}` };
+  const message = `${value} breaks the rule ${rule}, and the reason would quote the value; correct the variable, and see: signing-gateway lint --explain ${rule}`;
   const { fix: _fix, witness: _witness, ...rest } = finding;
   return { ...rest, message };
 }

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { fileSizeError, MAX_ALL_CHARACTERS, sha256 } from '../manifest/dependencies.ts';
+import { fileSizeError, sha256 } from '../manifest/dependencies.ts';
 import { createFileEnvironment } from '../manifest/file-environment.ts';
+import { MAX_ALL_CHARACTERS } from '../manifest/source.ts';
 import { bypassThreadPool } from './bypass-thread-pool.ts';
 import { changesSince, type FileSnapshot, hashManifest, type ManifestFiles, pathsToWatch } from './file-snapshot.ts';
 import type { FileChanges, FileContent, FileThreadRequest, FileWatchEvent } from './file-thread.ts';

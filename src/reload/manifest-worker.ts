@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { sha256, type TrackedEnvironment, trackDependencies } from '../manifest/dependencies.ts';
+import { sha256, trackDependencies } from '../manifest/dependencies.ts';
 import { parse } from '../manifest/document.ts';
 import { createFileEnvironment } from '../manifest/file-environment.ts';
 import type { DocumentParser } from '../manifest/include.ts';
@@ -22,7 +22,6 @@ import type { WorkerInput, WorkerMessage, WorkerRequest } from './worker-thread.
 interface WorkerReadResult extends Pick<TransferredManifest, 'dependencies' | 'manifestHash'> {
   readonly read: ReadManifest;
   readonly checked: CheckedManifest | undefined;
-  readonly environment: TrackedEnvironment;
 }
 
 // The YAML parser reads an environment variable for each token. As a system call each time, that takes a sixth of the
@@ -65,7 +64,7 @@ function readSavedManifest(): WorkerReadResult | ReadFailure {
   const read = readManifest({ path, text }, tracked, parseCached);
   evictUnusedFiles(read);
   const checked = checkManifest(read, env);
-  last = { read, checked, environment: tracked, dependencies, manifestHash: sha256(text) };
+  last = { read, checked, dependencies, manifestHash: sha256(text) };
   return last;
 }
 
@@ -117,7 +116,7 @@ function locateFindings(findings: readonly Finding[]): LocatedProblems {
 
 async function runManifestSelfTest(): Promise<LocatedProblems> {
   if (last?.checked === undefined) throw new Error('no manifest was read');
-  const { read, checked, dependencies, environment } = last;
+  const { read, checked, dependencies } = last;
   // Imported lazily: these modules load the complete gateway, which costs time and memory.
   const [{ createPlannedManifest, planManifest }, { runToEnd }, { runSelfTest }] = await Promise.all([
     import('../load.ts'),

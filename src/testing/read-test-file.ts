@@ -1,8 +1,9 @@
 import type { ValidateFunction } from 'ajv';
 import { checkAgainst } from '../manifest/check.ts';
 import { type Document, parse } from '../manifest/document.ts';
-import type { Source } from '../manifest/source.ts';
-import { errorAtKey, type Finding } from '../problem/finding.ts';
+import { valueAt } from '../manifest/schema-finding.ts';
+import { describeFileError, type Source } from '../manifest/source.ts';
+import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
 import { hasErrors, type Problem, toProblems } from '../problem/problem.ts';
 import type { TestFile } from './test-file.generated.ts';
 import { validate as generated } from './validate.generated.ts';
@@ -29,6 +30,23 @@ export function readTestFile(source: Source): { testFile?: CheckedTestFile; prob
   const problems = toProblems(all, document);
   return hasErrors(problems) ? { problems } : { testFile: { testFile, document }, problems };
 }
+
+/**
+ * Returns the problem of a manifest that cannot be read, at the key of the test file that names it.
+ *
+ * @param code the code of the error
+ */
+export function manifestProblem({ testFile, document }: CheckedTestFile, code: string): readonly Problem[] {
+  const isNamed = valueAt(document.value, ['manifest']) !== null;
+  const subject = isNamed ? 'the manifest' : `this file names no manifest, and ${testFile.manifest} beside it`;
+  const message = `${subject} cannot be read: ${describeFileError(code, 'this file')}`;
+  return toProblems(
+    [isNamed ? errorAt(['manifest'], RULE, message) : errorAtKey(['version'], RULE, message)],
+    document,
+  );
+}
+
+const RULE = 'manifest-file';
 
 const EXCLUSIVE_KEYS = [
   ['role', 'claims'],

@@ -9,6 +9,8 @@ const FORMATTED = 'version: 1\n\n# two of them\nupstreams:\n  up: { url: http://
 const UNFORMATTED =
   '\uFEFFversion: 1\r\n\r\n\r\n# two of them\r\nupstreams:\r\n    up: {url: http://127.0.0.1:1} # one';
 
+const crlf = (text: string) => text.replaceAll('\n', '\r\n');
+
 describe('fmt', () => {
   it('writes the files that it changes and prints their names', async () => {
     const folder = temporaryFolder('fmt', { 'gateway.yaml': UNFORMATTED, 'formatted.yaml': FORMATTED });
@@ -18,7 +20,7 @@ describe('fmt', () => {
       out: 'gateway.yaml\n',
       err: '',
     });
-    expect(readFileSync(join(folder, 'gateway.yaml'), 'utf8')).toBe(FORMATTED);
+    expect(readFileSync(join(folder, 'gateway.yaml'), 'utf8')).toBe(crlf(FORMATTED));
     expect(statSync(join(folder, 'formatted.yaml')).ino).toBe(before.ino);
   });
 
@@ -38,8 +40,26 @@ describe('fmt', () => {
   it('formats standard input to standard output', async () => {
     const fmt = (...args: string[]) =>
       spawnSync(process.execPath, [MAIN, 'fmt', '-', ...args], { input: UNFORMATTED, encoding: 'utf8' });
-    expect(fmt()).toMatchObject({ status: 0, stdout: FORMATTED });
+    expect(fmt()).toMatchObject({ status: 0, stdout: crlf(FORMATTED) });
     expect(fmt('--check')).toMatchObject({ status: 1, stdout: '<stdin>:1 is not formatted; run fmt\n' });
+  });
+
+  it('keeps the line ends of a file, and of both kinds the one of most lines', async () => {
+    const [first = '', ...rest] = FORMATTED.split(/(?<=\n)/);
+    const files = {
+      'crlf.yaml': crlf(FORMATTED),
+      'mostly-crlf.yaml': first + crlf(rest.join('')),
+      'mostly-lf.yaml': crlf(first) + rest.join(''),
+    };
+    const folder = temporaryFolder('fmt', files);
+    expect(await runCli(['fmt', '--check', 'crlf.yaml'], folder)).toEqual({ code: 0, out: '', err: '' });
+    expect((await runCli(['fmt', '--check', 'mostly-crlf.yaml', 'mostly-lf.yaml'], folder)).out).toBe(
+      'mostly-crlf.yaml:1 is not formatted; run fmt\nmostly-lf.yaml:1 is not formatted; run fmt\n',
+    );
+    await runCli(['fmt', ...Object.keys(files)], folder);
+    const texts = Object.keys(files).map((file) => readFileSync(join(folder, file), 'utf8'));
+    expect(texts).toEqual([crlf(FORMATTED), crlf(FORMATTED), FORMATTED]);
+    expect((await runCli(['fmt', '--check', ...Object.keys(files)], folder)).code).toBe(0);
   });
 
   it('does not change a file that is not valid YAML, and prints the problem', async () => {

@@ -67,6 +67,24 @@ describe('the exit code of lint', () => {
   });
 });
 
+describe('a baseline that lint cannot use', () => {
+  it.each([
+    ['is not JSON', '{', 'it is not JSON'],
+    ['is not UTF-8', Buffer.from('{"version":1,"problems":["\xE9"]}', 'latin1'), 'it is not UTF-8'],
+    ['has another version', '{"version":2,"problems":[]}', 'it is not a baseline of version 1'],
+    ['has an entry that is no problem', '{"version":1,"problems":[null]}', 'it is not a baseline of version 1'],
+    ['is a number', '1', 'it is not a baseline of version 1'],
+  ])('%s', async (_name, content, reason) => {
+    const folder = folderWith(CLEAN);
+    writeFileSync(join(folder, 'baseline.json'), content);
+    expect(await runCli(['lint', '--baseline', 'baseline.json'], folder)).toEqual({
+      code: 2,
+      out: '',
+      err: `signing-gateway: cannot use baseline.json as a baseline: ${reason}; create it with --write-baseline baseline.json\n`,
+    });
+  });
+});
+
 describe('the output of lint', () => {
   it('counts problems by severity', async () => {
     const { err } = await runCli(['lint'], folderWith(WITH_FINDINGS));
@@ -81,6 +99,34 @@ describe('the output of lint', () => {
     });
     expect([status, stderr]).toEqual([0, '1 problem in <stdin>: 1 info\n']);
     expect(stdout).toMatch(/^<stdin>:1:1 info /);
+  });
+});
+
+describe('a manifest with a self-test', () => {
+  const text = `${CLEAN}reload: { selfTest: self.test.yaml }\n`;
+  const selfTest = (status: number) =>
+    `version: 1\ncases:\n  - { name: a, request: { method: GET, url: /api/contacts }, expect: { status: ${status} } }\n`;
+  const lintAndRun = async (testFile: string) => {
+    const folder = temporaryFolder('lint', { 'gateway.yaml': text, 'self.test.yaml': testFile });
+    return Promise.all([runCli(['lint'], folder), runCli(['run'], folder)]);
+  };
+
+  it('has no problems if the tests pass', async () => {
+    const folder = temporaryFolder('lint', { 'gateway.yaml': text, 'self.test.yaml': selfTest(200) });
+    const { code, out, err } = await runCli(['lint'], folder);
+    expect([code, out, err]).toEqual([0, '', 'no problems in gateway.yaml: 1 route\n']);
+  });
+
+  it.each([
+    ['a failing test', selfTest(404), /^self\.test\.yaml:3:80 error "a" fails: status is 200, not 404 \[self-test\]/],
+    ['an unknown route', selfTest(200).replace('status: 200', 'route: b'), /^self\.test\.yaml:3:79 error /],
+    ['a test file that is not YAML', 'version: [', /^self\.test\.yaml:1:10 error .*\[syntax\]/],
+    ['a test file with an unknown key', `${selfTest(200)}more: 1\n`, /^self\.test\.yaml:4:1 error unknown key "more"/],
+  ])('has the same problems as in run for %s', async (_case, testFile, expected) => {
+    const [linted, started] = await lintAndRun(testFile);
+    expect(linted.out).toMatch(expected);
+    expect([linted.code, started.code, started.out]).toEqual([1, 1, '']);
+    expect(started.err).toBe(linted.out);
   });
 });
 

@@ -114,6 +114,17 @@ cases:
     expect(err).toMatch(/^signing-gateway: \S/);
   });
 
+  it.each([
+    ['', '1:1 error this file names no manifest, and gateway.yaml beside it cannot be read: it does not exist'],
+    ['manifest: other.yaml\n', '2:11 error the manifest cannot be read: it does not exist'],
+  ])('reports a missing manifest in the test file with %j', async (key, expected) => {
+    const text = TEST_FILE.replace('version: 1\n', `version: 1\n${key}`);
+    const { code, out, err } = await runCli(['test'], folderWith({ 'gateway.test.yaml': text }));
+    expect([code, out]).toEqual([1, '']);
+    const first = `gateway.test.yaml:${expected}; write a path relative to this file [manifest-file]`;
+    expect(err.split('\n')[0]).toBe(first);
+  });
+
   it('runs again with --watch when the test file or the manifest changes, until a signal stops it', async () => {
     const folder = folderWith(files);
     const { child, waitFor, result } = startCli(['test', '--watch'], folder);
@@ -126,7 +137,9 @@ cases:
     );
     await waitFor(/1 failed[\s\S]*1 passed/);
     rmSync(join(folder, 'gateway.yaml'));
-    await waitFor(/no such file/);
+    await waitFor(
+      /gateway\.test\.yaml:1:1 error this file names no manifest, and gateway\.yaml beside it cannot be read/,
+    );
     writeFileSync(join(folder, 'gateway.yaml'), MANIFEST.replace('id: one', 'id: more'));
     await waitFor(/the manifest has no route "one"|has no route "two"|1 failed[\s\S]*1 failed/);
     writeFileSync(join(folder, 'gateway.test.yaml'), TEST_FILE.replace('route: one', 'route: more'));

@@ -24,7 +24,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
   'refusal.errors[].message': 'the violation',
   'reported[]': 'the refusals that a route in report mode only reports',
   'reported[].code': 'a `code` as in `refusal`',
-  'reported[].pointers[]': 'JSON Pointers as in `errors`',
+  'reported[].pointers[]': 'JSON Pointers as in `errors`; names that are not in the manifest are `*`, as in the log',
   'steps[]': 'the steps of the gateway, in order, up to the last one',
   'steps[].step':
     '`message`, `path`, `preflight`, `route`, `origin` (of a WebSocket handshake), `token`, `role`, `parameters`, `body`, `forward`, `response`',

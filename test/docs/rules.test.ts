@@ -18,6 +18,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   include: 'include-nothing',
   'include-twice': 'include-twice',
   address: 'listen-port',
+  'listen-twice': 'listen-twice',
   'admin-exposed': 'admin-exposed',
   path: 'path-colon-parameter',
   'route-id': 'id-twice',

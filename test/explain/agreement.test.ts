@@ -52,7 +52,6 @@ const commonHeader = fc.constantFrom(
   ['Content-Type', 'application/json'],
   ['Content-Type', 'application/json'],
   ['Content-Type', 'application/json'],
-  ['Authorization', 'Bearer foreign'],
   ['Content-Type', 'text/csv; charset=utf-8'],
   ['X-Tenant', 'one'],
   ['X-Tenant', 'three'],
@@ -112,7 +111,7 @@ const anyRequest = fc.record({
     'a,b',
     'x'.repeat(2_000),
   ),
-  caller: fc.constantFrom<Role | undefined>(undefined, 'admin', 'admin', 'user', 'guest'),
+  caller: fc.constantFrom<Role | 'foreign' | undefined>(undefined, 'admin', 'admin', 'user', 'guest', 'foreign'),
 });
 
 describe('explain', () => {
@@ -129,7 +128,9 @@ describe('explain', () => {
           fc.pre(loaded.plan !== undefined);
           if (loaded.plan === undefined) return;
           running.swap(text);
-          for (const { method, targetIn, headers, body, caller } of requests) {
+          for (const { method, targetIn, headers: others, body, caller: anyCaller } of requests) {
+            const caller = anyCaller === 'foreign' ? undefined : anyCaller;
+            const headers = anyCaller === 'foreign' ? [...others, 'Authorization', 'Bearer foreign'] : others;
             const input = { method, target: targetIn(manifest), headers, body, caller };
             const request = {
               method,

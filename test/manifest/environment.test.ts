@@ -257,3 +257,31 @@ ${ROUTE}${ROUTE.replace('id: contacts', 'id: other').replace('/api', '/b').repla
     expect(problemOf(manifestOf('listen: ${X:-nowhere}\n'))).toContain('"nowhere" is not an address');
   });
 });
+
+describe('an error of the compiler about a value from the environment', () => {
+  const problemsOf = (above: string, env: Record<string, string>) =>
+    loadText(manifestOf(above), env).problems.map(({ rule, message }) => `${rule} ${message}`);
+
+  test('names the variable, the reason and the fix, but not the value', () => {
+    expect(problemsOf("admin: { listen: 127.0.0.1:0, token: '${ADMIN_TOKEN}' }\n", { ADMIN_TOKEN: 'short' })).toEqual([
+      'admin-token the value of ${ADMIN_TOKEN} is not valid: a token of fewer than 16 characters can be guessed; set a longer one, such as the output of "openssl rand -hex 32"',
+    ]);
+    expect(problemsOf("listen: '${HOST}:${PORT}'\n", { HOST: '999.1.1.1', PORT: '80' })).toEqual([
+      'address the value of ${HOST} and ${PORT} is not valid: this is not an IPv4 address, which is four numbers from 0 to 255; write for example 127.0.0.1:8080 or [::1]:8080',
+    ]);
+    expect(
+      problemsOf("server: { tls: { certificate: '${CERT}', key: '${KEY}' } }\n", { CERT: 'place', KEY: 'place' }),
+    ).toEqual(
+      ['CERT', 'KEY'].map(
+        (name) =>
+          `tls the value of \${${name}} is not valid: the file cannot be read: it does not exist; write a path relative to the manifest`,
+      ),
+    );
+  });
+
+  test('hides a reason that would quote the value', () => {
+    expect(problemsOf("cors: { origins: ['${ORIGIN}'] }\n", { ORIGIN: 'https://hidden.example/' })).toEqual([
+      'cors-origin the value of ${ORIGIN} breaks the rule cors-origin, and the reason would quote the value; correct the variable, and see: signing-gateway lint --explain cors-origin',
+    ]);
+  });
+});

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { load } from '../../src/load.ts';
 import { parse } from '../../src/manifest/document.ts';
-import { formatYaml } from '../../src/manifest/format.ts';
+import { formatText, formatYaml } from '../../src/manifest/format.ts';
 import { tokenize } from '../../src/manifest/yaml-tokens.ts';
 import { untidy } from './untidy.ts';
 
@@ -34,6 +34,24 @@ describe('formatYaml', () => {
       { numRuns: 2000 },
     );
     expect(readCount).toBeGreaterThan(1900);
+  });
+
+  it('keeps the value and the line ends of a text with CRLF', () => {
+    let readCount = 0;
+    fc.assert(
+      fc.property(fc.integer(), (seed) => {
+        const text = untidy(seed).replace(/^\uFEFF/, '');
+        const crlf = text.replaceAll('\n', '\r\n');
+        if (!text.includes('\n') || read(text).findings.length > 0) return;
+        readCount += 1;
+        expect(read(crlf).findings).toEqual([]);
+        expect(read(crlf).document.value).toEqual(read(text).document.value);
+        expect(formatText(crlf)).toBe(formatted(text).replaceAll('\n', '\r\n'));
+        expect(read(formatText(crlf)).document.value).toEqual(read(text).document.value);
+      }),
+      { numRuns: 500 },
+    );
+    expect(readCount).toBeGreaterThan(450);
   });
 
   const files = globSync(['*.yaml', 'test/**/*.yaml'], { cwd: root.pathname }).sort();

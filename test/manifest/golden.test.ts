@@ -3,6 +3,7 @@ import { basename, dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { formatProblems } from '../../src/cli/format.ts';
 import { load } from '../../src/load.ts';
+import { decodeText } from '../../src/manifest/decode-text.ts';
 import { createPair } from '../support/certificate.ts';
 
 const CASES = new URL('cases/', import.meta.url);
@@ -18,8 +19,8 @@ const cases = globSync('*/*.yaml', { cwd: CASES })
 function loadCase(path: string) {
   const manifest = new URL(`${path}.yaml`, CASES);
   const readFile = (file: string) =>
-    basename(file) === 'certificate.pem' ? certificate : readFileSync(new URL(file, manifest), 'utf8');
-  return load({ path: basename(manifest.pathname), text: readFileSync(manifest, 'utf8') }, { env: {}, readFile });
+    basename(file) === 'certificate.pem' ? certificate : decodeText(readFileSync(new URL(file, manifest)));
+  return load({ path: basename(manifest.pathname), text: decodeText(readFileSync(manifest)) }, { env: {}, readFile });
 }
 
 describe('a manifest with one error', () => {

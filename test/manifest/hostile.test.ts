@@ -196,12 +196,12 @@ describe('bytes', () => {
   });
 
   test.each([
-    ['a NUL in a plain value', 'listen: a\0b\n', '4:9 "a\\u0000b" is not an address'],
+    ['a NUL in a quoted value', 'listen: "a\\0b"\n', '4:9 "a\\u0000b" is not an address'],
     ['a NUL in a key', '"a\\0b": 1\n', '4:1 unknown key "a\uFFFDb"'],
     ['an escape sequence of a terminal in a key', '"\\e[31mred": 1\n', '4:1 unknown key "\uFFFD[31mred"'],
     ['a line break in a key', '"a\\nb": 1\n', '4:1 unknown key "a\uFFFDb"'],
     ['a lone surrogate in a value', 'listen: "\\ud800"\n', '4:9 "\\ud800" is not an address'],
-    ['a raw lone surrogate', 'listen: \ud800\n', '4:9 "\\ud800" is not an address'],
+    ['a raw lone surrogate', 'listen: \ud800\n', '4:9 U+D800 is half of a character'],
     ['a lone surrogate in a key', '"\\ud800": 1\n', '4:1 unknown key "\uFFFD"'],
   ])('%s', (_name, above, expected) => {
     const text = manifestOf(above);

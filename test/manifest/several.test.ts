@@ -155,7 +155,7 @@ describe('a body schema', () => {
     ['an anchor', '{ $anchor: "!" }', /"\$anchor" is not supported/],
     ['a dynamic reference', "{ $dynamicRef: '#a' }", /"\$dynamicRef" is not supported/],
     ['another dialect', '{ $schema: http://json-schema.org/draft-07/schema# }', /this dialect is not supported/],
-    ['a dialect that is not a string', '{ $schema: 5 }', /this is not valid JSON Schema/],
+    ['a dialect that is not a string', '{ $schema: 5 }', /"\$schema" is not a string; write it in quotes/],
     ['a schema that is itself', "{ allOf: [{ $ref: '#/schemas/A' }] }", /refers back to itself/],
     [
       'a reference to a value that is not a schema',

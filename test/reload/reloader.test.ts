@@ -138,6 +138,28 @@ describe('a save', () => {
     await expectServed('one');
   });
 
+  it.each([
+    [
+      'that is not UTF-8',
+      (valid: string) => Buffer.from(`# é\n${valid}`, 'latin1'),
+      3,
+      'the byte 0xE9 is not UTF-8 here; save the file as UTF-8',
+    ],
+    [
+      'with a directive',
+      (valid: string) => Buffer.from(`%YAML 1.1\n---\n${valid}`),
+      1,
+      'a manifest is YAML 1.2; remove this line',
+    ],
+  ])('%s is rejected with its place', async (_name, damage, column, message) => {
+    const path = join(folder, 'gateway.yaml');
+    writeFileSync(path, text('one'));
+    watch(path);
+    const reload = await reloadAfter('rejected', () => writeFileSync(path, damage(text('two'))));
+    expect(reload).toMatchObject({ problems: [{ range: { line: 1, column }, message }] });
+    await expectServed('one', 'two');
+  });
+
   it('that restores the old content after errors leaves an equal plan', async () => {
     const plan = gateway.gateway.plan;
     await reloadAfter('rejected', () => writeFileSync(path, 'version: 2\n'));

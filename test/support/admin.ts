@@ -3,6 +3,9 @@ import { AdminMetrics } from '../../src/admin/admin-metrics.ts';
 import { createAdminServer } from '../../src/admin/admin-server.ts';
 import { DescriptorMonitor } from '../../src/admin/descriptor-monitor.ts';
 import type { NameResolver } from '../../src/dns/name-resolver.ts';
+import type { Gateway } from '../../src/gateway/gateway.ts';
+import type { PlannedManifest } from '../../src/load.ts';
+import type { Log } from '../../src/log/log.ts';
 import { startGateway, type TestGateway } from './gateway.ts';
 
 export interface GatewayWithAdmin extends TestGateway {
@@ -23,18 +26,7 @@ export async function startGatewayWithAdmin(
   const { gateway } = running;
   const settings = gateway.plan.admin;
   if (settings === undefined) throw new Error('the manifest has no "admin"');
-  const context = {
-    gateway,
-    version: '1.2.3',
-    startedAt: new Date(),
-    activeManifest: running.planned,
-    reloader: noReloads(gateway.plan.hash),
-    isStopping: () => false,
-    descriptors: new DescriptorMonitor(gateway, running.log.logger, Number.POSITIVE_INFINITY),
-    adminMetrics: new AdminMetrics(running.log.logger),
-    standardStreams: () => ({ stdout: WORKING, stderr: WORKING }),
-    ...overrides,
-  };
+  const context = { ...adminContextOf(gateway, running.log, running.planned), ...overrides };
   const admin = createAdminServer(settings, context, stillMs);
   const { port } = await admin.listen();
   const url = `${settings.tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`;
@@ -45,6 +37,21 @@ export async function startGatewayWithAdmin(
       await admin.close();
       await running.close();
     },
+  };
+}
+
+/** Returns the context of an admin API for a gateway whose manifest is not a file. */
+export function adminContextOf(gateway: Gateway, log: Log, activeManifest: () => PlannedManifest): AdminContext {
+  return {
+    gateway,
+    version: '1.2.3',
+    startedAt: new Date(),
+    activeManifest,
+    reloader: noReloads(gateway.plan.hash),
+    isStopping: () => false,
+    descriptors: new DescriptorMonitor(gateway, log.logger, Number.POSITIVE_INFINITY),
+    adminMetrics: new AdminMetrics(log.logger),
+    standardStreams: () => ({ stdout: WORKING, stderr: WORKING }),
   };
 }
 

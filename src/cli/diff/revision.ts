@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
+import { decodeText } from '../../manifest/decode-text.ts';
 import { createFileEnvironment, readText } from '../../manifest/file-environment.ts';
 import type { Environment, Source } from '../../manifest/source.ts';
 import { unreadableFileError } from '../manifest-file.ts';
@@ -29,7 +30,7 @@ export function readRevision(name: string, env: Environment['env']): ManifestRev
   const listFolder = (relativePath: string) => {
     const path = posix.join(folder, relativePath);
     const tree = `${revision}:${path === '.' ? start : start + path}`;
-    return git('ls-tree', '--full-tree', '-z', '--name-only', tree).split('\0').filter(Boolean);
+    return git('ls-tree', '--full-tree', '-z', '--name-only', tree).toString().split('\0').filter(Boolean);
   };
   return { source: { path: name, text }, environment: { env, readFile: readFileAtRevision, listFolder } };
 }
@@ -44,16 +45,15 @@ function readFile(path: string): Source {
 
 /** Returns the committed text. Unlike `git show`, `cat-file` applies no filter, pager or diff driver of the user. */
 function readBlob(name: string): string {
-  return git('cat-file', 'blob', name);
+  return decodeText(git('cat-file', 'blob', name));
 }
 
-function git(...args: readonly string[]): string {
+function git(...args: readonly string[]): Buffer {
   const name = args.at(-1) ?? '';
   if (name.startsWith('-'))
     throw new CommandError(`${name}: a git revision cannot begin with a hyphen; name a file, or REVISION:PATH`);
   try {
     return execFileSync('git', [...args], {
-      encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
       maxBuffer: MAX_BYTES,
     });

@@ -33,12 +33,28 @@ export function newProblems(path: string, report: LintReport): Problem[] {
 
 function readBaseline(path: string): Baseline {
   try {
-    const baseline: Baseline = JSON.parse(readText(path));
-    if (baseline.version !== 1 || !Array.isArray(baseline.problems)) throw new Error('not a baseline of version 1');
+    const baseline: unknown = parseJson(readText(path));
+    if (!isBaseline(baseline)) throw new Error('it is not a baseline of version 1');
     return baseline;
   } catch (error) {
     throw new CommandError(
       `cannot use ${path} as a baseline: ${(error as Error).message}; create it with --write-baseline ${path}`,
     );
   }
+}
+
+function parseJson(text: string): unknown {
+  if (!text.isWellFormed()) throw new Error('it is not UTF-8');
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The message of the parser quotes the file.
+    throw new Error('it is not JSON');
+  }
+}
+
+function isBaseline(value: unknown): value is Baseline {
+  const { version, problems } = (value ?? {}) as Partial<Record<keyof Baseline, unknown>>;
+  const isEntry = (entry: unknown) => typeof (entry as { fingerprint?: unknown } | null)?.fingerprint === 'string';
+  return version === 1 && Array.isArray(problems) && problems.every(isEntry);
 }

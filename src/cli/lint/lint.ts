@@ -11,6 +11,7 @@ import { explainRule } from '../explain-rule.ts';
 import { paint, pluralize } from '../format.ts';
 import { readSource, readStandardInput } from '../manifest-file.ts';
 import type { Terminal, Verb } from '../terminal.ts';
+import { loadTested } from '../tested-manifest.ts';
 import { version } from '../version.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
 import { newProblems, writeBaseline } from './baseline.ts';
@@ -63,10 +64,11 @@ async function lintSources(sources: readonly Source[], options: LintArguments, t
 }
 
 async function lintSource(source: Source, { preset, isOnline }: LintArguments, { env }: Terminal) {
-  const loaded = load(source, createFileEnvironment(source.path, env));
+  const { loaded, selfTest } = await loadTested(source, env);
   const extraFindings = isOnline && loaded.plan !== undefined ? await checkOnline(loaded) : [];
   const routes = loaded.plan?.routes.length ?? 0;
-  return { sources: loaded.sources, problems: lintManifest(loaded, { preset, extraFindings }), routes };
+  const sources = [...loaded.sources, ...(selfTest.problems.length === 0 ? [] : selfTest.sources)];
+  return { sources, problems: [...lintManifest(loaded, { preset, extraFindings }), ...selfTest.problems], routes };
 }
 
 /** Applies the safe fixes to a manifest and each file that it includes, and yields both texts. Writes nothing. */

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type { PlannedManifest } from '../../load.ts';
-import { createFileEnvironment } from '../../manifest/file-environment.ts';
-import { runSelfTest } from '../../reload/self-test.ts';
+import { runInSlices } from '../../plan/sliced-work.ts';
 import { formatProblems } from '../format.ts';
-import { loadFile, MANIFEST_OPTIONS, parseSingleManifestArguments } from '../manifest-file.ts';
+import { MANIFEST_OPTIONS, parseSingleManifestArguments, readSource } from '../manifest-file.ts';
 import type { ExitCode, Terminal, Verb } from '../terminal.ts';
+import { loadTested } from '../tested-manifest.ts';
 import { startGateway } from './start-gateway.ts';
 import { openStreams, writeNote } from './streams.ts';
 
@@ -18,6 +18,11 @@ export const run: Verb = {
     return serveFile(file, terminal, () => '');
   },
 };
+
+/** Schemas that are compiled before the first request. Each takes a millisecond; the others are compiled on first use. */
+const SCHEMAS_AT_START = 200;
+/** The longest time that compiling them delays a signal. */
+const SLICE_MS = 50;
 
 /**
  * Serves a manifest file until `terminal.stop` is aborted.
@@ -33,6 +38,9 @@ export async function serveFile(
   if (initial === undefined) return 1;
   // A signal that arrived while this thread was busy is delivered in the next turn of the event loop.
   await nextTurn();
+  if (terminal.stop.aborted) return 0;
+  if (initial.plan.compilations !== undefined)
+    await runInSlices(initial.plan.compilations.compileAhead(SCHEMAS_AT_START), SLICE_MS);
   if (terminal.stop.aborted) return 0;
   // V8 otherwise learns that some objects of a request are long-lived and allocates all later ones in the old generation.
   // There they keep a quarter of all requests in memory until the next full collection, which costs 12 µs per request.
@@ -53,11 +61,10 @@ export async function serveFile(
 
 /** Loads a manifest and runs its self-test. Prints the problems and returns `undefined` if it must not be served. */
 async function loadForServing(file: string, terminal: Terminal): Promise<PlannedManifest | undefined> {
-  const loaded = loadFile(file, terminal.env);
-  const { plan } = loaded;
-  const result = plan === undefined ? loaded : await runSelfTest(loaded, createFileEnvironment(file, terminal.env));
-  if (plan !== undefined && result.problems.length === 0) return loaded;
-  terminal.err(formatProblems(result.problems, result.sources, terminal.errColour));
+  const { loaded, selfTest } = await loadTested(readSource(file), terminal.env);
+  if (loaded.plan !== undefined && selfTest.problems.length === 0) return loaded;
+  const { problems, sources } = loaded.plan === undefined ? loaded : selfTest;
+  terminal.err(formatProblems(problems, sources, terminal.errColour));
   return undefined;
 }
 

@@ -1,13 +1,15 @@
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { readBytes } from '../../manifest/file-environment.ts';
+import { load } from '../../load.ts';
+import { createFileEnvironment, readText } from '../../manifest/file-environment.ts';
+import type { Source } from '../../manifest/source.ts';
 import { toProblems } from '../../problem/problem.ts';
 import { coverageOf, summarizeCoverage } from '../../testing/coverage.ts';
-import { readTestFile } from '../../testing/read-test-file.ts';
+import { manifestProblem, readTestFile } from '../../testing/read-test-file.ts';
 import { runTestFile } from '../../testing/run-test-file.ts';
 import { findUnknownReferences } from '../../testing/unknown-references.ts';
 import { formatProblems } from '../format.ts';
-import { loadFile, unreadableFileError } from '../manifest-file.ts';
+import { readSource, unreadableFileError } from '../manifest-file.ts';
 import { CommandError, type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { formatJunit } from './test-junit.ts';
 import { formatCoverage, formatTestText } from './test-text.ts';
@@ -91,7 +93,7 @@ async function runOnce(
   const { path, format, failUnder } = options;
   const { out, err, outColour, errColour } = terminal;
   files.set(path, undefined);
-  const text = readText(path);
+  const text = readTestText(path);
   files.set(path, text);
   const { testFile, problems } = readTestFile({ path, text });
   if (testFile === undefined) {
@@ -100,7 +102,12 @@ async function runOnce(
   }
   const manifest = options.manifest ?? join(dirname(path), testFile.testFile.manifest);
   files.set(manifest, undefined);
-  const loaded = loadFile(manifest, testFile.testFile.environment);
+  const source = options.manifest === undefined ? readNamedManifest(manifest) : readSource(manifest);
+  if ('code' in source) {
+    err(formatProblems(manifestProblem(testFile, source.code), text, errColour));
+    return 1;
+  }
+  const loaded = load(source, createFileEnvironment(manifest, testFile.testFile.environment));
   for (const source of loaded.sources) files.set(source.path, source.text);
   if (loaded.plan === undefined) {
     err(formatProblems(loaded.problems, loaded.sources, errColour));
@@ -137,9 +144,18 @@ async function watch(options: TestOptions, terminal: Terminal): Promise<ExitCode
   }
 }
 
-function readText(path: string): string {
+/** Reads the manifest that a test file names. If it cannot be read, returns the code of the error. */
+function readNamedManifest(path: string): Source | { readonly code: string } {
   try {
-    return readBytes(path).toString('utf8');
+    return { path, text: readText(path) };
+  } catch (error) {
+    return { code: error instanceof Error && 'code' in error ? String(error.code) : 'unknown' };
+  }
+}
+
+function readTestText(path: string): string {
+  try {
+    return readText(path);
   } catch (error) {
     throw unreadableFileError(
       path,

@@ -1,4 +1,4 @@
-import { readBytes } from '../../manifest/file-environment.ts';
+import { readText } from '../../manifest/file-environment.ts';
 import { watchFiles } from '../../reload/file-watcher.ts';
 
 /** Editors save in several steps. Changes within this time belong to one save. */
@@ -22,7 +22,7 @@ export function waitForChange(files: ReadonlyMap<string, string | undefined>, st
       resolve();
     };
     const check = () => {
-      if ([...files].some(([path, text]) => readText(path) !== text)) finish();
+      if ([...files].some(([path, text]) => currentText(path) !== text)) finish();
     };
     const watch = watchFiles([...files.keys()], () => {
       clearTimeout(timer);
@@ -33,9 +33,9 @@ export function waitForChange(files: ReadonlyMap<string, string | undefined>, st
   });
 }
 
-function readText(path: string): string | undefined {
+function currentText(path: string): string | undefined {
   try {
-    return readBytes(path).toString('utf8');
+    return readText(path);
   } catch {
     return undefined;
   }

@@ -62,9 +62,14 @@ const comparisonCache = new WeakMap<DiffContext, readonly ParameterComparison[]>
 function parameterComparisons(sides: DiffContext): readonly ParameterComparison[] {
   const cached = comparisonCache.get(sides);
   if (cached !== undefined) return cached;
-  const comparisons = [...matchedRoutes(sides)]
-    .filter((pair) => hasDifferentRules(sides, pair))
-    .map((pair) => compareParameters(sides, pair));
+  const byContent = new Map<string, boolean>();
+  const isChanged = (pair: MatchedRoutePair) => {
+    const content = JSON.stringify([pair.from, pair.to].map(({ entry }) => KEYS.map((key) => entry[key])));
+    const known = byContent.get(content) ?? hasDifferentRules(sides, pair);
+    byContent.set(content, known);
+    return known;
+  };
+  const comparisons = [...matchedRoutes(sides)].filter(isChanged).map((pair) => compareParameters(sides, pair));
   comparisonCache.set(sides, comparisons);
   return comparisons;
 }

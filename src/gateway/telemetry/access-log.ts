@@ -1,4 +1,3 @@
-import { unescapePointerStep } from '../../json-pointer.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import type { Refusal } from '../response/refusal.ts';
 import type { RequestRecord } from './request-record.ts';
@@ -21,7 +20,7 @@ export function accessLogLine(record: RequestRecord, sampled: number): string {
   if (subject !== undefined) line += `,"subject":"${subject}"`;
   if (status !== undefined) line += `,"status":${status}`;
   if (refusal !== undefined) line += refusalMembers(refusal, route);
-  if (reported !== undefined) line += `,"reported":${JSON.stringify(reported.map((each) => redactNames(each, route)))}`;
+  if (reported !== undefined) line += `,"reported":${JSON.stringify(reported)}`;
   if (record.isAborted) line += record.isStalled ? ',"aborted":true,"stalled":true' : ',"aborted":true';
   if (record.receivedBytes > 0) line += `,"bytesIn":${record.receivedBytes}`;
   if (record.sentBytes > 0) line += `,"bytesOut":${record.sentBytes}`;
@@ -39,21 +38,6 @@ export function sampleRateOf(record: RequestRecord, sample2xx: number): number {
   const { status = 0, isAborted, isRequestComplete, reported } = record;
   const isSampled = !isAborted && isRequestComplete && reported === undefined && status >= 200 && status < 300;
   return isSampled ? sample2xx : 1;
-}
-
-/** Matches a list index. A longer number may be a name that the client chose. */
-const INDEX = /^\d{1,6}$/;
-
-/** Replaces each name that is not in the manifest with `*`, because a client may have chosen it. */
-function redactNames({ code, pointers }: Refusal, route: Route | undefined): object {
-  const isSafe = (step: string) =>
-    step === '' || INDEX.test(step) || route?.isManifestName(unescapePointerStep(step)) === true;
-  const redact = (pointer: string) =>
-    pointer
-      .split('/')
-      .map((step) => (isSafe(step) ? step : '*'))
-      .join('/');
-  return { code, pointers: pointers.map(redact) };
 }
 
 /** Returns the members for a refusal. Only the log has the reason and the required roles, never the response. */

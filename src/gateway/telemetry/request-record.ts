@@ -1,6 +1,7 @@
 import type { Route } from '../../plan/route-definition.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Refusal } from '../response/refusal.ts';
+import { type ReportedViolation, reportedViolationOf } from './reported-violation.ts';
 
 /**
  * The outcome of one request, built once when its exchange ends. The access log, the metrics, the trace and every
@@ -20,8 +21,8 @@ export interface RequestRecord {
   /** 101 for a tunnel; `undefined` if the client disconnected before the response began. */
   readonly status: number | undefined;
   readonly refusal: Refusal | undefined;
-  /** Refusals that a route with `validation: report` only reports. */
-  readonly reported: readonly Refusal[] | undefined;
+  /** The violations of a route with `validation: report`. */
+  readonly reported: readonly ReportedViolation[] | undefined;
   readonly isRequestComplete: boolean;
   /** True if the response ended early. */
   readonly isAborted: boolean;
@@ -54,7 +55,7 @@ export function createRequestRecord(exchange: Exchange): RequestRecord {
     subject: exchange.principal?.subject,
     status: isTunnel ? 101 : response.headersSent ? response.statusCode : undefined,
     refusal: exchange.refusal,
-    reported: exchange.reportedRefusals,
+    reported: exchange.reportedRefusals?.map((refusal) => reportedViolationOf(refusal, exchange.route)),
     isRequestComplete: request.complete,
     isAborted: !response.writableFinished && !isTunnel,
     isStalled: connection.isStalled,

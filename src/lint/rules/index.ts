@@ -16,7 +16,6 @@ export { headerOverrideKept } from './header-override-kept.ts';
 export { keepAliveShort } from './keep-alive-short.ts';
 export { listenExposed } from './listen-exposed.ts';
 export { listenPrivileged } from './listen-privileged.ts';
-export { listenTwice } from './listen-twice.ts';
 export { loginWithoutGate } from './login-without-gate.ts';
 export { patternUnanchored } from './pattern-unanchored.ts';
 export { proxyTrustWide } from './proxy-trust-wide.ts';

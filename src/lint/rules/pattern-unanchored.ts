@@ -18,8 +18,8 @@ export const patternUnanchored: Rule = {
 };
 
 function unanchoredReason(pattern: string): string | undefined {
-  const starts = /^(?:\(\?[a-z]+\))?(?:\^|\\A)/.test(pattern);
-  const ends = /(?:^|[^\\])(?:\\\\)*(?:\$|\\z)$/.test(pattern);
+  const starts = /^(?:\(\?i\))?\^/.test(pattern);
+  const ends = /(?:^|[^\\])(?:\\\\)*\$$/.test(pattern);
   if (!starts && !ends) return 'this pattern accepts any text that contains a match; start it with ^ and end it with $';
   if (!starts) return 'this pattern accepts any text before the match; start it with ^';
   if (!ends) return 'this pattern accepts any text after the match; end it with $';

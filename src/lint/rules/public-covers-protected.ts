@@ -1,4 +1,3 @@
-import { publicOverlaps, sharedMethods } from '../public-overlaps.ts';
 import { findingAt, type Rule } from '../rule.ts';
 
 export const publicCoversProtected: Rule = {
@@ -8,17 +7,25 @@ export const publicCoversProtected: Rule = {
   preset: 'minimal',
   rationale:
     'Every path around a protected one is public, so a path that the upstream adds later is public without a decision.',
-  *find({ routes, witnessSearch }) {
-    for (const overlaps of publicOverlaps(routes)) {
-      const cover = overlaps.find((overlap) => overlap.isComplete && sharedMethods(overlap).length > 0);
-      const witness = cover && witnessSearch.findRequest(cover.publicRoute, sharedMethods(cover));
-      if (cover === undefined || witness === undefined) continue;
-      const { publicRoute, protectedRoute } = cover;
-      const message = `this public path includes ${protectedRoute.route.path} of "${protectedRoute.route.id}", which is protected: ${witness.method} ${witness.path} requires no token; list the public paths, and protect the rest`;
-      yield findingAt([...publicRoute.path, 'path'], message, {
-        witness,
-        related: { path: [...protectedRoute.path, 'path'], message: 'the protected route' },
-      });
+  *find({ routes, routeIndex, witnessSearch }) {
+    const protectedRoutes = routeIndex.select(({ entry }) => entry.access === 'protected');
+    for (const publicRoute of routes) {
+      if (publicRoute.entry.access === 'protected') continue;
+      const covered = routeIndex.patterns.containedIn(publicRoute.pattern, protectedRoutes);
+      if (covered.isEmpty()) continue;
+      for (const method of routeIndex.distinctMethods(publicRoute.route.methods)) {
+        const [first] = covered.copy().intersect(routeIndex.withMethod(method));
+        const protectedRoute = routes[first ?? -1];
+        if (protectedRoute === undefined) continue;
+        const witness = witnessSearch.findRequest(publicRoute, [method]);
+        if (witness === undefined) continue;
+        const message = `this public path includes ${protectedRoute.route.path} of "${protectedRoute.route.id}", which is protected: ${witness.method} ${witness.path} requires no token; list the public paths, and protect the rest`;
+        yield findingAt([...publicRoute.path, 'path'], message, {
+          witness,
+          related: { path: [...protectedRoute.path, 'path'], message: 'the protected route' },
+        });
+        break;
+      }
     }
   },
 };

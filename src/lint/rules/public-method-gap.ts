@@ -1,6 +1,4 @@
-import { intersect } from '../../plan/routing/pattern-overlap.ts';
-import type { LintRoute } from '../lint-context.ts';
-import { publicOverlaps } from '../public-overlaps.ts';
+import { BitSet } from '../../plan/routing/bit-set.ts';
 import { findingAt, type Rule } from '../rule.ts';
 
 export const publicMethodGap: Rule = {
@@ -10,24 +8,33 @@ export const publicMethodGap: Rule = {
   preset: 'minimal',
   rationale:
     'If a route does not accept the method of a request, a less specific route may: a path that is protected for GET can be public for POST.',
-  *find({ routes, witnessSearch }) {
-    const reported = new Set<LintRoute>();
-    for (const overlaps of publicOverlaps(routes))
-      for (const { publicRoute, protectedRoute } of overlaps) {
-        if (reported.has(protectedRoute) || publicRoute.route.upstream !== protectedRoute.route.upstream) continue;
-        const gap = publicRoute.route.methods.filter(
-          (method) => !(protectedRoute.route.methods.includes(method) || HARMLESS.has(method)),
-        );
-        const intersection = gap.length > 0 ? intersect(publicRoute.pattern, protectedRoute.pattern) : undefined;
-        const witness = intersection && witnessSearch.findRequest(publicRoute, gap, intersection);
-        if (witness === undefined) continue;
-        reported.add(protectedRoute);
-        const message = `${witness.method} ${witness.path} requires no token: this route does not accept ${witness.method}, but the public route "${publicRoute.route.id}" does; protect the other methods of this path too`;
-        yield findingAt([...protectedRoute.path, 'method'], message, {
-          witness,
-          related: { path: [...publicRoute.path, 'path'], message: 'the public route' },
-        });
+  *find({ routes, routeIndex, witnessSearch }) {
+    const { patterns } = routeIndex;
+    const unreported = routeIndex.select(({ entry }) => entry.access === 'protected');
+    const byUpstream = new Map(
+      Map.groupBy(routes.keys(), (index) => routes[index]?.route.upstream)
+        .entries()
+        .map(([upstream, indexes]) => [upstream, BitSet.of(routes.length, indexes)]),
+    );
+    for (const publicRoute of routes) {
+      const { pattern, route, entry } = publicRoute;
+      const upstream = byUpstream.get(route.upstream);
+      if (entry.access === 'protected' || upstream === undefined) continue;
+      const overlapping = patterns.overlapping(pattern, unreported.copy().intersect(upstream));
+      const open = overlapping.copy().subtract(patterns.containing(pattern, overlapping));
+      for (const method of routeIndex.distinctMethods(route.methods.filter((name) => !HARMLESS.has(name)))) {
+        const candidates = open.copy().subtract(routeIndex.withMethod(method));
+        for (const { loser, index, witness } of witnessSearch.lostRequests(publicRoute, method, candidates)) {
+          open.delete(index);
+          unreported.delete(index);
+          const message = `${witness.method} ${witness.path} requires no token: this route does not accept ${witness.method}, but the public route "${route.id}" does; protect the other methods of this path too`;
+          yield findingAt([...loser.path, 'method'], message, {
+            witness,
+            related: { path: [...publicRoute.path, 'path'], message: 'the public route' },
+          });
+        }
       }
+    }
   },
 };
 

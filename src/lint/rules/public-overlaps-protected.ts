@@ -1,6 +1,7 @@
-import { intersect, takesPrecedence } from '../../plan/routing/pattern-overlap.ts';
-import { publicOverlaps, sharedMethods } from '../public-overlaps.ts';
+import type { BitSet } from '../../plan/routing/bit-set.ts';
+import type { LintContext, LintRoute } from '../lint-context.ts';
 import { findingAt, type Rule } from '../rule.ts';
+import type { LostRequest } from '../witness-search.ts';
 
 export const publicOverlapsProtected: Rule = {
   id: 'public-overlaps-protected',
@@ -9,20 +10,33 @@ export const publicOverlapsProtected: Rule = {
   preset: 'minimal',
   rationale:
     'Where both paths match, the public route wins because it is more specific, so a request that belongs to the protected route requires no token.',
-  *find({ routes, witnessSearch }) {
-    for (const overlaps of publicOverlaps(routes))
-      for (const overlap of overlaps) {
-        const { publicRoute, protectedRoute, isComplete } = overlap;
-        const isPreferred = !isComplete && takesPrecedence(publicRoute.pattern, protectedRoute.pattern);
-        const intersection = isPreferred ? intersect(publicRoute.pattern, protectedRoute.pattern) : undefined;
-        const witness = intersection && witnessSearch.findRequest(publicRoute, sharedMethods(overlap), intersection);
-        if (witness === undefined) continue;
-        const message = `${witness.method} ${witness.path} requires no token here, although it also matches the protected route "${protectedRoute.route.id}"; narrow one of the two paths`;
-        yield findingAt([...publicRoute.path, 'path'], message, {
-          witness,
-          related: { path: [...protectedRoute.path, 'path'], message: 'the protected route' },
-        });
-        break;
-      }
+  *find(context) {
+    const protectedRoutes = context.routeIndex.select(({ entry }) => entry.access === 'protected');
+    for (const publicRoute of context.routes) {
+      if (publicRoute.entry.access === 'protected') continue;
+      // One is enough: the message asks for a narrower path, and the next run reports what remains.
+      const [lost] = lostRequests(publicRoute, protectedRoutes, context).take(1);
+      if (lost === undefined) continue;
+      const { loser, witness } = lost;
+      const message = `${witness.method} ${witness.path} requires no token here, although it also matches the protected route "${loser.route.id}"; narrow one of the two paths`;
+      yield findingAt([...publicRoute.path, 'path'], message, {
+        witness,
+        related: { path: [...loser.path, 'path'], message: 'the protected route' },
+      });
+    }
   },
 };
+
+/** Yields the protected routes that lose requests to a public one, unless its path is an exception within theirs. */
+function* lostRequests(
+  publicRoute: LintRoute,
+  protectedRoutes: BitSet,
+  { routeIndex, witnessSearch }: LintContext,
+): Generator<LostRequest> {
+  const { patterns } = routeIndex;
+  const { pattern, route } = publicRoute;
+  const losing = patterns.following(pattern, patterns.overlapping(pattern, protectedRoutes));
+  losing.subtract(patterns.containing(pattern, losing));
+  for (const method of routeIndex.distinctMethods(route.methods))
+    yield* witnessSearch.lostRequests(publicRoute, method, losing.copy().intersect(routeIndex.withMethod(method)));
+}

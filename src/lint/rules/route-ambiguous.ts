@@ -1,6 +1,7 @@
 import { sortMethods } from '../../http-methods.ts';
-import { containsPattern, intersect, overlapSearchBudget, PatternTree } from '../../plan/routing/pattern-overlap.ts';
-import type { LintRoute } from '../lint-context.ts';
+import { BitSet } from '../../plan/routing/bit-set.ts';
+import { intersect } from '../../plan/routing/pattern-overlap.ts';
+import type { LintContext, LintRoute } from '../lint-context.ts';
 import { findingAt, type Rule } from '../rule.ts';
 
 export const routeAmbiguous: Rule = {
@@ -10,45 +11,53 @@ export const routeAmbiguous: Rule = {
   preset: 'recommended',
   rationale:
     'Where two paths overlap, the one that has a literal segment first wins, which readers of the manifest may not expect.',
-  *find({ routes, witnessSearch }) {
-    const earlierRoutes = new PatternTree<LintRoute>();
-    const steps = overlapSearchBudget(routes);
-    for (const lintRoute of routes) {
-      const other = earlierRoutes
-        .overlapping(lintRoute.pattern, steps)
-        .find((earlier) => isCrossing(lintRoute, earlier));
-      earlierRoutes.add(lintRoute.pattern, lintRoute);
-      const intersection = other && intersect(lintRoute.pattern, other.pattern);
-      if (other === undefined || intersection === undefined) continue;
-      const [method = ''] = sortMethods(sharedMethods(lintRoute, other));
-      const path = witnessSearch
-        .samplePaths(intersection)
-        .find((candidate) => witnessSearch.match(method, candidate).route !== undefined);
-      if (path === undefined) continue;
-      const witness = witnessSearch.match(method, path);
-      const message = `${method} ${path} matches this route and "${other.route.id}", and goes to "${witness.route}"; narrow one of the two paths`;
-      yield findingAt([...lintRoute.path, 'path'], message, {
-        witness,
-        related: { path: [...other.path, 'path'], message: 'the other route' },
-      });
-    }
+  *find(context) {
+    const { routes, witnessSearch } = context;
+    for (const [lintRoute, others] of crossingRoutes(context))
+      for (const index of others) {
+        const other = routes[index] as LintRoute;
+        const methods = lintRoute.route.methods.filter((name) => other.route.methods.includes(name));
+        const overlap = intersect(lintRoute.pattern, other.pattern) ?? [];
+        const witness = witnessSearch.findAnyRequest(sortMethods(methods), overlap);
+        if (witness === undefined) continue;
+        const { method, path, route } = witness;
+        const message = `${method} ${path} matches this route and "${other.route.id}", and goes to "${route}"; narrow one of the two paths`;
+        yield findingAt([...lintRoute.path, 'path'], message, {
+          witness,
+          related: { path: [...other.path, 'path'], message: 'the other route' },
+        });
+        break;
+      }
   },
 };
 
-/** True if each route has paths that the other lacks, and their common paths are handled differently by the two. */
-function isCrossing(one: LintRoute, other: LintRoute): boolean {
-  if (sharedMethods(one, other).length === 0 || !hasDifferentEffect(one, other)) return false;
-  return !containsPattern(one.pattern, other.pattern) && !containsPattern(other.pattern, one.pattern);
+/**
+ * Yields each route with the routes before it that handle their common requests differently, if each of the two has
+ * paths that the other lacks.
+ */
+function* crossingRoutes({ routes, routeIndex }: LintContext): Generator<[LintRoute, BitSet]> {
+  const { patterns } = routeIndex;
+  const byAccess = new Map<string, BitSet>();
+  const byEffect = new Map<string, BitSet>();
+  for (const [index, lintRoute] of routes.entries()) {
+    const { pattern, route, entry } = lintRoute;
+    const sameAccess = setAt(byAccess, entry.access, routes.length);
+    const sameEffect = setAt(byEffect, effectOf(lintRoute), routes.length);
+    const others = patterns.overlapping(pattern, sameAccess.copy().subtract(sameEffect));
+    others.subtract(patterns.containing(pattern, others)).subtract(patterns.containedIn(pattern, others));
+    yield [lintRoute, others.intersect(routeIndex.withAnyMethod(route.methods))];
+    sameAccess.add(index);
+    sameEffect.add(index);
+  }
 }
 
-/** True if the routes handle a request differently. The `public-` rules report pairs with different access. */
-function hasDifferentEffect({ entry: one }: LintRoute, { entry: other }: LintRoute): boolean {
-  if (one.access !== other.access) return false;
-  const effectOf = ({ upstream, roles, login, upstreamPath }: typeof one) =>
-    JSON.stringify([upstream, roles, login, upstreamPath]);
-  return effectOf(one) !== effectOf(other);
+function setAt(sets: Map<string, BitSet>, key: string, size: number): BitSet {
+  const set = sets.get(key) ?? BitSet.empty(size);
+  sets.set(key, set);
+  return set;
 }
 
-function sharedMethods(one: LintRoute, other: LintRoute): readonly string[] {
-  return one.route.methods.filter((method) => other.route.methods.includes(method));
+/** Equal for routes that handle requests in the same way. The `public-` rules report routes with different access. */
+function effectOf({ entry: { access, upstream, roles, login, upstreamPath } }: LintRoute): string {
+  return JSON.stringify([access, upstream, roles, login, upstreamPath]);
 }

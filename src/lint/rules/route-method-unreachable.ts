@@ -11,14 +11,14 @@ export const routeMethodUnreachable: Rule = {
     for (const lintRoute of routes) {
       const { entry, route, path, pattern } = lintRoute;
       if (typeof entry.method === 'string') continue;
-      const isReached = (method: string) => witnessSearch.findRequest(lintRoute, [method]) !== undefined;
-      const shadowed = entry.method.map((method) => !isReached(method) && witnessSearch.isShadowed(lintRoute, method));
-      if (shadowed.every((isShadowed) => isShadowed)) continue;
+      const isUnreached = entry.method.map((method) => witnessSearch.isUnreachable(lintRoute, [method]));
+      if (isUnreached.every((isMissing) => isMissing)) continue;
       const [samplePath = ''] = witnessSearch.samplePaths(pattern);
       for (const [index, method] of entry.method.entries()) {
-        if (!shadowed[index]) continue;
+        if (!isUnreached[index]) continue;
         const witness = witnessSearch.match(method, samplePath);
-        const message = `${method} never reaches "${route.id}": ${method} ${samplePath} goes to "${witness.route}"; remove ${method}`;
+        const outcome = witness.route === undefined ? 'gets a 404 response' : `goes to "${witness.route}"`;
+        const message = `${method} never reaches "${route.id}": ${method} ${samplePath} ${outcome}; remove ${method}`;
         yield findingAt([...path, 'method', index], message, { witness });
       }
     }

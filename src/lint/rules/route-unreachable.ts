@@ -1,5 +1,6 @@
 import { sortMethods } from '../../http-methods.ts';
 import { findingAt, type Rule } from '../rule.ts';
+import { SpellingTwins } from '../spelling-twins.ts';
 
 export const routeUnreachable: Rule = {
   id: 'route-unreachable',
@@ -8,11 +9,13 @@ export const routeUnreachable: Rule = {
   preset: 'minimal',
   rationale: 'A route that receives no requests does nothing, and the checks that it configures never run.',
   *find({ routes, witnessSearch }) {
+    const twins = new SpellingTwins(routes, witnessSearch);
     const byId = new Map(routes.map((lintRoute) => [lintRoute.route.id, lintRoute]));
     for (const lintRoute of routes) {
       const { route, path, pattern } = lintRoute;
-      if (witnessSearch.findRequest(lintRoute, route.methods) !== undefined) continue;
-      if (!route.methods.every((method) => witnessSearch.isShadowed(lintRoute, method))) continue;
+      if (!witnessSearch.isUnreachable(lintRoute, route.methods)) continue;
+      // The rule route-case-twin reports these.
+      if (twins.findRefusing(lintRoute) !== undefined) continue;
       const [method = ''] = sortMethods(route.methods);
       const [samplePath = ''] = witnessSearch.samplePaths(pattern);
       const witness = witnessSearch.match(method, samplePath);

@@ -8,7 +8,7 @@ export const secretDefault: Rule = {
   preset: 'minimal',
   rationale: 'Every deployment that does not set the variable uses the same public secret.',
   *find({ document }) {
-    for (const { text, path } of stringValues(document.value)) {
+    for (const { text, path } of stringValues(document.value, (text) => text.includes('${'))) {
       const [, name] = REFERENCE.exec(text) ?? [];
       if (name === undefined) continue;
       const message = `if ${name} is not set, the gateway uses the secret that this file contains; write \${${name}} without a default`;

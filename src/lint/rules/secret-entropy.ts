@@ -9,11 +9,10 @@ export const secretEntropy: Rule = {
   preset: 'recommended',
   rationale: 'Random-looking text is usually a key or a password, and anyone who can read the file has it.',
   *find({ document }) {
-    for (const { text, path } of stringValues(document.value)) {
-      if (text.length < 24 || isExempt(path)) continue;
+    const isLong = (text: string, path: Path) => text.length >= 24 && !isExempt(path);
+    for (const { text, path } of stringValues(document.value, isLong))
       if (text.split(/[^A-Za-z0-9+/=_-]+/).some(isRandom))
         yield findingAt(path, 'this looks like a secret; write ${NAME}, and set the variable NAME', { isSecret: true });
-    }
   },
 };
 

@@ -1,3 +1,4 @@
+import type { Path } from '../../problem/finding.ts';
 import { findingAt, type Rule } from '../rule.ts';
 import { stringValues } from '../string-values.ts';
 
@@ -9,10 +10,10 @@ export const secretHeader: Rule = {
   rationale:
     'A key that the gateway sends to an upstream works like a password, and anyone who can read the file has it.',
   *find({ document }) {
-    for (const { text, path } of stringValues(document.value)) {
-      const [, , key, operation, name] = path;
-      if (key !== 'requestHeaders' || operation !== 'set' || text.includes('${')) continue;
-      const isSecret = NAME.test(String(name)) ? text.length >= 8 : VALUE.test(text);
+    const isSetHeader = (text: string, [, , key, operation]: Path) =>
+      key === 'requestHeaders' && operation === 'set' && !text.includes('${');
+    for (const { text, path } of stringValues(document.value, isSetHeader)) {
+      const isSecret = NAME.test(String(path[4])) ? text.length >= 8 : VALUE.test(text);
       if (isSecret)
         yield findingAt(path, 'this looks like a secret; write ${NAME}, and set the variable NAME', { isSecret });
     }

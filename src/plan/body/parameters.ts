@@ -10,6 +10,7 @@ import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import type { SchemaCompiler } from '../schema/schema-compiler.ts';
 import type { Violation } from '../violation.ts';
 import { MAX_VIOLATIONS, validateDeferred } from './deferred-values.ts';
+import { type Parameter, parameterFindings } from './parameter-findings.ts';
 import { createParameterValidator, type DeferredValues, type ParameterValidator } from './parameter-value.ts';
 import { compileQuery } from './query.ts';
 import type { CancellablePromise } from './validation-result.ts';
@@ -48,12 +49,12 @@ export function compileParameters(
   const { params, query, headers } = entry;
   if (params === undefined && query === undefined && headers === undefined) return undefined;
   const deferred: DeferredValues = { values: undefined };
-  const validatorsOf = (key: string, properties: object) =>
-    compileValidators([...path, key, 'properties'], properties, schemas, findings, deferred);
+  const validatorsOf = (kind: Parameter['kind'], section: ParameterSection) =>
+    compileValidators(kind, section, path, schemas, findings, deferred);
   const rules = [
-    params && compileParams(validatorsOf('params', params.properties), pattern, path, findings),
-    query && compileQuery(query, validatorsOf('query', query.properties)),
-    headers && compileHeaders(headers, validatorsOf('headers', headers.properties), path, findings),
+    params && compileParams(validatorsOf('params', params), pattern, path, findings),
+    query && compileQuery(query, validatorsOf('query', query)),
+    headers && compileHeaders(headers, validatorsOf('headers', headers), path, findings),
   ].filter((rule) => rule !== undefined);
   for (const [key, rule] of Object.entries({ query, headers })) {
     for (const list of ['required', 'repeated'] as const) {
@@ -72,22 +73,29 @@ export function compileParameters(
   return { validate, validateWithinBudget };
 }
 
+interface ParameterSection {
+  readonly properties: object;
+  readonly required?: readonly string[];
+}
+
 function compileValidators(
+  kind: Parameter['kind'],
+  { properties, required = [] }: ParameterSection,
   path: Path,
-  properties: object,
   schemas: SchemaCompiler | undefined,
   findings: Finding[],
   deferred: DeferredValues,
 ): Map<string, ParameterValidator> {
   const validators = new Map<string, ParameterValidator>();
   for (const name of Object.keys(properties)) {
-    const at = [...path, name];
-    const validate = schemas?.compile(at, findings);
-    if (validate === undefined) continue;
-    validators.set(
-      name,
-      createParameterValidator({ validate, path: at, types: schemas?.typesAt(at) ?? new Set() }, deferred),
+    const at = [...path, kind, 'properties', name];
+    const compiled = schemas?.compile(at, findings);
+    if (compiled === undefined || schemas === undefined) continue;
+    const validate = createParameterValidator({ validate: compiled, path: at, types: schemas.typesAt(at) }, deferred);
+    findings.push(
+      ...parameterFindings(schemas.root, { kind, path: at, isRequired: required.includes(name), validate }),
     );
+    validators.set(name, validate);
   }
   return validators;
 }

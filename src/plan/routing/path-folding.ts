@@ -15,6 +15,11 @@ export function foldLiteral<S extends Pattern[number]>(segment: S): S {
   return segment.kind === 'literal' ? { ...segment, text: foldSegment(segment.text) } : segment;
 }
 
+/** Returns another spelling of a segment, which folds to the same text and is no literal of any pattern. */
+export function respell<S extends Pattern[number]>(segment: S): S {
+  return segment.kind === 'literal' ? { ...segment, text: `${segment.text};x` } : segment;
+}
+
 /** True if folding does not change a segment. */
 export function isAlreadyFolded(segment: Pattern[number]): boolean {
   if (segment.kind !== 'literal' || /^[a-z0-9_-]+$/.test(segment.text)) return true;

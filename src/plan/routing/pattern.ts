@@ -28,6 +28,12 @@ export function parsePattern(path: string): Pattern {
 
 export class PatternError extends Error {}
 
+/** Returns the pattern that matches only this path of a request. */
+export function literalPattern(path: string): Pattern {
+  const texts = path.split('/').filter((text) => text !== '');
+  return texts.map((text) => ({ kind: 'literal', text }));
+}
+
 /** Returns a text that is equal for patterns that match the same paths: parameter names do not count. */
 export function patternKey(pattern: Pattern): string {
   return (

@@ -1,6 +1,7 @@
 import { addRoute, createRouter as createTree, findRoute } from 'rou3';
 import type { Route } from '../route-definition.ts';
 import { runToEnd, type SlicedWork } from '../sliced-work.ts';
+import { methodAliases } from './method-aliases.ts';
 import { FOLDABLE, foldedVariants, foldLiteral, isAlreadyFolded } from './path-folding.ts';
 import { type Pattern, parsePattern } from './pattern.ts';
 
@@ -90,23 +91,6 @@ interface RouterEntry {
   readonly isFolded: boolean;
   /** The rank of its requirements. */
   readonly strictness: number;
-}
-
-/**
- * Groups the methods of which each route has all or none, such as GET and HEAD: the trees hold one method of a group.
- *
- * @returns for each method of a route, the method that the trees hold
- */
-function methodAliases(routes: readonly Route[]): Map<string, string> {
-  const lists = [...new Map(routes.map(({ methods }) => [methods.join(), methods])).values()];
-  const methodByUse = new Map<string, string>();
-  const aliases = new Map<string, string>();
-  for (const method of new Set(lists.flat())) {
-    const use = lists.map((methods) => Number(methods.includes(method))).join('');
-    aliases.set(method, methodByUse.get(use) ?? method);
-    if (!methodByUse.has(use)) methodByUse.set(use, method);
-  }
-  return aliases;
 }
 
 /** True if a route requires something that the other one does not. */

@@ -1,41 +1,73 @@
 import { runToEnd, type SlicedWork } from '../sliced-work.ts';
+import { foldLiteral, isAlreadyFolded } from './path-folding.ts';
 import type { Pattern } from './pattern.ts';
 
-type SamplePaths = (pattern: Pattern) => Generator<string>;
-
 /**
- * Returns a function that yields a few paths of a pattern: one of each length that could matter.
+ * Creates a few paths of a pattern: one of each length that could matter.
  *
  * A segment that is no route's literal stands for every text of a parameter or a rest: fewer routes match it than
  * match any other text, and the most specific of those that match wins. So a route that loses these few paths
  * loses every path of the pattern.
- *
- * @param patterns of all routes
  */
-export function createSamplePaths(patterns: readonly Pattern[]): SamplePaths {
-  return runToEnd(createSamplePathsSliced(patterns));
-}
+export class SamplePaths {
+  /** Differs from every literal of a route, in any spelling. */
+  readonly #unknown: string;
+  /** The lengths, in segments, at which the patterns that match a path change. Ascending. */
+  readonly #lengths: readonly number[];
 
-/** Does the same as `createSamplePaths`, step by step. */
-export function* createSamplePathsSliced(patterns: readonly Pattern[]): SlicedWork<SamplePaths> {
-  const unknown = yield* findUnusedSegment(patterns);
-  // All paths longer than the longest pattern, without its rest, match the same routes.
-  const depth = patterns.reduce((most, pattern) => Math.max(most, fixedLength(pattern)), 0);
-  return function* (pattern) {
-    const fixed = pattern.slice(0, fixedLength(pattern));
-    const segments = fixed.map((segment) => (segment.kind === 'literal' ? segment.text : unknown));
-    const most = fixed.length === pattern.length ? 0 : Math.max(1, depth + 1 - fixed.length);
+  private constructor(unknown: string, lengths: readonly number[]) {
+    this.#unknown = unknown;
+    this.#lengths = lengths;
+  }
+
+  /** @param patterns of all routes */
+  static create(patterns: readonly Pattern[]): SamplePaths {
+    return runToEnd(SamplePaths.createSliced(patterns));
+  }
+
+  /** Does the same as `create`, step by step. */
+  static *createSliced(patterns: readonly Pattern[]): SlicedWork<SamplePaths> {
+    const unknown = yield* findUnusedSegment(patterns);
+    const lengths = new Set<number>();
+    for (const pattern of patterns) {
+      const length = fixedLength(pattern);
+      lengths.add(length);
+      // A pattern without a rest does not match longer paths.
+      if (length === pattern.length) lengths.add(length + 1);
+    }
+    const sorted = [...lengths].sort((a, b) => a - b);
+    return new SamplePaths(unknown, sorted);
+  }
+
+  /** Returns the lengths of the sample paths of a pattern. */
+  lengthsOf(pattern: Pattern): readonly number[] {
+    const fixed = fixedLength(pattern);
+    if (fixed === pattern.length) return [fixed];
     // A rest usually matches one more segment, then none.
-    const lengths = most === 0 ? [0] : [1, 0, ...Array.from({ length: most - 1 }, (_, index) => index + 2)];
-    for (const length of lengths) yield `/${[...segments, ...Array(length).fill(unknown)].join('/')}`;
-  };
+    return [fixed + 1, fixed, ...this.#lengths.filter((length) => length > fixed + 1)];
+  }
+
+  /** Returns the sample path with this many segments. */
+  pathOf(pattern: Pattern, length: number): string {
+    const texts: string[] = [];
+    for (let position = 0; position < length; position += 1) {
+      const segment = pattern[position];
+      texts.push(segment?.kind === 'literal' ? segment.text : this.#unknown);
+    }
+    return `/${texts.join('/')}`;
+  }
+
+  /** Yields the sample paths of a pattern. */
+  *of(pattern: Pattern): Generator<string> {
+    for (const length of this.lengthsOf(pattern)) yield this.pathOf(pattern, length);
+  }
 }
 
-/** Returns a text that differs from every literal of the patterns, in any letter case. */
+/** Returns a text that differs from every literal of the patterns, in any spelling. */
 export function* findUnusedSegment(patterns: Iterable<Pattern>): SlicedWork<string> {
   const literals = new Set<string>();
   for (const pattern of patterns) {
-    for (const segment of pattern) literals.add(foldedText(segment));
+    for (const segment of pattern) if (segment.kind === 'literal') addSpellings(literals, segment);
     yield;
   }
   let count = 0;
@@ -43,12 +75,13 @@ export function* findUnusedSegment(patterns: Iterable<Pattern>): SlicedWork<stri
   return unknownText(count);
 }
 
-function unknownText(count: number): string {
-  return count === 0 ? 'x' : `x${count}`;
+function addSpellings(texts: Set<string>, literal: Pattern[number] & { kind: 'literal' }): void {
+  texts.add(literal.text.toLowerCase());
+  if (!isAlreadyFolded(literal)) texts.add(foldLiteral(literal).text);
 }
 
-function foldedText(segment: Pattern[number]): string {
-  return segment.kind === 'literal' ? segment.text.toLowerCase() : '';
+function unknownText(count: number): string {
+  return count === 0 ? 'x' : `x${count}`;
 }
 
 function fixedLength(pattern: Pattern): number {

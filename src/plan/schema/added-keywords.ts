@@ -37,3 +37,20 @@ export const EXACT_NUMBERS: CodeKeywordDefinition = {
     );
   },
 };
+
+/**
+ * Declares the variables in which ajv collects the members and items that keywords have evaluated. ajv declares them inside
+ * of the first branch of `anyOf` or `oneOf` that needs them. If that branch does not match, `patternProperties` then
+ * throws, and `unevaluatedItems` accepts every item.
+ */
+export const EVALUATED: CodeKeywordDefinition = {
+  keyword: INTERNAL_KEYWORDS.evaluated,
+  schemaType: 'boolean',
+  before: '$ref',
+  code({ gen, it }) {
+    if (it.opts.unevaluated !== true) return;
+    // Without a prototype, because a member may be named toString.
+    it.props ??= gen.var('props', _`Object.create(null)`);
+    it.items ??= gen.var('items', 0);
+  },
+};

@@ -1,33 +1,30 @@
-import { Ajv2020, type ErrorObject, type Format, type ValidateFunction } from 'ajv/dist/2020.js';
-import ajvFormats from 'ajv-formats';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
+import { formatPointer } from '../../json-pointer.ts';
 import type { Path } from '../../problem/finding.ts';
-import { COST, EXACT_NUMBERS } from './added-keywords.ts';
+import { COST, EVALUATED, EXACT_NUMBERS } from './added-keywords.ts';
+import { CONST, ENUM } from './allowed-values.ts';
 import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from './base64-keywords.ts';
 import { charge } from './cost-budget.ts';
-import { toRe2 } from './ecma-pattern.ts';
+import { NUMBER_FORMATS, TEXT_FORMATS } from './formats/formats.ts';
 import { HIDDEN } from './hidden-keywords.ts';
-import { validate } from './json-schema.generated.ts';
-import { INTERNAL_KEYWORDS } from './keywords.ts';
 import { MULTIPLE_OF } from './multiple-of.ts';
+import { toRe2 } from './pattern/ecma-pattern.ts';
+import { UnsupportedPattern } from './pattern/unsupported-pattern.ts';
+import { PREFIX_ITEMS } from './prefix-items.ts';
+import { referencedPaths } from './reference-order.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
-import { referenceTo } from './schema-walk.ts';
+import { isSchema, referencePath, valueAt } from './schema-walk.ts';
 import { UNIQUE_ITEMS } from './unique-items.ts';
 import { withAddedKeywords } from './with-added-keywords.ts';
 
-const ROOT = 'manifest:';
-const INTERNAL: ReadonlySet<string> = new Set(Object.values(INTERNAL_KEYWORDS));
-/** Validates against JSON Schema's own schema. It is generated, because compiling it at startup would double the load time. */
-const isSchema = validate as unknown as ValidateFunction;
+/** Keywords of ajv that are wrong, slow, or validate nothing. */
+const REPLACED = [CONST, ENUM, PREFIX_ITEMS, UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING] as const;
 
 /** A configured ajv with the schemas of one root. */
 export interface AjvValidator {
   /** Compiles the schema at a path of the root. Throws an error that says why if it does not compile. */
   compile(path: Path): ValidateFunction;
-  /** Validates a schema against JSON Schema's own schema. */
-  metaSchemaErrors(schema: unknown): readonly ErrorObject[];
-  readonly keywords: readonly string[];
-  readonly formats: readonly string[];
 }
 
 /**
@@ -50,65 +47,89 @@ export function createAjvValidator(root: SchemaRoot, allErrors: boolean): AjvVal
     logger: false,
     code: { regExp: linearRegExp },
   });
-  // Node and TypeScript disagree about the default export of a CommonJS module.
-  (ajvFormats as unknown as typeof ajvFormats.default)(ajv);
-  limitFormats(ajv);
-  for (const { keyword } of [UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING]) ajv.removeKeyword(keyword);
-  for (const keyword of [UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING, CONTENT_MAX_BYTES, COST, EXACT_NUMBERS, HIDDEN])
+  addFormats(ajv);
+  for (const { keyword } of REPLACED) ajv.removeKeyword(String(keyword));
+  for (const keyword of [...REPLACED, CONTENT_MAX_BYTES, COST, EVALUATED, EXACT_NUMBERS, HIDDEN])
     ajv.addKeyword(keyword);
   ajv.addKeyword({ keyword: 'errorMessage', schemaType: 'string' });
-  const keywords = Object.keys(ajv.RULES.keywords).filter((keyword) => !INTERNAL.has(keyword));
+  const add = createSchemaAdder(ajv, root);
+  const compileAt = (path: Path): ValidateFunction => {
+    const validate = ajv.getSchema(add(path));
+    if (validate === undefined) throw new Error('there is no schema at its path');
+    return validate;
+  };
   return {
-    keywords,
-    formats: Object.keys(ajv.formats),
-    metaSchemaErrors: (schema) => (isSchema(schema) ? [] : (isSchema.errors ?? [])),
     compile(path) {
-      if (ajv.schemas[ROOT] === undefined) addRoot(ajv, withAddedKeywords(root));
-      const validate = ajv.getSchema(`${ROOT}${referenceTo(path)}`);
-      if (validate === undefined) throw new Error('there is no schema at its path');
-      return validate;
+      try {
+        return compileAt(path);
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        // ajv compiles references recursively, and a long chain of them overflows the stack.
+        for (const target of referencedPaths(root, path)) compileAt(target);
+        return compileAt(path);
+      }
     },
   };
 }
 
-/** Throws an error that says why if a pattern cannot run in linear time. */
-export function checkPattern(pattern: string): void {
-  RE2JS.compile(toRe2(pattern));
+/**
+ * Creates the function that adds the schema at a path, and the schemas that it refers to, and returns its name. A manifest
+ * may have ten thousand schemas, so the others are not added.
+ */
+function createSchemaAdder(ajv: Ajv2020, root: SchemaRoot): (path: Path) => string {
+  const names = new Map<string, string>();
+  return (path) => {
+    const pending: Path[] = [];
+    const nameOf = (at: Path): string => {
+      const pointer = formatPointer(at);
+      const existing = names.get(pointer);
+      if (existing !== undefined) return existing;
+      const name = `schema:${names.size}`;
+      names.set(pointer, name);
+      pending.push(at);
+      return name;
+    };
+    const renameReference = (reference: string): string => {
+      const target = referencePath(reference);
+      return target === undefined || !isSchema(valueAt(root, target)) ? reference : nameOf(target);
+    };
+    const name = nameOf(path);
+    for (const at of pending) {
+      const schema = valueAt(root, at);
+      // Each schema is validated when it is compiled.
+      if (isSchema(schema))
+        ajv.addSchema(withAddedKeywords(schema, renameReference) as object, nameOf(at), false, false);
+    }
+    return name;
+  };
 }
 
-/** No valid value with a format is longer. A longer text could overflow the stack of a regular expression. */
-const MAX_FORMAT_CHARACTERS = 65_536;
+/** Returns why a pattern is not supported, and what to write instead; `undefined` if it is supported. */
+export function patternError(pattern: string): string | undefined {
+  try {
+    RE2JS.compile(toRe2(pattern));
+    return undefined;
+  } catch (error) {
+    if (error instanceof UnsupportedPattern) return error.message;
+    const isRepetition = error instanceof Error && error.message.includes('repeat count');
+    return isRepetition
+      ? 'its nested groups repeat more than 1000 times; write * or +, and limit the text with maxLength'
+      : 'it is too long, or its groups are nested too deeply; write a shorter one';
+  }
+}
+
 /** The cost of each character with the slowest format. */
 const FORMAT_COST = 10;
 
-function limitFormats(ajv: Ajv2020): void {
-  for (const [name, format] of Object.entries(ajv.formats)) {
-    const definition = typeof format === 'object' && !(format instanceof RegExp) ? format : { validate: format };
-    if ('type' in definition && definition.type === 'number') continue;
-    const { validate } = definition as { validate: RegExp | ((text: string) => boolean) | true };
-    if (validate === true) continue;
-    const matches = validate instanceof RegExp ? (text: string) => validate.test(text) : validate;
-    const validateLimited = (text: string) => {
+function addFormats(ajv: Ajv2020): void {
+  for (const [name, matches] of Object.entries(TEXT_FORMATS)) {
+    const validate = (text: string) => {
       charge(FORMAT_COST * text.length);
-      return text.length <= MAX_FORMAT_CHARACTERS && matches(text);
+      return matches(text);
     };
-    ajv.addFormat(name, { ...definition, validate: validateLimited } as Format);
+    ajv.addFormat(name, { type: 'string', validate });
   }
-}
-
-/** Adds the root without validation: it contains schemas but is not a schema. Each schema is validated when it is compiled. */
-function addRoot(ajv: Ajv2020, root: SchemaRoot): void {
-  for (const keyword of Object.keys(root)) {
-    ajv.removeKeyword(keyword);
-    ajv.addKeyword({
-      keyword,
-      compile: (_value: unknown, parent: object) => {
-        if (parent !== root) throw new Error(`unknown keyword: "${keyword}"`);
-        return () => true;
-      },
-    });
-  }
-  ajv.addSchema(root as object, ROOT, false, false);
+  for (const [name, validate] of Object.entries(NUMBER_FORMATS)) ajv.addFormat(name, { type: 'number', validate });
 }
 
 /** Compiles a pattern with RE2. Its `toString` must be unique: ajv caches patterns by it. */

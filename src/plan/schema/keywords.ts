@@ -1,6 +1,27 @@
 type ValueType = 'array' | 'number' | 'object' | 'string';
 
+/** The form of a keyword's value that is not a schema. */
+export type KeywordForm =
+  | 'any'
+  | 'boolean'
+  | 'count'
+  | 'list'
+  | 'names'
+  | 'names by name'
+  | 'number'
+  | 'positive'
+  | 'text'
+  | 'types'
+  | 'values';
+
+/** The form of a keyword's value that holds schemas. */
+export type SchemaForm = 'schema' | 'schemas' | 'schemas by name';
+
+const SCHEMA_FORMS = { schema: 'schema', list: 'schemas', map: 'schemas by name' } as const;
+
 interface Keyword {
+  /** The form of the keyword's value, unless it `holds` schemas. */
+  readonly form?: KeywordForm;
   /** The type of the values that the keyword validates; values of other types pass. */
   readonly type?: ValueType;
   /** Schemas in the keyword's value: one, a list of them, or a map with names that the author chooses. */
@@ -41,42 +62,51 @@ const KEYWORDS: Readonly<Record<string, Keyword>> = {
   items: { holds: 'schema', appliesTo: 'items', selects: 'rest', type: 'array' },
   contains: { holds: 'schema', appliesTo: 'items', type: 'array' },
   unevaluatedItems: { holds: 'schema', appliesTo: 'items', selects: 'rest', type: 'array' },
-  contentSchema: { holds: 'schema' },
 
-  const: { isData: true },
-  enum: { isData: true },
-  dependentRequired: { isData: true, type: 'object' },
-  required: { type: 'object' },
-  maxProperties: { type: 'object' },
-  minProperties: { type: 'object' },
-  maxItems: { type: 'array' },
-  minItems: { type: 'array' },
-  uniqueItems: { type: 'array' },
-  maxLength: { type: 'string' },
-  minLength: { type: 'string' },
-  pattern: { type: 'string' },
-  contentEncoding: { type: 'string' },
-  contentMaxBytes: { type: 'string' },
-  minimum: { type: 'number' },
-  maximum: { type: 'number' },
-  exclusiveMinimum: { type: 'number' },
-  exclusiveMaximum: { type: 'number' },
-  multipleOf: { type: 'number' },
+  $ref: { form: 'text' },
+  type: { form: 'types' },
+  const: { form: 'any', isData: true },
+  enum: { form: 'values', isData: true },
+  format: { form: 'text' },
+  dependentRequired: { form: 'names by name', isData: true, type: 'object' },
+  required: { form: 'names', type: 'object' },
+  maxProperties: { form: 'count', type: 'object' },
+  minProperties: { form: 'count', type: 'object' },
+  maxItems: { form: 'count', type: 'array' },
+  minItems: { form: 'count', type: 'array' },
+  maxContains: { form: 'count', type: 'array' },
+  minContains: { form: 'count', type: 'array' },
+  uniqueItems: { form: 'boolean', type: 'array' },
+  maxLength: { form: 'count', type: 'string' },
+  minLength: { form: 'count', type: 'string' },
+  pattern: { form: 'text', type: 'string' },
+  contentEncoding: { form: 'text', type: 'string' },
+  contentMaxBytes: { form: 'any', type: 'string' },
+  minimum: { form: 'number', type: 'number' },
+  maximum: { form: 'number', type: 'number' },
+  exclusiveMinimum: { form: 'number', type: 'number' },
+  exclusiveMaximum: { form: 'number', type: 'number' },
+  multipleOf: { form: 'positive', type: 'number' },
 
-  $comment: { isAnnotation: true },
-  $schema: { isAnnotation: true },
-  default: { isAnnotation: true, isData: true },
-  deprecated: { isAnnotation: true },
-  description: { isAnnotation: true },
-  errorMessage: { isAnnotation: true },
-  examples: { isAnnotation: true, isData: true },
-  readOnly: { isAnnotation: true },
-  title: { isAnnotation: true },
-  writeOnly: { isAnnotation: true },
+  $comment: { form: 'text', isAnnotation: true },
+  $schema: { form: 'text', isAnnotation: true },
+  default: { form: 'any', isAnnotation: true, isData: true },
+  deprecated: { form: 'boolean', isAnnotation: true },
+  description: { form: 'text', isAnnotation: true },
+  errorMessage: { form: 'any', isAnnotation: true },
+  examples: { form: 'list', isAnnotation: true, isData: true },
+  readOnly: { form: 'boolean', isAnnotation: true },
+  title: { form: 'text', isAnnotation: true },
+  writeOnly: { form: 'boolean', isAnnotation: true },
 };
 
 /** Keywords that the gateway adds to compiled schemas for itself. An author may not write them. */
-export const INTERNAL_KEYWORDS = { cost: 'cost', exactNumbers: 'exact', hidden: 'hidden' } as const;
+export const INTERNAL_KEYWORDS = {
+  cost: 'cost',
+  evaluated: 'evaluated',
+  exactNumbers: 'exact',
+  hidden: 'hidden',
+} as const;
 
 /** The keywords that hold schemas, and how. */
 export const SCHEMA_KEYWORDS = Object.entries(KEYWORDS).filter(
@@ -89,6 +119,15 @@ export function keywordsWith(properties: Keyword): readonly string[] {
   return Object.entries(KEYWORDS).flatMap(([keyword, entry]) =>
     wanted.every(([name, value]) => entry[name as keyof Keyword] === value) ? [keyword] : [],
   );
+}
+
+/** The keywords that an author may write. */
+export const KNOWN_KEYWORDS: readonly string[] = Object.keys(KEYWORDS);
+
+/** Returns the form of a keyword's value; `undefined` if the keyword is unknown. */
+export function formOf(keyword: string): KeywordForm | SchemaForm | undefined {
+  const entry = Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword] : undefined;
+  return entry?.holds === undefined ? entry?.form : SCHEMA_FORMS[entry.holds];
 }
 
 /** Returns the one type of values that a keyword validates; `undefined` if it validates values of every type. */

@@ -1,10 +1,11 @@
 import { posix } from 'node:path';
 import { formatPointer } from '../../json-pointer.ts';
-import { parse } from '../../manifest/document.ts';
+import { type Document, parse } from '../../manifest/document.ts';
 import type { Manifest } from '../../manifest/manifest.generated.ts';
-import type { Environment } from '../../manifest/source.ts';
+import { describeFileError, type Environment } from '../../manifest/source.ts';
 import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
 import { toProblems } from '../../problem/problem.ts';
+import { runToEnd, type SlicedWork } from '../sliced-work.ts';
 import { isMap, isSchema, mapSchemas, referencePath, referenceTo, valueAt } from './schema-walk.ts';
 
 const RULE = 'body-schema';
@@ -37,6 +38,15 @@ export function bundleSchemas(
   readFile: Environment['readFile'],
   findings: Finding[],
 ): SchemaBundle {
+  return runToEnd(bundleSchemasSliced(manifest, readFile, findings));
+}
+
+/** Does the same as `bundleSchemas`, step by step. */
+export function bundleSchemasSliced(
+  manifest: Manifest,
+  readFile: Environment['readFile'],
+  findings: Finding[],
+): SlicedWork<SchemaBundle> {
   return new Bundler(readFile, findings).bundle(manifest);
 }
 
@@ -50,6 +60,7 @@ class Bundler {
   readonly #readFile: Environment['readFile'];
   readonly #findings: Finding[];
   readonly #files: Record<string, unknown> = Object.create(null);
+  readonly #documents = new Map<string, Document>();
   /** The location in the manifest that first needed a file. */
   readonly #origins = new Map<string, Path>();
   readonly #references = new Map<string, Reference>();
@@ -59,18 +70,21 @@ class Bundler {
     this.#findings = findings;
   }
 
-  bundle(manifest: Manifest): SchemaBundle {
+  *bundle(manifest: Manifest): SlicedWork<SchemaBundle> {
     const schemas = this.#resolve(manifest.schemas, ['schemas']);
-    const routes = manifest.routes.map((route, index) =>
-      hasSchemas(route) ? this.#resolve(route, ['routes', index]) : route,
-    );
+    const routes: Manifest['routes'] = [];
+    for (const [index, route] of manifest.routes.entries()) {
+      routes.push(hasSchemas(route) ? this.#resolve(route, ['routes', index]) : route);
+      yield;
+    }
     const root = { schemas, routes, files: this.#files };
-    const relocate = (finding: Finding) => relocateToOrigin(finding, this.#origins);
+    const relocate = (finding: Finding) => this.#relocate(finding);
     return { root, referencedPaths: this.#validTargets(root), relocate };
   }
 
   /** @param base the file that contains the schemas; `undefined`: the manifest itself */
   #resolve<T>(holder: T, at: Path, base?: string): T {
+    if (!hasFileReference(holder, base !== undefined)) return holder;
     const change = (schema: Record<string, unknown>, path: Path) => {
       const { $ref: reference, ...others } = schema;
       const isLocal = base === undefined && typeof reference === 'string' && reference.startsWith('#');
@@ -94,8 +108,9 @@ class Bundler {
     const [, file] = target as [string, string];
     if (!this.#origins.has(file)) {
       this.#origins.set(file, base === undefined ? location : (this.#origins.get(base) ?? location));
-      const value = readSchemas(file, this.#readFile, (message) => this.#report(location, message));
-      this.#files[file] = this.#resolve(withoutId(value), ['files', file], file);
+      const document = readSchemas(file, this.#readFile, (message) => this.#report(location, message));
+      if (document !== undefined) this.#documents.set(file, document);
+      this.#files[file] = this.#resolve(withoutId(document?.value ?? true), ['files', file], file);
     }
     this.#references.set(JSON.stringify(target), { target, location });
     return target;
@@ -111,8 +126,27 @@ class Bundler {
   }
 
   #report(location: Path, message: string): void {
-    this.#findings.push(relocateToOrigin(errorAt(location, RULE, message), this.#origins));
+    this.#findings.push(this.#relocate(errorAt(location, RULE, message)));
   }
+
+  /** Moves a finding in a file to the reference that led to the file. Its message then has the line in the file. */
+  #relocate(finding: Finding): Finding {
+    const { location, message } = finding;
+    const [first, file, ...inside] = 'path' in location ? location.path : [];
+    const origin = first === 'files' ? this.#origins.get(String(file)) : undefined;
+    if (origin === undefined || !('path' in location)) return finding;
+    const line = this.#documents.get(String(file))?.locate({ ...location, path: inside }).line;
+    const where = `${file}${line === undefined ? '' : ` at line ${line}`}${inside.length === 0 ? '' : ` (${formatPointer(inside)})`}`;
+    return { ...finding, location: { path: origin, at: 'value' }, message: `in ${where}: ${message}` };
+  }
+}
+
+/** True if some `$ref` may lead to a file. Most manifests have none, and copying thousands of schemas takes time. */
+function hasFileReference(holder: unknown, isFile: boolean): boolean {
+  if (holder === null || typeof holder !== 'object') return false;
+  const { $ref: reference } = holder as Record<string, unknown>;
+  if (typeof reference === 'string' && (isFile || !reference.startsWith('#'))) return true;
+  return Object.values(holder).some((inside) => hasFileReference(inside, isFile));
 }
 
 /** True if a route has schemas: most have none, and there may be thousands of routes. */
@@ -140,21 +174,25 @@ function decode(text: string): string {
   }
 }
 
-/** Reads the schemas of a file. Returns the schema `true` if the file cannot be read, to avoid further findings. */
-function readSchemas(file: string, readFile: Environment['readFile'], report: (message: string) => void): unknown {
+/** Reads the schemas of a file; returns `undefined` if it cannot be read. */
+function readSchemas(
+  file: string,
+  readFile: Environment['readFile'],
+  report: (message: string) => void,
+): Document | undefined {
   let text: string;
   try {
     text = readFile(file);
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'it does not exist';
-    report(`the file "${file}" cannot be read (${reason}); write a path relative to the file that names it`);
-    return true;
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'ENOENT';
+    report(`the file "${file}" cannot be read: ${describeFileError(code, 'the file that names it')}`);
+    return undefined;
   }
   const { document, findings } = parse({ path: file, text });
   const [problem] = toProblems(findings, document);
-  if (problem === undefined) return document.value;
+  if (problem === undefined) return document;
   report(`in ${file} at line ${problem.range.line}: ${problem.message}`);
-  return true;
+  return undefined;
 }
 
 /** Removes the `$id` of a file. References here use paths, not ids. */
@@ -162,13 +200,4 @@ function withoutId(value: unknown): unknown {
   if (!isMap(value) || typeof value['$id'] !== 'string') return value;
   const { $id: _name, ...others } = value;
   return others;
-}
-
-function relocateToOrigin(finding: Finding, origins: ReadonlyMap<string, Path>): Finding {
-  const { location, message } = finding;
-  const [first, file, ...inside] = 'path' in location ? location.path : [];
-  const origin = first === 'files' ? origins.get(String(file)) : undefined;
-  if (origin === undefined) return finding;
-  const where = inside.length === 0 ? String(file) : `${file} at ${formatPointer(inside)}`;
-  return { ...finding, location: { path: origin, at: 'value' }, message: `in ${where}: ${message}` };
 }

@@ -22,15 +22,15 @@ interface Node {
 export function createRecursionCheck(root: SchemaRoot): (path: Path) => Finding[] {
   const nodes = new Map<string, Node>();
   const visited = new Set<string>();
-  const nodeAt = (at: Path): Node => {
-    const pointer = formatPointer(at);
-    const existing = nodes.get(pointer);
-    if (existing !== undefined) return existing;
-    const next = isMap(valueAt(root, at)) ? [...inPlaceSchemasOf(root, at), ...childSchemasOf(root, at)] : [];
-    const node = { at, next: next.map((reached) => formatPointer(reached.path)) };
-    nodes.set(pointer, node);
-    for (const reached of next) nodeAt(reached.path);
-    return node;
+  const addNodes = (start: Path): void => {
+    const open = [start];
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      const pointer = formatPointer(at);
+      if (nodes.has(pointer)) continue;
+      const next = isMap(valueAt(root, at)) ? [...inPlaceSchemasOf(root, at), ...childSchemasOf(root, at)] : [];
+      nodes.set(pointer, { at, next: next.map((reached) => formatPointer(reached.path)) });
+      for (const reached of next) open.push(reached.path);
+    }
   };
   return (path) => {
     const findings: Finding[] = [];
@@ -38,7 +38,7 @@ export function createRecursionCheck(root: SchemaRoot): (path: Path) => Finding[
       const target = key === '$ref' && typeof value === 'string' ? referencePath(value) : undefined;
       if (target === undefined || visited.has(formatPointer(target))) continue;
       visited.add(formatPointer(target));
-      nodeAt(target);
+      addNodes(target);
       const cycle = cycleOf(nodes, formatPointer(target));
       for (const pointer of cycle) visited.add(pointer);
       const paths = [...cycle].map((pointer) => nodes.get(pointer)?.at ?? []);
@@ -69,9 +69,12 @@ function cycleOf(nodes: ReadonlyMap<string, Node>, start: string): Set<string> {
 /** Returns the path of the schema in the cycle that validates a member for the second time. */
 function findRepeated(root: SchemaRoot, path: Path, cycle: ReadonlySet<string>): Path | undefined {
   const seen: ChildSchema[] = [];
+  // Schemas that add nothing to `seen`. Without them, a chain of branches would double the visits at each step.
+  const barren = new Set<string>();
   const visit = (at: Path, open: readonly string[]): Path | undefined => {
     const pointer = formatPointer(at);
-    if (open.includes(pointer)) return undefined;
+    if (open.includes(pointer) || barren.has(pointer)) return undefined;
+    const count = seen.length;
     for (const child of childSchemasOf(root, at)) {
       if (!cycle.has(formatPointer(child.path))) continue;
       if (seen.some((other) => mayOverlap(other, child))) return child.path;
@@ -81,6 +84,7 @@ function findRepeated(root: SchemaRoot, path: Path, cycle: ReadonlySet<string>):
       const repeated = visit(next.path, [...open, pointer]);
       if (repeated !== undefined) return repeated;
     }
+    if (seen.length === count) barren.add(pointer);
     return undefined;
   };
   return visit(path, []);

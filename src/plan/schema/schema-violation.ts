@@ -2,6 +2,7 @@ import type { ErrorObject } from 'ajv/dist/2020.js';
 import { pointerStep, truncatePointer } from '../../json-pointer.ts';
 import type { Violation } from '../violation.ts';
 import { hiddenKeywordsOf } from './hidden-keywords.ts';
+import { UNLIMITED } from './with-added-keywords.ts';
 
 /**
  * Converts an error of ajv to a violation. It quotes no value of the body, no member that the schema does not list, and
@@ -30,7 +31,7 @@ const MESSAGES_WITHOUT_VALUE: Readonly<Record<string, string>> = {
   contentMaxBytes: 'is longer than this route accepts',
 };
 
-function messageOf({ keyword, params, message, schema }: ErrorObject): string {
+function messageOf({ keyword, message, params, schema }: ErrorObject): string {
   switch (keyword) {
     case 'required':
       return 'is missing';
@@ -38,11 +39,16 @@ function messageOf({ keyword, params, message, schema }: ErrorObject): string {
     case 'unevaluatedProperties':
       return 'has an unknown member';
     case 'enum':
-      return `must be one of ${params['allowedValues'].map((value: unknown) => JSON.stringify(value)).join(', ')}`;
+      return `must be one of ${(schema as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`;
     case 'const':
-      return `must be ${JSON.stringify(params['allowedValue'])}`;
+      return `must be ${JSON.stringify(schema)}`;
     case 'contentMaxBytes':
       return `decodes to more than ${schema}`;
+    case 'contains': {
+      const { minContains, maxContains } = params;
+      const most = maxContains === undefined || maxContains === UNLIMITED ? '' : ` and no more than ${maxContains}`;
+      return `must contain at least ${minContains}${most} valid item(s)`;
+    }
     case 'multipleOf':
       return `must be multiple of ${schema}`;
     case 'false schema':

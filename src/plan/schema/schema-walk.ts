@@ -1,6 +1,6 @@
 import { parsePointer, pointerStep } from '../../json-pointer.ts';
 import type { Path } from '../../problem/finding.ts';
-import { keywordsWith } from './keywords.ts';
+import { formOf, keywordsWith } from './keywords.ts';
 
 const DATA_KEYWORDS = new Set(keywordsWith({ isData: true }));
 const SCHEMA_MAPS = new Set(keywordsWith({ holds: 'map' }));
@@ -12,19 +12,40 @@ export function isDataKeyword(keyword: string): boolean {
   return DATA_KEYWORDS.has(keyword);
 }
 
+/** A schema that is a map, with its path. */
+export interface LocatedSchema {
+  readonly schema: Record<string, unknown>;
+  readonly at: Path;
+}
+
+/** Yields a schema and its subschemas. */
+export function* schemasWithin(schema: unknown, at: Path): Generator<LocatedSchema> {
+  if (!isMap(schema)) return;
+  yield { schema, at };
+  for (const [key, value] of Object.entries(schema)) {
+    const form = formOf(key);
+    if (form === 'schema') yield* schemasWithin(value, [...at, key]);
+    if ((form === 'schemas' && Array.isArray(value)) || (form === 'schemas by name' && isMap(value)))
+      for (const step of stepsOf(value))
+        yield* schemasWithin((value as Record<string | number, unknown>)[step], [...at, key, step]);
+  }
+}
+
 /** Yields every keyword of a schema and of its subschemas. */
 export function* keywordsOf(schema: unknown, path: Path): Generator<{ key: string; value: unknown; at: Path }> {
-  if (Array.isArray(schema)) {
-    for (const [index, item] of schema.entries()) yield* keywordsOf(item, [...path, index]);
-  } else if (isMap(schema)) {
-    for (const [key, value] of Object.entries(schema)) {
-      const at = [...path, key];
-      yield { key, value, at };
-      if (SCHEMA_MAPS.has(key) && isMap(value))
-        for (const [name, inside] of Object.entries(value)) yield* keywordsOf(inside, [...at, name]);
-      else if (!DATA_KEYWORDS.has(key)) yield* keywordsOf(value, at);
-    }
-  }
+  for (const { schema: inside, at } of schemasWithin(schema, path))
+    for (const [key, value] of Object.entries(inside)) yield { key, value, at: [...at, key] };
+}
+
+/** True if the path from a schema leads to one of its subschemas. */
+export function leadsToSchema(schema: unknown, [key, ...rest]: Path): boolean {
+  if (key === undefined) return isSchema(schema);
+  const value = isMap(schema) && Object.hasOwn(schema, key) ? schema[key] : undefined;
+  const form = formOf(String(key));
+  if (form === 'schema') return leadsToSchema(value, rest);
+  const [step, ...inside] = rest;
+  const isHolder = (form === 'schemas' && Array.isArray(value)) || (form === 'schemas by name' && isMap(value));
+  return isHolder && step !== undefined && leadsToSchema(valueAt(value, [step]), inside);
 }
 
 /**
@@ -69,7 +90,7 @@ export function typesAt(root: unknown, path: Path, seen = new Set<string>()): Se
   const key = JSON.stringify(path.map(String));
   if (!isMap(schema) || seen.has(key)) return types;
   seen.add(key);
-  for (const type of [schema['type']].flat()) types.add(String(type));
+  for (const type of [schema['type']].flat()) if (typeof type === 'string') types.add(type);
   const values = [
     ...('const' in schema ? [schema['const']] : []),
     ...(Array.isArray(schema['enum']) ? schema['enum'] : []),

@@ -1,3 +1,4 @@
+import { canonicalJson } from './canonical-json.ts';
 import { charge } from './cost-budget.ts';
 
 /** The cost of each item and member: to print it, sort it and add it to a set. */
@@ -20,17 +21,8 @@ function areUnique(items: readonly unknown[]): boolean {
   const others = new Set<string>();
   for (const item of items) {
     charge(ITEM_COST);
-    if (item !== null && typeof item === 'object') others.add(canonical(item));
+    if (item !== null && typeof item === 'object') others.add(canonicalJson(item));
     else scalars.add(item);
   }
   return scalars.size + others.size === items.length;
-}
-
-/** Returns a text that is equal for equal values: the order of members does not count (JSON Schema, core, section 4.2.2). */
-function canonical(value: unknown): string {
-  charge(ITEM_COST + (typeof value === 'string' ? value.length : 0));
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  const members = Object.entries(value).map(([name, inside]) => `${JSON.stringify(name)}:${canonical(inside)}`);
-  return `{${members.sort().join(',')}}`;
 }

@@ -1,18 +1,20 @@
 import type { NumberComparison } from './exact-numbers.ts';
+import { NUMBER_FORMATS } from './formats/formats.ts';
 import { INTERNAL_KEYWORDS, keywordsWith } from './keywords.ts';
-import type { SchemaRoot } from './schema-bundle.ts';
 import { isMap, mapSchemas } from './schema-walk.ts';
 
+const EVALUATING = ['patternProperties', 'unevaluatedItems', 'unevaluatedProperties'];
 const NUMERIC = keywordsWith({ type: 'number' });
-const NUMBER_FORMATS = new Set(['int32', 'int64', 'float', 'double']);
 
-/** Returns a copy of the root in which every schema has a keyword with its cost, and one with its number comparisons if it has any. */
-export function withAddedKeywords({ schemas, routes, files }: SchemaRoot): SchemaRoot {
-  return {
-    schemas: mapSchemas(schemas, withKeywords, true),
-    routes: mapSchemas(routes, withKeywords),
-    files: mapSchemas(files, withKeywords, true),
-  };
+/**
+ * Returns a copy of a schema for ajv: every schema in it has a keyword with its cost, one with its number comparisons if it
+ * has any, and the reference that `rename` returns.
+ */
+export function withAddedKeywords(schema: unknown, rename: (reference: string) => string): unknown {
+  return mapSchemas(schema, (inside) => {
+    const { $ref: reference } = inside;
+    return withKeywords(typeof reference === 'string' ? { ...inside, $ref: rename(reference) } : inside);
+  });
 }
 
 function withKeywords(schema: Record<string, unknown>): Record<string, unknown> {
@@ -23,8 +25,14 @@ function withKeywords(schema: Record<string, unknown>): Record<string, unknown> 
     ...schema,
     [INTERNAL_KEYWORDS.cost]: costOf(schema),
     ...(comparison && { [INTERNAL_KEYWORDS.exactNumbers]: comparison }),
+    ...(EVALUATING.some((keyword) => Object.hasOwn(schema, keyword)) && { [INTERNAL_KEYWORDS.evaluated]: true }),
+    // Without a maximum, ajv keeps the result of `contains` from the list before, if a list is empty.
+    ...(Object.hasOwn(schema, 'contains') && !Object.hasOwn(schema, 'maxContains') && { maxContains: UNLIMITED }),
   };
 }
+
+/** The added `maxContains`: no list has as many items. */
+export const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
 /** Returns the cost of a schema by the values, names and branches that it lists. Subschemas are charged separately. */
 function costOf(schema: Record<string, unknown>): number {
@@ -51,7 +59,7 @@ function comparisonOf({
 }: Record<string, unknown>): NumberComparison | undefined {
   const isIntegerOnly = [type].flat().includes('integer');
   const hasNestedNumbers = uniqueItems === true || containsNumber([value, values]);
-  const isNumeric = NUMERIC.some((keyword) => keyword in rest) || NUMBER_FORMATS.has(String(format));
+  const isNumeric = NUMERIC.some((keyword) => keyword in rest) || Object.hasOwn(NUMBER_FORMATS, String(format));
   return isIntegerOnly || hasNestedNumbers || isNumeric ? { isIntegerOnly, hasNestedNumbers } : undefined;
 }
 

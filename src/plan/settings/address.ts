@@ -1,5 +1,6 @@
 import { isLocalhostName } from '../../loopback.ts';
-import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
+import { type Finding, type Path, quoteFreeErrorAt } from '../../problem/finding.ts';
+import { hostError } from './host.ts';
 
 export interface ListenAddress {
   readonly host: string;
@@ -9,7 +10,11 @@ export interface ListenAddress {
 /** Compiles the address of a listener from a text that matches the schema. */
 export function compileAddress(text: string, path: Path, findings: Finding[]): ListenAddress {
   const { host, port } = parseAddress(text);
-  if (port > 65_535) findings.push(errorAt(path, 'address', 'a port is at most 65535; write a number from 0 to 65535'));
+  if (port > 65_535)
+    findings.push(quoteFreeErrorAt(path, 'address', 'a port is at most 65535; write a number from 0 to 65535'));
+  const reason = hostError(host);
+  if (reason !== undefined)
+    findings.push(quoteFreeErrorAt(path, 'address', `${reason}; write for example 127.0.0.1:8080 or [::1]:8080`));
   // The system may look up other localhost names at a name server.
   return { host: isLocalhostName(host) ? 'localhost' : host, port };
 }

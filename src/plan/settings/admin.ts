@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isLoopback } from '../../loopback.ts';
 import type { Admin, Manifest } from '../../manifest/manifest.generated.ts';
-import { errorAt, type Path } from '../../problem/finding.ts';
+import { errorAt, type Path, quoteFreeErrorAt } from '../../problem/finding.ts';
 import { requireSecretFromEnvironment, type TokensContext } from '../tokens/tokens-context.ts';
 import { compileAddress, type ListenAddress } from './address.ts';
 import { readCertificate } from './pem.ts';
@@ -29,13 +29,13 @@ type AdminContext = Pick<TokensContext, 'readFile' | 'secrets' | 'findings'>;
 export function compileAdmin(entry: NonNullable<Manifest['admin']>, context: AdminContext): AdminSettings {
   const { findings } = context;
   const { listen, token, tls }: Admin = typeof entry === 'string' ? { listen: entry } : entry;
-  const path = typeof entry === 'string' ? ['admin'] : ['admin', 'listen'];
+  const path = adminListenPath(entry);
   const address = compileAddress(listen, path, findings);
   if (!isLoopback(address.host) && token === undefined && tls?.clientCa === undefined)
     findings.push(errorAt(path, 'admin-exposed', exposedMessage(entry)));
   if (token !== undefined && requireSecretFromEnvironment(['admin', 'token'], context) && token.length < MIN_TOKEN) {
-    const message = `this token is short enough to guess; set ${MIN_TOKEN} characters or more`;
-    findings.push(errorAt(['admin', 'token'], 'admin-token', message));
+    const message = `a token of fewer than ${MIN_TOKEN} characters can be guessed; set a longer one, such as the output of "openssl rand -hex 32"`;
+    findings.push(quoteFreeErrorAt(['admin', 'token'], 'admin-token', message));
   }
   const pem = tls && compileAdminTls(tls, context);
   return Object.freeze({
@@ -44,6 +44,11 @@ export function compileAdmin(entry: NonNullable<Manifest['admin']>, context: Adm
     acceptsToken: token === undefined ? undefined : tokenCheck(token),
     tls: pem && Object.freeze({ pem }),
   });
+}
+
+/** Returns the path of the address in the manifest. */
+export function adminListenPath(entry: NonNullable<Manifest['admin']>): Path {
+  return typeof entry === 'string' ? ['admin'] : ['admin', 'listen'];
 }
 
 const MIN_TOKEN = 16;

@@ -1,6 +1,6 @@
 import { foldHeaderName, isOverrideHeader } from '../../header-names.ts';
 import type { HeaderRules as Entry, RequestHeaderRules, RouteEntry } from '../../manifest/manifest.generated.ts';
-import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
+import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../../problem/finding.ts';
 
 /** Changes that a route makes to the headers of one direction. */
 export interface HeaderRules {
@@ -72,7 +72,7 @@ function checkHeaderRules(rules: Entry, side: Side, path: Path, findings: Findin
     checkName(name, (message) => findings.push(errorAtKey(at, 'header', message)));
     if (VALUE.test(value)) continue;
     const message = 'this is not a header value; write visible ASCII on one line, without white space at either end';
-    findings.push(errorAt(at, 'header', message));
+    findings.push(quoteFreeErrorAt(at, 'header', message));
   }
   for (const [index, name] of rules.remove.entries())
     checkName(name, (message) => findings.push(errorAt([...path, 'remove', index], 'header', message)));

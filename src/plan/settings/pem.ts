@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import type { Environment } from '../../manifest/source.ts';
-import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
+import { describeFileError, type Environment } from '../../manifest/source.ts';
+import { type Finding, type Path, quoteFreeErrorAt } from '../../problem/finding.ts';
 
 /** Reads PEM files, and collects their errors under one rule. */
 export interface PemContext {
@@ -15,10 +15,21 @@ export interface PemFile<Value> {
   readonly value: Value;
 }
 
-/** Reads a certificate (RFC 7468 section 5), or the first one of a chain, from a file that the manifest names at a path. */
+/**
+ * Reads a certificate (RFC 7468 section 5), or the first one of several, from a file that the manifest names at a path.
+ * Reports one that is damaged: the TLS library would silently ignore it and those after it.
+ */
 export function readCertificate(file: string, path: Path, context: PemContext): PemFile<X509Certificate> | undefined {
-  return read(file, path, context, 'certificate in PEM', (text) => new X509Certificate(text));
+  const certificate = read(file, path, context, 'certificate in PEM', (text) => new X509Certificate(text));
+  const blocks = [...(certificate?.text.matchAll(CERTIFICATE) ?? [])].map(([block]) => block);
+  const damaged = blocks.findIndex((block) => isFailed(attempt(() => new X509Certificate(block))));
+  if (damaged < 0) return certificate;
+  const message = `certificate ${damaged + 1} of ${blocks.length} in this file is damaged; replace or remove it`;
+  context.findings.push(quoteFreeErrorAt(path, context.rule, message));
+  return undefined;
 }
+
+const CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[\s\S]*?(?=-----BEGIN |$)/g;
 
 /** Reads a private key (RFC 7468 section 10) from a file that the manifest names at a path. */
 export function readPrivateKey(file: string, path: Path, context: PemContext): PemFile<KeyObject> | undefined {
@@ -34,7 +45,7 @@ export function isMatchingPair(
 ): boolean {
   if (value.checkPrivateKey(key)) return true;
   const message = 'this key does not belong to the certificate; name the key of the certificate';
-  findings.push(errorAt(path, rule, message));
+  findings.push(quoteFreeErrorAt(path, rule, message));
   return false;
 }
 
@@ -51,8 +62,8 @@ function read<Value>(
   const message =
     typeof text === 'string'
       ? `this file contains no ${noun}; name one that does`
-      : `the file cannot be read (${text.code}); write a path relative to the manifest`;
-  findings.push(errorAt(path, rule, message));
+      : `the file cannot be read: ${describeFileError(text.code)}`;
+  findings.push(quoteFreeErrorAt(path, rule, message));
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { Reload } from '../../manifest/manifest.generated.ts';
-import type { Environment } from '../../manifest/source.ts';
+import { describeFileError, type Environment } from '../../manifest/source.ts';
 import { timerMs } from '../../manifest/units.ts';
-import { errorAt, type Finding } from '../../problem/finding.ts';
+import { type Finding, quoteFreeErrorAt } from '../../problem/finding.ts';
 import { attempt, isFailed } from './pem.ts';
 
 /** How a plan replaces the active one. */
@@ -20,8 +20,8 @@ export function compileReload(
 ): ReloadSettings {
   const text = selfTest === undefined ? undefined : attempt(() => readFile(selfTest));
   if (isFailed(text)) {
-    const message = `the file cannot be read (${text.code}); write a path relative to the manifest`;
-    findings.push(errorAt(['reload', 'selfTest'], 'self-test', message));
+    const message = `the file cannot be read: ${describeFileError(text.code)}`;
+    findings.push(quoteFreeErrorAt(['reload', 'selfTest'], 'self-test', message));
   }
   return Object.freeze({ selfTest, graceMs: timerMs(grace) });
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Server } from '../../manifest/manifest.generated.ts';
 import type { Environment } from '../../manifest/source.ts';
 import { durationMs, sizeBytes } from '../../manifest/units.ts';
-import { errorAt, type Finding } from '../../problem/finding.ts';
+import { type Finding, quoteFreeErrorAt } from '../../problem/finding.ts';
 import { compileTls, type ServerTls } from './tls.ts';
 import { compileTrustedProxies } from './trusted-proxies.ts';
 
@@ -73,7 +73,11 @@ function compileTimeout(text: string, key: string, findings: Finding[]): number 
   const ms = durationMs(text);
   if (ms < 1 || ms > DAY_MS)
     findings.push(
-      errorAt(['server', 'timeouts', key], 'server-timeout', 'this must be from 1ms to 24h; write for example 60s'),
+      quoteFreeErrorAt(
+        ['server', 'timeouts', key],
+        'server-timeout',
+        'this must be from 1ms to 24h; write for example 60s',
+      ),
     );
   return ms;
 }
@@ -83,7 +87,7 @@ function compileShutdownDelay(text: string, key: string, findings: Finding[]): n
   const ms = durationMs(text);
   const path = ['server', 'stopping', key];
   if (ms > DAY_MS)
-    findings.push(errorAt(path, 'server-timeout', 'this must be no more than 24h; write for example 30s'));
+    findings.push(quoteFreeErrorAt(path, 'server-timeout', 'this must be no more than 24h; write for example 30s'));
   return ms;
 }
 
@@ -91,7 +95,7 @@ function compileHeaderBytes(text: string, findings: Finding[]): number {
   const bytes = sizeBytes(text);
   if (bytes < MIN_HEADER_BYTES || bytes > MAX_HEADER_BYTES)
     findings.push(
-      errorAt(
+      quoteFreeErrorAt(
         ['server', 'limits', 'headerBytes'],
         'server-limit',
         'this must be from 1KB to 1MB; write for example 16KB',
@@ -104,7 +108,7 @@ function compileBufferedBodies(text: string, findings: Finding[]): number {
   const bytes = sizeBytes(text);
   if (bytes < MIN_BUFFERED_BYTES)
     findings.push(
-      errorAt(
+      quoteFreeErrorAt(
         ['server', 'limits', 'bufferedBodies'],
         'server-limit',
         'this must be at least 1MB; write for example 256MB',

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import type { Server } from '../../manifest/manifest.generated.ts';
 import type { Environment } from '../../manifest/source.ts';
-import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
-import { attempt, isFailed, isMatchingPair, readCertificate, readPrivateKey } from './pem.ts';
+import { type Finding, type Path, quoteFreeErrorAt } from '../../problem/finding.ts';
+import { attempt, isFailed, isMatchingPair, type PemContext, readCertificate, readPrivateKey } from './pem.ts';
 
 /** A certificate with its chain, and its private key. */
 export interface ServerTls {
@@ -28,12 +28,20 @@ export function compileTls(
   const key = readPrivateKey(entry.key, [...path, 'key'], context);
   if (certificate === undefined || key === undefined) return undefined;
   if (!isMatchingPair(certificate, key, [...path, 'key'], context)) return undefined;
-  const { createSecureContext }: typeof import('node:tls') = require('node:tls');
   const pem = { cert: certificate.text, key: key.text };
-  // Checks the rest of the chain, and finds keys that the library considers too weak.
+  return isUsablePair(pem, [...path, 'certificate'], context) ? Object.freeze({ pem: () => pem }) : undefined;
+}
+
+/** Returns true if the TLS library accepts a pair. Otherwise reports an error: its key may be too weak for the library. */
+export function isUsablePair(
+  pem: { readonly cert: string; readonly key: string },
+  path: Path,
+  { rule, findings }: PemContext,
+): boolean {
+  const { createSecureContext }: typeof import('node:tls') = require('node:tls');
   const secureContext = attempt(() => createSecureContext(pem));
-  if (!isFailed(secureContext)) return Object.freeze({ pem: () => pem });
+  if (!isFailed(secureContext)) return true;
   const message = `the TLS library rejects this certificate (${secureContext.code}); name another one`;
-  findings.push(errorAt([...path, 'certificate'], 'tls', message));
-  return undefined;
+  findings.push(quoteFreeErrorAt(path, rule, message));
+  return false;
 }

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { errorAt, type Finding } from '../../problem/finding.ts';
+import { type Finding, quoteFreeErrorAt } from '../../problem/finding.ts';
 import type { ServerSettings } from './server.ts';
 
 /**
@@ -18,7 +18,7 @@ export function compileTrustedProxies(
     const length = family === 'ipv4' ? 32 : 128;
     if (isIP(address) === 0 || Number(prefix ?? length) > length) {
       const message = 'this is not an address or a CIDR block; write for example 192.0.2.7 or 10.0.0.0/8';
-      findings.push(errorAt(['server', 'trustedProxies', index], 'trusted-proxy', message));
+      findings.push(quoteFreeErrorAt(['server', 'trustedProxies', index], 'trusted-proxy', message));
     } else {
       blocks.addSubnet(address, Number(prefix ?? length), family);
     }

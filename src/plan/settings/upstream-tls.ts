@@ -1,7 +1,10 @@
+import { isIP } from 'node:net';
 import type { Upstream as UpstreamEntry } from '../../manifest/manifest.generated.ts';
 import type { Environment } from '../../manifest/source.ts';
-import { errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
+import { errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../../problem/finding.ts';
+import { hostError } from './host.ts';
 import { isMatchingPair, readCertificate, readPrivateKey } from './pem.ts';
+import { isUsablePair } from './tls.ts';
 import type { Endpoint } from './upstream-definition.ts';
 
 /** PEM texts for the TLS library, which uses its default for each absent one. */
@@ -32,12 +35,22 @@ export function compileUpstreamTls(
   const certificate = certificateAt('certificate');
   const key = tls.key === undefined ? undefined : readPrivateKey(tls.key, [...path, 'key'], context);
   checkPairComplete(tls, path, findings);
-  if (certificate !== undefined && key !== undefined) isMatchingPair(certificate, key, [...path, 'key'], context);
+  if (certificate !== undefined && key !== undefined && isMatchingPair(certificate, key, [...path, 'key'], context))
+    isUsablePair({ cert: certificate.text, key: key.text }, [...path, 'certificate'], context);
+  if (tls.serverName !== undefined) checkServerName(tls.serverName, [...path, 'serverName'], findings);
   return {
     ...(ca === undefined ? {} : { ca: ca.text }),
     ...(certificate === undefined ? {} : { cert: certificate.text }),
     ...(key === undefined ? {} : { key: key.text }),
   };
+}
+
+/** Node refuses to connect with an IP address as the name for SNI (RFC 6066 section 3). */
+function checkServerName(name: string, path: Path, findings: Finding[]): void {
+  const reason = isIP(name) === 0 ? hostError(name) : 'TLS has no server names that are IP addresses';
+  if (reason === undefined) return;
+  const message = `${reason}; write the host name of the certificate, or remove "serverName"`;
+  findings.push(quoteFreeErrorAt(path, 'upstream-tls', message));
 }
 
 function checkPairComplete(tls: NonNullable<UpstreamEntry['tls']>, path: Path, findings: Finding[]): void {

@@ -4,8 +4,9 @@ import type { Manifest, Upstream as UpstreamEntry } from '../../manifest/manifes
 import type { Environment } from '../../manifest/source.ts';
 import { durationMs, timerMs } from '../../manifest/units.ts';
 import { didYouMean, suggestion } from '../../problem/did-you-mean.ts';
-import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
+import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../../problem/finding.ts';
 import type { Secrets } from '../../problem/redaction.ts';
+import { parseHttpUrl } from './http-url.ts';
 import type { BreakerSettings, Endpoint, Upstream } from './upstream-definition.ts';
 import { compileUpstreamTls } from './upstream-tls.ts';
 
@@ -88,18 +89,18 @@ function compileEndpoints(id: string, entry: UpstreamEntry, { secrets, findings 
   const otherScheme = entries.find(({ text }) => schemeOf(text) !== schemeOf(entries[0]?.text ?? ''));
   if (otherScheme !== undefined) {
     const message = 'the endpoints of one upstream must all use http or all use https; write one scheme';
-    findings.push(errorAt(['upstreams', id, ...otherScheme.at], 'upstream-url', message));
+    findings.push(quoteFreeErrorAt(['upstreams', id, ...otherScheme.at], 'upstream-url', message));
   }
   const labels = new Set<string>();
   return entries.flatMap(({ text, at }) => {
-    const url = URL.parse(text);
-    if (url !== null) {
+    const url = parseHttpUrl(text);
+    if (typeof url !== 'string') {
       const redacted = secrets.redactValue(text, ['upstreams', id, ...at]);
       const label = unique(redacted === text ? url.origin : redacted, labels);
       return [{ url, label, serverName: serverNameOf(url, entry.tls?.serverName) }];
     }
-    const message = 'this is not a URL; write scheme, host and port, such as http://127.0.0.1:7001';
-    findings.push(errorAt(['upstreams', id, ...at], 'upstream-url', message));
+    const message = `${url}; write scheme, host and port, such as http://127.0.0.1:7001`;
+    findings.push(quoteFreeErrorAt(['upstreams', id, ...at], 'upstream-url', message));
     return [];
   });
 }

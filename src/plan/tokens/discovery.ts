@@ -1,6 +1,6 @@
 import { isProtectedInTransit } from '../../loopback.ts';
+import { parseHttpUrl } from '../settings/http-url.ts';
 import { isJsonObject } from './claims.ts';
-import { parseHttpUrl } from './identity-endpoint.ts';
 import { parseJsonDocument } from './jwks.ts';
 import { sendIdentityRequest } from './send-identity-request.ts';
 
@@ -17,8 +17,8 @@ export async function discoverJwksUri(address: URL, issuer: string, signal: Abor
   if (!isJsonObject(metadata)) throw new Error('discovery_not_an_object');
   if (metadata['issuer'] !== issuer) throw new Error('discovery_issuer_wrong');
   const { jwks_uri: jwksUri } = metadata;
-  const url = typeof jwksUri === 'string' ? parseHttpUrl(jwksUri) : undefined;
-  if (url === undefined || !isProtectedInTransit(url)) throw new Error('discovery_jwks_uri_refused');
+  const url = typeof jwksUri === 'string' ? parseHttpUrl(jwksUri) : '';
+  if (typeof url === 'string' || !isProtectedInTransit(url)) throw new Error('discovery_jwks_uri_refused');
   // Metadata that was fetched over TLS must not lead to plain HTTP, above all not to this machine.
   if (address.protocol === 'https:' && url.protocol !== 'https:') throw new Error('discovery_jwks_uri_refused');
   return url;

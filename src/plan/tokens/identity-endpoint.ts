@@ -1,6 +1,7 @@
 import type { UpstreamEndpoint } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
-import { errorAt, type Path } from '../../problem/finding.ts';
+import { type Path, quoteFreeErrorAt } from '../../problem/finding.ts';
+import { parseHttpUrl } from '../settings/http-url.ts';
 import { findUpstream, serverNameOf } from '../settings/upstream.ts';
 import type { Endpoint } from '../settings/upstream-definition.ts';
 import type { UpstreamTls } from '../settings/upstream-tls.ts';
@@ -23,10 +24,10 @@ export function compileIdentityEndpoint(
   const timeoutMs = durationMs(timeout);
   if (typeof endpoint === 'string') {
     const url = parseHttpUrl(endpoint);
-    if (url !== undefined)
+    if (typeof url !== 'string')
       return { endpoints: [{ url, serverName: serverNameOf(url, undefined) }], timeoutMs, tls: {} };
-    const message = 'this is not a URL; write for example https://identity.example/oauth/introspect';
-    findings.push(errorAt(path, 'endpoint', message));
+    const message = `${url}; write for example https://identity.example/oauth/introspect`;
+    findings.push(quoteFreeErrorAt(path, 'endpoint', message));
     return undefined;
   }
   const upstream = findUpstream(endpoint.upstream, [...path, 'upstream'], upstreams, findings);
@@ -38,11 +39,4 @@ export function compileIdentityEndpoint(
     timeoutMs: Math.min(timeoutMs, connectTimeoutMs + responseTimeoutMs),
     tls: tls(),
   };
-}
-
-/** Parses an HTTP URL without credentials. */
-export function parseHttpUrl(text: string): URL | undefined {
-  const url = URL.parse(text);
-  const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
-  return isPlain ? url : undefined;
 }

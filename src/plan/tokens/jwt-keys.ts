@@ -1,9 +1,11 @@
 import { isProtectedInTransit } from '../../loopback.ts';
 import type { Jwt, KeySet as KeySetEntry } from '../../manifest/manifest.generated.ts';
+import { describeFileError } from '../../manifest/source.ts';
 import { durationMs } from '../../manifest/units.ts';
-import { errorAt, errorAtKey, type Path } from '../../problem/finding.ts';
-import { parseHttpUrl } from './identity-endpoint.ts';
-import { readKeySet, secretKeySet, type VerificationKeySet } from './key-set.ts';
+import { errorAt, errorAtKey, type Path, quoteFreeErrorAt } from '../../problem/finding.ts';
+import { parseStrictJson } from '../body/strict-json.ts';
+import { parseHttpUrl } from '../settings/http-url.ts';
+import { MAX_KEYS, readKeySet, secretKeySet, type VerificationKeySet } from './key-set.ts';
 import { type KeySource, RemoteKeySource, staticKeySource } from './key-source.ts';
 import { requireSecretFromEnvironment, type TokensContext } from './tokens-context.ts';
 
@@ -52,7 +54,7 @@ function compileSecret(secret: string, { algorithms }: Jwt, context: TokensConte
   const index = algorithms.findIndex((algorithm) => bytes * 8 < Number(algorithm.slice(2)));
   if (isFromEnvironment && index >= 0) {
     const algorithm = algorithms[index] ?? '';
-    const message = `"${algorithm}" needs a secret of ${Number(algorithm.slice(2)) / 8} bytes or more (RFC 7518 section 3.2), but this one is shorter; set a longer one`;
+    const message = `"${algorithm}" needs a secret of ${Number(algorithm.slice(2)) / 8} bytes or more (RFC 7518 section 3.2), but this one is shorter; set a longer one, such as the output of "openssl rand -hex 64"`;
     context.findings.push(errorAt([...PATH, 'algorithms', index], 'jwt-secret', message));
   }
   return isFromEnvironment && index < 0 ? staticKeySource(secretKeySet(secret)) : undefined;
@@ -61,16 +63,16 @@ function compileSecret(secret: string, { algorithms }: Jwt, context: TokensConte
 function compileDiscovery(discovery: string, entry: Jwt, { findings }: TokensContext): JwtKeySource | undefined {
   const url = parseHttpUrl(discovery);
   const reason =
-    url === undefined
-      ? 'this is not a URL; write the address of the issuer, such as https://identity.example'
+    typeof url === 'string'
+      ? `${url}; write the address of the issuer, such as https://identity.example`
       : discoveryUrlError(url);
-  if (url !== undefined && reason === undefined) {
+  if (typeof url !== 'string' && reason === undefined) {
     return remoteKeySource(entry, async (signal) => {
       const { discoverKeys, fetchKeySet } = await importKeyFetcher();
       return fetchKeySet(await discoverKeys(url, entry.issuer, signal), entry.algorithms, signal);
     });
   }
-  findings.push(errorAt([...PATH, 'discovery'], 'discovery', reason ?? ''));
+  findings.push(quoteFreeErrorAt([...PATH, 'discovery'], 'discovery', reason ?? ''));
   return undefined;
 }
 
@@ -87,8 +89,12 @@ function compileInlineKeys(
   { algorithms }: Jwt,
   { findings }: TokensContext,
 ): JwtKeySource | undefined {
-  const { keys, rejected } = readKeySet(jwks, algorithms);
   const path: Path = [...PATH, 'jwks', 'keys'];
+  if (jwks.keys.length > MAX_KEYS) {
+    findings.push(errorAt(path, 'jwks', `this set has more than ${MAX_KEYS} keys; remove old ones`));
+    return undefined;
+  }
+  const { keys, rejected } = readKeySet(jwks, algorithms);
   for (const { index, reason } of rejected) findings.push(errorAt([...path, index], 'jwks', `this key ${reason}`));
   if (rejected.length === 0 && keys.isEmpty) findings.push(errorAt(path, 'jwks', NO_USABLE_KEY));
   return rejected.length > 0 || keys.isEmpty ? undefined : staticKeySource(keys);
@@ -101,42 +107,40 @@ function compileKeyLocation(jwks: string, entry: Jwt, context: TokensContext): J
   const path = [...PATH, 'jwks'];
   if (/^https?:/.test(jwks)) {
     const url = parseHttpUrl(jwks);
-    if (url !== undefined) {
+    if (typeof url !== 'string') {
       return remoteKeySource(entry, async (signal) =>
         (await importKeyFetcher()).fetchKeySet(url, entry.algorithms, signal),
       );
     }
-    const message =
-      'this is not a URL without credentials; write for example https://identity.example/.well-known/jwks.json';
-    context.findings.push(errorAt(path, 'jwks', message));
+    const message = `${url}; write for example https://identity.example/.well-known/jwks.json`;
+    context.findings.push(quoteFreeErrorAt(path, 'jwks', message));
     return undefined;
   }
   try {
     const keys = readKeyFile(context.readFile(jwks), entry.algorithms);
     return { ...staticKeySource(keys), dependencies: keys.fingerprint };
   } catch (error) {
-    const message = `the key file cannot be used: ${describeKeyFileError(error)}; write a URL, or a file by a path relative to the manifest`;
-    context.findings.push(errorAt(path, 'jwks', message));
+    context.findings.push(quoteFreeErrorAt(path, 'jwks', keyFileMessage(error)));
     return undefined;
   }
 }
 
 function readKeyFile(text: string, algorithms: readonly string[]): VerificationKeySet {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // The message of the JSON parser would quote the file.
-  }
-  const { keys, rejected } = readKeySet(value, algorithms);
+  if (!text.isWellFormed()) throw new Error('it is not UTF-8');
+  const parsed = parseStrictJson(Buffer.from(text));
+  if ('violation' in parsed && parsed.violation.pointer !== '')
+    throw new Error(`${parsed.violation.pointer} ${parsed.violation.message}`);
+  const { keys, rejected } = readKeySet('value' in parsed ? parsed.value : undefined, algorithms);
   for (const { index, reason } of rejected) throw new Error(`its key ${index + 1} ${reason}`);
   if (keys.isEmpty) throw new Error('no key in it supports one of the algorithms');
   return keys;
 }
 
-function describeKeyFileError(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return 'code' in error ? `it cannot be read (${String(error.code)})` : error.message;
+function keyFileMessage(error: unknown): string {
+  if (error instanceof Error && 'code' in error)
+    return `the key file cannot be read: ${describeFileError(String(error.code))}${error.code === 'ENOENT' ? ', or a URL' : ''}`;
+  const reason = error instanceof Error ? error.message : String(error);
+  return `the key file cannot be used: ${reason}; write a URL, or name another file`;
 }
 
 function remoteKeySource(

@@ -23,7 +23,7 @@ interface KeyWithId {
 }
 
 /** A token without a key id is verified with all keys in turn. */
-const MAX_KEYS = 100;
+export const MAX_KEYS = 100;
 
 /** Returns the shared secret of HMAC (RFC 7518 section 3.2) as the one key for every key id. */
 export function secretKeySet(secret: string): VerificationKeySet {

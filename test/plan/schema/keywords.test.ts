@@ -16,7 +16,7 @@ function problemsOf(schema: unknown) {
 describe('the keywords that the gateway adds for itself', () => {
   it.each(Object.values(INTERNAL_KEYWORDS))('rejects "%s" in a schema of the manifest', (keyword) => {
     expect(problemsOf({ type: 'string', [keyword]: 5 })).toMatchObject([
-      { rule: 'body-schema', message: `"${keyword}" is not a keyword of JSON Schema; remove it` },
+      { rule: 'body-schema', message: expect.stringMatching(`^"${keyword}" is not a keyword of JSON Schema; `) },
     ]);
   });
 

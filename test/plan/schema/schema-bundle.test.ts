@@ -70,6 +70,7 @@ test('files in a folder that contains itself are read up to the limit', () => {
   const text = manifestOf('', bodyRoute("{ $ref: 'a.json' }"));
   const { problems } = load({ path: 'gateway.yaml', text }, { env: {}, readFile: () => '{ "$ref": "self/a.json" }' });
   expect(problems.map(({ message }) => message.replace(/^.*: /, ''))).toEqual([
+    'more than 64 references in a row lead from here; refer to the last schema directly',
     'at most 200 files are read; put several schemas into one file',
   ]);
 });

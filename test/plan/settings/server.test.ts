@@ -115,7 +115,7 @@ describe('a certificate and its key', () => {
     [
       'a broken chain',
       { ...pair, certificate: `${pair.certificate}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n` },
-      ['certificate: the TLS library rejects this certificate (ERR_OSSL'],
+      ['certificate: certificate 2 of 2 in this file is damaged'],
     ],
   ])('are refused at their positions without quoting the files: %s', (_what, given, expected) => {
     const { plan, problems } = loadWith(secured, files(given));
@@ -131,7 +131,7 @@ describe('a certificate and its key', () => {
   it('are each reported if they cannot be read', () => {
     const { problems } = loadWith(secured, {});
     expect(problems.map(({ message }) => message)).toEqual(
-      Array(2).fill('the file cannot be read (ENOENT); write a path relative to the manifest'),
+      Array(2).fill('the file cannot be read: it does not exist; write a path relative to the manifest'),
     );
   });
 });

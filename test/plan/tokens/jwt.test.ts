@@ -452,12 +452,17 @@ describe('a reload', () => {
     ]);
   });
 
-  test.each(['ENOENT', 'EACCES', 'EISDIR'])('a key file that cannot be read (%s) is a problem', (code) => {
+  test.each([
+    ['ENOENT', 'it does not exist; write a path relative to the manifest, or a URL'],
+    ['EACCES', 'its permissions do not allow it; let the user of the gateway read it'],
+    ['EISDIR', 'it is a folder; name a file in it'],
+    ['EIO', 'EIO; write the path of a file relative to the manifest'],
+  ])('a key file that cannot be read (%s) is a problem', (code, expected) => {
     const readFile = () => {
       throw Object.assign(new Error('/secret/place'), { code });
     };
     const { problems } = load({ path: 'g', text: manifest() }, { env: {}, readFile });
-    expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining(`it cannot be read (${code})`)]);
+    expect(problems.map(({ message }) => message)).toEqual([`the key file cannot be read: ${expected}`]);
     expect(problems[0]?.message).not.toContain('/secret/place');
   });
 });

@@ -1,0 +1,56 @@
+import { sortMethods } from '../http-methods.ts';
+import { foldLiteral } from '../plan/routing/path-folding.ts';
+import { patternKey } from '../plan/routing/pattern.ts';
+import { isStricter } from '../plan/routing/router.ts';
+import type { RouteWitness } from '../problem/finding.ts';
+import type { LintRoute } from './lint-context.ts';
+import type { WitnessSearch } from './witness-search.ts';
+
+/** The routes whose paths differ only in spelling from others. */
+export class SpellingTwins {
+  /** In the order of the manifest, by the folded path. */
+  readonly #groups: ReadonlyMap<string, readonly LintRoute[]>;
+  readonly #witnessSearch: WitnessSearch;
+
+  constructor(routes: readonly LintRoute[], witnessSearch: WitnessSearch) {
+    this.#groups = Map.groupBy(routes, foldedKey);
+    this.#witnessSearch = witnessSearch;
+  }
+
+  /** Returns the first route before this one whose path differs only in spelling. */
+  findEarlier(lintRoute: LintRoute): LintRoute | undefined {
+    const group = this.#groupOf(lintRoute);
+    return group.slice(0, group.indexOf(lintRoute)).find((other) => isTwin(other, lintRoute));
+  }
+
+  /** Returns the stricter twin of a route that receives no request because of it, with a request that gets a 404 response. */
+  findRefusing(lintRoute: LintRoute): { readonly twin: LintRoute; readonly witness: RouteWitness } | undefined {
+    const witness = this.sampleWitness(lintRoute);
+    if (witness.route !== undefined) return undefined;
+    const { route } = lintRoute;
+    const twin = this.#groupOf(lintRoute).find(
+      (other) =>
+        isTwin(other, lintRoute) && other.route.methods.includes(witness.method) && isStricter(other.route, route),
+    );
+    const isReached = () => this.#witnessSearch.findRequest(lintRoute, route.methods) !== undefined;
+    return twin === undefined || isReached() ? undefined : { twin, witness };
+  }
+
+  sampleWitness({ route, pattern }: LintRoute): RouteWitness {
+    const [method = ''] = sortMethods(route.methods);
+    const [path = ''] = this.#witnessSearch.samplePaths(pattern);
+    return this.#witnessSearch.match(method, path);
+  }
+
+  #groupOf(lintRoute: LintRoute): readonly LintRoute[] {
+    return this.#groups.get(foldedKey(lintRoute)) ?? [];
+  }
+}
+
+function isTwin(one: LintRoute, other: LintRoute): boolean {
+  return patternKey(one.pattern) !== patternKey(other.pattern);
+}
+
+function foldedKey({ pattern }: LintRoute): string {
+  return patternKey(pattern.map(foldLiteral));
+}

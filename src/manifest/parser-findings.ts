@@ -1,0 +1,123 @@
+import type { Finding } from '../problem/finding.ts';
+import { findLookAlikeNear } from './look-alikes.ts';
+import { syntaxError, syntaxMessage } from './syntax-error.ts';
+import { findUnsupportedSyntax } from './unsupported-syntax.ts';
+import { tokenize, type YamlToken } from './yaml-tokens.ts';
+import { type OffsetRange, openerBefore, type YamlRoot } from './yaml-tree.ts';
+
+/** An error of the YAML parser. */
+interface ParserError {
+  readonly code: string;
+  readonly message: string;
+  /** Offsets in UTF-16 code units. */
+  readonly pos: readonly [start: number, end: number];
+}
+
+interface ParserResult {
+  readonly errors: readonly ParserError[];
+  readonly warnings: readonly ParserError[];
+  readonly text: string;
+  readonly root: YamlRoot;
+}
+
+/**
+ * Reports the first error only, since the parser guesses after it, or the tags and directives before it. Without an error,
+ * reports all warnings except the one about a closing bracket at the indentation of its key, which is not ambiguous.
+ */
+export function parserFindings({ errors, warnings, text, root }: ParserResult): Finding[] {
+  const [first] = errors.toSorted((a, b) => a.pos[0] - b.pos[0]);
+  const unsupported = findUnsupportedSyntax(text).filter(
+    ({ location }) => first === undefined || ('start' in location && location.start <= first.pos[0]),
+  );
+  if (unsupported.length > 0) return unsupported;
+  if (first !== undefined) return [explain(first, text, root)];
+  return warnings
+    .filter(({ code }) => code !== 'BAD_INDENT')
+    .map(({ code, message, pos: [start, end] }) =>
+      syntaxError(start, end, syntaxMessage(code, message, text.slice(start, end))),
+    );
+}
+
+/** Finds the cause of an error: the parser reports only where it could not go on. */
+function explain(error: ParserError, text: string, root: YamlRoot): Finding {
+  const { code, message, pos } = error;
+  const tokens = tokenize(text);
+  const cause =
+    findLateQuote(pos[0], text, tokens) ??
+    findLookAlikeNear(text, pos[0], tokens) ??
+    findBracketInValue(pos[0], text) ??
+    findContinuedValue(error, text, tokens);
+  if (cause !== undefined) return cause;
+  const { start, end } = unclosedOpener(error, root) ?? withoutIndent(error, text);
+  return syntaxError(start, end, syntaxMessage(code, message, text.slice(start, start + 100)));
+}
+
+/** Finds a quote that is closed on a later line, just before an error: another quote closes it. */
+function findLateQuote(offset: number, text: string, tokens: readonly YamlToken[]): Finding | undefined {
+  const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
+  const quote = tokens.find(
+    (token) => token.start < offset && token.start + token.text.length >= lineStart && isQuotedOverLines(token),
+  );
+  if (quote === undefined) return undefined;
+  const line = text.slice(0, quote.start + quote.text.length).split('\n').length;
+  const message = `this quote is closed on line ${line} only; write the missing ${quote.text[0]} before that`;
+  return syntaxError(quote.start, quote.start + 1, message);
+}
+
+function isQuotedOverLines({ kind, text }: YamlToken): boolean {
+  return kind === 'scalar' && /^(["']).*\n.*\1$/s.test(text);
+}
+
+/** A value without quotes that contains brackets. */
+const WITH_BRACKET = /[^\s,[\]{}"'][^\s,[\]{}]*(?:[{[][^\s,[\]{}]*[}\]][^\s,[\]{}]*)+/y;
+const BEFORE_VALUE = new Set(' \t\r\n,[]{}"\'');
+
+/** Finds a value inside brackets that contains brackets without quotes: `{ path: /one/{id} }`. */
+function findBracketInValue(offset: number, text: string): Finding | undefined {
+  if (!/[{[]/.test(text[offset] ?? '')) return undefined;
+  let start = offset;
+  while (start > 0 && !BEFORE_VALUE.has(text[start - 1] ?? '')) start -= 1;
+  WITH_BRACKET.lastIndex = start;
+  const [value] = WITH_BRACKET.exec(text) ?? [];
+  if (start === offset || value === undefined || /:[{[]/.test(value)) return undefined;
+  // Any other value may be a secret, and problems are logged.
+  const isPrintable = value.startsWith('/') || /^\$\{\w+\}$/.test(value);
+  const fix = isPrintable ? `write "${value}"` : 'put the complete value in quotes';
+  return syntaxError(
+    start,
+    start + value.length,
+    `a value with "${text[offset]}" needs quotes inside brackets; ${fix}`,
+  );
+}
+
+/** Finds the bracket or quote that is never closed. The parser only reports where its search for the closing one ended. */
+function unclosedOpener({ code, message, pos }: ParserError, root: YamlRoot): OffsetRange | undefined {
+  if (code === 'MISSING_CHAR' && message.startsWith('Missing closing')) return openerBefore(root, pos[0], 'quote');
+  return /^(?:flow|expected flow) .* end with/i.test(message) ? openerBefore(root, pos[0], 'bracket') : undefined;
+}
+
+/** Finds the line that is indented further than its key, so that it continues the value above: `a: b\n    c: d`. */
+function findContinuedValue(
+  { code, pos }: ParserError,
+  text: string,
+  tokens: readonly YamlToken[],
+): Finding | undefined {
+  if (code !== 'BLOCK_AS_IMPLICIT_KEY' || !/: *$/.test(text.slice(Math.max(0, pos[0] - 100), pos[0]))) return undefined;
+  const value = tokens.find(({ start, kind }) => start >= pos[0] && kind === 'scalar');
+  const lastLine = (value?.text.lastIndexOf('\n') ?? -1) + 1;
+  if (value === undefined || lastLine === 0 || /^["']/.test(value.text)) return undefined;
+  const start = value.start + lastLine + value.text.slice(lastLine).search(/\S/);
+  return syntaxError(start, value.start + value.text.length, CONTINUED);
+}
+
+const CONTINUED = 'this line continues the value above, because it is indented further; indent it less';
+
+/** Skips the white space, the empty lines and the comments before the line that an error is about. */
+function withoutIndent({ code, pos }: ParserError, text: string): OffsetRange {
+  SPACING.lastIndex = pos[0];
+  const [spacing = ''] = code === 'TAB_AS_INDENT' ? [] : (SPACING.exec(text) ?? []);
+  const start = pos[0] + spacing.length < text.length ? pos[0] + spacing.length : pos[0];
+  return { start, end: Math.max(start + 1, pos[1]) };
+}
+
+const SPACING = / *(?:(?<= )#[^\n]*(?=\n))?(?:\r?\n *(?:#[^\n]*(?=\n))?)*/y;

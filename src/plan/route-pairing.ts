@@ -1,0 +1,151 @@
+import { sortMethods } from '../http-methods.ts';
+import { becameProtected, becamePublic, compareRoutes, type PairingSide, type RoutePair } from './route-pairs.ts';
+import type { BitSet } from './routing/bit-set.ts';
+import { respell } from './routing/path-folding.ts';
+import type { Pattern } from './routing/pattern.ts';
+import { intersect } from './routing/pattern-overlap.ts';
+import { type PatternRoute, RouteIndex } from './routing/route-index.ts';
+import { SamplePaths } from './routing/sample-paths.ts';
+import { runToEnd, type SlicedWork } from './sliced-work.ts';
+
+/** Pairs all routes of two plans, however long that takes: an omitted pair could be a route that became public. */
+export function pairRoutes<R extends PatternRoute>(old: PairingSide<R>, next: PairingSide<R>): RoutePair<R>[] {
+  return runToEnd(new RoutePairing(old, next, false).run());
+}
+
+/**
+ * Finds every route that became public or protected, in slices, for a process that serves requests meanwhile. Omits pairs
+ * with the same access, and further pairs of a route that it has found.
+ */
+export function pairRoutesSliced<R extends PatternRoute>(
+  old: PairingSide<R>,
+  next: PairingSide<R>,
+): SlicedWork<RoutePair<R>[]> {
+  return new RoutePairing(old, next, true).run();
+}
+
+/**
+ * Pairs routes by the requests that they match. Both routers match the same sample paths, so every pair has a request
+ * that proves it. Where two patterns overlap, one sample path of each length stands for all paths of the overlap.
+ */
+class RoutePairing<R extends PatternRoute> {
+  readonly #old: PairingSide<R>;
+  readonly #next: PairingSide<R>;
+  readonly #isAccessOnly: boolean;
+  readonly #pairs = new Map<string, RoutePair<R>>();
+
+  /** @param isAccessOnly true to find only one pair for each route that became public or protected */
+  constructor(old: PairingSide<R>, next: PairingSide<R>, isAccessOnly: boolean) {
+    this.#old = old;
+    this.#next = next;
+    this.#isAccessOnly = isAccessOnly;
+  }
+
+  *run(): SlicedWork<RoutePair<R>[]> {
+    const routes = [...this.#old.routes, ...this.#next.routes];
+    const samplePaths = yield* SamplePaths.createSliced(routes.map(({ pattern }) => pattern));
+    // A stricter route that changes may also allow or refuse other spellings of its path, which match wider routes.
+    for (const { pattern, route } of routes) yield* this.#addRequests(samplePaths.of(pattern), route.methods);
+    yield* this.#addOverlaps(samplePaths);
+    // A stricter route that changes may also allow or refuse other spellings of its path, which match wider routes.
+    for (const { pattern, route } of routes)
+      yield* this.#addRequests(samplePaths.of(pattern.map(respell)), route.methods);
+    for (const from of this.#old.routes) {
+      const to = this.#next.routeById.get(from.route.id);
+      if (to !== undefined) this.#add({ from, to, request: undefined });
+    }
+    return [...this.#pairs.values()];
+  }
+
+  /** Adds the pairs of overlapping routes. Two unchanged routes are no such pair: the same one wins as before. */
+  *#addOverlaps(samplePaths: SamplePaths): SlicedWork<void> {
+    const { added, removed, changed } = compareRoutes(this.#old.plan.routes, this.#next.plan.routes);
+    const changedIds = new Set([...added, ...removed, ...changed]);
+    const oldIndex = yield* RouteIndex.createSliced(this.#old.routes);
+    const nextIndex = yield* RouteIndex.createSliced(this.#next.routes);
+    const changedRoutes = oldIndex.select(({ route }) => changedIds.has(route.id));
+    const byAccess = {
+      public: oldIndex.select(({ route }) => route.access === 'public'),
+      protected: oldIndex.select(({ route }) => route.access === 'protected'),
+    };
+    for (const to of this.#next.routes) {
+      yield;
+      const { pattern, route } = to;
+      const candidates = changedIds.has(route.id) ? oldIndex.patterns.all.copy() : changedRoutes.copy();
+      if (this.#isAccessOnly) candidates.subtract(byAccess[route.access]);
+      if (candidates.isEmpty()) continue;
+      const overlapping = oldIndex.patterns.overlapping(pattern, candidates);
+      const search = { to, overlapping, oldIndex, nextIndex, samplePaths };
+      for (const method of sortMethods(route.methods)) if (yield* this.#addPairsOf(search, method)) break;
+    }
+  }
+
+  /** Adds the pairs of one new route for one method. Returns true if no other pair of this route is needed. */
+  *#addPairsOf(
+    { to, overlapping, oldIndex, nextIndex, samplePaths }: PairSearch<R>,
+    method: string,
+  ): SlicedWork<boolean> {
+    const { pattern } = to;
+    const candidates = overlapping.copy().intersect(oldIndex.withMethod(method));
+    const contest = { pattern, method, candidates };
+    for (const { length, members } of nextIndex.wonPaths(contest, samplePaths, oldIndex.patterns)) {
+      yield;
+      for (const member of members) {
+        const candidate = oldIndex.routes[member] as R;
+        const overlap = intersect(pattern, candidate.pattern) ?? [];
+        const pair = this.#addRequest(method, samplePaths.pathOf(overlap, length));
+        if (this.#isAccessOnly && (becamePublic(pair) || becameProtected(pair)) && pair.to === to) return true;
+        if (pair.from !== undefined && pair.from !== candidate) removeLosers(members, pair.from, pattern, oldIndex);
+        yield;
+      }
+    }
+    return false;
+  }
+
+  *#addRequests(paths: Iterable<string>, methods: readonly string[]): SlicedWork<void> {
+    for (const path of paths) {
+      for (const method of sortMethods(methods)) this.#addRequest(method, path);
+      yield;
+    }
+  }
+
+  /** Adds the routes that a request matches before and after. */
+  #addRequest(method: string, url: string): RoutePair<R> {
+    const pair = { from: matchRoute(this.#old, method, url), to: matchRoute(this.#next, method, url) };
+    return this.#add({ ...pair, request: { method, url } });
+  }
+
+  #add(pair: RoutePair<R>): RoutePair<R> {
+    const { from, to } = pair;
+    const key = `${from?.route.id ?? ''} ${to?.route.id ?? ''}`;
+    if ((from ?? to) !== undefined && this.#pairs.get(key)?.request === undefined) this.#pairs.set(key, pair);
+    return pair;
+  }
+}
+
+interface PairSearch<R extends PatternRoute> {
+  readonly to: R;
+  /** The old routes that could be in a pair with it. */
+  readonly overlapping: BitSet;
+  readonly oldIndex: RouteIndex<R>;
+  readonly nextIndex: RouteIndex<R>;
+  readonly samplePaths: SamplePaths;
+}
+
+/** Removes the routes that lose all their common paths with the pattern to a route that precedes them. */
+function removeLosers<R extends PatternRoute>(
+  members: BitSet,
+  winner: R,
+  pattern: Pattern,
+  { patterns }: RouteIndex<R>,
+): void {
+  const losers = patterns.following(winner.pattern, patterns.overlapping(winner.pattern, members));
+  const others = losers.copy();
+  patterns.removeCovered(others, pattern, winner.pattern);
+  members.subtract(losers.subtract(others));
+}
+
+function matchRoute<R extends PatternRoute>(side: PairingSide<R>, method: string, path: string): R | undefined {
+  const route = side.plan.router.match(method, path);
+  return route && side.routeById.get(route.id);
+}

@@ -1,0 +1,78 @@
+import { domainToASCII, domainToUnicode } from 'node:url';
+import { isIdnaLabel } from './idna-label.ts';
+
+const LDH_LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/;
+const ASCII = /^[\0-\x7f]*$/;
+const MAX_LABEL_OCTETS = 63;
+const MAX_NAME_OCTETS = 253;
+/** The dots between internationalized labels (RFC 3490 section 3.1). */
+const DOTS = /[.\u3002\uff0e\uff61]/;
+/** A last label that is no number: Node would read a last label of digits as an IPv4 address. */
+const SUFFIX = '.x';
+/** The blocks of right-to-left scripts, without the digits that are written from left to right. */
+const RIGHT_TO_LEFT = /[\u0590-\u06EF\u06FA-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFF\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;
+const STARTS_WITH_DIGIT = /^[0-9\u06F0-\u06F9]/;
+const JOINERS = /[\u200C\u200D]/g;
+/** A letter before a mark: a label cannot begin with a mark. Neither lets a joiner after it be valid. */
+const BASES = ['', 'a', '\u0627'];
+
+/**
+ * A host name of RFC 1123 section 2.1: labels of up to 63 letters, digits and hyphens, 253 characters in total, no trailing
+ * dot. A label that begins with `xn--` must be an A-label (RFC 5890 section 2.3.2.1).
+ */
+export function isHostname(text: string): boolean {
+  return isMailDomain(text) && text.split('.').every((label) => toUnicodeLabel(label) !== undefined);
+}
+
+/** A host name that may have U-labels of IDNA 2008 (RFC 5890 section 2.3.2.1), up to 253 octets in its ASCII form. */
+export function isIdnHostname(text: string): boolean {
+  // Each character takes at least one octet, so a longer text needs no conversion, which costs more.
+  if (text.length > MAX_NAME_OCTETS) return false;
+  const labels = text.split(DOTS).map(toUnicodeLabel);
+  if (labels.includes(undefined)) return false;
+  const asciiLabels = labels.map((label = '') => toAscii(label) ?? label);
+  // In a name with a right-to-left label, no label begins with a digit (RFC 5893 section 2).
+  const isBidi = labels.some((label = '') => RIGHT_TO_LEFT.test(label));
+  return (
+    asciiLabels.join('.').length <= MAX_NAME_OCTETS &&
+    asciiLabels.every(isLdhLabel) &&
+    !(isBidi && labels.some((label = '') => STARTS_WITH_DIGIT.test(label)))
+  );
+}
+
+/** A domain of a mail address: a host name whose `xn--` labels are not decoded (RFC 5321 section 4.1.2). */
+export function isMailDomain(text: string): boolean {
+  return text.length <= MAX_NAME_OCTETS && text.split('.').every(isLdhLabel);
+}
+
+function isLdhLabel(label: string): boolean {
+  return label.length <= MAX_LABEL_OCTETS && LDH_LABEL.test(label);
+}
+
+/** Returns a label as Unicode; `undefined` if it is neither an LDH label, an A-label nor a U-label. */
+function toUnicodeLabel(label: string): string | undefined {
+  const folded = label.toLowerCase();
+  if (!ASCII.test(label)) return isUnicodeLabel(label) ? label : undefined;
+  if (!isLdhLabel(label) || !folded.startsWith('xn--')) return isLdhLabel(label) ? folded : undefined;
+  const unicode = domainToUnicode(folded + SUFFIX).slice(0, -SUFFIX.length);
+  return !ASCII.test(unicode) && isUnicodeLabel(unicode) && toAscii(unicode) === folded ? unicode : undefined;
+}
+
+function isUnicodeLabel(label: string): boolean {
+  return isIdnaLabel(label) && toAscii(label) !== undefined && hasValidJoiners(label);
+}
+
+/** Checks each joiner alone (RFC 5892 appendix A.1 and A.2), because `domainToASCII` checks only the first of a label. */
+function hasValidJoiners(label: string): boolean {
+  const joiners = label.match(JOINERS) ?? [];
+  const parts = label.split(JOINERS);
+  return joiners.every((joiner, index) =>
+    BASES.some((base) => toAscii(base + parts[index] + joiner + parts[index + 1]) !== undefined),
+  );
+}
+
+/** Converts with UTS 46, which also checks joiners and right-to-left text; `undefined` if the name is invalid. */
+function toAscii(name: string): string | undefined {
+  const ascii = domainToASCII(name + SUFFIX);
+  return ascii === '' ? undefined : ascii.slice(0, -SUFFIX.length);
+}

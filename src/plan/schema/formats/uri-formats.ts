@@ -1,0 +1,99 @@
+import { isIpv6 } from './address-formats.ts';
+
+const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/;
+const PORT = /^(?::\d*)?$/;
+const IP_FUTURE = /^[Vv][0-9A-Fa-f]+\.[A-Za-z0-9\-._~!$&'()*+,;=:]+$/;
+const UNRESERVED = 'A-Za-z0-9\\-._~';
+const SUB_DELIMS = "!$&'()*+,;=";
+/** `ucschar` of RFC 3987 section 2.2, without the formatting characters that its section 4.1 forbids. */
+export const UCS_CHARACTERS =
+  '\\u{A0}-\\u{200D}\\u{2010}-\\u{2029}\\u{202F}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFEF}' +
+  Array.from({ length: 14 }, (_, plane) => plane + 1)
+    .map((plane) => `\\u{${plane.toString(16)}${plane === 14 ? '1000' : '0000'}}-\\u{${plane.toString(16)}FFFD}`)
+    .join('');
+/** `iprivate` of RFC 3987 section 2.2. */
+export const PRIVATE_CHARACTERS = '\\u{E000}-\\u{F8FF}\\u{F0000}-\\u{FFFFD}\\u{100000}-\\u{10FFFD}';
+
+/** For each component, an expression that matches a character or an escape that it may not contain. */
+interface Grammar {
+  readonly userinfo: RegExp;
+  readonly host: RegExp;
+  readonly path: RegExp;
+  readonly query: RegExp;
+  readonly fragment: RegExp;
+}
+
+const URI = createGrammar('', '');
+const IRI = createGrammar(UCS_CHARACTERS, PRIVATE_CHARACTERS);
+
+/** `URI` of RFC 3986 section 3. */
+export function isUri(text: string): boolean {
+  return SCHEME.test(text) && isReference(text, URI);
+}
+
+/** `URI-reference` of RFC 3986 section 4.1. */
+export function isUriReference(text: string): boolean {
+  return isReference(text, URI);
+}
+
+/** `IRI` of RFC 3987 section 2.2. */
+export function isIri(text: string): boolean {
+  return SCHEME.test(text) && isReference(text, IRI);
+}
+
+/** `IRI-reference` of RFC 3987 section 2.2. */
+export function isIriReference(text: string): boolean {
+  return isReference(text, IRI);
+}
+
+/** Returns an expression for everything except these characters and complete percent-encoded octets. */
+export function outside(characters: string): RegExp {
+  return new RegExp(`[^${characters}%]|%(?![0-9A-Fa-f]{2})`, 'u');
+}
+
+function createGrammar(international: string, privateUse: string): Grammar {
+  const segment = `${UNRESERVED}${international}${SUB_DELIMS}`;
+  return {
+    userinfo: outside(`${segment}:`),
+    host: outside(segment),
+    path: outside(`${segment}:@/`),
+    query: outside(`${segment}:@/?${privateUse}`),
+    fragment: outside(`${segment}:@/?`),
+  };
+}
+
+function isReference(text: string, grammar: Grammar): boolean {
+  const [beforeFragment, fragment] = cut(text, text.indexOf('#'));
+  const [beforeQuery, query] = cut(beforeFragment, beforeFragment.indexOf('?'));
+  if (grammar.fragment.test(fragment) || grammar.query.test(query)) return false;
+  const scheme = SCHEME.exec(beforeQuery)?.[0] ?? '';
+  const hierarchy = beforeQuery.slice(scheme.length);
+  if (!hierarchy.startsWith('//')) {
+    // Before a colon, the first segment of a relative reference would be a scheme (section 4.2).
+    const isAmbiguous = scheme === '' && (hierarchy.split('/', 1)[0] ?? '').includes(':');
+    return !isAmbiguous && !grammar.path.test(hierarchy);
+  }
+  const end = hierarchy.indexOf('/', 2);
+  const authority = hierarchy.slice(2, end === -1 ? undefined : end);
+  return isAuthority(authority, grammar) && (end === -1 || !grammar.path.test(hierarchy.slice(end)));
+}
+
+/** `authority` of RFC 3986 section 3.2. The number of a port has no limit there. */
+function isAuthority(authority: string, grammar: Grammar): boolean {
+  const at = authority.indexOf('@');
+  if (at !== -1 && grammar.userinfo.test(authority.slice(0, at))) return false;
+  const hostAndPort = authority.slice(at + 1);
+  const bracket = hostAndPort.indexOf(']');
+  if (hostAndPort.startsWith('[')) {
+    const literal = hostAndPort.slice(1, Math.max(1, bracket));
+    return (isIpv6(literal) || IP_FUTURE.test(literal)) && PORT.test(hostAndPort.slice(bracket + 1));
+  }
+  const colon = hostAndPort.indexOf(':');
+  const host = colon === -1 ? hostAndPort : hostAndPort.slice(0, colon);
+  return !grammar.host.test(host) && PORT.test(hostAndPort.slice(host.length));
+}
+
+/** Returns the texts before and after the character at an index; the second is empty if the index is -1. */
+function cut(text: string, index: number): [string, string] {
+  return index === -1 ? [text, ''] : [text.slice(0, index), text.slice(index + 1)];
+}

@@ -1,0 +1,95 @@
+import { readClass } from './pattern-class.ts';
+import { readEscape } from './pattern-escape.ts';
+import { readGroup } from './pattern-group.ts';
+import { UnsupportedPattern } from './unsupported-pattern.ts';
+
+const NOT_LINE_END = '[^\\n\\r\\x{2028}\\x{2029}]';
+const IGNORE_CASE = '(?i)';
+/** RE2 repeats nothing more often. */
+const MAX_REPETITIONS = 1_000;
+
+/**
+ * Translates a pattern of ECMA-262 with the flag `u`, which JSON Schema uses, to RE2. Both must match the same texts.
+ * Throws `UnsupportedPattern` for a construct that is not part of ECMA-262 or does not run in linear time. Beyond ECMA-262,
+ * `(?i)` at the start ignores letter case.
+ */
+export function toRe2(pattern: string): string {
+  const start = pattern.startsWith(IGNORE_CASE) ? IGNORE_CASE.length : 0;
+  let translated = pattern.slice(0, start);
+  let at = start;
+  let openGroups = 0;
+  let mayRepeat = false;
+  while (at < pattern.length) {
+    const part = readPart(pattern, at, mayRepeat);
+    translated += part.re2;
+    openGroups += part.opens;
+    if (openGroups < 0) throw new UnsupportedPattern('a ) has no ( before it; write the (, or \\)');
+    mayRepeat = part.mayRepeat;
+    at = part.end;
+  }
+  if (openGroups > 0) throw new UnsupportedPattern('a ( has no ) after it; write the ), or \\(');
+  return translated;
+}
+
+interface Part {
+  readonly re2: string;
+  readonly end: number;
+  /** 1 if it opens a group, -1 if it closes one. */
+  readonly opens: number;
+  /** True if a quantifier may follow. */
+  readonly mayRepeat: boolean;
+}
+
+function readPart(pattern: string, at: number, mayRepeat: boolean): Part {
+  const symbol = String.fromCodePoint(pattern.codePointAt(at) ?? 0);
+  const end = at + symbol.length;
+  switch (symbol) {
+    case '\\': {
+      const { re2, kind, end } = readEscape(pattern, at, false);
+      const isRanges = kind === 'set' && re2.length > 2;
+      return { re2: isRanges ? `[${re2}]` : re2, end, opens: 0, mayRepeat: kind !== 'assertion' };
+    }
+    case '[':
+      return { ...readClass(pattern, at), opens: 0, mayRepeat: true };
+    case '(':
+      return { ...readGroup(pattern, at), opens: 1, mayRepeat: false };
+    case ')':
+      return { re2: symbol, end, opens: -1, mayRepeat: true };
+    case '.':
+      return { re2: NOT_LINE_END, end, opens: 0, mayRepeat: true };
+    case '^':
+    case '$':
+    case '|':
+      return { re2: symbol, end, opens: 0, mayRepeat: false };
+    case '*':
+    case '+':
+    case '?':
+    case '{':
+      return { ...readQuantifier(pattern, at, mayRepeat), opens: 0, mayRepeat: false };
+    case '}':
+    case ']':
+      throw new UnsupportedPattern(`a ${symbol} stands alone; write \\${symbol}`);
+    default:
+      return { re2: symbol, end, opens: 0, mayRepeat: true };
+  }
+}
+
+function readQuantifier(pattern: string, at: number, mayRepeat: boolean): { re2: string; end: number } {
+  const [re2 = '', min = '0', max = min] = /^(?:[*+?]|\{(\d+)(?:,(\d*))?\})\??/.exec(pattern.slice(at, at + 100)) ?? [];
+  if (re2 === '') {
+    const [upTo] = /^\{,\d+\}/.exec(pattern.slice(at, at + 100)) ?? [];
+    throw new UnsupportedPattern(
+      upTo === undefined ? 'a { stands alone; write \\{' : `${upTo} has no minimum; write ${upTo.replace('{', '{0')}`,
+    );
+  }
+  const end = at + re2.length;
+  if (!mayRepeat) throw new UnsupportedPattern(`${re2} repeats nothing; write \\${re2.charAt(0)}, or remove it`);
+  if (pattern.charAt(end) === '+')
+    throw new UnsupportedPattern(`the possessive quantifier ${re2}+ is not part of ECMA-262; write ${re2}`);
+  if (Math.max(Number(min), Number(max)) > MAX_REPETITIONS)
+    throw new UnsupportedPattern(
+      `${re2} repeats more than ${MAX_REPETITIONS} times; write * or +, and limit the text with maxLength`,
+    );
+  if (max !== '' && Number(min) > Number(max)) throw new UnsupportedPattern(`${re2} is backwards; swap its numbers`);
+  return { re2, end };
+}

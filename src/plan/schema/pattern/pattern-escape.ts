@@ -1,0 +1,117 @@
+import { hex, unicodeRanges } from './unicode-ranges.ts';
+import { UnsupportedPattern } from './unsupported-pattern.ts';
+
+/** A part of a pattern, translated to RE2. */
+export interface TranslatedAtom {
+  /** Its form in RE2. For a set it is the content of a class, without brackets. */
+  readonly re2: string;
+  readonly kind: 'character' | 'set' | 'assertion';
+  readonly codePoint: number;
+  /** The index after it. */
+  readonly end: number;
+}
+
+const CONTROLS: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13 };
+
+/** Escapes of other dialects, with what to write instead. */
+const FOREIGN: Readonly<Record<string, string>> = {
+  A: 'write ^',
+  z: 'write $',
+  Z: 'write $',
+  a: 'write \\x07',
+  e: 'write \\x1B',
+  h: 'write [ \\t]',
+  H: 'write [^ \\t]',
+  N: 'write a dot',
+  R: 'write (?:\\r\\n|\\n|\\r)',
+  X: 'write a dot',
+  Q: 'put a backslash before each special character',
+  E: 'put a backslash before each special character',
+  G: 'remove it',
+  K: 'remove it',
+};
+
+/** Reads an escape of ECMA-262 section 22.2.1 with the flag `u`. A backslash before punctuation also stands for it. */
+export function readEscape(pattern: string, at: number, isInClass: boolean): TranslatedAtom {
+  const rest = pattern.slice(at + 1, at + 100);
+  const letter = rest.charAt(0);
+  if (letter === '') throw new UnsupportedPattern('it ends with a single backslash; write \\\\');
+  if (/[dDsSwW]/.test(letter)) return { re2: `\\${letter}`.replace(/\\[sS]/, unicodeRanges), ...setOf(at + 2) };
+  if (/[pP]/.test(letter)) return readProperty(rest, at);
+  if (letter === 'b' || letter === 'B') {
+    if (isInClass && letter === 'b') return character(8, at + 2);
+    if (!isInClass) return { re2: `\\${letter}`, kind: 'assertion', codePoint: 0, end: at + 2 };
+  }
+  const control = CONTROLS[letter];
+  if (control !== undefined) return character(control, at + 2);
+  return readCharacter(pattern, rest, at);
+}
+
+function readCharacter(pattern: string, rest: string, at: number): TranslatedAtom {
+  const [coded, ...digits] = /^c([A-Za-z])|^x([0-9A-Fa-f]{2})|^u\{0*([0-9A-Fa-f]{1,6})\}|^0(?!\d)/.exec(rest) ?? [];
+  const [letter, ...codes] = digits;
+  const code = codes.find((digits) => digits !== undefined);
+  if (letter !== undefined) return character(letter.charCodeAt(0) % 32, at + 3);
+  if (coded === '0') return character(0, at + 2);
+  if (coded !== undefined && code !== undefined && Number.parseInt(code, 16) <= 0x10_ffff)
+    return character(Number.parseInt(code, 16), at + 1 + coded.length);
+  const units = /^u([0-9A-Fa-f]{4})(?:\\u([dD][c-fC-F][0-9A-Fa-f]{2}))?/.exec(rest);
+  if (units !== null) return readUnits(units, at);
+  const symbol = String.fromCodePoint(pattern.codePointAt(at + 1) ?? 0);
+  if (/[A-Za-z0-9]/.test(symbol)) throw new UnsupportedPattern(describeWrong(rest));
+  return character(symbol.codePointAt(0) ?? 0, at + 1 + symbol.length);
+}
+
+/** Joins the two halves of a surrogate pair. */
+function readUnits([, first = '', second]: RegExpExecArray, at: number): TranslatedAtom {
+  const high = Number.parseInt(first, 16);
+  if (second === undefined || high < 0xd800 || high > 0xdbff) return character(high, at + 6);
+  const pair = String.fromCharCode(high, Number.parseInt(second, 16));
+  return character(pair.codePointAt(0) ?? 0, at + 12);
+}
+
+function readProperty(rest: string, at: number): TranslatedAtom {
+  const [written] = /^[pP]\{[^{}]*\}/.exec(rest) ?? [];
+  const short = /^[pP]([A-Z])/.exec(rest)?.[1];
+  if (written === undefined && short !== undefined)
+    throw new UnsupportedPattern(`\\${rest.slice(0, 2)} has no braces; write \\${rest.charAt(0)}{${short}}`);
+  if (written === undefined)
+    throw new UnsupportedPattern('\\p has no property in braces; write one such as \\p{L} or \\p{Script=Greek}');
+  try {
+    return { re2: unicodeRanges(`\\${written}`), ...setOf(at + 1 + written.length) };
+  } catch {
+    const name = written.slice(2, -1);
+    const isScript = isProperty(`Script=${name}`);
+    const fix = isScript ? `\\${written.charAt(0)}{Script=${name}}` : 'one such as \\p{L} or \\p{Script=Greek}';
+    throw new UnsupportedPattern(`\\${written} is not a property of Unicode; write ${fix}`);
+  }
+}
+
+function isProperty(name: string): boolean {
+  try {
+    return new RegExp(`\\p{${name}}`, 'u') instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+function describeWrong(rest: string): string {
+  const letter = rest.charAt(0);
+  const [reference] = /^(?:[1-9]\d*|k<[^>]*>)/.exec(rest) ?? [];
+  if (reference !== undefined)
+    return `the back-reference \\${reference} cannot run in linear time; write out the text that it repeats`;
+  if (/^\d/.test(letter)) return `the octal escape \\${rest.slice(0, 2)} is ambiguous; write it as \\x00 to \\xFF`;
+  if (letter === 'c') return '\\c is not followed by a letter; write one such as \\cA, or \\\\c';
+  if (letter === 'x') return '\\x is not followed by two hexadecimal digits; write \\x41 or \\u{41}';
+  if (letter === 'u') return '\\u is not followed by a code point; write \\u0041 or \\u{1F600}';
+  const fix = Object.hasOwn(FOREIGN, letter) ? FOREIGN[letter] : `write ${letter}`;
+  return `\\${letter} is not an escape of ECMA-262; ${fix}`;
+}
+
+function character(codePoint: number, end: number): TranslatedAtom {
+  return { re2: hex(codePoint), kind: 'character', codePoint, end };
+}
+
+function setOf(end: number): Pick<TranslatedAtom, 'kind' | 'codePoint' | 'end'> {
+  return { kind: 'set', codePoint: 0, end };
+}
