@@ -3,7 +3,22 @@ import { expect, test } from 'vitest';
 import { PatternAutomaton } from '../../src/diff/schemas/pattern-automaton.ts';
 import { loadableSchema } from './compared-schema.ts';
 
-const CHARACTERS = ['a', 'b', '.', '[ab]', '[^a]', '[a-c]', '[\\d-]', '\\d', '\\W', '\\s', '\\.', '\\p{L}', '\\x61'];
+const CHARACTERS = [
+  'a',
+  'b',
+  '.',
+  '[ab]',
+  '[^a]',
+  '[a-c]',
+  '[\\d-]',
+  '\\d',
+  '\\W',
+  '\\s',
+  '\\.',
+  '\\p{L}',
+  '\\x61',
+  '\\u0062',
+];
 
 const pattern: fc.Arbitrary<string> = fc.letrec<{ node: string }>((tie) => ({
   node: fc.oneof(
