@@ -1,4 +1,5 @@
 import type { ComparedSchema } from '../../src/diff/schemas/compare-schemas.ts';
+import { createAjvValidator } from '../../src/plan/schema/ajv-validator.ts';
 import { createSchemaValidators } from '../../src/plan/schema/value-validator.ts';
 
 /** A schema with its validators. */
@@ -11,8 +12,8 @@ interface TestSchema extends ComparedSchema {
 export function comparedSchema(schema: unknown, others: Record<string, unknown> = {}): TestSchema {
   const root = { schemas: { ...others, it: schema }, routes: [], files: {} } as unknown as ComparedSchema['root'];
   const path = ['schemas', 'it'];
-  const { ajv, validatorAt } = createSchemaValidators(root);
-  const validateSmall = ajv.compile(path);
+  const { validatorAt } = createSchemaValidators(root);
+  const validateSmall = createAjvValidator(root, false).compile(path);
   let validate: ReturnType<typeof validatorAt> | undefined;
   const accepts = (value: unknown) => {
     validate ??= validatorAt(path);

@@ -1,7 +1,7 @@
 import { isMap } from '../../plan/schema/schema-walk.ts';
 import { canonicalJson, objectOf } from './json-value.ts';
-import { sortedSchemas } from './normal-branches.ts';
-import { isTrue, simplifyKeywords } from './normal-keywords.ts';
+import { isTrue, sortedSchemas } from './normal-branches.ts';
+import { simplifyKeywords } from './normal-keywords.ts';
 
 type Mutable = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import { isMap } from '../../plan/schema/schema-walk.ts';
 import { canonicalJson } from './json-value.ts';
-import { isTrue, type SimplificationLimits } from './normal-keywords.ts';
+import type { SimplificationLimits } from './normal-keywords.ts';
 
 type Mutable = Record<string, unknown>;
 
@@ -85,4 +85,9 @@ export function sortedSchemas(schemas: readonly unknown[]): unknown[] {
     .map((schema) => [canonicalJson(schema), schema] as const)
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([, schema]) => schema);
+}
+
+/** True for the two spellings of the schema that accepts everything. */
+export function isTrue(schema: unknown): boolean {
+  return schema === true || (isMap(schema) && Object.keys(schema).length === 0);
 }

@@ -1,7 +1,7 @@
 import { validatedType } from '../../plan/schema/keywords.ts';
 import { isMap } from '../../plan/schema/schema-walk.ts';
 import { canonicalJson, jsonTypeOf } from './json-value.ts';
-import { addPart, simplifyBranches } from './normal-branches.ts';
+import { addPart, isTrue, simplifyBranches } from './normal-branches.ts';
 import { simplifyNumberLimits } from './number-keywords.ts';
 import { automatonOf } from './schema-text.ts';
 
@@ -172,10 +172,6 @@ function simplifyItems(next: Mutable, { keepsEvaluated }: SimplificationLimits):
 /** Both spellings of the schema that accepts everything are equal. */
 function plain(schema: unknown): unknown {
   return isTrue(schema) ? true : schema;
-}
-
-export function isTrue(schema: unknown): boolean {
-  return schema === true || (isMap(schema) && Object.keys(schema).length === 0);
 }
 
 function uniqueTexts(values: unknown): string[] {

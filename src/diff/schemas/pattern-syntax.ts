@@ -34,7 +34,7 @@ export function parsePatternSyntax(pattern: string): PatternNode | undefined {
 const REPETITION = /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/y;
 const GROUP = /\((?:\?(?:P?<[^>]+>|([a-zA-Z]*):|([a-zA-Z]+)\)))?/y;
 const NAMED_SET = /\[:(\^?)([a-z]+):\]/y;
-const HEX = /x(?:([0-9A-Fa-f]{2})|\{([0-9A-Fa-f]+)\})/y;
+const HEX = /(?:x(?:([0-9A-Fa-f]{2})|\{([0-9A-Fa-f]+)\})|u(?![dD][89A-Fa-f])([0-9A-Fa-f]{4}))/y;
 const PROPERTY = /[pP](?:([A-Z])|\{(\^?)(?:Is)?(\w+)\})/y;
 
 const CONTROLS: Readonly<Record<string, number>> = { a: 7, f: 12, n: 10, r: 13, t: 9, v: 11 };
@@ -133,7 +133,7 @@ class PatternParser {
   /** Reads the rest of an escape that stands for characters. */
   #escapedSet(): CharacterSet {
     const hex = this.#match(HEX);
-    if (hex !== undefined) return single(String.fromCodePoint(Number.parseInt(hex[1] ?? hex[2] ?? '', 16)));
+    if (hex !== undefined) return single(String.fromCodePoint(Number.parseInt(hex[1] ?? hex[2] ?? hex[3] ?? '', 16)));
     const property = this.#match(PROPERTY);
     if (property !== undefined) return propertyOf(property);
     const letter = this.#next();

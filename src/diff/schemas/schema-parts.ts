@@ -118,7 +118,10 @@ function arrayParts(root: SchemaRoot, schema: Schema): SchemaPart[] {
       violated: [literalsOnly({ kind: 'unique', isPositive: false })],
     });
   if (prefixItems !== undefined || items !== undefined) {
-    const indexes = [...toList(prefixItems).keys(), ...(items === undefined ? [] : [toList(prefixItems).length])];
+    const count = toList(prefixItems).length;
+    // Another schema may fix the first of the remaining items.
+    const rest = items === undefined ? [] : [count, count + 1, count + 2];
+    const indexes = [...toList(prefixItems).keys(), ...rest];
     parts.push({
       met: [literalsOnly({ kind: 'items', root, schema })],
       violated: indexes.map((index) =>

@@ -11,7 +11,8 @@ import { choicesOf, type SchemaLiteral, type SchemaTerm, satisfies } from './sch
 import type { SearchBudget } from './search-budget.ts';
 import { textSolutions } from './text-solutions.ts';
 
-const TYPES: readonly JsonType[] = ['null', 'boolean', 'number', 'string', 'array', 'object'];
+/** The types in the order in which they are tried: a short text reads best where any value will do. */
+const TYPES: readonly JsonType[] = ['string', 'number', 'boolean', 'null', 'array', 'object'];
 /** Values nest at most so deep. A deeper one would not be an example that anybody reads. */
 const MAX_DEPTH = 12;
 

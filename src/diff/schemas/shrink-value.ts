@@ -22,12 +22,14 @@ export function shrinkValue(value: unknown, test: (smaller: unknown) => boolean)
   return best;
 }
 
-/** The simplest value of each type. */
-const SIMPLEST: readonly unknown[] = [0, '', [], {}, null, true, 'x'];
+/** The simplest values of each type. */
+const SIMPLEST: readonly unknown[] = ['', 'x', 0, null, true, [], {}];
+const LONG = 4;
 
 function* smallerValues(value: unknown): Generator<unknown> {
-  // Values of other types would not show a change of this type.
-  for (const simple of SIMPLEST) if (jsonTypeOf(simple) === jsonTypeOf(value)) yield simple;
+  // A short text reads better than a number of one digit, so only long values change their type.
+  const isLong = sizeOf(value) > LONG;
+  for (const simple of SIMPLEST) if (isLong || jsonTypeOf(simple) === jsonTypeOf(value)) yield simple;
   if (typeof value === 'string' && value.length < 1_000) {
     for (const length of [value.length >> 1, value.length - 1]) yield value.slice(0, length);
     yield value.slice(1);

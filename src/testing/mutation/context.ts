@@ -1,19 +1,24 @@
-import { compareSchemas, type SchemaLocation } from '../../diff/schemas/compare-schemas.ts';
+import { type ComparedSchema, compareSchemas } from '../../diff/schemas/compare-schemas.ts';
 import type { PlannedManifest } from '../../load.ts';
 import type { Manifest } from '../../manifest/manifest.generated.ts';
 import type { Environment } from '../../manifest/source.ts';
 import { createParameterValidator } from '../../plan/body/parameter-value.ts';
 import { parsePattern } from '../../plan/routing/pattern.ts';
 import { SamplePaths } from '../../plan/routing/sample-paths.ts';
-import { bundleSchemas } from '../../plan/schema/schema-bundle.ts';
+import { bundleSchemas, type SchemaRoot } from '../../plan/schema/schema-bundle.ts';
 import { typesAt } from '../../plan/schema/schema-walk.ts';
 import { createSchemaValidators } from '../../plan/schema/value-validator.ts';
+import type { Violation } from '../../plan/violation.ts';
 import type { Path } from '../../problem/finding.ts';
 import type { TestFile } from '../test-file.generated.ts';
 import { withValue } from './edits.ts';
 import type { MutationContext, TestedRoute } from './mutant.ts';
 
-type SchemaSide = Pick<SchemaLocation, 'root' | 'validatorAt'>;
+/** The schemas of a manifest, and the validator of each. */
+interface SchemaSide {
+  readonly root: SchemaRoot;
+  readonly validatorAt: (path: Path) => (value: unknown) => readonly Violation[];
+}
 type SideFilter = (side: SchemaSide) => SchemaSide;
 
 /** Creates the facts that mutators need. */
@@ -35,8 +40,9 @@ export function createMutationContext(
     return original;
   };
   const newValue = (path: Path, changed: Manifest, filter: SideFilter) =>
-    looserValues(filter(getOriginal()), filter(schemaSide(changed, readFile)), path);
-  const validValue = (path: Path, filter: SideFilter) => looserValues(NOTHING, filter(getOriginal()), path);
+    valuesBetween(comparedAt(filter(getOriginal()), path), comparedAt(filter(schemaSide(changed, readFile)), path));
+  const validValue = (path: Path, filter: SideFilter) =>
+    valuesBetween(NOTHING, comparedAt(filter(getOriginal()), path));
   const newTexts = (path: Path, changed: Manifest) => newValue(path, changed, asParameters).map(String);
   return {
     manifest,
@@ -58,22 +64,36 @@ export function createMutationContext(
 function schemaSide(manifest: Manifest, readFile: Environment['readFile']): SchemaSide {
   const { root } = bundleSchemas(manifest, readFile, []);
   const { validatorAt } = createSchemaValidators(root);
-  return { root, validatorAt };
+  return {
+    root,
+    validatorAt: (path) => {
+      const validate = validatorAt(path);
+      return (value) => validate(value, Number.POSITIVE_INFINITY);
+    },
+  };
 }
 
-/** Returns a value that only the second side accepts. */
-function looserValues(old: SchemaSide, next: SchemaSide, path: Path): readonly unknown[] {
-  const { looser } = compareSchemas({ side: 'old', path, ...old }, { side: 'new', path, ...next });
+function comparedAt({ root, validatorAt }: SchemaSide, path: Path): ComparedSchema {
+  const validate = validatorAt(path);
+  const accepts = (value: unknown) => validate(value).length === 0;
+  return { root, path, accepts, refuses: (value) => !accepts(value) };
+}
+
+/** Returns a value that only the second schema accepts. */
+function valuesBetween(old: ComparedSchema, next: ComparedSchema): readonly unknown[] {
+  const { looser } = compareSchemas(old, next);
   return looser === undefined ? [] : [looser.value];
 }
 
-const NOT_VALID = [{ pointer: '', message: 'is not valid' }] as const;
-
 /** Accepts no value. */
-const NOTHING: SchemaSide = {
-  root: { schemas: {}, routes: [], files: {} },
-  validatorAt: () => () => NOT_VALID,
+const NOTHING: ComparedSchema = {
+  root: { schemas: { Nothing: false }, routes: [], files: {} },
+  path: ['schemas', 'Nothing'],
+  accepts: () => false,
+  refuses: () => true,
 };
+
+const NOT_VALID = [{ pointer: '', message: 'is not valid' }] as const;
 
 /** Validates the text of each value as the gateway validates a parameter. Other values are never valid. */
 function asParameters({ root, validatorAt }: SchemaSide): SchemaSide {
