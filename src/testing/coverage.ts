@@ -1,11 +1,12 @@
 import type { RefusalCode } from '../gateway/response/refusal.ts';
 import { routingRefusals, ruleRefusals } from '../gateway/response/route-refusals.ts';
 import type { PlannedManifest } from '../load.ts';
-import type { RouteEntry } from '../manifest/manifest.generated.ts';
+import type { Manifest, RouteEntry } from '../manifest/manifest.generated.ts';
 import { rolesOf } from '../offline/claims.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { TestResult } from './run-test-file.ts';
-import { validatedValues } from './validated-values.ts';
+import { type ValidatedManifest, validatedValues } from './validated-values.ts';
 
 /** A route, an allowed role of a route, a possible refusal, or a validated value: something that a test case can cover. */
 export interface CoverageUnit {
@@ -41,10 +42,16 @@ export function coverageOf({ plan, manifest }: PlannedManifest, results: readonl
         unit('role', route.id, role, route.auth?.role.redactedRoles[at]),
       ),
       ...testableRefusals(route, manifest.routes[index]).map((code) => unit('refusal', route.id, code)),
-      ...validatedValues(manifest, index).map((pointer) => unit('value', route.id, pointer)),
+      ...publicValues(manifest, plan, index).map((pointer) => unit('value', route.id, pointer)),
     ]),
     ...routingRefusals(plan.routes).map((code) => unit('refusal', undefined, code)),
   ];
+}
+
+/** Returns the validated values of a route without those whose names came from the environment. */
+function publicValues(manifest: Manifest, { schemas }: Plan, index: number): string[] {
+  const redacted = new Set(schemas === undefined ? [] : validatedValues(schemas as ValidatedManifest, index));
+  return validatedValues(manifest, index).filter((pointer) => redacted.has(pointer));
 }
 
 /** Returns the keys of the units that a test case covers. A failed case covers them too. */

@@ -3,11 +3,14 @@ import type { Manifest } from '../manifest/manifest.generated.ts';
 import { keywordsWith } from '../plan/schema/keywords.ts';
 import { isMap, referencePath, valueAt } from '../plan/schema/schema-walk.ts';
 
+/** The parts of a manifest that have schemas. */
+export type ValidatedManifest = Pick<Manifest, 'routes' | 'schemas'>;
+
 /**
  * Returns the JSON Pointers of the parameters and the body members that the schemas of a route restrict, as violations name
  * them. Of a body these are the members of the outermost object.
  */
-export function validatedValues(manifest: Manifest, index: number): string[] {
+export function validatedValues(manifest: ValidatedManifest, index: number): string[] {
   const entry = manifest.routes[index];
   const parameters = (['params', 'query', 'headers'] as const).flatMap((kind) =>
     restrictedNames(manifest, entry?.[kind]).map((name) => `/${kind}${pointerStep(name)}`),
@@ -17,7 +20,7 @@ export function validatedValues(manifest: Manifest, index: number): string[] {
 }
 
 /** Returns the names in `properties` whose schemas refuse some value, and those in `required`. */
-function restrictedNames(manifest: Manifest, schema: unknown): string[] {
+function restrictedNames(manifest: ValidatedManifest, schema: unknown): string[] {
   if (!isMap(schema)) return [];
   const { properties, required } = schema;
   const restricted = Object.entries(isMap(properties) ? properties : {}).flatMap(([name, member]) =>
@@ -34,7 +37,7 @@ function isRestricting(schema: unknown): boolean {
 }
 
 /** Follows a reference to `schemas`. A schema in another file stays a reference, which restricts the value. */
-function resolve(manifest: Manifest, schema: unknown, depth = 0): unknown {
+function resolve(manifest: ValidatedManifest, schema: unknown, depth = 0): unknown {
   const reference = isMap(schema) ? schema['$ref'] : undefined;
   const path = typeof reference === 'string' ? referencePath(reference) : undefined;
   if (path === undefined || depth > MAX_REFERENCES) return schema;

@@ -25,7 +25,8 @@ type Choice = ReturnType<typeof choicesOf>[number];
 export class SchemaSolver {
   readonly #budget: SearchBudget;
   readonly #solutions = new Map<string, LazyList<unknown>>();
-  readonly #keys = new WeakMap<object, string>();
+  /** By root and schema: two roots may share a schema whose references lead to different ones. */
+  readonly #keys = new WeakMap<object, WeakMap<object, string>>();
   /** Numbers for the normal forms, which would be long keys. */
   readonly #numbers = new Map<string, string>();
   #depth = 0;
@@ -71,12 +72,14 @@ export class SchemaSolver {
   #keyOf({ root, schema, isPositive }: SchemaTerm): string {
     const sign = isPositive ? '+' : '-';
     if (!isMap(schema)) return `${sign}${schema !== false}`;
-    let key = this.#keys.get(schema);
+    const keys = this.#keys.get(root) ?? new WeakMap<object, string>();
+    this.#keys.set(root, keys);
+    let key = keys.get(schema);
     if (key === undefined) {
       const text = normalizeSubschema(root, schema);
       key = this.#numbers.get(text) ?? String(this.#numbers.size);
       this.#numbers.set(text, key);
-      this.#keys.set(schema, key);
+      keys.set(schema, key);
     }
     return sign + key;
   }

@@ -13,6 +13,7 @@ import type { Path } from '../../problem/finding.ts';
 import type { TestFile } from '../test-file.generated.ts';
 import { withValue } from './edits.ts';
 import type { MutationContext, TestedRoute } from './mutant.ts';
+import { isPlainSegment } from './probes.ts';
 
 /** The schemas of a manifest, and the validator of each. */
 interface SchemaSide {
@@ -95,14 +96,22 @@ const NOTHING: ComparedSchema = {
 
 const NOT_VALID = [{ pointer: '', message: 'is not valid' }] as const;
 
-/** Validates the text of each value as the gateway validates a parameter. Other values are never valid. */
+/**
+ * Validates the text of each value as the gateway validates a parameter. Other values are never valid, nor are texts that a
+ * request of a test case cannot have as a path parameter.
+ */
 function asParameters({ root, validatorAt }: SchemaSide): SchemaSide {
   return {
     root,
     validatorAt: (path) => {
       const schema = { validate: validatorAt(path), path, types: typesAt(root, path) };
       const validate = createParameterValidator(schema, { values: undefined });
-      return (value) => (value === null || typeof value === 'object' ? NOT_VALID : validate(String(value), ''));
+      const isInPath = path.includes('params');
+      return (value) => {
+        if (value === null || typeof value === 'object') return NOT_VALID;
+        const text = String(value);
+        return isInPath && !isPlainSegment(text) ? NOT_VALID : validate(text, '');
+      };
     },
   };
 }

@@ -84,9 +84,14 @@ export function withoutHeader(headers: CaseHeaders, name: string): CaseHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([key]) => key.toLowerCase() !== name));
 }
 
+/** True if a text can be a segment of a path as it is. */
+export function isPlainSegment(text: string): boolean {
+  return /^[A-Za-z0-9_~-][A-Za-z0-9._~-]*$/.test(text) && !text.endsWith('.');
+}
+
 /** Returns the probe with another value of a path parameter; none if the text cannot be a segment. @param pattern of the route */
 export function withPathParameter(probe: Probe, pattern: string, name: string, text: string): Probe[] {
-  if (!/^[A-Za-z0-9_~-][A-Za-z0-9._~-]*$/.test(text) || text.endsWith('.')) return [];
+  if (!isPlainSegment(text)) return [];
   const index = pattern.split('/').indexOf(`{${name}}`);
   return [withPath(probe, pathOf(probe).split('/').with(index, text).join('/'))];
 }
