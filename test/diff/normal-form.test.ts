@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { areEqualSchemas } from '../../src/diff/schemas/compare-schemas.ts';
+import { areEqualSchemas } from '../../src/schema-comparison/compare-schemas.ts';
 
 const TEXT = { type: 'string' };
 const OBJECT = { type: 'object', properties: { a: TEXT } };

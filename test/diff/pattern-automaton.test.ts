@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { PatternAutomaton } from '../../src/diff/schemas/pattern-automaton.ts';
+import { PatternAutomaton } from '../../src/schema-comparison/pattern-automaton.ts';
 import { loadableSchema } from './compared-schema.ts';
 
 const CHARACTERS = [

@@ -1,6 +1,6 @@
-import { keywordsWith } from '../../plan/schema/keywords.ts';
-import type { SchemaRoot } from '../../plan/schema/schema-bundle.ts';
-import { isMap } from '../../plan/schema/schema-walk.ts';
+import { keywordsWith } from '../plan/schema/keywords.ts';
+import type { SchemaRoot } from '../plan/schema/schema-bundle.ts';
+import { isMap } from '../plan/schema/schema-walk.ts';
 import { accepts, targetOf } from './evaluate-schema.ts';
 import { canonicalJson } from './json-value.ts';
 import { mergeSchemas } from './merge-schemas.ts';

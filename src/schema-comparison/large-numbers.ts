@@ -1,4 +1,4 @@
-import { isMap } from '../../plan/schema/schema-walk.ts';
+import { isMap } from '../plan/schema/schema-walk.ts';
 import { objectOf } from './json-value.ts';
 
 /** An integer that a parser with doubles cannot tell from its neighbours. */

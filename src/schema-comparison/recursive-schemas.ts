@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SchemaRoot } from '../../plan/schema/schema-bundle.ts';
+import type { SchemaRoot } from '../plan/schema/schema-bundle.ts';
 import { targetOf } from './evaluate-schema.ts';
 import { referencesIn } from './schema-content.ts';
 

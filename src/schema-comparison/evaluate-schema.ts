@@ -1,6 +1,6 @@
-import { sizeBytes } from '../../manifest/units.ts';
-import type { SchemaRoot } from '../../plan/schema/schema-bundle.ts';
-import { isMap, referencePath, valueAt } from '../../plan/schema/schema-walk.ts';
+import { sizeBytes } from '../manifest/units.ts';
+import type { SchemaRoot } from '../plan/schema/schema-bundle.ts';
+import { isMap, referencePath, valueAt } from '../plan/schema/schema-walk.ts';
 import { canonicalJson, jsonTypeOf } from './json-value.ts';
 import { lengthOf, matchesPattern, meetsKeyword } from './schema-text.ts';
 

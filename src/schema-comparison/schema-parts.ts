@@ -1,6 +1,6 @@
-import { validatedType } from '../../plan/schema/keywords.ts';
-import type { SchemaRoot } from '../../plan/schema/schema-bundle.ts';
-import { isMap } from '../../plan/schema/schema-walk.ts';
+import { validatedType } from '../plan/schema/keywords.ts';
+import type { SchemaRoot } from '../plan/schema/schema-bundle.ts';
+import { isMap } from '../plan/schema/schema-walk.ts';
 import { itemSchema, memberSchemas } from './evaluate-schema.ts';
 import type { JsonType } from './json-value.ts';
 import {

@@ -1,4 +1,4 @@
-import { isMap } from '../../plan/schema/schema-walk.ts';
+import { isMap } from '../plan/schema/schema-walk.ts';
 import { canonicalJson, objectOf } from './json-value.ts';
 import { isTrue, sortedSchemas } from './normal-branches.ts';
 import { simplifyKeywords } from './normal-keywords.ts';

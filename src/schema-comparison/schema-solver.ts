@@ -1,4 +1,4 @@
-import { isMap } from '../../plan/schema/schema-walk.ts';
+import { isMap } from '../plan/schema/schema-walk.ts';
 import { arraySolutions } from './array-solutions.ts';
 import { isEqual } from './evaluate-schema.ts';
 import { type JsonType, jsonTypeOf } from './json-value.ts';

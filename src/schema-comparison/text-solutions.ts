@@ -1,4 +1,4 @@
-import { sizeBytes } from '../../manifest/units.ts';
+import { sizeBytes } from '../manifest/units.ts';
 import { BASE64_PATTERN, FORMAT_PATTERNS, FORMAT_TEXTS } from './format-texts.ts';
 import { type LengthRange, type PatternCondition, searchTexts } from './pattern-search.ts';
 import type { SchemaLiteral } from './schema-terms.ts';

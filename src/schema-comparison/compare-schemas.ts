@@ -1,6 +1,6 @@
-import type { SchemaRoot } from '../../plan/schema/schema-bundle.ts';
-import { valueAt } from '../../plan/schema/schema-walk.ts';
-import type { Path } from '../../problem/finding.ts';
+import type { SchemaRoot } from '../plan/schema/schema-bundle.ts';
+import { valueAt } from '../plan/schema/schema-walk.ts';
+import type { Path } from '../problem/finding.ts';
 import { findValues, SEARCH_ROUNDS, searchValues } from './find-values.ts';
 import { sizeOf } from './json-value.ts';
 import { withLargeNumbers } from './large-numbers.ts';

@@ -1,4 +1,4 @@
-import { isMap } from '../../plan/schema/schema-walk.ts';
+import { isMap } from '../plan/schema/schema-walk.ts';
 import { canonicalJson } from './json-value.ts';
 import type { SimplificationLimits } from './normal-keywords.ts';
 

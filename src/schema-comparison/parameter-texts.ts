@@ -1,6 +1,6 @@
-import type { SchemaRoot } from '../../plan/schema/schema-bundle.ts';
-import { typesAt, valueAt } from '../../plan/schema/schema-walk.ts';
-import type { Path } from '../../problem/finding.ts';
+import type { SchemaRoot } from '../plan/schema/schema-bundle.ts';
+import { typesAt, valueAt } from '../plan/schema/schema-walk.ts';
+import type { Path } from '../problem/finding.ts';
 import { type SchemaLocation, termOf } from './compare-schemas.ts';
 import { findValues } from './find-values.ts';
 import { normalizeSubschema } from './normalize-schema.ts';

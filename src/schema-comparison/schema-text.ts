@@ -1,4 +1,4 @@
-import { createSchemaValidators, type ValueValidator } from '../../plan/schema/value-validator.ts';
+import { createSchemaValidators, type ValueValidator } from '../plan/schema/value-validator.ts';
 import { PatternAutomaton } from './pattern-automaton.ts';
 
 const automata = new Map<string, PatternAutomaton | undefined>();

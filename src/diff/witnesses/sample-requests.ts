@@ -3,10 +3,10 @@ import { foldHeaderName } from '../../header-names.ts';
 import { createParameterValidator } from '../../plan/body/parameter-value.ts';
 import { typesAt } from '../../plan/schema/schema-walk.ts';
 import type { Path } from '../../problem/finding.ts';
+import { parameterTexts } from '../../schema-comparison/parameter-texts.ts';
 import type { MatchedRoutePair } from '../comparisons/matched-routes.ts';
 import type { DiffContext, DiffRequest } from '../difference.ts';
 import type { DiffSide } from '../side.ts';
-import { parameterTexts } from './parameter-texts.ts';
 
 type ParameterKind = 'params' | 'query' | 'headers';
 

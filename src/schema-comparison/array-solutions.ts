@@ -1,4 +1,4 @@
-import { isMap } from '../../plan/schema/schema-walk.ts';
+import { isMap } from '../plan/schema/schema-walk.ts';
 import { itemSchema, targetOf } from './evaluate-schema.ts';
 import { canonicalJson } from './json-value.ts';
 import type { LazyList } from './lazy-list.ts';

@@ -1,4 +1,4 @@
-import { isMap } from '../../plan/schema/schema-walk.ts';
+import { isMap } from '../plan/schema/schema-walk.ts';
 import { memberSchemas, targetOf } from './evaluate-schema.ts';
 import { objectOf } from './json-value.ts';
 import type { LazyList } from './lazy-list.ts';

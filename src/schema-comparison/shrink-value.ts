@@ -1,4 +1,4 @@
-import { isMap } from '../../plan/schema/schema-walk.ts';
+import { isMap } from '../plan/schema/schema-walk.ts';
 import { jsonTypeOf, objectOf, sizeOf } from './json-value.ts';
 
 /** The number of values to test. */

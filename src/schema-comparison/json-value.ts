@@ -1,4 +1,4 @@
-import { isMap } from '../../plan/schema/schema-walk.ts';
+import { isMap } from '../plan/schema/schema-walk.ts';
 
 export type JsonType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
 

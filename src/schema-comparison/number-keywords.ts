@@ -1,6 +1,6 @@
-import { keywordsWith } from '../../plan/schema/keywords.ts';
-import type { SchemaRoot } from '../../plan/schema/schema-bundle.ts';
-import { keywordsOf } from '../../plan/schema/schema-walk.ts';
+import { keywordsWith } from '../plan/schema/keywords.ts';
+import type { SchemaRoot } from '../plan/schema/schema-bundle.ts';
+import { keywordsOf } from '../plan/schema/schema-walk.ts';
 import { targetOf } from './evaluate-schema.ts';
 
 const NUMERIC = new Set(keywordsWith({ type: 'number' }));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { SchemaRoot } from '../../plan/schema/schema-bundle.ts';
-import { keywordsOf, valueAt } from '../../plan/schema/schema-walk.ts';
-import type { Path } from '../../problem/finding.ts';
+import type { SchemaRoot } from '../plan/schema/schema-bundle.ts';
+import { keywordsOf, valueAt } from '../plan/schema/schema-walk.ts';
+import type { Path } from '../problem/finding.ts';
 import { targetOf } from './evaluate-schema.ts';
 
 const targetDigests = new WeakMap<SchemaRoot, Map<string, string>>();

@@ -1,5 +1,5 @@
-import type { SchemaRoot } from '../../plan/schema/schema-bundle.ts';
-import { isMap } from '../../plan/schema/schema-walk.ts';
+import type { SchemaRoot } from '../plan/schema/schema-bundle.ts';
+import { isMap } from '../plan/schema/schema-walk.ts';
 import { accepts, targetOf } from './evaluate-schema.ts';
 import type { JsonType } from './json-value.ts';
 

@@ -1,5 +1,5 @@
-import { validatedType } from '../../plan/schema/keywords.ts';
-import { isMap } from '../../plan/schema/schema-walk.ts';
+import { validatedType } from '../plan/schema/keywords.ts';
+import { isMap } from '../plan/schema/schema-walk.ts';
 import { canonicalJson, jsonTypeOf } from './json-value.ts';
 import { addPart, isTrue, simplifyBranches } from './normal-branches.ts';
 import { simplifyNumberLimits } from './number-keywords.ts';
