@@ -1,3 +1,5 @@
+import { unicodeRanges } from '../plan/schema/pattern/unicode-ranges.ts';
+
 /** The characters that one step of a pattern matches. */
 export interface CharacterSet {
   readonly has: (codePoint: number) => boolean;
@@ -22,19 +24,38 @@ export function complementOf({ has, bounds }: CharacterSet): CharacterSet {
 
 /** Returns the set in which the letter case does not count. */
 export function caseless({ has, bounds }: CharacterSet): CharacterSet {
-  const spellingsOf = (codePoint: number) => {
-    const text = String.fromCodePoint(codePoint);
-    return [text.toLowerCase(), text.toUpperCase()].filter((spelling) => [...spelling].length === 1).map(codePointOf);
-  };
   return {
     has: (codePoint) => has(codePoint) || spellingsOf(codePoint).some(has),
     bounds: [...bounds, ...bounds.flatMap(spellingsOf)],
   };
 }
 
-/** A set of Unicode characters such as `\p{L}`, by the syntax of JavaScript. Throws an error if there is no such set. */
-export function propertySet(name: string): CharacterSet {
-  const expression = new RegExp(`^\\p{${name}}$`, 'u');
+/** Returns the other letter cases of a character. A second round is for letters such as the Kelvin sign, a spelling of k and K. */
+function spellingsOf(codePoint: number): number[] {
+  const direct = casesOf(codePoint);
+  return [...direct, ...direct.flatMap(casesOf)];
+}
+
+function casesOf(codePoint: number): number[] {
+  const text = String.fromCodePoint(codePoint);
+  return [text.toLowerCase(), text.toUpperCase()].filter((spelling) => [...spelling].length === 1).map(codePointOf);
+}
+
+/** Returns the characters of an escape such as `\p{L}` or `\P{Script=Greek}`. Throws an error if there is no such property. */
+export function propertySet(classEscape: string): CharacterSet {
+  const first = [
+    ...unicodeRanges(classEscape)
+      .slice(0, MAX_RANGES_TEXT)
+      .matchAll(/\{([0-9a-f]+)\}/g),
+  ];
+  return { ...matching(classEscape), bounds: first.map(([, code = '']) => Number.parseInt(code, 16)) };
+}
+
+/** The first ranges of a property contain enough examples. */
+const MAX_RANGES_TEXT = 40;
+
+function matching(classEscape: string): CharacterSet {
+  const expression = new RegExp(`^${classEscape}$`, 'u');
   return { has: (codePoint) => expression.test(String.fromCodePoint(codePoint)), bounds: [] };
 }
 
@@ -46,7 +67,7 @@ export const SPACE = unionOf([
   rangeSet(0x20, 0x20),
   rangeSet(0xa0, 0xa0),
   rangeSet(0xfeff, 0xfeff),
-  propertySet('Z'),
+  matching('\\p{Z}'),
 ]);
 export const LINE_END = unionOf([rangeSet(0x0a, 0x0a), rangeSet(0x0d, 0x0d), rangeSet(0x2028, 0x2029)]);
 
@@ -77,6 +98,6 @@ function codePointsOf(text: string): number[] {
   return [...text].map(codePointOf);
 }
 
-function codePointOf(character: string): number {
+export function codePointOf(character: string): number {
   return character.codePointAt(0) ?? 0;
 }

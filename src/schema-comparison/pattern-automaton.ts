@@ -41,7 +41,7 @@ export class PatternAutomaton {
     this.#entry = entry;
     this.sets = nodes.flatMap((node) => (node.kind === 'characters' ? [node.set] : []));
     this.#isFree = nodes.every(({ kind }) => kind !== 'assertion');
-    this.#canRestart = EDGES.some((before) => EDGES.some((after) => this.#closure([], before, after).length > 0));
+    this.#canRestart = INNER_EDGES.some((before) => EDGES.some((after) => this.#closure([], before, after).length > 0));
     this.start = this.#stateOf([], 'none', false);
   }
 
@@ -113,8 +113,8 @@ export class PatternAutomaton {
 }
 
 const MATCH = 0;
-/** The edges inside of a text. */
-const EDGES: readonly Edge[] = ['word', 'other'];
+const INNER_EDGES: readonly Edge[] = ['word', 'other'];
+const EDGES: readonly Edge[] = [...INNER_EDGES, 'none'];
 
 function holds(assertion: PatternAssertion, before: Edge, after: Edge): boolean {
   if (assertion === 'start') return before === 'none';

@@ -1,6 +1,10 @@
+import { readClassAtom } from '../plan/schema/pattern/pattern-class.ts';
+import { readEscape, type TranslatedAtom } from '../plan/schema/pattern/pattern-escape.ts';
+import { readGroup } from '../plan/schema/pattern/pattern-group.ts';
 import {
   type CharacterSet,
   caseless,
+  codePointOf,
   complementOf,
   DIGITS,
   LINE_END,
@@ -21,7 +25,10 @@ export type PatternNode =
 
 export type PatternAssertion = 'start' | 'end' | 'boundary' | 'no-boundary';
 
-/** Parses a pattern of a JSON Schema. Returns `undefined` if it contains syntax that the parser does not support. */
+/**
+ * Parses a pattern that the gateway accepts; see `toRe2`, which reads its escapes, classes and groups with the same functions.
+ * Returns `undefined` for other patterns.
+ */
 export function parsePatternSyntax(pattern: string): PatternNode | undefined {
   try {
     return new PatternParser(pattern).parse();
@@ -32,23 +39,7 @@ export function parsePatternSyntax(pattern: string): PatternNode | undefined {
 
 /** The repetitions after an item: `*`, `+`, `?`, `{2}`, `{2,}`, `{2,4}`, each also with `?`. */
 const REPETITION = /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/y;
-const GROUP = /\((?:\?(?:P?<[^>]+>|([a-zA-Z]*):|([a-zA-Z]+)\)))?/y;
-const NAMED_SET = /\[:(\^?)([a-z]+):\]/y;
-const HEX = /(?:x(?:([0-9A-Fa-f]{2})|\{([0-9A-Fa-f]+)\})|u(?![dD][89A-Fa-f])([0-9A-Fa-f]{4}))/y;
-const PROPERTY = /[pP](?:([A-Z])|\{(\^?)(?:Is)?(\w+)\})/y;
-
-const CONTROLS: Readonly<Record<string, number>> = { a: 7, f: 12, n: 10, r: 13, t: 9, v: 11 };
-const LETTERS = unionOf([rangeSet(0x41, 0x5a), rangeSet(0x61, 0x7a)]);
-const POSIX: Readonly<Record<string, CharacterSet>> = {
-  alnum: unionOf([LETTERS, DIGITS]),
-  alpha: LETTERS,
-  digit: DIGITS,
-  lower: rangeSet(0x61, 0x7a),
-  upper: rangeSet(0x41, 0x5a),
-  word: WORD,
-  xdigit: unionOf([DIGITS, rangeSet(0x41, 0x46), rangeSet(0x61, 0x66)]),
-};
-const SCRIPTS = new Set(['Arabic', 'Cyrillic', 'Greek', 'Han', 'Hebrew', 'Hiragana', 'Katakana', 'Latin', 'Thai']);
+const IGNORE_CASE = '(?i)';
 
 class PatternParser {
   readonly #text: string;
@@ -60,25 +51,23 @@ class PatternParser {
   }
 
   parse(): PatternNode {
+    this.#isCaseless = this.#text.startsWith(IGNORE_CASE);
+    if (this.#isCaseless) this.#at = IGNORE_CASE.length;
     const node = this.#choice();
     if (this.#at < this.#text.length) throw new Error('unbalanced');
     return node;
   }
 
   #choice(): PatternNode {
-    const isCaseless = this.#isCaseless;
     const options = [this.#sequence()];
     while (this.#take('|')) options.push(this.#sequence());
-    this.#isCaseless = isCaseless;
     return options.length === 1 ? (options[0] as PatternNode) : { kind: 'choice', options };
   }
 
   #sequence(): PatternNode {
     const parts: PatternNode[] = [];
-    while (this.#at < this.#text.length && !/[|)]/.test(this.#text.charAt(this.#at))) {
-      const item = this.#item();
-      if (item !== undefined) parts.push(this.#repeated(item));
-    }
+    while (this.#at < this.#text.length && !/[|)]/.test(this.#text.charAt(this.#at)))
+      parts.push(this.#repeated(this.#item()));
     return { kind: 'sequence', parts };
   }
 
@@ -93,90 +82,65 @@ class PatternParser {
     return { kind: 'repeat', part, min: least, max: most };
   }
 
-  /** Returns `undefined` for flags, which match nothing themselves. */
-  #item(): PatternNode | undefined {
+  #item(): PatternNode {
+    const start = this.#at;
     const character = this.#next();
-    if (character === '(') return this.#group();
+    if (character === '(') return this.#group(start);
     if (character === '[') return this.#characters(this.#bracketSet());
     if (character === '.') return this.#characters(complementOf(LINE_END));
     if (character === '^') return { kind: 'assertion', assertion: 'start' };
     if (character === '$') return { kind: 'assertion', assertion: 'end' };
-    if (character === '\\') return this.#escape();
+    if (character === '\\') return this.#escape(start);
     if (character === '*' || character === '+' || character === '?') throw new Error('nothing to repeat');
-    return this.#characters(single(character));
+    return this.#characters(single(codePointOf(character)));
   }
 
-  #group(): PatternNode | undefined {
-    this.#at -= 1;
-    const [, groupFlags, flags] = this.#match(GROUP) ?? [];
-    for (const flag of groupFlags ?? flags ?? '') if (flag !== 'i') throw new Error('unsupported flag');
-    if (flags !== undefined) {
-      this.#isCaseless = true;
-      return undefined;
-    }
+  #group(start: number): PatternNode {
+    const { re2, end } = readGroup(this.#text, start);
+    this.#at = end;
     const isCaseless = this.#isCaseless;
-    if (groupFlags) this.#isCaseless = true;
+    if (re2 === '(?i:') this.#isCaseless = true;
+    if (re2 === '(?-i:') this.#isCaseless = false;
     const inside = this.#choice();
     this.#isCaseless = isCaseless;
     if (!this.#take(')')) throw new Error('unbalanced');
     return inside;
   }
 
-  #escape(): PatternNode {
-    if (this.#take('b')) return { kind: 'assertion', assertion: 'boundary' };
-    if (this.#take('B')) return { kind: 'assertion', assertion: 'no-boundary' };
-    if (this.#take('A')) return { kind: 'assertion', assertion: 'start' };
-    if (this.#take('z')) return { kind: 'assertion', assertion: 'end' };
-    return this.#characters(this.#escapedSet());
-  }
-
-  /** Reads the rest of an escape that stands for characters. */
-  #escapedSet(): CharacterSet {
-    const hex = this.#match(HEX);
-    if (hex !== undefined) return single(String.fromCodePoint(Number.parseInt(hex[1] ?? hex[2] ?? hex[3] ?? '', 16)));
-    const property = this.#match(PROPERTY);
-    if (property !== undefined) return propertyOf(property);
-    const letter = this.#next();
-    if (letter === 'd') return DIGITS;
-    if (letter === 'D') return complementOf(DIGITS);
-    if (letter === 'w') return WORD;
-    if (letter === 'W') return complementOf(WORD);
-    if (letter === 's') return SPACE;
-    if (letter === 'S') return complementOf(SPACE);
-    const control = CONTROLS[letter];
-    if (control !== undefined) return rangeSet(control, control);
-    if (/[0-9A-Za-z]/.test(letter)) throw new Error('unsupported escape');
-    return single(letter);
+  #escape(start: number): PatternNode {
+    const atom = readEscape(this.#text, start, false);
+    this.#at = atom.end;
+    if (atom.kind === 'assertion')
+      return { kind: 'assertion', assertion: atom.re2 === '\\b' ? 'boundary' : 'no-boundary' };
+    return this.#characters(this.#setOf(atom, start));
   }
 
   #bracketSet(): CharacterSet {
     const isNegated = this.#take('^');
     const sets: CharacterSet[] = [];
-    for (let isFirst = true; isFirst || this.#text.charAt(this.#at) !== ']'; isFirst = false)
-      sets.push(this.#bracketItem());
-    this.#next();
+    while (!this.#take(']')) sets.push(this.#bracketItem());
     const union = this.#isCaseless ? caseless(unionOf(sets)) : unionOf(sets);
     return isNegated ? complementOf(union) : union;
   }
 
   #bracketItem(): CharacterSet {
-    const named = this.#match(NAMED_SET);
-    if (named !== undefined) {
-      const set = POSIX[named[2] ?? ''];
-      if (set === undefined) throw new Error('unsupported set');
-      return named[1] === '^' ? complementOf(set) : set;
-    }
-    const first = this.#bracketCharacter();
+    const start = this.#at;
+    const first = this.#bracketAtom();
     const isRange = this.#text.charAt(this.#at) === '-' && this.#text.charAt(this.#at + 1) !== ']';
-    if (!isRange) return first;
+    if (!isRange) return this.#setOf(first, start);
     this.#next();
-    const last = this.#bracketCharacter();
-    return rangeSet(first.bounds[0] ?? 0, last.bounds[0] ?? 0);
+    return rangeSet(first.codePoint, this.#bracketAtom().codePoint);
   }
 
-  #bracketCharacter(): CharacterSet {
-    const character = this.#next();
-    return character === '\\' ? this.#escapedSet() : single(character);
+  #bracketAtom(): TranslatedAtom {
+    const atom = readClassAtom(this.#text, this.#at);
+    this.#at = atom.end;
+    return atom;
+  }
+
+  /** Returns the characters of an atom that starts at an index of the pattern. */
+  #setOf({ kind, codePoint, end }: TranslatedAtom, start: number): CharacterSet {
+    return kind === 'set' ? escapedSet(this.#text.slice(start, end), this.#isCaseless) : single(codePoint);
   }
 
   #characters(set: CharacterSet): PatternNode {
@@ -205,12 +169,17 @@ class PatternParser {
   }
 }
 
-function single(character: string): CharacterSet {
-  const codePoint = character.codePointAt(0) ?? 0;
+function single(codePoint: number): CharacterSet {
   return rangeSet(codePoint, codePoint);
 }
 
-function propertyOf([text, letter, negation, name = letter ?? '']: RegExpExecArray): CharacterSet {
-  const set = propertySet(SCRIPTS.has(name) ? `Script=${name}` : name);
-  return text.startsWith('P') !== (negation === '^') ? complementOf(set) : set;
+const NAMED_SETS: Readonly<Record<string, CharacterSet>> = { d: DIGITS, s: SPACE, w: WORD };
+
+/** Returns the characters of an escape such as `\d` or `\p{L}`. */
+function escapedSet(classEscape: string, isCaseless: boolean): CharacterSet {
+  const letter = classEscape.charAt(1);
+  const named = NAMED_SETS[letter.toLowerCase()];
+  if (named === undefined) return propertySet(classEscape);
+  const set = isCaseless ? caseless(named) : named;
+  return letter === letter.toUpperCase() ? complementOf(set) : set;
 }

@@ -18,6 +18,15 @@ const CHARACTERS = [
   '\\p{L}',
   '\\x61',
   '\\u0062',
+  '[]',
+  '[^]',
+  '[\\b\\cA]',
+  '\\t',
+  '\\u{1F600}',
+  '\\ud83d\\ude00',
+  '\\P{L}',
+  '\\p{Script=Greek}',
+  '[^\\p{Lu}]',
 ];
 
 const pattern: fc.Arbitrary<string> = fc.letrec<{ node: string }>((tie) => ({
@@ -33,10 +42,15 @@ const pattern: fc.Arbitrary<string> = fc.letrec<{ node: string }>((tie) => ({
     tie('node').map((part) => `${part}$`),
     tie('node').map((part) => `\\b${part}`),
     tie('node').map((part) => `(?i:${part})`),
+    tie('node').map((part) => `(?-i:${part})`),
+    tie('node').map((part) => `(?<name>${part})`),
   ),
 })).node;
 
-const text = fc.string({ unit: fc.constantFrom('a', 'b', 'A', '1', '-', '.', ' ', 'é'), maxLength: 5 });
+const text = fc.string({
+  unit: fc.constantFrom('a', 'b', 'A', '1', '-', '.', ' ', 'é', 'Ω', '\t', '\x01', 'ſ', '😀'),
+  maxLength: 5,
+});
 
 test('the automaton of a pattern matches the texts that the gateway accepts', () => {
   let matched = 0;
@@ -56,3 +70,19 @@ test('the automaton of a pattern matches the texts that the gateway accepts', ()
   );
   expect(matched).toBeGreaterThan(300);
 }, 120_000);
+
+test.each([
+  ['an optional part after an anchor', '(?:^a)*$', ['', 'a', 'b']],
+  ['the Kelvin sign, a spelling of k', '^(?i:[^A-Z])$', ['k', '\u212a', '1']],
+  ['a negated class without letter case', '^(?i:\\W)$', ['s', 'ſ', '-']],
+])('%s', (_name, source, texts) => {
+  const automaton = PatternAutomaton.of(source);
+  const accepted = texts.map((one) => loadableSchema({ pattern: source })?.accepts(one));
+  expect(texts.map((one) => automaton?.matches(one))).toEqual(accepted);
+  expect(accepted).toContain(true);
+});
+
+test('a search finds a text with a rare property', () => {
+  const [first = -1] = PatternAutomaton.of('^\\p{Script=Thai}$')?.sets.flatMap(({ bounds }) => bounds) ?? [];
+  expect(loadableSchema({ pattern: '^\\p{Script=Thai}$' })?.accepts(String.fromCodePoint(first))).toBe(true);
+});
