@@ -1,6 +1,6 @@
+import { canonicalJson } from '../plan/schema/canonical-json.ts';
 import { isMap } from '../plan/schema/schema-walk.ts';
 import { itemSchema, targetOf } from './evaluate-schema.ts';
-import { canonicalJson } from './json-value.ts';
 import type { LazyList } from './lazy-list.ts';
 import type { SchemaSolver } from './schema-solver.ts';
 import { type SchemaLiteral, type SchemaTerm, termMaker } from './schema-terms.ts';

@@ -1,7 +1,8 @@
 import { sizeBytes } from '../manifest/units.ts';
+import { canonicalJson } from '../plan/schema/canonical-json.ts';
 import type { SchemaRoot } from '../plan/schema/schema-bundle.ts';
 import { isMap, referencePath, valueAt } from '../plan/schema/schema-walk.ts';
-import { canonicalJson, jsonTypeOf } from './json-value.ts';
+import { jsonTypeOf } from './json-value.ts';
 import { lengthOf, matchesPattern, meetsKeyword } from './schema-text.ts';
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -1,19 +1,9 @@
-import { isMap } from '../plan/schema/schema-walk.ts';
-
 export type JsonType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
 
 export function jsonTypeOf(value: unknown): JsonType {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   return typeof value as JsonType;
-}
-
-/** Returns a text that is equal for equal values: the order of members does not count. */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  if (!isMap(value)) return JSON.stringify(value) ?? 'null';
-  const members = Object.entries(value).map(([name, inside]) => `${JSON.stringify(name)}:${canonicalJson(inside)}`);
-  return `{${members.sort().join(',')}}`;
 }
 
 export function sizeOf(value: unknown): number {

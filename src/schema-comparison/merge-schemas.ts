@@ -1,5 +1,6 @@
+import { canonicalJson } from '../plan/schema/canonical-json.ts';
 import { isMap } from '../plan/schema/schema-walk.ts';
-import { canonicalJson, objectOf } from './json-value.ts';
+import { objectOf } from './json-value.ts';
 import { isTrue, sortedSchemas } from './normal-branches.ts';
 import { simplifyKeywords } from './normal-keywords.ts';
 

@@ -1,5 +1,5 @@
+import { canonicalJson } from '../plan/schema/canonical-json.ts';
 import { isMap } from '../plan/schema/schema-walk.ts';
-import { canonicalJson } from './json-value.ts';
 import type { SimplificationLimits } from './normal-keywords.ts';
 
 type Mutable = Record<string, unknown>;

@@ -1,8 +1,8 @@
+import { canonicalJson } from '../plan/schema/canonical-json.ts';
 import { keywordsWith } from '../plan/schema/keywords.ts';
 import type { SchemaRoot } from '../plan/schema/schema-bundle.ts';
 import { isMap } from '../plan/schema/schema-walk.ts';
 import { accepts, targetOf } from './evaluate-schema.ts';
-import { canonicalJson } from './json-value.ts';
 import { mergeSchemas } from './merge-schemas.ts';
 import { simplifyKeywords } from './normal-keywords.ts';
 import { comparesNumbers } from './number-keywords.ts';

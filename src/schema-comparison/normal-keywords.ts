@@ -1,6 +1,7 @@
+import { canonicalJson } from '../plan/schema/canonical-json.ts';
 import { validatedType } from '../plan/schema/keywords.ts';
 import { isMap } from '../plan/schema/schema-walk.ts';
-import { canonicalJson, jsonTypeOf } from './json-value.ts';
+import { jsonTypeOf } from './json-value.ts';
 import { addPart, isTrue, simplifyBranches } from './normal-branches.ts';
 import { simplifyNumberLimits } from './number-keywords.ts';
 import { automatonOf } from './schema-text.ts';

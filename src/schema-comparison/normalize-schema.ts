@@ -1,7 +1,7 @@
+import { canonicalJson } from '../plan/schema/canonical-json.ts';
 import type { SchemaRoot } from '../plan/schema/schema-bundle.ts';
 import { valueAt } from '../plan/schema/schema-walk.ts';
 import type { Path } from '../problem/finding.ts';
-import { canonicalJson } from './json-value.ts';
 import { normalizeNode } from './normal-form.ts';
 import { RecursiveSchemas } from './recursive-schemas.ts';
 

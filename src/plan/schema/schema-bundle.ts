@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { formatPointer } from '../../json-pointer.ts';
 import { type Document, parse } from '../../manifest/document.ts';
 import type { Manifest } from '../../manifest/manifest.generated.ts';
-import { describeFileError, type Environment } from '../../manifest/source.ts';
+import { describeFileError, type Environment, fileErrorCode } from '../../manifest/source.ts';
 import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
 import { toProblems } from '../../problem/problem.ts';
 import { runToEnd, type SlicedWork } from '../sliced-work.ts';
@@ -184,8 +184,8 @@ function readSchemas(
   try {
     text = readFile(file);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'ENOENT';
-    report(`the file "${file}" cannot be read: ${describeFileError(code, 'the file that names it')}`);
+    const reason = describeFileError(fileErrorCode(error), 'the file that names it');
+    report(`the file "${file}" cannot be read: ${reason}`);
     return undefined;
   }
   const { document, findings } = parse({ path: file, text });
