@@ -97,6 +97,13 @@ interface RouterEntry {
   readonly strictness: number;
 }
 
+/** Returns a text that is equal for routes that receive the same requests, beside the same other routes. */
+export function routingKey(route: Route): string {
+  const { id, path, methods, access, auth, login, keepsEncodedSlash } = route;
+  const roles = auth?.role.required ?? [];
+  return JSON.stringify([id, path, methods, access, roles, login !== undefined, hasRules(route), keepsEncodedSlash]);
+}
+
 /** True if a route requires something that the other one does not. */
 export function isStricter(route: Route, other: Route): boolean {
   const needsToken = route.access === 'protected' && other.access === 'public';
