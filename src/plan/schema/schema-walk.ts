@@ -31,10 +31,16 @@ export function* schemasWithin(schema: unknown, at: Path): Generator<LocatedSche
   }
 }
 
+/** A keyword, its value and its path, and the schema that has it. */
+export interface LocatedKeyword extends LocatedSchema {
+  readonly key: string;
+  readonly value: unknown;
+}
+
 /** Yields every keyword of a schema and of its subschemas. */
-export function* keywordsOf(schema: unknown, path: Path): Generator<{ key: string; value: unknown; at: Path }> {
+export function* keywordsOf(schema: unknown, path: Path): Generator<LocatedKeyword> {
   for (const { schema: inside, at } of schemasWithin(schema, path))
-    for (const [key, value] of Object.entries(inside)) yield { key, value, at: [...at, key] };
+    for (const [key, value] of Object.entries(inside)) yield { schema: inside, key, value, at: [...at, key] };
 }
 
 /** True if the path from a schema leads to one of its subschemas. */
