@@ -45,10 +45,6 @@ function isWithinLimits(value: YamlValue, depth: number, size: { nodes: number; 
 /** Counts the keys of JSON text. The JSON parser keeps only the last of two equal keys, which are an error here. */
 function countWrittenKeys(text: string): number {
   let count = 0;
-  for (const [, colon] of text.matchAll(STRING)) {
-    // The YAML parser accepts no line break before a colon.
-    if (colon?.includes('\n')) return Number.NaN;
-    if (colon !== undefined) count += 1;
-  }
+  for (const [, colon] of text.matchAll(STRING)) if (colon !== undefined) count += 1;
   return count;
 }

@@ -59,7 +59,7 @@ describe('JSON text', () => {
   test.each([
     ['a key that appears twice', '{"a": {"b": 1, "b": 1}}'],
     ['a key that appears twice, once as an escape', '{"a": 1, "\\u0061": 2}'],
-    ['a line break before the colon of a second key', '{"a": 1, "a"\n: 2}'],
+    ['a key that appears twice, once with a line break before its colon', '{"a": 1, "a"\n: 2}'],
     ['a merge key', '{"<<": {"a": 1}}'],
     ['a number that is not finite', '{"a": 1e999}'],
     ['a tab', '{\n\t"a": 1}'],
