@@ -95,8 +95,7 @@ export class SpellingSearch {
     for (const third of this.#thirdsOf(spelling.formPattern(form), refusers[form] ?? -1, method)) {
       if (this.#isStricter(third, lintRoute)) continue;
       const next = spelling.withLiterals(form, this.#index.patterns.patterns[third] ?? []);
-      if (next !== undefined)
-        yield { spelling: next, settled: next.forms.length === count ? [...settled, form] : [] };
+      if (next !== undefined) yield { spelling: next, settled: next.forms.length === count ? [...settled, form] : [] };
     }
     // The first form has all segments of the path.
     if (form > 0) for (const next of spelling.reshaped(form)) yield { spelling: next, settled: [] };
