@@ -32,7 +32,7 @@ interface SearchState {
  * Limits the spellings that combine several changes of a path with several folded forms, such as those of `/...` and
  * `/a%3Fb`: their number can grow exponentially. No limit applies to paths with one folded form.
  */
-const MAX_COMBINATIONS = 500;
+const MAX_COMBINATIONS = 200;
 
 /**
  * Finds other spellings of refused paths. The router refuses a path if one of its folded forms is a path of a stricter

@@ -16,10 +16,10 @@ const SEGMENTS = [...WORDS, 'b;p', 'zz', '...'];
 const MULTIFORM_WORDS = ['a', '...', 'a%3Fb', '%C3%89', '%EF%BD%81'];
 const MULTIFORM_SEGMENTS = [...MULTIFORM_WORDS, 'a;p', '%C3%89;p', 'zz', 'z%3Fz', 'a%3Fz', '%3Fz'];
 
-const pathOf = (words: readonly string[]) => {
+const pathOf = (words: readonly string[], maxLength = 3) => {
   const word = fc.constantFrom(...words);
   const segment = fc.oneof({ weight: 3, arbitrary: word }, { weight: 2, arbitrary: fc.constant('{}') });
-  return fc.tuple(fc.array(segment, { maxLength: 3 }), fc.boolean()).map(([parts, hasRest]) => {
+  return fc.tuple(fc.array(segment, { maxLength }), fc.boolean()).map(([parts, hasRest]) => {
     const named = parts.map((text, index) => (text === '{}' ? `{p${index}}` : text));
     return `/${[...named, ...(hasRest ? ['**'] : [])].join('/')}`;
   });
@@ -51,7 +51,7 @@ const routesOf = (one: typeof route) =>
     });
   });
 const routes = routesOf(route);
-const multiformRoutes = routesOf(fc.tuple(route, pathOf(MULTIFORM_WORDS)).map(([one, path]) => ({ ...one, path })));
+const multiformRoutes = routesOf(fc.tuple(route, pathOf(MULTIFORM_WORDS, 2)).map(([one, path]) => ({ ...one, path })));
 
 function textOf(written: readonly { isLogin: boolean }[]): string {
   return JSON.stringify({
@@ -80,10 +80,7 @@ function pathsOf(segments: readonly string[], maxLength: number): string[] {
 }
 
 const PATHS = pathsOf(SEGMENTS, 4);
-const MULTIFORM_PATHS = [
-  ...pathsOf(MULTIFORM_SEGMENTS, 3),
-  ...pathsOf(['a', '...', 'a%3Fb', '%C3%89', '%EF%BD%81', 'a;p', 'zz'], 4).filter((text) => text.split('/').length > 4),
-];
+const MULTIFORM_PATHS = pathsOf(MULTIFORM_SEGMENTS, 3);
 const SEGMENTS_BY_PATH = new Map(
   [...PATHS, ...MULTIFORM_PATHS].map((text) => [text, text.split('/').filter((part) => part !== '')]),
 );
@@ -141,7 +138,7 @@ describe('the witness search agrees with the router of the plan', () => {
         const reached = reachedRoutes(plan, MULTIFORM_PATHS);
         for (const { id } of plan.routes) expect([id, unreached.includes(id)]).toEqual([id, !reached.has(id)]);
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 
