@@ -71,7 +71,7 @@ function planOf(text: string): Plan {
   return plan;
 }
 
-/** Returns every path of up to so many segments. */
+/** Returns every path of at most `maxLength` segments. */
 function pathsOf(segments: readonly string[], maxLength: number): string[] {
   const byLength = [['']];
   for (let length = 1; length <= maxLength; length += 1)
