@@ -329,6 +329,15 @@ describe('the search for overlaps is complete', () => {
     expect(witnessesOf(written, 'public-covers-protected')).toEqual(['GET /x1']);
   });
 
+  test('for hundreds of routes that receive no request, beside as many candidates', () => {
+    const written = [
+      ...range(500).map((index) => publicRoute(`/A${index}/{x}`)),
+      ...range(500).map((index) => protectedRoute(`/{x}/B${index}`)),
+      ...range(500).map((index) => protectedRoute(`/a${index}/{x}`)),
+    ];
+    expect(witnessesOf(written, 'public-overlaps-protected')).toEqual([]);
+  });
+
   test('for thousands of crossing routes', () => {
     const written = [
       ...range(1_500).map((index) => publicRoute(`/a${index}/{x}`)),
