@@ -32,7 +32,7 @@ interface SearchState {
  * Limits the spellings that combine several changes of a path with several folded forms, such as those of `/...` and
  * `/a%3Fb`: their number can grow exponentially. No limit applies to paths with one folded form.
  */
-const MAX_COMBINATIONS = 500;
+const MAX_COMBINATIONS = 200;
 
 /**
  * Finds other spellings of refused paths. The router refuses a path if one of its folded forms is a path of a stricter
@@ -95,8 +95,7 @@ export class SpellingSearch {
     for (const third of this.#thirdsOf(spelling.formPattern(form), refusers[form] ?? -1, method)) {
       if (this.#isStricter(third, lintRoute)) continue;
       const next = spelling.withLiterals(form, this.#index.patterns.patterns[third] ?? []);
-      if (next !== undefined)
-        yield { spelling: next, settled: next.forms.length === count ? [...settled, form] : [] };
+      if (next !== undefined) yield { spelling: next, settled: next.forms.length === count ? [...settled, form] : [] };
     }
     // The first form has all segments of the path.
     if (form > 0) for (const next of spelling.reshaped(form)) yield { spelling: next, settled: [] };

@@ -107,6 +107,8 @@ export class WitnessSearch {
    * @param candidates overlap with the route. None precedes it if it accepts the method.
    */
   *lostRequests(lintRoute: LintRoute, method: string, candidates: BitSet): Generator<LostRequest> {
+    // A route that receives no request would otherwise be compared with every candidate.
+    if (candidates.isEmpty() || this.isUnreachable(lintRoute, [method])) return;
     const open = candidates.copy();
     const contest = { pattern: lintRoute.pattern, method, candidates };
     for (const { members } of this.#index.wonPaths(contest, this.#samplePaths))

@@ -58,6 +58,12 @@ describe('comparePlans', () => {
       C.replace('/c', '/a'),
       { ...NOTHING, removed: ['a'], changed: ['c'], nowPublic: ['c'] },
     ],
+    [
+      'a protected route that becomes public on a path that was public before',
+      A + ALL,
+      `${ALL.replace('access: public', 'access: protected')}${A.replace('/a', '/c').replace('protected', 'public')}`,
+      { ...NOTHING, changed: ['all', 'a'], nowProtected: ['all'] },
+    ],
     ['a protected route put above a public one', ALL, A + ALL, { ...NOTHING, added: ['a'], nowProtected: ['a'] }],
     ['a public route that no request reaches', A, A + C.replace('/c,', '/A,'), { ...NOTHING, added: ['c'] }],
     ['another body limit', B, B.replace('1KB', '2KB'), { ...NOTHING, changed: ['b'] }],
