@@ -22,7 +22,7 @@ export function normalizeSubschema(root: SchemaRoot, schema: unknown): string {
     recursive = new RecursiveSchemas(root);
     recursiveSchemas.set(root, recursive);
   }
-  const context = { root, recursive, isCondition: false, keepsEvaluated: false };
+  const context = { root, recursive, isCondition: false, keepsEvaluated: false, isInside: false };
   const normalize = (target: unknown) => canonicalJson(normalizeNode(target, context));
   recursive.prepare(schema, normalize);
   return normalize(schema);

@@ -117,9 +117,11 @@ class ObjectSearch {
   #valuesOf(name: string, terms: readonly SchemaTerm[]): LazyList<unknown> {
     let common = this.#termsByName.get(name);
     if (common === undefined) {
+      this.#solver.budget.spend(this.#members.length >> 3);
       common = this.#members.flatMap((literal) => memberTerms(literal, name));
       this.#termsByName.set(name, common);
     }
+    this.#solver.budget.spend(common.length >> 5);
     return this.#solver.solve([...terms, ...common]);
   }
 
