@@ -8,7 +8,6 @@ import { mergeSchemas } from './merge-schemas.ts';
 import { simplifyKeywords } from './normal-keywords.ts';
 import { comparesNumbers } from './number-keywords.ts';
 import type { RecursiveSchemas } from './recursive-schemas.ts';
-import { digestOf } from './schema-content.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 type Mutable = Record<string, unknown>;
@@ -72,8 +71,7 @@ function normalizeMap(schema: Schema, context: NormalizationContext): unknown {
 function normalizeTarget(reference: string, context: NormalizationContext): unknown {
   const { root, recursive, isInside, isCondition, keepsEvaluated } = context;
   if (!isInside || !recursive.isRecursive(reference)) return normalizeNode(targetOf(root, reference), context);
-  // The text of a normal form does not list the members and items that the schema evaluates.
-  const text = keepsEvaluated ? `as written ${digestOf(root, reference)}` : recursive.textOf(reference);
+  const text = recursive.textOf(reference, keepsEvaluated);
   return { [STAND_IN]: isCondition ? `condition ${text}` : text };
 }
 

@@ -3,6 +3,9 @@ import type { SchemaRoot } from '../../plan/schema/schema-bundle.ts';
 import { targetOf } from './evaluate-schema.ts';
 import { digestOf, referencesIn } from './schema-content.ts';
 
+/** Serializes a normal form. */
+type Normalize = (schema: unknown, keepsEvaluated: boolean) => string;
+
 /** The references of a root that lead back to themselves, with a text for each that is equal for equal schemas. */
 export class RecursiveSchemas {
   readonly #root: SchemaRoot;
@@ -22,19 +25,20 @@ export class RecursiveSchemas {
     return this.#referencesFrom(reference).has(reference);
   }
 
-  textOf(reference: string): string {
-    return this.#texts.get(reference) ?? '';
+  /** Returns the text of a schema, or a text that also differs if the schema evaluates other members or items. */
+  textOf(reference: string, keepsEvaluated: boolean): string {
+    return this.#texts.get(`${keepsEvaluated} ${reference}`) ?? '';
   }
 
   /** Computes the texts of the recursive schemas that a schema reaches. */
-  prepare(schema: unknown, normalize: (target: unknown) => string): void {
+  prepare(schema: unknown, normalize: Normalize): void {
     if (this.#isReady) return;
     const names = referencesIn(schema).flatMap((reference) => [reference, ...this.#referencesFrom(reference)]);
-    const pending = [...new Set(names)].filter((name) => this.isRecursive(name) && !this.#texts.has(name));
+    const pending = [...new Set(names)].filter((name) => this.isRecursive(name) && !this.#isKnown(name));
     // A schema reaches more references than those that it depends on, so these come first.
     pending.sort((one, other) => this.#referencesFrom(one).size - this.#referencesFrom(other).size);
     this.#isReady = true;
-    for (const name of pending) if (!this.#texts.has(name)) this.#computeTexts(this.#groupOf(name), normalize);
+    for (const name of pending) if (!this.#isKnown(name)) this.#computeTexts(this.#groupOf(name), normalize);
     this.#isReady = false;
   }
 
@@ -42,9 +46,12 @@ export class RecursiveSchemas {
    * Computes the texts of schemas that lead to each other. Each round unfolds every schema once more, as when the states of
    * an automaton are minimized: after as many rounds as there are schemas, equal texts mean equal schemas.
    */
-  #computeTexts(group: readonly string[], normalize: (target: unknown) => string): void {
-    const setTexts = (textOf: (name: string) => string) => {
-      for (const [name, text] of group.map((one) => [one, textOf(one)] as const)) this.#texts.set(name, text);
+  #computeTexts(group: readonly string[], normalize: Normalize): void {
+    const setTexts = (textOf: (name: string, keepsEvaluated: boolean) => string) => {
+      const texts = group.flatMap((name) =>
+        [false, true].map((keeps) => [`${keeps} ${name}`, textOf(name, keeps)] as const),
+      );
+      for (const [key, text] of texts) this.#texts.set(key, text);
       this.normalForms = new WeakMap();
     };
     if (group.length > MAX_GROUP) {
@@ -53,7 +60,12 @@ export class RecursiveSchemas {
     }
     setTexts(() => '');
     const rounds = Math.max(MIN_ROUNDS, 2 ** Math.ceil(Math.log2(2 * group.length)));
-    for (let round = 0; round < rounds; round += 1) setTexts((name) => digest(normalize(targetOf(this.#root, name))));
+    for (let round = 0; round < rounds; round += 1)
+      setTexts((name, keepsEvaluated) => digest(normalize(targetOf(this.#root, name), keepsEvaluated)));
+  }
+
+  #isKnown(reference: string): boolean {
+    return this.#texts.has(`false ${reference}`);
   }
 
   /** Returns the references that lead to a reference and that it leads to. */
