@@ -38,25 +38,12 @@ export function* createRouterSliced(routes: readonly Route[]): SlicedWork<Router
     entries.push({ route, pattern, isFolded: pattern.every(isAlreadyFolded), strictness: strictness(route) });
     yield;
   }
-  const exact = createTree<Route>();
-  // Both are one tree if folding changes none of the patterns.
-  const folded = entries.every(({ isFolded }) => isFolded) ? exact : createTree<Route>();
   const aliases = methodAliases(routes);
-  // The tree keeps the first of two routes that fold into one path, so the stricter one must come first.
-  for (const { route, pattern } of entries.toSorted((a, b) => b.strictness - a.strictness)) {
-    const path = treePath(pattern);
-    const foldedPath = folded === exact ? path : treePath(pattern.map(foldLiteral));
-    for (const method of route.methods) {
-      if (aliases.get(method) !== method) continue;
-      addRoute(exact, method, path, route);
-      if (folded !== exact) addRoute(folded, method, foldedPath, route);
-    }
-    yield;
-  }
+  const { exact, folded } = yield* createTrees(entries, aliases);
   // Most manifests have no capitals in strict routes, and most requests have nothing to fold. Both trees agree on these.
   const isFolded = entries.every(({ isFolded, strictness }) => strictness === 0 || isFolded);
   const methods = [...aliases.keys()].sort();
-  const find = (tree: typeof exact, method: string, path: string) =>
+  const find = (tree: RouteTree, method: string, path: string) =>
     findRoute(tree, aliases.get(method) ?? method, path, WITHOUT_PARAMS)?.data;
   const bypassesStricter = (method: string, path: string, route: Route) =>
     foldedVariants(path).some((variant) => {
@@ -91,6 +78,29 @@ interface RouterEntry {
   readonly isFolded: boolean;
   /** The rank of its requirements. */
   readonly strictness: number;
+}
+
+type RouteTree = ReturnType<typeof createTree<Route>>;
+
+/** Creates the tree of all routes, and the tree of their folded patterns. Both are one tree if folding changes none of them. */
+function* createTrees(
+  entries: readonly RouterEntry[],
+  aliases: ReadonlyMap<string, string>,
+): SlicedWork<{ readonly exact: RouteTree; readonly folded: RouteTree }> {
+  const exact = createTree<Route>();
+  const folded = entries.every(({ isFolded }) => isFolded) ? exact : createTree<Route>();
+  // The tree keeps the first of two routes that fold into one path, so the stricter one must come first.
+  for (const { route, pattern } of entries.toSorted((a, b) => b.strictness - a.strictness)) {
+    const path = treePath(pattern);
+    const foldedPath = folded === exact ? path : treePath(pattern.map(foldLiteral));
+    for (const method of route.methods) {
+      if (aliases.get(method) !== method) continue;
+      addRoute(exact, method, path, route);
+      if (folded !== exact) addRoute(folded, method, foldedPath, route);
+    }
+    yield;
+  }
+  return { exact, folded };
 }
 
 /** True if a route requires something that the other one does not. */
