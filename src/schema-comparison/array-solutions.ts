@@ -28,13 +28,17 @@ export function* arraySolutions(solver: SchemaSolver, literals: readonly SchemaL
   const max = Math.min(MAX_ITEMS, ...sizes.map((size) => size.max));
   const prefix = Math.max(0, ...universal.map(({ schema }) => toList(schema['prefixItems']).length));
   const longest = Math.min(max, Math.max(min + EXTRA_LENGTHS, Math.min(prefix + 1, min + 20)));
-  for (let length = unique === false ? Math.max(min, 2) : min; length <= longest; length += 1) {
-    const common = Array.from({ length }, (_, index) => [
-      ...universal.flatMap((literal) => itemTerms(literal, index)),
-      ...items.flatMap((item) => (item.index === index ? item.terms : [])),
-    ]);
-    for (const terms of withCounts(common, counts, solver)) yield* listsOf(solver, terms, unique);
-  }
+  const applied = new Set<unknown>(universal.map(({ schema }) => schema));
+  // A branch may evaluate items, but it need not.
+  const passes = universal.some(({ kind }) => kind === 'unevaluated') ? [applied, undefined] : [undefined];
+  for (let length = unique === false ? Math.max(min, 2) : min; length <= longest; length += 1)
+    for (const pass of passes) {
+      const common = Array.from({ length }, (_, index) => [
+        ...universal.flatMap((literal) => itemTerms(literal, index, pass)),
+        ...items.flatMap((item) => (item.index === index ? item.terms : [])),
+      ]);
+      for (const terms of withCounts(common, counts, solver)) yield* listsOf(solver, terms, unique);
+    }
 }
 
 type Terms = readonly (readonly SchemaTerm[])[];
@@ -133,22 +137,33 @@ function hasMore(list: LazyList<unknown> | undefined): boolean {
   return list?.at(1) !== undefined;
 }
 
-/** Returns the terms that a literal adds for the item at an index. */
-function itemTerms({ kind, root, schema }: Literal<'items' | 'unevaluated'>, index: number): SchemaTerm[] {
+type Applied = ReadonlySet<unknown> | undefined;
+
+/**
+ * Returns the terms that a literal adds for the item at an index.
+ *
+ * @param applied the only schemas that evaluate items; without it, every branch may
+ */
+function itemTerms(
+  { kind, root, schema }: Literal<'items' | 'unevaluated'>,
+  index: number,
+  applied: Applied,
+): SchemaTerm[] {
   const meet = termMaker(root, true);
   if (kind === 'items') return [meet(itemSchema(schema, index))];
-  return isEvaluated(root, schema, index) ? [] : [meet(schema['unevaluatedItems'])];
+  return isEvaluated(root, schema, index, applied) ? [] : [meet(schema['unevaluatedItems'])];
 }
 
 /** True if the schema or one of its branches may evaluate the item. */
-function isEvaluated(root: SchemaTerm['root'], schema: unknown, index: number): boolean {
+function isEvaluated(root: SchemaTerm['root'], schema: unknown, index: number, applied: Applied): boolean {
   if (!isMap(schema)) return false;
-  if (schema['items'] !== undefined || index < toList(schema['prefixItems']).length) return true;
+  const evaluates = schema['items'] !== undefined || index < toList(schema['prefixItems']).length;
+  if (evaluates && applied?.has(schema) !== false) return true;
   const branches = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => toList(schema[keyword]));
   const reference = schema['$ref'];
   const target = typeof reference === 'string' ? [targetOf(root, reference)] : [];
   return [...branches, ...target, schema['if'], schema['then'], schema['else']].some((inside) =>
-    isEvaluated(root, inside, index),
+    isEvaluated(root, inside, index, applied),
   );
 }
 

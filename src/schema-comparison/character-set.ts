@@ -72,11 +72,13 @@ export const SPACE = unionOf([
 export const LINE_END = unionOf([rangeSet(0x0a, 0x0a), rangeSet(0x0d, 0x0d), rangeSet(0x2028, 0x2029)]);
 
 /** Returns a few characters that stand for all: two characters that every set treats alike have one of them. */
-export function alphabetOf(sets: readonly CharacterSet[]): number[] {
-  const candidates = [
+export function alphabetOf(all: readonly CharacterSet[]): number[] {
+  // A repetition copies its set thousands of times.
+  const sets = [...new Map(all.map((set) => [set.bounds.join(' '), set])).values()];
+  const candidates = new Set([
     ...COMMON,
     ...sets.flatMap(({ bounds }) => bounds.flatMap((bound) => [bound, bound - 1, bound + 1])),
-  ];
+  ]);
   const bySignature = new Map<string, number>();
   for (const codePoint of candidates) {
     if (codePoint < 0 || codePoint > 0x10ffff || (codePoint >= 0xd800 && codePoint <= 0xdfff)) continue;

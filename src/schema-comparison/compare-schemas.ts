@@ -6,8 +6,9 @@ import { sizeOf } from './json-value.ts';
 import { withLargeNumbers } from './large-numbers.ts';
 import { normalizeSchema } from './normalize-schema.ts';
 import { schemaContent } from './schema-content.ts';
-import type { SchemaTerm } from './schema-terms.ts';
+import { type SchemaTerm, satisfies } from './schema-terms.ts';
 import { shrinkValue } from './shrink-value.ts';
+import { smallValues } from './small-values.ts';
 
 /** A schema with its location. */
 export interface SchemaLocation {
@@ -78,6 +79,7 @@ interface ExampleSearch {
 /** Searches for a small value that one schema accepts and the other refuses. */
 function findExample(accepting: SchemaTerm, refusing: SchemaTerm, test: (value: unknown) => boolean): ExampleSearch {
   let isCut = false;
+  let small: unknown;
   for (const effort of SEARCH_ROUNDS) {
     const found: unknown[] = [];
     let further = MAX_FURTHER;
@@ -88,6 +90,12 @@ function findExample(accepting: SchemaTerm, refusing: SchemaTerm, test: (value: 
     }));
     const [smallest] = found.sort((one, other) => sizeOf(one) - sizeOf(other));
     if (found.length > 0) return { example: { value: shrinkValue(smallest, test) }, isCut: false };
+    // The search may spend its steps in the branches of one schema before it reaches a simple value.
+    if (effort === SEARCH_ROUNDS[0])
+      small = smallValues([accepting, refusing]).find(
+        (value) => satisfies(value, [accepting, refusing]) && test(value),
+      );
+    if (small !== undefined) return { example: { value: shrinkValue(small, test) }, isCut: false };
   }
   return { example: undefined, isCut };
 }

@@ -43,13 +43,24 @@ function evaluate(root: SchemaRoot, schema: unknown, value: unknown, evaluated: 
 function isScalarValid(schema: Schema, value: unknown): boolean {
   const { type, enum: values, const: constant } = schema;
   if (type !== undefined && ![type].flat().some((name) => hasType(String(name), value))) return false;
-  if (Array.isArray(values) && !values.some((one) => isEqual(one, value))) return false;
+  if (Array.isArray(values) && !isListed(values, value)) return false;
   if ('const' in schema && !isEqual(constant, value)) return false;
   if (typeof value === 'string') return isTextValid(schema, value);
   return typeof value !== 'number' || isNumberValid(schema, value);
 }
 
-export function isEqual(one: unknown, other: unknown): boolean {
+const listedTexts = new WeakMap<readonly unknown[], ReadonlySet<string>>();
+/** A longer `enum` is compared by texts. */
+const LONG_ENUM = 50;
+
+function isListed(values: readonly unknown[], value: unknown): boolean {
+  if (values.length <= LONG_ENUM) return values.some((one) => isEqual(one, value));
+  const texts = listedTexts.get(values) ?? new Set(values.map(canonicalJson));
+  listedTexts.set(values, texts);
+  return texts.has(canonicalJson(value));
+}
+
+function isEqual(one: unknown, other: unknown): boolean {
   return one === other || (typeof one === 'object' && canonicalJson(one) === canonicalJson(other));
 }
 

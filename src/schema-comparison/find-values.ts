@@ -11,7 +11,7 @@ export const SEARCH_ROUNDS: readonly SearchEffort[] = [
 /** The values that a search found. */
 export interface FoundValues {
   readonly values: readonly unknown[];
-  /** True if the search ended because it had used its steps. */
+  /** True if the search left out values, or ended because it had used its steps. */
   readonly isCut: boolean;
 }
 
@@ -21,12 +21,13 @@ export function searchValues(
   effort: SearchEffort,
   collect: (value: unknown) => boolean,
 ): { readonly isCut: boolean } {
+  const budget = new SearchBudget(effort);
   try {
-    for (const value of new SchemaSolver(new SearchBudget(effort)).solve(terms).take(MAX_VALUES))
-      if (collect(value)) break;
-    return { isCut: false };
+    for (const value of new SchemaSolver(budget).solve(terms).take(MAX_VALUES)) if (collect(value)) break;
+    return { isCut: budget.isLimited };
   } catch (error) {
-    if (error !== SEARCH_CUT) throw error;
+    // References to references may nest deeper than the stack.
+    if (error !== SEARCH_CUT && !(error instanceof RangeError)) throw error;
     return { isCut: true };
   }
 }

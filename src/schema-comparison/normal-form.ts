@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { canonicalJson } from '../plan/schema/canonical-json.ts';
 import { keywordsWith } from '../plan/schema/keywords.ts';
 import type { SchemaRoot } from '../plan/schema/schema-bundle.ts';
@@ -22,6 +23,8 @@ export interface NormalizationContext {
   readonly isCondition: boolean;
   /** True if `unevaluatedProperties` or `unevaluatedItems` depends on the members and items that this schema names. */
   readonly keepsEvaluated: boolean;
+  /** True for the schemas of members and items. There, a text stands for a recursive schema. */
+  readonly isInside: boolean;
 }
 
 const REMOVED = new Set([...keywordsWith({ isAnnotation: true }), '$defs', 'definitions']);
@@ -30,16 +33,29 @@ const UNEVALUATED = ['unevaluatedProperties', 'unevaluatedItems'];
 const SINGLE = ['additionalProperties', 'items', 'propertyNames', 'unevaluatedProperties', 'unevaluatedItems'];
 const MAPS = ['properties', 'patternProperties'];
 
-/** Returns the normal form of a schema, itself a schema. Two equal normal forms accept the same values. */
+/**
+ * Returns the normal form of a schema. It is a schema itself, but a text stands for each recursive schema, and for each long
+ * one. Two equal normal forms accept the same values.
+ */
 export function normalizeNode(schema: unknown, context: NormalizationContext): unknown {
   if (!isMap(schema)) return schema;
+  const { isCondition, keepsEvaluated, isInside } = context;
+  const place = `${isCondition} ${keepsEvaluated} ${isInside}`;
+  // Without this, references to references would be followed exponentially often.
+  const known = context.recursive.normalForms.get(schema) ?? new Map<string, unknown>();
+  context.recursive.normalForms.set(schema, known);
+  if (!known.has(place)) known.set(place, normalizeMap(schema, context));
+  return known.get(place);
+}
+
+function normalizeMap(schema: Schema, context: NormalizationContext): unknown {
   const own = ownKeywords(schema);
   const { $ref: reference, allOf = [], ...rest } = own;
   const keepsEvaluated = context.keepsEvaluated || UNEVALUATED.some((keyword) => keyword in rest);
   const isOrdered = context.isCondition && comparesNumbers(context.root, own);
   const inner = { ...context, keepsEvaluated };
-  const target = typeof reference === 'string' ? [targetOf(context.root, reference)] : [];
-  const parts = [...target, ...(allOf as unknown[])].map((part) => normalizeNode(part, inner));
+  const target = typeof reference === 'string' ? [normalizeTarget(reference, inner)] : [];
+  const parts = [...target, ...(allOf as unknown[]).map((part) => normalizeNode(part, inner))];
   const enumerated = keepsEvaluated || isOrdered ? undefined : acceptedEnum(own, context);
   if (enumerated !== undefined) return enumSchema(enumerated);
   const keywords = normalizeKeywords(rest, inner, isOrdered);
@@ -47,16 +63,37 @@ export function normalizeNode(schema: unknown, context: NormalizationContext): u
     return keepsEvaluated || isOrdered ? { ...rest, allOf: parts } : false;
   if (keepsEvaluated || isOrdered) return withParts(keywords, parts, isOrdered);
   const merged = mergeSchemas([keywords, ...parts]);
-  const values = isMap(merged) && !isUnfolded(merged) ? acceptedEnum(merged, context) : undefined;
+  const values = isMap(merged) && !hasStandIn(merged) ? acceptedEnum(merged, context) : undefined;
   return values === undefined ? merged : enumSchema(values);
 }
 
-/** True if a schema contains the text that stands for a recursive schema. */
-function isUnfolded(schema: Schema): boolean {
-  return JSON.stringify(schema).includes(RECURSIVE);
+/** Follows a reference. A text stands for a recursive schema, which would never end. */
+function normalizeTarget(reference: string, context: NormalizationContext): unknown {
+  const { root, recursive, isInside, isCondition, keepsEvaluated } = context;
+  if (!isInside || !recursive.isRecursive(reference)) return normalizeNode(targetOf(root, reference), context);
+  const text = recursive.textOf(reference, keepsEvaluated);
+  return { [STAND_IN]: isCondition ? `condition ${text}` : text };
 }
 
-const RECURSIVE = '"recursive":';
+/** Replaces a normal form by its digest if it is long: forms within forms would grow exponentially. */
+function shortened(normal: unknown, maxCharacters: number): unknown {
+  if (!isMap(normal)) return normal;
+  const text = canonicalJson(normal);
+  return text.length <= maxCharacters ? normal : { [STAND_IN]: createHash('sha256').update(text).digest('base64') };
+}
+
+/** Longer schemas of members and items are shortened. */
+const MAX_CHILD = 4_000;
+/** Longer branches are shortened, which then take no part in simplifications. */
+const MAX_BRANCH = 20_000;
+
+/** True if a schema contains a text that stands for another one. */
+function hasStandIn(schema: Schema): boolean {
+  return JSON.stringify(schema).includes(`"${STAND_IN}":`);
+}
+
+/** The keyword of a text that stands for a schema. */
+const STAND_IN = 'standsFor';
 
 /** Returns a schema without annotations. */
 function ownKeywords(schema: Schema): Mutable {
@@ -96,7 +133,7 @@ function withParts(keywords: Schema, parts: readonly unknown[], isOrdered: boole
 
 /** Normalizes all keywords but `allOf` and `$ref`. Returns `false` if they refuse every value. */
 function normalizeKeywords(schema: Mutable, context: NormalizationContext, isOrdered: boolean): Schema | false {
-  const child = { ...context, keepsEvaluated: false };
+  const child = { ...context, keepsEvaluated: false, isInside: true };
   const condition = { ...context, isCondition: true };
   const next: Mutable = { ...schema };
   for (const keyword of SINGLE) if (keyword in next) next[keyword] = normalizeChild(next[keyword], child);
@@ -106,12 +143,12 @@ function normalizeKeywords(schema: Mutable, context: NormalizationContext, isOrd
     next['prefixItems'] = next['prefixItems'].map((inside) => normalizeChild(inside, child));
   if (isMap(next['dependentSchemas']))
     next['dependentSchemas'] = Object.fromEntries(
-      Object.entries(next['dependentSchemas']).map(([name, inside]) => [name, normalizeNode(inside, context)]),
+      Object.entries(next['dependentSchemas']).map(([name, inside]) => [name, normalizeBranch(inside, context)]),
     );
-  for (const keyword of ['if', 'not']) if (keyword in next) next[keyword] = normalizeNode(next[keyword], condition);
-  for (const keyword of ['then', 'else']) if (keyword in next) next[keyword] = normalizeNode(next[keyword], context);
+  for (const keyword of ['if', 'not']) if (keyword in next) next[keyword] = normalizeBranch(next[keyword], condition);
+  for (const keyword of ['then', 'else']) if (keyword in next) next[keyword] = normalizeBranch(next[keyword], context);
   for (const keyword of ['anyOf', 'oneOf'])
-    if (Array.isArray(next[keyword])) next[keyword] = next[keyword].map((inside) => normalizeNode(inside, condition));
+    if (Array.isArray(next[keyword])) next[keyword] = next[keyword].map((inside) => normalizeBranch(inside, condition));
   return simplifyKeywords(next, { keepsEvaluated: context.keepsEvaluated, isOrdered });
 }
 
@@ -119,29 +156,12 @@ function mapValues(schemas: Schema, context: NormalizationContext): Schema {
   return Object.fromEntries(Object.entries(schemas).map(([name, inside]) => [name, normalizeChild(inside, context)]));
 }
 
-/** Normalizes a schema for members or items. A recursive one becomes the text that stands for it. */
 function normalizeChild(schema: unknown, context: NormalizationContext): unknown {
-  const reference = aliasOf(schema, context);
-  return reference === undefined
-    ? normalizeNode(schema, context)
-    : { recursive: context.recursive.textOf(reference), isCondition: context.isCondition };
+  return shortened(normalizeNode(schema, context), MAX_CHILD);
 }
 
-/** Returns the recursive reference that a schema consists of; `undefined` if it has other keywords. */
-function aliasOf(schema: unknown, { root, recursive }: NormalizationContext): string | undefined {
-  let reference: string | undefined;
-  let current = schema;
-  while (isMap(current)) {
-    const entries = Object.entries(ownKeywords(current));
-    const [[keyword, value] = []] = entries;
-    if (entries.length !== 1) break;
-    if (keyword === '$ref' && typeof value === 'string') {
-      if (recursive.isRecursive(value)) reference = value;
-      current = targetOf(root, value);
-    } else if (keyword === 'allOf' && Array.isArray(value) && value.length === 1) [current] = value;
-    else break;
-  }
-  return reference;
+function normalizeBranch(schema: unknown, context: NormalizationContext): unknown {
+  return shortened(normalizeNode(schema, context), MAX_BRANCH);
 }
 
 /** Sorts schemas by their text. */

@@ -22,8 +22,9 @@ export function normalizeSubschema(root: SchemaRoot, schema: unknown): string {
     recursive = new RecursiveSchemas(root);
     recursiveSchemas.set(root, recursive);
   }
-  const context = { root, recursive, isCondition: false, keepsEvaluated: false };
-  const normalize = (target: unknown) => canonicalJson(normalizeNode(target, context));
+  const context = { root, recursive, isCondition: false, isInside: false };
+  const normalize = (target: unknown, keepsEvaluated: boolean) =>
+    canonicalJson(normalizeNode(target, { ...context, keepsEvaluated }));
   recursive.prepare(schema, normalize);
-  return normalize(schema);
+  return normalize(schema, false);
 }

@@ -2,21 +2,43 @@ import { keywordsWith } from '../plan/schema/keywords.ts';
 import type { SchemaRoot } from '../plan/schema/schema-bundle.ts';
 import { keywordsOf } from '../plan/schema/schema-walk.ts';
 import { targetOf } from './evaluate-schema.ts';
+import { referencesIn } from './schema-content.ts';
 
 const NUMERIC = new Set(keywordsWith({ type: 'number' }));
 const NUMBER_FORMATS = new Set(['int32', 'int64', 'float', 'double']);
 const INTEGER_LIMITS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
 
+const comparing = new WeakMap<SchemaRoot, Map<string, boolean>>();
+
 /** True if a schema compares numbers anywhere, and therefore refuses inexact ones. */
-export function comparesNumbers(root: SchemaRoot, schema: unknown, seen = new Set<unknown>()): boolean {
-  if (seen.has(schema)) return false;
-  seen.add(schema);
+export function comparesNumbers(root: SchemaRoot, schema: unknown): boolean {
+  if (namesNumbers(schema)) return true;
+  const known = comparing.get(root) ?? new Map<string, boolean>();
+  comparing.set(root, known);
+  return referencesIn(schema).some((reference) => {
+    const result = known.get(reference) ?? reachesNumbers(root, reference);
+    known.set(reference, result);
+    return result;
+  });
+}
+
+function reachesNumbers(root: SchemaRoot, reference: string): boolean {
+  const reached = new Set([reference]);
+  for (const name of reached) {
+    const target = targetOf(root, name);
+    if (namesNumbers(target)) return true;
+    for (const next of referencesIn(target)) reached.add(next);
+  }
+  return false;
+}
+
+/** True if a schema has a keyword that compares numbers, without following its references. */
+function namesNumbers(schema: unknown): boolean {
   for (const { key, value } of keywordsOf(schema, [])) {
     if (NUMERIC.has(key) || key === 'uniqueItems') return true;
     if (key === 'type' && [value].flat().includes('integer')) return true;
     if (key === 'format' && NUMBER_FORMATS.has(String(value))) return true;
     if ((key === 'enum' || key === 'const') && containsNumber(value)) return true;
-    if (key === '$ref' && typeof value === 'string' && comparesNumbers(root, targetOf(root, value), seen)) return true;
   }
   return false;
 }

@@ -27,12 +27,16 @@ class ObjectSearch {
   readonly #knownNames: readonly string[];
   readonly #patterns: readonly string[];
   readonly #termsByName = new Map<string, readonly SchemaTerm[]>();
+  /** The schemas that apply for certain, and those whose branches may evaluate more members. */
+  readonly #applied: ReadonlySet<unknown>;
+  #isStrict = false;
 
   constructor(solver: SchemaSolver, literals: readonly SchemaLiteral[]) {
     this.#solver = solver;
     const ofKind = <Kind extends SchemaLiteral['kind']>(kind: Kind) =>
       literals.filter((literal): literal is Literal<Kind> => literal.kind === kind);
     this.#members = [...ofKind('members'), ...ofKind('unevaluated')];
+    this.#applied = new Set(this.#members.map(({ schema }) => schema));
     this.#some = ofKind('some-member');
     this.#nameTerms = ofKind('names').map(({ term }) => term);
     this.#forbidden = new Set(ofKind('absent').map(({ name }) => name));
@@ -53,8 +57,14 @@ class ObjectSearch {
     ];
   }
 
+  /** Yields objects in which `unevaluatedProperties` validates all members that a branch may evaluate, then the others. */
   *solutions(): Generator<unknown> {
-    for (const members of this.#withSome(this.#required, this.#some)) yield* this.#complete(members);
+    const passes = this.#members.some(({ kind }) => kind === 'unevaluated') ? [true, false] : [false];
+    for (const isStrict of passes) {
+      this.#isStrict = isStrict;
+      this.#termsByName.clear();
+      for (const members of this.#withSome(this.#required, this.#some)) yield* this.#complete(members);
+    }
   }
 
   /** Yields the required members together with one for each literal that demands some member. */
@@ -117,9 +127,13 @@ class ObjectSearch {
   #valuesOf(name: string, terms: readonly SchemaTerm[]): LazyList<unknown> {
     let common = this.#termsByName.get(name);
     if (common === undefined) {
-      common = this.#members.flatMap((literal) => memberTerms(literal, name));
+      this.#solver.budget.spend(this.#members.length >> 3);
+      common = this.#members.flatMap((literal) =>
+        memberTerms(literal, name, this.#isStrict ? this.#applied : undefined),
+      );
       this.#termsByName.set(name, common);
     }
+    this.#solver.budget.spend(common.length >> 5);
     return this.#solver.solve([...terms, ...common]);
   }
 
@@ -171,12 +185,22 @@ function patternTerms(pattern: string | undefined, isPositive: boolean): SchemaT
 
 const MAX_MEMBERS = 1_000;
 
-/** Returns the terms that a literal adds for the member with a name. */
-function memberTerms(literal: Literal<'members' | 'unevaluated'>, name: string): SchemaTerm[] {
+/**
+ * Returns the terms that a literal adds for the member with a name.
+ *
+ * @param applied the only schemas that evaluate members; without it, every branch may
+ */
+function memberTerms(
+  literal: Literal<'members' | 'unevaluated'>,
+  name: string,
+  applied: ReadonlySet<unknown> | undefined,
+): SchemaTerm[] {
   const { root, schema } = literal;
   const meet = termMaker(root, true);
   if (literal.kind === 'members') return memberSchemas(schema, name).map(meet);
-  const isEvaluated = declaringSchemas(literal).some((inside) => memberSchemas(inside, name).length > 0);
+  const isEvaluated = declaringSchemas(literal).some(
+    (inside) => applied?.has(inside) !== false && memberSchemas(inside, name).length > 0,
+  );
   return isEvaluated ? [] : [meet(schema['unevaluatedProperties'])];
 }
 

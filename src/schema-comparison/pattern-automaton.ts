@@ -54,6 +54,10 @@ export class PatternAutomaton {
     return entry === undefined ? undefined : new PatternAutomaton(nodes, entry);
   }
 
+  get size(): number {
+    return this.#nodes.length;
+  }
+
   /** True if the pattern certainly matches every text: it matches the empty text, wherever that is. */
   get matchesAll(): boolean {
     return this.#isFree && this.matches('');

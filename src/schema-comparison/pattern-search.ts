@@ -34,6 +34,9 @@ export function* searchTexts(
   budget: SearchBudget,
 ): Generator<string> {
   const alphabet = alphabetOf(conditions.flatMap(({ automaton }) => automaton.sets));
+  const nodes = conditions.reduce((sum, { automaton }) => sum + automaton.size, 0);
+  // The first visit of a state walks the complete automaton for each character.
+  const effort = (alphabet.length * nodes) >> 9;
   const visits = new Map<string, number>();
   let queue: SearchNode[] = [
     { states: conditions.map(({ automaton }) => automaton.start), length: 0, codePoint: 0, previous: undefined },
@@ -44,6 +47,7 @@ export function* searchTexts(
     for (const node of queue) {
       if (node.length >= min && isAccepted(conditions, node)) yield textOf(node);
       if (node.length >= max) continue;
+      budget.spend(effort);
       for (const codePoint of alphabet) {
         const states = conditions.map(({ automaton }, at) =>
           automaton.next(node.states[at] as PatternState, codePoint),
@@ -55,7 +59,10 @@ export function* searchTexts(
         if (count >= variety) continue;
         visits.set(key, count + 1);
         remaining -= 1;
-        if (remaining < 0) return;
+        if (remaining < 0) {
+          budget.limit();
+          return;
+        }
         nextQueue.push({ states, length, codePoint, previous: node });
       }
     }

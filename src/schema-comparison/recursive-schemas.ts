@@ -1,15 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { SchemaRoot } from '../plan/schema/schema-bundle.ts';
 import { targetOf } from './evaluate-schema.ts';
-import { referencesIn } from './schema-content.ts';
+import { digestOf, referencesIn } from './schema-content.ts';
+
+/** Serializes a normal form. */
+type Normalize = (schema: unknown, keepsEvaluated: boolean) => string;
 
 /** The references of a root that lead back to themselves, with a text for each that is equal for equal schemas. */
 export class RecursiveSchemas {
   readonly #root: SchemaRoot;
+  readonly #direct = new Map<string, readonly string[]>();
   readonly #reached = new Map<string, ReadonlySet<string>>();
   /** The texts of the last round. They stand for the schemas while the next texts are computed. */
-  #texts = new Map<string, string>();
+  readonly #texts = new Map<string, string>();
   #isReady = false;
+  /** The normal forms of schemas, by their place. They are valid as long as no text changes. */
+  normalForms = new WeakMap<object, Map<string, unknown>>();
 
   constructor(root: SchemaRoot) {
     this.#root = root;
@@ -19,40 +25,75 @@ export class RecursiveSchemas {
     return this.#referencesFrom(reference).has(reference);
   }
 
-  textOf(reference: string): string {
-    return this.#texts.get(reference) ?? '';
+  /** Returns the text of a schema, or a text that also differs if the schema evaluates other members or items. */
+  textOf(reference: string, keepsEvaluated: boolean): string {
+    return this.#texts.get(`${keepsEvaluated} ${reference}`) ?? '';
+  }
+
+  /** Computes the texts of the recursive schemas that a schema reaches. */
+  prepare(schema: unknown, normalize: Normalize): void {
+    if (this.#isReady) return;
+    const names = referencesIn(schema).flatMap((reference) => [reference, ...this.#referencesFrom(reference)]);
+    const pending = [...new Set(names)].filter((name) => this.isRecursive(name) && !this.#isKnown(name));
+    // A schema reaches more references than those that it depends on, so these come first.
+    pending.sort((one, other) => this.#referencesFrom(one).size - this.#referencesFrom(other).size);
+    this.#isReady = true;
+    for (const name of pending) if (!this.#isKnown(name)) this.#computeTexts(this.#groupOf(name), normalize);
+    this.#isReady = false;
   }
 
   /**
-   * Computes the texts of the recursive schemas that a schema reaches. Each round unfolds every schema once more, as when
-   * the states of an automaton are minimized: after as many rounds as there are schemas, equal texts mean equal schemas.
+   * Computes the texts of schemas that lead to each other. Each round unfolds every schema once more, as when the states of
+   * an automaton are minimized: after as many rounds as there are schemas, equal texts mean equal schemas.
    */
-  prepare(schema: unknown, normalize: (target: unknown) => string): void {
-    const names = referencesIn(schema).flatMap((reference) => [reference, ...this.#referencesFrom(reference)]);
-    const pending = [...new Set(names)].filter((name) => this.isRecursive(name) && !this.#texts.has(name));
-    if (this.#isReady || pending.length === 0) return;
-    const all = [...new Set([...pending, ...this.#texts.keys()])];
-    this.#isReady = true;
-    this.#texts = new Map(all.map((name) => [name, '']));
-    const rounds = Math.max(MIN_ROUNDS, 2 ** Math.ceil(Math.log2(2 * all.length)));
+  #computeTexts(group: readonly string[], normalize: Normalize): void {
+    const setTexts = (textOf: (name: string, keepsEvaluated: boolean) => string) => {
+      const texts = group.flatMap((name) =>
+        [false, true].map((keeps) => [`${keeps} ${name}`, textOf(name, keeps)] as const),
+      );
+      for (const [key, text] of texts) this.#texts.set(key, text);
+      this.normalForms = new WeakMap();
+    };
+    if (group.length > MAX_GROUP) {
+      setTexts((name) => `as written ${digestOf(this.#root, name)}`);
+      return;
+    }
+    setTexts(() => '');
+    const rounds = Math.max(MIN_ROUNDS, 2 ** Math.ceil(Math.log2(2 * group.length)));
     for (let round = 0; round < rounds; round += 1)
-      this.#texts = new Map(all.map((name) => [name, digest(normalize(targetOf(this.#root, name)))]));
-    this.#isReady = false;
+      setTexts((name, keepsEvaluated) => digest(normalize(targetOf(this.#root, name), keepsEvaluated)));
+  }
+
+  #isKnown(reference: string): boolean {
+    return this.#texts.has(`false ${reference}`);
+  }
+
+  /** Returns the references that lead to a reference and that it leads to. */
+  #groupOf(reference: string): string[] {
+    return [...this.#referencesFrom(reference)].filter((name) => this.#referencesFrom(name).has(reference));
   }
 
   /** Returns the references that a reference leads to. */
   #referencesFrom(reference: string): ReadonlySet<string> {
     const known = this.#reached.get(reference);
     if (known !== undefined) return known;
-    const reached = new Set(referencesIn(targetOf(this.#root, reference)));
-    for (const name of reached) for (const next of referencesIn(targetOf(this.#root, name))) reached.add(next);
+    const reached = new Set(this.#directFrom(reference));
+    for (const name of reached) for (const next of this.#directFrom(name)) reached.add(next);
     this.#reached.set(reference, reached);
     return reached;
   }
+
+  #directFrom(reference: string): readonly string[] {
+    const direct = this.#direct.get(reference) ?? referencesIn(targetOf(this.#root, reference));
+    this.#direct.set(reference, direct);
+    return direct;
+  }
 }
 
-/** Two manifests with at most sixteen recursive schemas each run the same number of rounds. */
+/** Groups of at most sixteen schemas run the same number of rounds, so that two ways to divide a schema are equal. */
 const MIN_ROUNDS = 32;
+/** The rounds of a larger group would take seconds. */
+const MAX_GROUP = 40;
 
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64');

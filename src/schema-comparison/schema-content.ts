@@ -13,7 +13,7 @@ export function schemaContent(root: SchemaRoot, path: Path): string {
 }
 
 /** Returns a digest of the schema that a reference leads to, and of those that it refers to itself. */
-function digestOf(root: SchemaRoot, reference: string): string {
+export function digestOf(root: SchemaRoot, reference: string): string {
   const digests = targetDigests.get(root) ?? new Map<string, string>();
   targetDigests.set(root, digests);
   const known = digests.get(reference);

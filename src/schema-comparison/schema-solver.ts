@@ -1,7 +1,7 @@
+import { canonicalJson } from '../plan/schema/canonical-json.ts';
 import { isMap } from '../plan/schema/schema-walk.ts';
 import { arraySolutions } from './array-solutions.ts';
-import { isEqual } from './evaluate-schema.ts';
-import { type JsonType, jsonTypeOf } from './json-value.ts';
+import { countParts, type JsonType, jsonTypeOf } from './json-value.ts';
 import { LazyList } from './lazy-list.ts';
 import { normalizeSubschema } from './normalize-schema.ts';
 import { numberSolutions } from './number-solutions.ts';
@@ -85,7 +85,10 @@ export class SchemaSolver {
   }
 
   *#generate(terms: readonly SchemaTerm[]): Generator<unknown> {
-    if (this.#depth > MAX_DEPTH) return;
+    if (this.#depth > MAX_DEPTH) {
+      this.#budget.limit();
+      return;
+    }
     const seen = new Set<string>();
     for (const type of TYPES)
       for (const literals of this.#branches(
@@ -97,7 +100,11 @@ export class SchemaSolver {
         for (const value of this.#candidates(literals, type)) {
           this.#budget.spend();
           count += 1;
-          if (count > MAX_CANDIDATES) break;
+          if (count > MAX_CANDIDATES) {
+            this.#budget.limit();
+            break;
+          }
+          if (!this.#isReadable(value)) continue;
           const text = JSON.stringify(value);
           if (seen.has(text) || !satisfies(value, terms)) continue;
           seen.add(text);
@@ -112,17 +119,37 @@ export class SchemaSolver {
     literals: readonly SchemaLiteral[],
     type: JsonType,
   ): Generator<SchemaLiteral[]> {
-    this.#budget.spend();
-    if (isContradiction(literals)) return;
-    const [first, ...others] = choices.toSorted((one, other) => one.length - other.length);
+    const [pending, fixed] = [[...choices], [...literals]];
+    // A part with one alternative needs no branch. Thousands of required members would overflow the stack.
+    for (let at = 0; at < pending.length; at += 1) {
+      const [only, ...others] = pending[at] as Choice;
+      if (only === undefined) return;
+      if (others.length > 0) continue;
+      fixed.push(...only.literals);
+      for (const term of only.terms) pending.push(...choicesOf(term, type, partsOf));
+      this.#budget.spend(1 + (only.terms.length >> 3));
+    }
+    this.#budget.spend(1 + (fixed.length >> 4));
+    if (isContradiction(fixed)) return;
+    const open = pending.filter(({ length }) => length > 1).sort((one, other) => one.length - other.length);
+    const [first, ...others] = open;
     if (first === undefined) {
-      yield [...literals];
+      yield fixed;
       return;
     }
     for (const alternative of first) {
       const inner = alternative.terms.flatMap((term) => choicesOf(term, type, partsOf));
-      yield* this.#branches([...others, ...inner], [...literals, ...alternative.literals], type);
+      yield* this.#branches([...others, ...inner], [...fixed, ...alternative.literals], type);
     }
+  }
+
+  /** True for values of a size that the search can afford. Their parts are shared, so that they are larger than the memory in use. */
+  #isReadable(value: unknown): boolean {
+    const parts = countParts(value, MAX_PARTS);
+    this.#budget.spend(parts >> 7);
+    if (parts <= MAX_PARTS) return true;
+    this.#budget.limit();
+    return false;
   }
 
   *#candidates(literals: readonly SchemaLiteral[], type: JsonType): Generator<unknown> {
@@ -147,14 +174,24 @@ export class SchemaSolver {
 
 /** The candidates of one branch. */
 const MAX_CANDIDATES = 3_000;
+/** The members and items of a value, and of those in it. */
+const MAX_PARTS = 200_000;
 
-/** Returns the values that every `enum` of a branch lists; `undefined` without one. */
+/** Returns the values that every `enum` of a branch lists and none excludes; `undefined` without an `enum`. */
 function enumeratedValues(literals: readonly SchemaLiteral[]): readonly unknown[] | undefined {
-  const lists = literals.flatMap((literal) =>
-    literal.kind === 'keyword' && literal.keyword === 'enum' && literal.isPositive ? [literal.value as unknown[]] : [],
-  );
-  const [first, ...others] = lists;
-  return first?.filter((value) => others.every((list) => list.some((one) => isEqual(one, value))));
+  const listsOf = (isPositive: boolean) =>
+    literals.flatMap((literal) =>
+      literal.kind === 'keyword' && literal.keyword === 'enum' && literal.isPositive === isPositive
+        ? [literal.value as unknown[]]
+        : [],
+    );
+  const [first, ...others] = listsOf(true);
+  const sets = others.map((list) => new Set(list.map(canonicalJson)));
+  const excluded = new Set(first && listsOf(false).flat().map(canonicalJson));
+  return first?.filter((value) => {
+    const text = canonicalJson(value);
+    return !excluded.has(text) && sets.every((set) => set.has(text));
+  });
 }
 
 /** True if two literals exclude each other. Most branches end here. */

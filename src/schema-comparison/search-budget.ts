@@ -15,10 +15,20 @@ export interface SearchEffort {
 export class SearchBudget {
   readonly effort: SearchEffort;
   #remaining: number;
+  #isLimited = false;
 
   constructor(effort: SearchEffort) {
     this.effort = effort;
     this.#remaining = effort.steps;
+  }
+
+  /** True if the search left out values of a kind: deeply nested ones, large ones, or long texts. */
+  get isLimited(): boolean {
+    return this.#isLimited;
+  }
+
+  limit(): void {
+    this.#isLimited = true;
   }
 
   /** Throws `SEARCH_CUT` if no steps remain. */
