@@ -118,16 +118,12 @@ function findKeyBesideItems(error: ParserError, text: string): Finding | undefin
   if (error.code !== 'BAD_INDENT') return undefined;
   const { start, end } = withoutIndent(error, text);
   const indent = text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
-  const above = text
-    .slice(0, start - indent.length)
-    .split('\n')
-    .reverse();
-  const parent = above.find((line) => /\S/.test(line) && !line.startsWith(`${indent} `) && !/^ *#/.test(line));
-  return parent?.startsWith(`${indent}- `) ? syntaxError(start, end, BESIDE_ITEMS) : undefined;
+  const above = text.slice(0, start - indent.length).split('\n');
+  const line = above.findLastIndex((row) => /\S/.test(row) && !row.startsWith(`${indent} `) && !/^ *#/.test(row));
+  if (!above[line]?.startsWith(`${indent}- `)) return undefined;
+  const message = `a key cannot be between the items of a list; remove the "- " on line ${line + 1}, or indent this line further`;
+  return syntaxError(start, end, message);
 }
-
-const BESIDE_ITEMS =
-  'a key cannot be between the items of a list; remove the "- " of the items above, or indent this line like their keys';
 
 /** Skips the white space, the empty lines and the comments before the line that an error is about. */
 function withoutIndent({ code, pos }: ParserError, text: string): OffsetRange {
