@@ -10,6 +10,9 @@ export const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', '
 /** Methods whose requests usually have content (RFC 9110 section 8.6, RFC 5789 section 2). */
 export const CONTENT_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
+/** Methods whose requests have no body for a route to validate (RFC 9110 sections 9.3.1 and 9.3.2). */
+export const BODYLESS_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
 /** Returns the methods with the most common ones first. */
 export function sortMethods(methods: readonly string[]): readonly string[] {
   return METHODS_BY_USE.filter((method) => methods.includes(method));

@@ -81,8 +81,30 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   ],
   offline: ['gateway', 'json-pointer', 'log', 'manifest', 'plan', 'problem'],
   explain: ['gateway', 'http-methods', 'json-pointer', 'load', 'manifest', 'offline', 'plan', 'problem'],
-  testing: ['diff', 'gateway', 'http-methods', 'json-pointer', 'load', 'manifest', 'offline', 'plan', 'problem'],
-  diff: ['gateway', 'header-names', 'http-methods', 'json-pointer', 'load', 'loopback', 'manifest', 'plan', 'problem'],
+  'schema-comparison': ['manifest', 'plan', 'problem'],
+  testing: [
+    'gateway',
+    'http-methods',
+    'json-pointer',
+    'load',
+    'manifest',
+    'offline',
+    'plan',
+    'problem',
+    'schema-comparison',
+  ],
+  diff: [
+    'gateway',
+    'header-names',
+    'http-methods',
+    'json-pointer',
+    'load',
+    'loopback',
+    'manifest',
+    'plan',
+    'problem',
+    'schema-comparison',
+  ],
   openapi: ['gateway', 'http-methods', 'load', 'manifest', 'plan', 'problem'],
   reload: ['gateway', 'load', 'manifest', 'plan', 'problem', 'testing'],
   admin: [
@@ -124,7 +146,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 
 /** One file for each foreign library; the sandbox has its own. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
-  yaml: ['document', 'yaml-tokens', 'yaml-tree', 'yaml-values'].map((name) => `src/manifest/${name}.ts`),
+  yaml: ['parse-tree', 'yaml-tokens', 'yaml-tree', 'yaml-values'].map((name) => `src/manifest/${name}.ts`),
   'fastest-levenshtein': ['src/problem/did-you-mean.ts'],
   ajv: [
     'src/manifest/check.ts',

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { type LoadResult, load } from '../load.ts';
 import { decodeText } from '../manifest/decode-text.ts';
 import { createFileEnvironment, readText, readUpToLimit } from '../manifest/file-environment.ts';
-import { describeFileError, type Environment, MAX_FILE_BYTES, type Source } from '../manifest/source.ts';
+import { describeFileError, type Environment, fileErrorCode, MAX_FILE_BYTES, type Source } from '../manifest/source.ts';
 import { CommandError, type Options, UsageError } from './terminal.ts';
 
 export const DEFAULT_MANIFEST = 'gateway.yaml';
@@ -78,10 +78,10 @@ export function readSource(path: string): Source {
 
 /** Creates the error for a file that cannot be read. `remedy` says what to do. */
 export function unreadableFileError(path: string, error: unknown, remedy: string): CommandError {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = fileErrorCode(error);
   if (code === 'EFBIG')
     return new CommandError(`${path}: larger than ${MAX_FILE_BYTES} bytes; split it into several files`);
   if (code === 'ENOENT') return new CommandError(`${path}: no such file; ${remedy}`);
   if (code === 'EISDIR') return new CommandError(`${path}: this is a folder; ${remedy}`);
-  return new CommandError(`${path} cannot be read: ${describeFileError(String(code))}`);
+  return new CommandError(`${path} cannot be read: ${describeFileError(code)}`);
 }

@@ -4,7 +4,7 @@ import type { Environment, Source } from '../manifest/source.ts';
 import type { Problem } from '../problem/problem.ts';
 
 /** A manifest with the results of both checks that `run` makes before it serves. */
-export interface TestedManifest {
+export interface SelfTestedManifest {
   readonly loaded: LoadResult;
   /** The problems of the self-test, and the text of its test file; both empty if the manifest does not load. */
   readonly selfTest: { readonly problems: readonly Problem[]; readonly sources: readonly Source[] };
@@ -14,7 +14,7 @@ export interface TestedManifest {
  * Loads a manifest and runs its self-test. `run` and `lint` both call this function, so that a manifest without errors in
  * `lint` is one that `run` serves.
  */
-export async function loadTested(source: Source, env: Environment['env']): Promise<TestedManifest> {
+export async function loadTested(source: Source, env: Environment['env']): Promise<SelfTestedManifest> {
   const environment = createFileEnvironment(source.path, env);
   const loaded = load(source, environment);
   if (loaded.plan === undefined || loaded.plan.reload.selfTest === undefined)

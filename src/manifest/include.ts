@@ -5,7 +5,7 @@ import { type Document, parse } from './document.ts';
 import { MAX_GLOB_MATCHES } from './file-glob.ts';
 import { isManifestKey, isMergedKey, MERGED_KEYS } from './manifest-keys.ts';
 import { mergeDocuments } from './merge-documents.ts';
-import { describeFileError, MAX_FILE_BYTES, type Source } from './source.ts';
+import { describeFileError, fileErrorCode, MAX_FILE_BYTES, type Source } from './source.ts';
 
 const RULE = 'include';
 const MAX_FILES = 1_000;
@@ -108,7 +108,7 @@ function readText(file: string, { readFile }: TrackedEnvironment): string | { re
   try {
     return readFile(file);
   } catch (error) {
-    return { code: error instanceof Error && 'code' in error ? String(error.code) : 'ENOENT' };
+    return { code: fileErrorCode(error) };
   }
 }
 

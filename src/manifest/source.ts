@@ -11,10 +11,15 @@ export const MAX_FILE_BYTES = 5_000_000;
 /** The limit for all files of one manifest together, since it may name hundreds. */
 export const MAX_ALL_CHARACTERS = 25_000_000;
 
+/** Returns the code of an error that `Environment.readFile` has thrown. An error without a code means a missing file. */
+export function fileErrorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'ENOENT';
+}
+
 /**
  * Returns why a file that the manifest names cannot be read, and what to do, as the end of a message.
  *
- * @param code the code of the error that `Environment.readFile` has thrown
+ * @param code see `fileErrorCode`
  * @param base the file that the path is relative to
  */
 export function describeFileError(code: string, base = 'the manifest'): string {

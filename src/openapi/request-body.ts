@@ -1,12 +1,11 @@
+import { BODYLESS_METHODS } from '../http-methods.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import type { DescribedRoute } from './operation.ts';
-
-const METHODS_WITHOUT_BODY = new Set(['GET', 'HEAD']);
 
 /** Describes the body that a route accepts; empty if it has no body rule, or the method has no body. */
 export function requestBodyOf(described: DescribedRoute, method: string): object {
   const { body, route } = described;
-  if (route.body === undefined || body === undefined || METHODS_WITHOUT_BODY.has(method)) return {};
+  if (route.body === undefined || body === undefined || BODYLESS_METHODS.has(method)) return {};
   const { validate, streamValidatorFor, limitBytes } = route.body;
   // A route that validates a format never accepts an empty body.
   const required = validate !== undefined || streamValidatorFor !== undefined;

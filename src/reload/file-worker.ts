@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { fileSizeError, sha256 } from '../manifest/dependencies.ts';
 import { createFileEnvironment } from '../manifest/file-environment.ts';
-import { MAX_ALL_CHARACTERS } from '../manifest/source.ts';
+import { fileErrorCode, MAX_ALL_CHARACTERS } from '../manifest/source.ts';
 import { bypassThreadPool } from './bypass-thread-pool.ts';
 import { changesSince, type FileSnapshot, hashManifest, type ManifestFiles, pathsToWatch } from './file-snapshot.ts';
 import type { FileChanges, FileContent, FileThreadRequest, FileWatchEvent } from './file-thread.ts';
@@ -62,7 +62,7 @@ function readFiles(paths: readonly string[]): Map<string, FileContent> {
       characters += text.length;
       return { text, hash: sha256(text) };
     } catch (error) {
-      return { code: error instanceof Error && 'code' in error ? String(error.code) : 'unknown' };
+      return { code: fileErrorCode(error) };
     }
   };
   return new Map(paths.map((name) => [name, read(name)]));

@@ -9,26 +9,7 @@ export function formatJunit(report: TestReport): string {
   const failures = results.filter(({ mismatches }) => mismatches.length > 0).length;
   const seconds = results.reduce((sum, { durationMs }) => sum + durationMs, 0) / 1000;
   const totals = { name: path, tests: results.length, failures, errors: 0, skipped: 0, time: seconds.toFixed(3) };
-  const cases = results.map((result) => {
-    const { line } = report.testFile.document.locate({ path: ['cases', result.index], at: 'value' });
-    const attributes = {
-      name: result.name,
-      classname: path,
-      file: path,
-      line,
-      time: (result.durationMs / 1000).toFixed(3),
-    };
-    if (result.mismatches.length === 0) return `    <testcase${xmlAttributes(attributes)}/>\n`;
-    const text = result.mismatches.map((mismatch) =>
-      [
-        `${formatMismatchLocation(result, mismatch, report)} ${mismatch.path.join('.')}`,
-        ...formatMismatch(mismatch, false),
-      ].join('\n'),
-    );
-    const message = result.mismatches.map(({ path }) => path.join('.')).join(', ');
-    const failure = `<failure${xmlAttributes({ type: 'mismatch', message })}>${escapeXml(text.join('\n'))}</failure>`;
-    return `    <testcase${xmlAttributes(attributes)}>${failure}</testcase>\n`;
-  });
+  const cases = results.map((result) => formatCase(result, report));
   const changes = mutation?.unnoticed.map(({ problem, caseText }) => formatChangeCase(problem, caseText, report)) ?? [];
   const failedChanges = report.isEnough ? 0 : changes.length;
   const all = { tests: results.length + changes.length, failures: failures + failedChanges, errors: 0 };
@@ -50,6 +31,23 @@ export function formatJunit(report: TestReport): string {
       : [`  <testsuite${xmlAttributes(changeTotals)}>\n`, ...changes, '  </testsuite>\n']),
     '</testsuites>\n',
   ].join('');
+}
+
+function formatCase(result: TestReport['results'][number], report: TestReport): string {
+  const { path, testFile } = report;
+  const { line } = testFile.document.locate({ path: ['cases', result.index], at: 'value' });
+  const time = (result.durationMs / 1000).toFixed(3);
+  const attributes = xmlAttributes({ name: result.name, classname: path, file: path, line, time });
+  if (result.mismatches.length === 0) return `    <testcase${attributes}/>\n`;
+  const text = result.mismatches.map((mismatch) =>
+    [
+      `${formatMismatchLocation(result, mismatch, report)} ${mismatch.path.join('.')}`,
+      ...formatMismatch(mismatch, false),
+    ].join('\n'),
+  );
+  const message = result.mismatches.map(({ path }) => path.join('.')).join(', ');
+  const failure = `<failure${xmlAttributes({ type: 'mismatch', message })}>${escapeXml(text.join('\n'))}</failure>`;
+  return `    <testcase${attributes}>${failure}</testcase>\n`;
 }
 
 /** Formats a change that no case notices. It is a failure only if the command fails. */

@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { validateJson } from '../../plan/body/body-validator.ts';
-import type { Comparison, DiffContext, DiffFinding, DiffWitness } from '../difference.ts';
 import {
   areEqualSchemas,
   type ComparedSchema,
   compareSchemas,
   type SchemaComparison,
   type SchemaExample,
-} from '../schemas/compare-schemas.ts';
-import { sizeOf } from '../schemas/json-value.ts';
-import { schemaContent } from '../schemas/schema-content.ts';
+} from '../../schema-comparison/compare-schemas.ts';
+import { sizeOf } from '../../schema-comparison/json-value.ts';
+import { schemaContent } from '../../schema-comparison/schema-content.ts';
+import type { Comparison, DiffContext, DiffFinding, DiffWitness } from '../difference.ts';
 import type { DiffRoute, DiffSide } from '../side.ts';
 import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
 

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { foldHeaderName } from '../../header-names.ts';
 import type { Path } from '../../problem/finding.ts';
+import { normalizeParameter } from '../../schema-comparison/parameter-texts.ts';
+import { schemaContent } from '../../schema-comparison/schema-content.ts';
 import type { Comparison, DiffContext, DiffRequest } from '../difference.ts';
-import { normalizeParameter } from '../schemas/parameter-texts.ts';
-import { sampleRequests, segmentOf } from '../schemas/sample-requests.ts';
-import { schemaContent } from '../schemas/schema-content.ts';
 import type { DiffSide } from '../side.ts';
+import { sampleRequests, segmentOf } from '../witnesses/sample-requests.ts';
 import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
 
 export const parametersLoosened: Comparison = {

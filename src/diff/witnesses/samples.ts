@@ -1,7 +1,7 @@
+import { termOf } from '../../schema-comparison/compare-schemas.ts';
+import { findValues } from '../../schema-comparison/find-values.ts';
 import type { DiffContext, DiffRequest, MatchedRoutePair } from '../difference.ts';
-import { termOf } from '../schemas/compare-schemas.ts';
-import { findValues } from '../schemas/find-values.ts';
-import { sampleRequests } from '../schemas/sample-requests.ts';
+import { sampleRequests } from './sample-requests.ts';
 
 /** Returns requests that both routes receive, with different parameters. */
 export function parameterRequests(sides: DiffContext, pair: MatchedRoutePair): readonly DiffRequest[] {

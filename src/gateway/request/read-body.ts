@@ -1,3 +1,4 @@
+import { BODYLESS_METHODS } from '../../http-methods.ts';
 import type { BodyRule } from '../../plan/body/body.ts';
 import { hasHeader } from '../../raw-headers.ts';
 import type { Exchange } from '../exchange.ts';
@@ -7,8 +8,6 @@ import { awaitValidation } from './await-validation.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import type { RequestHead } from './request-head.ts';
 
-const METHODS_WITHOUT_BODY = new Set(['GET', 'HEAD']);
-
 /**
  * Applies the body rule of a route. Buffers, validates and returns a body that has a validator; the gateway then forwards exactly
  * the returned bytes. Returns `undefined` for any other body, which the gateway streams.
@@ -17,7 +16,7 @@ const METHODS_WITHOUT_BODY = new Set(['GET', 'HEAD']);
  */
 export function readBody(exchange: Exchange, head: RequestHead, rule: BodyRule): Promise<Buffer> | undefined {
   const { validate, types, limitBytes } = rule;
-  if (head.body === undefined && METHODS_WITHOUT_BODY.has(exchange.request.method ?? '')) return undefined;
+  if (head.body === undefined && BODYLESS_METHODS.has(exchange.request.method ?? '')) return undefined;
   const isAllowedType = types === undefined || hasAllowedMediaType(exchange, head, rule);
   if (!isAllowedType) {
     const options = {

@@ -1,3 +1,4 @@
+import { BODYLESS_METHODS } from '../../http-methods.ts';
 import type { RouteEntry } from '../../manifest/manifest.generated.ts';
 import { sizeBytes } from '../../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
@@ -23,8 +24,6 @@ export interface BodyRule {
   readonly streamValidatorFor: ((contentType: string) => StreamValidator | undefined) | undefined;
 }
 
-const WITHOUT_BODY = new Set(['GET', 'HEAD']);
-
 /** Compiles the body rule of a route; `undefined` if it has none. */
 export function compileBody(
   entry: RouteEntry,
@@ -36,7 +35,7 @@ export function compileBody(
   const { body } = entry;
   if (body === undefined) return undefined;
   const at = [...path, 'body'];
-  if (methods.every((method) => WITHOUT_BODY.has(method))) {
+  if (methods.every((method) => BODYLESS_METHODS.has(method))) {
     findings.push(errorAtKey(at, 'body', 'GET and HEAD have no body; remove "body"'));
   }
   const limitBytes = sizeBytes(body.maxBytes);

@@ -1,30 +1,7 @@
 import { runToEnd, type SlicedWork } from '../sliced-work.ts';
 import { BitSet } from './bit-set.ts';
 import type { Pattern } from './pattern.ts';
-
-/** The patterns by their segment at one position. Members are indexes of patterns. */
-interface Level {
-  readonly literals: Map<string, LiteralMembers>;
-  readonly anyLiteral: BitSet;
-  readonly parameter: BitSet;
-  /** Patterns whose rest begins here. */
-  readonly rest: BitSet;
-  /** Patterns that end here: they match no longer path. */
-  readonly end: BitSet;
-  /** Patterns with a literal or a parameter here. */
-  readonly segment: BitSet;
-  /** Patterns that match any text here: with a parameter, or a rest that begins here or before. */
-  readonly wild: BitSet;
-  /** Patterns that match paths that end here. */
-  readonly accepting: BitSet;
-}
-
-/** The patterns with one literal at one position. */
-interface LiteralMembers {
-  readonly list: number[];
-  /** The same as a set, for a literal of many patterns. */
-  set: BitSet | undefined;
-}
+import { createLevels, type LiteralMembers, type PatternLevel } from './pattern-levels.ts';
 
 /**
  * Patterns by their segments, to find all that overlap with another one, or contain it, without comparing one by one.
@@ -37,9 +14,9 @@ export class PatternIndex {
   readonly patterns: readonly Pattern[];
   readonly all: BitSet;
   readonly #none: BitSet;
-  readonly #levels: readonly Level[];
+  readonly #levels: readonly PatternLevel[];
 
-  private constructor(patterns: readonly Pattern[], levels: readonly Level[]) {
+  private constructor(patterns: readonly Pattern[], levels: readonly PatternLevel[]) {
     this.patterns = patterns;
     this.all = BitSet.of(patterns.length, patterns.keys());
     this.#none = BitSet.empty(patterns.length);
@@ -52,29 +29,7 @@ export class PatternIndex {
 
   /** Does the same as `create`, step by step. */
   static *createSliced(patterns: readonly Pattern[]): SlicedWork<PatternIndex> {
-    const { length: size } = patterns;
-    const depth = patterns.reduce((most, pattern) => Math.max(most, pattern.length), 0);
-    const levels: Level[] = [];
-    // One more level, for the ends of the longest patterns and for all longer paths.
-    for (let position = 0; position <= depth + 1; position += 1) {
-      levels.push(createLevel(size));
-      yield;
-    }
-    for (const [index, pattern] of patterns.entries()) {
-      addPattern(levels, pattern, index);
-      yield;
-    }
-    const restSoFar = BitSet.empty(size);
-    for (const level of levels) {
-      restSoFar.unite(level.rest);
-      level.segment.unite(level.parameter).unite(level.anyLiteral);
-      level.wild.unite(level.parameter).unite(restSoFar);
-      level.accepting.unite(level.end).unite(restSoFar);
-      for (const members of level.literals.values())
-        if (members.list.length > size / 32) members.set = BitSet.of(size, members.list);
-      yield;
-    }
-    return new PatternIndex(patterns, levels);
+    return new PatternIndex(patterns, yield* createLevels(patterns));
   }
 
   /** Returns the members of `from` that have a path in common with the pattern. */
@@ -183,8 +138,8 @@ export class PatternIndex {
           members.delete(member);
   }
 
-  #level(position: number): Level {
-    return this.#levels[Math.min(position, this.#levels.length - 1)] as Level;
+  #level(position: number): PatternLevel {
+    return this.#levels[Math.min(position, this.#levels.length - 1)] as PatternLevel;
   }
 }
 
@@ -205,35 +160,4 @@ function keep(found: BitSet, wild: BitSet, members: LiteralMembers | undefined):
     found.intersect(wild);
     for (const member of kept) found.add(member);
   }
-}
-
-function addPattern(levels: readonly Level[], pattern: Pattern, index: number): void {
-  for (const [position, segment] of pattern.entries()) {
-    const { literals, anyLiteral, parameter, rest } = levels[position] as Level;
-    if (segment.kind === 'rest') {
-      rest.add(index);
-      return;
-    }
-    if (segment.kind === 'parameter') parameter.add(index);
-    else {
-      anyLiteral.add(index);
-      const members = literals.get(segment.text);
-      if (members === undefined) literals.set(segment.text, { list: [index], set: undefined });
-      else members.list.push(index);
-    }
-  }
-  levels[pattern.length]?.end.add(index);
-}
-
-function createLevel(size: number): Level {
-  return {
-    literals: new Map(),
-    anyLiteral: BitSet.empty(size),
-    parameter: BitSet.empty(size),
-    rest: BitSet.empty(size),
-    end: BitSet.empty(size),
-    segment: BitSet.empty(size),
-    wild: BitSet.empty(size),
-    accepting: BitSet.empty(size),
-  };
 }

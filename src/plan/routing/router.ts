@@ -8,6 +8,8 @@ import { type Pattern, parsePattern } from './pattern.ts';
 export interface Router {
   /** Returns the route of a path that the path guard accepted, still encoded; `undefined` if there is none. */
   readonly match: (method: string, path: string) => Route | undefined;
+  /** Returns the route that a folded path belongs to. The router refuses a path if one of its folded forms belongs to a stricter route. */
+  readonly matchFolded: (method: string, foldedPath: string) => Route | undefined;
   /** Returns the methods that the routes of a path accept, sorted; empty if no route matches the path. */
   readonly allowedMethods: (path: string) => readonly string[];
   /** True if some route keeps encoded slashes, so the path guard accepts them. No other route matches such a path. */
@@ -38,29 +40,17 @@ export function* createRouterSliced(routes: readonly Route[]): SlicedWork<Router
     entries.push({ route, pattern, isFolded: pattern.every(isAlreadyFolded), strictness: strictness(route) });
     yield;
   }
-  const exact = createTree<Route>();
-  // Both are one tree if folding changes none of the patterns.
-  const folded = entries.every(({ isFolded }) => isFolded) ? exact : createTree<Route>();
   const aliases = methodAliases(routes);
-  // The tree keeps the first of two routes that fold into one path, so the stricter one must come first.
-  for (const { route, pattern } of entries.toSorted((a, b) => b.strictness - a.strictness)) {
-    const path = treePath(pattern);
-    const foldedPath = folded === exact ? path : treePath(pattern.map(foldLiteral));
-    for (const method of route.methods) {
-      if (aliases.get(method) !== method) continue;
-      addRoute(exact, method, path, route);
-      if (folded !== exact) addRoute(folded, method, foldedPath, route);
-    }
-    yield;
-  }
+  const { exact, folded } = yield* createTrees(entries, aliases);
   // Most manifests have no capitals in strict routes, and most requests have nothing to fold. Both trees agree on these.
   const isFolded = entries.every(({ isFolded, strictness }) => strictness === 0 || isFolded);
   const methods = [...aliases.keys()].sort();
-  const find = (tree: typeof exact, method: string, path: string) =>
+  const find = (tree: RouteTree, method: string, path: string) =>
     findRoute(tree, aliases.get(method) ?? method, path, WITHOUT_PARAMS)?.data;
+  const matchFolded = (method: string, foldedPath: string) => find(folded, method, foldedPath);
   const bypassesStricter = (method: string, path: string, route: Route) =>
     foldedVariants(path).some((variant) => {
-      const twin = find(folded, method, variant);
+      const twin = matchFolded(method, variant);
       return twin !== undefined && twin !== route && isStricter(twin, route);
     });
   const matchPlain = (method: string, path: string) => {
@@ -79,6 +69,7 @@ export function* createRouterSliced(routes: readonly Route[]): SlicedWork<Router
     : matchPlain;
   return {
     match,
+    matchFolded,
     allowedMethods: (path) => methods.filter((method) => match(method, path) !== undefined),
     keepsEncodedSlash,
   };
@@ -91,6 +82,36 @@ interface RouterEntry {
   readonly isFolded: boolean;
   /** The rank of its requirements. */
   readonly strictness: number;
+}
+
+type RouteTree = ReturnType<typeof createTree<Route>>;
+
+/** Creates the tree of all routes, and the tree of their folded patterns. Both are one tree if folding changes none of them. */
+function* createTrees(
+  entries: readonly RouterEntry[],
+  aliases: ReadonlyMap<string, string>,
+): SlicedWork<{ readonly exact: RouteTree; readonly folded: RouteTree }> {
+  const exact = createTree<Route>();
+  const folded = entries.every(({ isFolded }) => isFolded) ? exact : createTree<Route>();
+  // The tree keeps the first of two routes that fold into one path, so the stricter one must come first.
+  for (const { route, pattern } of entries.toSorted((a, b) => b.strictness - a.strictness)) {
+    const path = treePath(pattern);
+    const foldedPath = folded === exact ? path : treePath(pattern.map(foldLiteral));
+    for (const method of route.methods) {
+      if (aliases.get(method) !== method) continue;
+      addRoute(exact, method, path, route);
+      if (folded !== exact) addRoute(folded, method, foldedPath, route);
+    }
+    yield;
+  }
+  return { exact, folded };
+}
+
+/** Returns a text that is equal for routes that receive the same requests, beside the same other routes. */
+export function routingKey(route: Route): string {
+  const { id, path, methods, access, auth, login, keepsEncodedSlash } = route;
+  const roles = auth?.role.required ?? [];
+  return JSON.stringify([id, path, methods, access, roles, login !== undefined, hasRules(route), keepsEncodedSlash]);
 }
 
 /** True if a route requires something that the other one does not. */

@@ -1,12 +1,11 @@
-import { posix } from 'node:path';
 import { formatPointer } from '../../json-pointer.ts';
-import { type Document, parse } from '../../manifest/document.ts';
+import type { Document } from '../../manifest/document.ts';
 import type { Manifest } from '../../manifest/manifest.generated.ts';
-import { describeFileError, type Environment } from '../../manifest/source.ts';
+import type { Environment } from '../../manifest/source.ts';
 import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
-import { toProblems } from '../../problem/problem.ts';
 import { runToEnd, type SlicedWork } from '../sliced-work.ts';
-import { isMap, isSchema, mapSchemas, referencePath, referenceTo, valueAt } from './schema-walk.ts';
+import { readSchemaFile, targetOf, withoutId } from './schema-file.ts';
+import { isSchema, mapSchemas, referenceTo, valueAt } from './schema-walk.ts';
 
 const RULE = 'body-schema';
 /** A symbolic link to a parent folder could create an endless chain of files. */
@@ -108,7 +107,7 @@ class Bundler {
     const [, file] = target as [string, string];
     if (!this.#origins.has(file)) {
       this.#origins.set(file, base === undefined ? location : (this.#origins.get(base) ?? location));
-      const document = readSchemas(file, this.#readFile, (message) => this.#report(location, message));
+      const document = readSchemaFile(file, this.#readFile, (message) => this.#report(location, message));
       if (document !== undefined) this.#documents.set(file, document);
       this.#files[file] = this.#resolve(withoutId(document?.value ?? true), ['files', file], file);
     }
@@ -152,52 +151,4 @@ function hasFileReference(holder: unknown, isFile: boolean): boolean {
 /** True if a route has schemas: most have none, and there may be thousands of routes. */
 function hasSchemas(route: Manifest['routes'][number] | null): boolean {
   return [route?.body, route?.params, route?.query, route?.headers].some((holder) => holder !== undefined);
-}
-
-/** Returns the path in the root that a reference leads to, or a message about the reference. */
-function targetOf(reference: string, base: string | undefined): Path | string {
-  const [written = '', fragment = ''] = reference.split('#', 2);
-  const steps = fragment === '' ? [] : referencePath(`#${fragment}`);
-  if (steps === undefined) return `"${reference}" has no JSON Pointer after the #; write one such as #/$defs/Name`;
-  const file = decode(written);
-  const path = file === '' ? base : posix.normalize(posix.join(posix.dirname(base ?? '.'), file));
-  if (path === undefined || path.startsWith('..') || /^\/|\\/.test(file))
-    return `"${reference}" is not a file beside the manifest or below it; write its relative path`;
-  return ['files', path, ...steps];
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-/** Reads the schemas of a file; returns `undefined` if it cannot be read. */
-function readSchemas(
-  file: string,
-  readFile: Environment['readFile'],
-  report: (message: string) => void,
-): Document | undefined {
-  let text: string;
-  try {
-    text = readFile(file);
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'ENOENT';
-    report(`the file "${file}" cannot be read: ${describeFileError(code, 'the file that names it')}`);
-    return undefined;
-  }
-  const { document, findings } = parse({ path: file, text });
-  const [problem] = toProblems(findings, document);
-  if (problem === undefined) return document;
-  report(`in ${file} at line ${problem.range.line}: ${problem.message}`);
-  return undefined;
-}
-
-/** Removes the `$id` of a file. References here use paths, not ids. */
-function withoutId(value: unknown): unknown {
-  if (!isMap(value) || typeof value['$id'] !== 'string') return value;
-  const { $id: _name, ...others } = value;
-  return others;
 }

@@ -1,4 +1,3 @@
-import { type ComparedSchema, compareSchemas } from '../../diff/schemas/compare-schemas.ts';
 import type { PlannedManifest } from '../../load.ts';
 import type { Manifest } from '../../manifest/manifest.generated.ts';
 import type { Environment } from '../../manifest/source.ts';
@@ -10,6 +9,7 @@ import { typesAt } from '../../plan/schema/schema-walk.ts';
 import { createSchemaValidators } from '../../plan/schema/value-validator.ts';
 import type { Violation } from '../../plan/violation.ts';
 import type { Path } from '../../problem/finding.ts';
+import { type ComparedSchema, compareSchemas } from '../../schema-comparison/compare-schemas.ts';
 import type { TestFile } from '../test-file.generated.ts';
 import { withValue } from './edits.ts';
 import type { MutationContext, TestedRoute } from './mutant.ts';

@@ -4,7 +4,8 @@ import { loadText, manifestOf, problemOf } from '../../manifest/support.ts';
 type Side = 'request' | 'response';
 
 function withRules(side: Side, rules: object): string {
-  const entry = `${side}Headers: ${JSON.stringify(rules)}`;
+  // JSON does not escape U+007F, and the manifest refuses it unescaped.
+  const entry = `${side}Headers: ${JSON.stringify(rules).replaceAll('\x7f', '\\u007f')}`;
   return manifestOf('', `  - { id: r, method: GET, path: /r, upstream: contacts, access: public, ${entry} }\n`);
 }
 

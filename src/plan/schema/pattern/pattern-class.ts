@@ -28,7 +28,8 @@ function emptyClass(isNegated: boolean): string {
   return isNegated ? `[${EVERY_CHARACTER}]` : `[^${EVERY_CHARACTER}]`;
 }
 
-function readClassAtom(pattern: string, at: number): TranslatedAtom {
+/** Reads a character or an escape in a class. */
+export function readClassAtom(pattern: string, at: number): TranslatedAtom {
   const codePoint = pattern.codePointAt(at);
   if (codePoint === undefined) throw new UnsupportedPattern('a [ has no ] after it; write the ], or \\[');
   const posix = /^\[:\^?[a-z]+:\]/.exec(pattern.slice(at, at + 20));

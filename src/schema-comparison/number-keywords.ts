@@ -1,0 +1,63 @@
+import { keywordsWith } from '../plan/schema/keywords.ts';
+import type { SchemaRoot } from '../plan/schema/schema-bundle.ts';
+import { keywordsOf } from '../plan/schema/schema-walk.ts';
+import { targetOf } from './evaluate-schema.ts';
+
+const NUMERIC = new Set(keywordsWith({ type: 'number' }));
+const NUMBER_FORMATS = new Set(['int32', 'int64', 'float', 'double']);
+const INTEGER_LIMITS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
+
+/** True if a schema compares numbers anywhere, and therefore refuses inexact ones. */
+export function comparesNumbers(root: SchemaRoot, schema: unknown, seen = new Set<unknown>()): boolean {
+  if (seen.has(schema)) return false;
+  seen.add(schema);
+  for (const { key, value } of keywordsOf(schema, [])) {
+    if (NUMERIC.has(key) || key === 'uniqueItems') return true;
+    if (key === 'type' && [value].flat().includes('integer')) return true;
+    if (key === 'format' && NUMBER_FORMATS.has(String(value))) return true;
+    if ((key === 'enum' || key === 'const') && containsNumber(value)) return true;
+    if (key === '$ref' && typeof value === 'string' && comparesNumbers(root, targetOf(root, value), seen)) return true;
+  }
+  return false;
+}
+
+function containsNumber(value: unknown): boolean {
+  if (typeof value === 'number') return true;
+  return value !== null && typeof value === 'object' && Object.values(value).some(containsNumber);
+}
+
+type Mutable = Record<string, unknown>;
+
+/** Removes limits of numbers that others imply, and rounds the limits of integers. */
+export function simplifyNumberLimits(schema: Mutable, types: readonly string[] | undefined): void {
+  const isInteger = types?.includes('integer') === true && !types.includes('number');
+  if (isInteger && schema['multipleOf'] === 1) delete schema['multipleOf'];
+  if (isInteger) roundLimits(schema);
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema as Record<string, number | undefined>;
+  if (minimum !== undefined && exclusiveMinimum !== undefined)
+    delete schema[exclusiveMinimum >= minimum ? 'minimum' : 'exclusiveMinimum'];
+  if (maximum !== undefined && exclusiveMaximum !== undefined)
+    delete schema[exclusiveMaximum <= maximum ? 'maximum' : 'exclusiveMaximum'];
+}
+
+function roundLimits(schema: Mutable): void {
+  const limits = INTEGER_LIMITS.map((keyword) => schema[keyword]).filter((limit) => typeof limit === 'number');
+  // A larger limit has no neighbour at a distance of one.
+  if (!limits.every((limit) => Math.abs(limit) < Number.MAX_SAFE_INTEGER)) return;
+  const { minimum = NO_MINIMUM, maximum = NO_MAXIMUM, exclusiveMinimum, exclusiveMaximum } = schema as LimitKeywords;
+  for (const keyword of INTEGER_LIMITS) delete schema[keyword];
+  const min = Math.max(Math.ceil(minimum), Math.floor(exclusiveMinimum ?? NO_MINIMUM) + 1);
+  const max = Math.min(Math.floor(maximum), Math.ceil(exclusiveMaximum ?? NO_MAXIMUM) - 1);
+  if (min > NO_MINIMUM) schema['minimum'] = min + 0;
+  if (max < NO_MAXIMUM) schema['maximum'] = max + 0;
+}
+
+interface LimitKeywords {
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
+}
+
+const NO_MINIMUM = Number.NEGATIVE_INFINITY;
+const NO_MAXIMUM = Number.POSITIVE_INFINITY;
