@@ -1,8 +1,9 @@
+import { suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
 import type { TrackedEnvironment } from './dependencies.ts';
 import { type Document, parse } from './document.ts';
 import { MAX_GLOB_MATCHES } from './file-glob.ts';
-import { isMergedKey, MERGED_KEYS } from './manifest-keys.ts';
+import { isManifestKey, isMergedKey, MERGED_KEYS } from './manifest-keys.ts';
 import { mergeDocuments } from './merge-documents.ts';
 import { describeFileError, fileErrorCode, MAX_FILE_BYTES, type Source } from './source.ts';
 
@@ -28,6 +29,10 @@ export function readDocument(
     // The limit of one file applies to all texts together. Files after it are not read.
     if (bytes > MAX_FILE_BYTES) return [];
     const path = ['include', ...(patterns.isList ? [index] : [])];
+    if (displayPathBeside(source.path, file) === source.path) {
+      findings.push(errorAt(path, RULE, 'a manifest cannot include itself; include other files only'));
+      return [];
+    }
     const read = readText(file, environment);
     const text = typeof read === 'string' ? read : '';
     bytes += Buffer.byteLength(text);
@@ -117,14 +122,7 @@ function includedFileFindings({ value }: Document): Finding[] {
   if (!isMap(value) || Object.keys(value).length === 0)
     return [errorAt([], RULE, 'this included file is empty; add upstreams, schemas or routes')];
   return Object.entries(value).flatMap(([key, member]) => {
-    if (!isMergedKey(key))
-      return [
-        errorAtKey(
-          [key],
-          RULE,
-          `"${key}" is not allowed in an included file; move it to the manifest, and keep only ${MERGED_KEYS.join(', ')} here`,
-        ),
-      ];
+    if (!isMergedKey(key)) return [errorAtKey([key], RULE, unexpectedKeyMessage(key))];
     if (key === 'routes' ? Array.isArray(member) : isMap(member)) return [];
     return [
       errorAt(
@@ -134,6 +132,12 @@ function includedFileFindings({ value }: Document): Finding[] {
       ),
     ];
   });
+}
+
+function unexpectedKeyMessage(key: string): string {
+  // Moved to the manifest, an unknown key is unknown there too.
+  if (!isManifestKey(key)) return `unknown key "${key}"${suggestion(key, MERGED_KEYS)}`;
+  return `"${key}" is not allowed in an included file; move it to the manifest, and keep only ${MERGED_KEYS.join(', ')} here`;
 }
 
 function withFile(finding: Finding, file: string): Finding {

@@ -46,7 +46,8 @@ function explain(error: ParserError, text: string, root: YamlRoot): Finding {
     findLateQuote(pos[0], text, tokens) ??
     findLookAlikeNear(text, pos[0], tokens) ??
     findBracketInValue(pos[0], text) ??
-    findContinuedValue(error, text, tokens);
+    findContinuedValue(error, text, tokens) ??
+    findKeyBesideItems(error, text);
   if (cause !== undefined) return cause;
   const { start, end } = unclosedOpener(error, root) ?? withoutIndent(error, text);
   return syntaxError(start, end, syntaxMessage(code, message, text.slice(start, start + 100)));
@@ -111,6 +112,18 @@ function findContinuedValue(
 }
 
 const CONTINUED = 'this line continues the value above, because it is indented further; indent it less';
+
+/** Finds the key at the indentation of list items: `- a: 1` and, below the `-`, `b: 2`. */
+function findKeyBesideItems(error: ParserError, text: string): Finding | undefined {
+  if (error.code !== 'BAD_INDENT') return undefined;
+  const { start, end } = withoutIndent(error, text);
+  const indent = text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
+  const above = text.slice(0, start - indent.length).split('\n');
+  const line = above.findLastIndex((row) => /\S/.test(row) && !row.startsWith(`${indent} `) && !/^ *#/.test(row));
+  if (!above[line]?.startsWith(`${indent}- `)) return undefined;
+  const message = `a key cannot be between the items of a list; remove the "- " on line ${line + 1}, or indent this line further`;
+  return syntaxError(start, end, message);
+}
 
 /** Skips the white space, the empty lines and the comments before the line that an error is about. */
 function withoutIndent({ code, pos }: ParserError, text: string): OffsetRange {

@@ -33,9 +33,10 @@ export function toSchemaFindings(error: ErrorObject, root: YamlValue, quote: Val
 const RULE = 'schema';
 
 const BY_KEYWORD: Readonly<Record<string, (context: SchemaErrorContext) => Finding[]>> = {
-  required({ error, params, path }) {
+  required({ error, params, path, root }) {
     const missing: string = params['missingProperty'];
-    return [errorAtKey(path, RULE, `"${missing}" is missing; add ${missing}: ${exampleOf(error, missing)}`)];
+    const example = missing === 'upstream' ? upstreamExample(root) : undefined;
+    return [errorAtKey(path, RULE, `"${missing}" is missing; add ${missing}: ${example ?? exampleOf(error, missing)}`)];
   },
   additionalProperties({ error, params, path, root }) {
     const name: string = params['additionalProperty'];
@@ -145,6 +146,13 @@ function exampleOf(error: ErrorObject, missing: string): string {
   const example: unknown = member?.examples?.[0];
   if (example === undefined) return '…';
   return typeof example === 'object' ? JSON.stringify(example) : String(example);
+}
+
+/** Returns names of upstreams that exist: the example of the schema is another manifest's. */
+function upstreamExample(root: YamlValue): string | undefined {
+  const names = Object.keys(valueAt(root, ['upstreams']) ?? {});
+  if (names.length === 0) return undefined;
+  return `${names.slice(0, 3).join(' or ')}${names.length > 3 ? ' or …' : ''}`;
 }
 
 function exampleText(examples: unknown): string {

@@ -40,6 +40,9 @@ const FILE_ERRORS: Readonly<Record<string, readonly [reason: string, remedy: str
     `it has more than ${MAX_FILE_BYTES} bytes, or all files of the manifest together more than ${MAX_ALL_CHARACTERS} characters`,
     'name a smaller file',
   ],
+  ELOOP: ['its symbolic links form a circle', 'correct the links'],
+  ENAMETOOLONG: ['its name is longer than the file system allows', 'write a shorter path'],
+  ERR_INVALID_ARG_VALUE: ['no path has a NUL character', 'remove the character'],
   'not a regular file': ['it is a pipe or a device', 'name a regular file'],
 };
 

@@ -18,9 +18,9 @@ type Body = NonNullable<RouteEntry['body']>;
 const FORM_TYPE = 'multipart/form-data';
 const CSV_TYPE = 'text/csv';
 
-/** Returns the media types that the route accepts. */
+/** Returns the media types that the route accepts. Types that differ only in letter case are one type. */
 function typesOf({ types, schema, multipart, csv }: Body): readonly string[] {
-  if (types !== undefined) return types;
+  if (types !== undefined) return [...new Map(types.toReversed().map((type) => [type.toLowerCase(), type])).values()];
   if (schema !== undefined) return ['application/json'];
   const formats = [...(multipart === undefined ? [] : [FORM_TYPE]), ...(csv === undefined ? [] : [CSV_TYPE])];
   return formats.length > 0 ? formats : ['*/*'];

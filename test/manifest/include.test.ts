@@ -104,6 +104,35 @@ describe('an included file', () => {
   });
 });
 
+describe('an include that cannot work', () => {
+  it('has a problem if the manifest includes itself', () => {
+    const files = { 'gateway.yaml': '', 'one.yaml': route('one') };
+    const problems = ['2:10 a manifest cannot include itself; include other files only'];
+    expect(formattedProblems(loadWith('"*.yaml"', files))).toEqual(
+      problems.map((text) => `deploy/gateway.yaml:${text}`),
+    );
+  });
+
+  it('has a problem with the meant key, which is not sent to the manifest', () => {
+    const files = { 'one.yaml': route('one').replace('routes', 'routs') };
+    expect(formattedProblems(loadWith('one.yaml', files))).toContain(
+      'deploy/one.yaml:1:1 unknown key "routs"; did you mean "routes"?',
+    );
+  });
+
+  it.each([
+    ['ENAMETOOLONG', 'its name is longer than the file system allows; write a shorter path'],
+    ['ELOOP', 'its symbolic links form a circle; correct the links'],
+    ['ERR_INVALID_ARG_VALUE', 'no path has a NUL character; remove the character'],
+  ])('has a problem without the code %s', (code, reason) => {
+    const readFile = () => {
+      throw Object.assign(new Error(code), { code });
+    };
+    const { problems } = load({ path: 'gateway.yaml', text: MAIN.replace('INCLUDE', 'a.yaml') }, { env: {}, readFile });
+    expect(problems.map(({ message }) => message)).toContain(`the file "a.yaml" cannot be read: ${reason}`);
+  });
+});
+
 describe('a pattern matches', () => {
   const world = worldWith({ 'a/x.yaml': '', 'a/y.yml': '', 'b/x.yaml': '', 'b[1].yaml': '', 'b.yaml': '' });
   it.each([

@@ -115,6 +115,7 @@ describe('bodies', () => {
     expect(bodyOf({ types: ['text/*'] })).toMatchObject({ required: false, content: { 'text/*': {} } });
     expect(bodyOf({ csv: { header: ['a'] } })).toMatchObject({ required: true, content: { 'text/csv': {} } });
     expect(Object.keys(bodyOf({ csv: { header: ['a'] } }).content)).toEqual(['text/csv']);
+    expect(Object.keys(bodyOf({ types: ['text/html', 'TEXT/html'] }).content)).toEqual(['text/html']);
     expect(bodyOf({ schema: { type: 'object' } })).toMatchObject({
       required: true,
       content: { 'application/json': { schema: { type: 'object' } } },

@@ -68,6 +68,8 @@ function parseSegment(text: string, isLast: boolean): Segment {
     );
   if (text === '.' || text === '..')
     throw new PatternError(`a path has no "${text}" segments; write the path without them`);
+  if (!LITERAL.test(text) && isAlwaysRefused(text))
+    throw new PatternError(`"${text}" is refused in every request's path, also with escapes; remove it`);
   if (!LITERAL.test(text))
     throw new PatternError(
       `"${text}" has characters that a path cannot contain; percent-encode them in upper case, as in %C3%A9`,
@@ -89,14 +91,16 @@ function checkEscapes(text: string): void {
     if (/[\\\0-\x1f\x7f]/.test(character))
       throw new PatternError(`"${triplet}" is refused in every request's path; remove it`);
   }
-  const decoded = decode(text);
-  // Control characters, an escaped escape, and segments that are a dot or empty to a server that decodes first.
-  const isRefused =
-    /[\u0080-\u009f]/.test(decoded) ||
-    /%25[0-9A-Fa-f]{2}/.test(text) ||
-    /^\s*\.{1,2}\s*(?:[;?#]|$)/.test(decoded) ||
-    /^\s*(?:;|$)/.test(decoded);
-  if (isRefused) throw new PatternError(`"${text}" is refused in every request's path; remove its escapes`);
+  // The first test finds an escaped escape.
+  if (/%25[0-9A-Fa-f]{2}/.test(text) || isAlwaysRefused(decode(text)))
+    throw new PatternError(`"${text}" is refused in every request's path; remove its escapes`);
+}
+
+/** True for backslashes, control characters, and segments that are a dot or empty to a server that decodes first. */
+function isAlwaysRefused(decoded: string): boolean {
+  return (
+    /[\\\0-\x1f\x7f-\x9f]/.test(decoded) || /^\s*\.{1,2}\s*(?:[;?#]|$)/.test(decoded) || /^\s*(?:;|$)/.test(decoded)
+  );
 }
 
 function decode(text: string): string {

@@ -28,8 +28,10 @@ export function* ignoredKeywordFindings(root: SchemaRoot, path: Path): Generator
     if (key === 'contentEncoding' && typeof value === 'string' && value !== 'base64')
       yield errorAt(at, RULE, 'no other content encoding is validated; write base64, or remove it');
     if (key === 'contentMaxBytes') yield* sizeFindings(value, schema, at);
-    const isTextFormat = key === 'format' && typeof value === 'string' && !Object.hasOwn(NUMBER_FORMATS, value);
-    const isNumberFormat = key === 'format' && !isTextFormat;
+    // A format that is not a string is reported as such. It applies to no type.
+    if (key === 'format' && typeof value !== 'string') continue;
+    const isNumberFormat = key === 'format' && Object.hasOwn(NUMBER_FORMATS, value as string);
+    const isTextFormat = key === 'format' && !isNumberFormat;
     const type = isTextFormat ? 'string' : isNumberFormat ? 'number' : validatedType(key);
     if (type === undefined) continue;
     const names = typesOf(schema);

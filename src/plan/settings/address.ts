@@ -12,7 +12,8 @@ export function compileAddress(text: string, path: Path, findings: Finding[]): L
   const { host, port } = parseAddress(text);
   if (port > 65_535)
     findings.push(quoteFreeErrorAt(path, 'address', 'a port is at most 65535; write a number from 0 to 65535'));
-  const reason = hostError(host);
+  // The brackets matter: only an IPv6 address may have them.
+  const reason = hostError(text.replace(/:\d+$/, ''));
   if (reason !== undefined)
     findings.push(quoteFreeErrorAt(path, 'address', `${reason}; write for example 127.0.0.1:8080 or [::1]:8080`));
   // The system may look up other localhost names at a name server.

@@ -67,6 +67,7 @@ describe('a host that no connection can use is an error at its place', () => {
     );
 
   it.each([
+    ["listen: '[1.2.3.4]:80'\n", '4:9 address this is not an IPv6 address'],
     ["listen: '999.1.1.1:80'\n", '4:9 address this is not an IPv4 address, which is four numbers from 0 to 255'],
     ["admin: '[fe80::1]:80'\n", '4:8 address a link-local address needs a zone, and a manifest cannot contain one'],
     [
