@@ -146,7 +146,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 
 /** One file for each foreign library; the sandbox has its own. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
-  yaml: ['document', 'yaml-tokens', 'yaml-tree', 'yaml-values'].map((name) => `src/manifest/${name}.ts`),
+  yaml: ['parse-tree', 'yaml-tokens', 'yaml-tree', 'yaml-values'].map((name) => `src/manifest/${name}.ts`),
   'fastest-levenshtein': ['src/problem/did-you-mean.ts'],
   ajv: [
     'src/manifest/check.ts',

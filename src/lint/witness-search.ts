@@ -1,6 +1,5 @@
 import { sortMethods } from '../http-methods.ts';
 import type { BitSet } from '../plan/routing/bit-set.ts';
-import { foldedVariants } from '../plan/routing/path-folding.ts';
 import { literalPattern, type Pattern } from '../plan/routing/pattern.ts';
 import { intersect } from '../plan/routing/pattern-overlap.ts';
 import type { RouteIndex } from '../plan/routing/route-index.ts';
@@ -32,7 +31,7 @@ export class WitnessSearch {
     this.#index = index;
     this.#router = router;
     this.#samplePaths = SamplePaths.create(index.patterns.patterns);
-    this.#spellings = new SpellingSearch(index, this.#samplePaths);
+    this.#spellings = new SpellingSearch(index, router, this.#samplePaths.unknown);
   }
 
   /** Yields sample paths of a pattern: a route that matches none of them matches no path of the pattern. */
@@ -47,35 +46,38 @@ export class WitnessSearch {
 
   /** Finds a request with one of these methods, and a path of the pattern `within`, that goes to the route. */
   findRequest(lintRoute: LintRoute, methods: readonly string[], within = lintRoute.pattern): RouteWitness | undefined {
-    const { route } = lintRoute;
-    const sorted = sortMethods(methods);
-    const refused: RouteWitness[] = [];
-    for (const path of this.samplePaths(within))
-      for (const method of sorted) {
-        const winner = this.#router.match(method, path);
-        if (winner === route) return { method, path, route: route.id };
-        if (winner === undefined) refused.push({ method, path, route: undefined });
-      }
-    for (const { method, path } of refused)
-      for (const respelled of this.#spellings.pathsInstead({ lintRoute, method, path, within }))
-        if (this.#router.match(method, respelled) === route) return { method, path: respelled, route: route.id };
-    return undefined;
+    const found = this.#findRequest(lintRoute, methods, within);
+    return found === 'unknown' ? undefined : found;
   }
 
   /** True if no request with one of these methods goes to the route. */
   isUnreachable(lintRoute: LintRoute, methods: readonly string[]): boolean {
-    if (this.findRequest(lintRoute, methods) !== undefined) return false;
-    // The router refuses a path with several folded forms for any of them. If other spellings exist, one could be accepted.
-    return this.samplePaths(lintRoute.pattern).every(
-      (path) =>
-        new Set(foldedVariants(path)).size === 1 ||
-        methods.every((method) => !this.#hasSpellings(lintRoute, method, path)),
-    );
+    return this.#findRequest(lintRoute, methods, lintRoute.pattern) === undefined;
   }
 
-  #hasSpellings(lintRoute: LintRoute, method: string, path: string): boolean {
-    if (this.#firstMatch(method, path) !== lintRoute) return false;
-    return !this.#spellings.pathsInstead({ lintRoute, method, path, within: lintRoute.pattern }).next().done;
+  #findRequest(
+    lintRoute: LintRoute,
+    methods: readonly string[],
+    within: Pattern,
+  ): RouteWitness | 'unknown' | undefined {
+    const { route } = lintRoute;
+    const sorted = sortMethods(methods);
+    const refused: { method: string; length: number }[] = [];
+    for (const length of this.#samplePaths.lengthsOf(within)) {
+      const path = this.#samplePaths.pathOf(within, length);
+      for (const method of sorted) {
+        const winner = this.#router.match(method, path);
+        if (winner === route) return { method, path, route: route.id };
+        if (winner === undefined) refused.push({ method, length });
+      }
+    }
+    let isUnknown = false;
+    for (const { method, length } of refused) {
+      const found = this.#spellings.find({ lintRoute, method, within, length });
+      if (found === 'unknown') isUnknown = true;
+      else if (found !== undefined) return { method, path: found.path, route: route.id };
+    }
+    return isUnknown ? 'unknown' : undefined;
   }
 
   /** Returns the route that takes precedence for a request, even if the router refuses the path. */

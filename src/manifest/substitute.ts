@@ -18,11 +18,29 @@ export interface Substitution {
 export function substitute(value: YamlValue, env: Environment['env']): Substitution {
   const findings: Finding[] = [];
   const secrets: Secret[] = [];
-  const walk = (node: YamlValue, path: Path): YamlValue => {
-    if (typeof node === 'string') return node.includes('${') ? substituteText(node, path) : node;
-    if (isList(node)) return node.map((item, index) => walk(item, [...path, index]));
+  const path: (string | number)[] = [];
+  const walkMember = (step: string | number, node: YamlValue): YamlValue => {
+    path.push(step);
+    const result = walk(node);
+    path.pop();
+    return result;
+  };
+  // A list or a map without variables stays the same object: in most manifests these are almost all.
+  const walk = (node: YamlValue): YamlValue => {
+    if (typeof node === 'string') return node.includes('${') ? substituteText(node, [...path]) : node;
     if (node === null || typeof node !== 'object') return node;
-    return Object.fromEntries(Object.entries(node).map(([key, item]) => [key, walk(item, [...path, key])]));
+    if (isList(node)) {
+      const items = node.map((item, index) => walkMember(index, item));
+      return items.every((item, index) => item === node[index]) ? node : items;
+    }
+    const entries = Object.entries(node);
+    let isChanged = false;
+    for (const entry of entries) {
+      const member = walkMember(entry[0], entry[1]);
+      isChanged ||= member !== entry[1];
+      entry[1] = member;
+    }
+    return isChanged ? Object.fromEntries(entries) : node;
   };
   const substituteText = (template: string, path: Path): string => {
     const variables: [name: string, value: string][] = [];
@@ -56,7 +74,7 @@ export function substitute(value: YamlValue, env: Environment['env']): Substitut
     if (variables.length > 0) secrets.push({ path, template, variables });
     return result;
   };
-  const substituted = walk(value, []);
+  const substituted = walk(value);
   return { value: substituted, findings, secrets, isSecret: createSecrets(secrets).isSecret };
 }
 

@@ -5,9 +5,9 @@ import { nodeOffsets } from './yaml-tree.ts';
 
 export const MAX_DEPTH = 100;
 /** Counts nodes behind aliases too, so that a few lines cannot expand to billions of nodes. */
-const MAX_NODES = 500_000;
+export const MAX_NODES = 500_000;
 /** The limit of one list or map. The validator needs quadratic time if every member is invalid. */
-const MAX_MEMBERS = 20_000;
+export const MAX_MEMBERS = 20_000;
 
 export type YamlValue = null | boolean | number | string | readonly YamlValue[] | { readonly [key: string]: YamlValue };
 
@@ -91,24 +91,22 @@ function readScalar(node: Node & { value: unknown }, reader: ValueReader): YamlV
 }
 
 function readMap(pairs: readonly Pair<Node, Node | null>[], depth: number, reader: ValueReader): YamlValue {
-  const entries: [string, YamlValue][] = [];
-  const names = new Set<string>();
+  const members = new Map<string, YamlValue>();
   for (const pair of pairs) {
     if (!isScalar(pair.key) || typeof pair.key.value !== 'string') {
       reader.findings.push(syntaxAt(pair.key, 'a key must be a string; put it in quotes'));
     } else if (pair.key.value === '<<') {
       reader.findings.push(syntaxAt(pair.key, 'merge keys ("<<") are not part of YAML 1.2; write the keys out'));
-    } else if (names.has(pair.key.value)) {
+    } else if (members.has(pair.key.value)) {
       const message = `the key "${pair.key.value}" appears twice; remove one of the two`;
       const related = { path: [...reader.path, pair.key.value], message: 'the first one' };
       reader.findings.push({ ...syntaxAt(pair.key, message), related });
     } else if (reader.nodes <= MAX_NODES) {
-      names.add(pair.key.value);
-      entries.push([pair.key.value, readMember(pair.key.value, pair.value, depth, reader)]);
+      members.set(pair.key.value, readMember(pair.key.value, pair.value, depth, reader));
     }
   }
   // fromEntries defines own properties, so a key "__proto__" is safe.
-  return Object.fromEntries(entries);
+  return Object.fromEntries(members);
 }
 
 function syntaxAt(node: Node, message: string): Finding {

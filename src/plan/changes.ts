@@ -41,9 +41,7 @@ export function comparePlans(old: Plan, next: Plan): PlanChanges {
 export function* comparePlansSliced(old: Plan, next: Plan): SlicedWork<PlanChanges> {
   const routes = compareRoutes(old.routes, next.routes);
   const isSame = routes.added.length + routes.removed.length + routes.changed.length === 0;
-  const all = isSame ? [] : yield* pairRoutesSliced(yield* pairingSideOf(old), yield* pairingSideOf(next));
-  // A route that keeps its id and moves to another path does not change the access to its old requests.
-  const pairs = all.filter(({ request }) => request !== undefined);
+  const pairs = isSame ? [] : yield* pairRoutesSliced(yield* pairingSideOf(old), yield* pairingSideOf(next));
   const upstreams = new Set(old.upstreams.map(({ key }) => key));
   const upstreamIds = new Set(next.upstreams.map(({ id }) => id));
   const serverKeys = Object.keys(next.server.keys) as (keyof Plan['server']['keys'])[];

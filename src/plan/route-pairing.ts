@@ -1,10 +1,11 @@
 import { sortMethods } from '../http-methods.ts';
-import { becameProtected, becamePublic, compareRoutes, type PairingSide, type RoutePair } from './route-pairs.ts';
+import { becameProtected, becamePublic, type PairingSide, type RoutePair } from './route-pairs.ts';
 import type { BitSet } from './routing/bit-set.ts';
 import { respell } from './routing/path-folding.ts';
 import type { Pattern } from './routing/pattern.ts';
 import { intersect } from './routing/pattern-overlap.ts';
 import { type PatternRoute, RouteIndex } from './routing/route-index.ts';
+import { routingKey } from './routing/router.ts';
 import { SamplePaths } from './routing/sample-paths.ts';
 import { runToEnd, type SlicedWork } from './sliced-work.ts';
 
@@ -57,10 +58,10 @@ class RoutePairing<R extends PatternRoute> {
     return [...this.#pairs.values()];
   }
 
-  /** Adds the pairs of overlapping routes. Two unchanged routes are no such pair: the same one wins as before. */
+  /** Adds the pairs of overlapping routes. Two routes that the router treats as before are no such pair: the same one wins. */
   *#addOverlaps(samplePaths: SamplePaths): SlicedWork<void> {
-    const { added, removed, changed } = compareRoutes(this.#old.plan.routes, this.#next.plan.routes);
-    const changedIds = new Set([...added, ...removed, ...changed]);
+    const changedIds = yield* this.#changedIds();
+    if (changedIds.size === 0) return;
     const oldIndex = yield* RouteIndex.createSliced(this.#old.routes);
     const nextIndex = yield* RouteIndex.createSliced(this.#next.routes);
     const changedRoutes = oldIndex.select(({ route }) => changedIds.has(route.id));
@@ -78,6 +79,18 @@ class RoutePairing<R extends PatternRoute> {
       const search = { to, overlapping, oldIndex, nextIndex, samplePaths };
       for (const method of sortMethods(route.methods)) if (yield* this.#addPairsOf(search, method)) break;
     }
+  }
+
+  /** Returns the ids of the routes that are new or removed, or that the router treats in another way. */
+  *#changedIds(): SlicedWork<ReadonlySet<string>> {
+    const ids = new Set(this.#old.routes.map(({ route }) => route.id));
+    for (const { route } of this.#next.routes) {
+      const before = this.#old.routeById.get(route.id)?.route;
+      if (before !== undefined && routingKey(before) === routingKey(route)) ids.delete(route.id);
+      else ids.add(route.id);
+      yield;
+    }
+    return ids;
   }
 
   /** Adds the pairs of one new route for one method. Returns true if no other pair of this route is needed. */

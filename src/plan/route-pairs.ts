@@ -31,14 +31,17 @@ export interface RouteChanges {
   readonly changed: readonly string[];
 }
 
-/** True if requests need no token now that needed one, or had no route, before. */
-export function becamePublic({ from, to }: RoutePair): boolean {
-  return to?.route.access === 'public' && from?.route.access !== 'public';
+/**
+ * True if requests need no token now that needed one, or had no route, before. A route that only keeps its id and moves to
+ * another path does not change the access to any request.
+ */
+export function becamePublic({ from, to, request }: RoutePair): boolean {
+  return request !== undefined && to?.route.access === 'public' && from?.route.access !== 'public';
 }
 
 /** True if requests need a token now that needed none before. */
-export function becameProtected({ from, to }: RoutePair): boolean {
-  return to?.route.access === 'protected' && from?.route.access === 'public';
+export function becameProtected({ from, to, request }: RoutePair): boolean {
+  return request !== undefined && to?.route.access === 'protected' && from?.route.access === 'public';
 }
 
 export function compareRoutes(old: readonly Route[], next: readonly Route[]): RouteChanges {

@@ -18,7 +18,7 @@ type RelevantNames = ReadonlySet<string> | undefined;
 
 interface WatchedFolder {
   readonly watcher: FSWatcher;
-  /** Device and inode, to notice that another folder has replaced this one. */
+  /** Device, inode and time of creation, to notice that another folder has replaced this one. */
   readonly identity: string;
   readonly names: RelevantNames;
   /** When the watch failed, by `performance.now()`. It misses changes since then. */
@@ -161,8 +161,9 @@ function resolveLinks(path: string): string | undefined {
 
 function identityOf(folder: string): string | undefined {
   try {
-    const { dev, ino } = statSync(folder);
-    return `${dev}:${ino}`;
+    // A folder that is deleted and created again often has the same inode.
+    const { dev, ino, birthtimeMs } = statSync(folder);
+    return `${dev}:${ino}:${birthtimeMs}`;
   } catch {
     return undefined;
   }

@@ -1,24 +1,15 @@
-import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { load } from '../../load.ts';
-import { createFileEnvironment, readText } from '../../manifest/file-environment.ts';
-import type { Source } from '../../manifest/source.ts';
-import { toProblems } from '../../problem/problem.ts';
 import { coverageOf, summarizeCoverage } from '../../testing/coverage.ts';
-import { manifestProblem, readTestFile } from '../../testing/read-test-file.ts';
 import { runTestFile } from '../../testing/run-test-file.ts';
-import { findUnknownReferences } from '../../testing/unknown-references.ts';
-import { formatProblems } from '../format.ts';
-import { readSource, unreadableFileError } from '../manifest-file.ts';
 import { CommandError, type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { mutate } from './mutate.ts';
 import { formatScore } from './mutation-report.ts';
 import { formatTestJson } from './test-json.ts';
 import { formatJunit } from './test-junit.ts';
-import { formatCoverage, formatTestText } from './test-text.ts';
+import { formatCoverage, formatTestText, type TestReport } from './test-text.ts';
+import { DEFAULT_TEST_FILE, readTestedFiles } from './tested-files.ts';
 import { waitForChange } from './wait-for-change.ts';
 
-const DEFAULT_TEST_FILE = 'gateway.test.yaml';
 const FORMATS = { text: formatTestText, junit: formatJunit, json: formatTestJson } as const;
 
 const OPTIONS = {
@@ -100,51 +91,34 @@ async function runOnce(
   terminal: Terminal,
   files = new Map<string, string | undefined>(),
 ): Promise<ExitCode> {
-  const { path, format, failUnder } = options;
-  const { out, err, outColour, errColour } = terminal;
-  files.set(path, undefined);
-  const text = readTestText(path);
-  files.set(path, text);
-  const { testFile, problems } = readTestFile({ path, text });
-  if (testFile === undefined) {
-    err(formatProblems(problems, text, errColour));
-    return 1;
-  }
-  const manifest = options.manifest ?? join(dirname(path), testFile.testFile.manifest);
-  files.set(manifest, undefined);
-  const source = options.manifest === undefined ? readNamedManifest(manifest) : readSource(manifest);
-  if ('code' in source) {
-    err(formatProblems(manifestProblem(testFile, source.code), text, errColour));
-    return 1;
-  }
-  const environment = createFileEnvironment(manifest, testFile.testFile.environment);
-  const loaded = load(source, environment);
-  for (const source of loaded.sources) files.set(source.path, source.text);
-  if (loaded.plan === undefined) {
-    err(formatProblems(loaded.problems, loaded.sources, errColour));
-    return 1;
-  }
-  const referenceProblems = toProblems(findUnknownReferences(testFile.testFile, loaded), testFile.document);
-  if (referenceProblems.length > 0) {
-    err(formatProblems(referenceProblems, text, errColour));
-    return 1;
-  }
-  const results = await runTestFile(testFile.testFile, loaded);
-  const coverage = summarizeCoverage(coverageOf(loaded, results));
+  const tested = readTestedFiles(options, terminal, files);
+  if (tested === undefined) return 1;
+  const { testFile, planned, readFile } = tested;
+  const results = await runTestFile(testFile.testFile, planned);
+  const coverage = summarizeCoverage(coverageOf(planned, results));
   const isPassed = results.every(({ mismatches }) => mismatches.length === 0);
   // A case that fails with the original manifest says nothing about a changed one.
   const mutation =
-    options.mutate && isPassed
-      ? await mutate(testFile.testFile, loaded, results, environment.readFile, terminal)
-      : undefined;
-  const isEnough = coverage.percent >= failUnder && (mutation?.score ?? 100) >= failUnder;
-  out(FORMATS[format]({ path, testFile, results, coverage, mutation, isEnough }, outColour));
+    options.mutate && isPassed ? await mutate(testFile.testFile, planned, results, readFile, terminal) : undefined;
+  const isEnough = coverage.percent >= options.failUnder && (mutation?.score ?? 100) >= options.failUnder;
+  print({ path: options.path, testFile, results, coverage, mutation, isEnough }, options, terminal);
+  return isEnough && isPassed ? 0 : 1;
+}
+
+/** Prints the report, and the reasons of an exit code that the report does not show. */
+function print(
+  report: TestReport,
+  { format, failUnder, mutate: isMutated }: TestOptions,
+  { out, err, outColour }: Terminal,
+): void {
+  const { coverage, mutation } = report;
+  out(FORMATS[format](report, outColour));
   if (format !== 'text') err(formatCoverage(coverage) + (mutation === undefined ? '' : formatScore(mutation)));
-  if (options.mutate && !isPassed) err('the manifest was not changed, because cases fail; correct them first\n');
+  if (isMutated && mutation === undefined)
+    err('the manifest was not changed, because cases fail; correct them first\n');
   if (coverage.percent < failUnder) err(`coverage is below ${failUnder} %; add test cases or lower --fail-under\n`);
   if (mutation !== undefined && mutation.score < failUnder)
     err(`the mutation score is below ${failUnder} %; add the cases above or lower --fail-under\n`);
-  return isEnough && isPassed ? 0 : 1;
 }
 
 /** Runs the test file again after each change, until the process must stop. */
@@ -161,26 +135,5 @@ async function watch(options: TestOptions, terminal: Terminal): Promise<ExitCode
     terminal.err('waiting for changes\n');
     await waitForChange(files, terminal.stop);
     if (terminal.stop.aborted) return code;
-  }
-}
-
-/** Reads the manifest that a test file names. If it cannot be read, returns the code of the error. */
-function readNamedManifest(path: string): Source | { readonly code: string } {
-  try {
-    return { path, text: readText(path) };
-  } catch (error) {
-    return { code: error instanceof Error && 'code' in error ? String(error.code) : 'unknown' };
-  }
-}
-
-function readTestText(path: string): string {
-  try {
-    return readText(path);
-  } catch (error) {
-    throw unreadableFileError(
-      path,
-      error,
-      `name a test file, or run the command in the folder of ${DEFAULT_TEST_FILE}`,
-    );
   }
 }

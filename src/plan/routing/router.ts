@@ -8,6 +8,8 @@ import { type Pattern, parsePattern } from './pattern.ts';
 export interface Router {
   /** Returns the route of a path that the path guard accepted, still encoded; `undefined` if there is none. */
   readonly match: (method: string, path: string) => Route | undefined;
+  /** Returns the route that a folded path belongs to. The router refuses a path if one of its folded forms belongs to a stricter route. */
+  readonly matchFolded: (method: string, foldedPath: string) => Route | undefined;
   /** Returns the methods that the routes of a path accept, sorted; empty if no route matches the path. */
   readonly allowedMethods: (path: string) => readonly string[];
   /** True if some route keeps encoded slashes, so the path guard accepts them. No other route matches such a path. */
@@ -45,9 +47,10 @@ export function* createRouterSliced(routes: readonly Route[]): SlicedWork<Router
   const methods = [...aliases.keys()].sort();
   const find = (tree: RouteTree, method: string, path: string) =>
     findRoute(tree, aliases.get(method) ?? method, path, WITHOUT_PARAMS)?.data;
+  const matchFolded = (method: string, foldedPath: string) => find(folded, method, foldedPath);
   const bypassesStricter = (method: string, path: string, route: Route) =>
     foldedVariants(path).some((variant) => {
-      const twin = find(folded, method, variant);
+      const twin = matchFolded(method, variant);
       return twin !== undefined && twin !== route && isStricter(twin, route);
     });
   const matchPlain = (method: string, path: string) => {
@@ -66,6 +69,7 @@ export function* createRouterSliced(routes: readonly Route[]): SlicedWork<Router
     : matchPlain;
   return {
     match,
+    matchFolded,
     allowedMethods: (path) => methods.filter((method) => match(method, path) !== undefined),
     keepsEncodedSlash,
   };
@@ -101,6 +105,13 @@ function* createTrees(
     yield;
   }
   return { exact, folded };
+}
+
+/** Returns a text that is equal for routes that receive the same requests, beside the same other routes. */
+export function routingKey(route: Route): string {
+  const { id, path, methods, access, auth, login, keepsEncodedSlash } = route;
+  const roles = auth?.role.required ?? [];
+  return JSON.stringify([id, path, methods, access, roles, login !== undefined, hasRules(route), keepsEncodedSlash]);
 }
 
 /** True if a route requires something that the other one does not. */

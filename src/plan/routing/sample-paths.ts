@@ -11,12 +11,12 @@ import type { Pattern } from './pattern.ts';
  */
 export class SamplePaths {
   /** Differs from every literal of a route, in any spelling. */
-  readonly #unknown: string;
+  readonly unknown: string;
   /** The lengths, in segments, at which the patterns that match a path change. Ascending. */
   readonly #lengths: readonly number[];
 
   private constructor(unknown: string, lengths: readonly number[]) {
-    this.#unknown = unknown;
+    this.unknown = unknown;
     this.#lengths = lengths;
   }
 
@@ -52,7 +52,7 @@ export class SamplePaths {
     const texts: string[] = [];
     for (let position = 0; position < length; position += 1) {
       const segment = pattern[position];
-      texts.push(segment?.kind === 'literal' ? segment.text : this.#unknown);
+      texts.push(segment?.kind === 'literal' ? segment.text : this.unknown);
     }
     return `/${texts.join('/')}`;
   }

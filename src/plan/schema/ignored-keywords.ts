@@ -4,7 +4,7 @@ import { NUMBER_FORMATS, TEXT_FORMATS } from './formats/formats.ts';
 import { formErrors } from './keyword-form.ts';
 import { validatedType } from './keywords.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
-import { isMap, keywordsOf, valueAt } from './schema-walk.ts';
+import { keywordsOf, valueAt } from './schema-walk.ts';
 
 const RULE = 'body-schema';
 
@@ -19,7 +19,7 @@ const UNCHECKED_FORMATS: ReadonlyMap<string, string> = new Map([
 
 /** Reports formats that are not supported, and keywords of a schema that would validate nothing. */
 export function* ignoredKeywordFindings(root: SchemaRoot, path: Path): Generator<Finding> {
-  for (const { key, value, at } of keywordsOf(valueAt(root, path), path)) {
+  for (const { schema, key, value, at } of keywordsOf(valueAt(root, path), path)) {
     const format = key === 'format' && typeof value === 'string' ? formatMessage(value) : undefined;
     if (format !== undefined) {
       yield errorAt(at, RULE, format);
@@ -27,13 +27,14 @@ export function* ignoredKeywordFindings(root: SchemaRoot, path: Path): Generator
     }
     if (key === 'contentEncoding' && typeof value === 'string' && value !== 'base64')
       yield errorAt(at, RULE, 'no other content encoding is validated; write base64, or remove it');
-    if (key === 'contentMaxBytes') yield* sizeFindings(value, valueAt(root, at.slice(0, -1)), at);
+    if (key === 'contentMaxBytes') yield* sizeFindings(value, schema, at);
     const isTextFormat = key === 'format' && typeof value === 'string' && !Object.hasOwn(NUMBER_FORMATS, value);
     const isNumberFormat = key === 'format' && !isTextFormat;
     const type = isTextFormat ? 'string' : isNumberFormat ? 'number' : validatedType(key);
-    const names = typesOf(valueAt(root, at.slice(0, -1)));
-    const isApplied = names.includes(type ?? '') || (type === 'number' && names.includes('integer'));
-    if (type === undefined || names.length === 0 || isApplied) continue;
+    if (type === undefined) continue;
+    const names = typesOf(schema);
+    const isApplied = names.includes(type) || (type === 'number' && names.includes('integer'));
+    if (names.length === 0 || isApplied) continue;
     const fix = `remove it, or add ${type} to "type"`;
     yield errorAtKey(at, RULE, `"${key}" validates nothing if "type" is ${names.join(', ')}; ${fix}`);
   }
@@ -45,15 +46,14 @@ function formatMessage(format: string): string | undefined {
   return UNCHECKED_FORMATS.get(format) ?? `"${format}" is not a format${suggestion(format, formats)}`;
 }
 
-function* sizeFindings(size: unknown, schema: unknown, at: Path): Generator<Finding> {
+function* sizeFindings(size: unknown, schema: Record<string, unknown>, at: Path): Generator<Finding> {
   if (typeof size !== 'string' || !/^\d{1,9}(?:B|KB|MB|GB)$/.test(size))
     yield errorAt(at, RULE, 'this is not a size; write, for example, 512B, 64KB or 10MB');
-  if (isMap(schema) && schema['contentEncoding'] === undefined)
+  if (schema['contentEncoding'] === undefined)
     yield errorAtKey(at, RULE, '"contentMaxBytes" validates nothing without contentEncoding: base64; add it');
 }
 
 /** Returns the types that a schema names itself; none if it has no valid `type`. */
-function typesOf(schema: unknown): readonly string[] {
-  const type = isMap(schema) ? schema['type'] : undefined;
+function typesOf({ type }: Record<string, unknown>): readonly string[] {
   return type === undefined || formErrors('type', type).length > 0 ? [] : [type].flat().map(String);
 }

@@ -18,23 +18,36 @@ export interface LocatedSchema {
   readonly at: Path;
 }
 
-/** Yields a schema and its subschemas. */
-export function* schemasWithin(schema: unknown, at: Path): Generator<LocatedSchema> {
+/** Returns a schema and its subschemas. */
+export function schemasWithin(schema: unknown, at: Path): readonly LocatedSchema[] {
+  const found: LocatedSchema[] = [];
+  collectSchemas(schema, at, found);
+  return found;
+}
+
+/** Adds to a list, because nested generators would take most of the time that the check of a schema takes. */
+function collectSchemas(schema: unknown, at: Path, found: LocatedSchema[]): void {
   if (!isMap(schema)) return;
-  yield { schema, at };
+  found.push({ schema, at });
   for (const [key, value] of Object.entries(schema)) {
     const form = formOf(key);
-    if (form === 'schema') yield* schemasWithin(value, [...at, key]);
+    if (form === 'schema') collectSchemas(value, [...at, key], found);
     if ((form === 'schemas' && Array.isArray(value)) || (form === 'schemas by name' && isMap(value)))
       for (const step of stepsOf(value))
-        yield* schemasWithin((value as Record<string | number, unknown>)[step], [...at, key, step]);
+        collectSchemas((value as Record<string | number, unknown>)[step], [...at, key, step], found);
   }
 }
 
+/** A keyword, its value and its path, and the schema that has it. */
+export interface LocatedKeyword extends LocatedSchema {
+  readonly key: string;
+  readonly value: unknown;
+}
+
 /** Yields every keyword of a schema and of its subschemas. */
-export function* keywordsOf(schema: unknown, path: Path): Generator<{ key: string; value: unknown; at: Path }> {
+export function* keywordsOf(schema: unknown, path: Path): Generator<LocatedKeyword> {
   for (const { schema: inside, at } of schemasWithin(schema, path))
-    for (const [key, value] of Object.entries(inside)) yield { key, value, at: [...at, key] };
+    for (const [key, value] of Object.entries(inside)) yield { schema: inside, key, value, at: [...at, key] };
 }
 
 /** True if the path from a schema leads to one of its subschemas. */

@@ -1,0 +1,73 @@
+import { dirname, join } from 'node:path';
+import { load, type PlannedManifest } from '../../load.ts';
+import { createFileEnvironment, readText } from '../../manifest/file-environment.ts';
+import type { Environment, Source } from '../../manifest/source.ts';
+import { type Problem, toProblems } from '../../problem/problem.ts';
+import { type CheckedTestFile, manifestProblem, readTestFile } from '../../testing/read-test-file.ts';
+import { findUnknownReferences } from '../../testing/unknown-references.ts';
+import { formatProblems } from '../format.ts';
+import { readSource, unreadableFileError } from '../manifest-file.ts';
+import type { Terminal } from '../terminal.ts';
+
+export const DEFAULT_TEST_FILE = 'gateway.test.yaml';
+
+/** A test file without errors, and its manifest. */
+interface TestedFiles {
+  readonly testFile: CheckedTestFile;
+  readonly planned: PlannedManifest;
+  readonly readFile: Environment['readFile'];
+}
+
+/**
+ * Reads a test file and its manifest. If one of them has errors, prints these and returns `undefined`.
+ *
+ * @param path of the test file
+ * @param manifest replaces the manifest that the test file names
+ * @param files receives the text of each file by its path, or `undefined` if the file could not be read
+ */
+export function readTestedFiles(
+  { path, manifest }: { readonly path: string; readonly manifest: string | undefined },
+  { err, errColour }: Terminal,
+  files: Map<string, string | undefined>,
+): TestedFiles | undefined {
+  files.set(path, undefined);
+  const text = readTestText(path);
+  files.set(path, text);
+  const reject = (problems: readonly Problem[], sources: Parameters<typeof formatProblems>[1] = text): undefined => {
+    err(formatProblems(problems, sources, errColour));
+  };
+  const { testFile, problems } = readTestFile({ path, text });
+  if (testFile === undefined) return reject(problems);
+  const manifestPath = manifest ?? join(dirname(path), testFile.testFile.manifest);
+  files.set(manifestPath, undefined);
+  const source = manifest === undefined ? readNamedManifest(manifestPath) : readSource(manifestPath);
+  if ('code' in source) return reject(manifestProblem(testFile, source.code));
+  const environment = createFileEnvironment(manifestPath, testFile.testFile.environment);
+  const planned = load(source, environment);
+  for (const { path, text } of planned.sources) files.set(path, text);
+  if (planned.plan === undefined) return reject(planned.problems, planned.sources);
+  const unknown = toProblems(findUnknownReferences(testFile.testFile, planned), testFile.document);
+  if (unknown.length > 0) return reject(unknown);
+  return { testFile, planned, readFile: environment.readFile };
+}
+
+/** Reads the manifest that a test file names. If it cannot be read, returns the code of the error. */
+function readNamedManifest(path: string): Source | { readonly code: string } {
+  try {
+    return { path, text: readText(path) };
+  } catch (error) {
+    return { code: error instanceof Error && 'code' in error ? String(error.code) : 'unknown' };
+  }
+}
+
+function readTestText(path: string): string {
+  try {
+    return readText(path);
+  } catch (error) {
+    throw unreadableFileError(
+      path,
+      error,
+      `name a test file, or run the command in the folder of ${DEFAULT_TEST_FILE}`,
+    );
+  }
+}

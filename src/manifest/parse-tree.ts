@@ -1,0 +1,25 @@
+import { type Node, parseDocument } from 'yaml';
+import type { Finding } from '../problem/finding.ts';
+import { parserFindings } from './parser-findings.ts';
+import { syntaxError } from './syntax-error.ts';
+import { MAX_DEPTH } from './yaml-values.ts';
+
+const PARSER_OPTIONS = {
+  prettyErrors: false,
+  version: '1.2',
+  // The parser would compare every pair of keys; `readValues` finds duplicates in linear time.
+  uniqueKeys: false,
+  merge: false,
+} as const;
+
+/** Parses YAML text into a tree. Never throws, even for invalid text. */
+export function parseTree(text: string): { root: Node | null; findings: Finding[] } {
+  try {
+    const { contents: root, errors, warnings } = parseDocument(text, PARSER_OPTIONS);
+    return { root, findings: parserFindings({ errors, warnings, text, root }) };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const message = `the manifest is nested too deeply; at most ${MAX_DEPTH} levels are read`;
+    return { root: null, findings: [syntaxError(0, 0, message)] };
+  }
+}
