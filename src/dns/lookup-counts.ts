@@ -1,4 +1,4 @@
-export const LOOKUP_OUTCOMES = ['ok', 'not_found', 'failed', 'timeout', 'cancelled'] as const;
+const LOOKUP_OUTCOMES = ['ok', 'not_found', 'failed', 'timeout', 'cancelled'] as const;
 
 export type LookupOutcome = (typeof LOOKUP_OUTCOMES)[number];
 

@@ -33,7 +33,7 @@ export function globFolders(pattern: string, environment: Environment): string[]
   );
 }
 
-export function hasWildcard(part: string): boolean {
+function hasWildcard(part: string): boolean {
   return /[*?]/.test(part);
 }
 

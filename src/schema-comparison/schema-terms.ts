@@ -111,7 +111,7 @@ export function termMaker(root: SchemaRoot, isPositive: boolean): MakeTerm {
   return (schema) => ({ root, schema, isPositive });
 }
 
-export function termsOnly(terms: readonly SchemaTerm[]): Alternative {
+function termsOnly(terms: readonly SchemaTerm[]): Alternative {
   return { terms, literals: [] };
 }
 

@@ -9,7 +9,7 @@ export function* matchedRoutes({ pairs }: DiffContext): Generator<MatchedRoutePa
 }
 
 /** Describes a route as the subject of a sentence. Adds the old route of the requests if it has another id. */
-export function describeRoute({ from, to }: MatchedRoutePair): string {
+function describeRoute({ from, to }: MatchedRoutePair): string {
   const { id } = to.route;
   return id === from.route.id
     ? `the route "${id}"`

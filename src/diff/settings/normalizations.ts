@@ -12,7 +12,7 @@ import { addressRanges } from './address-ranges.ts';
 export type Normalization = (value: never, readFile: Environment['readFile']) => unknown;
 
 /** The normalization of each key, by its path; `*` stands for any name or index. Other values have one form only. */
-export const NORMALIZATIONS: readonly (readonly [path: string, normalize: Normalization])[] = [
+const NORMALIZATIONS: readonly (readonly [path: string, normalize: Normalization])[] = [
   ['listen', address],
   ['admin listen', address],
   ['admin tls *', file],

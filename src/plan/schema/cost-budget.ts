@@ -9,10 +9,10 @@ let remaining = Number.POSITIVE_INFINITY;
 export const BUDGET_EXCEEDED = Symbol('cost budget exceeded');
 
 /** Three milliseconds. */
-export const SERVING_BUDGET = 150_000;
+const SERVING_BUDGET = 150_000;
 
 /** Sets the limit for the following work, which must be synchronous. The caller sets it to `Infinity` afterwards. */
-export function limitCost(units: number): void {
+function limitCost(units: number): void {
   remaining = units;
 }
 

@@ -74,7 +74,7 @@ export function pathOf({ request }: Probe): string {
 }
 
 /** @param name in lower case */
-export function headerOf(headers: CaseHeaders, name: string): string | undefined {
+function headerOf(headers: CaseHeaders, name: string): string | undefined {
   const entry = Object.entries(headers).find(([key]) => key.toLowerCase() === name);
   return entry === undefined ? undefined : [entry[1]].flat()[0];
 }

@@ -53,7 +53,7 @@ export function ruleUri(id: string): string {
 }
 
 /** The page in `docs/rules` that documents a rule. */
-export function rulePage(id: string): string {
+function rulePage(id: string): string {
   return `${RULES.find((rule) => rule.id === id)?.category ?? 'README'}.md`;
 }
 
