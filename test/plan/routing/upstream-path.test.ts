@@ -138,7 +138,7 @@ describe('an invalid upstreamPath', () => {
     ['/./v2', 'a path has no "." segments; write the path without them'],
     ['/%2e%2e', '"%2e%2e" has characters that a path cannot contain; percent-encode them in upper case, as in %C3%A9'],
     ['/a%2Fb', '"%2F" is not allowed in a route\'s path; write {name} for its segment, and encodedSlash: keep'],
-    ['/..;a', '"..;a" has characters that a path cannot contain; percent-encode them in upper case, as in %C3%A9'],
+    ['/..;a', '"..;a" is refused in every request\'s path, also with escapes; remove it'],
     ['/v2?x', 'a path has no query and no fragment; remove everything after the path'],
     ['//v2', 'a path has no empty segments; write a single slash'],
   ])('cannot insert %s', (replacement, message) => {
