@@ -19,7 +19,7 @@ export const run: Verb = {
   },
 };
 
-/** Schemas that are compiled before the first request. Each takes a millisecond; the others are compiled on first use. */
+/** Schemas that are compiled before the first request. Each takes a few milliseconds; the others are compiled on first use. */
 const SCHEMAS_AT_START = 200;
 /** The longest time that compiling them delays a signal. */
 const SLICE_MS = 50;
