@@ -31,7 +31,7 @@ interface RefusedForm {
 
 /** Limits the spellings of one search, and the searches and spellings of all together. Few searches need more than ten. */
 const MAX_SPELLINGS = 5_000;
-const MAX_STEPS_IN_ALL = 50_000;
+const MAX_STEPS_IN_ALL = 20_000;
 
 /**
  * Finds other spellings of refused paths. The router refuses a path if one of its folded forms is a path of a stricter
@@ -42,8 +42,10 @@ export class SpellingSearch {
   readonly #index: RouteIndex<LintRoute>;
   readonly #router: Router;
   readonly #unknown: string;
-  #remainingSteps = MAX_STEPS_IN_ALL;
+  #steps = 0;
   #foldedPatterns: PatternIndex | undefined;
+  /** The number of segments of the longest pattern. */
+  #longest: number | undefined;
   #positions: ReadonlyMap<unknown, number> | undefined;
 
   /** @param unknown differs from every literal of a route, in any spelling */
@@ -83,9 +85,26 @@ export class SpellingSearch {
     return isContained && this.#thirdsOf(folded, refuser, lintRoute, method).next().done === true;
   }
 
+  /** Returns the stricter route because of which the router refuses a path of a route. */
+  findRefusing(lintRoute: LintRoute, method: string, path: string): LintRoute | undefined {
+    const { written, normalized } = readPath(path);
+    const refusers = [...written, ...normalized].map((form) => this.#refuserOf(lintRoute, method, form));
+    return this.#index.routes[refusers.find((refuser) => refuser !== undefined) ?? -1];
+  }
+
+  /** True if no further spellings are tried. */
+  isExhausted(): boolean {
+    return this.#steps === MAX_STEPS_IN_ALL;
+  }
+
+  /** Returns the number of searches and spellings so far. */
+  stepCount(): number {
+    return this.#steps;
+  }
+
   #takeStep(): boolean {
-    if (this.#remainingSteps === 0) return false;
-    this.#remainingSteps -= 1;
+    if (this.isExhausted()) return false;
+    this.#steps += 1;
     return true;
   }
 
@@ -151,10 +170,10 @@ export class SpellingSearch {
 
   /** Yields texts that few routes match: only those whose rest begins before the empty segment, or before the last one. */
   *#unmatchedParts(): Generator<readonly string[]> {
-    const longest = this.#index.patterns.patterns.reduce((most, { length }) => Math.max(most, length), 0);
     yield [this.#unknown, this.#unknown];
     yield [this.#unknown, '', this.#unknown];
-    yield Array.from({ length: longest + 1 }, () => this.#unknown);
+    this.#longest ??= this.#index.patterns.patterns.reduce((most, { length }) => Math.max(most, length), 0);
+    yield Array.from({ length: this.#longest + 1 }, () => this.#unknown);
   }
 
   /** Yields the segments with which the path of a route that is not stricter can begin, or a path of no route. */

@@ -6,6 +6,13 @@ import type { RouteWitness } from '../problem/finding.ts';
 import type { LintRoute } from './lint-context.ts';
 import type { WitnessSearch } from './witness-search.ts';
 
+/** A request that gets a 404 response because of a stricter route. */
+interface RefusedRequest {
+  /** The stricter route. */
+  readonly refusing: LintRoute;
+  readonly witness: RouteWitness;
+}
+
 /** The routes whose paths differ only in spelling from others. */
 export class SpellingTwins {
   /** In the order of the manifest, by the folded path. */
@@ -24,7 +31,7 @@ export class SpellingTwins {
   }
 
   /** Returns the stricter twin of a route that receives no request because of it, with a request that gets a 404 response. */
-  findRefusing(lintRoute: LintRoute): { readonly twin: LintRoute; readonly witness: RouteWitness } | undefined {
+  findRefusing(lintRoute: LintRoute): RefusedRequest | undefined {
     const witness = this.sampleWitness(lintRoute);
     if (witness.route !== undefined) return undefined;
     const { route } = lintRoute;
@@ -33,7 +40,17 @@ export class SpellingTwins {
         isTwin(other, lintRoute) && other.route.methods.includes(witness.method) && isStricter(other.route, route),
     );
     const isReached = () => this.#witnessSearch.findRequest(lintRoute, route.methods) !== undefined;
-    return twin === undefined || isReached() ? undefined : { twin, witness };
+    return twin === undefined || isReached() ? undefined : { refusing: twin, witness };
+  }
+
+  /** Returns the stricter route because of which a route receives only requests with other spellings of its path. */
+  findWider(lintRoute: LintRoute): RefusedRequest | undefined {
+    const witness = this.sampleWitness(lintRoute);
+    const { methods } = lintRoute.route;
+    if (witness.route !== undefined || !this.#witnessSearch.needsOtherSpelling(lintRoute, methods)) return undefined;
+    if (this.#witnessSearch.isUnreachable(lintRoute, methods)) return undefined;
+    const refusing = this.#witnessSearch.findRefusing(lintRoute, witness.method, witness.path);
+    return refusing && { refusing, witness };
   }
 
   sampleWitness({ route, pattern }: LintRoute): RouteWitness {

@@ -88,6 +88,21 @@ export class WitnessSearch {
     });
   }
 
+  /** Returns the stricter route because of which the router refuses a path of a route. */
+  findRefusing(lintRoute: LintRoute, method: string, path: string): LintRoute | undefined {
+    return this.#spellings.findRefusing(lintRoute, method, path);
+  }
+
+  /** Returns the number of other spellings that all searches tried. */
+  stepCount(): number {
+    return this.#spellings.stepCount();
+  }
+
+  /** True if no further spellings are tried: a request that the router refuses has no witness in another spelling. */
+  isExhausted(): boolean {
+    return this.#spellings.isExhausted();
+  }
+
   /** Returns the routes for which a search reached its limit, so findings may be missing. */
   undecidedRoutes(): ReadonlySet<LintRoute> {
     return this.#undecided;
@@ -137,6 +152,8 @@ export class WitnessSearch {
     // The router refuses all of them, but may accept other spellings for the routes that would win.
     for (const { method, path } of requests) {
       const first = this.#firstMatch(method, path);
+      if (first !== undefined && this.isExhausted()) this.#undecided.add(first);
+      if (this.isExhausted()) return undefined;
       const found = first && this.findRequest(first, [method], pattern);
       if (found !== undefined) return found;
     }
@@ -160,6 +177,7 @@ export class WitnessSearch {
         const overlap = intersect(lintRoute.pattern, loser.pattern);
         const witness = overlap && this.findRequest(lintRoute, [method], overlap);
         if (witness !== undefined) yield { loser, index, witness };
+        else if (this.isExhausted()) return;
       }
   }
 }

@@ -15,8 +15,10 @@ export const routeCaseTwin: Rule = {
     for (const lintRoute of routes) {
       const refusing = twins.findRefusing(lintRoute);
       const earlier = twins.findEarlier(lintRoute);
-      if (refusing !== undefined) yield shadowedFinding(lintRoute, refusing.twin, refusing.witness);
+      const wider = earlier === undefined ? twins.findWider(lintRoute) : undefined;
+      if (refusing !== undefined) yield shadowedFinding(lintRoute, refusing.refusing, refusing.witness);
       else if (earlier !== undefined) yield spellingFinding(lintRoute, earlier, twins.sampleWitness(lintRoute));
+      else if (wider !== undefined) yield widerFinding(lintRoute, wider.refusing, wider.witness);
     }
   },
 };
@@ -32,6 +34,12 @@ function spellingFinding({ path }: LintRoute, twin: LintRoute, witness: RouteWit
   const outcome = route === undefined ? 'gets a 404 response' : `goes to "${route}"`;
   const message = `this path differs only in spelling from that of "${twin.route.id}": ${method} ${requestPath} ${outcome}; use one spelling`;
   return findingAt([...path, 'path'], message, { witness, related: relatedRoute(twin) });
+}
+
+/** Reports a route that receives only requests with unusual spellings. */
+function widerFinding({ path }: LintRoute, stricter: LintRoute, witness: RouteWitness): RuleFinding {
+  const message = `${witness.method} ${witness.path} gets a 404 response, as almost every request for this path does: in another spelling it is a path of the stricter route "${stricter.route.id}"; give one of the two another path`;
+  return findingAt([...path, 'path'], message, { witness, related: relatedRoute(stricter) });
 }
 
 function relatedRoute({ path }: LintRoute) {
