@@ -54,6 +54,9 @@ function* alignFree(alignment: Alignment, { index, position, found, freePosition
       yield withText({ parts: [...parts, '', unknown] });
     } else if (parts.length === 1 && parts[0] === unknown) yield* align(alignment, index + 1, end, found);
     else if (parts.length > 0 || canShorten) yield* align(alignment, index + 1, end, withText({ parts: [...parts] }));
+    // Servers that merge slashes read the same, and few routes match the form of the others.
+    if (canShorten && parts.length > 1)
+      yield* align(alignment, index + 1, end, withText({ parts: parts.flatMap((part) => ['', part]).slice(1) }));
     if (segment === undefined || segment.kind === 'rest') return;
     // Each remaining segment of the form needs one of the pattern.
     if (!canShorten && !canEnd && pattern.at(-1)?.kind !== 'rest' && pattern.length - end < segments.length - index)

@@ -72,6 +72,13 @@ export class PathSpelling {
     }));
   }
 
+  /** Returns a name that is equal for forms of different spellings that servers read in the same way. */
+  formName(form: number): string {
+    if (form >= this.writtenCount) return 'normalized';
+    const completeCount = /\/[.%]/.test(this.path) ? 3 : 1;
+    return form < completeCount ? `complete ${form}` : `cut ${form - completeCount}`;
+  }
+
   /** True if some servers read less than the complete path, because it has an escaped query or fragment. */
   hasEnd(): boolean {
     return /%3f|%23|%ef%bc%(?:9f|83)/i.test(this.path);

@@ -16,10 +16,10 @@ interface RefusedPaths {
   readonly length: number;
 }
 
-/** A spelling, and the forms of it for which a route that is not stricter was chosen. */
+/** A spelling, and the names of the forms that an earlier step has changed. */
 interface SearchStep {
   readonly spelling: PathSpelling;
-  readonly settled: readonly number[];
+  readonly settled: readonly string[];
 }
 
 /** A form of a spelling that a stricter route refuses. */
@@ -108,41 +108,65 @@ export class SpellingSearch {
     return true;
   }
 
-  /** Tries the spellings with the fewest changes first. */
+  /**
+   * Tries the spellings with the fewest changes first. Only the forms as written need combinations of changes: a server that
+   * normalizes Unicode can read something else, whatever the others read.
+   */
   #search(start: PathSpelling, refused: RefusedPaths): string | undefined {
-    const { lintRoute, method } = refused;
-    if (this.#router.match(method, start.path) === lintRoute.route) return start.path;
     const steps: SearchStep[] = [{ spelling: start, settled: [] }];
     const seen = new Set([start.path]);
-    for (const step of steps)
-      for (const next of this.#nextSteps(step, refused)) {
-        const { path } = next.spelling;
-        if (seen.has(path)) continue;
-        if (seen.size === MAX_SPELLINGS || !this.#takeStep()) return 'unknown';
-        seen.add(path);
-        if (this.#router.match(method, path) === lintRoute.route) return path;
-        steps.push(next);
+    let isNormalizedTried = false;
+    for (const step of steps) {
+      const refusals = this.#refusedForms(step.spelling, refused);
+      if (this.#isAccepted(step.spelling, refusals, refused)) return step.spelling.path;
+      if (!isNormalizedTried && refusals.every(({ form }) => form >= step.spelling.writtenCount)) {
+        isNormalizedTried = true;
+        const path = this.#searchReading(step.spelling, refused);
+        if (path !== undefined) return path;
+      }
+      for (const refusal of refusals)
+        for (const spelling of this.#otherSpellings(step.spelling, refusal, refused)) {
+          if (seen.has(spelling.path)) continue;
+          if (seen.size === MAX_SPELLINGS || !this.#takeStep()) return 'unknown';
+          seen.add(spelling.path);
+          const settled = [...step.settled, step.spelling.formName(refusal.form)];
+          const names = this.#refusedForms(spelling, refused).map(({ form }) => spelling.formName(form));
+          if (!names.some((name) => settled.includes(name))) steps.push({ spelling, settled });
+        }
+    }
+    return undefined;
+  }
+
+  /** Tries what servers that normalize Unicode can read: first for the forms that end at a query, then for all. */
+  #searchReading(start: PathSpelling, refused: RefusedPaths): string | undefined {
+    let spelling = start;
+    let refusals = this.#refusedForms(start, refused);
+    for (const texts of [...this.#readings(refused), ...this.#readings(refused)])
+      for (const next of spelling.withReading(texts)) {
+        if (!this.#takeStep()) return 'unknown';
+        const remaining = this.#refusedForms(next, refused);
+        if (this.#isAccepted(next, remaining, refused)) return next.path;
+        if (remaining.length >= refusals.length) continue;
+        spelling = next;
+        refusals = remaining;
+        break;
       }
     return undefined;
   }
 
-  /** Yields the changes of a spelling with which a refused form could be a path of another route, or of none. */
-  *#nextSteps({ spelling, settled }: SearchStep, refused: RefusedPaths): Generator<SearchStep> {
-    const { lintRoute, method } = refused;
-    const refusers = spelling.forms.map((form) => this.#refuserOf(lintRoute, method, form));
-    // A route that wins a settled form now also wins it with more texts.
-    if (settled.some((position) => refusers[position] !== undefined)) return;
+  #isAccepted({ path }: PathSpelling, refusals: readonly RefusedForm[], { lintRoute, method }: RefusedPaths): boolean {
+    return refusals.length === 0 && this.#router.match(method, path) === lintRoute.route;
+  }
+
+  /** Returns the forms of a spelling because of which the router refuses it. */
+  #refusedForms({ forms }: PathSpelling, { lintRoute, method }: RefusedPaths): RefusedForm[] {
     const seen = new Set<string>();
-    for (const [form, refuser] of refusers.entries()) {
-      const text = spelling.forms[form] ?? '';
-      if (refuser === undefined || seen.has(text)) continue;
+    return forms.flatMap((text, form) => {
+      if (seen.has(text)) return [];
       seen.add(text);
-      for (const next of this.#otherSpellings(spelling, { form, refuser }, refused)) {
-        // Further forms of a path with a fullwidth slash come last.
-        const isComparable = next.writtenCount === spelling.writtenCount && form < spelling.writtenCount;
-        yield { spelling: next, settled: isComparable ? [...settled, form] : [] };
-      }
-    }
+      const refuser = this.#refuserOf(lintRoute, method, text);
+      return refuser === undefined ? [] : [{ form, refuser }];
+    });
   }
 
   *#otherSpellings(
@@ -150,6 +174,7 @@ export class SpellingSearch {
     { form, refuser }: RefusedForm,
     { lintRoute, method }: RefusedPaths,
   ): Generator<PathSpelling> {
+    if (form >= spelling.writtenCount) return;
     const segments = spelling.segmentsOf(form);
     const first = segments.findIndex(({ freePosition }) => freePosition !== undefined);
     const position = segments[first]?.freePosition;
@@ -164,8 +189,6 @@ export class SpellingSearch {
       for (const pattern of this.#thirdsOf(before, refuser, lintRoute, method))
         for (const texts of alignments({ ...options, pattern })) yield spelling.withTexts(texts);
     }
-    if (form >= spelling.writtenCount)
-      for (const texts of this.#readings(lintRoute, method)) yield* spelling.withReading(texts);
   }
 
   /** Yields texts that few routes match: only those whose rest begins before the empty segment, or before the last one. */
@@ -177,7 +200,7 @@ export class SpellingSearch {
   }
 
   /** Yields the segments with which the path of a route that is not stricter can begin, or a path of no route. */
-  *#readings({ route }: LintRoute, method: string): Generator<readonly string[]> {
+  *#readings({ lintRoute: { route }, method }: RefusedPaths): Generator<readonly string[]> {
     yield [this.#unknown, '', this.#unknown];
     for (const index of this.#index.withMethod(method)) {
       if (this.#isStricter(index, route)) continue;
