@@ -30,7 +30,7 @@ interface RefusedForm {
 }
 
 /** Limits the spellings of one search, and the searches and spellings of all together. Few searches need more than ten. */
-const MAX_SPELLINGS = 5_000;
+const MAX_SPELLINGS = 2_000;
 const MAX_STEPS_IN_ALL = 20_000;
 
 /**
@@ -177,21 +177,34 @@ export class SpellingSearch {
     if (form >= spelling.writtenCount) return;
     const segments = spelling.segmentsOf(form);
     const first = segments.findIndex(({ freePosition }) => freePosition !== undefined);
-    const position = segments[first]?.freePosition;
-    if (position !== undefined) {
-      for (const pattern of this.#thirdsOf(segments.map(patternSegment), refuser, lintRoute, method)) {
-        const texts = literalTexts(segments, pattern);
-        if (texts.size > 0) yield spelling.withTexts(texts);
-      }
-      for (const parts of this.#unmatchedParts()) yield spelling.withTexts(new Map([[position, { parts }]]));
-      const before: Pattern = [...segments.slice(0, first).map(patternSegment), { kind: 'rest' }];
-      const options = { segments, unknown: this.#unknown, canShorten: form > 0, canEnd: form > 0 && spelling.hasEnd() };
-      for (const pattern of this.#thirdsOf(before, refuser, lintRoute, method))
-        for (const texts of alignments({ ...options, pattern })) yield spelling.withTexts(texts);
+    if (first === -1) return;
+    for (const pattern of this.#thirdsOf(segments.map(patternSegment), refuser, lintRoute, method)) {
+      const texts = literalTexts(segments, pattern);
+      if (texts.size > 0) yield spelling.withTexts(texts);
     }
+    const canEnd = form > 0 && spelling.hasEnd();
+    for (const texts of this.#unmatchedTexts(segments, form > 0, canEnd)) yield spelling.withTexts(texts);
+    const fixed = segments.slice(0, first);
+    const before: Pattern = [...fixed.map(patternSegment), { kind: 'rest' }];
+    // A route whose rest begins early refuses most spellings, and may not be the one that refuses this spelling.
+    const early = [...fixed.map(({ text }) => text), this.#unknown, '', this.#unknown];
+    const earlyRefuser = this.#refuserOf(lintRoute, method, `/${early.join('/')}`) ?? refuser;
+    const alignment = { segments, unknown: this.#unknown, canShorten: form > 0, canEnd };
+    for (const one of new Set([refuser, earlyRefuser]))
+      for (const pattern of this.#thirdsOf(before, one, lintRoute, method))
+        for (const texts of alignments({ ...alignment, pattern })) yield spelling.withTexts(texts);
   }
 
-  /** Yields texts that few routes match: only those whose rest begins before the empty segment, or before the last one. */
+  /** Yields texts with which few routes match the form: only those whose rest begins early. */
+  *#unmatchedTexts(segments: readonly FormSegment[], canShorten: boolean, canEnd: boolean): Generator<FreeTexts> {
+    const positions = segments.flatMap(({ freePosition }) => (freePosition === undefined ? [] : [freePosition]));
+    const [first = 0] = positions;
+    for (const parts of this.#unmatchedParts()) yield new Map([[first, { parts }]]);
+    if (canShorten) yield new Map(positions.map((position) => [position, { parts: [] }]));
+    if (canEnd) yield new Map([[first, { parts: [], isEnd: true }]]);
+  }
+
+  /** Yields segments that no route matches unless its rest begins before the empty one, or before the last one. */
   *#unmatchedParts(): Generator<readonly string[]> {
     yield [this.#unknown, this.#unknown];
     yield [this.#unknown, '', this.#unknown];

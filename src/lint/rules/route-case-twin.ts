@@ -13,17 +13,16 @@ export const routeCaseTwin: Rule = {
   *find({ routes, witnessSearch }) {
     const twins = new SpellingTwins(routes, witnessSearch);
     for (const lintRoute of routes) {
-      const refusing = twins.findRefusing(lintRoute);
+      const refused = twins.findRefusing(lintRoute);
       const earlier = twins.findEarlier(lintRoute);
-      const wider = earlier === undefined ? twins.findWider(lintRoute) : undefined;
-      if (refusing !== undefined) yield shadowedFinding(lintRoute, refusing.refusing, refusing.witness);
+      if (refused?.isTwin) yield shadowedFinding(lintRoute, refused.refusing, refused.witness);
       else if (earlier !== undefined) yield spellingFinding(lintRoute, earlier, twins.sampleWitness(lintRoute));
-      else if (wider !== undefined) yield widerFinding(lintRoute, wider.refusing, wider.witness);
+      else if (refused !== undefined) yield widerFinding(lintRoute, refused.refusing, refused.witness);
     }
   },
 };
 
-/** Reports a route that receives no request, because another spelling of its path belongs to a stricter route. */
+/** Reports a route that receives almost no request, because another spelling of its path belongs to a stricter route. */
 function shadowedFinding({ path }: LintRoute, twin: LintRoute, witness: RouteWitness): RuleFinding {
   const message = `${witness.method} ${witness.path} gets a 404 response: its path differs only in spelling from that of the stricter route "${twin.route.id}"; give one of the two another path`;
   return findingAt([...path, 'path'], message, { witness, related: relatedRoute(twin) });

@@ -13,7 +13,7 @@ export const routeUndecided: Rule = {
     const [first, ...others] = witnessSearch.undecidedRoutes();
     if (first === undefined) return;
     const more = others.length === 0 ? '' : ` and ${others.length} other route${others.length === 1 ? '' : 's'}`;
-    const message = `the search for requests to this route${more} was stopped after ${witnessSearch.stepCount()} spellings, so findings about them may be missing; write literals in lower case without escapes and leading dots`;
+    const message = `the search for requests to this route${more} stopped after ${witnessSearch.stepCount()} spellings, so findings may be missing; write literals in lower case without escapes and leading dots`;
     yield findingAt([...first.path, 'path'], message);
   },
 };
