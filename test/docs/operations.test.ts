@@ -74,7 +74,7 @@ describe('docs/operations.md', () => {
   it('lists every metric of the process', async () => {
     const { text } = await scrape(site.admin.url);
     const own = new Set(METRICS.map(({ name }) => name));
-    const rows = [...text.matchAll(/^# HELP signing_gateway_(\w+) (.*)\n# TYPE \S+ (\w+)/gm)]
+    const rows = [...text.matchAll(/^# HELP (?:signing_gateway_)?(\w+) (.*)\n# TYPE \S+ (\w+)/gm)]
       .filter(([, name = '']) => !own.has(name))
       .map(([, name, help, type]) => `| \`${name}\` | ${type} | ${help} |\n`);
     expect(rows.length).toBeGreaterThan(10);

@@ -21,7 +21,7 @@ export interface Sample {
 
 /** A metric of the gateway. `collect` reads the values at each scrape. */
 export interface Metric {
-  /** Without the prefix `signing_gateway_`. */
+  /** Without the prefix `signing_gateway_`, see `exportedName`. */
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { METRICS } from '../../../src/admin/metrics/gateway-metrics.ts';
+import { HEALTH_STATES } from '../../../src/gateway/upstream/health-state.ts';
 import { type GatewayWithAdmin, startGatewayWithAdmin } from '../../support/admin.ts';
 import { createPair } from '../../support/certificate.ts';
 import { AUDIENCE, ISSUER, type Issuer, startIssuer } from '../../support/issuer.ts';
@@ -115,7 +116,10 @@ describe('/metrics', () => {
     expect(value('upstream_breaker_state', { ...gone, state: 'closed' })).toBe(0);
     expect(value('upstream_breaker_openings_total', gone)).toBe(1);
     expect(value('refusals_total', { code: 'upstream_unavailable' })).toBe(1);
-    expect(value('upstream_endpoint_healthy', { upstream: 'up', endpoint: '${UP}' })).toBe(1);
+    const healthOf = (labels: { upstream: string; endpoint: string }) =>
+      HEALTH_STATES.filter((state) => value('upstream_endpoint_health', { ...labels, state }) === 1);
+    expect(healthOf(gone)).toEqual(['unhealthy']);
+    expect(healthOf({ upstream: 'up', endpoint: '${UP}' })).toEqual(['healthy']);
     expect(value('upstream_connections', { upstream: 'up', endpoint: '${UP}' })).toBeGreaterThan(0);
     expect(value('upstream_connections_busy', { upstream: 'up', endpoint: '${UP}' })).toBe(0);
   });
