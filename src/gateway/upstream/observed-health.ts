@@ -29,6 +29,7 @@ export class ObservedHealth {
   #successes = 0;
   #failures = 0;
   #weightedAt = 0;
+  #latest: Exclude<HealthState, 'unknown'> = 'healthy';
   #succeededAt = Number.NEGATIVE_INFINITY;
   #failedAt = Number.NEGATIVE_INFINITY;
   #provokedAt = Number.NEGATIVE_INFINITY;
@@ -49,8 +50,7 @@ export class ObservedHealth {
     const now = this.#now();
     const [sinceSuccess, sinceFailure] = [now - this.#succeededAt, now - this.#failedAt];
     if (Math.min(sinceSuccess, sinceFailure) >= WINDOW_MS) return 'unknown';
-    if (Math.max(sinceSuccess, sinceFailure) >= UNANIMOUS_MS)
-      return sinceFailure < sinceSuccess ? 'unhealthy' : 'healthy';
+    if (Math.max(sinceSuccess, sinceFailure) >= UNANIMOUS_MS) return this.#latest;
     return this.#failures > this.#successes ? 'unhealthy' : 'healthy';
   }
 
@@ -67,6 +67,7 @@ export class ObservedHealth {
     } else if (status < 500) {
       this.#decay();
       this.#successes += 1;
+      this.#latest = 'healthy';
       this.#succeededAt = this.#weightedAt;
       if (this.#timer !== undefined) this.#onChange();
     }
@@ -112,6 +113,7 @@ export class ObservedHealth {
   #recordDecisive(reason: string): void {
     this.#decay();
     this.#failures += 1;
+    this.#latest = 'unhealthy';
     this.#failedAt = this.#weightedAt;
     this.#reason = reason;
     this.#onChange();
