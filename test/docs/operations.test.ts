@@ -5,6 +5,7 @@ import { READINESS_STATUSES } from '../../src/admin/endpoints/health.ts';
 import { ADMIN_ENDPOINTS } from '../../src/admin/endpoints.ts';
 import { METRICS } from '../../src/admin/metrics/gateway-metrics.ts';
 import { RESOLUTION_STATES } from '../../src/dns/resolution-status.ts';
+import { HEALTH_STATES } from '../../src/gateway/upstream/health-state.ts';
 import { loadText } from '../manifest/support.ts';
 import { type GatewayWithAdmin, startGatewayWithAdmin } from '../support/admin.ts';
 import { runCli } from '../support/cli.ts';
@@ -53,6 +54,10 @@ describe('docs/operations.md', () => {
   it('lists every field of /status', async () => {
     const status = await (await fetch(`${site.admin.url}/status`)).json();
     expect(rowsOf('status').map(([field]) => field)).toEqual(Object.keys(status as object));
+  });
+
+  it('lists every state of health', () => {
+    expect(rowsOf('health').map(([state]) => state)).toEqual([...HEALTH_STATES]);
   });
 
   it('lists every state of a host name', () => {
