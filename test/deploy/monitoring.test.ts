@@ -59,10 +59,12 @@ routes:
 
 /** Returns each metric of a query with the labels that select it. */
 function selectorsIn(query: string): { name: string; labels: string[] }[] {
-  return [...query.matchAll(/\b((?:signing_gateway|process|nodejs)_\w+)(?:\{([^}]*)\})?/g)].map(([, name = '', matchers = '']) => ({
-    name,
-    labels: [...matchers.matchAll(/(\w+)\s*=~?/g)].map(([, label = '']) => label),
-  }));
+  return [...query.matchAll(/\b((?:signing_gateway|process|nodejs)_\w+)(?:\{([^}]*)\})?/g)].map(
+    ([, name = '', matchers = '']) => ({
+      name,
+      labels: [...matchers.matchAll(/(\w+)\s*=~?/g)].map(([, label = '']) => label),
+    }),
+  );
 }
 
 /** The labels that Prometheus adds to every sample of a scrape. */
