@@ -2,6 +2,7 @@
 import { badge, byId, element, setText, showRows } from './element.js';
 import { ago, dateAndTime, decimal, duration, integer, NONE, quantity } from './format.js';
 import { Plot } from './plot.js';
+import { alarmOf, setAlarm, tileOf } from './tiles.js';
 import { showUpstreams } from './upstreams.js';
 
 /**
@@ -170,37 +171,6 @@ function failuresOf({ streams: { stdout: log }, file_descriptors, client_connect
 function keysOf({ keys, cause, entries, refused }) {
   const state = cause === null ? keys : `${keys}: ${cause}`;
   return `${state}; cached tokens: ${integer(entries)} valid, ${integer(refused)} refused`;
-}
-
-/**
- * Adds a tile and returns the element of its value.
- *
- * @param {string} name
- */
-function tileOf(name) {
-  const value = element('dd', {}, NONE);
-  byId('tiles').append(element('div', {}, element('dt', {}, name), value));
-  return value;
-}
-
-/**
- * Returns the alarm of a share; none for NaN.
- *
- * @param {number} share
- * @param {readonly [number, number]} bounds
- */
-function alarmOf(share, [warn, bad]) {
-  return share >= bad ? 'bad' : share >= warn ? 'warn' : '';
-}
-
-/**
- * Colours a tile.
- *
- * @param {HTMLElement} value the element of its value
- * @param {'' | 'warn' | 'bad'} alarm
- */
-function setAlarm(value, alarm) {
-  if (value.parentElement !== null) value.parentElement.className = alarm;
 }
 
 /**

@@ -65,6 +65,24 @@ function namingProblems(name: string, type: string, help: string): string[] {
 const UNITS =
   /^(?:(?:nano|micro|milli|kilo|mega|giga|tera)(?:seconds?|bytes?|grams?|meters?)|minutes?|hours?|days?|weeks?|bits?|percents?|ns|us|ms|s|sec|m|h|d|b|kb|mb|gb|tb|pb)$/;
 
+const STANDARD_NAMES = [
+  'process_cpu_user_seconds_total',
+  'process_cpu_system_seconds_total',
+  'process_cpu_seconds_total',
+  'process_start_time_seconds',
+  'process_resident_memory_bytes',
+  'process_open_fds',
+  'process_max_fds',
+  'nodejs_eventloop_lag_seconds',
+  'nodejs_eventloop_lag_p99_seconds',
+  'nodejs_heap_size_total_bytes',
+  'nodejs_heap_size_used_bytes',
+  'nodejs_external_memory_bytes',
+  'nodejs_heap_space_size_used_bytes',
+  'nodejs_version_info',
+  'nodejs_gc_duration_seconds',
+];
+
 const send = async (path: string, init?: RequestInit) => (await fetch(site.url + path, init)).status;
 
 describe('/metrics', () => {
@@ -153,9 +171,12 @@ describe('/metrics', () => {
     expect(expiry / 86_400 - Date.now() / 86_400_000).toBeCloseTo(20, 1);
   });
 
-  it('measures the process and its event loop', async () => {
+  it('measures the process and its event loop, by the names that dashboards for Node use', async () => {
     await scrape(site.admin.url);
-    const { value } = await scrape(site.admin.url);
+    const { value, text } = await scrape(site.admin.url);
+    const names = new Set([...text.matchAll(/^# TYPE ((?:process|nodejs)_\w+)/gm)].map(([, name]) => name));
+    expect(text).not.toMatch(/signing_gateway_(?:process|nodejs)_/);
+    expect([...names]).toEqual(expect.arrayContaining(STANDARD_NAMES));
     expect(value('process_cpu_seconds_total')).toBeGreaterThan(0);
     expect(value('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
   });
