@@ -134,9 +134,10 @@ describe('without health checks', () => {
       'upstream_status_503',
       (socket) => void socket.write('HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n'),
     ],
-  ])('an upstream that always %s is unhealthy after three requests', async (_title, reason, talk) => {
+  ])('an upstream that always %s is unhealthy after three requests', async (title, reason, talk) => {
     const upstream = await startTalker(talk);
-    const site = await serve({ up: `{ url: '${upstream.url}', timeouts: { response: 30ms, idle: 30ms } }` });
+    const limited = { hangs: '{ response: 30ms }', stalls: '{ idle: 30ms }' }[title] ?? '{}';
+    const site = await serve({ up: `{ url: '${upstream.url}', timeouts: ${limited} }` });
     for (let count = 0; count < 2; count += 1) await site.get('/up/x').catch(() => undefined);
     expect(site.health()).not.toBe('unhealthy');
     await site.get('/up/x').catch(() => undefined);
@@ -237,6 +238,21 @@ describe('a check that only connects', () => {
       ['unhealthy', 'upstream_econnrefused'],
       ['healthy', undefined],
     ]);
+  });
+
+  it('discards the failed requests of the time before it succeeded', async () => {
+    const upstream = await startWireUpstream(() => OK);
+    const site = await serve({ up: `{ url: '${upstream.url}', ${CHECK.replace('unhealthy: 2', 'unhealthy: 30')} }` });
+    const isChecked = (state: string) => site.upstreamOf('up')?.endpoints[0]?.check === state;
+    await eventually('the check succeeds', () => isChecked('healthy'));
+    await upstream.close();
+    await eventually('a request fails', async () => (await site.get('/up/x')).status === 502);
+    await eventually('the check fails', () => isChecked('unhealthy'));
+    const server = createServer((socket) => void socket.on('error', () => undefined));
+    await new Promise<void>((resolve) => server.listen(Number(new URL(upstream.url).port), '127.0.0.1', resolve));
+    closing.push(() => server.close());
+    await eventually('the check succeeds again', () => isChecked('healthy'));
+    expect(site.health()).toBe('healthy');
   });
 
   it('includes the TLS handshake', async () => {
