@@ -152,6 +152,14 @@ describe('without health checks', () => {
     expect(site.health()).toBe('unknown');
   });
 
+  it('an upstream whose event streams have no events is healthy', async () => {
+    const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: hello\n\n';
+    const upstream = await startTalker((socket) => void socket.write(head));
+    const site = await serve({ up: `{ url: '${upstream.url}', timeouts: { idle: 30ms } }` });
+    for (let count = 0; count < 5; count += 1) await site.get('/up/x').catch(() => undefined);
+    expect([site.health(), site.events()]).toEqual(['healthy', []]);
+  });
+
   it('one healthy endpoint is enough for its upstream', async () => {
     const upstream = await startTalker((socket) => void socket.write(OK));
     const site = await serve({ up: `{ urls: ['${await closedUrl()}', '${upstream.url}'] }` });

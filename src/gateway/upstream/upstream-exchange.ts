@@ -12,7 +12,7 @@ import { type FailedAttempt, isAbandoned, isRetryable, sourceOfFailure } from '.
 import type { LiveEndpoint } from './live-endpoint.ts';
 import type { LiveUpstream, QueuedRequest } from './live-upstream.ts';
 import { forwardRequestHeaders } from './proxy-headers.ts';
-import { ClientDisconnected, toRefusal, UpstreamError } from './upstream-error.ts';
+import { ClientDisconnected, isTimeout, toRefusal, UpstreamError } from './upstream-error.ts';
 
 /** Receives the events of an upstream's response and sends it to the client. */
 export type ClientResponse = Pick<ResponseSink, 'onHead' | 'onData' | 'onReadComplete' | 'onEnd' | 'onUpgrade'>;
@@ -217,6 +217,8 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
     const source = sourceOfFailure(failed);
     if (wasSlow) endpoint.breaker?.recordAbandoned(this.client);
     else endpoint.breaker?.recordFailure(source, this.client, this.#trial);
+    // An event stream without events ends at the idle timeout.
+    if (this.#exchange.isLongLived && isTimeout(failed.error)) return;
     endpoint.observed.recordFailure(source, this.client, toRefusal(failed.error).reason, this.#status);
   }
 
