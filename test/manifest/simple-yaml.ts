@@ -11,6 +11,8 @@ export const SAMPLES = [
   'deep:\n  deeper:\n    - a: 1\n      b:\n      - x\n      c: d\n    -   e: f\n        g: h\n  other: |-\n   x\n\n\nlast:\n',
   'toString: 1\nconstructor: {valueOf: x}\n"200": a\n"10": b\nkey with spaces: č  č\n/path/{id}: x\n',
   'a:\r\n  - b: 1\r\n    c: "x" # y\r\n\r\n  - d\r\ne: [1,\r\n  2]\r\n',
+  'a: b c\n  d e # f\n\nb: "x y\n  z\n\n  w "\nc: \'it\'\'s\n   so\n  \'\nd:\n  long\n  text\ne:\n  "q: r\n  s"\nf:\n  [a, b,\n  c d\n  e]\n',
+  'a:\n  - long: text that goes\n      on and on\n    x: 1\n  - "a\n    b"\n  -\n    k\n    l\nb: {c: "x\n  y", d: z\n  w}\n',
 ] as const;
 
 const FRAGMENTS = [

@@ -30,6 +30,12 @@ export class Cursor {
     return offset < this.text.length ? this.text.charCodeAt(offset) : -1;
   }
 
+  /** True for the end of a line. The end of the text is another one. */
+  isLineEndAt(offset: number): boolean {
+    const code = this.codeAt(offset);
+    return code === LF || code === CR;
+  }
+
   /** True for a space, the end of a line and the end of the text. */
   isBlankAt(offset: number): boolean {
     const code = this.codeAt(offset);

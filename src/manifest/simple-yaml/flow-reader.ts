@@ -15,7 +15,7 @@ import {
 } from './characters.ts';
 import type { Cursor } from './cursor.ts';
 import { NotSimple } from './not-simple.ts';
-import { scalarEnd, scalarValue } from './scalar-text.ts';
+import { keyEnd, scalarEnd, scalarValue } from './scalar-text.ts';
 
 export type Members = Record<string, YamlValue>;
 
@@ -61,8 +61,8 @@ export class FlowReader {
     const cursor = this.#cursor;
     const { at: start } = cursor;
     const isInFlow = cursor.flowDepth > 0;
-    const end = scalarEnd(cursor, start, isInFlow);
-    const key = scalarValue(cursor, start, end);
+    const end = keyEnd(cursor, start);
+    const key = scalarValue(cursor, start, end, 0);
     const colon = isInFlow ? cursor.spacesEnd(end) : end;
     if (cursor.codeAt(colon) !== COLON || (!isInFlow && colon - start > MAX_KEY)) throw new NotSimple();
     // In brackets, the value may directly follow a key in quotes.
@@ -74,12 +74,12 @@ export class FlowReader {
     return key;
   }
 
-  readScalar(): YamlValue {
+  readScalar(indent: number): YamlValue {
     const cursor = this.#cursor;
     const { at: start } = cursor;
-    cursor.at = scalarEnd(cursor, start, cursor.flowDepth > 0);
+    cursor.at = scalarEnd(cursor, start, indent);
     this.addScalar(start, cursor.at);
-    return scalarValue(cursor, start, cursor.at);
+    return scalarValue(cursor, start, cursor.at, indent);
   }
 
   /**
@@ -90,7 +90,7 @@ export class FlowReader {
   readFlow(indent: number): YamlValue {
     const cursor = this.#cursor;
     const { code } = cursor;
-    if (!isOpeningBracket(code)) return this.readScalar();
+    if (!isOpeningBracket(code)) return this.readScalar(indent);
     cursor.flowDepth += 1;
     const value = code === MAP_START ? this.#readMap(indent) : this.#readList(indent);
     cursor.flowDepth -= 1;

@@ -5,7 +5,7 @@ import { COLON, CR, DASH, GREATER, HASH, isOpeningBracket, LF, PIPE } from './ch
 import { Cursor } from './cursor.ts';
 import { FlowReader, type Members } from './flow-reader.ts';
 import { NotSimple } from './not-simple.ts';
-import { scalarEnd } from './scalar-text.ts';
+import { keyEnd } from './scalar-text.ts';
 
 /** A text that was read without the YAML parser. */
 export interface SimpleDocument {
@@ -111,7 +111,7 @@ class BlockReader {
     const cursor = this.#cursor;
     const { at, code } = cursor;
     const isOther = isOpeningBracket(code) || code === HASH || code === PIPE || code === GREATER;
-    return !isOther && !cursor.isBlankAt(at) && cursor.codeAt(scalarEnd(cursor, at, false)) === COLON;
+    return !isOther && !cursor.isBlankAt(at) && cursor.codeAt(keyEnd(cursor, at)) === COLON;
   }
 
   /** Reads the value after a colon or a dash, and the rest of its line. */
@@ -121,8 +121,13 @@ class BlockReader {
     const { code } = cursor;
     if (code === LF || code === CR || code === HASH || code === -1) return this.#readBelow(column, isInMap);
     if (code === PIPE || code === GREATER) return this.#readText(column);
-    const value = isOpeningBracket(code) ? this.#flow.readFlow(column + 1) : this.#flow.readScalar();
-    cursor.endLine();
+    return this.#readFlow(column);
+  }
+
+  /** Reads a value in brackets or a scalar, and the rest of its line. */
+  #readFlow(column: number): YamlValue {
+    const value = this.#flow.readFlow(column + 1);
+    this.#cursor.endLine();
     return value;
   }
 
@@ -140,7 +145,8 @@ class BlockReader {
     const cursor = this.#cursor;
     const { at: start } = cursor;
     cursor.endLine();
-    if (cursor.column > column) return this.#readBlock(cursor.column);
+    if (cursor.column > column)
+      return cursor.isDashAt(cursor.at) || this.#isKey() ? this.#readBlock(cursor.column) : this.#readFlow(column);
     // A list may have the column of its key.
     if (isInMap && cursor.column === column && cursor.isDashAt(cursor.at)) return this.#readList(column);
     this.#flow.addScalar(start, start);

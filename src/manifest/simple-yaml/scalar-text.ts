@@ -13,15 +13,48 @@ function asciiTable(characters: string): readonly boolean[] {
   return Array.from({ length: 0x80 }, (_, code) => characters.includes(String.fromCharCode(code)));
 }
 
-/** Returns the end of the scalar on one line, with or without quotes, that begins at an offset. */
-export function scalarEnd(cursor: Cursor, start: number, isInFlow: boolean): number {
-  const code = cursor.codeAt(start);
-  return isQuote(code) ? quotedEnd(cursor, start) : plainEnd(cursor, start, isInFlow);
+/** Returns the end of the key that may begin at an offset: a scalar on one line, with or without quotes. */
+export function keyEnd(cursor: Cursor, start: number): number {
+  if (!isQuote(cursor.codeAt(start))) return plainEnd(cursor, start);
+  const end = quotedEnd(cursor, start);
+  return Math.min(end, cursor.lineEnd(start));
 }
 
-function plainEnd(cursor: Cursor, start: number, isInFlow: boolean): number {
-  const { text } = cursor;
+/**
+ * Returns the end of the scalar that begins at an offset.
+ *
+ * @param indent the least column of its lines after the first
+ */
+export function scalarEnd(cursor: Cursor, start: number, indent: number): number {
+  if (isQuote(cursor.codeAt(start))) return quotedEnd(cursor, start);
+  let end = plainEnd(cursor, start);
+  for (let next = nextLine(cursor, end, indent); next !== -1; next = nextLine(cursor, end, indent)) {
+    const lineEnd = plainLineEnd(cursor, next);
+    if (lineEnd === next) break;
+    end = lineEnd;
+  }
+  return end;
+}
+
+/** Returns the start of the line that continues a scalar without quotes; -1 if none does. */
+function nextLine(cursor: Cursor, end: number, indent: number): number {
+  for (let at = cursor.spacesEnd(end); cursor.isLineEndAt(at); ) {
+    const lineStart = cursor.lineEnd(at) + 1;
+    at = cursor.spacesEnd(lineStart);
+    if (!cursor.isLineEndAt(at)) return at - lineStart >= indent && indent > 0 && cursor.codeAt(at) !== HASH ? at : -1;
+  }
+  return -1;
+}
+
+function plainEnd(cursor: Cursor, start: number): number {
   if (!beginsPlain(cursor, start)) throw new NotSimple();
+  return plainLineEnd(cursor, start);
+}
+
+/** Returns the end of a scalar without quotes, or of one of its lines. */
+function plainLineEnd(cursor: Cursor, start: number): number {
+  const { text } = cursor;
+  const isInFlow = cursor.flowDepth > 0;
   let end = start;
   let bits = 0;
   for (let at = start; at < text.length; at += 1) {
@@ -54,7 +87,6 @@ function quotedEnd({ text }: Cursor, start: number): number {
   const quote = text.charCodeAt(start);
   for (let at = start + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code === LF) break;
     if (code === BACKSLASH && quote === DOUBLE_QUOTE) at += 1;
     else if (code === quote) {
       const isDoubled = quote !== DOUBLE_QUOTE && text.charCodeAt(at + 1) === quote;
@@ -65,23 +97,60 @@ function quotedEnd({ text }: Cursor, start: number): number {
   throw new NotSimple();
 }
 
-/** Returns the value of the scalar between two offsets. */
-export function scalarValue({ text }: Cursor, start: number, end: number): YamlValue {
-  const code = text.charCodeAt(start);
-  if (code === DOUBLE_QUOTE) return doubleQuotedValue(text, start, end);
-  if (isQuote(code)) return text.slice(start + 1, end - 1).replaceAll("''", "'");
-  const value = plainValue(text.slice(start, end));
+/**
+ * Returns the value of the scalar between two offsets.
+ *
+ * @param indent as for `scalarEnd`
+ */
+export function scalarValue({ text }: Cursor, start: number, end: number, indent: number): YamlValue {
+  const source = text.slice(start, end);
+  const isQuoted = isQuote(text.charCodeAt(start));
+  const isLong = source.includes('\n');
+  if (isQuoted) {
+    if (isLong && !areIndented(source, indent)) throw new NotSimple();
+    return source.startsWith('"') ? doubleQuotedValue(source, isLong) : singleQuotedValue(source, isLong);
+  }
+  const value = plainValue(isLong ? foldLines(source) : source);
   if (value === undefined) throw new NotSimple();
   return value;
 }
 
-function doubleQuotedValue(text: string, start: number, end: number): string {
-  const inner = text.slice(start + 1, end - 1);
-  if (!inner.includes('\\')) return inner;
+/** True if the lines after the first are empty, or indented as required. */
+function areIndented(source: string, indent: number): boolean {
+  if (indent === 0) return false;
+  const lines = source.split('\n').slice(1);
+  return lines.every((line) => line.search(/[^ \r]/) === -1 || line.search(/[^ ]/) >= indent);
+}
+
+function doubleQuotedValue(source: string, isLong: boolean): string {
+  const inner = source.slice(1, -1);
+  if (!inner.includes('\\')) return isLong ? foldLines(inner) : inner;
   // The escapes of JSON have the same meaning in YAML, which has others too.
   try {
-    return JSON.parse(text.slice(start, end));
+    return JSON.parse(source);
   } catch {
     throw new NotSimple();
   }
+}
+
+function singleQuotedValue(source: string, isLong: boolean): string {
+  const inner = source.slice(1, -1);
+  return (isLong ? foldLines(inner) : inner).replaceAll("''", "'");
+}
+
+/** Joins the lines of a scalar with spaces. An empty line is a line break. */
+function foldLines(source: string): string {
+  const lines = source.split(/ *\r?\n */);
+  const last = lines.length - 1;
+  let folded = lines[0] ?? '';
+  let separator = ' ';
+  for (const [index, line] of lines.entries()) {
+    if (index === 0) continue;
+    if (line !== '' || index === last) {
+      folded += separator + line;
+      separator = ' ';
+    } else if (separator === ' ') separator = '\n';
+    else folded += '\n';
+  }
+  return folded;
 }
