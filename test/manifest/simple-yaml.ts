@@ -13,6 +13,7 @@ export const SAMPLES = [
   'a:\r\n  - b: 1\r\n    c: "x" # y\r\n\r\n  - d\r\ne: [1,\r\n  2]\r\n',
   'a: b c\n  d e # f\n\nb: "x y\n  z\n\n  w "\nc: \'it\'\'s\n   so\n  \'\nd:\n  long\n  text\ne:\n  "q: r\n  s"\nf:\n  [a, b,\n  c d\n  e]\n',
   'a:\n  - long: text that goes\n      on and on\n    x: 1\n  - "a\n    b"\n  -\n    k\n    l\nb: {c: "x\n  y", d: z\n  w}\n',
+  'a: &x\n  b: &y {c: d}\n  e: [f]\ng: *x\nh:\n  - &z i # j\n  - *z\n  - *x # k\n  - &m\n    n: *y\nl: *m\no: &t |\n  text\np: *t\n',
 ] as const;
 
 const FRAGMENTS = [
@@ -34,11 +35,32 @@ const FRAGMENTS = [
     "'",
     "''",
   ],
-  ...['{', '}', '[', ']', ',', ':', ': ', '-', '- ', '? ', '|\n', '>-\n', '&a ', '*a', '!t ', '@', '%', '---\n', '...'],
+  ...[
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    ':',
+    ': ',
+    '-',
+    '- ',
+    '? ',
+    '|\n',
+    '>-\n',
+    '&x ',
+    '*x',
+    '&m\n',
+    '!t ',
+    '@',
+    '%',
+    '---\n',
+    '...',
+  ],
   ...['<<: ', '__proto__: ', 'a: ', '"a":', '1e999', '0', '.', '~', 'x', '\u201C', '\uFF1A', 'true'],
 ] as const;
 
-/** Texts after one to three random edits: fragments, lines that move, and other indentation. */
+/** Texts after one or two random edits: fragments, lines that move, and other indentation. */
 export function yamlEdits(text: string): fc.Arbitrary<string> {
   const fragment = fc.tuple(fc.nat(text.length), fc.constantFrom(...FRAGMENTS), fc.nat(2)).map(
     ([at, part, cut]) =>
@@ -58,7 +80,7 @@ export function yamlEdits(text: string): fc.Arbitrary<string> {
         all.slice(0, at) + all.slice(at + cut),
   );
   return fc
-    .array(fc.oneof(fragment, line, removal), { minLength: 1, maxLength: 3 })
+    .array(fc.oneof(fragment, line, removal), { minLength: 1, maxLength: 2 })
     .map((edits) => edits.reduce((all, edit) => edit(all), text));
 }
 

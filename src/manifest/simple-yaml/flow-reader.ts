@@ -27,6 +27,8 @@ export class FlowReader {
   readonly #cursor: Cursor;
   readonly #positions: ValuePositions;
   #depth = 0;
+  /** The number of values behind aliases. */
+  #copies = 0;
 
   constructor(cursor: Cursor, positions: ValuePositions) {
     this.#cursor = cursor;
@@ -47,13 +49,28 @@ export class FlowReader {
     this.#positions.close(row, this.#cursor.at);
   }
 
-  addScalar(start: number, end: number): void {
+  /** Returns the row of the scalar in the positions. */
+  addScalar(start: number, end: number): number {
     this.#checkLimits();
-    this.#positions.add(SCALAR, start, end);
+    return this.#positions.add(SCALAR, start, end);
+  }
+
+  /** Copies the value of an anchor for an alias, so that defaults may be added to one of them. */
+  copy(value: YamlValue): YamlValue {
+    this.#copies += 1;
+    this.#checkLimits();
+    if (value === null || typeof value !== 'object') return value;
+    this.#depth += 1;
+    const copied = Array.isArray(value)
+      ? value.map((member) => this.copy(member))
+      : Object.fromEntries(Object.entries(value).map(([key, member]) => [key, this.copy(member)]));
+    this.#depth -= 1;
+    return copied;
   }
 
   #checkLimits(): void {
-    if (this.#depth > MAX_DEPTH || this.#positions.count + 1 >= MAX_NODES) throw new NotSimple();
+    const count = this.#positions.count + this.#copies + 1;
+    if (this.#depth > MAX_DEPTH || count >= MAX_NODES) throw new NotSimple();
   }
 
   /** Reads a key and its colon. */

@@ -1,7 +1,7 @@
 import { BLOCK_LIST, BLOCK_MAP, ValuePositions } from '../value-positions.ts';
 import type { YamlValue } from '../yaml-values.ts';
 import { readBlockScalar } from './block-scalar.ts';
-import { COLON, CR, DASH, GREATER, HASH, isOpeningBracket, LF, PIPE } from './characters.ts';
+import { AMPERSAND, ASTERISK, COLON, CR, DASH, GREATER, HASH, isOpeningBracket, LF, PIPE } from './characters.ts';
 import { Cursor } from './cursor.ts';
 import { FlowReader, type Members } from './flow-reader.ts';
 import { NotSimple } from './not-simple.ts';
@@ -35,10 +35,15 @@ export function readSimpleYaml(text: string): SimpleDocument | undefined {
   }
 }
 
+/** An anchor or an alias with a usual name, and the space or line break after it. */
+const ANCHOR_OR_ALIAS = /[&*]([\w-]+)(?=[ \r\n]|$)/y;
+
 class BlockReader {
   readonly #cursor: Cursor;
   readonly #positions = new ValuePositions();
   readonly #flow: FlowReader;
+  /** The values of the anchors, and their rows in the positions. */
+  readonly #anchors = new Map<string, { readonly value: YamlValue; readonly row: number }>();
 
   constructor(text: string) {
     this.#cursor = new Cursor(text);
@@ -110,8 +115,8 @@ class BlockReader {
   #isKey(): boolean {
     const cursor = this.#cursor;
     const { at, code } = cursor;
-    const isOther = isOpeningBracket(code) || code === HASH || code === PIPE || code === GREATER;
-    return !isOther && !cursor.isBlankAt(at) && cursor.codeAt(keyEnd(cursor, at)) === COLON;
+    const isOther = code === HASH || code === PIPE || code === GREATER || code === AMPERSAND || code === ASTERISK;
+    return !isOther && !isOpeningBracket(code) && !cursor.isBlankAt(at) && cursor.codeAt(keyEnd(cursor, at)) === COLON;
   }
 
   /** Reads the value after a colon or a dash, and the rest of its line. */
@@ -121,7 +126,46 @@ class BlockReader {
     const { code } = cursor;
     if (code === LF || code === CR || code === HASH || code === -1) return this.#readBelow(column, isInMap);
     if (code === PIPE || code === GREATER) return this.#readText(column);
+    if (code === AMPERSAND) return this.#readAnchored(column);
+    if (code === ASTERISK) return this.#readAlias();
     return this.#readFlow(column);
+  }
+
+  /** Reads an anchor and its value, which is on the same line or a block on the lines below. */
+  #readAnchored(column: number): YamlValue {
+    const cursor = this.#cursor;
+    const name = this.#readName();
+    const row = this.#positions.count;
+    cursor.skipSpaces();
+    const isBelow = cursor.isLineEndAt(cursor.at) || cursor.code === HASH;
+    if (isBelow) cursor.endLine();
+    const isBlock = cursor.isDashAt(cursor.at) || this.#isKey();
+    // An anchor on the line of a key is that of the key.
+    if (isBlock !== isBelow || (isBelow && cursor.column <= column) || this.#anchors.has(name)) throw new NotSimple();
+    const value = isBlock ? this.#readBlock(cursor.column) : this.#readMember(column, false);
+    this.#anchors.set(name, { value, row });
+    return value;
+  }
+
+  #readAlias(): YamlValue {
+    const cursor = this.#cursor;
+    const { at: start } = cursor;
+    const anchor = this.#anchors.get(this.#readName());
+    if (anchor === undefined) throw new NotSimple();
+    this.#positions.setAlias(this.#flow.addScalar(start, cursor.at), anchor.row);
+    const value = this.#flow.copy(anchor.value);
+    cursor.endLine();
+    return value;
+  }
+
+  /** Reads the name of an anchor or an alias. */
+  #readName(): string {
+    const cursor = this.#cursor;
+    ANCHOR_OR_ALIAS.lastIndex = cursor.at;
+    const [all = '', name] = ANCHOR_OR_ALIAS.exec(cursor.text) ?? [];
+    if (name === undefined) throw new NotSimple();
+    cursor.at += all.length;
+    return name;
   }
 
   /** Reads a value in brackets or a scalar, and the rest of its line. */
