@@ -56,6 +56,7 @@ describe('simple YAML text', () => {
     ['a tab', 'a:\t1\n'],
     ['a byte order mark', '\uFEFFa: 1\n'],
     ['a second document', 'a: 1\n---\nb: 2\n'],
+    ['a second document with a key on its first line', 'a: 1\n--- b: 2\n'],
     ['the end of a document', 'a: 1\n...\n'],
     ['a directive', '%YAML 1.2\n---\na: 1\n'],
     ['a tag', 'a: !x 1\n'],

@@ -17,7 +17,8 @@ function asciiTable(characters: string): readonly boolean[] {
 export function keyEnd(cursor: Cursor, start: number): number {
   if (!isQuote(cursor.codeAt(start))) return plainEnd(cursor, start);
   const end = quotedEnd(cursor, start);
-  return Math.min(end, cursor.lineEnd(start));
+  // A search for the end of the line would read all of a JSON text on one line, for each key.
+  return cursor.text.slice(start, end).includes('\n') ? cursor.lineEnd(start) : end;
 }
 
 /**
@@ -140,12 +141,13 @@ function singleQuotedValue(source: string, isLong: boolean): string {
 
 /** Joins the lines of a scalar with spaces. An empty line is a line break. */
 function foldLines(source: string): string {
-  const lines = source.split(/ *\r?\n */);
+  const lines = source.split('\n');
   const last = lines.length - 1;
-  let folded = lines[0] ?? '';
+  let folded = trimEnd(lines[0] ?? '');
   let separator = ' ';
-  for (const [index, line] of lines.entries()) {
-    if (index === 0) continue;
+  for (let index = 1; index <= last; index += 1) {
+    const content = trimStart(lines[index] ?? '');
+    const line = index === last ? content : trimEnd(content);
     if (line !== '' || index === last) {
       folded += separator + line;
       separator = ' ';
@@ -153,4 +155,18 @@ function foldLines(source: string): string {
     else folded += '\n';
   }
   return folded;
+}
+
+// `trim` of JavaScript would remove other white space too, which belongs to the text.
+
+function trimStart(line: string): string {
+  const start = line.search(/[^ ]/);
+  return start === -1 ? '' : line.slice(start);
+}
+
+/** Removes the spaces at the end of a line, and the carriage return of its line break. */
+function trimEnd(line: string): string {
+  let end = line.endsWith('\r') ? line.length - 1 : line.length;
+  while (line.charCodeAt(end - 1) === SPACE) end -= 1;
+  return line.slice(0, end);
 }
