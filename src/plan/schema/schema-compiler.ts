@@ -8,7 +8,7 @@ import { withHiddenKeywords } from './hidden-keywords.ts';
 import { bundleSchemasSliced, type SchemaRoot } from './schema-bundle.ts';
 import { createSchemaCheck } from './schema-check.ts';
 import { createRecursionCheck } from './schema-recursion.ts';
-import { typesAt } from './schema-walk.ts';
+import { type LocatedSchema, schemasWithin, typesAt, valueAt } from './schema-walk.ts';
 import { unevaluatedFindings } from './unevaluated-findings.ts';
 import {
   type ContentValidator,
@@ -51,20 +51,21 @@ export function* createSchemaCompiler(
   const recursionFindings = createRecursionCheck(root);
   const validContents = new Set<string>();
   const compile = (path: Path): ValueValidator | Finding[] => {
-    const { findings: own, isValid } = check(path);
+    const schemas = schemasWithin(valueAt(root, path), path);
+    const { findings: own, isValid } = check(path, schemas);
     if (!isValid) return [...own];
-    const errors = [...unevaluatedFindings(root, path), ...recursionFindings(path)];
+    const errors = [...unevaluatedFindings(root, schemas), ...recursionFindings(schemas)];
     if (errors.length > 0) return errors;
     const validator = contentValidatorAt(path);
     try {
-      if (needsCompilation(validator, path)) validator.compile();
+      if (needsCompilation(validator, schemas)) validator.compile();
       return validator.validate;
     } catch (error) {
       return [errorAt(path, 'body-schema', `this JSON Schema does not compile: ${reasonOf(error)}`)];
     }
   };
-  const needsCompilation = ({ content }: ContentValidator, path: Path) =>
-    neededContents.has(content) || !certainlyCompiles(root, path);
+  const needsCompilation = ({ content }: ContentValidator, schemas: readonly LocatedSchema[]) =>
+    neededContents.has(content) || !certainlyCompiles(root, schemas);
   const compiler: SchemaCompiler = {
     root: markedRoot,
     redactedRoot: redactRoot(root, secrets),

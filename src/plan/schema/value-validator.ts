@@ -1,5 +1,4 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js';
-import { formatPointer } from '../../json-pointer.ts';
 import type { Path } from '../../problem/finding.ts';
 import type { SlicedWork } from '../sliced-work.ts';
 import type { Violation } from '../violation.ts';
@@ -51,7 +50,7 @@ export interface SchemaValidators {
 export function createSchemaValidators(root: SchemaRoot): SchemaValidators {
   const ajv = createAjvValidator(root, false);
   const explainingAjv = createAjvValidator(root, true);
-  const byPointer = new Map<string, ContentValidator>();
+  const bySchema = new Map<unknown, ContentValidator>();
   const byContent = new Map<string, ContentValidator>();
   const compiledContents = new Set<string>();
   const create = (content: string, path: Path): ContentValidator => {
@@ -68,12 +67,12 @@ export function createSchemaValidators(root: SchemaRoot): SchemaValidators {
     };
   };
   const contentValidatorAt = (path: Path): ContentValidator => {
-    const pointer = formatPointer(path);
-    const known = byPointer.get(pointer);
+    const schema = valueAt(root, path);
+    const known = bySchema.get(schema);
     if (known !== undefined) return known;
-    const content = JSON.stringify(valueAt(root, path)) ?? '';
+    const content = JSON.stringify(schema) ?? '';
     const validator = byContent.get(content) ?? create(content, path);
-    byPointer.set(pointer, validator);
+    bySchema.set(schema, validator);
     byContent.set(content, validator);
     return validator;
   };
