@@ -145,7 +145,8 @@ function hasFileReference(holder: unknown, isFile: boolean): boolean {
   if (holder === null || typeof holder !== 'object') return false;
   const { $ref: reference } = holder as Record<string, unknown>;
   if (typeof reference === 'string' && (isFile || !reference.startsWith('#'))) return true;
-  return Object.values(holder).some((inside) => hasFileReference(inside, isFile));
+  if (Array.isArray(holder)) return holder.some((item) => hasFileReference(item, isFile));
+  return Object.keys(holder).some((key) => hasFileReference((holder as Record<string, unknown>)[key], isFile));
 }
 
 /** True if a route has schemas: most have none, and there may be thousands of routes. */

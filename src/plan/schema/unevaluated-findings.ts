@@ -5,21 +5,24 @@ import { inPlaceSchemasOf, isMap, type LocatedSchema, valueAt } from './schema-w
 const RULE = 'body-schema';
 
 /**
- * Reports `unevaluatedProperties` and `unevaluatedItems` in schemas where ajv forgets which members or items other keywords
+ * Finds `unevaluatedProperties` and `unevaluatedItems` in schemas where ajv forgets which members or items other keywords
  * have validated, so that it would accept invalid values or refuse valid ones.
  *
  * @param located a schema and its subschemas
  */
-export function* unevaluatedFindings(root: SchemaRoot, located: readonly LocatedSchema[]): Generator<Finding> {
-  for (const { schema, at } of located)
-    for (const key of ['unevaluatedItems', 'unevaluatedProperties'] as const)
-      if (Object.hasOwn(schema, key)) yield* keywordFindings(root, key, schema[key], at);
+export function unevaluatedFindings(root: SchemaRoot, located: readonly LocatedSchema[]): Finding[] {
+  return located.flatMap(({ schema, at }) => [
+    ...(Object.hasOwn(schema, 'unevaluatedItems') ? keywordFindings(root, 'unevaluatedItems', schema, at) : []),
+    ...(Object.hasOwn(schema, 'unevaluatedProperties')
+      ? keywordFindings(root, 'unevaluatedProperties', schema, at)
+      : []),
+  ]);
 }
 
 function* keywordFindings(
   root: SchemaRoot,
   key: 'unevaluatedItems' | 'unevaluatedProperties',
-  value: unknown,
+  { [key]: value }: Record<string, unknown>,
   path: Path,
 ): Generator<Finding> {
   const at = [...path, key];
