@@ -28,7 +28,7 @@ export function inlineSchemas(root: SchemaRoot, path: Path): LocatedSchema[] {
 function schemasInPlace(root: SchemaRoot, path: Path, isFollowed: (keyword: string) => boolean): LocatedSchema[] {
   const schema = valueAt(root, path);
   if (!isMap(schema)) return [];
-  const inside = [...inPlaceSchemasOf(root, path)].filter(({ keyword }) => isFollowed(keyword));
+  const inside = inPlaceSchemasOf(root, path).filter(({ keyword }) => isFollowed(keyword));
   return [{ schema, at: path }, ...inside.flatMap((next) => schemasInPlace(root, next.path, isFollowed))];
 }
 
@@ -40,7 +40,7 @@ function acceptedTypes(root: SchemaRoot, path: Path): ReadonlySet<TextType> {
     for (const type of types) if (!accepted.has(type)) types.delete(type);
   };
   for (const group of ['anyOf', 'oneOf'] as const) {
-    const branches = [...inPlaceSchemasOf(root, path)].filter(({ keyword }) => keyword === group);
+    const branches = inPlaceSchemasOf(root, path).filter(({ keyword }) => keyword === group);
     if (branches.length > 0) keep(new Set(branches.flatMap((branch) => [...acceptedTypes(root, branch.path)])));
   }
   for (const { keyword, path: at } of inPlaceSchemasOf(root, path))

@@ -5,6 +5,7 @@ import { formOf, keywordsWith } from './keywords.ts';
 const DATA_KEYWORDS = new Set(keywordsWith({ isData: true }));
 const SCHEMA_MAPS = new Set(keywordsWith({ holds: 'map' }));
 const IN_PLACE_KEYWORDS = keywordsWith({ appliesTo: 'value' });
+const IN_PLACE = new Set(['$ref', ...IN_PLACE_KEYWORDS]);
 const CONDITIONS = new Set(keywordsWith({ isCondition: true }));
 
 /** True if a keyword's value is data, not a schema. */
@@ -97,10 +98,22 @@ export function mapSchemas<T>(
   return (isNames ? copy : change(copy, path)) as T;
 }
 
-/** Yields the schemas that validate the same value as the one at a path: its reference, and its branches. */
-export function* inPlaceSchemasOf(root: unknown, path: Path): Generator<{ keyword: string; path: Path }> {
+/** A schema that validates the same value as another one, and the keyword of that one that holds it or refers to it. */
+export interface InPlaceSchema {
+  readonly keyword: string;
+  readonly path: Path;
+}
+
+const NONE: readonly InPlaceSchema[] = [];
+
+/** Returns the schemas that validate the same value as the one at a path: its reference, and its branches. */
+export function inPlaceSchemasOf(root: unknown, path: Path): readonly InPlaceSchema[] {
   const schema = valueAt(root, path);
-  if (!isMap(schema)) return;
+  const hasBranches = isMap(schema) && Object.keys(schema).some((keyword) => IN_PLACE.has(keyword));
+  return hasBranches ? [...branchesOf(schema, path)] : NONE;
+}
+
+function* branchesOf(schema: Record<string, unknown>, path: Path): Generator<InPlaceSchema> {
   const target = typeof schema['$ref'] === 'string' ? referencePath(schema['$ref']) : undefined;
   if (target !== undefined) yield { keyword: '$ref', path: target };
   for (const keyword of IN_PLACE_KEYWORDS) {
