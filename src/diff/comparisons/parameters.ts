@@ -83,7 +83,8 @@ function hasDifferentRules({ old, next }: DiffContext, { from, to }: MatchedRout
   return KEYS.some((key) => {
     const [before, now] = [from.entry[key], to.entry[key]];
     if (before === undefined && now === undefined) return false;
-    const isAlike = isDeepStrictEqual(before, now) && contentOf(old, from, key) === contentOf(next, to, key);
+    const isAlike =
+      JSON.stringify(before) === JSON.stringify(now) && contentOf(old, from, key) === contentOf(next, to, key);
     return !isAlike && rulesOf(old, from, key) !== rulesOf(next, to, key);
   });
 }

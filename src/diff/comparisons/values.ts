@@ -119,6 +119,8 @@ function isReportedElsewhere([first, second, third]: Path, { old, next }: Pick<D
 
 function* routeChanges(sides: DiffContext): Generator<Change> {
   for (const { from, to } of matchedRoutes(sides)) {
+    // The values of a route depend on nothing but its text.
+    if (from.route.key === to.route.key) continue;
     const keys = new Set([...Object.keys(from.entry), ...Object.keys(to.entry)]);
     const names = [...keys].filter((key) => !EXCLUDED_ROUTE_KEYS.has(key)).sort();
     for (const suffix of names.flatMap((key) => otherPaths([from.entry, to.entry], key))) {

@@ -63,13 +63,20 @@ export function compileParameters(
         findUnlisted(names, [...path, key, list], Object.keys(rule?.properties ?? {}), findings);
     }
   }
+  return createParameterRules(rules, { route: routeKeyOf(path), root: schemas?.root as SchemaRoot }, deferred);
+}
+
+/** A function of its own, because closures beside the compiler would keep it in memory, and with it the plan before this one. */
+function createParameterRules(
+  rules: readonly Validate[],
+  job: { readonly route: string; readonly root: SchemaRoot },
+  deferred: DeferredValues,
+): ParameterRules {
   const validate: Validate = (requestPath, query, headers) =>
     rules.flatMap((rule) => rule(requestPath, query, headers)).slice(0, MAX_VIOLATIONS);
   const validateWithinBudget: ParameterRules['validateWithinBudget'] = (requestPath, query, headers, client) =>
     withinBudget(() => validate(requestPath, query, headers)) ??
-    validateDeferred({ route: routeKeyOf(path), client, root: schemas?.root as SchemaRoot }, deferred, () =>
-      validate(requestPath, query, headers),
-    );
+    validateDeferred({ ...job, client }, deferred, () => validate(requestPath, query, headers));
   return { validate, validateWithinBudget };
 }
 

@@ -34,15 +34,15 @@ export interface SchemaCompiler {
  * Creates the compiler of a manifest's JSON Schemas and of the files that they refer to. `$ref: '#/schemas/Name'` refers
  * to the manifest itself. Findings about files go to `findings` at once.
  *
- * @param neededContents the schemas that requests needed with the active plan: they are compiled before the new plan is active,
- *   so no request waits for them
+ * @param previous the schemas of another plan. Those that requests needed with it are compiled at once: if it is the active
+ *   plan, no request waits for them. Equal ones are not checked again
  */
 export function* createSchemaCompiler(
   manifest: Manifest,
   readFile: Environment['readFile'],
   secrets: Secrets,
   findings: Finding[],
-  neededContents: ReadonlySet<string>,
+  previous: SchemaCompilations | undefined,
 ): SlicedWork<SchemaCompiler> {
   const { root, referencedPaths: fileTargets, relocate } = yield* bundleSchemasSliced(manifest, readFile, findings);
   const markedRoot = withHiddenKeywords(root, secrets);
@@ -65,7 +65,8 @@ export function* createSchemaCompiler(
     }
   };
   const needsCompilation = ({ content }: ContentValidator, schemas: readonly LocatedSchema[]) =>
-    neededContents.has(content) || !certainlyCompiles(root, schemas);
+    previous?.compiledContents.has(content) === true || !certainlyCompiles(root, schemas);
+  const isValid = ({ content }: ContentValidator) => validContents.has(content) || wasValid(content, previous);
   const compiler: SchemaCompiler = {
     root: markedRoot,
     redactedRoot: redactRoot(root, secrets),
@@ -74,7 +75,7 @@ export function* createSchemaCompiler(
     compile(path, findings) {
       // Nothing refers to the schema of a route, so its content alone decides if it is valid.
       const validator = path[0] === 'routes' ? contentValidatorAt(path) : undefined;
-      if (validator !== undefined && validContents.has(validator.content)) return validator.validate;
+      if (validator !== undefined && isValid(validator)) return validator.validate;
       const compiled = compile(path);
       if (typeof compiled === 'function') {
         if (validator !== undefined) validContents.add(validator.content);
@@ -89,6 +90,11 @@ export function* createSchemaCompiler(
     yield;
   }
   return compiler;
+}
+
+/** True if a plan has a schema with this content, which it has not compiled. References may lead elsewhere in that plan. */
+function wasValid(content: string, plan: SchemaCompilations | undefined): boolean {
+  return plan?.hasContent(content) === true && !plan.compiledContents.has(content) && !content.includes('"$ref"');
 }
 
 /** Removes values from the environment from the schemas of a root. */

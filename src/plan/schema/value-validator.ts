@@ -31,6 +31,8 @@ export interface ContentValidator {
 export interface SchemaCompilations {
   /** The contents of the compiled schemas. */
   readonly compiledContents: ReadonlySet<string>;
+  /** True if a schema of the root has this content. */
+  readonly hasContent: (content: string) => boolean;
   /** Compiles schemas step by step, until this many are compiled. */
   readonly compileAhead: (count: number) => SlicedWork<void>;
 }
@@ -86,7 +88,7 @@ export function createSchemaValidators(root: SchemaRoot): SchemaValidators {
   return {
     validatorAt: (path) => contentValidatorAt(path).validate,
     contentValidatorAt,
-    compilations: { compiledContents, compileAhead },
+    compilations: { compiledContents, hasContent: (content) => byContent.has(content), compileAhead },
   };
 }
 
