@@ -79,8 +79,7 @@ function emptyRange(
   types: ReadonlySet<string>,
   kind: Parameter['kind'],
 ): TextRefusal | undefined {
-  const numbers = (keyword: string) =>
-    schemas.flatMap(({ schema: { [keyword]: value } }) => (typeof value === 'number' ? [value] : []));
+  const numbers = (keyword: string) => numbersOf(schemas, keyword);
   if (types.has('string')) {
     const least = Math.max(kind === 'params' ? 1 : 0, ...numbers('minLength'));
     return least > Math.min(...numbers('maxLength')) ? outOfBounds('text', 'maxLength') : undefined;
@@ -100,6 +99,17 @@ function emptyRange(
   });
   if (!isEmpty && hasMultiple) return undefined;
   return outOfBounds(isInteger ? 'integer' : 'number', numbers('maximum').length > 0 ? 'maximum' : 'exclusiveMaximum');
+}
+
+const NO_NUMBERS: readonly number[] = [];
+
+function numbersOf(schemas: readonly LocatedSchema[], keyword: string): readonly number[] {
+  let numbers = NO_NUMBERS;
+  for (const { schema } of schemas) {
+    const value = schema[keyword];
+    if (typeof value === 'number') numbers = [...numbers, value];
+  }
+  return numbers;
 }
 
 function outOfBounds(noun: string, keyword: string): TextRefusal {
