@@ -15,6 +15,8 @@ export interface Parameter {
   readonly kind: 'headers' | 'params' | 'query';
   /** The path of its schema. */
   readonly path: Path;
+  /** The types that the schema names. */
+  readonly types: ReadonlySet<string>;
   readonly isRequired: boolean;
   readonly validate: ParameterValidator;
 }
@@ -23,7 +25,7 @@ export interface Parameter {
 export function* parameterFindings(root: SchemaRoot, parameter: Parameter): Generator<Finding> {
   const { path, kind, isRequired } = parameter;
   const schema = valueAt(root, path);
-  const types = possibleTypes(root, path);
+  const types = possibleTypes(root, path, parameter.types);
   // `false` states plainly that the query or the head may not have the parameter.
   if (schema === false && kind !== 'params' && !isRequired) return;
   const schemas = requiredSchemas(root, path);

@@ -73,7 +73,10 @@ function* sizeFindings(size: unknown, schema: Record<string, unknown>, at: Path)
     yield errorAtKey(at, RULE, '"contentMaxBytes" validates nothing without contentEncoding: base64; add it');
 }
 
+const NONE: readonly string[] = [];
+
 /** Returns the types that a schema names itself; none if it has no valid `type`. */
 function typesOf({ type }: Record<string, unknown>): readonly string[] {
-  return type === undefined || formErrors('type', type).length > 0 ? [] : [type].flat().map(String);
+  if (type === undefined || formErrors('type', type).length > 0) return NONE;
+  return typeof type === 'string' ? [type] : (type as readonly string[]);
 }

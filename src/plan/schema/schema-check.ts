@@ -29,12 +29,11 @@ export function createSchemaCheck(root: SchemaRoot, fileTargets: readonly Path[]
     const { findings, invalid } = shared;
     // A reference to a file without that schema has been reported, and leads to none of the shared schemas.
     const isShared = (target: string) => findings.has(target);
-    const own = findings.get(formatPointer(path)) ?? findingsIn(root, schemas);
+    const pointer = formatPointer(path);
+    const own = findings.get(pointer) ?? findingsIn(root, schemas);
     const targets = sharedTargets(schemas);
     const isValid =
-      own.length === 0 &&
-      !invalid.has(formatPointer(path)) &&
-      targets.every((target) => isShared(target) && !invalid.has(target));
+      own.length === 0 && !invalid.has(pointer) && targets.every((target) => isShared(target) && !invalid.has(target));
     return { findings: own, isValid };
   };
 }

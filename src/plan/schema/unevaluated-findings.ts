@@ -3,6 +3,7 @@ import type { SchemaRoot } from './schema-bundle.ts';
 import { inPlaceSchemasOf, isMap, type LocatedSchema, valueAt } from './schema-walk.ts';
 
 const RULE = 'body-schema';
+const KEYWORDS = ['unevaluatedItems', 'unevaluatedProperties'] as const;
 
 /**
  * Finds `unevaluatedProperties` and `unevaluatedItems` in schemas where ajv forgets which members or items other keywords
@@ -11,17 +12,16 @@ const RULE = 'body-schema';
  * @param located a schema and its subschemas
  */
 export function unevaluatedFindings(root: SchemaRoot, located: readonly LocatedSchema[]): Finding[] {
-  return located.flatMap(({ schema, at }) => [
-    ...(Object.hasOwn(schema, 'unevaluatedItems') ? keywordFindings(root, 'unevaluatedItems', schema, at) : []),
-    ...(Object.hasOwn(schema, 'unevaluatedProperties')
-      ? keywordFindings(root, 'unevaluatedProperties', schema, at)
-      : []),
-  ]);
+  const findings: Finding[] = [];
+  for (const { schema, at } of located)
+    for (const key of KEYWORDS)
+      if (Object.hasOwn(schema, key)) findings.push(...keywordFindings(root, key, schema, at));
+  return findings;
 }
 
 function* keywordFindings(
   root: SchemaRoot,
-  key: 'unevaluatedItems' | 'unevaluatedProperties',
+  key: (typeof KEYWORDS)[number],
   { [key]: value }: Record<string, unknown>,
   path: Path,
 ): Generator<Finding> {
