@@ -38,7 +38,7 @@ interface LoadedTexts extends Dependencies {
  * Reads, checks and compiles a manifest: `readManifest`, `checkManifest`, `planManifest`. Every verb calls this function. A
  * reload runs the same three stages, but reads and checks in a worker thread, and compiles in slices between requests.
  *
- * @param previous the active plan; unchanged parts of it are reused
+ * @param previous the active plan, or one to compare with; unchanged parts of it are reused
  */
 export function load(source: Source, environment: Environment, previous?: Plan): LoadResult {
   const tracked = trackDependencies(environment);
