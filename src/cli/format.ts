@@ -6,9 +6,9 @@ import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { Auth } from '../plan/tokens/auth.ts';
 import { createCodeFramer } from '../problem/code-frame.ts';
-import type { Severity } from '../problem/finding.ts';
+import type { Range, Severity } from '../problem/finding.ts';
 import { printable } from '../problem/printable.ts';
-import type { Problem, Range } from '../problem/problem.ts';
+import type { Problem } from '../problem/problem.ts';
 
 export const STYLES = { error: 'red', warning: 'yellow', info: 'cyan' } as const satisfies Record<Severity, Style>;
 

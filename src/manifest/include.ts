@@ -1,4 +1,5 @@
 import { suggestion } from '../problem/did-you-mean.ts';
+import { displayPathBeside } from '../problem/display-path.ts';
 import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
 import type { TrackedEnvironment } from './dependencies.ts';
 import { type Document, parse } from './document.ts';
@@ -110,11 +111,6 @@ function readText(file: string, { readFile }: TrackedEnvironment): string | { re
   } catch (error) {
     return { code: fileErrorCode(error) };
   }
-}
-
-/** Returns the printed path of a file beside a manifest: in the same folder, or at the same git revision. */
-export function displayPathBeside(manifest: string, file: string): string {
-  return manifest.slice(0, Math.max(manifest.lastIndexOf('/'), manifest.lastIndexOf(':')) + 1) + file;
 }
 
 function includedFileFindings({ value }: Document): Finding[] {
