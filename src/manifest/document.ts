@@ -30,8 +30,8 @@ export function parse(source: Source): { document: Document; findings: Finding[]
     return { document: createDocument(source, null, createPositionTree(text, null)), findings: [unreadable] };
   const json = readJsonValues(text);
   if (json !== undefined) return { document: createDocument(source, json, createLazyTree(text)), findings: [] };
-  const { root, findings } = parseTree(text);
-  if (findings.length === 0) findings.push(...findLookAlikes(text));
+  const { root, findings: syntaxErrors } = parseTree(text);
+  const findings = syntaxErrors.length === 0 ? findLookAlikes(text) : syntaxErrors;
   const { value, anchors } = findings.length > 0 ? { value: null } : readValues(root, findings);
   return { document: createDocument(source, value, createPositionTree(text, root, anchors)), findings };
 }

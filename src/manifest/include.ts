@@ -47,7 +47,7 @@ export function readDocument(
     }
     const { document, findings: syntax } = parseText({ path: displayPathBeside(source.path, file), text });
     const fileFindings = syntax.length > 0 ? syntax : includedFileFindings(document);
-    findings.push(...fileFindings.map((finding) => withFile(finding, document.file)));
+    for (const finding of fileFindings) findings.push(withFile(finding, document.file));
     return [document];
   });
   const merged = mergeDocuments(main.document, included);

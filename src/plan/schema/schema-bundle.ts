@@ -120,7 +120,7 @@ class Bundler {
       return true;
     }
     this.#texts.set(file, schemaFile);
-    this.#findings.push(...schemaFile.findings.map((finding) => this.#inFile(file, finding, finding.location)));
+    for (const finding of schemaFile.findings) this.#findings.push(this.#inFile(file, finding, finding.location));
     return schemaFile.findings.length === 0 ? schemaFile.document.value : true;
   }
 
