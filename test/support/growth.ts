@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 /** The small run has a tenth of the size. A linear cost is then 10 times as high, and a quadratic one 100 times. */
 const TIMES = 10;
 /** Above the noise of the garbage collector and of other processes, and below a quadratic cost. */
-const MAX_RATIO = 45;
+const MAX_RATIO = 25;
 /** A shorter run says nothing about the cost: most of it is the compilation of the code. */
 const MIN_CPU_MS = 20;
 
