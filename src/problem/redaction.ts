@@ -156,6 +156,6 @@ function redactFinding(finding: Finding, variablesWithin: (path: Path) => readon
   const value = `the value of ${references.join(' and ')}${variables.length > MAX_VARIABLES ? ' and others' : ''}`;
   if (isQuoteFree) return { ...finding, message: `${value} is not valid: ${finding.message}` };
   const message = `${value} breaks the rule ${rule}, and the reason would quote the value; correct the variable, and see: signing-gateway lint --explain ${rule}`;
-  const { fix: _fix, witness: _witness, ...rest } = finding;
+  const { fix: _fix, witness: _witness, inFile: _inFile, ...rest } = finding;
   return { ...rest, message };
 }

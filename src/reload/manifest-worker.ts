@@ -8,7 +8,7 @@ import type { Manifest } from '../manifest/manifest.generated.ts';
 import { type CheckedManifest, checkManifest, type ReadManifest, readManifest } from '../manifest/read-manifest.ts';
 import type { Source } from '../manifest/source.ts';
 import type { Finding } from '../problem/finding.ts';
-import { toProblems } from '../problem/problem.ts';
+import { referencedSources, toProblems } from '../problem/problem.ts';
 import type {
   LocatedProblems,
   ManifestThreadOptions,
@@ -111,7 +111,8 @@ function sendInChunks(routes: readonly unknown[]): MessagePort {
 function locateFindings(findings: readonly Finding[]): LocatedProblems {
   if (last === undefined) throw new Error('no manifest was read');
   const { document, sources } = last.read;
-  return { problems: toProblems(findings, document), sources };
+  const allSources = [...sources, ...referencedSources(findings, document.file)];
+  return { problems: toProblems(findings, document), sources: allSources };
 }
 
 async function runManifestSelfTest(): Promise<LocatedProblems> {

@@ -81,7 +81,7 @@ export function* createSchemaCompiler(
         if (validator !== undefined) validContents.add(validator.content);
         return compiled;
       }
-      findings.push(...compiled.map(relocate));
+      for (const finding of compiled) findings.push(relocate(finding));
       return undefined;
     },
   };

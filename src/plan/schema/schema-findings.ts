@@ -90,6 +90,15 @@ function* patternFindings(root: SchemaRoot, pattern: string, path: Path, error: 
   else yield error(path, RULE, `this pattern is not supported: ${reason}`);
 }
 
+const schemaNames = new WeakMap<SchemaRoot, string[]>();
+
+/** Returns the names of the shared schemas, once for thousands of unknown names. */
+function schemaNamesOf(root: SchemaRoot): string[] {
+  const names = schemaNames.get(root) ?? Object.keys(root.schemas);
+  schemaNames.set(root, names);
+  return names;
+}
+
 function* referenceFindings(root: SchemaRoot, reference: string, path: Path): Generator<Finding> {
   const [first, name, ...rest] = referencePath(reference) ?? [];
   // References to files are checked when the files are read.
@@ -101,7 +110,7 @@ function* referenceFindings(root: SchemaRoot, reference: string, path: Path): Ge
       `"${reference}" refers to something outside of "schemas"; write #/schemas/ and a name, or the relative path of a file`,
     );
   else if (!Object.hasOwn(root.schemas, name))
-    yield errorAt(path, RULE, `no schema is named "${name}"${suggestion(name, Object.keys(root.schemas))}`);
+    yield errorAt(path, RULE, `no schema is named "${name}"${suggestion(name, schemaNamesOf(root))}`);
   else if (isSchema(root.schemas[name]) && !leadsToSchema(root.schemas[name], rest))
     yield errorAt(
       path,
