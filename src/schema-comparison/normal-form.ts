@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../plan/schema/canonical-json.ts';
+import { charge } from '../plan/schema/cost-budget.ts';
 import { keywordsWith } from '../plan/schema/keywords.ts';
 import type { SchemaRoot } from '../plan/schema/schema-bundle.ts';
 import { isMap } from '../plan/schema/schema-walk.ts';
@@ -89,7 +90,9 @@ const MAX_BRANCH = 20_000;
 
 /** True if a schema contains a text that stands for another one. */
 function hasStandIn(schema: Schema): boolean {
-  return JSON.stringify(schema).includes(`"${STAND_IN}":`);
+  const text = JSON.stringify(schema);
+  charge(text.length >> 4);
+  return text.includes(`"${STAND_IN}":`);
 }
 
 /** The keyword of a text that stands for a schema. */
