@@ -22,8 +22,30 @@ const MAX_COMPARED = 4;
  * Yields the combinations of alternatives, one of each choice, as lists of literals. A choice with one possible alternative
  * is made first, and what it excludes is removed from the other choices. Most branches end there.
  */
-export function* branchesOf(choices: readonly Choice[], context: BranchSearchContext): Generator<SchemaLiteral[]> {
-  yield* new Branch(context, [], new Map(), unsharedFirst(choices, context)).branches();
+export function* branchesOf(terms: readonly SchemaTerm[], context: BranchSearchContext): Generator<SchemaLiteral[]> {
+  const signs = new Map<string, string>();
+  const open = terms.flatMap((term) => {
+    const key = context.keyOf(term);
+    signs.set(key.slice(1), key.charAt(0));
+    return context.choicesOf(term).map((choice) => ({ choice, origin: { key, parent: undefined } }));
+  });
+  yield* new Branch(context, [], signs, unsharedFirst(open, context)).branches();
+}
+
+/** The terms that led to a choice. Such a term may equal one of the alternatives: a reference equals its target. */
+interface Origin {
+  readonly key: string;
+  readonly parent: Origin | undefined;
+}
+
+interface OpenChoice {
+  readonly choice: Choice;
+  readonly origin: Origin;
+}
+
+function isOrigin(key: string, origin: Origin): boolean {
+  for (let at: Origin | undefined = origin; at !== undefined; at = at.parent) if (at.key === key) return true;
+  return false;
 }
 
 class Branch {
@@ -31,13 +53,13 @@ class Branch {
   readonly #literals: SchemaLiteral[];
   /** The signs of terms and literals that hold in this branch, by their keys. */
   readonly #signs: Map<string, string>;
-  #open: readonly Choice[];
+  #open: readonly OpenChoice[];
 
   constructor(
     context: BranchSearchContext,
     literals: SchemaLiteral[],
     signs: Map<string, string>,
-    open: readonly Choice[],
+    open: readonly OpenChoice[],
   ) {
     this.#context = context;
     this.#literals = literals;
@@ -47,15 +69,15 @@ class Branch {
 
   *branches(): Generator<SchemaLiteral[]> {
     if (!this.#makeForcedChoices()) return;
-    const [first, ...others] = [...this.#open].sort((one, other) => one.length - other.length);
+    const [first, ...others] = [...this.#open].sort((one, other) => one.choice.length - other.choice.length);
     if (first === undefined) {
       yield this.#literals;
       return;
     }
-    for (const alternative of first) {
+    for (const alternative of first.choice) {
       this.#context.spend(1 + (this.#signs.size >> 6));
-      const branch = new Branch(this.#context, [...this.#literals], new Map(this.#signs), [...others, [alternative]]);
-      yield* branch.branches();
+      const open = [...others, { choice: [alternative], origin: first.origin }];
+      yield* new Branch(this.#context, [...this.#literals], new Map(this.#signs), open).branches();
     }
   }
 
@@ -64,18 +86,18 @@ class Branch {
     for (let isChanged = true; isChanged; ) {
       isChanged = false;
       const pending = [...this.#open];
-      const open: Choice[] = [];
+      const open: OpenChoice[] = [];
       // The loop visits the choices that are added while it runs. Thousands of required members would overflow the stack.
-      for (const choice of pending) {
-        const possible = this.#possibleAlternatives(choice);
+      for (const { choice, origin } of pending) {
+        const possible = this.#possibleAlternatives(choice, origin);
         if (possible === undefined) continue;
         const [only, second] = possible;
         if (only === undefined) return false;
         if (second !== undefined) {
-          open.push(possible);
+          open.push({ choice: possible, origin });
           continue;
         }
-        if (!this.#choose(only, pending)) return false;
+        if (!this.#choose(only, origin, pending)) return false;
         isChanged = true;
       }
       this.#open = open;
@@ -84,24 +106,24 @@ class Branch {
   }
 
   /** Returns the alternatives that may hold; `undefined` if one of them already does. */
-  #possibleAlternatives(choice: Choice): Choice | undefined {
+  #possibleAlternatives(choice: Choice, origin: Origin): Choice | undefined {
     const possible: Alternative[] = [];
     for (const alternative of choice) {
       charge(ALTERNATIVE_COST);
-      const state = this.#stateOf(alternative);
+      const state = this.#stateOf(alternative, origin);
       if (state === 'holds') return undefined;
       if (state === 'open') possible.push(alternative);
     }
     return possible.length === choice.length ? choice : possible;
   }
 
-  #stateOf({ terms, literals }: Alternative): 'holds' | 'excluded' | 'open' {
+  #stateOf({ terms, literals }: Alternative, origin: Origin): 'holds' | 'excluded' | 'open' {
     let holds = true;
     for (const term of terms) {
       const key = this.#context.keyOf(term);
       const known = this.#signs.get(key.slice(1));
       if (known !== undefined && known !== key.charAt(0)) return 'excluded';
-      holds &&= known !== undefined;
+      holds &&= known !== undefined && !isOrigin(key, origin);
     }
     for (const literal of literals) {
       const key = keyOfLiteral(literal);
@@ -139,7 +161,7 @@ class Branch {
   }
 
   /** Adds an alternative to the branch, and its choices to `pending`. Returns false if it contradicts the branch. */
-  #choose({ terms, literals }: Alternative, pending: Choice[]): boolean {
+  #choose({ terms, literals }: Alternative, origin: Origin, pending: OpenChoice[]): boolean {
     this.#context.spend(1 + (terms.length >> 3));
     for (const literal of literals) {
       const key = keyOfLiteral(literal);
@@ -150,9 +172,9 @@ class Branch {
     }
     for (const term of terms) {
       const key = this.#context.keyOf(term);
-      if (this.#signs.get(key.slice(1)) === key.charAt(0)) continue;
+      if (this.#signs.get(key.slice(1)) === key.charAt(0) && !isOrigin(key, origin)) continue;
       if (!this.#hold(key)) return false;
-      pending.push(...this.#context.choicesOf(term));
+      for (const choice of this.#context.choicesOf(term)) pending.push({ choice, origin: { key, parent: origin } });
     }
     return true;
   }
@@ -189,9 +211,9 @@ function createLiteralKey(literal: SchemaLiteral): string {
  * Sorts the alternatives of each choice: first those that demand a schema which no other choice mentions. If two long lists
  * of branches differ in one of them, that branch is the difference.
  */
-function unsharedFirst(choices: readonly Choice[], { keyOf }: BranchSearchContext): Choice[] {
+function unsharedFirst(open: readonly OpenChoice[], { keyOf }: BranchSearchContext): OpenChoice[] {
   const holders = new Map<string, number>();
-  for (const [index, choice] of choices.entries())
+  for (const [index, { choice }] of open.entries())
     for (const { terms } of choice)
       for (const term of terms) {
         charge(ALTERNATIVE_COST);
@@ -201,14 +223,10 @@ function unsharedFirst(choices: readonly Choice[], { keyOf }: BranchSearchContex
       }
   const rank = ({ terms }: Alternative) =>
     terms.some((term) => term.isPositive && holders.get(keyOf(term).slice(1)) !== SEVERAL) ? 0 : 1;
-  return choices.map((choice) =>
-    choice.length < 2
-      ? choice
-      : choice
-          .map((alternative) => [rank(alternative), alternative] as const)
-          .sort(([one], [other]) => one - other)
-          .map(([, alternative]) => alternative),
-  );
+  return open.map(({ choice, origin }) => {
+    const [unshared, others] = [0, 1].map((wanted) => choice.filter((alternative) => rank(alternative) === wanted));
+    return { choice: [...(unshared ?? []), ...(others ?? [])], origin };
+  });
 }
 
 const SEVERAL = -1;

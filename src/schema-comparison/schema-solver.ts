@@ -112,13 +112,12 @@ export class SchemaSolver {
   }
 
   #branches(terms: readonly SchemaTerm[], type: JsonType): Generator<SchemaLiteral[]> {
-    const choices = (term: SchemaTerm) => this.#choicesOf(term, type);
     const context: BranchSearchContext = {
       keyOf: (term) => this.#keyOf(term),
-      choicesOf: choices,
+      choicesOf: (term) => this.#choicesOf(term, type),
       spend: (steps) => this.#budget.spend(steps),
     };
-    return branchesOf(terms.flatMap(choices), context);
+    return branchesOf(terms, context);
   }
 
   /** Returns the choices of a term for values of a type. */
