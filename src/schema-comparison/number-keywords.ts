@@ -37,7 +37,7 @@ function reachesNumbers(root: SchemaRoot, reference: string): boolean {
 }
 
 /** True if a schema has a keyword that compares numbers, without following its references. */
-function namesNumbers(schema: unknown): boolean {
+export function namesNumbers(schema: unknown): boolean {
   for (const { key, value } of keywordsOf(schema, [])) {
     charge(KEYWORD_COST);
     if (NUMERIC.has(key) || key === 'uniqueItems') return true;
