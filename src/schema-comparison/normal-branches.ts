@@ -9,7 +9,13 @@ type Mutable = Record<string, unknown>;
 export function simplifyBranches(next: Mutable, limits: SimplificationLimits): boolean {
   if (next['not'] === false) delete next['not'];
   if (isTrue(next['not'])) return false;
-  if (limits.keepsEvaluated || limits.isOrdered) return true;
+  if (limits.isOrdered) return true;
+  if (limits.keepsEvaluated) {
+    // Every branch may evaluate members, so none is removed.
+    for (const keyword of ['anyOf', 'oneOf'])
+      if (Array.isArray(next[keyword])) next[keyword] = sortedSchemas(next[keyword]);
+    return true;
+  }
   const { not: negated } = next;
   if (isMap(negated) && 'not' in negated && Object.keys(negated).length === 1 && isExactCondition(negated)) {
     delete next['not'];
