@@ -10,7 +10,7 @@ type ItemCount = Literal<'matching-items'>;
 
 /** The maximum number of items of a solution. */
 const MAX_ITEMS = 2_000;
-/** The search tries at least so many values of an item, if it has them. */
+/** The search tries at least ten values of an item, if there are ten. */
 const MANY_ITEMS = 10;
 /** The lengths to try above the minimum. */
 const EXTRA_LENGTHS = 4;

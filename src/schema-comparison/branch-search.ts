@@ -1,9 +1,9 @@
 import { charge } from '../plan/schema/cost-budget.ts';
 import { itemSchema, memberSchemas } from './evaluate-schema.ts';
-import type { Alternative, SchemaLiteral, SchemaTerm } from './schema-terms.ts';
+import type { SchemaAlternative, SchemaLiteral, SchemaTerm } from './schema-terms.ts';
 
 /** The alternatives of which one must be chosen. */
-export type Choice = readonly Alternative[];
+export type Choice = readonly SchemaAlternative[];
 
 /** The parts of the solver that the search for branches uses. */
 export interface BranchSearchContext {
@@ -107,7 +107,7 @@ class Branch {
 
   /** Returns the alternatives that may hold; `undefined` if one of them already does. */
   #possibleAlternatives(choice: Choice, origin: Origin): Choice | undefined {
-    const possible: Alternative[] = [];
+    const possible: SchemaAlternative[] = [];
     for (const alternative of choice) {
       charge(ALTERNATIVE_COST);
       const state = this.#stateOf(alternative, origin);
@@ -117,7 +117,7 @@ class Branch {
     return possible.length === choice.length ? choice : possible;
   }
 
-  #stateOf({ terms, literals }: Alternative, origin: Origin): 'holds' | 'excluded' | 'open' {
+  #stateOf({ terms, literals }: SchemaAlternative, origin: Origin): 'holds' | 'excluded' | 'open' {
     let holds = true;
     for (const term of terms) {
       const key = this.#context.keyOf(term);
@@ -161,7 +161,7 @@ class Branch {
   }
 
   /** Adds an alternative to the branch, and its choices to `pending`. Returns false if it contradicts the branch. */
-  #choose({ terms, literals }: Alternative, origin: Origin, pending: OpenChoice[]): boolean {
+  #choose({ terms, literals }: SchemaAlternative, origin: Origin, pending: OpenChoice[]): boolean {
     this.#context.spend(1 + (terms.length >> 3));
     for (const literal of literals) {
       const key = keyOfLiteral(literal);
@@ -221,7 +221,7 @@ function unsharedFirst(open: readonly OpenChoice[], { keyOf }: BranchSearchConte
         const known = holders.get(name);
         holders.set(name, known === undefined || known === index ? index : SEVERAL);
       }
-  const rank = ({ terms }: Alternative) =>
+  const rank = ({ terms }: SchemaAlternative) =>
     terms.some((term) => term.isPositive && holders.get(keyOf(term).slice(1)) !== SEVERAL) ? 0 : 1;
   return open.map(({ choice, origin }) => {
     const [unshared, others] = [0, 1].map((wanted) => choice.filter((alternative) => rank(alternative) === wanted));

@@ -11,7 +11,7 @@ export function simplifyBranches(next: Mutable, limits: SimplificationLimits): b
   if (isTrue(next['not'])) return false;
   if (limits.isOrdered) return true;
   if (limits.keepsEvaluated) {
-    // Every branch may evaluate members, so none is removed.
+    // Every branch may evaluate members, so all of them remain.
     for (const keyword of ['anyOf', 'oneOf'])
       if (Array.isArray(next[keyword])) next[keyword] = sortedSchemas(next[keyword]);
     return true;

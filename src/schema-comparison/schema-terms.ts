@@ -48,7 +48,7 @@ export interface SomeMember {
 }
 
 /** One way to satisfy a part of a schema. */
-export interface Alternative {
+export interface SchemaAlternative {
   readonly terms: readonly SchemaTerm[];
   readonly literals: readonly SchemaLiteral[];
 }
@@ -56,13 +56,13 @@ export interface Alternative {
 /** A part of a schema: one keyword, or several that work together. A value meets the schema if it meets all parts. */
 export interface SchemaPart {
   /** The ways to meet the part. */
-  readonly met: readonly Alternative[];
+  readonly met: readonly SchemaAlternative[];
   /** The ways to violate the part. */
-  readonly violated: readonly Alternative[];
+  readonly violated: readonly SchemaAlternative[];
 }
 
 /** Returns the alternatives of a term, as a list of choices of which each must be made. */
-export function choicesOf(term: SchemaTerm, type: JsonType, partsOf: PartsOf): (readonly Alternative[])[] {
+export function choicesOf(term: SchemaTerm, type: JsonType, partsOf: PartsOf): (readonly SchemaAlternative[])[] {
   if (!isMap(term.schema)) return (term.schema !== false) === term.isPositive ? [] : [[]];
   const parts = partsOf(term.root, term.schema, type);
   return term.isPositive ? parts.map(({ met }) => met) : [parts.flatMap(({ violated }) => violated)];
@@ -120,11 +120,11 @@ export function termMaker(root: SchemaRoot, isPositive: boolean): MakeTerm {
   return (schema) => ({ root, schema, isPositive });
 }
 
-function termsOnly(terms: readonly SchemaTerm[]): Alternative {
+function termsOnly(terms: readonly SchemaTerm[]): SchemaAlternative {
   return { terms, literals: [] };
 }
 
-export function literalsOnly(...literals: readonly SchemaLiteral[]): Alternative {
+export function literalsOnly(...literals: readonly SchemaLiteral[]): SchemaAlternative {
   return { terms: [], literals };
 }
 
