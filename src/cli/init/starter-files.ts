@@ -69,8 +69,9 @@ export function starterTestFile(schema: string, manifest: string, starter: Start
   const { publicPath: open } = starter;
   const closed = protectedPrefix(starter);
   const below = open === '/' ? '' : open;
-  const other = open === '/other' ? '/another' : '/other';
-  const others = open === '/' ? other : `[${other}, ${below}/other]`;
+  const parent = open.slice(0, open.lastIndexOf('/'));
+  const sibling = `${parent}/other` === open ? `${parent}/another` : `${parent}/other`;
+  const others = open === '/' ? sibling : `[${sibling}, ${open}/other]`;
   return `# yaml-language-server: $schema=${schema}
 version: 1
 manifest: ${manifest}

@@ -16,7 +16,8 @@ const EXAMPLE = 'write for example http://127.0.0.1:3000';
 /** Reads the value of `--upstream`. Its path becomes the path of the first route. Throws a `UsageError` if it is no such URL. */
 export function readTarget(text: string): UpstreamTarget {
   const fail = (reason: string) => new UsageError(`--upstream ${redactCredentials(text)}: ${reason}`);
-  if (!/^https?:\/\//i.test(text)) throw fail('the address needs a scheme; write for example http://127.0.0.1:3000');
+  if (!/^https?:\/\//i.test(text))
+    throw fail('the address begins with http:// or https://; write for example http://127.0.0.1:3000');
   const url = parseHttpUrl(text);
   if (typeof url === 'string') throw fail(`${url}; ${EXAMPLE}`);
   const { origin, pathname, search, hash } = url;
