@@ -172,7 +172,7 @@ describe('the starter files', () => {
         const { unnoticed } = await runMutants(testFile.testFile, loaded, results, worldOf().readFile);
         expect(unnoticed.map(({ caseText }) => caseText)).toEqual([]);
       }),
-      { numRuns: Number(process.env['RUNS'] ?? 20) },
+      { numRuns: Number(process.env['RUNS'] ?? 3) },
     );
   });
 });
