@@ -41,7 +41,9 @@ describe('the command line', () => {
 
   it('prints the summary of each option of a verb', async () => {
     const { out } = await runCli(['dev', '--help'], root);
-    expect(out).toBe(`Usage: signing-gateway dev [FILE] [--listen ADDRESS] [--admin ADDRESS] [--sandbox-ports PORTS] [--reset]
+    expect(
+      out,
+    ).toBe(`Usage: signing-gateway dev [FILE] [--listen ADDRESS] [--admin ADDRESS] [--sandbox-ports PORTS] [--reset]
 
 Serve a manifest with local stand-ins for its upstream services
 
