@@ -82,7 +82,9 @@ export function readSource(path: string): Source {
     throw unreadableFileError(
       path,
       error,
-      isMissing ? `create it with ${initCommand(path)}, or name another manifest` : 'name a file',
+      isMissing
+        ? `create it with ${initCommand(path)}, or name another manifest`
+        : `name a manifest, or run the command in the folder of ${DEFAULT_MANIFEST}`,
     );
   }
 }
