@@ -16,6 +16,7 @@ const FILES = [
   'plot.js',
   'route-columns.js',
   'routes.js',
+  'tiles.js',
   'upstreams.js',
 ] as const;
 

@@ -165,6 +165,11 @@ export class Exchange {
     return !this.response.headersSent && !this.connection.isHalfClosed;
   }
 
+  /** True for an event stream or a tunnel, once it began. */
+  get isLongLived(): boolean {
+    return this.#isLongLived;
+  }
+
   /** Marks the exchange as long-lived: a reload that changes its route ends it. @param end ends it early */
   trackLongLived(end: (reason: EndReason) => void): void {
     // Only a write can show that a half-closed client has left, and only a chunked response allows such writes.

@@ -158,6 +158,11 @@ export const ERROR_RULES: readonly Rule[] = [
     rationale: 'The gateway could not connect, or could not verify that it reached the right upstream.',
   },
   {
+    ...UPSTREAMS,
+    id: 'upstream-health',
+    rationale: 'Two kinds of check contradict each other.',
+  },
+  {
     ...OPERATIONS,
     id: 'server-timeout',
     rationale: 'Zero would disable the timeout, and a timeout of more than 24 hours protects nothing.',

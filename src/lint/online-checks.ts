@@ -53,7 +53,7 @@ async function checkEndpoint(
   ];
   try {
     const status = await fetchStatus(upstream, endpoint.url);
-    if (upstream.health === undefined || (status >= 200 && status < 300)) return [];
+    if (upstream.health?.path === undefined || (status >= 200 && status < 300)) return [];
     return finding(
       'online-health',
       `the health check returned status ${status} instead of 2xx; correct health.path, or fix the service`,

@@ -269,23 +269,27 @@ queue: number
  */
 retry: boolean
 /**
- * Active health checks: the gateway requests a path of each endpoint at an interval. By default endpoints count as healthy.
+ * Active health checks: at an interval the gateway requests a path of each endpoint, or only opens a connection. An endpoint whose checks fail gets no requests. By default there are no checks, and the requests of the last minute show the health.
  */
 health?: {
 /**
  * The path of the GET request. A 2xx response is a success.
  */
-path: string
+path?: string
+/**
+ * In place of `path`: a check opens a connection, for https including the TLS handshake, and closes it. For upstreams without a path for health checks. It does not notice an upstream that accepts connections and never responds.
+ */
+connect?: true
 /**
  * The time between two checks.
  */
 interval: string
 /**
- * The time for a complete response.
+ * The time for a complete response, or to open the connection.
  */
 timeout: string
 /**
- * Consecutive successful checks after which an endpoint is healthy again.
+ * Consecutive successful checks after which an unhealthy endpoint is healthy again. After the start the first one suffices.
  */
 healthy: number
 /**
@@ -293,7 +297,7 @@ healthy: number
  */
 unhealthy: number
 /**
- * If `true`, /readyz is 503 while this upstream has no healthy endpoint. If `false`, it is 200 with the status `degraded`.
+ * If `true`, /readyz is 503 while no endpoint of this upstream passes its checks, and until the first check succeeds. If `false`, it is 200 with the status `degraded`.
  */
 required: boolean
 }

@@ -2,8 +2,9 @@ import type { Finding } from '../problem/finding.ts';
 import { findLookAlikeNear } from './look-alikes.ts';
 import { syntaxError, syntaxMessage } from './syntax-error.ts';
 import { findUnsupportedSyntax } from './unsupported-syntax.ts';
+import type { OffsetRange } from './value-positions.ts';
 import { tokenize, type YamlToken } from './yaml-tokens.ts';
-import { type OffsetRange, openerBefore, type YamlRoot } from './yaml-tree.ts';
+import { openerBefore, type YamlRoot } from './yaml-tree.ts';
 
 /** An error of the YAML parser. */
 interface ParserError {

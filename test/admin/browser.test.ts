@@ -211,8 +211,36 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     await row.getByText('healthy', { exact: true }).first().waitFor();
     isHealthy = false;
     await row.getByText('unhealthy', { exact: true }).first().waitFor();
-    expect((await cellsOf(page, '#upstreams'))[0]?.slice(0, 4)).toEqual(['up', 'unhealthy', '${UP}', 'unhealthy']);
+    expect((await cellsOf(page, '#upstreams'))[0]?.slice(0, 4)).toEqual([
+      'up',
+      'unhealthy',
+      '${UP}',
+      'unhealthy upstream_status_503',
+    ]);
     await page.getByText('the upstream "up" has no healthy endpoint').waitFor();
+  });
+
+  it('displays failing upstreams without health checks in alarm colours, and never an unknown one as healthy', async () => {
+    const upstreams = "upstreams:\n  gone: { url: 'http://127.0.0.1:9' }\n  idle: { url: 'http://127.0.0.1:9' }\n";
+    const routes = "  - { id: gone, method: GET, path: '/gone', upstream: gone, access: public }\n";
+    const site = await start(manifestOf(routes).replace(/upstreams:\n.*\n/, upstreams));
+    const { page } = await visit(site);
+    await page.getByText('0 of 2, 2 unknown').waitFor();
+    expect(await page.locator('#upstreams .good, #tiles .bad, #tiles .warn').count()).toBe(0);
+    for (let count = 0; count < 3; count += 1) expect((await fetch(`${site.url}/gone`)).status).toBe(502);
+    await page.locator('#tiles .bad').getByText('100 %').waitFor();
+    const alarms = page.locator('#tiles .bad');
+    await soon('both tiles have an alarm', async () => (await alarms.count()) === 2);
+    expect(await alarms.allTextContents()).toEqual([
+      'Healthy upstreams0 of 2, 1 unhealthy, 1 unknown',
+      '5xx responses100 %',
+    ]);
+    expect((await cellsOf(page, '#upstreams')).map((cells) => [cells[1], cells[3]])).toEqual([
+      ['unhealthy', 'unhealthy upstream_econnrefused'],
+      ['unknown', 'unknown'],
+    ]);
+    expect(await page.locator('#upstreams .good').count()).toBe(0);
+    expect(await poorContrasts(page)).toEqual([]);
   });
 
   it('streams decisions, filters them, and pauses', async () => {

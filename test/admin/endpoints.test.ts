@@ -129,7 +129,13 @@ describe('/status', () => {
       needs_restart: [],
       last_reload: null,
       upstreams: [
-        { id: 'up', healthy: true, waiting: 0, endpoints: [{ url: '${UP}', healthy: true, breaker: null, busy: 0 }] },
+        {
+          id: 'up',
+          health: 'healthy',
+          available: true,
+          waiting: 0,
+          endpoints: [{ url: '${UP}', health: 'healthy', reason: null, check: 'healthy', breaker: null, busy: 0 }],
+        },
       ],
       tokens: { keys: 'known', cause: null, entries: 1, refused: 0, verifying: 0 },
       validation: { waiting: 0, refused: { queue_full: 0 } },

@@ -219,8 +219,8 @@ describe('lint --online', () => {
     const unhealthy = await startUpstream((_request, response) => void response.writeHead(503).end());
     const closed = await startUpstream();
     await closed.close();
-    const upstreams = `  partial: { urls: ['${healthy.url}', '${unhealthy.url}'], health: { path: /healthz }, breaker: {} }\n  closed: { url: '${closed.url}' }\n`;
-    const routes = ['contacts', 'partial', 'closed'].map((id) => GET.replaceAll('contacts', id)).join('');
+    const upstreams = `  partial: { urls: ['${healthy.url}', '${unhealthy.url}'], health: { path: /healthz }, breaker: {} }\n  closed: { url: '${closed.url}' }\n  connected: { url: '${unhealthy.url}', health: { connect: true } }\n`;
+    const routes = ['contacts', 'partial', 'closed', 'connected'].map((id) => GET.replaceAll('contacts', id)).join('');
     const folder = folderWith(manifestOf(upstreams, routes).replace('http://127.0.0.1:7002', `'${unhealthy.url}'`));
     const { code, out } = await runCli(['lint', '--online', '-f', 'stylish'], folder);
     expect(code).toBe(0);

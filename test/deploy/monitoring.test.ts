@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { METRICS } from '../../src/admin/metrics/gateway-metrics.ts';
+import { exportedName } from '../../src/admin/metrics/prometheus-renderer.ts';
 import { startGatewayWithAdmin } from '../support/admin.ts';
 import { hasPromtool } from '../support/promtool.ts';
 import { scrape } from '../support/scrape.ts';
@@ -50,18 +51,20 @@ routes:
 `);
   const { samples } = await scrape(site.admin.url);
   await site.close();
-  for (const { name, labels } of samples) metrics.set(`signing_gateway_${name}`, new Set(Object.keys(labels)));
+  for (const { name, labels } of samples) metrics.set(exportedName(name), new Set(Object.keys(labels)));
   for (const { name, type, labels } of METRICS)
     for (const suffix of type === 'histogram' ? ['_bucket', '_sum', '_count'] : [''])
-      metrics.set(`signing_gateway_${name}${suffix}`, new Set([...labels, ...(suffix === '_bucket' ? ['le'] : [])]));
+      metrics.set(exportedName(name + suffix), new Set([...labels, ...(suffix === '_bucket' ? ['le'] : [])]));
 });
 
 /** Returns each metric of a query with the labels that select it. */
 function selectorsIn(query: string): { name: string; labels: string[] }[] {
-  return [...query.matchAll(/\b(signing_gateway_\w+)(?:\{([^}]*)\})?/g)].map(([, name = '', matchers = '']) => ({
-    name,
-    labels: [...matchers.matchAll(/(\w+)\s*=~?/g)].map(([, label = '']) => label),
-  }));
+  return [...query.matchAll(/\b((?:signing_gateway|process|nodejs)_\w+)(?:\{([^}]*)\})?/g)].map(
+    ([, name = '', matchers = '']) => ({
+      name,
+      labels: [...matchers.matchAll(/(\w+)\s*=~?/g)].map(([, label = '']) => label),
+    }),
+  );
 }
 
 /** The labels that Prometheus adds to every sample of a scrape. */
@@ -91,7 +94,7 @@ describe('the alerts and the dashboard', () => {
 
   it('use every metric of the gateway', () => {
     const used = new Set(expressions.flatMap(selectorsIn).map(({ name }) => name.replace(/_(bucket|sum|count)$/, '')));
-    const names = METRICS.map(({ name }) => `signing_gateway_${name}`);
+    const names = METRICS.map(({ name }) => exportedName(name));
     expect(names.filter((name) => !used.has(name))).toEqual([]);
   });
 

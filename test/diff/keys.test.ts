@@ -26,6 +26,8 @@ const IGNORED: Readonly<Record<string, string>> = {
   schemas: 'only a schema that a route uses matters, and it is reported for the route',
   'upstreams.*.tls.certificate': 'it changes only together with its key; a case of upstream-certificate changes both',
   'upstreams.*.tls.key': 'it changes only together with its certificate',
+  'upstreams.*.health.connect':
+    'it has one value, and changes only together with the path; a case of upstream-settings changes both',
 };
 
 /** Values for keys whose examples and similar values do not load. */

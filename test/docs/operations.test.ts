@@ -5,6 +5,7 @@ import { READINESS_STATUSES } from '../../src/admin/endpoints/health.ts';
 import { ADMIN_ENDPOINTS } from '../../src/admin/endpoints.ts';
 import { METRICS } from '../../src/admin/metrics/gateway-metrics.ts';
 import { RESOLUTION_STATES } from '../../src/dns/resolution-status.ts';
+import { HEALTH_STATES } from '../../src/gateway/upstream/health-state.ts';
 import { loadText } from '../manifest/support.ts';
 import { type GatewayWithAdmin, startGatewayWithAdmin } from '../support/admin.ts';
 import { runCli } from '../support/cli.ts';
@@ -55,6 +56,10 @@ describe('docs/operations.md', () => {
     expect(rowsOf('status').map(([field]) => field)).toEqual(Object.keys(status as object));
   });
 
+  it('lists every state of health', () => {
+    expect(rowsOf('health').map(([state]) => state)).toEqual([...HEALTH_STATES]);
+  });
+
   it('lists every state of a host name', () => {
     expect(rowsOf('resolution').map(([state]) => state)).toEqual([...RESOLUTION_STATES]);
   });
@@ -74,7 +79,7 @@ describe('docs/operations.md', () => {
   it('lists every metric of the process', async () => {
     const { text } = await scrape(site.admin.url);
     const own = new Set(METRICS.map(({ name }) => name));
-    const rows = [...text.matchAll(/^# HELP signing_gateway_(\w+) (.*)\n# TYPE \S+ (\w+)/gm)]
+    const rows = [...text.matchAll(/^# HELP (?:signing_gateway_)?(\w+) (.*)\n# TYPE \S+ (\w+)/gm)]
       .filter(([, name = '']) => !own.has(name))
       .map(([, name, help, type]) => `| \`${name}\` | ${type} | ${help} |\n`);
     expect(rows.length).toBeGreaterThan(10);

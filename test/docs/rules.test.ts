@@ -46,6 +46,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'body-schema': 'schema-keyword',
   'upstream-url': 'upstream-port',
   'upstream-tls': 'upstream-tls-plain',
+  'upstream-health': 'health-path-and-connect',
   'server-limit': 'server-header-bytes',
   'server-timeout': 'server-timeout-zero',
   'trusted-proxy': 'server-trusted-address',

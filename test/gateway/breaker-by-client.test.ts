@@ -149,7 +149,7 @@ describe('a client cannot block the trial request of a breaker', () => {
     slow.write(bytes);
     await eventually('the trial has begun', () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 1);
     expect((await get(gateway)).status).toBe(503);
-    await eventually('the breaker allows another request', () => gateway.gateway.upstreams[0]?.healthy === true);
+    await eventually('the breaker allows another request', () => gateway.gateway.upstreams[0]?.available === true);
     expect((await get(gateway)).status).toBe(200);
     expect(state()).toBe('closed');
     slow.end();

@@ -74,7 +74,7 @@ describe('several endpoints without a configured breaker', () => {
     const gateway = await serve(endpoints);
     const status = () => gateway.gateway.upstreams[0];
     expect(await statuses(gateway, 30)).toEqual(Array(30).fill(502));
-    expect([status()?.healthy, status()?.panic]).toEqual([false, true]);
+    expect([status()?.health, status()?.available, status()?.panic]).toEqual(['unhealthy', false, true]);
     expect(status()?.endpoints.map(({ breaker }) => breaker)).toEqual(['open', 'open']);
     const operatedGateway = { gateway: gateway.gateway, reloader: { last: null }, isStopping: () => false };
     expect(readinessOf(operatedGateway as never)).toEqual({

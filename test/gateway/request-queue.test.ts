@@ -138,7 +138,10 @@ upstreams:
 routes:
 ${PUBLIC_ALL}`);
     closing.push(hanging.close, recovering.close, gateway.close);
-    await eventually('one endpoint is unhealthy', () => gateway.gateway.upstreams[0]?.endpoints[1]?.healthy === false);
+    await eventually(
+      'one endpoint is unhealthy',
+      () => gateway.gateway.upstreams[0]?.endpoints[1]?.health === 'unhealthy',
+    );
     const [first, second] = [await Wire.open(gateway.port), await Wire.open(gateway.port)];
     closing.push(async () => first.end());
     first.write(keepAliveHead('GET /x HTTP/1.1'));

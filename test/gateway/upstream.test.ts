@@ -457,14 +457,14 @@ describe('the health check', () => {
     closing.push(() => upstream.close());
     const rule = '{ path: /healthz, interval: 10ms, healthy: 2, unhealthy: 2 }';
     const gateway = await serve(`{ url: '${upstream.url}', health: ${rule} }`);
-    const isEndpointHealthy = () => gateway.gateway.upstreams[0]?.endpoints[0]?.healthy;
+    const health = () => gateway.gateway.upstreams[0]?.endpoints[0]?.health;
     expect((await get(gateway)).status).toBe(200);
     isHealthy = false;
-    await eventually('the endpoint is unhealthy', () => isEndpointHealthy() === false);
+    await eventually('the endpoint is unhealthy', () => health() === 'unhealthy');
     const response = await get(gateway);
     expect([response.status, response.json().code]).toEqual([503, 'upstream_unavailable']);
     isHealthy = true;
-    await eventually('the endpoint is healthy', () => isEndpointHealthy() === true);
+    await eventually('the endpoint is healthy', () => health() === 'healthy');
     expect((await get(gateway)).status).toBe(200);
   });
 
@@ -475,9 +475,12 @@ describe('the health check', () => {
     closing.push(() => upstream.close());
     const rule = '{ path: /, interval: 10ms, healthy: 1, unhealthy: 1 }';
     const gateway = await serve(`{ url: '${upstream.url}', health: ${rule} }`);
-    await eventually('the endpoint is unhealthy', () => gateway.gateway.upstreams[0]?.endpoints[0]?.healthy === false);
+    await eventually(
+      'the endpoint is unhealthy',
+      () => gateway.gateway.upstreams[0]?.endpoints[0]?.health === 'unhealthy',
+    );
     status = 200;
-    await eventually('the endpoint is healthy', () => gateway.gateway.upstreams[0]?.endpoints[0]?.healthy === true);
+    await eventually('the endpoint is healthy', () => gateway.gateway.upstreams[0]?.endpoints[0]?.health === 'healthy');
   });
 
   it.each([
@@ -489,7 +492,10 @@ describe('the health check', () => {
     const upstream = await startScripted(() => talk);
     const rule = '{ path: /healthz, interval: 10ms, timeout: 30ms, unhealthy: 2 }';
     const gateway = await serve(`{ url: '${upstream.url}', health: ${rule} }`);
-    await eventually('the endpoint is unhealthy', () => gateway.gateway.upstreams[0]?.endpoints[0]?.healthy === false);
+    await eventually(
+      'the endpoint is unhealthy',
+      () => gateway.gateway.upstreams[0]?.endpoints[0]?.health === 'unhealthy',
+    );
   });
 
   it('stops with the gateway', async () => {

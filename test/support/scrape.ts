@@ -1,5 +1,5 @@
 export interface Sample {
-  /** The name without the prefix `signing_gateway_`. */
+  /** The name without the prefix `signing_gateway_`, which metrics of the process and of Node do not have. */
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -15,7 +15,7 @@ export interface ScrapeResult {
 
 export async function scrape(adminUrl: string, headers: Record<string, string> = {}): Promise<ScrapeResult> {
   const text = await (await fetch(`${adminUrl}/metrics`, { headers })).text();
-  const samples = [...text.matchAll(/^signing_gateway_(\w+)(?:\{(.*)\})? (\S+)$/gm)].map(
+  const samples = [...text.matchAll(/^(?:signing_gateway_)?(\w+)(?:\{(.*)\})? (\S+)$/gm)].map(
     ([, name = '', labels = '', value]) => ({
       name,
       labels: Object.fromEntries(

@@ -1,3 +1,4 @@
+import type { UpstreamStatus } from '../../gateway/upstream/live-upstream.ts';
 import {
   type AdminContext,
   type AdminRequest,
@@ -32,27 +33,37 @@ export interface Readiness {
 
 /**
  * Returns the readiness of the process. A failure that all replicas share makes none of them unready, so that they
- * still serve the routes that work: an upstream without a healthy endpoint counts only if the manifest says `required`.
- * A replica that never had keys is unready, because it would refuse tokens that other replicas accept.
+ * still serve the routes that work: an unhealthy upstream counts only if the manifest says `required`, and then only by its
+ * checks, because clients can provoke failed requests. A replica that never had keys is unready, because it would refuse tokens
+ * that other replicas accept.
  */
 export function readinessOf({ gateway, reloader, isStopping }: AdminContext): Readiness {
   if (isStopping()) return { status: 'stopping', reasons: ['the process is stopping'] };
   const tokens = gateway.plan.auth?.verifier.status;
   const panicking = gateway.upstreams.filter(({ panic }) => panic).map(({ id }) => id);
-  const unhealthy = gateway.upstreams.filter(({ healthy, panic }) => !healthy && !panic).map(({ id }) => id);
+  const unhealthy = gateway.upstreams.filter(({ health, panic }) => health === 'unhealthy' && !panic);
   const required = new Set(gateway.plan.upstreams.filter(({ health }) => health?.required).map(({ id }) => id));
   const unready = [
     ...(tokens?.keys === 'unknown' ? ['the keys that verify tokens were never fetched'] : []),
-    ...unhealthy.filter((id) => required.has(id)).map((id) => `the required upstream "${id}" has no healthy endpoint`),
+    ...gateway.upstreams.filter(({ id }) => required.has(id)).flatMap(unreadyReason),
   ];
   const degraded = [
     ...(tokens?.keys === 'stale' ? ['the keys that verify tokens are too old and cannot be fetched'] : []),
-    ...unhealthy.filter((id) => !required.has(id)).map((id) => `the upstream "${id}" has no healthy endpoint`),
+    ...unhealthy
+      .filter((upstream) => !required.has(upstream.id) || unreadyReason(upstream).length === 0)
+      .map(({ id }) => `the upstream "${id}" has no healthy endpoint`),
     ...panicking.map((id) => `every endpoint of the upstream "${id}" fails; requests go to all of them`),
     ...reloadReasons(reloader.lastOutcome),
   ];
   const status = unready.length > 0 ? 'unready' : degraded.length > 0 ? 'degraded' : 'ready';
   return { status, reasons: [...unready, ...degraded] };
+}
+
+/** Returns the reason if a required upstream makes the process unready. */
+function unreadyReason({ id, endpoints, available, panic }: UpstreamStatus): string[] {
+  if (panic || (available && endpoints.some(({ check }) => check === 'healthy'))) return [];
+  const mayPass = available && endpoints.some(({ check }) => check === 'unknown');
+  return [`the required upstream "${id}" ${mayPass ? 'has passed no check yet' : 'has no healthy endpoint'}`];
 }
 
 function reloadReasons(reload: ReloadControl['lastOutcome']): string[] {

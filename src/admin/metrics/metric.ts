@@ -21,7 +21,7 @@ export interface Sample {
 
 /** A metric of the gateway. `collect` reads the values at each scrape. */
 export interface Metric {
-  /** Without the prefix `signing_gateway_`. */
+  /** Without the prefix `signing_gateway_`, see `exportedName`. */
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
@@ -57,6 +57,30 @@ export function endpointMetric(
       endpoints.map((endpoint) => ({ labels: { upstream: id, endpoint: endpoint.url }, value: read(endpoint) })),
     );
   return { name, type, help, labels: ['upstream', 'endpoint'], collect };
+}
+
+/** Returns a metric with one series for each state of an endpoint: 1 for the current one. @param read `null` for no series */
+export function endpointStates(
+  name: string,
+  help: string,
+  states: readonly string[],
+  read: (endpoint: EndpointStatus) => string | null,
+): Metric {
+  return {
+    name,
+    type: 'gauge',
+    help,
+    labels: ['upstream', 'endpoint', 'state'],
+    *collect({ gateway }) {
+      for (const { id, endpoints } of gateway.upstreams)
+        for (const endpoint of endpoints) {
+          const current = read(endpoint);
+          if (current === null) continue;
+          for (const state of states)
+            yield { labels: { upstream: id, endpoint: endpoint.url, state }, value: Number(state === current) };
+        }
+    },
+  };
 }
 
 /** Returns the histogram of the total time of requests, by route. */

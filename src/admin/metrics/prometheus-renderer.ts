@@ -3,7 +3,12 @@ import type { AdminContext } from '../admin-endpoint.ts';
 import { METRICS } from './gateway-metrics.ts';
 import type { Metric, Sample } from './metric.ts';
 
-export const METRIC_PREFIX = 'signing_gateway_';
+const METRIC_PREFIX = 'signing_gateway_';
+
+/** Metrics of the process and of Node have the same names in every Node program, so that any dashboard for Node shows them. */
+export function exportedName(name: string): string {
+  return /^(?:process|nodejs)_/.test(name) ? name : METRIC_PREFIX + name;
+}
 
 export const CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 
@@ -25,15 +30,15 @@ const OMITTED_METRICS = [
  */
 export function createPrometheusRenderer(): (context: AdminContext) => Promise<Generator<string>> {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, prefix: METRIC_PREFIX });
-  for (const name of OMITTED_METRICS) registry.removeSingleMetric(METRIC_PREFIX + name);
+  collectDefaultMetrics({ register: registry });
+  for (const name of OMITTED_METRICS) registry.removeSingleMetric(name);
   return async (context) => renderMetrics(context, await registry.metrics());
 }
 
 function* renderMetrics(context: AdminContext, processMetrics: string): Generator<string> {
   for (const metric of METRICS) {
     yield metricHeader(metric);
-    const series = { name: METRIC_PREFIX + metric.name, labels: undefined, list: '' };
+    const series = { name: exportedName(metric.name), labels: undefined, list: '' };
     for (const sample of metric.collect(context)) yield sampleLine(series, sample);
     yield '\n';
   }
@@ -41,7 +46,8 @@ function* renderMetrics(context: AdminContext, processMetrics: string): Generato
 }
 
 function metricHeader({ name, type, help }: Metric): string {
-  return `# HELP ${METRIC_PREFIX}${name} ${escapeText(help)}\n# TYPE ${METRIC_PREFIX}${name} ${type}\n`;
+  const exported = exportedName(name);
+  return `# HELP ${exported} ${escapeText(help)}\n# TYPE ${exported} ${type}\n`;
 }
 
 /** The name of a metric, and its last labels as text: the samples of a histogram share them. */

@@ -1,25 +1,20 @@
-import { endpointMetric, gauge, lookupDurations, type Metric, upstreamMetric } from './metric.ts';
+import { HEALTH_STATES } from '../../gateway/upstream/health-state.ts';
+import { endpointMetric, endpointStates, gauge, lookupDurations, type Metric, upstreamMetric } from './metric.ts';
 
 /** Metrics of upstreams, their endpoints, and the DNS lookups of their host names. */
 export const UPSTREAM_METRICS: readonly Metric[] = [
-  endpointMetric(
-    'upstream_endpoint_healthy',
-    'gauge',
-    '1 while the health check of an endpoint passes, or if it has no health check.',
-    (endpoint) => Number(endpoint.healthy ?? true),
+  endpointStates(
+    'upstream_endpoint_health',
+    '1 for the current health of an endpoint: "unknown", "healthy" or "unhealthy".',
+    HEALTH_STATES,
+    ({ health }) => health,
   ),
-  {
-    name: 'upstream_breaker_state',
-    type: 'gauge',
-    help: '1 for the current state of the circuit breaker of an endpoint.',
-    labels: ['upstream', 'endpoint', 'state'],
-    *collect({ gateway }) {
-      for (const { id, endpoints } of gateway.upstreams)
-        for (const { url, breaker } of endpoints)
-          for (const state of breaker === null ? [] : ['closed', 'half-open', 'open'])
-            yield { labels: { upstream: id, endpoint: url, state }, value: Number(breaker === state) };
-    },
-  },
+  endpointStates(
+    'upstream_breaker_state',
+    '1 for the current state of the circuit breaker of an endpoint.',
+    ['closed', 'half-open', 'open'],
+    ({ breaker }) => breaker,
+  ),
   endpointMetric(
     'upstream_breaker_openings_total',
     'counter',

@@ -2,6 +2,7 @@
 import { badge, byId, element, setText, showRows } from './element.js';
 import { ago, dateAndTime, decimal, duration, integer, NONE, quantity } from './format.js';
 import { Plot } from './plot.js';
+import { alarmOf, setAlarm, tileOf } from './tiles.js';
 import { showUpstreams } from './upstreams.js';
 
 /**
@@ -10,6 +11,10 @@ import { showUpstreams } from './upstreams.js';
  */
 
 const MAX_PROBLEMS = 20;
+/** The shares of 5xx responses from which the tile warns. The second one is that of the alert. */
+const FAILED_SHARES = /** @type {const} */ ([0.01, 0.05]);
+/** The shares of the connection limit from which the tile warns. */
+const CONNECTION_SHARES = /** @type {const} */ ([0.8, 1]);
 
 /** The first view: the state, the traffic and the upstreams of the gateway. */
 export class Overview {
@@ -17,6 +22,7 @@ export class Overview {
   #latency = new Plot(byId('plot-latency'), duration);
   #refusals = new Plot(byId('plot-refusals'), decimal);
   #tiles = {
+    upstreams: tileOf('Healthy upstreams'),
     rate: tileOf('Requests per second'),
     latency: tileOf('Latency p95'),
     failed: tileOf('5xx responses'),
@@ -26,6 +32,7 @@ export class Overview {
   };
   /** @type {string | undefined} */
   #reloadAt;
+  #connectionLimit = Number.POSITIVE_INFINITY;
 
   /** @param {Responses['status']} status */
   showStatus(status) {
@@ -42,6 +49,8 @@ export class Overview {
       ['Token keys', tokens === null ? 'no route needs a token' : keysOf(tokens)],
     ]);
     this.#showProblems(status.last_reload);
+    this.#connectionLimit = status.client_connections.limit;
+    this.#showHealth(status.upstreams);
     showUpstreams(status.upstreams);
   }
 
@@ -51,11 +60,13 @@ export class Overview {
     const failed = sumOf(routes.map((route) => route.server_errors));
     setText(this.#tiles.rate, seconds === 0 ? NONE : decimal(requests / seconds));
     setText(this.#tiles.failed, requests === 0 ? NONE : `${decimal((100 * failed) / requests)} %`);
+    setAlarm(this.#tiles.failed, alarmOf(failed / requests, FAILED_SHARES));
     setText(this.#tiles.inFlight, integer(in_flight));
     setText(
       this.#tiles.connections,
       tunnels === 0 ? integer(connections) : `${integer(connections)}, ${integer(tunnels)} of them tunnels`,
     );
+    setAlarm(this.#tiles.connections, alarmOf(connections / this.#connectionLimit, CONNECTION_SHARES));
   }
 
   /** @param {Intervals} intervals */
@@ -83,6 +94,19 @@ export class Overview {
     setText(this.#tiles.latency, duration(intervals.at(-1)?.p95_ms));
     setText(this.#tiles.refused, intervals.length === 0 ? NONE : `${decimal(refused.at(-1) ?? 0)} per second`);
     showRefusals(intervals);
+  }
+
+  /** @param {Responses['status']['upstreams']} upstreams */
+  #showHealth(upstreams) {
+    const countOf = (/** @type {string} */ state) => upstreams.filter(({ health }) => health === state).length;
+    const [unhealthy, unknown] = [countOf('unhealthy'), countOf('unknown')];
+    const details = [
+      unhealthy === 0 ? '' : `${integer(unhealthy)} unhealthy`,
+      unknown === 0 ? '' : `${integer(unknown)} unknown`,
+    ].filter((detail) => detail !== '');
+    const healthy = `${integer(countOf('healthy'))} of ${integer(upstreams.length)}`;
+    setText(this.#tiles.upstreams, [healthy, ...details].join(', '));
+    setAlarm(this.#tiles.upstreams, unhealthy === 0 ? '' : 'bad');
   }
 
   /** @param {Reload} reload */
@@ -147,17 +171,6 @@ function failuresOf({ streams: { stdout: log }, file_descriptors, client_connect
 function keysOf({ keys, cause, entries, refused }) {
   const state = cause === null ? keys : `${keys}: ${cause}`;
   return `${state}; cached tokens: ${integer(entries)} valid, ${integer(refused)} refused`;
-}
-
-/**
- * Adds a tile and returns the element of its value.
- *
- * @param {string} name
- */
-function tileOf(name) {
-  const value = element('dd', {}, NONE);
-  byId('tiles').append(element('div', {}, element('dt', {}, name), value));
-  return value;
 }
 
 /**

@@ -1,26 +1,62 @@
+import type { Duplex } from 'node:stream';
 import type { NameResolver } from '../../dns/name-resolver.ts';
 import { createDial, type Dial } from '../../http1/dial.ts';
 import { fetchResponse, ResponseTooLargeError } from '../../http1/fetch-response.ts';
 import { Http1Error } from '../../http1/http1-error.ts';
 import { UpstreamConnection } from '../../http1/upstream-connection.ts';
-import type { Endpoint, Upstream } from '../../plan/settings/upstream-definition.ts';
+import type { Endpoint, HealthCheckSettings, Upstream } from '../../plan/settings/upstream-definition.ts';
 
 const MAX_BODY_BYTES = 65_536;
 const HEADERS = ['User-Agent', 'signing-gateway'];
 
-/** Requests the health page of an endpoint. Each probe opens a new connection, because a healthy endpoint must accept connections. */
+/** Probes an endpoint. Each probe opens a new connection, because a healthy endpoint must accept connections. */
 export class HealthProbe {
   readonly #host: string;
   readonly #dial: Dial;
+  readonly #settings: HealthCheckSettings;
   readonly #connections = new Set<UpstreamConnection>();
+  readonly #sockets = new Set<Duplex>();
 
-  constructor(endpoint: Endpoint, upstream: Upstream, resolver: NameResolver) {
+  constructor(endpoint: Endpoint, upstream: Upstream, settings: HealthCheckSettings, resolver: NameResolver) {
     this.#host = endpoint.url.host;
     this.#dial = createDial(endpoint, upstream, resolver);
+    this.#settings = settings;
   }
 
-  /** Returns the status. Rejects if the response is neither complete nor longer than 64 kB within `timeoutMs`. */
-  async send(path: string, timeoutMs: number): Promise<number> {
+  /** Returns the reason if the endpoint is not healthy. Rejects if the connection or the exchange fails. */
+  async send(): Promise<string | undefined> {
+    const { path } = this.#settings;
+    if (path === undefined) return this.#connect();
+    const status = await this.#request(path);
+    return status >= 200 && status < 300 ? undefined : `upstream_status_${status}`;
+  }
+
+  close(): void {
+    for (const connection of this.#connections) connection.abort(new Http1Error('connection_closed'));
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Opens a connection, for https including the TLS handshake, and closes it. */
+  async #connect(): Promise<undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+    const socket = this.#dial({ onOpen: () => resolve(undefined), onBytes: () => undefined }, false);
+    const onTimeout = () => void socket.destroy(new Http1Error('connect_timeout'));
+    const timer = setTimeout(onTimeout, this.#settings.timeoutMs);
+    this.#sockets.add(socket);
+    socket.on('error', reject);
+    socket.on('close', () => reject(new Http1Error('connection_closed')));
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#sockets.delete(socket);
+      socket.destroy();
+    }
+  }
+
+  /** Returns the status. Rejects if the response is neither complete nor longer than 64 kB in time. */
+  async #request(path: string): Promise<number> {
+    const { timeoutMs } = this.#settings;
     const connection = new UpstreamConnection({
       dial: this.#dial,
       responseTimeoutMs: timeoutMs,
@@ -44,9 +80,5 @@ export class HealthProbe {
       this.#connections.delete(connection);
       connection.destroy();
     }
-  }
-
-  close(): void {
-    for (const connection of this.#connections) connection.abort(new Http1Error('connection_closed'));
   }
 }

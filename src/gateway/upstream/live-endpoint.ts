@@ -9,19 +9,20 @@ import type { Endpoint, Upstream } from '../../plan/settings/upstream-definition
 import { AverageResponseTime } from './average-response-time.ts';
 import { HealthCheck } from './health-check.ts';
 import { HealthProbe } from './health-probe.ts';
+import type { HealthState } from './health-state.ts';
+import { ObservedHealth } from './observed-health.ts';
 
 /** A change of an endpoint, for the log. */
-export type EndpointEvent =
-  | 'healthy'
-  | 'unhealthy'
-  | `breaker_${BreakerState}`
-  | `unresolved (${DnsErrorCode})`
-  | 'resolved';
+export type EndpointEvent = HealthState | `breaker_${BreakerState}` | `unresolved (${DnsErrorCode})` | 'resolved';
 
 export interface EndpointStatus {
   readonly url: string;
+  /** By the health check, the circuit breaker and the requests of the last minute. */
+  readonly health: HealthState;
+  /** The reason of the latest failure, as in the access log; `null` unless the health check or requests show it unhealthy. */
+  readonly reason: string | null;
   /** The result of the health check; `null` without one. */
-  readonly healthy: boolean | null;
+  readonly check: HealthState | null;
   /** `null` without a breaker. */
   readonly breaker: BreakerState | null;
   /** How often the breaker opened. */
@@ -45,23 +46,26 @@ export class LiveEndpoint {
   readonly pool: ConnectionPool;
   readonly breaker: CircuitBreaker | undefined;
   readonly responseTime = new AverageResponseTime();
+  /** The health by requests. It only reports: a client that provokes failures must not take an endpoint out of service. */
+  readonly observed = new ObservedHealth(() => this.#reportHealth());
   /** Exchanges whose client left while the gateway waited for the response. */
   abandoned = 0;
   readonly #hostName: string;
   readonly #resolver: NameResolver;
-  readonly #publish: (event: EndpointEvent) => void;
+  readonly #publish: (event: EndpointEvent, reason?: string) => void;
   readonly #probe: HealthProbe | undefined;
   readonly #healthCheck: HealthCheck | undefined;
   #unsubscribe = () => {};
   #releaseName = () => {};
-  #isHealthy = true;
+  /** True after the log reported it unhealthy. */
+  #isReported = false;
 
   constructor(
     endpoint: Endpoint,
     upstream: Upstream,
     resolver: NameResolver,
     budget: ConnectionBudget,
-    publish: (endpoint: LiveEndpoint, event: EndpointEvent) => void,
+    publish: (endpoint: LiveEndpoint, event: EndpointEvent, reason?: string) => void,
   ) {
     const { breaker, health } = upstream;
     this.url = endpoint.label;
@@ -69,18 +73,15 @@ export class LiveEndpoint {
     this.pool = new ConnectionPool(createDial(endpoint, upstream, resolver), upstream, budget);
     this.#hostName = hostOf(endpoint.url);
     this.#resolver = resolver;
-    this.#publish = (event) => publish(this, event);
+    this.#publish = (event, reason) => publish(this, event, reason);
     this.breaker = breaker && new CircuitBreaker(breaker, (state) => this.#publish(`breaker_${state}`));
     if (health === undefined) return;
-    const probe = new HealthProbe(endpoint, upstream, resolver);
+    const probe = new HealthProbe(endpoint, upstream, health, resolver);
     this.#probe = probe;
     this.#healthCheck = new HealthCheck(
       health,
-      () => probe.send(health.path, health.timeoutMs),
-      (isHealthy) => {
-        this.#isHealthy = isHealthy;
-        this.#publish(isHealthy ? 'healthy' : 'unhealthy');
-      },
+      () => probe.send(),
+      () => this.#onCheckChange(),
     );
   }
 
@@ -95,23 +96,30 @@ export class LiveEndpoint {
 
   /** False while the health check fails. */
   get isHealthy(): boolean {
-    return this.#isHealthy;
+    return this.#healthCheck?.state !== 'unhealthy';
   }
 
   /** True if a request of this client may be sent now, given a free connection. */
   isAvailableTo(client: string): boolean {
-    return this.#isHealthy && (this.breaker === undefined || this.breaker.isAllowed(client));
+    return this.isHealthy && (this.breaker === undefined || this.breaker.isAllowed(client));
   }
 
   /** True if any request may be sent now, given a free connection. */
   get isAvailable(): boolean {
-    return this.#isHealthy && (this.breaker === undefined || this.breaker.isAnyAllowed);
+    return this.isHealthy && (this.breaker === undefined || this.breaker.isAnyAllowed);
+  }
+
+  /** Unhealthy if one of the health check, the circuit breaker and the requests of the last minute shows it. */
+  get health(): HealthState {
+    return this.breaker?.state === 'open' ? 'unhealthy' : this.#measuredHealth;
   }
 
   get status(): EndpointStatus {
     return {
       url: this.url,
-      healthy: this.#healthCheck === undefined ? null : this.#isHealthy,
+      health: this.health,
+      reason: this.#reason ?? null,
+      check: this.#healthCheck?.state ?? null,
       breaker: this.breaker?.state ?? null,
       breakerOpenings: this.breaker?.openings ?? 0,
       abandoned: this.abandoned,
@@ -125,8 +133,34 @@ export class LiveEndpoint {
   close(): void {
     this.#unsubscribe();
     this.#healthCheck?.stop();
+    this.observed.close();
     this.#probe?.close();
     this.pool.close();
     this.#releaseName();
+  }
+
+  get #measuredHealth(): HealthState {
+    const states = [this.#healthCheck?.state, this.observed.state];
+    if (states.includes('unhealthy')) return 'unhealthy';
+    return states.includes('healthy') ? 'healthy' : 'unknown';
+  }
+
+  get #reason(): string | undefined {
+    return this.#healthCheck?.reason ?? this.observed.reason;
+  }
+
+  #onCheckChange(): void {
+    // The failed requests were before the check succeeded.
+    if (this.#healthCheck?.state === 'healthy') this.observed.reset();
+    this.#reportHealth();
+  }
+
+  /** Publishes each change to and from unhealthy. The first success of an endpoint is no news. */
+  #reportHealth(): void {
+    const health = this.#measuredHealth;
+    const isUnhealthy = health === 'unhealthy';
+    if (isUnhealthy === this.#isReported) return;
+    this.#isReported = isUnhealthy;
+    this.#publish(health, this.#reason);
   }
 }

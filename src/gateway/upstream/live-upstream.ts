@@ -2,6 +2,7 @@ import type { NameResolver } from '../../dns/name-resolver.ts';
 import type { ConnectionBudget } from '../../http1/connection-budget.ts';
 import type { Upstream } from '../../plan/settings/upstream-definition.ts';
 import { Refusal } from '../response/refusal.ts';
+import type { HealthState } from './health-state.ts';
 import { type EndpointEvent, type EndpointStatus, LiveEndpoint } from './live-endpoint.ts';
 import { type QueueEntry, RequestQueue } from './request-queue.ts';
 
@@ -18,8 +19,10 @@ export interface QueuedRequest extends QueueEntry {
 
 export interface UpstreamStatus {
   readonly id: string;
+  /** The best health of its endpoints. */
+  readonly health: HealthState;
   /** True if at least one endpoint may receive requests. */
-  readonly healthy: boolean;
+  readonly available: boolean;
   /** True while the default breakers of all healthy endpoints are open. Requests then go to all of these endpoints. */
   readonly panic: boolean;
   readonly endpoints: readonly EndpointStatus[];
@@ -44,12 +47,12 @@ export class LiveUpstream {
     upstream: Upstream,
     resolver: NameResolver,
     budget: ConnectionBudget,
-    publish: (endpoint: LiveEndpoint, event: EndpointEvent) => void,
+    publish: (endpoint: LiveEndpoint, event: EndpointEvent, reason?: string) => void,
   ) {
     this.upstream = upstream;
     this.#queue = new RequestQueue(upstream.queueLimit);
-    const onEvent = (endpoint: LiveEndpoint, event: EndpointEvent) => {
-      publish(endpoint, event);
+    const onEvent = (endpoint: LiveEndpoint, event: EndpointEvent, reason?: string) => {
+      publish(endpoint, event, reason);
       this.dispatch();
     };
     this.#endpoints = upstream.endpoints.map(
@@ -99,7 +102,8 @@ export class LiveUpstream {
   get status(): UpstreamStatus {
     return {
       id: this.upstream.id,
-      healthy: this.#endpoints.some(({ isAvailable }) => isAvailable),
+      health: this.#health,
+      available: this.#endpoints.some(({ isAvailable }) => isAvailable),
       panic: this.#isPanic(),
       endpoints: this.#endpoints.map(({ status }) => status),
       waiting: this.#queue.size,
@@ -115,6 +119,11 @@ export class LiveUpstream {
       });
     }
     for (const endpoint of this.#endpoints) endpoint.close();
+  }
+
+  get #health(): HealthState {
+    const states = this.#endpoints.map(({ health }) => health);
+    return (['healthy', 'unknown'] as const).find((state) => states.includes(state)) ?? 'unhealthy';
   }
 
   /**

@@ -50,8 +50,11 @@ export class LiveUpstreams {
   }
 
   #start(upstream: Upstream): LiveUpstream {
-    const live = new LiveUpstream(upstream, this.#resolver, this.#budget, (endpoint, event) =>
-      this.#log.logger.warn({ upstream: upstream.id, endpoint: endpoint.url, event }, 'upstream endpoint changed'),
+    const live = new LiveUpstream(upstream, this.#resolver, this.#budget, (endpoint, event, reason) =>
+      this.#log.logger.warn(
+        { upstream: upstream.id, endpoint: endpoint.url, event, reason },
+        'upstream endpoint changed',
+      ),
     );
     live.start();
     return live;

@@ -12,7 +12,7 @@ import { type FailedAttempt, isAbandoned, isRetryable, sourceOfFailure } from '.
 import type { LiveEndpoint } from './live-endpoint.ts';
 import type { LiveUpstream, QueuedRequest } from './live-upstream.ts';
 import { forwardRequestHeaders } from './proxy-headers.ts';
-import { ClientDisconnected, toRefusal, UpstreamError } from './upstream-error.ts';
+import { ClientDisconnected, isTimeout, toRefusal, UpstreamError } from './upstream-error.ts';
 
 /** Receives the events of an upstream's response and sends it to the client. */
 export type ClientResponse = Pick<ResponseSink, 'onHead' | 'onData' | 'onReadComplete' | 'onEnd' | 'onUpgrade'>;
@@ -40,6 +40,8 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
   #sentAfterMs = 0;
   #isSent = false;
   #hasResponse = false;
+  /** The status of the response; 0 before it begins. */
+  #status = 0;
   #isOver = false;
 
   constructor(exchange: RoutedExchange, upstream: LiveUpstream, response: ClientResponse) {
@@ -90,12 +92,16 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
   }
 
   onHead(head: ResponseHead, connection: FlowControl): void {
-    const { breaker, responseTime } = this.#endpoint as LiveEndpoint;
+    const { breaker, responseTime, observed } = this.#endpoint as LiveEndpoint;
     if (breaker !== undefined && !this.#hasResponse) {
       responseTime.add(this.#exchange.elapsedMs() - this.#sentAfterMs);
       breaker.recordResponse();
     }
     this.#hasResponse = true;
+    if (head.status >= 200) {
+      this.#status = head.status;
+      observed.recordResponse(head.status, this.client);
+    }
     this.#response.onHead(head, connection);
   }
 
@@ -116,6 +122,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
     }
     this.#settle();
     this.#endpoint?.breaker?.recordSuccess();
+    this.#endpoint?.observed.recordCompletion(this.#status);
     this.#releaseConnection(true);
     this.#completion.resolve();
   }
@@ -131,6 +138,8 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
     this.#settle();
     this.#endpoint?.breaker?.recordResponse();
     this.#endpoint?.breaker?.recordSuccess();
+    this.#endpoint?.observed.recordResponse(head.status, this.client);
+    this.#endpoint?.observed.recordCompletion(head.status);
     // The tunnel counts as a connection of the endpoint until it closes.
     socket.once('close', () => this.#releaseConnection(false));
     this.#completion.resolve();
@@ -196,7 +205,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
     };
   }
 
-  /** Reports a failure to the breaker and the metrics of the endpoint. */
+  /** Reports a failure to the breaker, the health and the metrics of the endpoint. */
   #recordFailure(failed: FailedAttempt): void {
     const endpoint = this.#endpoint;
     if (endpoint === undefined) return;
@@ -205,8 +214,12 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
     const waitedMs = this.#exchange.elapsedMs() - this.#sentAfterMs;
     // The client itself determines how long a streamed upload takes.
     const wasSlow = wasAbandoned && !(this.#body instanceof RequestBody) && endpoint.responseTime.isSlow(waitedMs);
+    const source = sourceOfFailure(failed);
     if (wasSlow) endpoint.breaker?.recordAbandoned(this.client);
-    else endpoint.breaker?.recordFailure(sourceOfFailure(failed), this.client, this.#trial);
+    else endpoint.breaker?.recordFailure(source, this.client, this.#trial);
+    // An event stream without events ends at the idle timeout.
+    if (this.#exchange.isLongLived && isTimeout(failed.error)) return;
+    endpoint.observed.recordFailure(source, this.client, toRefusal(failed.error).reason, this.#status);
   }
 
   /** Ends the exchange early, in the queue or on its connection. */

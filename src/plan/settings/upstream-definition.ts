@@ -10,7 +10,8 @@ export interface BreakerSettings {
 }
 
 export interface HealthCheckSettings {
-  readonly path: string;
+  /** `undefined` if a check only opens a connection. */
+  readonly path: string | undefined;
   readonly intervalMs: number;
   readonly timeoutMs: number;
   /** Consecutive successes after which an endpoint is healthy, and consecutive failures after which it is unhealthy. */

@@ -36,7 +36,7 @@ export function compileUpstreams(
 
 function compileUpstream(id: string, entry: UpstreamEntry, context: UpstreamContext): Upstream {
   const { readFile, findings } = context;
-  const { timeouts, connections, health } = entry;
+  const { timeouts, connections } = entry;
   const endpoints = compileEndpoints(id, entry, context);
   const tls = compileUpstreamTls(['upstreams', id], entry, endpoints, readFile, findings);
   const tlsKey = hash('sha256', JSON.stringify(tls));
@@ -54,17 +54,26 @@ function compileUpstream(id: string, entry: UpstreamEntry, context: UpstreamCont
     connectionLimit: connections.limit,
     queueLimit: connections.queue,
     retry: entry.retry,
-    health: health && {
-      path: health.path,
-      intervalMs: timerMs(health.interval),
-      timeoutMs: timerMs(health.timeout),
-      healthyThreshold: health.healthy,
-      unhealthyThreshold: health.unhealthy,
-      required: health.required,
-    },
+    health: compileHealth(id, entry.health, findings),
     breaker: compileBreaker(entry, endpoints.length),
     tls: () => tls,
   });
+}
+
+function compileHealth(id: string, health: UpstreamEntry['health'], findings: Finding[]): Upstream['health'] {
+  if (health === undefined) return undefined;
+  if (health.path !== undefined && health.connect !== undefined) {
+    const message = '"path" and "connect" are both set; write one of them';
+    findings.push(errorAtKey(['upstreams', id, 'health', 'connect'], 'upstream-health', message));
+  }
+  return {
+    path: health.path,
+    intervalMs: timerMs(health.interval),
+    timeoutMs: timerMs(health.timeout),
+    healthyThreshold: health.healthy,
+    unhealthyThreshold: health.unhealthy,
+    required: health.required,
+  };
 }
 
 /** The default breaker of an upstream with several endpoints, with the defaults of the schema. */

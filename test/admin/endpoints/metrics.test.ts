@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { METRICS } from '../../../src/admin/metrics/gateway-metrics.ts';
+import { HEALTH_STATES } from '../../../src/gateway/upstream/health-state.ts';
 import { type GatewayWithAdmin, startGatewayWithAdmin } from '../../support/admin.ts';
 import { createPair } from '../../support/certificate.ts';
 import { AUDIENCE, ISSUER, type Issuer, startIssuer } from '../../support/issuer.ts';
@@ -64,6 +65,24 @@ function namingProblems(name: string, type: string, help: string): string[] {
 const UNITS =
   /^(?:(?:nano|micro|milli|kilo|mega|giga|tera)(?:seconds?|bytes?|grams?|meters?)|minutes?|hours?|days?|weeks?|bits?|percents?|ns|us|ms|s|sec|m|h|d|b|kb|mb|gb|tb|pb)$/;
 
+const STANDARD_NAMES = [
+  'process_cpu_user_seconds_total',
+  'process_cpu_system_seconds_total',
+  'process_cpu_seconds_total',
+  'process_start_time_seconds',
+  'process_resident_memory_bytes',
+  'process_open_fds',
+  'process_max_fds',
+  'nodejs_eventloop_lag_seconds',
+  'nodejs_eventloop_lag_p99_seconds',
+  'nodejs_heap_size_total_bytes',
+  'nodejs_heap_size_used_bytes',
+  'nodejs_external_memory_bytes',
+  'nodejs_heap_space_size_used_bytes',
+  'nodejs_version_info',
+  'nodejs_gc_duration_seconds',
+];
+
 const send = async (path: string, init?: RequestInit) => (await fetch(site.url + path, init)).status;
 
 describe('/metrics', () => {
@@ -115,7 +134,10 @@ describe('/metrics', () => {
     expect(value('upstream_breaker_state', { ...gone, state: 'closed' })).toBe(0);
     expect(value('upstream_breaker_openings_total', gone)).toBe(1);
     expect(value('refusals_total', { code: 'upstream_unavailable' })).toBe(1);
-    expect(value('upstream_endpoint_healthy', { upstream: 'up', endpoint: '${UP}' })).toBe(1);
+    const healthOf = (labels: { upstream: string; endpoint: string }) =>
+      HEALTH_STATES.filter((state) => value('upstream_endpoint_health', { ...labels, state }) === 1);
+    expect(healthOf(gone)).toEqual(['unhealthy']);
+    expect(healthOf({ upstream: 'up', endpoint: '${UP}' })).toEqual(['healthy']);
     expect(value('upstream_connections', { upstream: 'up', endpoint: '${UP}' })).toBeGreaterThan(0);
     expect(value('upstream_connections_busy', { upstream: 'up', endpoint: '${UP}' })).toBe(0);
   });
@@ -149,9 +171,12 @@ describe('/metrics', () => {
     expect(expiry / 86_400 - Date.now() / 86_400_000).toBeCloseTo(20, 1);
   });
 
-  it('measures the process and its event loop', async () => {
+  it('measures the process and its event loop, by the names that dashboards for Node use', async () => {
     await scrape(site.admin.url);
-    const { value } = await scrape(site.admin.url);
+    const { value, text } = await scrape(site.admin.url);
+    const names = new Set([...text.matchAll(/^# TYPE ((?:process|nodejs)_\w+)/gm)].map(([, name]) => name));
+    expect(text).not.toMatch(/signing_gateway_(?:process|nodejs)_/);
+    expect([...names]).toEqual(expect.arrayContaining(STANDARD_NAMES));
     expect(value('process_cpu_seconds_total')).toBeGreaterThan(0);
     expect(value('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
   });
