@@ -19,6 +19,7 @@ import { listen } from './server.ts';
 import { openStore } from './store.ts';
 
 export type { DemoAccount } from './samples.ts';
+export { AUDIENCE, ISSUER } from './tokens.ts';
 
 /** A local stand-in for the upstream services of a signing platform: two real HTTP servers over one SQLite file. */
 export interface Sandbox {
@@ -55,14 +56,19 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   return {
     identityUrl: identity.url,
     platformUrl: platform.url,
-    environment: {
-      IDENTITY_URL: identity.url,
-      JWKS_URL: `${identity.url}/.well-known/jwks.json`,
-      ...Object.fromEntries(PLATFORM_SERVICES.map((service) => [`${service}_URL`, platform.url])),
-    },
+    environment: sandboxEnvironment(identity.url, platform.url),
     accounts: DEMO_ACCOUNTS,
     samples: SAMPLES,
     close: () => running.disposeAsync(),
+  };
+}
+
+/** Returns the environment variables through which a manifest finds a sandbox at these addresses. */
+export function sandboxEnvironment(identityUrl: string, platformUrl: string): Readonly<Record<string, string>> {
+  return {
+    IDENTITY_URL: identityUrl,
+    JWKS_URL: `${identityUrl}/.well-known/jwks.json`,
+    ...Object.fromEntries(PLATFORM_SERVICES.map((service) => [`${service}_URL`, platformUrl])),
   };
 }
 
