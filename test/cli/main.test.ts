@@ -41,18 +41,20 @@ describe('the command line', () => {
 
   it('prints the summary of each option of a verb', async () => {
     const { out } = await runCli(['dev', '--help'], root);
-    expect(out).toBe(`Usage: signing-gateway dev [FILE] [--reset]
+    expect(out).toBe(`Usage: signing-gateway dev [FILE] [--reset] [--job-time DURATION]
 
 Serve a manifest with the sandbox, a local stand-in for the upstream services
 
 Options:
-  -c, --config FILE  the manifest; the same as FILE (default gateway.yaml)
-      --reset        delete the sandbox data and start with fresh data
-  -h, --help         print this help
+  -c, --config FILE        the manifest; the same as FILE (default gateway.yaml)
+      --reset              delete the sandbox data and start with fresh data
+      --job-time DURATION  how long a job of the sandbox takes at least (default 3s)
+  -h, --help               print this help
 
 Examples:
   signing-gateway dev
   signing-gateway dev --reset
+  signing-gateway dev --job-time 500ms
 `);
   });
 

@@ -25,7 +25,8 @@ export function welcome(
   });
   return `
 The signing platform is served at ${url}. Edit ${manifest} and save it: the gateway reloads it.
-The sandbox behind it: identity ${identityUrl}, platform ${platformUrl}, emails ${identityUrl}/outbox${adminUrl === undefined ? '' : `\nAdmin page: ${adminUrl}`}
+The sandbox behind it: identity ${identityUrl}, platform ${platformUrl}, emails ${identityUrl}/outbox
+Sample ids, and a command for each flow of the platform: ${identityUrl}${adminUrl === undefined ? '' : `\nAdmin page: ${adminUrl}`}
 
 Accounts:
 ${rows.join('\n')}
