@@ -146,7 +146,7 @@ export const COMPANY_FLOW: Flow = {
       commands: [curl('/api/company/settings', '-X PATCH', AS_ADMIN, json({ reminder_days: 5 }))],
     },
     {
-      text: 'A user may read them, but the sandbox refuses a change. The gateway knows only who may use the platform at all',
+      text: 'A user may read them, but not change them. The sandbox refuses this; the gateway checks only the roles that may use the platform',
       statuses: [200, 403],
       commands: [
         curl('/api/company/settings', AS_USER),
