@@ -5,7 +5,9 @@ import { emailFactorRoutes } from './identity/email-factor.ts';
 import { factorRoutes } from './identity/factors.ts';
 import { loginRoutes } from './identity/login.ts';
 import { recoveryRoutes } from './identity/recovery.ts';
+import { securityKeyRoutes } from './identity/security-key.ts';
 import { totpRoutes } from './identity/totp-factor.ts';
+import { webauthnRoutes } from './identity/webauthn-factor.ts';
 import { type JobHandlers, runJobs } from './jobs.ts';
 import { mailRoutes } from './mail.ts';
 import { aiRoutes, analyseDocument } from './platform/ai.ts';
@@ -86,6 +88,8 @@ const IDENTITY_ROUTES: readonly SandboxRoute[] = [
   factorRoutes,
   totpRoutes,
   emailFactorRoutes,
+  webauthnRoutes,
+  securityKeyRoutes,
   recoveryRoutes,
   companyRoutes,
   mailRoutes,

@@ -40,8 +40,18 @@ describe('the page of the sandbox', () => {
     ];
     expect(links).toEqual(addresses.map((address) => [address, address]));
     for (const address of addresses.slice(1)) expect((await fetch(address)).status).toBe(200);
-    const text = page.body.replace(/^[\s\S]*<main>|<\/main>[\s\S]*$|<\/?a[^>]*>/g, '');
-    const unescaped = text.replace(/&#(\d+);/g, (_all: string, code: string) => String.fromCharCode(Number(code)));
-    expect(unescaped).toBe((await request(sandbox.identityUrl, 'GET /')).body);
+    const text = (await request(sandbox.identityUrl, 'GET /')).body as string;
+    const unescaped = (html: string) => html.replace(/&#(\d+);/g, (_all, code) => String.fromCharCode(Number(code)));
+    const commands = [...page.body.matchAll(/<pre><code>([\s\S]*?)<\/code><\/pre>/g)].map(([, html]) =>
+      unescaped(html),
+    );
+    expect(commands).toEqual([...text.matchAll(/^```sh\n([\s\S]*?)\n```$/gm)].map(([, block]) => block));
+    const rows = [...page.body.matchAll(/<tr>(?:<td>.*?)(?=<tr>|<\/table>)/g)];
+    expect(rows.length).toBe(text.match(/^\| `/gm)?.length);
+    expect([...page.body.matchAll(/<h([123])>/g)].map(([, level]) => level)).toEqual(
+      [...text.matchAll(/^(#+) /gm)].map(([, hashes = '']) => String(hashes.length)),
+    );
+    const main = page.body.replace(/^[\s\S]*<main>|<\/main>[\s\S]*$/g, '');
+    expect(unescaped(main.replace(/<[^>]*>/g, ''))).not.toMatch(/^#|```|^\|/m);
   });
 });

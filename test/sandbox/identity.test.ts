@@ -186,11 +186,6 @@ describe('the authenticator', () => {
     expect(await identity('DELETE /api/v1/mfa/factors/totp', { token })).toMatchObject({ status: 200 });
     expect(await identity('GET /authenticator/not-base32')).toMatchObject({ status: 400 });
   });
-
-  it('is no WebAuthn device', async () => {
-    const token = await tokenOf(sandbox, 'user@acme.example');
-    expect(await identity('POST /api/v1/mfa/webauthn/enroll', { token })).toMatchObject({ status: 501 });
-  });
 });
 
 describe('recovery', () => {

@@ -29,6 +29,9 @@ afterAll(() => sandbox.close());
 const NEED_EARLIER_RESPONSE: Readonly<Record<string, number>> = {
   'post-api-v1-login-mfa-totp': 401,
   'post-api-v1-login-mfa-email': 401,
+  'post-api-v1-login-mfa-webauthn': 401,
+  'post-api-v1-mfa-webauthn-confirm': 400,
+  'post-authenticator-webauthn-get': 400,
   'post-api-v1-mfa-totp-confirm': 400,
   'post-api-v1-mfa-email-confirm': 400,
   'post-api-v1-password-reset': 404,

@@ -2,6 +2,7 @@ import { describeServer } from '../openapi.ts';
 import type { SandboxRequest, SandboxRoute } from '../request.ts';
 import type { SandboxResponse } from '../response.ts';
 import { type SandboxAddresses, sandboxPage } from './guide.ts';
+import { htmlPage } from './html-page.ts';
 
 /** Adds the page of the sandbox and the OpenAPI document of all routes to the routes of a server. */
 export function withGuide(
@@ -27,7 +28,7 @@ export function withGuide(
   return all;
 }
 
-/** Responds with Markdown, or with the same text and links to a browser. */
+/** Responds with Markdown, and to a browser with the same content in HTML. */
 function showPage({ headers }: SandboxRequest, addresses: SandboxAddresses): SandboxResponse {
   const text = sandboxPage(addresses);
   const isBrowser = headers.accept?.includes('text/html') === true;
@@ -35,20 +36,6 @@ function showPage({ headers }: SandboxRequest, addresses: SandboxAddresses): San
   return {
     status: 200,
     headers: { 'content-type': type, vary: 'Accept' },
-    body: Buffer.from(isBrowser ? htmlPage(text) : text),
+    body: Buffer.from(isBrowser ? htmlPage('Signing sandbox', text) : text),
   };
-}
-
-function htmlPage(text: string): string {
-  const escaped = text.replace(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`);
-  const linked = escaped.replace(/^(- .*)$/gm, (line) => line.replace(/http:[^\s,]+/g, '<a href="$&">$&</a>'));
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Signing sandbox</title>
-<style>:root { color-scheme: light dark } main { white-space: pre-wrap; overflow-wrap: anywhere; font: 14px/1.5 monospace }</style>
-<main>${linked}</main>
-</html>
-`;
 }

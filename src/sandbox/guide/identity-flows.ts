@@ -106,9 +106,27 @@ export const ENROLMENT_FLOW: Flow = {
       ],
     },
     {
-      text: 'WebAuthn needs a browser with a security key. The sandbox has no such factor',
-      statuses: [501],
-      commands: [curl('/api/v1/mfa/webauthn/enroll', '-X POST', AS_USER)],
+      text: 'Enrol a security key (WebAuthn). The sandbox stands in for the browser with the key',
+      statuses: [201, 200, 200],
+      commands: [
+        [
+          curl('/api/v1/mfa/webauthn/enroll', '-X POST', AS_USER),
+          'curl -s "$SANDBOX/authenticator/webauthn/create" -H "$JSON" -d @-',
+          curl('/api/v1/mfa/webauthn/confirm', AS_USER, '-H "$JSON" -d @-'),
+        ].join(' | '),
+      ],
+    },
+    {
+      text: 'The next login has a challenge for the key. Complete it, then remove the factor',
+      statuses: [200, 200, 200, 200],
+      commands: [
+        [
+          login(USER),
+          'curl -s "$SANDBOX/authenticator/webauthn/get" -H "$JSON" -d @-',
+          curl('/api/v1/login/mfa/webauthn', '-H "$JSON" -d @-'),
+        ].join(' | '),
+        curl('/api/v1/mfa/factors/webauthn', '-X DELETE', AS_USER),
+      ],
     },
   ],
 };

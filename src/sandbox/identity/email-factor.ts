@@ -4,14 +4,9 @@ import { textField } from '../fields.ts';
 import { sendMail } from '../mail.ts';
 import { type AuthenticatedRequest, jsonBody, type SandboxRoute, type SandboxUser } from '../request.ts';
 import { SandboxError, type SandboxResponse, successResponse } from '../response.ts';
-import { minutesFromNow, now, type Store } from '../store.ts';
+import { now, type Store } from '../store.ts';
 import { listFactors } from './factors.ts';
-
-const CODE_MINUTES = 10;
-/** A code has six digits, so the number of attempts is limited. */
-const MAX_ATTEMPTS = 3;
-
-type CodePurpose = 'enrolment' | 'login';
+import { redeemCode, storeCode } from './one-time-codes.ts';
 
 /** Routes of the e-mail factor: codes that are mailed to the address of the account. */
 export const emailFactorRoutes: readonly SandboxRoute[] = [
@@ -24,22 +19,11 @@ export const emailFactorRoutes: readonly SandboxRoute[] = [
   ],
 ];
 
-/** Mails a code to the user. It replaces the previous one for the same purpose. */
-export function sendEmailCode(store: Store, { id, email }: SandboxUser, purpose: CodePurpose): void {
+/** Mails a new code to the user. */
+export function mailCode(store: Store, user: SandboxUser, purpose: 'e-mail enrolment' | 'e-mail login'): void {
   const code = String(randomInt(1_000_000)).padStart(6, '0');
-  const expires_at = minutesFromNow(CODE_MINUTES);
-  store.run('DELETE FROM email_code WHERE account_id = ? AND purpose = ?', id, purpose);
-  store.insert('email_code', { account_id: id, purpose, code, attempts: 0, expires_at });
-  sendMail(store, { to: email, subject: `Your ${purpose} code`, body: `code: ${code}` });
-}
-
-/** True if this is the mailed code. Each code works once. */
-export function redeemEmailCode(store: Store, { id }: SandboxUser, purpose: CodePurpose, code: string): boolean {
-  const attempt = `UPDATE email_code SET attempts = attempts + 1
-    WHERE account_id = ? AND purpose = ? AND attempts < ? AND expires_at > ? RETURNING code`;
-  const row = store.one<{ code: string }>(attempt, id, purpose, MAX_ATTEMPTS, now());
-  if (row?.code !== code) return false;
-  return store.run('DELETE FROM email_code WHERE account_id = ? AND purpose = ?', id, purpose) === 1;
+  storeCode(store, user, purpose, code);
+  sendMail(store, { to: user.email, subject: `Your code: ${purpose}`, body: `code: ${code}` });
 }
 
 /** Enrols a factor and mails a code. Throws 409 if the factor is confirmed. */
@@ -48,14 +32,14 @@ function enrolEmail({ store, user }: AuthenticatedRequest): SandboxResponse {
   const pending = 'SELECT 1 FROM email_factor WHERE account_id = ? AND confirmed_at IS NULL';
   if (store.one(pending, user.id) === undefined)
     throw new SandboxError(409, 'the account already has a confirmed factor');
-  sendEmailCode(store, user, 'enrolment');
+  mailCode(store, user, 'e-mail enrolment');
   recordAuditEvent(store, user, 'factor.enrol', user.id);
   return successResponse(`a code was sent to ${user.email}`, 202);
 }
 
 function confirmEmail(request: AuthenticatedRequest): SandboxResponse {
   const { store, user, fields } = request;
-  if (!redeemEmailCode(store, user, 'enrolment', textField(fields, 'code')))
+  if (!redeemCode(store, user, 'e-mail enrolment', textField(fields, 'code')))
     throw new SandboxError(400, 'invalid or expired code');
   store.run('UPDATE email_factor SET confirmed_at = ? WHERE account_id = ?', now(), user.id);
   recordAuditEvent(store, user, 'factor.confirm', user.id);

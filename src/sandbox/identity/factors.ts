@@ -3,7 +3,7 @@ import type { AuthenticatedRequest, SandboxRoute, SandboxUser } from '../request
 import { dataResponse, SandboxError, type SandboxResponse } from '../response.ts';
 import type { Store } from '../store.ts';
 
-export type FactorKind = 'totp' | 'email';
+export type FactorKind = 'totp' | 'email' | 'webauthn';
 
 /** Routes of all second factors of an account: one of each kind. Login requires one after a code has confirmed it. */
 export const factorRoutes: readonly SandboxRoute[] = [
@@ -12,13 +12,7 @@ export const factorRoutes: readonly SandboxRoute[] = [
     'DELETE /api/v1/mfa/factors/:id',
     'protected',
     removeFactor,
-    { summary: 'Remove the second factor of the kind totp or email', id: 'totp' },
-  ],
-  [
-    'POST /api/v1/mfa/webauthn/enroll',
-    'protected',
-    refuseWebauthn,
-    { summary: 'Always 501: the sandbox has no WebAuthn factor', status: 501 },
+    { summary: 'Remove the second factor of the kind totp, email or webauthn', id: 'totp' },
   ],
 ];
 
@@ -39,15 +33,15 @@ interface Factor {
 function factorsOf(store: Store, { id }: SandboxUser): readonly Factor[] {
   const totp = `SELECT 'totp' AS kind, totp_confirmed_at AS confirmed_at FROM account
     WHERE id = ?1 AND totp_secret IS NOT NULL`;
-  return store.all<Factor>(
-    `${totp} UNION ALL SELECT 'email', confirmed_at FROM email_factor WHERE account_id = ?1`,
-    id,
-  );
+  const email = "SELECT 'email', confirmed_at FROM email_factor WHERE account_id = ?1";
+  const webauthn = "SELECT 'webauthn', confirmed_at FROM webauthn_credential WHERE account_id = ?1";
+  return store.all<Factor>([totp, email, webauthn].join(' UNION ALL '), id);
 }
 
 const REMOVALS: ReadonlyMap<string, string> = new Map([
   ['totp', 'UPDATE account SET totp_secret = NULL, totp_confirmed_at = NULL WHERE id = ? AND totp_secret IS NOT NULL'],
   ['email', 'DELETE FROM email_factor WHERE account_id = ?'],
+  ['webauthn', 'DELETE FROM webauthn_credential WHERE account_id = ?'],
 ]);
 
 function removeFactor(request: AuthenticatedRequest): SandboxResponse {
@@ -56,8 +50,4 @@ function removeFactor(request: AuthenticatedRequest): SandboxResponse {
   if (sql === undefined || store.run(sql, user.id) === 0) throw new SandboxError(404, `no factor ${kind}`);
   recordAuditEvent(store, user, 'factor.remove', user.id);
   return listFactors(request);
-}
-
-function refuseWebauthn(): never {
-  throw new SandboxError(501, 'the sandbox has no WebAuthn factor; enrol totp or email');
 }

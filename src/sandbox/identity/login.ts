@@ -1,5 +1,5 @@
 import { recordAuditEvent } from '../audit.ts';
-import { emailField, textField } from '../fields.ts';
+import { emailField, type Fields, textField } from '../fields.ts';
 import { isCorrectPassword } from '../passwords.ts';
 import { jsonBody, type SandboxRequest, type SandboxRoute } from '../request.ts';
 import { dataResponse, SandboxError, type SandboxResponse } from '../response.ts';
@@ -7,9 +7,11 @@ import { SOCIAL_TOKENS } from '../samples.ts';
 import type { Store } from '../store.ts';
 import { issueToken, publicKeyJwk, TOKEN_LIFETIME_SECONDS } from '../tokens.ts';
 import { type Account, findAccount, issueTicket, redeemTicket } from './account.ts';
-import { redeemEmailCode, sendEmailCode } from './email-factor.ts';
+import { mailCode } from './email-factor.ts';
 import { confirmedFactors, type FactorKind } from './factors.ts';
+import { redeemCode } from './one-time-codes.ts';
 import { redeemTotpCode } from './totp-factor.ts';
+import { createLoginOptions, redeemAssertion } from './webauthn-factor.ts';
 
 const CHALLENGE_MINUTES = 5;
 
@@ -44,6 +46,15 @@ export const loginRoutes: readonly SandboxRoute[] = [
     completeChallenge('email'),
     { summary: 'Complete a login with a mailed code', body: CHALLENGE_EXAMPLE },
   ],
+  [
+    'POST /api/v1/login/mfa/webauthn',
+    'public',
+    completeChallenge('webauthn'),
+    {
+      summary: 'Complete a login with a security key',
+      body: jsonBody({ challenge_id: 'the challenge_id of the login', credential: {} }),
+    },
+  ],
   ['GET /.well-known/jwks.json', 'public', publishKey, { summary: 'Get the keys that verify tokens' }],
 ];
 
@@ -67,27 +78,29 @@ async function socialLogin({ store, fields }: SandboxRequest): Promise<SandboxRe
 async function tokenOrChallenge(store: Store, account: Account): Promise<SandboxResponse> {
   const methods = confirmedFactors(store, account);
   if (methods.length === 0) return grantToken(store, account);
-  if (methods.includes('email')) sendEmailCode(store, account, 'login');
+  if (methods.includes('email')) mailCode(store, account, 'e-mail login');
   const challenge_id = issueTicket(store, account, 'login challenge', CHALLENGE_MINUTES);
   recordAuditEvent(store, account, 'login.challenge', account.id);
-  return dataResponse({ mfa_required: true, challenge_id, methods, expires_in: CHALLENGE_MINUTES * 60 });
+  const webauthn = methods.includes('webauthn') && { webauthn: createLoginOptions(store, account) };
+  return dataResponse({ mfa_required: true, challenge_id, methods, ...webauthn, expires_in: CHALLENGE_MINUTES * 60 });
 }
 
-/** Completes a login with a code of the factor. A challenge allows one attempt, so that codes cannot be guessed. */
+/** Completes a login with a second factor. A challenge allows one attempt, so that codes cannot be guessed. */
 function completeChallenge(kind: FactorKind): (request: SandboxRequest) => Promise<SandboxResponse> {
   return async ({ store, fields }) => {
-    const code = textField(fields, 'code');
+    const proof = kind === 'webauthn' ? (Object(fields['credential']) as Fields) : textField(fields, 'code');
     const account = redeemTicket(store, textField(fields, 'challenge_id'), 'login challenge');
     if (account === undefined) throw new SandboxError(401, 'the challenge is used or expired; log in again');
     const isConfirmed = confirmedFactors(store, account).includes(kind);
-    if (isConfirmed && redeemCode(store, account, kind, code)) return grantToken(store, account);
+    if (isConfirmed && redeemProof(store, account, kind, proof)) return grantToken(store, account);
     recordAuditEvent(store, account, 'login.refused', account.id);
-    throw new SandboxError(401, 'invalid code; log in again');
+    throw new SandboxError(401, `invalid ${kind === 'webauthn' ? 'credential' : 'code'}; log in again`);
   };
 }
 
-function redeemCode(store: Store, account: Account, kind: FactorKind, code: string): boolean {
-  return kind === 'totp' ? redeemTotpCode(store, account, code) : redeemEmailCode(store, account, 'login', code);
+function redeemProof(store: Store, account: Account, kind: FactorKind, proof: string | Fields): boolean {
+  if (typeof proof !== 'string') return redeemAssertion(store, account, proof);
+  return kind === 'totp' ? redeemTotpCode(store, account, proof) : redeemCode(store, account, 'e-mail login', proof);
 }
 
 async function grantToken(store: Store, account: Account): Promise<SandboxResponse> {
