@@ -2,6 +2,7 @@ import { createPublicKey, hash, type KeyObject } from 'node:crypto';
 
 /** The relying party. Browsers allow WebAuthn without TLS only on this name. */
 export const RP_ID = 'localhost';
+const LOCAL_ORIGIN = /^https?:\/\/localhost(?::\d{1,5})?$/;
 
 /** Flags of authenticator data (WebAuthn level 2, section 6.1). */
 export const USER_PRESENT = 0x01;
@@ -18,7 +19,7 @@ export type CeremonyType = 'webauthn.create' | 'webauthn.get';
 export function challengeOf(clientData: Buffer, type: CeremonyType): string | undefined {
   try {
     const { type: actual, challenge, origin } = JSON.parse(clientData.toString());
-    const isLocal = typeof origin === 'string' && new URL(origin).hostname === RP_ID;
+    const isLocal = typeof origin === 'string' && LOCAL_ORIGIN.test(origin);
     return isLocal && actual === type && typeof challenge === 'string' ? challenge : undefined;
   } catch {
     return undefined;
@@ -45,7 +46,7 @@ export function containsCredential(data: Buffer, credential: Buffer): boolean {
   return data.subarray(start, start + credential.length).equals(credential);
 }
 
-/** Returns the attested credential data of a P-256 key after the AAGUID (section 6.5.1). */
+/** Returns the attested credential data of a P-256 key after the AAGUID (section 6.5.1). An id has at most 1023 bytes. */
 export function describeCredential(id: Buffer, publicKey: KeyObject): Buffer {
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
   const length = Buffer.alloc(2);

@@ -148,6 +148,7 @@ describe('the e-mail factor', () => {
     await enrol();
     const code = await mailedCode();
     expect((await confirm(code)).body.data).toEqual([{ kind: 'email', confirmed_at: expect.any(String) }]);
+    expect(await confirm(code)).toMatchObject({ status: 400 });
     expect(await enrol()).toMatchObject({ status: 409 });
     const challenge = await login();
     expect(challenge).toMatchObject({ mfa_required: true, methods: ['email'] });

@@ -1,6 +1,7 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, hash, sign as signBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { createAuthenticatorData, describeCredential } from '../../src/sandbox/webauthn.ts';
 import { type ApiResponse, request, startSandbox, tokenOf } from './client.ts';
 
 let sandbox: Sandbox;
@@ -63,6 +64,7 @@ it.each<[string, (credential: Json) => Json]>([
   ['another relying party', (credential) => withOtherByte(credential, 'authenticatorData', 0)],
   ['an absent user', (credential) => withOtherByte(credential, 'authenticatorData', 32)],
   ['another id', (credential) => ({ ...credential, id: 'YWJj' })],
+  ['a long id', (credential) => ({ ...credential, id: 'a'.repeat(100_000) })],
   ['another key', (credential) => withOtherByte(credential, 'authenticatorData', 100)],
   [
     'a key on another curve',
@@ -96,6 +98,37 @@ it.each<[string, (credential: Json) => Json]>([
   const proof = await sign(await login());
   const response = await complete({ ...proof, credential: change(proof.credential) });
   expect([response.status, response.body.message]).toEqual([401, 'invalid credential; log in again']);
+});
+
+it('a login needs a present user, and a counter that increases if the key has one', async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const id = Buffer.from('a key of this test');
+  /** Returns a credential that this key signs, with these flags and this counter. */
+  const credentialOf = (type: string, challenge: string, flags: number, counter: number) => {
+    const authenticatorData = createAuthenticatorData(flags, counter, describeCredential(id, publicKey));
+    const clientDataJSON = Buffer.from(JSON.stringify({ type, challenge, origin: 'http://localhost:3000' }));
+    const signed = Buffer.concat([authenticatorData, Buffer.from(hash('sha256', clientDataJSON), 'hex')]);
+    const signature = signBytes('sha256', signed, privateKey);
+    const spki = publicKey.export({ type: 'spki', format: 'der' });
+    const bytes = { authenticatorData, clientDataJSON, signature, publicKey: spki };
+    const response = Object.fromEntries(
+      Object.entries(bytes).map(([name, value]) => [name, value.toString('base64url')]),
+    );
+    return { id: id.toString('base64url'), response };
+  };
+  const { challenge } = (await identity('POST /api/v1/mfa/webauthn/enroll', undefined)).body.data;
+  expect(await confirm(credentialOf('webauthn.create', challenge, 0x41, 0))).toMatchObject({ status: 200 });
+  const attempt = async (flags: number, counter: number) => {
+    const { challenge_id, webauthn } = (await login()).data;
+    const credential = credentialOf('webauthn.get', webauthn.challenge, flags, counter);
+    return (await complete({ challenge_id, credential })).status;
+  };
+  expect([await attempt(1, 0), await attempt(1, 0), await attempt(0, 1), await attempt(1, 5)]).toEqual([
+    200, 200, 401, 200,
+  ]);
+  expect([await attempt(1, 5), await attempt(1, 4), await attempt(1, 0), await attempt(1, 6)]).toEqual([
+    401, 401, 401, 200,
+  ]);
 });
 
 it('a key does not complete the login of another account, nor an enrolment that another account began', async () => {

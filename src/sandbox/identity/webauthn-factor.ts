@@ -32,6 +32,9 @@ export const webauthnRoutes: readonly SandboxRoute[] = [
   ],
 ];
 
+/** 1023 bytes in base64url. */
+const MAX_ID_LENGTH = 1364;
+
 /** Returns the options for `navigator.credentials.get`, with a new challenge. */
 export function createLoginOptions(store: Store, account: SandboxUser): object {
   const { id } = readCredential(store, account) ?? {};
@@ -99,6 +102,7 @@ function confirmWebauthn(request: AuthenticatedRequest): SandboxResponse {
   const { store, user, fields } = request;
   const { clientData, authenticatorData, publicKey } = readSignedBytes(fields);
   const id = textField(fields, 'id');
+  if (id.length > MAX_ID_LENGTH) throw new SandboxError(400, `"id" has more than ${MAX_ID_LENGTH} characters`);
   const key = readPublicKey(publicKey);
   const flags = parseAuthenticatorData(authenticatorData)?.flags ?? 0;
   // Without an attestation nobody else vouches for the key, but it must be the one that the authenticator created.
