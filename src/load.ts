@@ -43,7 +43,7 @@ interface LoadedTexts extends Dependencies {
 export function load(source: Source, environment: Environment, previous?: Plan): LoadResult {
   const tracked = trackDependencies(environment);
   const { document, sources, findings: syntax } = readManifest(source, tracked.environment);
-  const checked = checkManifest({ document, findings: syntax }, environment.env);
+  const checked = checkManifest({ document, findings: syntax }, environment);
   const { plan, findings } =
     checked === undefined
       ? { plan: undefined, findings: syntax }

@@ -29,8 +29,8 @@ interface WorkerReadResult extends Pick<TransferredManifest, 'dependencies' | 'm
 process.env = {};
 
 /** The input of this thread, which `manifest-thread.ts` starts. */
-const { path, env, operations } = workerData as WorkerInput<ManifestThreadOptions>;
-const environment = countOperations(createFileEnvironment(path, env), operations);
+const { path, env, overrides, operations } = workerData as WorkerInput<ManifestThreadOptions>;
+const environment = countOperations(createFileEnvironment(path, env, overrides), operations);
 /** The delay before the warm-up. A thread that was started for a request receives it sooner and needs no warm-up. */
 const WARM_UP_DELAY_MS = 100;
 
@@ -63,7 +63,7 @@ function readSavedManifest(): WorkerReadResult | ReadFailure {
   const { dependencies, environment: tracked } = trackDependencies(environment);
   const read = readManifest({ path, text }, tracked, parseCached);
   evictUnusedFiles(read);
-  const checked = checkManifest(read, env);
+  const checked = checkManifest(read, environment);
   last = { read, checked, dependencies, manifestHash: sha256(text) };
   return last;
 }

@@ -24,6 +24,7 @@ import { listen } from './server.ts';
 import { openStore } from './store.ts';
 
 export type { DemoAccount } from './samples.ts';
+export { AUDIENCE, ISSUER } from './tokens.ts';
 
 /** A local stand-in for the upstream services of a signing platform: two real HTTP servers over one SQLite file. */
 export interface Sandbox {
@@ -68,17 +69,22 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   return {
     identityUrl: addresses.identity,
     platformUrl: addresses.platform,
-    environment: {
-      IDENTITY_URL: addresses.identity,
-      JWKS_URL: `${addresses.identity}/.well-known/jwks.json`,
-      ...Object.fromEntries(PLATFORM_SERVICES.map((service) => [`${service}_URL`, addresses.platform])),
-    },
+    environment: sandboxEnvironment(addresses.identity, addresses.platform),
     accounts: DEMO_ACCOUNTS,
     samples: SAMPLES,
     setGatewayUrl: (url) => {
       addresses.gateway = url;
     },
     close: () => running.disposeAsync(),
+  };
+}
+
+/** Returns the environment variables through which a manifest finds a sandbox at these addresses. */
+export function sandboxEnvironment(identityUrl: string, platformUrl: string): Readonly<Record<string, string>> {
+  return {
+    IDENTITY_URL: identityUrl,
+    JWKS_URL: `${identityUrl}/.well-known/jwks.json`,
+    ...Object.fromEntries(PLATFORM_SERVICES.map((service) => [`${service}_URL`, platformUrl])),
   };
 }
 

@@ -66,7 +66,8 @@ function send(request: IncomingMessage, response: ServerResponse, { status, head
   response.writeHead(status, headers).end(bytes);
 }
 
-async function listenOnLoopback(server: Server, port: number): Promise<void> {
+/** Listens on this port of 127.0.0.1 or, if it is in use, on a free one. */
+export async function listenOnLoopback(server: Server, port: number): Promise<void> {
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening');
   } catch (error) {

@@ -35,7 +35,7 @@ it('dev refuses a job time that is no duration, and creates nothing', async () =
     const { code, err } = await runCli(['dev', `--job-time=${time}`], folder, ENVIRONMENT);
     expect([code, err]).toEqual([
       2,
-      expect.stringContaining(`"${time}" is not a valid job time; write for example 500ms or 3s`),
+      expect.stringContaining(`--job-time ${time}: write a duration, for example 500ms or 3s`),
     ]);
   }
   expect(existsSync(join(folder, '.sandbox'))).toBe(false);
