@@ -1,10 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { load } from '../../src/load.ts';
+import type { AddressOverrides } from '../../src/manifest/source.ts';
 import { findAddressError } from '../../src/plan/settings/address.ts';
 import { loadText } from '../manifest/support.ts';
 import { type CliProcess, runCli, startCli } from '../support/cli.ts';
 import { freePort } from '../support/free-port.ts';
+import { worldOf } from '../support/gateway.ts';
+import '../support/seed.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const started: CliProcess[] = [];
@@ -118,6 +123,62 @@ describe('--listen and --admin', () => {
       expect([code, err]).toEqual([2, expect.stringContaining(`${option} ${address}: ${message}`)]);
     }
   });
+});
+
+describe('load with overrides', () => {
+  const address = fc.constantFrom(
+    '127.0.0.1:8080',
+    '127.0.0.1:9901',
+    '0.0.0.0:9901',
+    '[::1]:8080',
+    'localhost:0',
+    '192.0.2.1:80',
+  );
+  const admin = fc.constantFrom(
+    undefined,
+    (text: string) => `'${text}'`,
+    (text: string) => `{ listen: '${text}' }`,
+    (text: string) => `{ listen: '${text}', token: '\${ADMIN_TOKEN}' }`,
+    (text: string) => `{ listen: '${text}', token: '\${SHORT_TOKEN}' }`,
+  );
+  const textOf = (listen: string | undefined, adminEntry: string | undefined) =>
+    `version: 1\n${listen === undefined ? '' : `listen: '${listen}'\n`}${adminEntry === undefined ? '' : `admin: ${adminEntry}\n`}${REST}`;
+  const env = { ADMIN_TOKEN: TOKEN, SHORT_TOKEN: 'short' };
+  const resultOf = (text: string, overrides: AddressOverrides) => {
+    const { plan, problems } = load({ path: 'gateway.yaml', text }, { ...worldOf(), env, overrides });
+    return { listen: plan?.listen, admin: plan?.admin?.key, rules: problems.map(({ rule }) => rule) };
+  };
+
+  it('gives the plan and the problems of a manifest with these addresses', () => {
+    fc.assert(
+      fc.property(
+        fc.option(address, { nil: undefined }),
+        admin,
+        address,
+        fc.option(address, { nil: undefined }),
+        fc.option(address, { nil: undefined }),
+        (listen, adminOf, adminAddress, newListen, newAdmin) => {
+          const overrides = {
+            ...(newListen === undefined ? {} : { listen: newListen }),
+            ...(newAdmin === undefined ? {} : { admin: newAdmin }),
+          };
+          const entry =
+            newAdmin === undefined ? adminOf?.(adminAddress) : (adminOf ?? ((text) => `'${text}'`))(newAdmin);
+          const expected = resultOf(textOf(newListen ?? listen, entry), {});
+          expect(resultOf(textOf(listen, adminOf?.(adminAddress)), overrides)).toEqual(expected);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  it.each(['', 'null', '[]', 'text', 'routes: 1', 'admin: 7', 'listen: {}'])(
+    'does not fail for the manifest %j',
+    (text) => {
+      const overrides = { listen: '127.0.0.1:0', admin: '127.0.0.1:0' };
+      expect(resultOf(text, overrides).rules).toEqual(resultOf(text, {}).rules);
+    },
+  );
 });
 
 describe('findAddressError', () => {

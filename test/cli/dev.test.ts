@@ -48,7 +48,8 @@ describe('dev after init', () => {
   it('responds with the request that the upstream received, also to protected routes, without an account of the platform', async () => {
     const folder = temporaryFolder('dev');
     await runCli(['init'], folder);
-    const cli = startDev(folder);
+    // An empty variable counts as not set.
+    const cli = startDev(folder, [], { ECHO_URL: '' });
     await cli.waitFor(/Try:\n(.*\n){3}/);
     const text = cli.err();
     expect(text).toMatch(/^The echo upstream at http:\S+ responds with the request that it received\.$/m);

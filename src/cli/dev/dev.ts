@@ -6,7 +6,7 @@ import { MANIFEST_OPTIONS, parseSingleManifestArguments } from '../manifest-file
 import { ADDRESS_OPTIONS, readOverrides } from '../run/address-options.ts';
 import { loadForServing, serveFile } from '../run/run.ts';
 import { CommandError, type Options, UsageError, type Verb } from '../terminal.ts';
-import { findNeededServices, PLACEHOLDERS, startServices } from './local-services.ts';
+import { findNeededServices, startServices, withPlaceholders } from './local-services.ts';
 import { welcome } from './welcome.ts';
 
 const DATABASE = '.sandbox/sandbox.db';
@@ -39,7 +39,7 @@ export const dev: Verb = {
     const ports = readPorts(values['sandbox-ports']);
     const jobTimeMs = readJobTime(values['job-time']);
     // Loaded before anything starts: an invalid manifest leaves no folder behind, and a valid one says which services it needs.
-    const env = { ...PLACEHOLDERS, ...terminal.env };
+    const env = withPlaceholders(terminal.env);
     const planned = await loadForServing(file, { ...terminal, env }, overrides);
     if (planned === undefined) return 1;
     const needed = findNeededServices(planned, terminal.env);

@@ -20,8 +20,17 @@ const ECHO_PORT = 7003;
 const ISSUER_PORT = 7004;
 const SANDBOX = sandboxEnvironment('http://127.0.0.1:7001', 'http://127.0.0.1:7002');
 
-/** Addresses with which a manifest can be loaded before the services are started, to find out which of them it needs. */
-export const PLACEHOLDERS: Readonly<Record<string, string>> = { ...SANDBOX, ECHO_URL: `http://127.0.0.1:${ECHO_PORT}` };
+const PLACEHOLDERS: Readonly<Record<string, string>> = { ...SANDBOX, ECHO_URL: `http://127.0.0.1:${ECHO_PORT}` };
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Returns an environment with which a manifest can be loaded before the services are started, to find out which of them it
+ * needs. An empty variable counts as not set, as in a manifest.
+ */
+export function withPlaceholders(env: Variables): Variables {
+  return { ...env, ...Object.fromEntries(Object.entries(PLACEHOLDERS).filter(([name]) => !env[name])) };
+}
 
 /** The needs of a manifest. */
 export interface NeededServices {
@@ -38,7 +47,7 @@ type Jwt = NonNullable<NonNullable<Manifest['auth']>['tokens']['jwt']>;
 /** Returns the services that a manifest refers to by variables that the caller has not set. */
 export function findNeededServices(
   { manifest, secrets }: Pick<PlannedManifest, 'manifest' | 'secrets'>,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Variables,
 ): NeededServices {
   const names = Object.keys(PLACEHOLDERS).filter((name) => secrets.variables.has(name) && !env[name]);
   // The keys alone do not need the platform: its tokens would not have the issuer and the roles of the manifest.
