@@ -43,7 +43,7 @@ describe('the command line', () => {
     const { out } = await runCli(['dev', '--help'], root);
     expect(
       out,
-    ).toBe(`Usage: signing-gateway dev [FILE] [--listen ADDRESS] [--admin ADDRESS] [--sandbox-ports PORTS] [--reset]
+    ).toBe(`Usage: signing-gateway dev [FILE] [--listen ADDRESS] [--admin ADDRESS] [--sandbox-ports PORTS] [--job-time DURATION] [--reset]
 
 Serve a manifest with local stand-ins for its upstream services
 
@@ -52,6 +52,7 @@ Options:
       --listen ADDRESS       accept clients on this host and port; replaces "listen" of the manifest
       --admin ADDRESS        serve the admin API on this host and port; replaces the address in "admin" of the manifest
       --sandbox-ports PORTS  the ports of the sandbox, identity and platform, for example 7101,7102; 0 is any free port
+      --job-time DURATION    how long a job of the sandbox takes at least (default 3s)
       --reset                delete the sandbox data and start with fresh data
   -h, --help                 print this help
 

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { durationMs } from '../../manifest/units.ts';
 import type { SandboxOptions } from '../../sandbox/sandbox.ts';
 import { MANIFEST_OPTIONS, parseSingleManifestArguments } from '../manifest-file.ts';
 import { ADDRESS_OPTIONS, readOverrides } from '../run/address-options.ts';
@@ -10,6 +11,7 @@ import { welcome } from './welcome.ts';
 
 const DATABASE = '.sandbox/sandbox.db';
 const FOLDER = dirname(DATABASE);
+const DEFAULT_JOB_TIME = '3s';
 
 const OPTIONS = {
   ...ADDRESS_OPTIONS,
@@ -18,17 +20,24 @@ const OPTIONS = {
     valueName: 'PORTS',
     summary: 'the ports of the sandbox, identity and platform, for example 7101,7102; 0 is any free port',
   },
+  'job-time': {
+    type: 'string',
+    valueName: 'DURATION',
+    summary: `how long a job of the sandbox takes at least (default ${DEFAULT_JOB_TIME})`,
+  },
   reset: { type: 'boolean', summary: 'delete the sandbox data and start with fresh data' },
 } as const satisfies Options;
 
 export const dev: Verb = {
-  usage: 'signing-gateway dev [FILE] [--listen ADDRESS] [--admin ADDRESS] [--sandbox-ports PORTS] [--reset]',
+  usage:
+    'signing-gateway dev [FILE] [--listen ADDRESS] [--admin ADDRESS] [--sandbox-ports PORTS] [--job-time DURATION] [--reset]',
   options: { ...MANIFEST_OPTIONS, ...OPTIONS },
   examples: ['signing-gateway dev', 'signing-gateway dev --listen 127.0.0.1:8081', 'signing-gateway dev --reset'],
   async run(terminal) {
     const { file, flags, values } = parseSingleManifestArguments(terminal.args, OPTIONS);
     const overrides = readOverrides(values);
     const ports = readPorts(values['sandbox-ports']);
+    const jobTimeMs = readJobTime(values['job-time']);
     // Loaded before anything starts: an invalid manifest leaves no folder behind, and a valid one says which services it needs.
     const env = withPlaceholders(terminal.env);
     const planned = await loadForServing(file, { ...terminal, env }, overrides);
@@ -38,13 +47,14 @@ export const dev: Verb = {
     let isServing = false;
     try {
       if (needed.sandbox) prepareFolder(flags.has('reset'));
-      await using services = await startServices(needed, planned.manifest, { file: DATABASE, ...ports });
+      await using services = await startServices(needed, planned.manifest, { file: DATABASE, ...ports, jobTimeMs });
       const serving = { ...terminal, env: { ...terminal.env, ...services.environment } };
       return await serveFile(file, serving, {
         overrides,
         stopsAtOnce: true,
         welcome: (gateway) => {
           isServing = true;
+          services.sandbox?.setGatewayUrl(gateway.url);
           return welcome(file, gateway, services);
         },
       });
@@ -61,6 +71,12 @@ function readPorts(text: string | undefined): Pick<SandboxOptions, 'identityPort
   if (identityPort === undefined || platformPort === undefined || ports.some((port) => port > 65_535))
     throw new UsageError(`--sandbox-ports ${text}: write two ports, for identity and platform, for example 7101,7102`);
   return { identityPort, platformPort };
+}
+
+function readJobTime(text = DEFAULT_JOB_TIME): number {
+  if (!/^\d{1,6}(?:ms|s|m)$/.test(text))
+    throw new UsageError(`--job-time ${text}: write a duration, for example 500ms or 3s`);
+  return durationMs(text);
 }
 
 function prepareFolder(isReset: boolean): void {

@@ -37,6 +37,7 @@ function describeServices({ sandbox, echo, issuer, environment }: Services): str
   if (sandbox !== undefined) {
     const { identityUrl, platformUrl } = sandbox;
     lines.push(`The sandbox behind it: identity ${identityUrl}, platform ${platformUrl}, emails ${identityUrl}/outbox`);
+    lines.push(`Sample ids, and a command for each flow of the platform: ${identityUrl}`);
   }
   if (echo !== undefined) lines.push(`The echo upstream at ${echo.url} responds with the request that it received.`);
   if (issuer !== undefined) lines.push(`The token issuer at ${issuer.url} stands in for your identity service.`);
