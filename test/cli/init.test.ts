@@ -169,7 +169,8 @@ describe('the starter files', () => {
         if (testFile === undefined) return;
         const results = await runTestFile(testFile.testFile, loaded);
         expect(results.flatMap(({ name, mismatches }) => (mismatches.length > 0 ? [name] : []))).toEqual([]);
-        const { unnoticed } = await runMutants(testFile.testFile, loaded, results, worldOf().readFile);
+        const { signal } = new AbortController();
+        const { unnoticed } = await runMutants(testFile.testFile, loaded, results, worldOf().readFile, signal);
         expect(unnoticed.map(({ caseText }) => caseText)).toEqual([]);
       }),
       { numRuns: Number(process.env['RUNS'] ?? 3) },

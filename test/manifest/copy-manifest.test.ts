@@ -19,7 +19,7 @@ const ENVIRONMENT = { env: {}, readFile: () => expect.unreachable(), expandGlob:
 test('defaults are written into the checked manifest, and never into the values of the document', () => {
   const { read, value } = readValues();
   const before = JSON.stringify(value);
-  const checked = checkManifest(read, {});
+  const checked = checkManifest(read, ENVIRONMENT);
   expect(checked?.findings).toEqual([]);
   expect(JSON.stringify(value)).toBe(before);
   expect(checked?.manifest.upstreams['schema']).toHaveProperty('timeouts');
@@ -28,7 +28,7 @@ test('defaults are written into the checked manifest, and never into the values 
 
 test('the JSON Schemas of a checked manifest are those of the document, with every name', () => {
   const { read, value } = readValues();
-  const { manifest } = checkManifest(read, {}) ?? expect.unreachable();
+  const { manifest } = checkManifest(read, ENVIRONMENT) ?? expect.unreachable();
   expect(JSON.stringify(manifest.schemas)).toBe(JSON.stringify(value['schemas']));
   const [route] = manifest.routes;
   expect(JSON.stringify(route?.query?.properties)).toBe('{"__proto__":{},"schema":{}}');
