@@ -39,7 +39,7 @@ cpSync(join(ROOT, 'src/admin/page'), join(ROOT, 'dist/cli/page'), {
   recursive: true,
   filter: (path) => !path.endsWith('tsconfig.json'),
 });
-// A package manager sets this bit when it installs the package; whoever runs the file of a checkout or an archive needs it too.
+// npm sets this bit when it installs the package. A file in a checkout or an unpacked archive needs it too.
 chmodSync(join(ROOT, 'dist/cli/main.js'), 0o755);
 
 /** Returns the address of the published folder `docs` without a slash at its end; `undefined` without the variable. */
