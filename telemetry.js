@@ -29,6 +29,6 @@ if (isMainThread) {
   const resource = defaultResource()
     .merge(resourceFromAttributes({ 'service.name': 'signing-gateway' }))
     .merge(detectResources({ detectors: [envDetector] }));
-  const spanProcessors = [new BatchSpanProcessor(new OTLPTraceExporter())];
+  const spanProcessors = [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })];
   trace.setGlobalTracerProvider(new TracerProvider({ resource, spanProcessors }));
 }
