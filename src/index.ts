@@ -1,8 +1,10 @@
 export { createGateway, type Gateway } from './gateway/gateway.ts';
 export { type LintInput, type LintOptions, lint } from './lint/lint.ts';
 export { type LoadResult, load, type PlannedManifest, type RejectedManifest } from './load.ts';
-export { createProcessLog, type Log } from './log/log.ts';
+export { createProcessLog, type Log, type ProcessLog } from './log/log.ts';
+export { createFileEnvironment } from './manifest/file-environment.ts';
 export type { Manifest } from './manifest/manifest.generated.ts';
+export { createMemoryEnvironment } from './manifest/memory-environment.ts';
 export type { Environment, Source } from './manifest/source.ts';
 export type { Plan } from './plan/plan.ts';
 export type { Route } from './plan/route-definition.ts';

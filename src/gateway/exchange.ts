@@ -93,6 +93,8 @@ export class Exchange {
   /** Bytes of the response body; of a tunnel, bytes that the upstream sent. */
   sentBytes = 0;
   retries = 0;
+  /** The endpoint of the last attempt, without secrets. */
+  endpoint: string | undefined;
   /** Milliseconds from `startedAt` until the request was forwarded. */
   forwardedAfterMs: number | undefined;
   /** Milliseconds from `startedAt` until the upstream responded. */

@@ -1,5 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { appendFileSync, chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -34,6 +43,10 @@ const GATEWAY = `exec '${process.execPath}' '${MAIN}' "$@"`;
 /** Stubs: npx ignores its first argument, and npm installs nothing. */
 const BIN = binaries({ 'signing-gateway': GATEWAY, npx: `shift; ${GATEWAY}`, npm: 'test "$1" = ci' });
 
+/** Returns a search path on which this command comes first. */
+const withCommand = (name: string, script: string) =>
+  [binaries({ [name]: script }), process.env['PATH']].join(delimiter);
+
 /** Runs a script like a CI runner, which stops at the first command that fails. */
 function runScript(script: string, cwd: string, env: Record<string, string> = {}) {
   const path = [BIN, process.env['PATH']].join(delimiter);
@@ -67,39 +80,90 @@ async function repository(change: (text: string) => string) {
 const makePublic = (text: string) => text.replace('access: protected', 'access: public');
 const breakUpstream = (text: string) => text.replace('upstream: api\n', 'upstream: app\n');
 
+/** A folder that looks as the installed action does, with the packages and the Node version of this checkout. */
+function installedAction(): string {
+  const folder = temporaryFolder('action', { '.node/node_modules/.bin/empty': '' });
+  for (const name of ['src', 'schema', 'docs', 'package.json', 'package-lock.json', 'node_modules'])
+    symlinkSync(join(root, name), join(folder, name));
+  symlinkSync(process.execPath, join(folder, '.node/node_modules/.bin/node'));
+  return folder;
+}
+
 describe('action.yml', () => {
   interface Step {
     readonly id?: string;
     readonly name: string;
     readonly if?: string;
-    readonly shell: string;
+    readonly uses?: string;
+    readonly with?: Readonly<Record<string, string>>;
+    readonly shell?: string;
     readonly env?: Readonly<Record<string, string>>;
-    readonly run: string;
+    readonly run?: string;
   }
   const action = read('action.yml');
   const steps: readonly Step[] = action.runs.steps;
+  const installed = installedAction();
 
-  /** Runs the steps of the action in a checkout of a repository. */
-  function runAction(folder: string, base: string, inputs: Readonly<Record<string, string>> = {}) {
+  interface ActionOptions {
+    readonly inputs?: Readonly<Record<string, string>>;
+    /** The folder of the action. */
+    readonly path?: string;
+    /** True if the cache has the installation. */
+    readonly isCached?: boolean;
+    readonly env?: Record<string, string>;
+  }
+
+  /** Runs the steps of the action in a checkout of a repository, as a runner of GitHub Actions does. */
+  function runAction(folder: string, base: string, options: ActionOptions = {}) {
+    const { inputs = {}, path = installed, isCached = true, env: extraEnv = {} } = options;
     const temp = temporaryFolder('runner');
     const files = { GITHUB_OUTPUT: join(temp, 'output'), GITHUB_STEP_SUMMARY: join(temp, 'summary') };
     for (const file of Object.values(files)) appendFileSync(file, '');
-    const expressions: Record<string, string> = { 'github.event.pull_request.base.sha': base };
-    const fill = (text: string) =>
-      text.replaceAll(/\$\{\{ (.*?) \}\}/g, (_all, name) => {
-        if (expressions[name] === undefined) throw new Error(`unknown expression ${name}`);
-        return expressions[name];
+    const context: Record<string, string> = {
+      'github.event.pull_request.base.sha': base,
+      'github.action_path': path,
+      'runner.os': 'Linux',
+      'runner.arch': 'X64',
+    };
+    const fill = (text: string) => text.replaceAll(/\$\{\{ (.*?) \}\}/g, (_all, name) => contextValue(name));
+    const contextValue = (name: string) => {
+      const value = context[name];
+      if (value === undefined) throw new Error(`unknown expression ${name}`);
+      return value;
+    };
+    /** Evaluates a condition: comparisons joined by `&&`. A failure skips each step without a status function. */
+    const isRun = (condition: string | undefined, hasFailed: boolean) => {
+      const terms = condition === undefined ? [] : condition.replace(/^\$\{\{ (.*) \}\}$/, '$1').split(' && ');
+      if (hasFailed && !terms.includes('!cancelled()')) return false;
+      return terms.every((term) => {
+        const [, name = '', text] = /^([\w.-]+) != '(\w*)'$/.exec(term) ?? [];
+        return term === '!cancelled()' || contextValue(name) !== text;
       });
+    };
     for (const [name, { default: fallback }] of Object.entries<{ default: string }>(action.inputs))
-      expressions[`inputs.${name}`] = inputs[name] ?? fill(fallback);
+      context[`inputs.${name}`] = inputs[name] ?? fill(fallback);
     const results: Record<string, ReturnType<typeof runScript>> = {};
-    for (const { name, if: condition, env = {}, run } of steps) {
-      if (condition !== undefined && expressions['inputs.base'] === '') continue;
+    let outputs = '';
+    for (const { id, name, if: condition, uses, with: parameters = {}, env = {}, run = '' } of steps) {
+      const hasFailed = Object.values(results).some(({ code }) => code !== 0);
+      const isSkipped = !isRun(condition, hasFailed);
+      context[`steps.${id}.outcome`] = isSkipped ? 'skipped' : 'success';
+      if (isSkipped) continue;
+      if (uses !== undefined) {
+        expect([uses, Object.keys(parameters)]).toEqual(['actions/cache@v4', ['key', 'path']]);
+        cached = Object.fromEntries(Object.entries(parameters).map(([key, value]) => [key, fill(value)]));
+        context[`steps.${id}.outputs.cache-hit`] = isCached ? 'true' : '';
+        continue;
+      }
       const filledEnv = Object.fromEntries(Object.entries(env).map(([key, value]) => [key, fill(value)]));
-      results[name] = runScript(run, folder, { ...files, RUNNER_TEMP: temp, GITHUB_ACTION_PATH: root, ...filledEnv });
+      const allEnv = { ...files, RUNNER_TEMP: temp, GITHUB_ACTION_PATH: path, ...filledEnv, ...extraEnv };
+      results[name] = runScript(run, folder, allEnv);
+      outputs = readFileSync(files.GITHUB_OUTPUT, 'utf8');
+      for (const [, key = '', value = ''] of outputs.matchAll(/^([\w-]+)=(.*)$/gm))
+        context[`steps.${id}.outputs.${key}`] ??= value;
     }
     return {
-      output: readFileSync(files.GITHUB_OUTPUT, 'utf8'),
+      output: outputs.replace(/^hash=.*\n/, ''),
       summary: readFileSync(files.GITHUB_STEP_SUMMARY, 'utf8'),
       install: results['Install signing-gateway'],
       lint: results['Lint the manifest'],
@@ -107,20 +171,68 @@ describe('action.yml', () => {
     };
   }
 
+  /** The parameters of the cache in the last run. */
+  let cached: Readonly<Record<string, string>> = {};
+
   it('inserts no input into a script', () => {
-    expect(steps.map(({ shell }) => shell)).toEqual(['bash', 'bash', 'bash']);
-    for (const { run } of steps) expect(run).not.toContain('${{');
-    expect(steps.map((step) => step.if)).toEqual([undefined, undefined, "${{ !cancelled() && inputs.base != '' }}"]);
+    const scripts = steps.filter(({ uses }) => uses === undefined);
+    expect(scripts.map(({ shell }) => shell)).toEqual(scripts.map(() => 'bash'));
+    for (const { run } of scripts) expect(run).not.toContain('${{');
   });
+
+  it('installs nothing if the cache has the packages of the same lock file', async () => {
+    const { folder } = await repository((text) => text);
+    expect(runAction(folder, '')).toMatchObject({ install: undefined, lint: { code: 0 } });
+    expect(cached['path']).toBe(`${installed}/node_modules\n${installed}/.node\n`);
+    const hash = git(root, 'hash-object', 'package-lock.json');
+    expect(cached['key']).toBe(`signing-gateway-Linux-X64-${hash}`);
+  });
+
+  it('installs only what it needs to run, and ends with the error of a failed installation', async () => {
+    const { folder, base } = await repository((text) => text);
+    const calls = join(temporaryFolder('calls'), 'npm');
+    const npm = `echo "$@" >> '${calls}'; test "$1" != pkg || echo '"26.1.2"'`;
+    const working = runAction(folder, base, { isCached: false, env: { PATH: withCommand('npm', npm) } });
+    expect([working.install?.code, working.lint?.code, working.diff?.code]).toEqual([0, 0, 0]);
+    expect(readFileSync(calls, 'utf8')).toBe(`ci --omit=dev --ignore-scripts --loglevel=error
+pkg get devDependencies.node
+install --prefix .node --no-save --loglevel=error node@26.1.2
+`);
+    const broken = "echo 'npm error ETIMEDOUT' >&2; exit 1";
+    const failing = runAction(folder, base, { isCached: false, env: { PATH: withCommand('npm', broken) } });
+    expect(failing).toMatchObject({
+      install: { code: 1, err: 'npm error ETIMEDOUT\n' },
+      lint: undefined,
+      diff: undefined,
+    });
+  });
+
+  // Installs the packages from a registry, which takes half a minute.
+  it.runIf(process.env['IMAGE_STEPS'] === '1')(
+    'runs in a checkout without packages',
+    { timeout: 480_000 },
+    async () => {
+      const path = temporaryFolder('action');
+      for (const name of git(root, 'ls-files').split('\n'))
+        cpSync(join(root, name), join(path, name), { recursive: true });
+      const { folder } = await repository(breakUpstream);
+      const env = { PATH: process.env['PATH'] ?? '' };
+      const { install, lint } = runAction(folder, '', { path, isCached: false, env });
+      expect(install, install?.err).toMatchObject({ code: 0 });
+      expect(lint).toMatchObject({ code: 1, out: expect.stringMatching(/^::error file=gateway\.yaml/) });
+      expect(existsSync(join(path, 'node_modules/typescript'))).toBe(false);
+      const again = runAction(folder, '', { path, env });
+      expect([again.install, again.lint?.out]).toEqual([undefined, lint?.out]);
+    },
+  );
 
   it('writes annotations, SARIF and a summary of the problems', async () => {
     const { folder } = await repository(breakUpstream);
-    const { install, lint, diff, output, summary } = runAction(folder, '');
-    expect([install?.code, lint?.code, diff]).toEqual([0, 1, undefined]);
+    const { lint, diff, output, summary } = runAction(folder, '');
+    expect([lint?.code, diff]).toEqual([1, undefined]);
     expect(lint?.out).toMatch(/^::error file=gateway\.yaml,line=\d+,.*title=upstream-unknown::/);
     expect(output).toBe('sarif=gateway-lint.sarif\n');
     expect(action.outputs.sarif.value).toBe('${{ steps.lint.outputs.sarif }}');
-    expect(steps[1]?.id).toBe('lint');
     expect(JSON.parse(readFileSync(join(folder, 'gateway-lint.sarif'), 'utf8')).runs[0].results.length).toBeGreaterThan(
       0,
     );
@@ -133,8 +245,8 @@ describe('action.yml', () => {
     expect([lint?.code, diff?.code]).toEqual([0, 0]);
     expect(summary).toContain('gateway.yaml');
     expect(summary.split('\n###')[1]).toMatch(/public/);
-    expect(runAction(folder, base, { 'diff-fail-on': 'error' }).diff?.code).toBe(1);
-    expect(runAction(folder, base, { base: '' }).diff).toBeUndefined();
+    expect(runAction(folder, base, { inputs: { 'diff-fail-on': 'error' } }).diff?.code).toBe(1);
+    expect(runAction(folder, base, { inputs: { base: '' } }).diff).toBeUndefined();
   });
 
   it('fetches a base that the checkout does not contain', async () => {
@@ -151,7 +263,7 @@ describe('action.yml', () => {
   it('reports a new manifest, and warns about a base that does not load', async () => {
     const { folder, base } = await repository((text) => text);
     writeFileSync(join(folder, 'other.yaml'), readFileSync(join(folder, 'gateway.yaml')));
-    const { diff, summary } = runAction(folder, base, { manifest: 'other.yaml' });
+    const { diff, summary } = runAction(folder, base, { inputs: { manifest: 'other.yaml' } });
     expect([diff?.code, summary]).toEqual([0, expect.stringContaining('`other.yaml` is new')]);
 
     const second = await repository(breakUpstream);
@@ -169,7 +281,7 @@ describe('action.yml', () => {
   it('fails without an output for a missing manifest or an invalid input', async () => {
     const { folder } = await repository((text) => text);
     for (const inputs of [{ manifest: 'none.yaml' }, { manifest: '--fix' }, { 'fail-on': 'nothing' }]) {
-      const { lint, output } = runAction(folder, '', inputs);
+      const { lint, output } = runAction(folder, '', { inputs });
       expect([lint?.code, output], JSON.stringify(inputs)).toEqual([2, '']);
     }
   });

@@ -1,4 +1,13 @@
-import { trace as api, type Context, ROOT_CONTEXT, type Span, SpanKind, type SpanOptions } from '@opentelemetry/api';
+import { readFileSync } from 'node:fs';
+import {
+  trace as api,
+  type Context,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  type SpanOptions,
+  type TracerProvider,
+} from '@opentelemetry/api';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { findRequestTracer } from '../../src/gateway/telemetry/opentelemetry.ts';
@@ -7,6 +16,7 @@ import { createNullLog } from '../../src/log/log.ts';
 import { manifest, PUBLIC_ALL, startGateway } from '../support/gateway.ts';
 import { head, sendRequest } from '../support/raw.ts';
 import { eventually, type Site, startSite } from '../support/site.ts';
+import { startUpstream } from '../support/upstream.ts';
 
 const ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
@@ -141,9 +151,10 @@ describe('with an OpenTelemetry SDK', () => {
     gateway = undefined;
   });
 
-  const start = async (up: string) => {
+  const start = async (up: string, env: Record<string, string> = {}) => {
     api.setGlobalTracerProvider({ getTracer: () => ({ startSpan, startActiveSpan: () => undefined as never }) });
-    const { gateway: other, close } = await startGateway(manifest(PUBLIC_ALL.replace('/**', "'/things/{id}'"), { up }));
+    const text = manifest(PUBLIC_ALL.replace('/**', "'/things/{id}'"), { up });
+    const { gateway: other, close } = await startGateway(text, env);
     await close();
     gateway = createGateway(other.plan, createNullLog(), findRequestTracer('1'));
     return (await gateway.listen()).port;
@@ -171,6 +182,80 @@ describe('with an OpenTelemetry SDK', () => {
       isError: true,
       attributes: { 'error.type': 'upstream_unreachable' },
     });
+  });
+
+  it('spans have the attributes of the semantic conventions', async () => {
+    const port = await start(site.upstream.url);
+    await sendRequest(port, 'GET /things/7?secret=1 HTTP/1.1\r\nHost: API.example:8443\r\nConnection: close\r\n\r\n');
+    await eventually('the spans', () => spans.length === 2 && spans.every(({ isEnded }) => isEnded));
+    expect(spans.map(({ attributes }) => attributes)).toEqual([
+      {
+        'http.request.method': 'GET',
+        'http.response.status_code': 200,
+        'http.route': '/things/{id}',
+        'url.scheme': 'http',
+        'url.path': '/things/7',
+        'server.address': 'api.example',
+        'server.port': 8443,
+        'client.address': '127.0.0.1',
+        'network.peer.address': '127.0.0.1',
+        'network.protocol.version': '1.1',
+        'signing_gateway.route': 'all',
+      },
+      {
+        'http.request.method': 'GET',
+        'http.response.status_code': 200,
+        'server.address': '127.0.0.1',
+        'server.port': Number(new URL(site.upstream.url).port),
+        'signing_gateway.upstream': 'up',
+      },
+    ]);
+    const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+    for (const [index, name] of ['server', 'client'].entries()) {
+      const [, documented = ''] = new RegExp(`^\\| ${name} \\| (.*) \\|$`, 'm').exec(page) ?? [];
+      for (const attribute of Object.keys(spans[index]?.attributes ?? {}))
+        expect(documented).toContain(`\`${attribute}\``);
+    }
+  });
+
+  it('the port of a span is that of the scheme by default, and an IPv6 address has no brackets', async () => {
+    const port = await start(site.upstream.url);
+    await sendRequest(port, 'GET /things/7 HTTP/1.1\r\nHost: [::1]\r\nConnection: close\r\n\r\n');
+    expect(spans[0]?.attributes).toMatchObject({ 'server.address': '::1', 'server.port': 80 });
+  });
+
+  it('a span never has an invented method or a value of the environment', async () => {
+    const port = await start('${UP_URL}', { UP_URL: site.upstream.url });
+    await sendRequest(port, head('PROPFIND /things/7 HTTP/1.1'));
+    expect(spans[0]).toMatchObject({ name: 'HTTP', attributes: { 'http.request.method': '_OTHER' } });
+    await sendRequest(port, head('GET /things/7 HTTP/1.1'));
+    await eventually('the spans', () => spans.length === 3 && spans.every(({ isEnded }) => isEnded));
+    expect(spans[2]?.attributes['server.address']).toBe('${UP_URL}');
+    expect(JSON.stringify(spans)).not.toContain(new URL(site.upstream.url).host);
+  });
+
+  it('a 4xx of the upstream is an error only for the client span', async () => {
+    const upstream = await startUpstream((_request, response) => response.writeHead(404).end());
+    const port = await start(upstream.url);
+    await sendRequest(port, head('GET /things/7 HTTP/1.1'));
+    await eventually('the spans', () => spans.length === 2 && spans.every(({ isEnded }) => isEnded));
+    expect(spans.map(({ isError }) => isError)).toEqual([false, true]);
+    await upstream.close();
+  });
+
+  it('the remaining spans are exported before the process exits, and a failed export is ignored', async () => {
+    const startActiveSpan = () => undefined as never;
+    const flushes: string[] = [];
+    const provider = (forceFlush: () => Promise<void>) =>
+      api.setGlobalTracerProvider({ getTracer: () => ({ startSpan, startActiveSpan }), forceFlush } as TracerProvider);
+    provider(async () => void flushes.push('flushed'));
+    await findRequestTracer('1').flush();
+    expect(flushes).toEqual(['flushed']);
+    api.disable();
+    provider(() => Promise.reject(new Error('no collector')));
+    await findRequestTracer('1').flush();
+    api.disable();
+    await findRequestTracer('1').flush();
   });
 
   it('no span is recorded without a registered provider', () => {

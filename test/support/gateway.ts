@@ -3,6 +3,7 @@ import type { NameResolver } from '../../src/dns/name-resolver.ts';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { load, type PlannedManifest } from '../../src/load.ts';
 import type { Log } from '../../src/log/log.ts';
+import { createMemoryEnvironment } from '../../src/manifest/memory-environment.ts';
 import { AUDIENCE, ISSUER } from './issuer.ts';
 
 export interface TestGateway {
@@ -30,7 +31,7 @@ export async function startGateway(
 ): Promise<TestGateway> {
   let planned: PlannedManifest;
   const planOf = (text: string) => {
-    const loaded = load({ path: 'gateway.yaml', text }, worldOf(env, files));
+    const loaded = load({ path: 'gateway.yaml', text }, createMemoryEnvironment(env, files));
     const { plan, problems } = loaded;
     if (plan !== undefined) {
       planned = loaded;
@@ -60,15 +61,7 @@ export async function startGateway(
   };
 }
 
-/** Returns an environment for loading manifests. `files` has the text of each file by its name. */
-export function worldOf(env: Record<string, string> = {}, files: Record<string, string> = {}) {
-  const readFile = (path: string) => {
-    const text = files[path] ?? files[path.replace(/^\.\//, '')];
-    if (text === undefined) throw Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' });
-    return text;
-  };
-  return { env, readFile };
-}
+export { createMemoryEnvironment as worldOf };
 
 /** Returns a manifest with these routes. `up` is the URL of its only upstream, `jwks` that of the keys. */
 export function manifest(

@@ -7,6 +7,7 @@ import { load } from '../../load.ts';
 import { createFileEnvironment } from '../../manifest/file-environment.ts';
 import type { Source } from '../../manifest/source.ts';
 import { displayPathBeside } from '../../problem/display-path.ts';
+import { docsUrl } from '../docs-url.ts';
 import { explainRule } from '../explain-rule.ts';
 import { paint, pluralize } from '../format.ts';
 import { readSource, readStandardInput } from '../manifest-file.ts';
@@ -59,6 +60,7 @@ async function lintSources(sources: readonly Source[], options: LintArguments, t
     failOn: options.failOn,
     rules: RULES_BY_ID,
     version,
+    docsUrl,
   };
   return { all, routes: results.reduce((sum, { routes }) => sum + routes, 0) };
 }

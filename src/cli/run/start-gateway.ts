@@ -36,7 +36,8 @@ export async function startGateway(
 ): Promise<RunningGateway> {
   const { plan } = initial;
   const maxDescriptors = descriptorLimit();
-  const gateway = createGateway(plan, log, findRequestTracer(version), undefined, maxDescriptors);
+  const tracer = findRequestTracer(version);
+  const gateway = createGateway(plan, log, tracer, undefined, maxDescriptors);
   const bound = await gateway.listen().catch((error) => Promise.reject(listenError(error, 'listen', plan.listen)));
   const { reloader, activeManifest } = startReloader({ path: file, overrides, gateway, initial }, terminal, {
     log,
@@ -68,6 +69,7 @@ export async function startGateway(
     stop: async (signal, atOnce = false) => {
       descriptors.close();
       await Promise.all([reloader.close(), drainAndClose(gateway, log, signal, atOnce).then(() => admin?.close())]);
+      await tracer.flush();
     },
   };
 }

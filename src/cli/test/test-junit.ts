@@ -1,4 +1,5 @@
 import type { Problem } from '../../problem/problem.ts';
+import { uniqueNames } from '../junit-names.ts';
 import { escapeXml, xmlAttributes } from '../xml.ts';
 import { formatChange } from './mutation-report.ts';
 import { formatMismatch, formatMismatchLocation, type TestReport } from './test-text.ts';
@@ -9,8 +10,9 @@ export function formatJunit(report: TestReport): string {
   const failures = results.filter(({ mismatches }) => mismatches.length > 0).length;
   const seconds = results.reduce((sum, { durationMs }) => sum + durationMs, 0) / 1000;
   const totals = { name: path, tests: results.length, failures, errors: 0, skipped: 0, time: seconds.toFixed(3) };
-  const cases = results.map((result) => formatCase(result, report));
-  const changes = mutation?.unnoticed.map(({ problem, caseText }) => formatChangeCase(problem, caseText, report)) ?? [];
+  const names = uniqueNames(results.map(({ name }) => name));
+  const cases = results.map((result, index) => formatCase(result, names[index] ?? '', report));
+  const changes = formatChangeCases(report);
   const failedChanges = report.isEnough ? 0 : changes.length;
   const all = { tests: results.length + changes.length, failures: failures + failedChanges, errors: 0 };
   const changeTotals = {
@@ -33,11 +35,11 @@ export function formatJunit(report: TestReport): string {
   ].join('');
 }
 
-function formatCase(result: TestReport['results'][number], report: TestReport): string {
+function formatCase(result: TestReport['results'][number], name: string, report: TestReport): string {
   const { path, testFile } = report;
   const { line } = testFile.document.locate({ path: ['cases', result.index], at: 'value' });
   const time = (result.durationMs / 1000).toFixed(3);
-  const attributes = xmlAttributes({ name: result.name, classname: path, file: path, line, time });
+  const attributes = xmlAttributes({ name, classname: path, file: path, line, time });
   if (result.mismatches.length === 0) return `    <testcase${attributes}/>\n`;
   const text = result.mismatches.map((mismatch) =>
     [
@@ -50,10 +52,17 @@ function formatCase(result: TestReport['results'][number], report: TestReport): 
   return `    <testcase${attributes}>${failure}</testcase>\n`;
 }
 
+function formatChangeCases({ mutation, isEnough }: TestReport): string[] {
+  const changes = mutation?.unnoticed ?? [];
+  const names = uniqueNames(changes.map(({ problem: { rule, message } }) => `${rule}: ${message}`));
+  return changes.map(({ problem, caseText }, index) =>
+    formatChangeCase(problem, names[index] ?? '', caseText, isEnough),
+  );
+}
+
 /** Formats a change that no case notices. It is a failure only if the command fails. */
-function formatChangeCase(problem: Problem, caseText: string, { isEnough }: TestReport): string {
-  const { rule, message, file, range } = problem;
-  const name = `${rule} at ${range.line}:${range.column}: ${message}`;
+function formatChangeCase(problem: Problem, name: string, caseText: string, isEnough: boolean): string {
+  const { message, file, range } = problem;
   const text = escapeXml(`${formatChange(problem, false)}\n${caseText}`);
   const outcome = isEnough
     ? `<system-out>${text}</system-out>`

@@ -1,7 +1,9 @@
 import { createRequire } from 'node:module';
-import type { Context, Span, Tracer } from '@opentelemetry/api';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context, ProxyTracerProvider, Span, Tracer, TracerProvider } from '@opentelemetry/api';
 import type { Exchange } from '../exchange.ts';
 import type { RequestRecord } from './request-record.ts';
+import { clientSpanAttributes, serverSpanAttributes, spanMethod } from './span-attributes.ts';
 import { passThroughTracer, type RequestTrace, type RequestTracer, readTraceparent } from './trace.ts';
 
 type OpenTelemetryApi = typeof import('@opentelemetry/api');
@@ -22,7 +24,22 @@ export function findRequestTracer(version: string): RequestTracer {
   const api: OpenTelemetryApi = require('@opentelemetry/api');
   const provider = api.trace.getTracerProvider();
   const tracer = provider.getTracer('signing-gateway', version);
-  return { begin: (exchange, traceparent) => new OpenTelemetryTrace(api, tracer, exchange, traceparent) };
+  return {
+    begin: (exchange, traceparent) => new OpenTelemetryTrace(api, tracer, exchange, traceparent),
+    flush: () => flush(provider),
+  };
+}
+
+/** The longest time that the export of the last spans delays the exit. */
+const FLUSH_TIMEOUT_MS = 2_000;
+
+/** Exports the spans that the SDK holds. The API has no such function, but the providers of SDKs do. */
+async function flush(provider: TracerProvider): Promise<void> {
+  const sdk = ('getDelegate' in provider ? (provider as ProxyTracerProvider).getDelegate() : provider) as {
+    readonly forceFlush?: () => Promise<void>;
+  };
+  // A collector that does not respond must not fail the exit, or delay it for long.
+  await Promise.race([sdk.forceFlush?.(), sleep(FLUSH_TIMEOUT_MS, undefined, { ref: false })]).catch(() => undefined);
 }
 
 /** A server span for the request and a client span for the upstream request (OpenTelemetry HTTP conventions). */
@@ -36,13 +53,17 @@ class OpenTelemetryTrace implements RequestTrace {
   #upstreamSpan: Span | undefined;
 
   constructor(api: OpenTelemetryApi, tracer: Tracer, exchange: Exchange, traceparent: string | undefined) {
-    const { request, connection } = exchange;
+    const { request } = exchange;
     const parent = readTraceparent(traceparent);
-    const attributes = { 'http.request.method': request.method ?? '', 'url.scheme': connection.protocol };
+    const attributes = serverSpanAttributes(exchange);
     const context = parent === undefined ? api.ROOT_CONTEXT : remoteContext(api, parent, request.headers['tracestate']);
     this.#api = api;
     this.#tracer = tracer;
-    this.#span = tracer.startSpan(request.method ?? 'HTTP', { kind: api.SpanKind.SERVER, attributes }, context);
+    this.#span = tracer.startSpan(
+      spanMethod(request.method) ?? 'HTTP',
+      { kind: api.SpanKind.SERVER, attributes },
+      context,
+    );
     this.#context = api.trace.setSpan(context, this.#span);
     this.id = this.#span.spanContext().traceId;
     this.isContinued = parent !== undefined;
@@ -59,22 +80,42 @@ class OpenTelemetryTrace implements RequestTrace {
     return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
   }
 
-  end({ method, status = 0, route, refusal, retries }: RequestRecord): void {
+  end(record: RequestRecord): void {
+    this.#endUpstreamSpan(record);
+    const { method, path, status, route, refusal } = record;
     const span = this.#span;
+    if (path !== undefined) span.setAttribute('url.path', path);
     if (route !== undefined) {
       span.updateName(`${method} ${route.path}`);
       span.setAttributes({ 'http.route': route.path, 'signing_gateway.route': route.id });
     }
     if (refusal !== undefined) span.setAttribute('error.type', refusal.code);
-    for (const each of [span, this.#upstreamSpan]) {
-      if (status > 0) each?.setAttribute('http.response.status_code', status);
-      if (status === 0 || status >= 500) each?.setStatus({ code: this.#api.SpanStatusCode.ERROR });
-    }
-    if (retries > 0) this.#upstreamSpan?.setAttribute('http.request.resend_count', retries);
-    this.#upstreamSpan?.end();
+    this.#endSpan(span, status, SERVER_ERROR);
+  }
+
+  /** Ends the span of the upstream request. Only the response of the upstream has a status there, no refusal of the gateway. */
+  #endUpstreamSpan({ status, refusal, retries, endpoint, respondedAfterMs }: RequestRecord): void {
+    const span = this.#upstreamSpan;
+    if (span === undefined) return;
+    if (endpoint !== undefined) span.setAttributes(clientSpanAttributes(endpoint));
+    if (retries > 0) span.setAttribute('http.request.resend_count', retries);
+    if (refusal !== undefined) span.setAttribute('error.type', refusal.code);
+    const hasStatus = respondedAfterMs !== undefined && refusal === undefined;
+    this.#endSpan(span, hasStatus ? status : undefined, CLIENT_ERROR);
+  }
+
+  /** @param firstError the lowest status that makes the span an error, as does a span without a status */
+  #endSpan(span: Span, status = 0, firstError: number): void {
+    if (status > 0) span.setAttribute('http.response.status_code', status);
+    const isError = status === 0 || status >= firstError;
+    if (isError) span.setStatus({ code: this.#api.SpanStatusCode.ERROR });
     span.end();
   }
 }
+
+/** The first status that is an error of a server span, and of a client span. A 4xx is no failure of the server. */
+const SERVER_ERROR = 500;
+const CLIENT_ERROR = 400;
 
 function remoteContext(
   api: OpenTelemetryApi,

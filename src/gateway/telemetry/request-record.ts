@@ -37,6 +37,8 @@ export interface RequestRecord {
   /** Milliseconds from the request head until the response of the upstream began. */
   readonly respondedAfterMs: number | undefined;
   readonly retries: number;
+  /** The endpoint of the last attempt, without secrets; `undefined` if none was chosen. */
+  readonly endpoint: string | undefined;
   /** The address of the connection's other end. */
   readonly peer: string | undefined;
   /** The client's address as a trusted proxy reports it. */
@@ -65,6 +67,7 @@ export function createRequestRecord(exchange: Exchange): RequestRecord {
     forwardedAfterMs: exchange.forwardedAfterMs,
     respondedAfterMs: exchange.respondedAfterMs,
     retries: exchange.retries,
+    endpoint: exchange.endpoint,
     peer: connection.peer,
     client: exchange.forwardedInfo?.client,
   };
@@ -92,6 +95,7 @@ export function createUnparsedRecord(id: string, refusal: Refusal, peer: string 
     forwardedAfterMs: undefined,
     respondedAfterMs: undefined,
     retries: 0,
+    endpoint: undefined,
     peer,
     client: undefined,
   };

@@ -20,6 +20,8 @@ export interface RequestTracer {
    * @param sampled the share of new traces that the gateway marks as sampled
    */
   begin(exchange: Exchange, traceparent: string | undefined, sampled: number): RequestTrace;
+  /** Exports the recorded spans before the process exits. Never rejects. */
+  flush(): Promise<void>;
 }
 
 export interface TraceParent {
@@ -48,6 +50,7 @@ export const passThroughTracer: RequestTracer = {
     if (parent !== undefined) return new PassThroughTrace(parent.traceId, parent.flags, true);
     return new PassThroughTrace(newTraceId(exchange), Math.random() < sampled ? '01' : '00', false);
   },
+  flush: async () => {},
 };
 
 /** One half of each span id, random for each process; the other half is a counter. A span id must be unique in its trace. */

@@ -70,6 +70,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
 
   start(endpoint: LiveEndpoint, trial: number): void {
     this.#endpoint = endpoint;
+    this.#exchange.endpoint = endpoint.url;
     this.#trial = trial;
     if (endpoint.breaker !== undefined) this.#sentAfterMs = this.#exchange.elapsedMs();
     this.#attempts += 1;

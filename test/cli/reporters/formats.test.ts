@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LintReport } from '../../../src/cli/lint/reporters/lint-report.ts';
 import { REPORTERS } from '../../../src/cli/lint/reporters/reporters.ts';
+import { RULES } from '../../../src/lint/rule-table.ts';
 import { HOSTILE_FILE, HOSTILE_MESSAGE, problemOf, REPORTS, reportOf } from './support.ts';
 
 const ajv = new Ajv2020({ strict: true, allErrors: true });
@@ -124,6 +125,27 @@ describe('sarif', () => {
     for (const { ruleId, ruleIndex } of run.results) expect(run.tool.driver.rules[ruleIndex].id).toBe(ruleId);
   });
 
+  it('links each rule to its section of the documentation, or names the command that prints it', () => {
+    const problems = RULES.map(({ id }) => problemOf('gateway.yaml', 'x', { rule: id }));
+    const rules = new Map(RULES.map((rule) => [rule.id, rule]));
+    const report = { ...reportOf(problems, { 'gateway.yaml': '' }), rules };
+    const rulesOf = (docsUrl?: string): { id: string; helpUri?: string; help: { text: string; markdown: string } }[] =>
+      JSON.parse(REPORTERS.sarif({ ...report, docsUrl }, false)).runs[0].tool.driver.rules;
+    for (const { id, helpUri = '', help } of rulesOf('../../../docs')) {
+      const [page = '', anchor] = helpUri.split('#');
+      expect(readFileSync(new URL(page, import.meta.url), 'utf8')).toContain(`\n## ${anchor}\n`);
+      expect([anchor, help.text.endsWith(` See ${helpUri}`), help.markdown.includes(`](${helpUri})`)]).toEqual([
+        id,
+        true,
+        true,
+      ]);
+    }
+    for (const { id, help, ...others } of rulesOf()) {
+      expect(help.text.endsWith(` Run: signing-gateway lint --explain ${id}`)).toBe(true);
+      expect(`${help.text}${help.markdown}${JSON.stringify(others)}`).not.toMatch(/https?:\/\/|helpUri|\]\(/);
+    }
+  });
+
   it('writes an absolute URI for a file outside the working folder', () => {
     const log = REPORTERS.sarif(
       reportOf([problemOf('/etc/my gateway.yaml', 'x')], { '/etc/my gateway.yaml': '' }),
@@ -229,6 +251,19 @@ describe('junit', () => {
         expect(decode(message)).toBe(plain);
       }),
     );
+  });
+
+  it('names each case once, and with the same name after an edit above the problem', () => {
+    const namesAt = (line: number) => {
+      const range = { line, column: 1, endLine: line, endColumn: 2 };
+      const problems = ['twice', 'once', 'twice', 'twice (2)'].map((message, index) =>
+        problemOf('gateway.yaml', message, { range: { ...range, line: line + index, endLine: line + index } }),
+      );
+      const text = REPORTERS.junit(reportOf(problems, { 'gateway.yaml': '' }), false);
+      return [...text.matchAll(/<testcase name="([^"]*)"/g)].map(([, name]) => name);
+    };
+    expect(namesAt(1)).toEqual(['route-id: twice', 'route-id: once', 'route-id: twice (2)', 'route-id: twice (2) (2)']);
+    expect(namesAt(7)).toEqual(namesAt(1));
   });
 
   it('marks only the problems that fail the run as failures', () => {

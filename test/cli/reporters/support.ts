@@ -38,7 +38,7 @@ function broken(): LintReport {
   return reportOf(problems, { 'gateway.yaml': BROKEN });
 }
 
-/** Returns a report on three manifests, one of them without problems. There is one problem of each severity, and one spans two lines. */
+/** Returns a report on three manifests, one of them without problems. There is one problem of each severity, and one spans two lines. The documentation has an address. */
 function several(): LintReport {
   const texts = { 'a/gateway.yaml': 'one\ntwo three\n', 'b/gateway.yaml': 'clean\n', 'c/gateway.yaml': 'four\nfive\n' };
   const at = (severity: Severity, file: string, line: number) =>
@@ -65,7 +65,7 @@ function hostile(): LintReport {
 
 export const REPORTS: Readonly<Record<string, LintReport>> = {
   broken: broken(),
-  several: several(),
+  several: { ...several(), docsUrl: 'https://docs.example/gateway' },
   hostile: hostile(),
   clean: reportOf([], { 'gateway.yaml': 'version: 1\n' }),
 };

@@ -1,4 +1,5 @@
 import type { Problem } from '../../../problem/problem.ts';
+import { uniqueNames } from '../../junit-names.ts';
 import { escapeXml, xmlAttributes } from '../../xml.ts';
 import { formatLocation, fullMessage, isFailing, type LintReport, type Reporter } from './lint-report.ts';
 
@@ -21,17 +22,16 @@ export const junit: Reporter = (report) => {
 function suiteOf(path: string, report: LintReport): { open: string; cases: string[] } {
   const problems = report.problems.filter(({ file }) => file === path);
   const failures = problems.filter((problem) => isFailing(problem, report)).length;
-  const cases = problems.map((problem) => caseOf(problem, isFailing(problem, report)));
+  const names = uniqueNames(problems.map(({ rule, message }) => `${rule}: ${message}`));
+  const cases = problems.map((problem, index) => caseOf(problem, names[index] ?? '', isFailing(problem, report)));
   if (cases.length === 0)
     cases.push(`    <testcase${xmlAttributes({ name: 'no problems', classname: path, file: path })}/>\n`);
   const open = `  <testsuite${xmlAttributes({ name: path, tests: cases.length, failures, errors: 0, skipped: 0 })}>\n`;
   return { open, cases };
 }
 
-function caseOf(problem: Problem, isFailure: boolean): string {
+function caseOf(problem: Problem, name: string, isFailure: boolean): string {
   const { rule, severity, file, range, message } = problem;
-  // JUnit readers take two cases with the same name for two runs of one case.
-  const name = `${rule} at ${range.line}:${range.column}: ${message}`;
   const text = escapeXml(`${formatLocation(problem)} ${severity} ${fullMessage(problem)} [${rule}]`);
   const outcome = isFailure
     ? `<failure${xmlAttributes({ type: severity, message })}>${text}</failure>`

@@ -3,7 +3,6 @@ import type { Source } from '../../../manifest/source.ts';
 import { SEVERITY_RANKS, type Severity } from '../../../problem/finding.ts';
 import { fingerprintsOf } from '../../../problem/fingerprint.ts';
 import type { Problem } from '../../../problem/problem.ts';
-import { homepage } from '../../version.ts';
 
 /** The result of a lint run, which reporters format. */
 export interface LintReport {
@@ -17,6 +16,8 @@ export interface LintReport {
   readonly rules: ReadonlyMap<string, { readonly rationale: string }>;
   /** The gateway's version. */
   readonly version: string;
+  /** The address at which the folder `docs` is published, if it is known. */
+  readonly docsUrl?: string | undefined;
 }
 
 /** Formats a report. The text is the same for the same report. It ends with a line feed, or is empty. */
@@ -47,9 +48,9 @@ export function fullMessage({ file, message, related }: Problem): string {
   return related === undefined ? message : `${message}\n${related.message}: ${formatLocation({ file, ...related })}`;
 }
 
-/** The address of the section that documents a rule. */
-export function ruleUri(id: string): string {
-  return `${homepage}/docs/rules/${rulePage(id)}#${id}`;
+/** Returns the address of the section that documents a rule; `undefined` if the documentation has no address. */
+export function ruleUri(id: string, { docsUrl }: LintReport): string | undefined {
+  return docsUrl === undefined ? undefined : `${docsUrl}/rules/${rulePage(id)}#${id}`;
 }
 
 /** The page in `docs/rules` that documents a rule. */

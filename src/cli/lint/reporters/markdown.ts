@@ -7,7 +7,9 @@ export const markdown: Reporter = (report) => {
   const head = `### Manifest: ${headline(report)}\n`;
   if (report.problems.length === 0) return head;
   const rows = report.problems.map((problem) => {
-    const rule = `[${escapeMarkdown(problem.rule)}](${ruleUri(problem.rule)})`;
+    const uri = ruleUri(problem.rule, report);
+    const name = escapeMarkdown(problem.rule);
+    const rule = uri === undefined ? name : `[${name}](${uri})`;
     const message = fullMessage(problem).split('\n').map(escapeMarkdown).join('<br>');
     return `| ${escapeMarkdown(formatLocation(problem))} | ${problem.severity} | ${message} | ${rule} |\n`;
   });

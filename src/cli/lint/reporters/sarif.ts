@@ -27,19 +27,26 @@ export const sarif: Reporter = (report) => {
   });
 };
 
-function driverOf({ rules: entries, version }: LintReport, rules: readonly string[]): object {
+function driverOf(report: LintReport, rules: readonly string[]): object {
   return {
     name: 'signing-gateway',
-    semanticVersion: version,
-    rules: rules.map((id) => ({ id, helpUri: ruleUri(id), ...helpOf(entries.get(id)?.rationale, ruleUri(id)) })),
+    semanticVersion: report.version,
+    rules: rules.map((id) => ruleOf(id, report)),
   };
 }
 
-/** Returns a rule's help. The help includes the address of its page because code scanning does not show `helpUri`. */
-function helpOf(rationale: string | undefined, uri: string): object {
-  if (rationale === undefined) return {};
-  const help = { text: `${rationale} See ${uri}`, markdown: `${rationale} See [the rule's page](${uri}).` };
-  return { shortDescription: { text: rationale }, help };
+/** Describes a rule. The help names the place of its documentation because code scanning does not show `helpUri`. */
+function ruleOf(id: string, report: LintReport): object {
+  const uri = ruleUri(id, report);
+  const rule = uri === undefined ? { id } : { id, helpUri: uri };
+  const rationale = report.rules.get(id)?.rationale;
+  if (rationale === undefined) return rule;
+  const command = `signing-gateway lint --explain ${id}`;
+  const help =
+    uri === undefined
+      ? { text: `${rationale} Run: ${command}`, markdown: `${rationale} Run \`${command}\`.` }
+      : { text: `${rationale} See ${uri}`, markdown: `${rationale} See [the rule's page](${uri}).` };
+  return { ...rule, shortDescription: { text: rationale }, help };
 }
 
 function resultOf({ rule, severity, file, range, message, related }: Problem, ruleIndex: number, fingerprint: string) {
