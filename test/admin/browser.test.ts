@@ -11,6 +11,8 @@ import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const TOKEN = '7mWq2vXc9RtLkP4zGhN8';
 const VIEWS = ['Overview', 'Routes', 'Decisions', 'Explain'] as const;
+/** The widths of a phone and of a desktop window. */
+const WIDTHS = [400, 1400] as const;
 const HOSTILE = '<img src=x onerror=document.title=1>';
 
 const manifestOf = (routes: string, admin = '127.0.0.1:0') => `version: 1
@@ -99,7 +101,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     const site = await start();
     const { page } = await visit(site, '#/routes');
     await page.getByText('3 routes', { exact: true }).waitFor();
-    const idsOf = async () => (await cellsOf(page, '#routes-table')).map(([id]) => id);
+    const idsOf = () => page.locator('#routes-table tbody th a').allTextContents();
     expect(await idsOf()).toEqual(['beta', 'alpha', 'gamma']);
     expect((await cellsOf(page, '#routes-table')).map((cells) => cells.slice(1, 6))).toEqual([
       ['GET, HEAD', '/beta/{id}', 'public ', 'up', '–'],
@@ -349,6 +351,53 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     expect(background).toBe(colorScheme === 'dark' ? 'rgb(15, 19, 26)' : 'rgb(244, 246, 249)');
   });
 
+  it.each(WIDTHS)('keeps notices and titles visible below its header, %i pixels wide', async (width) => {
+    const many = Array.from(
+      { length: 60 },
+      (_, index) => `  - { id: r${index}, method: GET, path: /p${index}, upstream: up, access: public }\n`,
+    );
+    const at = new Date();
+    const unreadable = {
+      kind: 'unreadable',
+      cause: 'change',
+      at,
+      ms: 3,
+      files: [],
+      reason: 'permission denied',
+    } as const;
+    const reloader = { ...noReloads('0'.repeat(64)), lastOutcome: unreadable };
+    const site = await start(manifestOf(`${ROUTES}${many.join('')}`), { reloader });
+    const { page } = await visit(site, '', { viewport: { width, height: 500 } });
+    const notice = page.getByText('The saved manifest is not active');
+    await notice.waitFor();
+    for (const view of VIEWS) {
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+      await page.getByRole('link', { name: view, exact: true }).click();
+      await soon(`the title of ${view} is below the header`, async () => isUncovered(page, 'h1:visible'));
+    }
+    await page.getByRole('link', { name: 'Routes', exact: true }).click();
+    await page.getByText('63 routes', { exact: true }).waitFor();
+    // Scrolls the table and the page to their ends.
+    await page.locator('#routes-table tbody tr').last().scrollIntoViewIfNeeded();
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+    await soon('the column titles are visible', async () => isUncovered(page, '#routes-table th button >> nth=0'));
+    expect(await isUncovered(page, '#routes-table tbody tr >> nth=-1')).toBe(true);
+    expect(await isUncovered(page, '#reload-error')).toBe(true);
+    await page.locator('#routes-table tbody a').nth(30).focus();
+    expect(await isUncovered(page, '#routes-table tbody a >> nth=30')).toBe(true);
+  });
+
+  it('shows the rate, the latency and the errors of each route in a narrow window', async () => {
+    const site = await start();
+    const { page } = await visit(site, '#/routes', { viewport: { width: 400, height: 800 } });
+    await page.getByText('3 routes', { exact: true }).waitFor();
+    const titles = page.locator('#routes-table thead th:visible');
+    expect(await titles.allTextContents()).toEqual(['Route', 'Rate', 'p95', '4xx', '5xx']);
+    const right = await titles.last().evaluate((title) => title.getBoundingClientRect().right);
+    expect(right).toBeLessThanOrEqual(400);
+    expect(await page.locator('#routes-table tbody th').first().innerText()).toMatch(/beta\s+GET, HEAD \/beta\/\{id\}/);
+  });
+
   it('fits a narrow window', async () => {
     const { page } = await visit(await start(), '', { viewport: { width: 360, height: 700 } });
     await page.getByText('signing-gateway 1.2.3').waitFor();
@@ -358,6 +407,15 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     }
   });
 });
+
+/** Returns true if the center of an element is in the window and no other element covers it. */
+function isUncovered(page: Page, selector: string): Promise<boolean> {
+  return page.locator(selector).evaluate((element) => {
+    const { left, top, width, height } = element.getBoundingClientRect();
+    const found = element.ownerDocument.elementFromPoint(left + Math.min(width, 40) / 2, top + height / 2);
+    return found !== null && (element.contains(found) || found.contains(element)) && found.localName !== 'html';
+  });
+}
 
 /** Returns the focused element by its tag and name; `null` once the focus has left the page. */
 const FOCUSED = `(() => {

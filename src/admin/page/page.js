@@ -36,8 +36,7 @@ void refresh();
 
 addEventListener('hashchange', () => {
   showView();
-  scrollTo(0, 0);
-  byId('main').focus();
+  focusMain();
 });
 document.addEventListener('visibilitychange', () => {
   decisions.update();
@@ -45,8 +44,12 @@ document.addEventListener('visibilitychange', () => {
 });
 byId('skip').addEventListener('click', (/** @type {Event} */ event) => {
   event.preventDefault();
-  byId('main').focus();
+  focusMain();
 });
+// The header has the height of its notices. Tables stay below it, and a focused element scrolls to below it.
+new ResizeObserver(() => {
+  document.documentElement.style.setProperty('--top', `${byId('top').offsetHeight}px`);
+}).observe(byId('top'));
 byId('sign-in-form').addEventListener('submit', (/** @type {Event} */ event) => {
   event.preventDefault();
   storeToken(byId('token').value);
@@ -157,6 +160,12 @@ function showView() {
   document.title = `${byId(`${view}-title`).textContent} · Signing gateway`;
   routes.show();
   decisions.update();
+}
+
+/** Moves the focus to the content. Without `preventScroll`, the browser would scroll its title below the header. */
+function focusMain() {
+  byId('main').focus({ preventScroll: true });
+  scrollTo(0, 0);
 }
 
 /**

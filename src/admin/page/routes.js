@@ -114,9 +114,9 @@ export class Routes {
   }
 
   /** @param {Column} column */
-  #headerOf({ name, title, isNumber = false }) {
+  #headerOf({ name, title, isNumber = false, isWideOnly = false }) {
     const button = element('button', { type: 'button' }, title);
-    const head = element('th', { scope: 'col', class: isNumber ? 'number' : undefined, 'aria-sort': 'none' }, button);
+    const head = element('th', { scope: 'col', class: classOf(isNumber, isWideOnly), 'aria-sort': 'none' }, button);
     button.addEventListener('click', () => {
       // Sort numbers from high to low first.
       this.#isDescending = this.#sortedBy === name ? !this.#isDescending : isNumber;
@@ -134,15 +134,15 @@ export class Routes {
 function rowOf(open) {
   /** @type {Row | undefined} */
   let row;
-  const cells = COLUMNS.map(({ isNumber }, index) =>
-    index === 0 ? element('th', { scope: 'row' }) : element('td', { class: isNumber ? 'number' : undefined }),
+  const cells = COLUMNS.map(({ isNumber = false, isWideOnly = false }, index) =>
+    index === 0 ? element('th', { scope: 'row' }) : element('td', { class: classOf(isNumber, isWideOnly) }),
   );
   const buttons = /** @type {const} */ (['decisions', 'explain']).map((view) => {
     const button = element('button', { type: 'button', class: 'plain' }, view === 'decisions' ? 'Watch' : 'Explain');
     button.addEventListener('click', () => row && open(view, row.route));
     return button;
   });
-  const line = element('tr', {}, ...cells, element('td', { class: 'actions' }, ...buttons));
+  const line = element('tr', {}, ...cells, element('td', { class: 'actions wide-only' }, ...buttons));
   const fill = (/** @type {Row} */ next) => {
     const isOtherRoute = row?.route !== next.route;
     row = next;
@@ -156,7 +156,15 @@ function rowOf(open) {
 }
 
 function actionsHeader() {
-  return element('th', { scope: 'col' }, element('span', { class: 'hidden' }, 'Actions'));
+  return element('th', { scope: 'col', class: 'wide-only' }, element('span', { class: 'hidden' }, 'Actions'));
+}
+
+/**
+ * @param {boolean} isNumber
+ * @param {boolean} isWideOnly
+ */
+function classOf(isNumber, isWideOnly) {
+  return `${isNumber ? 'number' : ''}${isWideOnly ? ' wide-only' : ''}`.trim() || undefined;
 }
 
 /**
