@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     await page.getByText('1 of 3 routes').waitFor();
     expect(await idsOf()).toEqual(['beta']);
     for (const path of ['/beta/1', '/beta/2', '/beta/bad']) await (await fetch(site.url + path)).text();
-    await page.getByLabel('Show').selectOption('with errors');
+    await page.locator('#routes-show').selectOption('with errors');
     await soon('the traffic is displayed', async () => {
       const [cells = []] = await cellsOf(page, '#routes-table');
       return /\/s$/.test(cells[6] ?? '') && / ms$/.test(cells[8] ?? '') && cells[11] === '1';
@@ -149,7 +149,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
 
   it('explains a request', async () => {
     const { page } = await visit(await start(), '#/routes');
-    await page.getByRole('button', { name: 'Explain alpha' }).click();
+    await page.getByRole('link', { name: 'Explain alpha' }).click();
     const explained = page.locator('#explained');
     await explained.getByText('to up, route alpha').waitFor();
     expect(await page.getByLabel('Role of the caller').inputValue()).toBe('admin');
@@ -175,7 +175,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
       'more.yaml': 'routes:\n  - { id: delta, method: GET, path: /delta, upstream: up, access: public }\n',
     };
     const { page } = await visit(await start(`${manifestOf(ROUTES)}include: more.yaml\n`, {}, files), '#/routes');
-    await page.getByRole('button', { name: 'Explain delta' }).click();
+    await page.getByRole('link', { name: 'Explain delta' }).click();
     await page.locator('#explained').getByText('to up, route delta (more.yaml, line 2)').waitFor();
     const places = await page.locator('#explained .steps .hint li').allTextContents();
     expect(places.slice(0, 2)).toEqual(['more.yaml, line 2 /routes/3', 'more.yaml, line 2 /routes/3/access']);
@@ -234,8 +234,8 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     const alarms = page.locator('#tiles .bad');
     await soon('both tiles have an alarm', async () => (await alarms.count()) === 2);
     expect(await alarms.allTextContents()).toEqual([
-      'Healthy upstreams0 of 2, 1 unhealthy, 1 unknown',
-      '5xx responses100 %',
+      'Healthy upstreams now0 of 2, 1 unhealthy, 1 unknown',
+      '5xx responses last 30 to 60 s100 %',
     ]);
     expect((await cellsOf(page, '#upstreams')).map((cells) => [cells[1], cells[3]])).toEqual([
       ['unhealthy', 'unhealthy upstream_econnrefused'],
@@ -248,7 +248,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
   it('streams decisions, filters them, and pauses', async () => {
     const site = await start();
     const { page } = await visit(site, '#/decisions');
-    const pathsOf = async () => (await cellsOf(page, '#decisions-table')).map((cells) => cells[2]);
+    const pathsOf = () => page.locator('#decisions-table .summary-row td:nth-child(3)').allTextContents();
     await soon('the page subscribes', () => site.gateway.subscribers === 1);
     await fetch(`${site.url}/beta/1?key=sentinel`);
     await fetch(`${site.url}/${HOSTILE}`);
@@ -261,7 +261,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     expect((await pathsOf()).length).toBe(2);
     await page.getByRole('button', { name: 'Pause' }).click();
     await soon('the stream continues', async () => (await pathsOf())[0] === '/beta/2');
-    await page.getByLabel('Refused only').check();
+    await page.locator('#decisions-show').selectOption('refused');
     await soon(
       'the page subscribes again',
       async () => (await pathsOf()).length === 0 && site.gateway.subscribers === 1,
@@ -319,13 +319,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     }
     expect(focused.filter((name) => name.includes('invisible') || name.endsWith(' '))).toEqual([]);
     expect(focused).toEqual(
-      expect.arrayContaining([
-        'a Skip to the content',
-        'input Filter',
-        'button Route',
-        'button Watch beta',
-        'a Explain',
-      ]),
+      expect.arrayContaining(['a Skip to the content', 'input Filter', 'button Route', 'a Watch beta', 'a Explain']),
     );
     for (const view of VIEWS) {
       await page.getByRole('link', { name: view }).click();
@@ -343,12 +337,67 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
       if (view === 'Decisions') {
         await soon('the page subscribes', () => site.gateway.subscribers === 1);
         for (const path of ['/beta/1', '/beta/bad', '/nowhere']) await fetch(site.url + path);
-        await page.locator('#decisions-table tbody tr').nth(2).waitFor();
+        await page.locator('#decisions-table .summary-row').nth(2).waitFor();
       }
       expect(await poorContrasts(page)).toEqual([]);
     }
     const background = await page.evaluate('getComputedStyle(document.body).backgroundColor');
     expect(background).toBe(colorScheme === 'dark' ? 'rgb(15, 19, 26)' : 'rgb(244, 246, 249)');
+  });
+
+  it('displays one route: its traffic, its refusals, its limits and its lines of the manifest', async () => {
+    const site = await start();
+    for (const path of ['/alpha/1', '/alpha/2']) await fetch(site.url + path);
+    const { page, complaints } = await visit(site, '#/routes/alpha');
+    await page.getByRole('heading', { level: 1, name: 'alpha' }).waitFor();
+    await page.getByText('line 14').waitFor();
+    expect(await page.title()).toContain('alpha');
+    expect(await page.locator('#route-source pre').innerText()).toContain('id: alpha, method: any');
+    const facts = await page.locator('#route-facts div').allInnerTexts();
+    expect(facts.map((fact) => fact.replace(/\s+/g, ' '))).toEqual(
+      expect.arrayContaining([
+        'Roles admin',
+        'Upstream up',
+        'Time limits connect 2 s, response 30 s, idle 60 s, total none',
+      ]),
+    );
+    await page.locator('#route').getByRole('link', { name: 'Explain' }).click();
+    await page.locator('#explained').getByText('to up, route alpha').waitFor();
+    expect(new URL(page.url()).hash).toBe('#/explain?method=DELETE&url=%2Falpha%2F1&role=admin');
+    await page.goBack();
+    await page.locator('#route').getByRole('link', { name: 'Watch' }).click();
+    await page.getByText('live', { exact: true }).waitFor();
+    expect(await page.locator('#decisions-filter').inputValue()).toBe('alpha');
+    await page.evaluate("location.hash = '#/routes/%E0%A4%A'");
+    await page.getByText('The active manifest has no route').waitFor();
+    expect(complaints.filter((complaint) => !complaint.includes('404'))).toEqual([]);
+  });
+
+  it('opens a decision: its reason, its violations, its upstream and its timings', async () => {
+    const site = await start();
+    const { page } = await visit(site, '#/decisions');
+    await soon('the page subscribes', () => site.gateway.subscribers === 1);
+    const headers = { 'Content-Type': 'application/json' };
+    await fetch(`${site.url}/gamma`, { method: 'POST', headers, body: '{"text":1}' });
+    await fetch(`${site.url}/beta/bad`);
+    const buttons = page.locator('#decisions-table .summary-row button');
+    await buttons.nth(1).waitFor();
+    for (const index of [0, 1]) {
+      await buttons.nth(index).focus();
+      await page.keyboard.press('Enter');
+    }
+    expect(await page.locator('[aria-expanded=true]').count()).toBe(2);
+    const [failed = '', refused = ''] = await page.locator('#decisions-table .details:visible').allInnerTexts();
+    expect(refused).toMatch(/body_invalid[\s\S]*\/text[\s\S]*not forwarded[\s\S]*total .* ms/);
+    expect(failed).toMatch(/up[\s\S]*total .* ms, gateway .* ms, upstream .* ms/);
+    await page.locator('#decisions-show').selectOption('failed (5xx)');
+    await page.getByText('No requests since').waitFor();
+    await page.locator('#decisions-show').selectOption('all');
+    await soon('the page subscribes again', () => site.gateway.subscribers === 1);
+    await fetch(`${site.url}/beta/7`);
+    await buttons.first().click();
+    await page.getByRole('link', { name: 'Explain this request' }).click();
+    await page.locator('#explained').getByText('to up, route beta').waitFor();
   });
 
   it.each(WIDTHS)('keeps notices and titles visible below its header, %i pixels wide', async (width) => {

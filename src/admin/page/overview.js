@@ -1,9 +1,11 @@
 /** @import { Responses } from './api.js' */
-import { badge, byId, element, setText, showRows } from './element.js';
+import { badge, byId, element, setText } from './element.js';
 import { ago, dateAndTime, decimal, duration, integer, NONE, quantity } from './format.js';
 import { Plot } from './plot.js';
+import { isFailure, showRefusals } from './refusals.js';
 import { alarmOf, setAlarm, tileOf } from './tiles.js';
-import { showUpstreams } from './upstreams.js';
+import { inRange, minutesOf, onRangeChange } from './time-range.js';
+import { showUpstreams, showUpstreamTraffic } from './upstreams.js';
 
 /**
  * @typedef {Responses['status']['last_reload']} Reload
@@ -16,23 +18,33 @@ const FAILED_SHARES = /** @type {const} */ ([0.01, 0.05]);
 /** The shares of the connection limit from which the tile warns. */
 const CONNECTION_SHARES = /** @type {const} */ ([0.8, 1]);
 
+/** The windows of the values, which the tiles state. */
+const LAST_MINUTE = 'last 30 to 60 s';
+const LAST_INTERVAL = 'last 10 s';
+
 /** The first view: the state, the traffic and the upstreams of the gateway. */
 export class Overview {
   #rate = new Plot(byId('plot-rate'), decimal);
   #latency = new Plot(byId('plot-latency'), duration);
   #refusals = new Plot(byId('plot-refusals'), decimal);
   #tiles = {
-    upstreams: tileOf('Healthy upstreams'),
-    rate: tileOf('Requests per second'),
-    latency: tileOf('Latency p95'),
-    failed: tileOf('5xx responses'),
-    refused: tileOf('Refused'),
-    inFlight: tileOf('In flight'),
-    connections: tileOf('Connections'),
+    upstreams: tileOf('Healthy upstreams', 'now'),
+    rate: tileOf('Requests per second', LAST_MINUTE),
+    latency: tileOf('Latency p95', LAST_INTERVAL),
+    failed: tileOf('5xx responses', LAST_MINUTE),
+    refused: tileOf('Refused per second', LAST_INTERVAL),
+    inFlight: tileOf('In flight', 'now'),
+    connections: tileOf('Connections', 'now'),
   };
   /** @type {string | undefined} */
   #reloadAt;
   #connectionLimit = Number.POSITIVE_INFINITY;
+  /** @type {Responses['history'] | undefined} */
+  #history;
+
+  constructor() {
+    onRangeChange('overview-range', () => this.#history && this.showHistory(this.#history));
+  }
 
   /** @param {Responses['status']} status */
   showStatus(status) {
@@ -55,7 +67,8 @@ export class Overview {
   }
 
   /** @param {Responses['traffic']} traffic */
-  showTraffic({ seconds, routes, in_flight, connections, tunnels }) {
+  showTraffic({ seconds, routes, upstreams, in_flight, connections, tunnels }) {
+    showUpstreamTraffic(upstreams, seconds);
     const requests = sumOf(routes.map((route) => route.requests));
     const failed = sumOf(routes.map((route) => route.server_errors));
     setText(this.#tiles.rate, seconds === 0 ? NONE : decimal(requests / seconds));
@@ -69,12 +82,17 @@ export class Overview {
     setAlarm(this.#tiles.connections, alarmOf(connections / this.#connectionLimit, CONNECTION_SHARES));
   }
 
-  /** @param {Intervals} intervals */
-  showHistory(intervals) {
+  /** @param {Responses['history']} history */
+  showHistory(history) {
+    this.#history = history;
+    const { statuses } = history;
+    const intervals = inRange('overview-range', history.intervals);
     const times = intervals.map(({ at }) => new Date(at).getTime());
     const rate = (/** @type {(interval: Intervals[number]) => number} */ count) =>
       intervals.map((interval) => (interval.seconds === 0 ? 0 : count(interval) / interval.seconds));
-    const refused = rate(({ refusals }) => sumOf(Object.values(refusals)));
+    const refused = rate(({ refusals }) =>
+      sumOf(Object.entries(refusals).map(([code, count]) => (isFailure(statuses[code]) ? 0 : count))),
+    );
     this.#rate.show({ times, lines: [{ name: 'all', values: rate(({ requests }) => requests) }] });
     this.#latency.show({
       times,
@@ -92,8 +110,9 @@ export class Overview {
       ],
     });
     setText(this.#tiles.latency, duration(intervals.at(-1)?.p95_ms));
-    setText(this.#tiles.refused, intervals.length === 0 ? NONE : `${decimal(refused.at(-1) ?? 0)} per second`);
-    showRefusals(intervals);
+    setText(this.#tiles.refused, intervals.length === 0 ? NONE : decimal(refused.at(-1) ?? 0));
+    setText(byId('refusals-window'), `in the last ${minutesOf('overview-range')} minutes`);
+    showRefusals('refusals', countsOf(intervals), statuses);
   }
 
   /** @param {Responses['status']['upstreams']} upstreams */
@@ -183,23 +202,17 @@ function showFacts(list, facts) {
   for (const [index, value] of list.querySelectorAll('dd').entries()) setText(value, facts[index]?.[1] ?? '');
 }
 
-/** @param {Intervals} intervals */
-function showRefusals(intervals) {
-  /** @type {Map<string, number>} */
-  const counts = new Map();
+/**
+ * Returns the refusals of all intervals by code.
+ *
+ * @param {Intervals} intervals
+ */
+function countsOf(intervals) {
+  /** @type {Record<string, number>} */
+  const counts = {};
   for (const { refusals } of intervals)
-    for (const [code, count] of Object.entries(refusals)) counts.set(code, (counts.get(code) ?? 0) + count);
-  const rows = [...counts]
-    .sort(([, one], [, other]) => other - one)
-    .map(([code, count]) =>
-      element(
-        'tr',
-        {},
-        element('th', { scope: 'row' }, element('code', {}, code)),
-        element('td', { class: 'number' }, integer(count)),
-      ),
-    );
-  showRows('refusals', rows, 'None.');
+    for (const [code, count] of Object.entries(refusals)) counts[code] = (counts[code] ?? 0) + count;
+  return counts;
 }
 
 /** @param {readonly number[]} numbers */
