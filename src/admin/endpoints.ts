@@ -2,6 +2,7 @@ import type { AdminEndpoint } from './admin-endpoint.ts';
 import { decisions } from './endpoints/decisions.ts';
 import { explain } from './endpoints/explain.ts';
 import { livez, readyz } from './endpoints/health.ts';
+import { manifest } from './endpoints/manifest.ts';
 import { metrics } from './endpoints/metrics.ts';
 import { openapi } from './endpoints/openapi.ts';
 import { reload } from './endpoints/reload.ts';
@@ -19,6 +20,7 @@ export const ADMIN_ENDPOINTS: readonly AdminEndpoint[] = [
   { method: 'GET', path: '/status', respond: status },
   { method: 'GET', path: '/routes', respond: routes },
   { method: 'GET', path: '/route', respond: route },
+  { method: 'GET', path: '/manifest', respond: manifest },
   { method: 'GET', path: '/metrics', respond: metrics },
   { method: 'POST', path: '/explain', respond: explain },
   { method: 'POST', path: '/-/reload', respond: reload },

@@ -30,7 +30,7 @@ export function redactManifestText(text: string): string {
   return redacted
     .replaceAll(SECRET_DEFAULTS, (_reference, start: string, value: string) => `${start}${dots(value)}}`)
     .replaceAll(NAMED_VALUE, (match, before: string, key: string, value: string) =>
-      value.includes('${') ? match : before + key + dots(value),
+      value.includes('${') || JSON_POINTER.test(value) ? match : before + key + dots(value),
     )
     .replaceAll(
       SCHEME_VALUE,
@@ -38,7 +38,9 @@ export function redactManifestText(text: string): string {
     );
 }
 
-const SECRET_DEFAULTS = /(\$\{\w*(?:SECRET|PASSW(?:OR)?D|TOKEN|KEY)\w*:-)([^}]+)\}/gi;
+const SECRET_DEFAULTS = /(\$\{\w*(?:SECRET|PASSW(?:OR)?D|_TOKEN|API_?KEY|PRIVATE_?KEY|_KEY):-)([^}]+)\}/gi;
+/** The location of a member, such as the token in the response of a login route. */
+const JSON_POINTER = /^["']?(?:\/[A-Za-z_]{1,20})+["']?\s*$/;
 
 function dots(text: string): string {
   return text.replaceAll(/[^\n\r]/g, '•');

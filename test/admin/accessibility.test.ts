@@ -35,6 +35,7 @@ const VIEWS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await page.locator('.summary-row button').nth(3).waitFor();
     for (const index of [0, 3]) await page.locator('.summary-row button').nth(index).click();
   },
+  '#/manifest': async (page) => page.locator('.note').nth(2).waitFor(),
   '#/explain': async (page) => {
     await page.getByLabel('URL or path').fill('/open/1');
     await page.getByRole('button', { name: 'Explain', exact: true }).click();

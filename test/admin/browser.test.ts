@@ -10,7 +10,7 @@ import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const TOKEN = '7mWq2vXc9RtLkP4zGhN8';
-const VIEWS = ['Overview', 'Routes', 'Decisions', 'Explain'] as const;
+const VIEWS = ['Overview', 'Routes', 'Decisions', 'Explain', 'Manifest'] as const;
 /** The widths of a phone and of a desktop window. */
 const WIDTHS = [400, 1400] as const;
 const HOSTILE = '<img src=x onerror=document.title=1>';
@@ -197,6 +197,13 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     const { page, complaints } = await visit(await start(manifestOf(ROUTES), { reloader }));
     await page.getByText('The saved manifest is not active').waitFor();
     await page.locator('.problem pre').first().waitFor();
+    // The text of the saved manifest has the problem in its place.
+    await page.getByRole('link', { name: 'Show', exact: true }).click();
+    await page.getByRole('button', { name: 'gateway.yaml:' }).first().press('Enter');
+    await soon('the problem has the focus', async () => page.locator('.note:focus').isVisible());
+    expect((await page.locator('.note').allInnerTexts()).join()).toContain(HOSTILE);
+    expect(await page.locator('#manifest-files pre').innerText()).toContain('id: beta');
+    await page.getByRole('link', { name: 'Overview', exact: true }).click();
     expect(await page.locator('.problem pre').first().textContent()).toContain('│');
     expect(await page.locator('#problems').textContent()).toContain(HOSTILE);
     expect(await page.locator('#problems img').count()).toBe(0);
@@ -213,11 +220,10 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     await row.getByText('healthy', { exact: true }).first().waitFor();
     isHealthy = false;
     await row.getByText('unhealthy', { exact: true }).first().waitFor();
-    expect((await cellsOf(page, '#upstreams'))[0]?.slice(0, 4)).toEqual([
-      'up',
-      'unhealthy',
-      '${UP}',
-      'unhealthy upstream_status_503',
+    const [cells = []] = await cellsOf(page, '#upstreams');
+    expect([cells.slice(0, 2), cells.slice(6, 8)]).toEqual([
+      ['up', 'unhealthy'],
+      ['${UP}', 'unhealthy upstream_status_503'],
     ]);
     await page.getByText('the upstream "up" has no healthy endpoint').waitFor();
   });
@@ -237,10 +243,22 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
       'Healthy upstreams now0 of 2, 1 unhealthy, 1 unknown',
       '5xx responses last 30 to 60 s100 %',
     ]);
-    expect((await cellsOf(page, '#upstreams')).map((cells) => [cells[1], cells[3]])).toEqual([
+    expect((await cellsOf(page, '#upstreams')).map((cells) => [cells[1], cells[7]])).toEqual([
       ['unhealthy', 'unhealthy upstream_econnrefused'],
       ['unknown', 'unknown'],
     ]);
+    const [failing = [], idle] = (await cellsOf(page, '#upstreams')).map((cells) => cells.slice(2, 6));
+    expect(failing).toEqual([
+      expect.stringMatching(/\/s$/),
+      expect.stringMatching(/ ms$/),
+      expect.stringMatching(/ ms$/),
+      '3',
+    ]);
+    expect(idle).toEqual(['–', '–', '–', '–']);
+    // The gateway did not refuse them.
+    await page.locator('#refusals').getByText('upstream_unreachable').waitFor();
+    expect(await page.locator('#refusals td.bad').innerText()).toBe('502');
+    expect(await page.locator('#tiles div', { hasText: 'Refused' }).locator('dd').innerText()).toBe('0');
     expect(await page.locator('#upstreams .good').count()).toBe(0);
     expect(await poorContrasts(page)).toEqual([]);
   });

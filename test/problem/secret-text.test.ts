@@ -30,6 +30,8 @@ auth:
   tokens:
     jwt: { jwks: 'http://host/jwks', issuer: a }
 key: ./admin.key
+issuer: \${TOKEN_ISSUER:-https://issuer.example}
+login: { token: /access_token }
 `;
     expect(redactManifestText(text)).toBe(text);
     expect(redactManifestText(`{ token: ${SECRET}, other: 1 }`)).toBe(`{ token: ${DOTS}, other: 1 }`);

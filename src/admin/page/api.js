@@ -2,6 +2,7 @@
  * @import { Json } from '../admin-endpoint.ts'
  * @import { RequestEventMessage } from '../request-event-stream.ts'
  * @import { Explanation } from '../../explain/explanation.ts'
+ * @import { ManifestText } from '../endpoints/manifest.ts'
  * @import { RouteDetails } from '../endpoints/route.ts'
  * @import { RouteTable } from '../endpoints/routes.ts'
  * @import { AdminStatus } from '../endpoints/status.ts'
@@ -16,6 +17,7 @@
  *   routes: Json<RouteTable>,
  *   route: Json<RouteDetails>,
  *   traffic: Json<RecentTrafficResponse>,
+ *   manifest: Json<ManifestText>,
  *   history: Json<TrafficHistoryResponse>,
  *   explain: Json<Explanation>,
  * }} Responses

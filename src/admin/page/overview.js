@@ -1,7 +1,8 @@
 /** @import { Responses } from './api.js' */
-import { badge, byId, element, setText } from './element.js';
+import { byId, element, setText } from './element.js';
 import { ago, dateAndTime, decimal, duration, integer, NONE, quantity } from './format.js';
 import { Plot } from './plot.js';
+import { showProblems } from './problems.js';
 import { isFailure, showRefusals } from './refusals.js';
 import { alarmOf, setAlarm, tileOf } from './tiles.js';
 import { inRange, minutesOf, onRangeChange } from './time-range.js';
@@ -12,7 +13,6 @@ import { showUpstreams, showUpstreamTraffic } from './upstreams.js';
  * @typedef {Responses['history']['intervals']} Intervals
  */
 
-const MAX_PROBLEMS = 20;
 /** The shares of 5xx responses from which the tile warns. The second one is that of the alert. */
 const FAILED_SHARES = /** @type {const} */ ([0.01, 0.05]);
 /** The shares of the connection limit from which the tile warns. */
@@ -36,7 +36,11 @@ export class Overview {
     inFlight: tileOf('In flight', 'now'),
     connections: tileOf('Connections', 'now'),
   };
-  /** @type {string | undefined} */
+  /**
+   * The reload whose problems are displayed. They are redrawn only for another one, so that selected text stays selected.
+   *
+   * @type {string | undefined}
+   */
   #reloadAt;
   #connectionLimit = Number.POSITIVE_INFINITY;
   /** @type {Responses['history'] | undefined} */
@@ -60,7 +64,8 @@ export class Overview {
       ['Failures', failuresOf(status)],
       ['Token keys', tokens === null ? 'no route needs a token' : keysOf(tokens)],
     ]);
-    this.#showProblems(status.last_reload);
+    if (status.last_reload?.at !== this.#reloadAt) showProblems(status.last_reload);
+    this.#reloadAt = status.last_reload?.at;
     this.#connectionLimit = status.client_connections.limit;
     this.#showHealth(status.upstreams);
     showUpstreams(status.upstreams);
@@ -126,37 +131,6 @@ export class Overview {
     const healthy = `${integer(countOf('healthy'))} of ${integer(upstreams.length)}`;
     setText(this.#tiles.upstreams, [healthy, ...details].join(', '));
     setAlarm(this.#tiles.upstreams, unhealthy === 0 ? '' : 'bad');
-  }
-
-  /** @param {Reload} reload */
-  #showProblems(reload) {
-    if (reload?.at === this.#reloadAt) return;
-    this.#reloadAt = reload?.at;
-    const { problems, problem_count } = reload?.result === 'rejected' ? reload : { problems: [], problem_count: 0 };
-    const articles = problems.slice(0, MAX_PROBLEMS).map((problem) => {
-      const { file, line, column, severity, message, rule, frame } = problem;
-      const kind = severity === 'error' ? 'bad' : severity === 'warning' ? 'warn' : 'calm';
-      return element(
-        'article',
-        { class: 'problem' },
-        element(
-          'p',
-          {},
-          badge(severity, kind),
-          ' ',
-          element('code', {}, `${file}:${line}:${column}`),
-          ` ${message} `,
-          element('span', { class: 'hint' }, `[${rule}]`),
-        ),
-        element('pre', { tabindex: 0, 'aria-label': `Lines around ${line}:${column}` }, frame),
-      );
-    });
-    const more = problem_count - articles.length;
-    if (more > 0)
-      articles.push(
-        element('p', { class: 'hint' }, `and ${integer(more)} more; run signing-gateway lint to list all of them`),
-      );
-    byId('problems').replaceChildren(...articles);
   }
 }
 

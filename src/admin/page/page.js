@@ -4,6 +4,7 @@ import { Decisions } from './decisions.js';
 import { byId, setText } from './element.js';
 import { Explain } from './explain.js';
 import { timeOfDay } from './format.js';
+import { ManifestView } from './manifest.js';
 import { describeReload, Overview } from './overview.js';
 import { RouteView } from './route.js';
 import { Routes } from './routes.js';
@@ -12,7 +13,8 @@ const REFRESH_MS = 2_000;
 const HISTORY_MS = 10_000;
 /** The pause after a refresh, as a multiple of its duration. A slow gateway gets fewer requests. */
 const PAUSE_FACTOR = 10;
-const VIEWS = ['overview', 'routes', 'route', 'decisions', 'explain'];
+/** The ids of the views. The name of a view in the URL fragment is its id, except for those below. */
+const VIEWS = ['overview', 'routes', 'route', 'decisions', 'explain', 'manifest-view'];
 /** @type {Record<Responses['status']['status'], string>} */
 const READINESS = { ready: 'good', degraded: 'warn', unready: 'bad', stopping: 'bad' };
 
@@ -23,6 +25,7 @@ const decisions = new Decisions((error) => {
 });
 const routes = new Routes();
 const routeView = new RouteView();
+const manifestView = new ManifestView();
 let isSignedOut = false;
 let isRefreshing = false;
 let historyAt = Number.NEGATIVE_INFINITY;
@@ -91,6 +94,7 @@ async function fetchAll() {
   }
   routes.showTraffic(traffic);
   await routeView.refresh();
+  await manifestView.refresh(status);
   if (performance.now() - historyAt < HISTORY_MS) return;
   overview.showHistory(await fetchJson('history'));
   historyAt = performance.now();
@@ -106,8 +110,8 @@ function showState(status) {
   const hasFailed = status.last_reload !== null && status.last_reload.result !== 'accepted';
   byId('reload-error').hidden = !hasFailed;
   setText(
-    byId('reload-error'),
-    hasFailed ? `The saved manifest is not active: ${describeReload(status.last_reload)}` : '',
+    byId('reload-error-text'),
+    hasFailed ? `The saved manifest is not active: ${describeReload(status.last_reload)}.` : '',
   );
 }
 
@@ -150,13 +154,14 @@ function showSignIn() {
 function showView() {
   const [path = '', query = ''] = location.hash.slice(2).split(/\?(.*)/s);
   const [name = '', id] = path.split(/\/(.*)/s);
-  const view = name === 'routes' && id ? 'route' : VIEWS.includes(name) ? name : 'overview';
+  const view = viewOf(name, id);
   if (view === 'route') routeView.open(decoded(id ?? ''));
   byId('sign-in').hidden = !isSignedOut;
   for (const other of VIEWS) byId(other).hidden = isSignedOut || other !== view;
   byId('views').hidden = isSignedOut;
   for (const link of byId('views').querySelectorAll('a')) {
-    if (link.hash === `#/${view === 'route' ? 'routes' : view}`) link.setAttribute('aria-current', 'page');
+    const [linked = ''] = link.hash.slice(2).split('/');
+    if (viewOf(linked) === (view === 'route' ? 'routes' : view)) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
   document.title = `${byId(`${view}-title`).textContent} · Signing gateway`;
@@ -164,7 +169,19 @@ function showView() {
   if (query !== '') fillFrom(view, new URLSearchParams(query));
   routes.show();
   decisions.update();
-  if (view === 'route') void refresh();
+  if (view === 'route' || view === 'manifest-view') void refresh();
+}
+
+/**
+ * Returns the id of a view by the parts of the URL fragment.
+ *
+ * @param {string} name
+ * @param {string} [id] of a route
+ */
+function viewOf(name, id) {
+  if (name === 'routes' && id) return 'route';
+  if (name === 'manifest') return 'manifest-view';
+  return VIEWS.includes(name) ? name : 'overview';
 }
 
 /**

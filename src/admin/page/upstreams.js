@@ -31,18 +31,23 @@ export function showUpstreams(upstreams) {
       const first = [
         element('th', { scope: 'rowgroup', ...span }, id),
         element('td', span, healthBadge(upstream.health)),
+        ...traffic.cells,
       ];
       const last = [
         element('td', { class: 'number', ...span }, integer(waiting)),
         element('td', { class: 'number', ...span }, integer(retries)),
-        ...traffic.cells,
       ];
       return element(
         'tr',
         {},
         ...(index === 0 ? first : []),
         element('td', {}, element('code', {}, url), ...nameBadges(resolution)),
-        element('td', {}, healthBadge(health), ...(reason === null ? [] : [' ', element('code', {}, reason)])),
+        element(
+          'td',
+          {},
+          healthBadge(health),
+          ...(reason === null ? [] : [' ', element('code', { class: 'reason' }, reason)]),
+        ),
         element('td', {}, breaker === null ? NONE : breaker === 'closed' ? 'closed' : badge(breaker, 'warn')),
         element('td', { class: 'number' }, integer(busy)),
         element('td', { class: 'number' }, integer(connections)),
