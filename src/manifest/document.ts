@@ -1,14 +1,15 @@
 import type { Finding, FindingLocation, Fix } from '../problem/finding.ts';
 import type { Locator } from '../problem/problem.ts';
-import { readJsonValues } from './json-values.ts';
 import { createLineIndex } from './line-index.ts';
 import { findLookAlikes } from './look-alikes.ts';
 import { parseTree } from './parse-tree.ts';
-import { createPositionTree, type PositionTree } from './position-tree.ts';
+import { editOf } from './scalar-edits.ts';
+import { readSimpleYaml } from './simple-yaml/read-simple-yaml.ts';
 import { MAX_FILE_BYTES, type Source } from './source.ts';
 import { syntaxError } from './syntax-error.ts';
 import { findTextError } from './text-error.ts';
-import { commentsOf, type YamlComment } from './yaml-tokens.ts';
+import { ValuePositions } from './value-positions.ts';
+import { commentAt, commentsOf, type YamlComment } from './yaml-tokens.ts';
 import { readValues, type YamlValue } from './yaml-values.ts';
 
 /** A parsed manifest: plain values and their positions. */
@@ -26,14 +27,37 @@ export interface Document extends Locator {
 export function parse(source: Source): { document: Document; findings: Finding[] } {
   const { text } = source;
   const unreadable = findSizeError(text) ?? findTextError(text);
-  if (unreadable !== undefined)
-    return { document: createDocument(source, null, createPositionTree(text, null)), findings: [unreadable] };
-  const json = readJsonValues(text);
-  if (json !== undefined) return { document: createDocument(source, json, createLazyTree(text)), findings: [] };
-  const { root, findings } = parseTree(text);
-  if (findings.length === 0) findings.push(...findLookAlikes(text));
-  const { value, anchors } = findings.length > 0 ? { value: null } : readValues(root, findings);
-  return { document: createDocument(source, value, createPositionTree(text, root, anchors)), findings };
+  if (unreadable !== undefined) return { document: createDocument(source, NO_VALUES), findings: [unreadable] };
+  const read = readSimpleText(text) ?? readTree(text);
+  return { document: createDocument(source, read), findings: read.findings };
+}
+
+interface ReadText {
+  readonly value: YamlValue;
+  readonly positions: ValuePositions;
+  readonly comments: () => readonly YamlComment[];
+  readonly findings: Finding[];
+}
+
+const NO_VALUES: ReadText = { value: null, positions: new ValuePositions(), comments: () => [], findings: [] };
+
+function readSimpleText(text: string): ReadText | undefined {
+  const simple = readSimpleYaml(text);
+  if (simple === undefined) return undefined;
+  const { positions, hasLookAlike } = simple;
+  const findings = hasLookAlike ? findLookAlikes(text) : [];
+  const comments = () => simple.comments.map((start) => commentAt(text, start));
+  return { value: findings.length > 0 ? null : simple.value, positions, comments, findings };
+}
+
+function readTree(text: string): ReadText {
+  const { root, findings: syntaxErrors } = parseTree(text);
+  const findings = syntaxErrors.length === 0 ? findLookAlikes(text) : syntaxErrors;
+  const comments = () => commentsOf(text);
+  // After a syntax error, the values are a guess.
+  if (findings.length > 0) return { value: null, positions: readValues(root, []).positions, comments, findings };
+  const { value, positions } = readValues(root, findings);
+  return { value, positions, comments, findings };
 }
 
 function findSizeError(text: string): Finding | undefined {
@@ -42,21 +66,11 @@ function findSizeError(text: string): Finding | undefined {
   return syntaxError(0, 0, `the manifest has ${bytes} bytes; at most ${MAX_FILE_BYTES} are read`);
 }
 
-/** Parses the text when a position is first needed. */
-function createLazyTree(text: string): PositionTree {
-  let tree: PositionTree | undefined;
-  const parsed = () => {
-    tree ??= createPositionTree(text, parseTree(text).root);
-    return tree;
-  };
-  return { offsetsAt: (where) => parsed().offsetsAt(where), editOf: (fix) => parsed().editOf(fix) };
-}
-
-function createDocument(source: Source, value: YamlValue, tree: PositionTree): Document {
+function createDocument(source: Source, { value, positions, comments }: ReadText): Document {
   const { text, path: file } = source;
   const lines = createLineIndex(text);
   const locate = (where: FindingLocation) => {
-    const { start, end } = 'path' in where ? tree.offsetsAt(where) : where;
+    const { start, end } = 'path' in where ? positions.offsetsAt(where) : where;
     return lines.rangeOf(start, end);
   };
   return {
@@ -66,7 +80,7 @@ function createDocument(source: Source, value: YamlValue, tree: PositionTree): D
     included: [],
     locate,
     fileOf: () => file,
-    edit: (fix: Fix) => tree.editOf(fix),
-    comments: () => commentsOf(text),
+    edit: (fix: Fix) => editOf(fix, { text, value, positions }),
+    comments,
   };
 }

@@ -63,9 +63,14 @@ interface PlainScalar {
   readonly role: keyof typeof PATTERNS;
 }
 
+/** True if a text has a character that looks like one of YAML. */
+export function hasLookAlike(text: string): boolean {
+  return ANY.test(text);
+}
+
 /** Returns the errors of keys and values without quotes in YAML text that the parser accepts. */
 export function findLookAlikes(text: string): Finding[] {
-  if (!ANY.test(text)) return [];
+  if (!hasLookAlike(text)) return [];
   const scalars = plainScalarsOf(tokenize(text));
   // If no colon is one of YAML, the complete text is one value.
   if (scalars.length === 1)
@@ -81,7 +86,7 @@ export function findLookAlikes(text: string): Finding[] {
  * with other spaces before it, whose effect may come later.
  */
 export function findLookAlikeNear(text: string, offset: number, tokens: readonly YamlToken[]): Finding | undefined {
-  if (!ANY.test(text)) return undefined;
+  if (!hasLookAlike(text)) return undefined;
   const start = text.lastIndexOf('\n', text.lastIndexOf('\n', offset - 1) - 1) + 1;
   const nextLine = text.indexOf('\n', offset) + 1 || text.length;
   const end = text.indexOf('\n', nextLine) + 1 || text.length;

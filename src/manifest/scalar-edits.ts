@@ -1,4 +1,55 @@
+import type { Fix } from '../problem/finding.ts';
 import type { TextEdit } from '../problem/problem.ts';
+import { valueAt } from './schema-finding.ts';
+import { BLOCK_LIST, FLOW_LIST, FLOW_MAP, type OffsetRange, type ValuePositions } from './value-positions.ts';
+import type { YamlValue } from './yaml-values.ts';
+
+/** The text of a document, its values and their positions. */
+interface EditedText {
+  readonly text: string;
+  readonly value: YamlValue;
+  readonly positions: ValuePositions;
+}
+
+/** Returns the edit of a fix; `undefined` for a value behind an alias, since the edit would change other values too. */
+export function editOf(fix: Fix, { text, value, positions }: EditedText): TextEdit | undefined {
+  const { path, change } = fix;
+  const { row, parent, depth } = positions.find(path, 'stop');
+  if (depth < path.length) return undefined;
+  const parentKind = parent === -1 ? undefined : positions.kindOf(parent);
+  const isInFlow = parentKind === FLOW_MAP || parentKind === FLOW_LIST;
+  const spanOf = (range: OffsetRange | undefined, written: unknown) => scalarSpan(range, { written, text, isInFlow });
+  if (change === 'key') {
+    const span = spanOf(positions.keyOf(row), path.at(-1));
+    return span && replaceScalar(text, span, fix.text);
+  }
+  const span = spanOf(positions.valueOf(row), valueAt(value, path));
+  if (span === undefined) return undefined;
+  if (change === 'value') return replaceScalar(text, span, fix.text);
+  const index = Number(path.at(-1));
+  if ((parentKind !== BLOCK_LIST && parentKind !== FLOW_LIST) || index === 0) return undefined;
+  const previousPath = [...path.slice(0, -1), index - 1];
+  const previous = spanOf(positions.valueOf(positions.find(previousPath, 'stop').row), valueAt(value, previousPath));
+  return previous && removeItem(text, span, previous);
+}
+
+interface WrittenScalar {
+  /** The value, or the key. */
+  readonly written: unknown;
+  readonly text: string;
+  readonly isInFlow: boolean;
+}
+
+/** Returns the span of a string on one line without variables. */
+function scalarSpan(
+  range: OffsetRange | undefined,
+  { written, text, isInFlow }: WrittenScalar,
+): ScalarSpan | undefined {
+  if (range === undefined || typeof written !== 'string' || written.includes('${')) return undefined;
+  const source = text.slice(range.start, range.end);
+  const isQuoted = /^(["']).*\1$/.test(source);
+  return isQuoted || source === written ? { ...range, isInFlow } : undefined;
+}
 
 /** The offsets of a string in the text of a manifest; `end` is exclusive. */
 export interface ScalarSpan {

@@ -44,6 +44,12 @@ export function commentsOf(text: string): YamlComment[] {
   return tokenize(text).flatMap(({ kind, text, start }) => (kind === 'comment' ? [{ start, text }] : []));
 }
 
+/** Returns the comment that begins at an offset. */
+export function commentAt(text: string, start: number): YamlComment {
+  const lineEnd = text.indexOf('\n', start);
+  return { start, text: text.slice(start, lineEnd === -1 ? undefined : lineEnd).replace(/\r$/, '') };
+}
+
 function tokenKind(type: string | null): YamlToken['kind'] {
   if (type === 'space' || type === 'newline' || type === 'comment' || type === 'block-scalar-header') return type;
   return type?.endsWith('scalar') ? 'scalar' : 'other';

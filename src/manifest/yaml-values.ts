@@ -1,7 +1,8 @@
-import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
+import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
 import type { Finding } from '../problem/finding.ts';
 import { syntaxError } from './syntax-error.ts';
-import { nodeOffsets } from './yaml-tree.ts';
+import { ValuePositions } from './value-positions.ts';
+import { nodeKind, nodeOffsets } from './yaml-tree.ts';
 
 export const MAX_DEPTH = 100;
 /** Counts nodes behind aliases too, so that a few lines cannot expand to billions of nodes. */
@@ -11,10 +12,20 @@ export const MAX_MEMBERS = 20_000;
 
 export type YamlValue = null | boolean | number | string | readonly YamlValue[] | { readonly [key: string]: YamlValue };
 
-/** Reads the plain values of a tree and its anchors by name. Adds errors to `findings`. */
-export function readValues(root: Node | null, findings: Finding[]): { value: YamlValue; anchors: Map<string, Node> } {
-  const reader: ValueReader = { nodes: 0, path: [], openNodes: new Set(), anchors: new Map(), findings };
-  return { value: readNode(root, 0, reader), anchors: reader.anchors };
+/** Reads the plain values of a tree and their positions. Adds errors to `findings`. */
+export function readValues(root: Node | null, findings: Finding[]): { value: YamlValue; positions: ValuePositions } {
+  const positions = new ValuePositions();
+  const reader: ValueReader = {
+    nodes: 0,
+    path: [],
+    openNodes: new Set(),
+    anchors: new Map(),
+    anchorRows: new Map(),
+    openAliases: 0,
+    positions,
+    findings,
+  };
+  return { value: readNode(root, 0, reader), positions };
 }
 
 interface ValueReader {
@@ -24,10 +35,30 @@ interface ValueReader {
   /** The ancestors of the current node: an alias to one of them is a cycle. */
   readonly openNodes: Set<Node>;
   readonly anchors: Map<string, Node>;
+  /** The rows of the nodes with anchors. */
+  readonly anchorRows: Map<Node, number>;
+  /** The number of aliases around the current node. Nodes behind an alias have their positions already. */
+  openAliases: number;
+  readonly positions: ValuePositions;
   readonly findings: Finding[];
 }
 
-function readNode(node: Node | null | undefined, depth: number, reader: ValueReader): YamlValue {
+function readNode(node: Node | null | undefined, depth: number, reader: ValueReader, key?: Node): YamlValue {
+  if (reader.openAliases > 0) return readUnlocated(node, undefined, depth, reader);
+  const { start, end } = nodeOffsets(node ?? key);
+  const row = reader.positions.open(nodeKind(node), start);
+  const value = readUnlocated(node, row, depth, reader);
+  reader.positions.close(row, end);
+  return value;
+}
+
+/** @param row the row of the node in the positions; `undefined` behind an alias */
+function readUnlocated(
+  node: Node | null | undefined,
+  row: number | undefined,
+  depth: number,
+  reader: ValueReader,
+): YamlValue {
   reader.nodes += 1;
   if (node === null || node === undefined) return null;
   const error = limitError(node, depth, reader);
@@ -35,8 +66,11 @@ function readNode(node: Node | null | undefined, depth: number, reader: ValueRea
     reader.findings.push(syntaxAt(node, error));
     return null;
   }
-  if ('anchor' in node && typeof node.anchor === 'string') reader.anchors.set(node.anchor, node);
-  if (isAlias(node)) return readAlias(node, node.source, depth, reader);
+  if ('anchor' in node && typeof node.anchor === 'string') {
+    reader.anchors.set(node.anchor, node);
+    if (row !== undefined) reader.anchorRows.set(node, row);
+  }
+  if (isAlias(node)) return readAlias(node, row, depth, reader);
   if (isScalar(node)) return readScalar(node, reader);
   reader.openNodes.add(node);
   const value = isSeq(node)
@@ -48,9 +82,15 @@ function readNode(node: Node | null | undefined, depth: number, reader: ValueRea
   return value;
 }
 
-function readMember(step: string | number, node: Node | null, depth: number, reader: ValueReader): YamlValue {
+function readMember(
+  step: string | number,
+  node: Node | null,
+  depth: number,
+  reader: ValueReader,
+  key?: Node,
+): YamlValue {
   reader.path.push(step);
-  const value = readNode(node, depth + 1, reader);
+  const value = readNode(node, depth + 1, reader, key);
   reader.path.pop();
   return value;
 }
@@ -66,7 +106,8 @@ function limitError(node: Node, depth: number, reader: ValueReader): string | un
   return undefined;
 }
 
-function readAlias(node: Node, name: string, depth: number, reader: ValueReader): YamlValue {
+function readAlias(node: Alias, row: number | undefined, depth: number, reader: ValueReader): YamlValue {
+  const { source: name } = node;
   const target = reader.anchors.get(name);
   if (target === undefined) {
     reader.findings.push(
@@ -78,7 +119,13 @@ function readAlias(node: Node, name: string, depth: number, reader: ValueReader)
     reader.findings.push(syntaxAt(node, `the alias "*${name}" refers to a value that contains it`));
     return null;
   }
-  return reader.nodes > MAX_NODES ? null : readNode(target, depth, reader);
+  const targetRow = reader.anchorRows.get(target);
+  if (row !== undefined && targetRow !== undefined) reader.positions.setAlias(row, targetRow);
+  if (reader.nodes > MAX_NODES) return null;
+  reader.openAliases += 1;
+  const value = readNode(target, depth, reader);
+  reader.openAliases -= 1;
+  return value;
 }
 
 function readScalar(node: Node & { value: unknown }, reader: ValueReader): YamlValue {
@@ -102,11 +149,18 @@ function readMap(pairs: readonly Pair<Node, Node | null>[], depth: number, reade
       const related = { path: [...reader.path, pair.key.value], message: 'the first one' };
       reader.findings.push({ ...syntaxAt(pair.key, message), related });
     } else if (reader.nodes <= MAX_NODES) {
-      members.set(pair.key.value, readMember(pair.key.value, pair.value, depth, reader));
+      const { key, value } = pair;
+      setKey(pair.key.value, key, reader);
+      members.set(pair.key.value, readMember(pair.key.value, value, depth, reader, key));
     }
   }
   // fromEntries defines own properties, so a key "__proto__" is safe.
   return Object.fromEntries(members);
+}
+
+function setKey(name: string, key: Node, { openAliases, positions }: ValueReader): void {
+  const { start, end } = nodeOffsets(key);
+  if (openAliases === 0) positions.setKey(name, start, end);
 }
 
 function syntaxAt(node: Node, message: string): Finding {

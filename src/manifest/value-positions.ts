@@ -1,0 +1,156 @@
+import type { Path } from '../problem/finding.ts';
+
+/** Offsets in UTF-16 code units. */
+export type OffsetRange = { readonly start: number; readonly end: number };
+
+export const SCALAR = 0;
+export const BLOCK_MAP = 1;
+export const BLOCK_LIST = 2;
+export const FLOW_MAP = 3;
+export const FLOW_LIST = 4;
+export type ValueKind = typeof SCALAR | typeof BLOCK_MAP | typeof BLOCK_LIST | typeof FLOW_MAP | typeof FLOW_LIST;
+
+/** The columns of a row. A member of a list, and the root, have a key from -1 to -1. */
+const KEY_START = 0;
+const KEY_END = 1;
+const START = 2;
+const END = 3;
+/** The row after the last member of a collection. */
+const NEXT = 4;
+const KIND = 5;
+const COLUMNS = 6;
+
+/** The member at the end of a path. */
+export interface FoundValue {
+  readonly row: number;
+  /** The row of the collection that contains it; -1 for the root. */
+  readonly parent: number;
+  /** The number of steps of the path that exist. */
+  readonly depth: number;
+}
+
+/**
+ * The offsets of the keys and values of a text, one row for each value, in the order of the text. Large manifests have hundreds
+ * of thousands of values, so a row is six numbers and not an object.
+ */
+export class ValuePositions {
+  #cells = new Int32Array(64 * COLUMNS);
+  #rows = 0;
+  readonly #keys: (string | undefined)[] = [];
+  #key: string | undefined;
+  #keyStart = -1;
+  #keyEnd = -1;
+  /** The rows of values that aliases refer to, by the rows of the aliases. */
+  readonly #aliased = new Map<number, number>();
+  readonly #members = new Map<number, ReadonlyMap<string | number, number>>();
+
+  get count(): number {
+    return this.#rows;
+  }
+
+  /** Sets the key of the value that is added next. */
+  setKey(key: string, start: number, end: number): void {
+    this.#key = key;
+    this.#keyStart = start;
+    this.#keyEnd = end;
+  }
+
+  /** Adds a row and returns its number. The members of a collection follow, then `close` is called. */
+  open(kind: ValueKind, start: number): number {
+    const row = this.#rows;
+    this.#rows += 1;
+    if (this.#rows * COLUMNS > this.#cells.length) this.#grow();
+    const cells = this.#cells;
+    const at = row * COLUMNS;
+    cells[at + KEY_START] = this.#keyStart;
+    cells[at + KEY_END] = this.#keyEnd;
+    cells[at + START] = start;
+    cells[at + KIND] = kind;
+    this.#keys.push(this.#key);
+    this.#key = undefined;
+    this.#keyStart = -1;
+    this.#keyEnd = -1;
+    return row;
+  }
+
+  close(row: number, end: number): void {
+    this.#cells[row * COLUMNS + END] = end;
+    this.#cells[row * COLUMNS + NEXT] = this.#rows;
+  }
+
+  add(kind: ValueKind, start: number, end: number): number {
+    const row = this.open(kind, start);
+    this.close(row, end);
+    return row;
+  }
+
+  setAlias(row: number, target: number): void {
+    this.#aliased.set(row, target);
+  }
+
+  /** Follows a path as far as it exists. */
+  find(path: Path, aliases: 'follow' | 'stop'): FoundValue {
+    let found: FoundValue = { row: 0, parent: -1, depth: 0 };
+    for (const [index, step] of path.entries()) {
+      const parent = (aliases === 'follow' ? this.#aliased.get(found.row) : undefined) ?? found.row;
+      const row = this.#membersOf(parent).get(step);
+      if (row === undefined) break;
+      found = { row, parent, depth: index + 1 };
+    }
+    return found;
+  }
+
+  /** Returns the offsets of a key or a value; of the parent if the member is missing. */
+  offsetsAt({ path, at }: { path: Path; at: 'key' | 'value' }): OffsetRange {
+    const { row } = this.find(path, 'follow');
+    if (row >= this.#rows) return { start: 0, end: 0 };
+    return (at === 'key' ? this.keyOf(row) : undefined) ?? this.#highlightOf(row);
+  }
+
+  /** Returns the offsets of the key of a member; `undefined` for a member of a list. */
+  keyOf(row: number): OffsetRange | undefined {
+    const start = this.#cell(row, KEY_START);
+    return start === -1 ? undefined : { start, end: this.#cell(row, KEY_END) };
+  }
+
+  valueOf(row: number): OffsetRange {
+    return { start: this.#cell(row, START), end: this.#cell(row, END) };
+  }
+
+  kindOf(row: number): ValueKind {
+    return this.#cell(row, KIND) as ValueKind;
+  }
+
+  /** Returns the offsets of the first key of a block: highlighting the complete block would underline half of the file. */
+  #highlightOf(row: number): OffsetRange {
+    const kind = this.kindOf(row);
+    const isEmpty = this.#cell(row, NEXT) === row + 1;
+    if (kind === BLOCK_MAP && !isEmpty) return this.keyOf(row + 1) ?? this.valueOf(row);
+    if (kind === BLOCK_LIST && !isEmpty) return this.#highlightOf(row + 1);
+    return this.valueOf(row);
+  }
+
+  #membersOf(row: number): ReadonlyMap<string | number, number> {
+    const cached = this.#members.get(row);
+    if (cached !== undefined) return cached;
+    const members = new Map<string | number, number>();
+    const end = row < this.#rows ? this.#cell(row, NEXT) : 0;
+    for (let member = row + 1; member < end; member = this.#cell(member, NEXT)) {
+      const key = this.#keys[member] ?? members.size;
+      // The first of two equal keys wins.
+      if (!members.has(key)) members.set(key, member);
+    }
+    this.#members.set(row, members);
+    return members;
+  }
+
+  #cell(row: number, column: number): number {
+    return this.#cells[row * COLUMNS + column] ?? 0;
+  }
+
+  #grow(): void {
+    const cells = new Int32Array(this.#cells.length * 2);
+    cells.set(this.#cells);
+    this.#cells = cells;
+  }
+}
