@@ -42,6 +42,8 @@ const SECRET_DEFAULTS = /(\$\{\w*(?:SECRET|PASSW(?:OR)?D|_TOKEN|API_?KEY|PRIVATE
 /** The location of a member, such as the token in the response of a login route. */
 const JSON_POINTER = /^["']?(?:\/[A-Za-z_]{1,20})+["']?\s*$/;
 
+/** Keeps line breaks, and the spaces before a brace or a comment. */
 function dots(text: string): string {
-  return text.replaceAll(/[^\n\r]/g, '•');
+  const end = text.trimEnd().length;
+  return text.slice(0, end).replaceAll(/[^\n\r]/g, '•') + text.slice(end);
 }
