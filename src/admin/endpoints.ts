@@ -2,9 +2,11 @@ import type { AdminEndpoint } from './admin-endpoint.ts';
 import { decisions } from './endpoints/decisions.ts';
 import { explain } from './endpoints/explain.ts';
 import { livez, readyz } from './endpoints/health.ts';
+import { manifest } from './endpoints/manifest.ts';
 import { metrics } from './endpoints/metrics.ts';
 import { openapi } from './endpoints/openapi.ts';
 import { reload } from './endpoints/reload.ts';
+import { route } from './endpoints/route.ts';
 import { routes } from './endpoints/routes.ts';
 import { status } from './endpoints/status.ts';
 import { recentTraffic, trafficHistory } from './endpoints/traffic.ts';
@@ -17,6 +19,8 @@ export const ADMIN_ENDPOINTS: readonly AdminEndpoint[] = [
   { method: 'GET', path: '/readyz', isPublic: true, respond: readyz },
   { method: 'GET', path: '/status', respond: status },
   { method: 'GET', path: '/routes', respond: routes },
+  { method: 'GET', path: '/route', respond: route },
+  { method: 'GET', path: '/manifest', respond: manifest },
   { method: 'GET', path: '/metrics', respond: metrics },
   { method: 'POST', path: '/explain', respond: explain },
   { method: 'POST', path: '/-/reload', respond: reload },

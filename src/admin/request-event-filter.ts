@@ -5,8 +5,17 @@ const MAX_LENGTH = 200;
 /** The filter searches only this many characters of a path. */
 const MAX_PATH_LENGTH = 1_000;
 
+/**
+ * The values of `only`. A refused request has a violation, or the caller may not send it: the gateway responds with a 4xx. A failed
+ * one has a 5xx response, of an upstream or of the gateway.
+ */
+const SELECTIONS: Readonly<Record<string, (decision: RequestEvent) => boolean>> = {
+  refused: ({ refusal, status }) => refusal !== null && (status === null || status < 500),
+  failed: ({ status }) => status !== null && status >= 500,
+};
+
 export interface RequestEventFilter {
-  readonly isRefusedOnly: boolean;
+  readonly isSelected: (decision: RequestEvent) => boolean;
   /** Lower-case words. A decision must contain each of them, or have it as its id. */
   readonly words: readonly string[];
 }
@@ -14,22 +23,24 @@ export interface RequestEventFilter {
 /** Returns a message if the query is not a filter. */
 export function parseFilter(query: URLSearchParams): RequestEventFilter | string {
   const only = query.get('only');
-  if (only !== null && only !== 'refused') return `unknown value "${only}" of "only"; write only=refused or remove it`;
+  const isSelected = only === null ? () => true : Object.hasOwn(SELECTIONS, only) ? SELECTIONS[only] : undefined;
+  if (isSelected === undefined)
+    return `unknown value "${only}" of "only"; write only=refused or only=failed, or remove it`;
   const text = query.get('filter') ?? '';
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (text.length > MAX_LENGTH || words.length > MAX_WORDS)
     return `the filter is too long; use at most ${MAX_WORDS} words and ${MAX_LENGTH} characters`;
-  return { isRefusedOnly: only === 'refused', words };
+  return { isSelected, words };
 }
 
 /** Returns the number of characters that `isMatch` searches. */
-export function searchCost({ words, isRefusedOnly }: RequestEventFilter, decision: RequestEvent): number {
-  if (words.length === 0 || (isRefusedOnly && decision.refusal === null)) return 0;
+export function searchCost({ words, isSelected }: RequestEventFilter, decision: RequestEvent): number {
+  if (words.length === 0 || !isSelected(decision)) return 0;
   return searchTextOf(decision).length * words.length;
 }
 
-export function isMatch({ words, isRefusedOnly }: RequestEventFilter, decision: RequestEvent): boolean {
-  if (isRefusedOnly && decision.refusal === null) return false;
+export function isMatch({ words, isSelected }: RequestEventFilter, decision: RequestEvent): boolean {
+  if (!isSelected(decision)) return false;
   // An id matches only completely: most ids contain the digits of any status code.
   return words.every((word) => searchTextOf(decision).includes(word) || word === decision.id);
 }

@@ -187,7 +187,7 @@ class LiveGateway implements Gateway {
     this.#limitConnections();
     this.bufferBudget.limitBytes = plan.server.bufferLimitBytes;
     this.#state.upstreams.activate(plan);
-    this.metrics.retainRoutes(new Set(plan.routes.map(({ id }) => id)));
+    this.metrics.retain(new Set(plan.routes.map(({ id }) => id)), new Set(plan.upstreams.map(({ id }) => id)));
     const count = this.#state.longLived.revalidate(plan);
     const { graceMs } = plan.reload;
     if (count > 0)

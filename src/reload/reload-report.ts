@@ -1,9 +1,10 @@
 import type { PlanChanges } from '../plan/changes.ts';
 import { createCodeFramer } from '../problem/code-frame.ts';
 import type { Severity } from '../problem/finding.ts';
+import type { Problem } from '../problem/problem.ts';
 import type { LocatedProblems } from './manifest-thread.ts';
 
-/** A problem in the log and the admin API, with the lines around it. The frame contains no secret. */
+/** Equal problems in the log and the admin API, with the lines around the first one. The frame contains no secret. */
 export interface ProblemReport {
   readonly file: string;
   readonly line: number;
@@ -12,16 +13,26 @@ export interface ProblemReport {
   readonly rule: string;
   readonly message: string;
   readonly frame: string;
+  /** The number of problems with this severity, rule and message. */
+  readonly count: number;
+  /** Positions of the other ones, at most ten. */
+  readonly others: readonly { readonly file: string; readonly line: number }[];
 }
 
-/** A manifest may have thousands of problems; the first ones are enough to start fixing it. */
-const MAX_PROBLEMS = 50;
+/** A manifest may have thousands of different problems; the first ones are enough to start fixing it. */
+const MAX_GROUPS = 50;
+const MAX_OTHERS = 10;
 
+/** Groups equal problems, in the order of their first positions. */
 export function reportProblems({ problems, sources }: LocatedProblems): ProblemReport[] {
   const frameOf = createCodeFramer(problems, sources);
-  return problems.slice(0, MAX_PROBLEMS).map((problem) => {
+  const keyOf = ({ severity, rule, message }: Problem) => JSON.stringify([severity, rule, message]);
+  return [...Map.groupBy(problems, keyOf).values()].slice(0, MAX_GROUPS).flatMap(([problem, ...others]) => {
+    if (problem === undefined) return [];
     const { file, range, severity, rule, message } = problem;
-    return { file, line: range.line, column: range.column, severity, rule, message, frame: frameOf(problem) };
+    const positions = others.slice(0, MAX_OTHERS).map((other) => ({ file: other.file, line: other.range.line }));
+    const first = { file, line: range.line, column: range.column, severity, rule, message, frame: frameOf(problem) };
+    return [{ ...first, count: others.length + 1, others: positions }];
   });
 }
 

@@ -10,7 +10,9 @@ import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const TOKEN = '7mWq2vXc9RtLkP4zGhN8';
-const VIEWS = ['Overview', 'Routes', 'Decisions', 'Explain'] as const;
+const VIEWS = ['Overview', 'Routes', 'Decisions', 'Explain', 'Manifest'] as const;
+/** The widths of a phone and of a desktop window. */
+const WIDTHS = [400, 1400] as const;
 const HOSTILE = '<img src=x onerror=document.title=1>';
 
 const manifestOf = (routes: string, admin = '127.0.0.1:0') => `version: 1
@@ -99,7 +101,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     const site = await start();
     const { page } = await visit(site, '#/routes');
     await page.getByText('3 routes', { exact: true }).waitFor();
-    const idsOf = async () => (await cellsOf(page, '#routes-table')).map(([id]) => id);
+    const idsOf = () => page.locator('#routes-table tbody th a').allTextContents();
     expect(await idsOf()).toEqual(['beta', 'alpha', 'gamma']);
     expect((await cellsOf(page, '#routes-table')).map((cells) => cells.slice(1, 6))).toEqual([
       ['GET, HEAD', '/beta/{id}', 'public ', 'up', '–'],
@@ -115,7 +117,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     await page.getByText('1 of 3 routes').waitFor();
     expect(await idsOf()).toEqual(['beta']);
     for (const path of ['/beta/1', '/beta/2', '/beta/bad']) await (await fetch(site.url + path)).text();
-    await page.getByLabel('Show').selectOption('with errors');
+    await page.locator('#routes-show').selectOption('with errors');
     await soon('the traffic is displayed', async () => {
       const [cells = []] = await cellsOf(page, '#routes-table');
       return /\/s$/.test(cells[6] ?? '') && / ms$/.test(cells[8] ?? '') && cells[11] === '1';
@@ -147,7 +149,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
 
   it('explains a request', async () => {
     const { page } = await visit(await start(), '#/routes');
-    await page.getByRole('button', { name: 'Explain alpha' }).click();
+    await page.getByRole('link', { name: 'Explain alpha' }).click();
     const explained = page.locator('#explained');
     await explained.getByText('to up, route alpha').waitFor();
     expect(await page.getByLabel('Role of the caller').inputValue()).toBe('admin');
@@ -173,7 +175,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
       'more.yaml': 'routes:\n  - { id: delta, method: GET, path: /delta, upstream: up, access: public }\n',
     };
     const { page } = await visit(await start(`${manifestOf(ROUTES)}include: more.yaml\n`, {}, files), '#/routes');
-    await page.getByRole('button', { name: 'Explain delta' }).click();
+    await page.getByRole('link', { name: 'Explain delta' }).click();
     await page.locator('#explained').getByText('to up, route delta (more.yaml, line 2)').waitFor();
     const places = await page.locator('#explained .steps .hint li').allTextContents();
     expect(places.slice(0, 2)).toEqual(['more.yaml, line 2 /routes/3', 'more.yaml, line 2 /routes/3/access']);
@@ -195,6 +197,13 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     const { page, complaints } = await visit(await start(manifestOf(ROUTES), { reloader }));
     await page.getByText('The saved manifest is not active').waitFor();
     await page.locator('.problem pre').first().waitFor();
+    // The text of the saved manifest has the problem in its place.
+    await page.getByRole('link', { name: 'Show', exact: true }).click();
+    await page.getByRole('button', { name: 'gateway.yaml:' }).first().press('Enter');
+    await soon('the problem has the focus', async () => page.locator('.note:focus').isVisible());
+    expect((await page.locator('.note').allInnerTexts()).join()).toContain(HOSTILE);
+    expect(await page.locator('#manifest-files pre').innerText()).toContain('id: beta');
+    await page.getByRole('link', { name: 'Overview', exact: true }).click();
     expect(await page.locator('.problem pre').first().textContent()).toContain('│');
     expect(await page.locator('#problems').textContent()).toContain(HOSTILE);
     expect(await page.locator('#problems img').count()).toBe(0);
@@ -211,11 +220,10 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     await row.getByText('healthy', { exact: true }).first().waitFor();
     isHealthy = false;
     await row.getByText('unhealthy', { exact: true }).first().waitFor();
-    expect((await cellsOf(page, '#upstreams'))[0]?.slice(0, 4)).toEqual([
-      'up',
-      'unhealthy',
-      '${UP}',
-      'unhealthy upstream_status_503',
+    const [cells = []] = await cellsOf(page, '#upstreams');
+    expect([cells.slice(0, 2), cells.slice(6, 8)]).toEqual([
+      ['up', 'unhealthy'],
+      ['${UP}', 'unhealthy upstream_status_503'],
     ]);
     await page.getByText('the upstream "up" has no healthy endpoint').waitFor();
   });
@@ -232,13 +240,25 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     const alarms = page.locator('#tiles .bad');
     await soon('both tiles have an alarm', async () => (await alarms.count()) === 2);
     expect(await alarms.allTextContents()).toEqual([
-      'Healthy upstreams0 of 2, 1 unhealthy, 1 unknown',
-      '5xx responses100 %',
+      'Healthy upstreams now0 of 2, 1 unhealthy, 1 unknown',
+      '5xx responses last 30 to 60 s100 %',
     ]);
-    expect((await cellsOf(page, '#upstreams')).map((cells) => [cells[1], cells[3]])).toEqual([
+    expect((await cellsOf(page, '#upstreams')).map((cells) => [cells[1], cells[7]])).toEqual([
       ['unhealthy', 'unhealthy upstream_econnrefused'],
       ['unknown', 'unknown'],
     ]);
+    const [failing = [], idle] = (await cellsOf(page, '#upstreams')).map((cells) => cells.slice(2, 6));
+    expect(failing).toEqual([
+      expect.stringMatching(/\/s$/),
+      expect.stringMatching(/ ms$/),
+      expect.stringMatching(/ ms$/),
+      '3',
+    ]);
+    expect(idle).toEqual(['–', '–', '–', '–']);
+    // The gateway did not refuse them.
+    await page.locator('#refusals').getByText('upstream_unreachable').waitFor();
+    expect(await page.locator('#refusals td.bad').innerText()).toBe('502');
+    expect(await page.locator('#tiles div', { hasText: 'Refused' }).locator('dd').innerText()).toBe('0');
     expect(await page.locator('#upstreams .good').count()).toBe(0);
     expect(await poorContrasts(page)).toEqual([]);
   });
@@ -246,7 +266,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
   it('streams decisions, filters them, and pauses', async () => {
     const site = await start();
     const { page } = await visit(site, '#/decisions');
-    const pathsOf = async () => (await cellsOf(page, '#decisions-table')).map((cells) => cells[2]);
+    const pathsOf = () => page.locator('#decisions-table .summary-row td:nth-child(3)').allTextContents();
     await soon('the page subscribes', () => site.gateway.subscribers === 1);
     await fetch(`${site.url}/beta/1?key=sentinel`);
     await fetch(`${site.url}/${HOSTILE}`);
@@ -259,7 +279,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     expect((await pathsOf()).length).toBe(2);
     await page.getByRole('button', { name: 'Pause' }).click();
     await soon('the stream continues', async () => (await pathsOf())[0] === '/beta/2');
-    await page.getByLabel('Refused only').check();
+    await page.locator('#decisions-show').selectOption('refused');
     await soon(
       'the page subscribes again',
       async () => (await pathsOf()).length === 0 && site.gateway.subscribers === 1,
@@ -317,13 +337,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     }
     expect(focused.filter((name) => name.includes('invisible') || name.endsWith(' '))).toEqual([]);
     expect(focused).toEqual(
-      expect.arrayContaining([
-        'a Skip to the content',
-        'input Filter',
-        'button Route',
-        'button Watch beta',
-        'a Explain',
-      ]),
+      expect.arrayContaining(['a Skip to the content', 'input Filter', 'button Route', 'a Watch beta', 'a Explain']),
     );
     for (const view of VIEWS) {
       await page.getByRole('link', { name: view }).click();
@@ -341,12 +355,114 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
       if (view === 'Decisions') {
         await soon('the page subscribes', () => site.gateway.subscribers === 1);
         for (const path of ['/beta/1', '/beta/bad', '/nowhere']) await fetch(site.url + path);
-        await page.locator('#decisions-table tbody tr').nth(2).waitFor();
+        await page.locator('#decisions-table .summary-row').nth(2).waitFor();
       }
       expect(await poorContrasts(page)).toEqual([]);
     }
     const background = await page.evaluate('getComputedStyle(document.body).backgroundColor');
     expect(background).toBe(colorScheme === 'dark' ? 'rgb(15, 19, 26)' : 'rgb(244, 246, 249)');
+  });
+
+  it('displays one route: its traffic, its refusals, its limits and its lines of the manifest', async () => {
+    const site = await start();
+    for (const path of ['/alpha/1', '/alpha/2']) await fetch(site.url + path);
+    const { page, complaints } = await visit(site, '#/routes/alpha');
+    await page.getByRole('heading', { level: 1, name: 'alpha' }).waitFor();
+    await page.getByText('line 14').waitFor();
+    expect(await page.title()).toContain('alpha');
+    expect(await page.locator('#route-source pre').innerText()).toContain('id: alpha, method: any');
+    const facts = await page.locator('#route-facts div').allInnerTexts();
+    expect(facts.map((fact) => fact.replace(/\s+/g, ' '))).toEqual(
+      expect.arrayContaining([
+        'Roles admin',
+        'Upstream up',
+        'Time limits connect 2 s, response 30 s, idle 60 s, total none',
+      ]),
+    );
+    await page.locator('#route').getByRole('link', { name: 'Explain' }).click();
+    await page.locator('#explained').getByText('to up, route alpha').waitFor();
+    expect(new URL(page.url()).hash).toBe('#/explain?method=DELETE&url=%2Falpha%2F1&role=admin');
+    await page.goBack();
+    await page.locator('#route').getByRole('link', { name: 'Watch' }).click();
+    await page.getByText('live', { exact: true }).waitFor();
+    expect(await page.locator('#decisions-filter').inputValue()).toBe('alpha');
+    await page.evaluate("location.hash = '#/routes/%E0%A4%A'");
+    await page.getByText('The active manifest has no route').waitFor();
+    expect(complaints.filter((complaint) => !complaint.includes('404'))).toEqual([]);
+  });
+
+  it('opens a decision: its reason, its violations, its upstream and its timings', async () => {
+    const site = await start();
+    const { page } = await visit(site, '#/decisions');
+    await soon('the page subscribes', () => site.gateway.subscribers === 1);
+    const headers = { 'Content-Type': 'application/json' };
+    await fetch(`${site.url}/gamma`, { method: 'POST', headers, body: '{"text":1}' });
+    await fetch(`${site.url}/beta/bad`);
+    const buttons = page.locator('#decisions-table .summary-row button');
+    await buttons.nth(1).waitFor();
+    for (const index of [0, 1]) {
+      await buttons.nth(index).focus();
+      await page.keyboard.press('Enter');
+    }
+    expect(await page.locator('[aria-expanded=true]').count()).toBe(2);
+    const [failed = '', refused = ''] = await page.locator('#decisions-table .details:visible').allInnerTexts();
+    expect(refused).toMatch(/body_invalid[\s\S]*\/text[\s\S]*not forwarded[\s\S]*total .* ms/);
+    expect(failed).toMatch(/up[\s\S]*total .* ms, gateway .* ms, upstream .* ms/);
+    await page.locator('#decisions-show').selectOption('failed (5xx)');
+    await page.getByText('No requests since').waitFor();
+    await page.locator('#decisions-show').selectOption('all');
+    await soon('the page subscribes again', () => site.gateway.subscribers === 1);
+    await fetch(`${site.url}/beta/7`);
+    await buttons.first().click();
+    await page.getByRole('link', { name: 'Explain this request' }).click();
+    await page.locator('#explained').getByText('to up, route beta').waitFor();
+  });
+
+  it.each(WIDTHS)('keeps notices and titles visible below its header, %i pixels wide', async (width) => {
+    const many = Array.from(
+      { length: 60 },
+      (_, index) => `  - { id: r${index}, method: GET, path: /p${index}, upstream: up, access: public }\n`,
+    );
+    const at = new Date();
+    const unreadable = {
+      kind: 'unreadable',
+      cause: 'change',
+      at,
+      ms: 3,
+      files: [],
+      reason: 'permission denied',
+    } as const;
+    const reloader = { ...noReloads('0'.repeat(64)), lastOutcome: unreadable };
+    const site = await start(manifestOf(`${ROUTES}${many.join('')}`), { reloader });
+    const { page } = await visit(site, '', { viewport: { width, height: 500 } });
+    const notice = page.getByText('The saved manifest is not active');
+    await notice.waitFor();
+    for (const view of VIEWS) {
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+      await page.getByRole('link', { name: view, exact: true }).click();
+      await soon(`the title of ${view} is below the header`, async () => isUncovered(page, 'h1:visible'));
+    }
+    await page.getByRole('link', { name: 'Routes', exact: true }).click();
+    await page.getByText('63 routes', { exact: true }).waitFor();
+    // Scrolls the table and the page to their ends.
+    await page.locator('#routes-table tbody tr').last().scrollIntoViewIfNeeded();
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+    await soon('the column titles are visible', async () => isUncovered(page, '#routes-table th button >> nth=0'));
+    expect(await isUncovered(page, '#routes-table tbody tr >> nth=-1')).toBe(true);
+    expect(await isUncovered(page, '#reload-error')).toBe(true);
+    await page.locator('#routes-table tbody a').nth(30).focus();
+    expect(await isUncovered(page, '#routes-table tbody a >> nth=30')).toBe(true);
+  });
+
+  it('shows the rate, the latency and the errors of each route in a narrow window', async () => {
+    const site = await start();
+    const { page } = await visit(site, '#/routes', { viewport: { width: 400, height: 800 } });
+    await page.getByText('3 routes', { exact: true }).waitFor();
+    const titles = page.locator('#routes-table thead th:visible');
+    expect(await titles.allTextContents()).toEqual(['Route', 'Rate', 'p95', '4xx', '5xx']);
+    const right = await titles.last().evaluate((title) => title.getBoundingClientRect().right);
+    expect(right).toBeLessThanOrEqual(400);
+    expect(await page.locator('#routes-table tbody th').first().innerText()).toMatch(/beta\s+GET, HEAD \/beta\/\{id\}/);
   });
 
   it('fits a narrow window', async () => {
@@ -358,6 +474,15 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     }
   });
 });
+
+/** Returns true if the center of an element is in the window and no other element covers it. */
+function isUncovered(page: Page, selector: string): Promise<boolean> {
+  return page.locator(selector).evaluate((element) => {
+    const { left, top, width, height } = element.getBoundingClientRect();
+    const found = element.ownerDocument.elementFromPoint(left + Math.min(width, 40) / 2, top + height / 2);
+    return found !== null && (element.contains(found) || found.contains(element)) && found.localName !== 'html';
+  });
+}
 
 /** Returns the focused element by its tag and name; `null` once the focus has left the page. */
 const FOCUSED = `(() => {

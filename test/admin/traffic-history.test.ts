@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTrafficHistory, quantile } from '../../src/admin/traffic-history.ts';
+import { quantile } from '../../src/admin/traffic-counts.ts';
+import { createTrafficHistory } from '../../src/admin/traffic-history.ts';
 import { TOTALS_LENGTH } from '../../src/gateway/telemetry/request-metrics.ts';
 import { type GatewayWithAdmin, startGatewayWithAdmin } from '../support/admin.ts';
 import { eventually } from '../support/site.ts';
@@ -44,19 +45,21 @@ describe('/traffic', () => {
     await send('/one');
     await send('/one?bad');
     await send('/nowhere');
+    const quantiles = { p50_ms: expect.any(Number), p95_ms: expect.any(Number), p99_ms: expect.any(Number) };
     const { routes, ...others } = await read('/traffic');
     expect(others).toEqual({
       in_flight: 0,
       connections: expect.any(Number),
       tunnels: 0,
       seconds: expect.any(Number),
+      // The request that matches no route is not forwarded.
+      upstreams: [{ id: 'up', requests: 2, client_errors: 0, server_errors: 1, ...quantiles }],
     });
-    const quantiles = { p50_ms: expect.any(Number), p95_ms: expect.any(Number), p99_ms: expect.any(Number) };
     expect(routes).toEqual([
       { id: 'one', requests: 2, client_errors: 0, server_errors: 1, ...quantiles },
       { id: null, requests: 1, client_errors: 1, server_errors: 0, ...quantiles },
     ]);
-    expect(await read('/history')).toEqual({ intervals: [] });
+    expect(await read('/history')).toEqual({ intervals: [], statuses: {} });
   });
 
   it('drops requests that are older than the window, and counts newer ones', async () => {

@@ -106,6 +106,27 @@ describe('an explicit reload', () => {
     save('gateway.yaml', text('two'));
     expect((await reloader.reload('request')).kind).toBe('accepted');
   });
+
+  it('groups equal problems, so that many of them do not hide another one', async () => {
+    await serve(text('one'));
+    const routes = Array.from(
+      { length: 100 },
+      (_, index) =>
+        `  - { id: r${index}, method: GET, path: /r${index}, upstream: up, acess: public, access: public }\n`,
+    );
+    save(
+      'gateway.yaml',
+      `${text('two').trimEnd()}\n${routes.join('')}  - { id: last, method: GET, path: /last, upstream: up, access: publik }\n`,
+    );
+    const reload = await reloader.reload('request');
+    const groups = reload.kind === 'rejected' ? reportProblems(reload) : [];
+    expect(groups.map(({ message, count, others }) => [message.split(';')[0], count, others.length])).toEqual([
+      ['unknown key "acess"', 100, 10],
+      [expect.stringContaining('publik'), 1, 0],
+    ]);
+    const [group] = groups;
+    expect(group?.others[0]).toEqual({ file: group?.file, line: Number(group?.line) + 1 });
+  });
 });
 
 describe('a key that needs a restart', () => {
@@ -169,6 +190,8 @@ cases:
         rule: 'self-test',
         message: '"one is public" fails: refusal is "route_unknown", not none',
         frame: expect.stringContaining('expect: { status: 200 }'),
+        count: 1,
+        others: [],
       },
       expect.objectContaining({ message: '"one is public" fails: status is 404, not 200' }),
     ]);

@@ -10,7 +10,7 @@ import { parseFilter } from '../request-event-filter.ts';
 /**
  * Streams one server-sent event `decision` for each request when it ends, and `skipped` events with the number of
  * decisions beyond the rate limit. `?filter=` selects decisions that contain all its words; `?only=refused` selects
- * refused requests.
+ * refused requests, `?only=failed` those with a 5xx response.
  */
 export function decisions(
   { query, peerAddress }: AdminRequest,

@@ -11,7 +11,7 @@ export interface RouteTable {
   readonly routes: readonly ReturnType<typeof routeSummary>[];
 }
 
-function routeSummary({ id, methods, path, access, upstream, auth, ...route }: Route) {
+export function routeSummary({ id, methods, path, access, upstream, auth, ...route }: Route) {
   return {
     id,
     methods,

@@ -1,3 +1,4 @@
+import { REFUSALS, type RefusalCode } from '../../gateway/response/refusal.ts';
 import {
   type AdminContext,
   type AdminRequest,
@@ -16,10 +17,9 @@ export function recentTraffic(
   { traffic }: AdminResources,
 ): AdminResponse {
   const { connections, tunnels } = gateway.clients;
-  const { seconds, routes } = traffic.recent();
-  return largeJsonResponse(
-    streamJsonWithList({ in_flight: gateway.metrics.inFlight, connections, tunnels, seconds }, 'routes', routes),
-  );
+  const { seconds, upstreams, routes } = traffic.recent();
+  const head = { in_flight: gateway.metrics.inFlight, connections, tunnels, seconds, upstreams };
+  return largeJsonResponse(streamJsonWithList(head, 'routes', routes));
 }
 
 /** Reports the traffic of the last hour, summed over all routes. */
@@ -41,5 +41,11 @@ export interface RecentTrafficResponse extends Omit<RecentTraffic, 'routes'> {
 export type TrafficHistoryResponse = ReturnType<typeof historyOf>;
 
 function historyOf(traffic: TrafficHistory) {
-  return { intervals: traffic.lastHour() };
+  const intervals = traffic.lastHour();
+  return { intervals, statuses: statusesOf(intervals.flatMap(({ refusals }) => Object.keys(refusals))) };
+}
+
+/** Returns the status of each code of a refusal. */
+export function statusesOf(codes: Iterable<string>): Record<string, number> {
+  return Object.fromEntries([...new Set(codes)].map((code) => [code, REFUSALS[code as RefusalCode].status]));
 }

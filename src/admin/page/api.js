@@ -2,6 +2,8 @@
  * @import { Json } from '../admin-endpoint.ts'
  * @import { RequestEventMessage } from '../request-event-stream.ts'
  * @import { Explanation } from '../../explain/explanation.ts'
+ * @import { ManifestText } from '../endpoints/manifest.ts'
+ * @import { RouteDetails } from '../endpoints/route.ts'
  * @import { RouteTable } from '../endpoints/routes.ts'
  * @import { AdminStatus } from '../endpoints/status.ts'
  * @import { TrafficHistoryResponse, RecentTrafficResponse } from '../endpoints/traffic.ts'
@@ -13,7 +15,9 @@
  * @typedef {{
  *   status: Json<AdminStatus>,
  *   routes: Json<RouteTable>,
+ *   route: Json<RouteDetails>,
  *   traffic: Json<RecentTrafficResponse>,
+ *   manifest: Json<ManifestText>,
  *   history: Json<TrafficHistoryResponse>,
  *   explain: Json<Explanation>,
  * }} Responses
@@ -53,11 +57,13 @@ export function storeToken(token) {
  * @template {keyof Responses} Path
  * @param {Path} path relative to the page, so that a proxy may serve the page under a prefix
  * @param {object} [body] sent as JSON
+ * @param {Record<string, string>} [query]
  * @returns {Promise<Responses[Path]>}
  */
-export async function fetchJson(path, body) {
+export async function fetchJson(path, body, query) {
   const method = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
-  const response = await fetch(path, { ...method, headers: authorization(), signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const url = query === undefined ? path : `${path}?${new URLSearchParams(query)}`;
+  const response = await fetch(url, { ...method, headers: authorization(), signal: AbortSignal.timeout(TIMEOUT_MS) });
   if (!response.ok) throw await errorOf(response);
   return response.json();
 }

@@ -1,7 +1,8 @@
 /** @import { StreamEvent } from './api.js' */
 import { streamEvents } from './api.js';
-import { badge, byId, element, setText } from './element.js';
-import { duration, integer, NONE, timeOfDay } from './format.js';
+import { decisionRows } from './decision-rows.js';
+import { byId, setText } from './element.js';
+import { integer } from './format.js';
 
 /** @typedef {Extract<StreamEvent, { name: 'decision' }>['data']} Decision */
 
@@ -32,7 +33,7 @@ export class Decisions {
       clearTimeout(this.#filterTimer);
       this.#filterTimer = setTimeout(() => this.update(), FILTER_DELAY_MS);
     });
-    byId('decisions-refused').addEventListener('change', () => this.update());
+    byId('decisions-show').addEventListener('change', () => this.update());
     byId('decisions-pause').addEventListener('click', () => this.#pause(!this.#isPaused));
     byId('decisions-clear').addEventListener('click', () => this.#clear());
   }
@@ -47,7 +48,8 @@ export class Decisions {
     const query = new URLSearchParams();
     const filter = byId('decisions-filter').value.trim();
     if (filter !== '') query.set('filter', filter);
-    if (byId('decisions-refused').checked) query.set('only', 'refused');
+    const show = byId('decisions-show').value;
+    if (show !== '') query.set('only', show);
     const path = `decisions?${query}`;
     const isVisible = !byId('decisions').hidden && !document.hidden;
     if (isVisible && this.#subscription !== undefined && path === this.#path) return;
@@ -96,8 +98,9 @@ export class Decisions {
   /** @param {Decision} decision */
   #add(decision) {
     const body = byId('decisions-table').tBodies[0];
-    body.prepend(rowOf(decision));
-    while (body.rows.length > MAX_ROWS) body.lastChild.remove();
+    body.prepend(...decisionRows(decision));
+    // Each decision has two rows.
+    while (body.rows.length > 2 * MAX_ROWS) body.lastChild.remove();
     byId('decisions-empty').hidden = true;
   }
 
@@ -124,38 +127,4 @@ export class Decisions {
     const skipped = this.#skipped === 0 ? '' : `; ${integer(this.#skipped)} skipped`;
     setText(byId('decisions-status'), state + skipped);
   }
-}
-
-/** @param {Decision} decision */
-function rowOf({ at, id, method, path, route, status, refusal, reason, subject, ms }) {
-  const detail = reason === null || reason === refusal ? '' : ` ${reason}`;
-  const refusalText = [element('code', {}, refusal ?? ''), element('span', { class: 'hint' }, detail)];
-  return element(
-    'tr',
-    { class: refusal === null ? undefined : 'refused' },
-    element('td', {}, element('time', { datetime: new Date(at).toISOString() }, timeOfDay(at))),
-    element('td', {}, method ?? NONE),
-    element('td', { class: 'long' }, codeOf(path)),
-    element('td', {}, route ?? NONE),
-    element(
-      'td',
-      { class: 'number' },
-      status === null ? badge('disconnected', 'calm') : badge(String(status), kindOf(status)),
-    ),
-    element('td', { class: 'number' }, duration(ms)),
-    element('td', { class: 'long' }, ...(refusal === null ? [NONE] : refusalText)),
-    element('td', {}, codeOf(subject)),
-    element('td', {}, element('code', { title: id }, id.slice(0, 8))),
-  );
-}
-
-/** @param {string | null} text */
-function codeOf(text) {
-  return text === null ? NONE : element('code', {}, text);
-}
-
-/** @param {number} status */
-function kindOf(status) {
-  if (status >= 500) return 'bad';
-  return status >= 400 ? 'warn' : 'good';
 }

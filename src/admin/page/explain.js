@@ -35,11 +35,11 @@ export class Explain {
     });
   }
 
-  /** @param {Route} route the route of the example request to fill in */
-  fill({ methods, path, roles }) {
-    byId('explain-method').value = methods[0];
-    byId('explain-url').value = path.replace(/\{[^}]*\}/g, '1').replace(/\/\*\*$/, '/1');
-    byId('explain-role').value = roles[0] ?? '';
+  /** @param {URLSearchParams} query the request to fill in and explain: `method`, `url` and `role` */
+  fill(query) {
+    byId('explain-method').value = query.get('method') ?? 'GET';
+    byId('explain-url').value = query.get('url') ?? '';
+    byId('explain-role').value = query.get('role') ?? '';
     byId('explain-headers').value = '';
     byId('explain-body').value = '';
     void this.#explain();
@@ -62,6 +62,25 @@ export class Explain {
         setText(byId('explain-error'), error instanceof Error ? error.message : String(error));
     }
   }
+}
+
+/**
+ * Returns the URL fragment that explains an example request to a route.
+ *
+ * @param {Pick<Route, 'methods' | 'path' | 'roles'>} route
+ */
+export function exampleHash({ methods, path, roles }) {
+  const url = path.replace(/\{[^}]*\}/g, '1').replace(/\/\*\*$/, '/1');
+  return explainHash(methods[0] ?? 'GET', url, roles[0] ?? '');
+}
+
+/**
+ * @param {string} method
+ * @param {string} url
+ * @param {string} role empty without a token
+ */
+export function explainHash(method, url, role = '') {
+  return `#/explain?${new URLSearchParams({ method, url, ...(role === '' ? {} : { role }) })}`;
 }
 
 function readForm() {

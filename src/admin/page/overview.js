@@ -1,20 +1,26 @@
 /** @import { Responses } from './api.js' */
-import { badge, byId, element, setText, showRows } from './element.js';
+import { byId, element, setText } from './element.js';
 import { ago, dateAndTime, decimal, duration, integer, NONE, quantity } from './format.js';
 import { Plot } from './plot.js';
+import { showProblems } from './problems.js';
+import { isFailure, showRefusals } from './refusals.js';
 import { alarmOf, setAlarm, tileOf } from './tiles.js';
-import { showUpstreams } from './upstreams.js';
+import { inRange, minutesOf, onRangeChange } from './time-range.js';
+import { showUpstreams, showUpstreamTraffic } from './upstreams.js';
 
 /**
  * @typedef {Responses['status']['last_reload']} Reload
  * @typedef {Responses['history']['intervals']} Intervals
  */
 
-const MAX_PROBLEMS = 20;
 /** The shares of 5xx responses from which the tile warns. The second one is that of the alert. */
 const FAILED_SHARES = /** @type {const} */ ([0.01, 0.05]);
 /** The shares of the connection limit from which the tile warns. */
 const CONNECTION_SHARES = /** @type {const} */ ([0.8, 1]);
+
+/** The windows of the values, which the tiles state. */
+const LAST_MINUTE = 'last 30 to 60 s';
+const LAST_INTERVAL = 'last 10 s';
 
 /** The first view: the state, the traffic and the upstreams of the gateway. */
 export class Overview {
@@ -22,17 +28,27 @@ export class Overview {
   #latency = new Plot(byId('plot-latency'), duration);
   #refusals = new Plot(byId('plot-refusals'), decimal);
   #tiles = {
-    upstreams: tileOf('Healthy upstreams'),
-    rate: tileOf('Requests per second'),
-    latency: tileOf('Latency p95'),
-    failed: tileOf('5xx responses'),
-    refused: tileOf('Refused'),
-    inFlight: tileOf('In flight'),
-    connections: tileOf('Connections'),
+    upstreams: tileOf('Healthy upstreams', 'now'),
+    rate: tileOf('Requests per second', LAST_MINUTE),
+    latency: tileOf('Latency p95', LAST_INTERVAL),
+    failed: tileOf('5xx responses', LAST_MINUTE),
+    refused: tileOf('Refused per second', LAST_INTERVAL),
+    inFlight: tileOf('In flight', 'now'),
+    connections: tileOf('Connections', 'now'),
   };
-  /** @type {string | undefined} */
+  /**
+   * The reload whose problems are displayed. They are redrawn only for another one, so that selected text stays selected.
+   *
+   * @type {string | undefined}
+   */
   #reloadAt;
   #connectionLimit = Number.POSITIVE_INFINITY;
+  /** @type {Responses['history'] | undefined} */
+  #history;
+
+  constructor() {
+    onRangeChange('overview-range', () => this.#history && this.showHistory(this.#history));
+  }
 
   /** @param {Responses['status']} status */
   showStatus(status) {
@@ -48,14 +64,16 @@ export class Overview {
       ['Failures', failuresOf(status)],
       ['Token keys', tokens === null ? 'no route needs a token' : keysOf(tokens)],
     ]);
-    this.#showProblems(status.last_reload);
+    if (status.last_reload?.at !== this.#reloadAt) showProblems(status.last_reload);
+    this.#reloadAt = status.last_reload?.at;
     this.#connectionLimit = status.client_connections.limit;
     this.#showHealth(status.upstreams);
     showUpstreams(status.upstreams);
   }
 
   /** @param {Responses['traffic']} traffic */
-  showTraffic({ seconds, routes, in_flight, connections, tunnels }) {
+  showTraffic({ seconds, routes, upstreams, in_flight, connections, tunnels }) {
+    showUpstreamTraffic(upstreams, seconds);
     const requests = sumOf(routes.map((route) => route.requests));
     const failed = sumOf(routes.map((route) => route.server_errors));
     setText(this.#tiles.rate, seconds === 0 ? NONE : decimal(requests / seconds));
@@ -69,12 +87,17 @@ export class Overview {
     setAlarm(this.#tiles.connections, alarmOf(connections / this.#connectionLimit, CONNECTION_SHARES));
   }
 
-  /** @param {Intervals} intervals */
-  showHistory(intervals) {
+  /** @param {Responses['history']} history */
+  showHistory(history) {
+    this.#history = history;
+    const { statuses } = history;
+    const intervals = inRange('overview-range', history.intervals);
     const times = intervals.map(({ at }) => new Date(at).getTime());
     const rate = (/** @type {(interval: Intervals[number]) => number} */ count) =>
       intervals.map((interval) => (interval.seconds === 0 ? 0 : count(interval) / interval.seconds));
-    const refused = rate(({ refusals }) => sumOf(Object.values(refusals)));
+    const refused = rate(({ refusals }) =>
+      sumOf(Object.entries(refusals).map(([code, count]) => (isFailure(statuses[code]) ? 0 : count))),
+    );
     this.#rate.show({ times, lines: [{ name: 'all', values: rate(({ requests }) => requests) }] });
     this.#latency.show({
       times,
@@ -92,8 +115,9 @@ export class Overview {
       ],
     });
     setText(this.#tiles.latency, duration(intervals.at(-1)?.p95_ms));
-    setText(this.#tiles.refused, intervals.length === 0 ? NONE : `${decimal(refused.at(-1) ?? 0)} per second`);
-    showRefusals(intervals);
+    setText(this.#tiles.refused, intervals.length === 0 ? NONE : decimal(refused.at(-1) ?? 0));
+    setText(byId('refusals-window'), `in the last ${minutesOf('overview-range')} minutes`);
+    showRefusals('refusals', countsOf(intervals), statuses);
   }
 
   /** @param {Responses['status']['upstreams']} upstreams */
@@ -107,37 +131,6 @@ export class Overview {
     const healthy = `${integer(countOf('healthy'))} of ${integer(upstreams.length)}`;
     setText(this.#tiles.upstreams, [healthy, ...details].join(', '));
     setAlarm(this.#tiles.upstreams, unhealthy === 0 ? '' : 'bad');
-  }
-
-  /** @param {Reload} reload */
-  #showProblems(reload) {
-    if (reload?.at === this.#reloadAt) return;
-    this.#reloadAt = reload?.at;
-    const { problems, problem_count } = reload?.result === 'rejected' ? reload : { problems: [], problem_count: 0 };
-    const articles = problems.slice(0, MAX_PROBLEMS).map((problem) => {
-      const { file, line, column, severity, message, rule, frame } = problem;
-      const kind = severity === 'error' ? 'bad' : severity === 'warning' ? 'warn' : 'calm';
-      return element(
-        'article',
-        { class: 'problem' },
-        element(
-          'p',
-          {},
-          badge(severity, kind),
-          ' ',
-          element('code', {}, `${file}:${line}:${column}`),
-          ` ${message} `,
-          element('span', { class: 'hint' }, `[${rule}]`),
-        ),
-        element('pre', { tabindex: 0, 'aria-label': `Lines around ${line}:${column}` }, frame),
-      );
-    });
-    const more = problem_count - articles.length;
-    if (more > 0)
-      articles.push(
-        element('p', { class: 'hint' }, `and ${integer(more)} more; run signing-gateway lint to list all of them`),
-      );
-    byId('problems').replaceChildren(...articles);
   }
 }
 
@@ -183,23 +176,17 @@ function showFacts(list, facts) {
   for (const [index, value] of list.querySelectorAll('dd').entries()) setText(value, facts[index]?.[1] ?? '');
 }
 
-/** @param {Intervals} intervals */
-function showRefusals(intervals) {
-  /** @type {Map<string, number>} */
-  const counts = new Map();
+/**
+ * Returns the refusals of all intervals by code.
+ *
+ * @param {Intervals} intervals
+ */
+function countsOf(intervals) {
+  /** @type {Record<string, number>} */
+  const counts = {};
   for (const { refusals } of intervals)
-    for (const [code, count] of Object.entries(refusals)) counts.set(code, (counts.get(code) ?? 0) + count);
-  const rows = [...counts]
-    .sort(([, one], [, other]) => other - one)
-    .map(([code, count]) =>
-      element(
-        'tr',
-        {},
-        element('th', { scope: 'row' }, element('code', {}, code)),
-        element('td', { class: 'number' }, integer(count)),
-      ),
-    );
-  showRows('refusals', rows, 'None.');
+    for (const [code, count] of Object.entries(refusals)) counts[code] = (counts[code] ?? 0) + count;
+  return counts;
 }
 
 /** @param {readonly number[]} numbers */

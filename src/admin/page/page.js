@@ -1,20 +1,20 @@
-/**
- * @import { Responses } from './api.js'
- * @import { Route } from './route-columns.js'
- */
+/** @import { Responses } from './api.js' */
 import { ApiError, fetchJson, hasToken, storeToken } from './api.js';
 import { Decisions } from './decisions.js';
 import { byId, setText } from './element.js';
 import { Explain } from './explain.js';
 import { timeOfDay } from './format.js';
+import { ManifestView } from './manifest.js';
 import { describeReload, Overview } from './overview.js';
+import { RouteView } from './route.js';
 import { Routes } from './routes.js';
 
 const REFRESH_MS = 2_000;
 const HISTORY_MS = 10_000;
 /** The pause after a refresh, as a multiple of its duration. A slow gateway gets fewer requests. */
 const PAUSE_FACTOR = 10;
-const VIEWS = ['overview', 'routes', 'decisions', 'explain'];
+/** The ids of the views. The name of a view in the URL fragment is its id, except for those below. */
+const VIEWS = ['overview', 'routes', 'route', 'decisions', 'explain', 'manifest-view'];
 /** @type {Record<Responses['status']['status'], string>} */
 const READINESS = { ready: 'good', degraded: 'warn', unready: 'bad', stopping: 'bad' };
 
@@ -23,7 +23,9 @@ const explain = new Explain();
 const decisions = new Decisions((error) => {
   if (isUnauthenticated(error)) showSignIn();
 });
-const routes = new Routes(openFor);
+const routes = new Routes();
+const routeView = new RouteView();
+const manifestView = new ManifestView();
 let isSignedOut = false;
 let isRefreshing = false;
 let historyAt = Number.NEGATIVE_INFINITY;
@@ -36,8 +38,7 @@ void refresh();
 
 addEventListener('hashchange', () => {
   showView();
-  scrollTo(0, 0);
-  byId('main').focus();
+  focusMain();
 });
 document.addEventListener('visibilitychange', () => {
   decisions.update();
@@ -45,8 +46,12 @@ document.addEventListener('visibilitychange', () => {
 });
 byId('skip').addEventListener('click', (/** @type {Event} */ event) => {
   event.preventDefault();
-  byId('main').focus();
+  focusMain();
 });
+// The header has the height of its notices. Tables stay below it, and a focused element scrolls to below it.
+new ResizeObserver(() => {
+  document.documentElement.style.setProperty('--top', `${byId('top').offsetHeight}px`);
+}).observe(byId('top'));
 byId('sign-in-form').addEventListener('submit', (/** @type {Event} */ event) => {
   event.preventDefault();
   storeToken(byId('token').value);
@@ -88,8 +93,10 @@ async function fetchAll() {
     routes.showRoutes(table);
   }
   routes.showTraffic(traffic);
+  await routeView.refresh();
+  await manifestView.refresh(status);
   if (performance.now() - historyAt < HISTORY_MS) return;
-  overview.showHistory((await fetchJson('history')).intervals);
+  overview.showHistory(await fetchJson('history'));
   historyAt = performance.now();
 }
 
@@ -103,8 +110,8 @@ function showState(status) {
   const hasFailed = status.last_reload !== null && status.last_reload.result !== 'accepted';
   byId('reload-error').hidden = !hasFailed;
   setText(
-    byId('reload-error'),
-    hasFailed ? `The saved manifest is not active: ${describeReload(status.last_reload)}` : '',
+    byId('reload-error-text'),
+    hasFailed ? `The saved manifest is not active: ${describeReload(status.last_reload)}.` : '',
   );
 }
 
@@ -143,28 +150,64 @@ function showSignIn() {
   byId('token').focus();
 }
 
-/** Shows the view that the URL fragment names. */
+/** Shows the view that the URL fragment names: `#/routes`, `#/routes/ID`, or `#/explain?method=GET&url=/path`. */
 function showView() {
-  const name = location.hash.slice(2);
-  const view = VIEWS.includes(name) ? name : 'overview';
+  const [path = '', query = ''] = location.hash.slice(2).split(/\?(.*)/s);
+  const [name = '', id] = path.split(/\/(.*)/s);
+  const view = viewOf(name, id);
+  if (view === 'route') routeView.open(decoded(id ?? ''));
   byId('sign-in').hidden = !isSignedOut;
   for (const other of VIEWS) byId(other).hidden = isSignedOut || other !== view;
   byId('views').hidden = isSignedOut;
   for (const link of byId('views').querySelectorAll('a')) {
-    if (link.hash === `#/${view}`) link.setAttribute('aria-current', 'page');
+    const [linked = ''] = link.hash.slice(2).split('/');
+    if (viewOf(linked) === (view === 'route' ? 'routes' : view)) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
   document.title = `${byId(`${view}-title`).textContent} · Signing gateway`;
+  if (isSignedOut) return decisions.update();
+  if (query !== '') fillFrom(view, new URLSearchParams(query));
   routes.show();
   decisions.update();
+  if (view === 'route' || view === 'manifest-view') void refresh();
 }
 
 /**
- * @param {'decisions' | 'explain'} view
- * @param {Route} route
+ * Returns the id of a view by the parts of the URL fragment.
+ *
+ * @param {string} name
+ * @param {string} [id] of a route
  */
-function openFor(view, route) {
-  if (view === 'decisions') decisions.filter(route.id);
-  else explain.fill(route);
-  location.hash = `/${view}`;
+function viewOf(name, id) {
+  if (name === 'routes' && id) return 'route';
+  if (name === 'manifest') return 'manifest-view';
+  return VIEWS.includes(name) ? name : 'overview';
+}
+
+/**
+ * @param {string} view
+ * @param {URLSearchParams} query of the URL fragment
+ */
+function fillFrom(view, query) {
+  if (view === 'decisions') decisions.filter(query.get('filter') ?? '');
+  if (view === 'explain') explain.fill(query);
+}
+
+/**
+ * Decodes a part of the URL fragment, which anyone may have written.
+ *
+ * @param {string} text
+ */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Moves the focus to the content. Without `preventScroll`, the browser would scroll its title below the header. */
+function focusMain() {
+  byId('main').focus({ preventScroll: true });
+  scrollTo(0, 0);
 }

@@ -6,25 +6,33 @@ import { decimal, duration, integer, NONE } from './format.js';
  * @typedef {Responses['routes']['routes'][number]} Route
  * @typedef {Responses['traffic']['routes'][number] & { seconds: number }} RecentTraffic
  * @typedef {{ route: Route, text: string, at: number, checks: string, traffic: RecentTraffic | undefined }} Row
- * @typedef {{ name: string, title: string, isNumber?: boolean, key: (row: Row) => string | number, cell: (row: Row) => Node | string }} Column
+ * @typedef {{ name: string, title: string, isNumber?: boolean, isWideOnly?: boolean, key: (row: Row) => string | number, cell: (row: Row) => Node | string }} Column
  */
 
 /**
- * The columns of the table of routes.
+ * The columns of the table of routes. A narrow window shows only those that are not `isWideOnly`.
  *
  * @type {Column[]}
  */
 export const COLUMNS = [
-  { name: 'id', title: 'Route', key: ({ route }) => route.id, cell: ({ route }) => route.id },
-  { name: 'method', title: 'Method', key: ({ route }) => methodsOf(route), cell: ({ route }) => methodsOf(route) },
-  { name: 'path', title: 'Path', key: ({ route }) => route.path, cell: ({ route }) => pathElement(route.path) },
-  { name: 'access', title: 'Access', key: ({ route }) => accessOf(route), cell: accessElement },
-  { name: 'upstream', title: 'Upstream', key: ({ route }) => route.upstream, cell: ({ route }) => route.upstream },
-  { name: 'schema', title: 'Schema', key: ({ checks }) => checks, cell: ({ checks }) => checks || NONE },
+  { name: 'id', title: 'Route', key: ({ route }) => route.id, cell: linkOf },
+  { ...textColumn('method', 'Method', ({ route }) => methodsOf(route)) },
+  { ...textColumn('path', 'Path', ({ route }) => route.path), cell: ({ route }) => pathElement(route.path) },
+  { ...textColumn('access', 'Access', ({ route }) => accessOf(route)), cell: accessElement },
+  { ...textColumn('upstream', 'Upstream', ({ route }) => route.upstream) },
+  { ...textColumn('schema', 'Schema', ({ checks }) => checks), cell: ({ checks }) => checks || NONE },
   { ...trafficColumn('rate', 'Rate', ({ requests, seconds }) => requests / seconds), cell: rateOf },
-  { ...trafficColumn('p50', 'p50', ({ p50_ms }) => p50_ms), cell: ({ traffic }) => duration(traffic?.p50_ms) },
+  {
+    ...trafficColumn('p50', 'p50', ({ p50_ms }) => p50_ms),
+    isWideOnly: true,
+    cell: ({ traffic }) => duration(traffic?.p50_ms),
+  },
   { ...trafficColumn('p95', 'p95', ({ p95_ms }) => p95_ms), cell: ({ traffic }) => duration(traffic?.p95_ms) },
-  { ...trafficColumn('p99', 'p99', ({ p99_ms }) => p99_ms), cell: ({ traffic }) => duration(traffic?.p99_ms) },
+  {
+    ...trafficColumn('p99', 'p99', ({ p99_ms }) => p99_ms),
+    isWideOnly: true,
+    cell: ({ traffic }) => duration(traffic?.p99_ms),
+  },
   {
     ...trafficColumn('4xx', '4xx', ({ client_errors }) => client_errors),
     cell: ({ traffic }) => countOf(traffic?.client_errors),
@@ -34,6 +42,35 @@ export const COLUMNS = [
     cell: ({ traffic }) => countOf(traffic?.server_errors),
   },
 ];
+
+/**
+ * @param {string} name
+ * @param {string} title
+ * @param {(row: Row) => string} read
+ * @returns {Column}
+ */
+function textColumn(name, title, read) {
+  return { name, title, isWideOnly: true, key: read, cell: read };
+}
+
+/** @param {Row} row */
+function linkOf({ route }) {
+  return element(
+    'span',
+    {},
+    element('a', { href: routeHash(route.id) }, route.id),
+    element('span', { class: 'narrow-only hint' }, `${methodsOf(route)} `, pathElement(route.path)),
+  );
+}
+
+/**
+ * Returns the URL fragment of the view of a route.
+ *
+ * @param {string} id
+ */
+export function routeHash(id) {
+  return `#/routes/${encodeURIComponent(id)}`;
+}
 
 /**
  * @param {string} name
@@ -68,8 +105,8 @@ function accessOf({ access, roles }) {
   return `${access} ${roles.join(', ')}`;
 }
 
-/** @param {Row} row */
-function accessElement({ route }) {
+/** @param {{ route: Route }} row */
+export function accessElement({ route }) {
   const roles = element('span', { class: 'hint' }, ` ${route.roles.join(', ')}`);
   return element('span', {}, badge(route.access, route.access === 'public' ? 'warn' : 'calm'), roles);
 }
@@ -86,7 +123,7 @@ export function checksOf({ body, parameters, login, websocket, validation }) {
  *
  * @param {string} path
  */
-function pathElement(path) {
+export function pathElement(path) {
   const segments = path.split(/(?=\/)/).flatMap((segment) => {
     const parts = segment.split(/(\{[^}]*\}|\*\*$)/);
     return [element('wbr'), ...parts.map((part, index) => (index % 2 === 1 ? element('var', {}, part) : part))];

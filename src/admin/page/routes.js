@@ -3,6 +3,7 @@
  * @import { Column, RecentTraffic, Route, Row } from './route-columns.js'
  */
 import { byId, element, setText } from './element.js';
+import { exampleHash } from './explain.js';
 import { integer, quantity } from './format.js';
 import { COLUMNS, checksOf, methodsOf } from './route-columns.js';
 
@@ -19,11 +20,8 @@ export class Routes {
   #page = 0;
   /** @type {ReturnType<typeof rowOf>[]} the table rows, which are reused */
   #tableRows = [];
-  #open;
 
-  /** @param {(view: 'decisions' | 'explain', route: Route) => void} open */
-  constructor(open) {
-    this.#open = open;
+  constructor() {
     byId('routes-table').tHead.rows[0].append(...COLUMNS.map((column) => this.#headerOf(column)), actionsHeader());
     byId('routes-tools').addEventListener('input', () => this.#restart());
     byId('routes-tools').addEventListener('submit', (/** @type {Event} */ event) => event.preventDefault());
@@ -65,7 +63,7 @@ export class Routes {
     const pages = Math.max(1, Math.ceil(filtered.length / PAGE_ROWS));
     this.#page = Math.min(this.#page, pages - 1);
     const rows = filtered.slice(this.#page * PAGE_ROWS, (this.#page + 1) * PAGE_ROWS);
-    while (this.#tableRows.length < rows.length) this.#tableRows.push(rowOf(this.#open));
+    while (this.#tableRows.length < rows.length) this.#tableRows.push(rowOf());
     for (const [index, row] of rows.entries()) this.#tableRows[index]?.fill(row);
     const body = byId('routes-table').tBodies[0];
     if (body.rows.length !== rows.length)
@@ -114,9 +112,9 @@ export class Routes {
   }
 
   /** @param {Column} column */
-  #headerOf({ name, title, isNumber = false }) {
+  #headerOf({ name, title, isNumber = false, isWideOnly = false }) {
     const button = element('button', { type: 'button' }, title);
-    const head = element('th', { scope: 'col', class: isNumber ? 'number' : undefined, 'aria-sort': 'none' }, button);
+    const head = element('th', { scope: 'col', class: classOf(isNumber, isWideOnly), 'aria-sort': 'none' }, button);
     button.addEventListener('click', () => {
       // Sort numbers from high to low first.
       this.#isDescending = this.#sortedBy === name ? !this.#isDescending : isNumber;
@@ -130,19 +128,15 @@ export class Routes {
   }
 }
 
-/** @param {(view: 'decisions' | 'explain', route: Route) => void} open */
-function rowOf(open) {
+function rowOf() {
   /** @type {Row | undefined} */
   let row;
-  const cells = COLUMNS.map(({ isNumber }, index) =>
-    index === 0 ? element('th', { scope: 'row' }) : element('td', { class: isNumber ? 'number' : undefined }),
+  const cells = COLUMNS.map(({ isNumber = false, isWideOnly = false }, index) =>
+    index === 0 ? element('th', { scope: 'row' }) : element('td', { class: classOf(isNumber, isWideOnly) }),
   );
-  const buttons = /** @type {const} */ (['decisions', 'explain']).map((view) => {
-    const button = element('button', { type: 'button', class: 'plain' }, view === 'decisions' ? 'Watch' : 'Explain');
-    button.addEventListener('click', () => row && open(view, row.route));
-    return button;
-  });
-  const line = element('tr', {}, ...cells, element('td', { class: 'actions' }, ...buttons));
+  const watch = element('a', {}, 'Watch');
+  const explain = element('a', {}, 'Explain');
+  const line = element('tr', {}, ...cells, element('td', { class: 'actions wide-only' }, watch, ' ', explain));
   const fill = (/** @type {Row} */ next) => {
     const isOtherRoute = row?.route !== next.route;
     row = next;
@@ -150,13 +144,25 @@ function rowOf(open) {
       if (isNumber) setText(/** @type {HTMLElement} */ (cells[index]), String(cell(next)));
       else if (isOtherRoute) cells[index]?.replaceChildren(cell(next));
     }
-    for (const button of buttons) button.setAttribute('aria-label', `${button.textContent} ${next.route.id}`);
+    if (!isOtherRoute) return;
+    const { id } = next.route;
+    watch.setAttribute('href', `#/decisions?${new URLSearchParams({ filter: id })}`);
+    explain.setAttribute('href', exampleHash(next.route));
+    for (const link of [watch, explain]) link.setAttribute('aria-label', `${link.textContent} ${id}`);
   };
   return { line, fill };
 }
 
 function actionsHeader() {
-  return element('th', { scope: 'col' }, element('span', { class: 'hidden' }, 'Actions'));
+  return element('th', { scope: 'col', class: 'wide-only' }, element('span', { class: 'hidden' }, 'Actions'));
+}
+
+/**
+ * @param {boolean} isNumber
+ * @param {boolean} isWideOnly
+ */
+function classOf(isNumber, isWideOnly) {
+  return `${isNumber ? 'number' : ''}${isWideOnly ? ' wide-only' : ''}`.trim() || undefined;
 }
 
 /**

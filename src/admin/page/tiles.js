@@ -5,10 +5,12 @@ import { NONE } from './format.js';
  * Adds a tile and returns the element of its value.
  *
  * @param {string} name
+ * @param {string} window the time that the value covers
  */
-export function tileOf(name) {
+export function tileOf(name, window) {
   const value = element('dd', {}, NONE);
-  byId('tiles').append(element('div', {}, element('dt', {}, name), value));
+  const title = element('dt', {}, `${name} `, element('span', { class: 'window' }, window));
+  byId('tiles').append(element('div', {}, title, value));
   return value;
 }
 

@@ -1,6 +1,6 @@
 /** @import { Responses } from './api.js' */
-import { badge, element, showRows } from './element.js';
-import { integer, NONE } from './format.js';
+import { badge, element, setText, showRows } from './element.js';
+import { decimal, duration, integer, NONE } from './format.js';
 
 /**
  * The colours of the states. Nothing is known about an upstream that is neither checked nor used.
@@ -11,19 +11,27 @@ const HEALTH_KINDS = { healthy: 'good', unhealthy: 'bad', unknown: 'calm' };
 
 /** The upstreams as they are displayed. The table is redrawn only when they change, so that selected text stays selected. */
 let displayedUpstreams = '';
+/** @type {Map<string, { update: (traffic: UpstreamTraffic | undefined, seconds: number) => void }>} */
+const trafficCells = new Map();
+
+/** @typedef {Responses['traffic']['upstreams'][number]} UpstreamTraffic */
 
 /** @param {Responses['status']['upstreams']} upstreams */
 export function showUpstreams(upstreams) {
   const text = JSON.stringify(upstreams);
   if (text === displayedUpstreams) return;
   displayedUpstreams = text;
+  trafficCells.clear();
   const rows = upstreams.flatMap((upstream) => {
     const { id, waiting, retries, endpoints } = upstream;
+    const traffic = trafficCellsOf(endpoints.length);
+    trafficCells.set(id, traffic);
     return endpoints.map(({ url, health, reason, breaker, busy, connections, resolution }, index) => {
       const span = { rowspan: endpoints.length };
       const first = [
         element('th', { scope: 'rowgroup', ...span }, id),
         element('td', span, healthBadge(upstream.health)),
+        ...traffic.cells,
       ];
       const last = [
         element('td', { class: 'number', ...span }, integer(waiting)),
@@ -34,7 +42,12 @@ export function showUpstreams(upstreams) {
         {},
         ...(index === 0 ? first : []),
         element('td', {}, element('code', {}, url), ...nameBadges(resolution)),
-        element('td', {}, healthBadge(health), ...(reason === null ? [] : [' ', element('code', {}, reason)])),
+        element(
+          'td',
+          {},
+          healthBadge(health),
+          ...(reason === null ? [] : [' ', element('code', { class: 'reason' }, reason)]),
+        ),
         element('td', {}, breaker === null ? NONE : breaker === 'closed' ? 'closed' : badge(breaker, 'warn')),
         element('td', { class: 'number' }, integer(busy)),
         element('td', { class: 'number' }, integer(connections)),
@@ -43,6 +56,35 @@ export function showUpstreams(upstreams) {
     });
   });
   showRows('upstreams', rows, 'None.');
+}
+
+/**
+ * Shows the requests that were forwarded to each upstream.
+ *
+ * @param {readonly UpstreamTraffic[]} upstreams
+ * @param {number} seconds
+ */
+export function showUpstreamTraffic(upstreams, seconds) {
+  const byUpstream = new Map(upstreams.map((upstream) => [upstream.id, upstream]));
+  for (const [id, { update }] of trafficCells) update(byUpstream.get(id), seconds);
+}
+
+/** @param {number} rowspan */
+function trafficCellsOf(rowspan) {
+  const cells = [0, 1, 2, 3].map(() => element('td', { class: 'number', rowspan }, NONE));
+  const update = (/** @type {UpstreamTraffic | undefined} */ traffic, /** @type {number} */ seconds) => {
+    const isIdle = traffic === undefined || traffic.requests === 0 || seconds === 0;
+    const texts = isIdle
+      ? [NONE, NONE, NONE, NONE]
+      : [
+          `${decimal(traffic.requests / seconds)}/s`,
+          duration(traffic.p50_ms),
+          duration(traffic.p95_ms),
+          integer(traffic.server_errors),
+        ];
+    for (const [index, cell] of cells.entries()) setText(cell, texts[index] ?? NONE);
+  };
+  return { cells, update };
 }
 
 /** @param {Responses['status']['upstreams'][number]['health']} health */

@@ -1,4 +1,5 @@
 import type { RefusalCode } from '../response/refusal.ts';
+import { reportedViolationOf } from './reported-violation.ts';
 import type { RequestRecord } from './request-record.ts';
 
 /** The outcome of one request as the admin API streams it. Like the access log, it has no header, query or body. */
@@ -17,11 +18,25 @@ export interface RequestEvent {
   readonly refusal: RefusalCode | null;
   readonly reason: string | null;
   readonly subject: string | null;
+  /** Locations of the violations, at most ten. Each name that is not in the manifest is `*`. */
+  readonly pointers: readonly string[];
+  /** `null` if the request was not forwarded. */
+  readonly upstream: string | null;
+  readonly retries: number;
   readonly ms: number;
+  /** Until the gateway forwarded the request; `null` if it did not. */
+  readonly gateway_ms: number | null;
+  /** From then until the response of the upstream began; `null` if there was none. */
+  readonly upstream_ms: number | null;
 }
+
+const MAX_POINTERS = 10;
+/** A pointer may repeat long names of the manifest. */
+const MAX_POINTER_LENGTH = 200;
 
 export function requestEventOf(record: RequestRecord): RequestEvent {
   const { time, id, method, path, route, status, refusal, subject, durationMs = 0 } = record;
+  const { forwardedAfterMs, respondedAfterMs, retries } = record;
   return {
     at: time,
     id,
@@ -32,6 +47,22 @@ export function requestEventOf(record: RequestRecord): RequestEvent {
     refusal: refusal?.code ?? null,
     reason: refusal?.reason ?? null,
     subject: subject ?? null,
-    ms: Math.round(durationMs * 1_000) / 1_000,
+    pointers: pointersOf(record),
+    upstream: forwardedAfterMs === undefined ? null : (route?.upstream.id ?? null),
+    retries,
+    ms: roundedMs(durationMs),
+    gateway_ms: forwardedAfterMs === undefined ? null : roundedMs(forwardedAfterMs),
+    upstream_ms: respondedAfterMs === undefined ? null : roundedMs(respondedAfterMs - (forwardedAfterMs ?? 0)),
   };
+}
+
+/** Returns the locations of the violations that refused the request or, on a route that only reports them, of the reported ones. */
+function pointersOf({ refusal, route, reported = [] }: RequestRecord): string[] {
+  const violations = refusal === undefined ? reported : [reportedViolationOf(refusal, route)];
+  const pointers = violations.flatMap((violation) => violation.pointers);
+  return pointers.slice(0, MAX_POINTERS).map((pointer) => pointer.slice(0, MAX_POINTER_LENGTH));
+}
+
+function roundedMs(ms: number): number {
+  return Math.round(ms * 1_000) / 1_000;
 }

@@ -38,17 +38,62 @@ export const TOTALS_INDEX = { none: 0, clientErrors: 4, serverErrors: 5, classes
 /** The length of the array that `addTo` takes. */
 export const TOTALS_LENGTH = STATUS_CLASSES.length + BUCKET_BOUNDS_MS.length + 1;
 
+/** Counters whose totals can be read. */
+export interface TrafficTotals {
+  /** Adds the counts to an array of `TOTALS_LENGTH` numbers. */
+  addTo(sums: Float64Array): void;
+}
+
+/** The forwarded requests of one upstream by status class, and the buckets of the time until its responses began. */
+class UpstreamMetrics implements TrafficTotals {
+  readonly #totals = new Float64Array(TOTALS_LENGTH);
+
+  record({ status = 0, durationMs = 0, respondedAfterMs }: RequestRecord, forwardedAfterMs: number): void {
+    const statusClass = Math.floor(status / 100);
+    this.#count(statusClass < STATUS_CLASSES.length ? statusClass : 0);
+    this.#count(STATUS_CLASSES.length + bucketOf((respondedAfterMs ?? durationMs) - forwardedAfterMs));
+  }
+
+  addTo(sums: Float64Array): void {
+    for (let index = 0; index < TOTALS_LENGTH; index += 1)
+      sums[index] = (sums[index] as number) + (this.#totals[index] as number);
+  }
+
+  #count(index: number): void {
+    this.#totals[index] = (this.#totals[index] as number) + 1;
+  }
+}
+
+const NO_REFUSALS: ReadonlyMap<RefusalCode, number> = new Map();
+
 /** The counters and histograms of one route, in one array, so that recording a request allocates nothing. */
-export class RouteMetrics {
+export class RouteMetrics implements TrafficTotals {
+  #refusals: Map<RefusalCode, number> | undefined;
   readonly #numbers = new Float64Array(REQUEST_COUNTERS + LATENCY_PHASES.length * HISTOGRAM_LENGTH);
 
-  record({ method = '', status = 0, durationMs = 0, forwardedAfterMs, respondedAfterMs }: RequestRecord): void {
+  record({
+    method = '',
+    status = 0,
+    durationMs = 0,
+    forwardedAfterMs,
+    respondedAfterMs,
+    refusal,
+  }: RequestRecord): void {
+    if (refusal !== undefined) {
+      this.#refusals ??= new Map();
+      this.#refusals.set(refusal.code, (this.#refusals.get(refusal.code) ?? 0) + 1);
+    }
     const methodIndex = METHOD_INDEX.get(method) ?? HTTP_METHODS.length;
     const statusClass = Math.floor(status / 100);
     this.#add(methodIndex * STATUS_CLASSES.length + (statusClass < STATUS_CLASSES.length ? statusClass : 0), 1);
     this.#observe(0, forwardedAfterMs ?? durationMs);
     if (forwardedAfterMs !== undefined) this.#observe(1, (respondedAfterMs ?? durationMs) - forwardedAfterMs);
     this.#observe(2, durationMs);
+  }
+
+  /** The refused requests by code. */
+  get refusals(): ReadonlyMap<RefusalCode, number> {
+    return this.#refusals ?? NO_REFUSALS;
   }
 
   /** Returns the request counters that are not zero. */
@@ -67,7 +112,6 @@ export class RouteMetrics {
     return { counts: [...numbers.subarray(0, -1)], sumMs: numbers.at(-1) as number };
   }
 
-  /** Adds the counts of this route to an array of `TOTALS_LENGTH` numbers. */
   addTo(sums: Float64Array): void {
     for (let index = 0; index < REQUEST_COUNTERS; index += 1) {
       const count = this.#numbers[index] as number;
@@ -82,15 +126,19 @@ export class RouteMetrics {
 
   #observe(phaseIndex: number, ms: number): void {
     const start = REQUEST_COUNTERS + phaseIndex * HISTOGRAM_LENGTH;
-    let bucket = 0;
-    while (bucket < BUCKET_BOUNDS_MS.length && ms > (BUCKET_BOUNDS_MS[bucket] as number)) bucket += 1;
-    this.#add(start + bucket, 1);
+    this.#add(start + bucketOf(ms), 1);
     this.#add(start + HISTOGRAM_LENGTH - 1, ms);
   }
 
   #add(index: number, value: number): void {
     this.#numbers[index] = (this.#numbers[index] as number) + value;
   }
+}
+
+function bucketOf(ms: number): number {
+  let bucket = 0;
+  while (bucket < BUCKET_BOUNDS_MS.length && ms > (BUCKET_BOUNDS_MS[bucket] as number)) bucket += 1;
+  return bucket;
 }
 
 /** The key for requests that matched no route. It is not a valid route id. */
@@ -102,6 +150,7 @@ const DESCRIPTOR_SHORTAGES = new Set(['upstream_emfile', 'upstream_enfile']);
 /** The metrics of all requests. Only the first request of a route or a refusal code allocates. */
 export class RequestMetrics {
   readonly #routes = new Map<string, RouteMetrics>();
+  readonly #upstreams = new Map<string, UpstreamMetrics>();
   /** `internal_error` starts at 0: a series that begins with 1 has no increase in Prometheus, so the first error would not alert. */
   readonly #refusals = new Map<RefusalCode, number>([['internal_error', 0]]);
   readonly #reported = new Map<string, number>();
@@ -114,6 +163,11 @@ export class RequestMetrics {
   /** By route id; `NO_ROUTE` is one of the keys. */
   get routes(): ReadonlyMap<string, RouteMetrics> {
     return this.#routes;
+  }
+
+  /** The forwarded requests, by upstream id. */
+  get upstreams(): ReadonlyMap<string, TrafficTotals> {
+    return this.#upstreams;
   }
 
   get refusals(): ReadonlyMap<RefusalCode, number> {
@@ -133,7 +187,7 @@ export class RequestMetrics {
   }
 
   record(record: RequestRecord): void {
-    const { route, refusal, reported } = record;
+    const { route, refusal, reported, forwardedAfterMs } = record;
     this.inFlight -= 1;
     const id = route?.id ?? NO_ROUTE;
     let metrics = this.#routes.get(id);
@@ -142,6 +196,8 @@ export class RequestMetrics {
       this.#routes.set(id, metrics);
     }
     metrics.record(record);
+    if (route !== undefined && forwardedAfterMs !== undefined)
+      this.#metricsOf(route.upstream.id).record(record, forwardedAfterMs);
     if (refusal !== undefined) {
       this.countRefusal(refusal.code);
       if (DESCRIPTOR_SHORTAGES.has(refusal.reason)) this.descriptorShortages += 1;
@@ -149,12 +205,22 @@ export class RequestMetrics {
     if (reported !== undefined) this.#reported.set(id, (this.#reported.get(id) ?? 0) + 1);
   }
 
+  #metricsOf(upstreamId: string): UpstreamMetrics {
+    let metrics = this.#upstreams.get(upstreamId);
+    if (metrics === undefined) {
+      metrics = new UpstreamMetrics();
+      this.#upstreams.set(upstreamId, metrics);
+    }
+    return metrics;
+  }
+
   countRefusal(code: RefusalCode): void {
     this.#refusals.set(code, (this.#refusals.get(code) ?? 0) + 1);
   }
 
-  /** Drops the metrics of removed routes. Otherwise reloads that rename routes would leak memory. */
-  retainRoutes(ids: ReadonlySet<string>): void {
+  /** Drops the metrics of removed routes and upstreams. Otherwise reloads that rename them would leak memory. */
+  retain(ids: ReadonlySet<string>, upstreamIds: ReadonlySet<string>): void {
+    for (const id of this.#upstreams.keys()) if (!upstreamIds.has(id)) this.#upstreams.delete(id);
     for (const [id, metrics] of this.#routes) {
       if (ids.has(id) || id === NO_ROUTE) continue;
       metrics.addTo(this.#removed);

@@ -13,7 +13,10 @@ const MANIFEST = `version: 1
 listen: 127.0.0.1:0
 admin: 127.0.0.1:0
 server: { trustedProxies: [127.0.0.1/32] }
-upstreams: { up: { url: '\${UP}' } }
+upstreams: { up: { url: '\${UP}' }, gone: { url: 'http://127.0.0.1:9' } }
+schemas:
+  Item: { type: object, required: [name], properties: { name: { type: string } }, additionalProperties: { type: string } }
+  Note: { type: object, properties: { items: { type: array, items: { $ref: '#/schemas/Item' } } }, additionalProperties: { type: string } }
 auth:
   tokens:
     jwt: { jwks: '\${JWKS}', algorithms: [ES256], issuer: '${ISSUER}', audience: ${AUDIENCE} }
@@ -21,6 +24,8 @@ auth:
 routes:
   - { id: open, method: any, path: /open/**, upstream: up, access: public }
   - { id: closed, method: GET, path: /closed, upstream: up, access: protected }
+  - { id: gone, method: GET, path: /gone, upstream: gone, access: public }
+  - { id: note, method: POST, path: /note, upstream: up, access: public, body: { schema: { $ref: '#/schemas/Note' } } }
 `;
 const SECRET = 'sentinel-7f3a';
 
@@ -29,7 +34,9 @@ let issuer: Issuer;
 let site: GatewayWithAdmin;
 
 beforeAll(async () => {
-  upstream = await startUpstream((_request, response) => void response.end('ok'));
+  upstream = await startUpstream(
+    ({ url }, response) => void response.writeHead(url === '/open/bad' ? 500 : 200).end('ok'),
+  );
   issuer = await startIssuer();
   site = await startGatewayWithAdmin(MANIFEST, { UP: upstream.url, JWKS: issuer.jwksUrl });
 });
@@ -89,10 +96,15 @@ describe('/decisions', () => {
     await eventually('all three decisions arrive', () => stream.events('decision').length === 3);
     const base = { at: expect.any(Number), id: expect.any(String), method: 'GET', ms: expect.any(Number) };
     const notRefused = { refusal: null, reason: null };
+    const notForwarded = { pointers: [], upstream: null, retries: 0, gateway_ms: null, upstream_ms: null };
     const [line] = site.lines;
     expect(stream.events('decision')).toEqual([
       {
         ...base,
+        ...notForwarded,
+        upstream: 'up',
+        gateway_ms: expect.any(Number),
+        upstream_ms: expect.any(Number),
         path: '/closed',
         route: 'closed',
         status: 200,
@@ -102,6 +114,7 @@ describe('/decisions', () => {
       },
       {
         ...base,
+        ...notForwarded,
         path: '/closed',
         route: 'closed',
         status: 401,
@@ -111,6 +124,7 @@ describe('/decisions', () => {
       },
       {
         ...base,
+        ...notForwarded,
         path: '/nowhere',
         route: null,
         status: 404,
@@ -121,6 +135,28 @@ describe('/decisions', () => {
     ]);
     expect(line?.['subject']).toMatch(/^[0-9a-f]{16}$/);
     await stream.close();
+  });
+
+  it('sends the locations of violations, with only the names of the manifest', async () => {
+    const stream = await openStream('?only=refused');
+    const body = JSON.stringify({ items: [{ name: 1 }, { [SECRET]: 1 }], [SECRET]: 1 });
+    await send('/note', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+    await eventually('the decision arrives', () => stream.events('decision').length === 1);
+    const [{ pointers, upstream } = {}] = stream.events('decision');
+    expect(new Set(pointers as string[])).toEqual(new Set(['/*', '/items/0/name', '/items/1/name', '/items/1/*']));
+    expect(upstream).toBe(null);
+    expect(stream.text()).not.toContain(SECRET);
+    await stream.close();
+  });
+
+  it('selects refused requests and failed ones, which differ', async () => {
+    const [refused, failed] = [await openStream('?only=refused'), await openStream('?only=failed')];
+    for (const path of ['/open/1', '/closed', '/gone', '/open/bad']) await send(path);
+    const statusesOf = (stream: DecisionStream) => stream.events('decision').map(({ status }) => status);
+    await eventually('both arrive', () => statusesOf(failed).length === 2 && statusesOf(refused).length === 1);
+    expect([statusesOf(refused), statusesOf(failed)]).toEqual([[401], [502, 500]]);
+    await refused.close();
+    await failed.close();
   });
 
   it('sends a decision for bytes that are not a request', async () => {

@@ -1,0 +1,51 @@
+import type { PlannedManifest } from '../../load.ts';
+import type { Route } from '../../plan/route-definition.ts';
+import {
+  type AdminContext,
+  type AdminRequest,
+  type AdminResources,
+  type AdminResponse,
+  jsonResponse,
+  problemDetails,
+} from '../admin-endpoint.ts';
+import { linesOf } from '../manifest-lines.ts';
+import type { TrafficHistory } from '../traffic-history.ts';
+import { routeSummary } from './routes.ts';
+import { statusesOf } from './traffic.ts';
+
+/** Reports one route: its limits, its lines of the manifest, and its last hour. */
+export function route(
+  { query }: AdminRequest,
+  { activeManifest }: AdminContext,
+  { traffic }: AdminResources,
+): AdminResponse {
+  const planned = activeManifest();
+  const id = query.get('id');
+  const index = planned.plan.routes.findIndex((candidate) => candidate.id === id);
+  const found = planned.plan.routes[index];
+  if (id === null) return problemDetails(400, 'the route is missing; send the query id=<route id>');
+  if (found === undefined) return problemDetails(404, 'the active manifest has no route with this id');
+  return jsonResponse(detailsOf(found, index, planned, traffic));
+}
+
+export type RouteDetails = ReturnType<typeof detailsOf>;
+
+function detailsOf(found: Route, index: number, planned: PlannedManifest, traffic: TrafficHistory) {
+  const { intervals, refusals } = traffic.ofRoute(found.id);
+  const { connectTimeoutMs, responseTimeoutMs, idleTimeoutMs, totalTimeoutMs = null } = found.upstream;
+  const { connectionLimit, queueLimit, endpoints } = found.upstream;
+  return {
+    ...routeSummary(found),
+    upstream_timeouts_ms: {
+      connect: connectTimeoutMs,
+      response: responseTimeoutMs,
+      idle: idleTimeoutMs,
+      total: found.timeoutMs ?? totalTimeoutMs,
+    },
+    upstream_limits: { connections: connectionLimit, endpoints: endpoints.length, queue: queueLimit },
+    source: linesOf(planned, ['routes', index]),
+    intervals,
+    refusals,
+    statuses: statusesOf(Object.keys(refusals)),
+  };
+}

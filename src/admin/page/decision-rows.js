@@ -1,0 +1,106 @@
+/** @import { Decision } from './decisions.js' */
+import { badge, element } from './element.js';
+import { explainHash } from './explain.js';
+import { duration, integer, NONE, timeOfDay } from './format.js';
+import { routeHash } from './route-columns.js';
+
+/** The number of columns in the table of decisions. */
+const COLUMNS = 9;
+let lastNumber = 0;
+
+/**
+ * Returns the rows of a decision: a summary with a button, and the details, which the button opens.
+ *
+ * @param {Decision} decision
+ */
+export function decisionRows(decision) {
+  lastNumber += 1;
+  const detailsId = `decision-${lastNumber}`;
+  const cell = element('td', { colspan: COLUMNS });
+  const details = element('tr', { id: detailsId, class: 'details', hidden: '' }, cell);
+  const time = element('time', { datetime: new Date(decision.at).toISOString() }, timeOfDay(decision.at));
+  const button = element('button', { type: 'button', 'aria-expanded': 'false', 'aria-controls': detailsId }, time);
+  button.addEventListener('click', () => {
+    if (cell.childElementCount === 0) cell.append(...detailsOf(decision));
+    details.hidden = !details.hidden;
+    button.setAttribute('aria-expanded', String(!details.hidden));
+  });
+  return [summaryRow(decision, button), details];
+}
+
+/**
+ * @param {Decision} decision
+ * @param {HTMLElement} button
+ */
+function summaryRow({ id, method, path, route, status, refusal, reason, subject, ms }, button) {
+  const detail = reason === null || reason === refusal ? '' : ` ${reason}`;
+  const refusalText = [element('code', {}, refusal ?? ''), element('span', { class: 'hint' }, detail)];
+  return element(
+    'tr',
+    { class: 'summary-row' },
+    element('td', {}, button),
+    element('td', {}, method ?? NONE),
+    element('td', { class: 'long' }, codeOf(path)),
+    element('td', { class: 'wide-only' }, route ?? NONE),
+    element(
+      'td',
+      { class: 'number' },
+      status === null ? badge('disconnected', 'calm') : badge(String(status), kindOf(status)),
+    ),
+    element('td', { class: 'number wide-only' }, duration(ms)),
+    element('td', { class: 'long wide-only' }, ...(refusal === null ? [NONE] : refusalText)),
+    element('td', { class: 'wide-only' }, codeOf(subject)),
+    element('td', { class: 'wide-only' }, element('code', { title: id }, id.slice(0, 8))),
+  );
+}
+
+/** @param {Decision} decision */
+function detailsOf(decision) {
+  const { id, method, path, route, refusal, reason, pointers, upstream, retries, subject } = decision;
+  /** @type {[string, ...(Node | string)[]][]} */
+  const facts = [
+    ['Route', route === null ? NONE : element('a', { href: routeHash(route) }, route)],
+    ['Refusal', codeOf(refusal)],
+    ['Reason', codeOf(reason)],
+    ['Violations', ...(pointers.length === 0 ? [NONE] : pointers.flatMap(pointerElements))],
+    ['Upstream', upstream ?? 'not forwarded', retries === 0 ? '' : `; sent again: ${integer(retries)}`],
+    ['Timings', timingsOf(decision)],
+    ['Subject', codeOf(subject)],
+    ['Request id', element('code', {}, id)],
+  ];
+  const list = element(
+    'dl',
+    { class: 'facts' },
+    ...facts.map(([name, ...values]) => element('div', {}, element('dt', {}, name), element('dd', {}, ...values))),
+  );
+  if (method === null || path === null) return [list];
+  const link = element('a', { href: explainHash(method, path) }, 'Explain this request');
+  return [
+    list,
+    element('p', {}, link, element('span', { class: 'hint' }, ' without its token, headers, query and body')),
+  ];
+}
+
+/** @param {Decision} decision */
+function timingsOf({ ms, gateway_ms, upstream_ms }) {
+  const parts = [`total ${duration(ms)}`];
+  if (gateway_ms !== null) parts.push(`gateway ${duration(gateway_ms)}`);
+  if (upstream_ms !== null) parts.push(`upstream ${duration(upstream_ms)}`);
+  return parts.join(', ');
+}
+
+/** @param {string} pointer */
+function pointerElements(pointer) {
+  return [element('code', {}, pointer || '(complete value)'), ' '];
+}
+
+/** @param {string | null} text */
+function codeOf(text) {
+  return text === null ? NONE : element('code', {}, text);
+}
+
+/** @param {number} status */
+function kindOf(status) {
+  if (status >= 500) return 'bad';
+  return status >= 400 ? 'warn' : 'good';
+}

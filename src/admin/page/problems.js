@@ -1,0 +1,49 @@
+/** @import { Responses } from './api.js' */
+import { badge, byId, element } from './element.js';
+import { integer, quantity } from './format.js';
+
+/** @typedef {Extract<NonNullable<Responses['status']['last_reload']>, { result: 'rejected' }>['problems'][number]} ProblemGroup */
+
+const MAX_GROUPS = 5;
+
+/**
+ * Shows the problems of a rejected manifest. Equal problems are one entry.
+ *
+ * @param {Responses['status']['last_reload']} reload
+ */
+export function showProblems(reload) {
+  const { problems, problem_count } = reload?.result === 'rejected' ? reload : { problems: [], problem_count: 0 };
+  const groups = problems.slice(0, MAX_GROUPS);
+  const rest = problem_count - groups.reduce((sum, { count }) => sum + count, 0);
+  const link = element('a', { href: '#/manifest' }, `Show ${quantity(problem_count, 'problem')} in the manifest`);
+  const more = rest === 0 ? [] : [`and ${integer(rest)} more. `];
+  const last = problem_count === 0 ? [] : [element('p', {}, ...more, link)];
+  byId('problems').replaceChildren(...groups.map(groupElement), ...last);
+}
+
+/** @param {string} severity */
+export function severityKind(severity) {
+  return severity === 'error' ? 'bad' : severity === 'warning' ? 'warn' : 'calm';
+}
+
+/** @param {ProblemGroup} group */
+function groupElement({ file, line, column, severity, message, rule, frame, count, others }) {
+  const lines = others.map((other) => (other.file === file ? `${other.line}` : `${other.file}:${other.line}`));
+  const more = count - 1 - others.length;
+  const elsewhere = `${quantity(count - 1, 'equal problem')} in line ${lines.join(', ')}${more > 0 ? ' …' : ''}`;
+  return element(
+    'article',
+    { class: 'problem' },
+    element(
+      'p',
+      {},
+      badge(severity, severityKind(severity)),
+      ' ',
+      element('code', {}, `${file}:${line}:${column}`),
+      ` ${message} `,
+      element('span', { class: 'hint' }, `[${rule}]`),
+    ),
+    element('pre', { tabindex: 0, role: 'region', 'aria-label': `Lines around ${file}:${line}:${column}` }, frame),
+    ...(count === 1 ? [] : [element('p', { class: 'hint' }, elsewhere)]),
+  );
+}

@@ -1,0 +1,130 @@
+/** @import { Responses } from './api.js' */
+import { fetchJson } from './api.js';
+import { badge, byId, element, setText } from './element.js';
+import { exampleHash } from './explain.js';
+import { decimal, duration, integer, NONE } from './format.js';
+import { yamlLines } from './manifest-lines.js';
+import { Plot } from './plot.js';
+import { showRefusals } from './refusals.js';
+import { accessElement, checksOf, methodsOf, pathElement } from './route-columns.js';
+import { inRange, onRangeChange } from './time-range.js';
+
+const REFRESH_MS = 10_000;
+
+/** @typedef {Responses['route']} Details */
+
+/** The view of one route. */
+export class RouteView {
+  #rate = new Plot(byId('route-rate'), decimal);
+  #latency = new Plot(byId('route-latency'), duration);
+  #errors = new Plot(byId('route-errors'), decimal);
+  /** @type {Details | undefined} */
+  #details;
+  #id = '';
+  #fetchedAt = Number.NEGATIVE_INFINITY;
+
+  constructor() {
+    onRangeChange('route-range', () => this.#details && this.#showPlots(this.#details));
+  }
+
+  /** @param {string} id */
+  open(id) {
+    if (id === this.#id) return;
+    this.#id = id;
+    this.#fetchedAt = Number.NEGATIVE_INFINITY;
+    this.#details = undefined;
+    byId('route-content').hidden = true;
+    setText(byId('route-error'), '');
+    setText(byId('route-title'), id);
+  }
+
+  /** Fetches the route if the displayed data is old. */
+  async refresh() {
+    if (byId('route').hidden || performance.now() - this.#fetchedAt < REFRESH_MS) return;
+    const id = this.#id;
+    this.#fetchedAt = performance.now();
+    try {
+      const details = await fetchJson('route', undefined, { id });
+      if (id === this.#id) this.#show(details);
+    } catch (error) {
+      if (/** @type {{ status?: number }} */ (error).status !== 404) throw error;
+      byId('route-content').hidden = true;
+      setText(byId('route-error'), `The active manifest has no route "${id}".`);
+    }
+  }
+
+  /** @param {Details} details */
+  #show(details) {
+    const { id, source, refusals, statuses } = details;
+    const isSameSource = this.#details !== undefined && this.#details.source.text === source.text;
+    this.#details = details;
+    byId('route-content').hidden = false;
+    setText(byId('route-error'), '');
+    byId('route-request').replaceChildren(`${methodsOf(details)} `, pathElement(details.path));
+    byId('route-watch').href = `#/decisions?${new URLSearchParams({ filter: id })}`;
+    byId('route-explain').href = exampleHash(details);
+    byId('route-facts').replaceChildren(...factsOf(details).map(([name, ...values]) => factElement(name, values)));
+    showRefusals('route-refusals', refusals, statuses);
+    // Selected text stays selected.
+    if (!isSameSource) {
+      setText(byId('route-source-title'), `Manifest: ${source.file}, line ${source.line}`);
+      byId('route-source').replaceChildren(yamlLines(source.text, source.line, `Lines of ${id} in the manifest`));
+    }
+    this.#showPlots(details);
+  }
+
+  /** @param {Details} details */
+  #showPlots(details) {
+    const intervals = inRange('route-range', details.intervals);
+    const times = intervals.map(({ at }) => new Date(at).getTime());
+    const rate = (/** @type {(interval: Details['intervals'][number]) => number} */ count) =>
+      intervals.map((interval) => (interval.seconds === 0 ? 0 : count(interval) / interval.seconds));
+    this.#rate.show({ times, lines: [{ name: 'all', values: rate(({ requests }) => requests) }] });
+    this.#latency.show({
+      times,
+      lines: [
+        { name: 'p50', values: intervals.map(({ p50_ms }) => p50_ms) },
+        { name: 'p95', values: intervals.map(({ p95_ms }) => p95_ms) },
+        { name: 'p99', values: intervals.map(({ p99_ms }) => p99_ms) },
+      ],
+    });
+    this.#errors.show({
+      times,
+      lines: [
+        { name: '4xx', values: rate(({ client_errors }) => client_errors) },
+        { name: '5xx', values: rate(({ server_errors }) => server_errors) },
+      ],
+    });
+  }
+}
+
+/**
+ * @param {string} name
+ * @param {(Node | string)[]} values
+ */
+function factElement(name, values) {
+  return element('div', {}, element('dt', {}, name), element('dd', {}, ...values));
+}
+
+/**
+ * @param {Details} details
+ * @returns {[string, ...(Node | string)[]][]}
+ */
+function factsOf(details) {
+  const { body, upstream, upstream_timeouts_ms: timeouts, upstream_limits: limits } = details;
+  const limitsOfTime = Object.entries(timeouts).map(([name, ms]) => `${name} ${ms === null ? 'none' : duration(ms)}`);
+  const connections = `${integer(limits.connections)} to each of ${integer(limits.endpoints)}`;
+  return [
+    ['Access', accessElement({ route: details })],
+    ['Roles', details.roles.join(', ') || 'none needed'],
+    [
+      'Checks',
+      checksOf(details) || 'none',
+      ...(details.validation === 'report' ? [' ', badge('report only', 'warn')] : []),
+    ],
+    ['Body limit', body === undefined || body === null ? NONE : `${integer(body.limit_bytes)} bytes`],
+    ['Time limits', limitsOfTime.join(', ')],
+    ['Upstream', upstream],
+    ['Connections', `${connections}; ${integer(limits.queue)} requests may wait`],
+  ];
+}

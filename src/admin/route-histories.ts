@@ -1,0 +1,141 @@
+import { REFUSALS, type RefusalCode } from '../gateway/response/refusal.ts';
+import type { RouteMetrics } from '../gateway/telemetry/request-metrics.ts';
+import { rounded, type TrafficCounts } from './traffic-counts.ts';
+
+/** The traffic of a route in one interval. */
+export interface RouteInterval extends TrafficCounts {
+  /** The end of the interval. */
+  readonly at: Date;
+  readonly seconds: number;
+}
+
+/** The last hour of a route. */
+export interface RouteHistory {
+  /** Oldest first. */
+  readonly intervals: readonly RouteInterval[];
+  /** Refused requests of the last 55 to 60 minutes by code, without codes that did not occur. */
+  readonly refusals: Readonly<Record<string, number>>;
+}
+
+/** The number of intervals of half a minute in an hour. */
+const INTERVALS = 120;
+/** Refusals are counted in groups of five minutes. */
+const GROUP_INTERVALS = 10;
+const GROUPS = INTERVALS / GROUP_INTERVALS;
+/** Each history takes at most 5 kB. A route without one has had no request, or other routes had some in the last hour. */
+const MAX_ROUTES = 1_000;
+const CODES = Object.keys(REFUSALS) as RefusalCode[];
+const NO_COUNTS: TrafficCounts = {
+  requests: 0,
+  client_errors: 0,
+  server_errors: 0,
+  p50_ms: null,
+  p95_ms: null,
+  p99_ms: null,
+};
+
+/** The last hour of each route with requests. */
+export class RouteHistories {
+  readonly #rings = new Map<string, RouteRing>();
+  /** The latest intervals, oldest first. */
+  readonly #intervals: Pick<RouteInterval, 'at' | 'seconds'>[] = [];
+  /** The number of the latest interval. */
+  #latest = 0;
+  /** The refusals of each route that were already recorded, by code. */
+  readonly #recordedRefusals = new WeakMap<RouteMetrics, Uint32Array>();
+
+  startInterval(at: Date, seconds: number): void {
+    this.#latest += 1;
+    this.#intervals.push({ at, seconds });
+    if (this.#intervals.length > INTERVALS) this.#intervals.shift();
+    for (const [id, { latest }] of this.#rings) if (latest <= this.#latest - INTERVALS) this.#rings.delete(id);
+  }
+
+  /** Records the latest interval of a route. */
+  record(id: string, metrics: RouteMetrics, counts: TrafficCounts): void {
+    if (counts.requests === 0) return;
+    const refusals = this.#newRefusals(metrics);
+    let ring = this.#rings.get(id);
+    if (ring === undefined) {
+      if (this.#rings.size >= MAX_ROUTES) return;
+      ring = new RouteRing();
+      this.#rings.set(id, ring);
+    }
+    ring.record(this.#latest, counts, refusals);
+  }
+
+  of(id: string): RouteHistory {
+    const ring = this.#rings.get(id);
+    const first = this.#latest - this.#intervals.length + 1;
+    const intervals = this.#intervals.map((interval, index) => ({
+      ...interval,
+      ...(ring?.countsOf(first + index) ?? NO_COUNTS),
+    }));
+    return { intervals, refusals: ring?.refusalsSince(this.#latest) ?? {} };
+  }
+
+  /** Returns the refusals since the last call for this route, by index of their code. */
+  #newRefusals(metrics: RouteMetrics): readonly (readonly [codeIndex: number, count: number])[] {
+    if (metrics.refusals.size === 0) return [];
+    const recorded = this.#recordedRefusals.get(metrics) ?? new Uint32Array(CODES.length);
+    this.#recordedRefusals.set(metrics, recorded);
+    return Array.from(metrics.refusals, ([code, count]) => {
+      const index = CODES.indexOf(code);
+      const added = count - (recorded[index] as number);
+      recorded[index] = count;
+      return [index, added] as const;
+    });
+  }
+}
+
+const MEMBERS = ['requests', 'client_errors', 'server_errors', 'p50_ms', 'p95_ms', 'p99_ms'] as const;
+/** The members of an interval, after its number. */
+const SLOT_LENGTH = MEMBERS.length + 1;
+
+/** The intervals of one route. Each slot is reused after an hour. */
+class RouteRing {
+  /** The number of the latest interval with requests. */
+  latest = 0;
+  readonly #slots = new Float32Array(INTERVALS * SLOT_LENGTH);
+  /** Each group: its number, then its refusals by code. Allocated by the first refusal. */
+  #groups: Uint32Array | undefined;
+
+  record(interval: number, counts: TrafficCounts, refusals: readonly (readonly [number, number])[]): void {
+    this.latest = interval;
+    const start = (interval % INTERVALS) * SLOT_LENGTH;
+    this.#slots[start] = interval;
+    for (const [index, member] of MEMBERS.entries()) this.#slots[start + 1 + index] = counts[member] ?? 0;
+    const groupStart = refusals.length === 0 ? 0 : this.#startGroup(Math.floor(interval / GROUP_INTERVALS));
+    for (const [code, count] of refusals)
+      if (this.#groups !== undefined) this.#groups[groupStart + code] = (this.#groups[groupStart + code] ?? 0) + count;
+  }
+
+  countsOf(interval: number): TrafficCounts | undefined {
+    const start = (interval % INTERVALS) * SLOT_LENGTH;
+    if (this.#slots[start] !== interval) return undefined;
+    const numberAt = (index: number) => rounded(this.#slots[start + 1 + index] as number);
+    const [requests, client_errors, server_errors] = [numberAt(0), numberAt(1), numberAt(2)];
+    return { requests, client_errors, server_errors, p50_ms: numberAt(3), p95_ms: numberAt(4), p99_ms: numberAt(5) };
+  }
+
+  refusalsSince(latestInterval: number): Record<string, number> {
+    const latestGroup = Math.floor(latestInterval / GROUP_INTERVALS);
+    const totals = new Map<string, number>();
+    for (let group = Math.max(0, latestGroup - GROUPS + 1); group <= latestGroup; group += 1) {
+      const start = (group % GROUPS) * (CODES.length + 1);
+      if (this.#groups?.[start] !== group) continue;
+      for (const [index, code] of CODES.entries())
+        totals.set(code, (totals.get(code) ?? 0) + (this.#groups[start + 1 + index] as number));
+    }
+    return Object.fromEntries([...totals].filter(([, count]) => count > 0));
+  }
+
+  /** Clears the slots of an earlier group. @returns the index of the first code */
+  #startGroup(group: number): number {
+    this.#groups ??= new Uint32Array(GROUPS * (CODES.length + 1));
+    const start = (group % GROUPS) * (CODES.length + 1);
+    if (this.#groups[start] !== group) this.#groups.fill(0, start, start + CODES.length + 1);
+    this.#groups[start] = group;
+    return start + 1;
+  }
+}

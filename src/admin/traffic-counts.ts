@@ -1,0 +1,72 @@
+import {
+  BUCKET_BOUNDS_MS,
+  TOTALS_INDEX,
+  TOTALS_LENGTH,
+  type TrafficTotals,
+} from '../gateway/telemetry/request-metrics.ts';
+
+/** Requests between two times. */
+export interface TrafficCounts {
+  readonly requests: number;
+  readonly client_errors: number;
+  readonly server_errors: number;
+  /** `null` without requests. */
+  readonly p50_ms: number | null;
+  readonly p95_ms: number | null;
+  readonly p99_ms: number | null;
+}
+
+export const ZERO_SUMS = new Float64Array(TOTALS_LENGTH);
+const COUNTS = new Float64Array(TOTALS_LENGTH);
+
+/** Overwrites and returns `sums`. */
+export function sumsOf(counters: TrafficTotals, sums: Float64Array): Float64Array {
+  sums.fill(0);
+  counters.addTo(sums);
+  return sums;
+}
+
+export function countsBetween(before: Float64Array, after: Float64Array): TrafficCounts {
+  let requests = 0;
+  for (let index = 0; index < TOTALS_LENGTH; index += 1) {
+    COUNTS[index] = (after[index] as number) - (before[index] as number);
+    if (index < TOTALS_INDEX.classes) requests += COUNTS[index] as number;
+  }
+  return {
+    requests,
+    client_errors: COUNTS[TOTALS_INDEX.clientErrors] as number,
+    server_errors: COUNTS[TOTALS_INDEX.serverErrors] as number,
+    p50_ms: quantile(BUCKETS, requests, 0.5),
+    p95_ms: quantile(BUCKETS, requests, 0.95),
+    p99_ms: quantile(BUCKETS, requests, 0.99),
+  };
+}
+
+const BUCKETS = COUNTS.subarray(TOTALS_INDEX.classes);
+
+/**
+ * Estimates a quantile, as if values were spread evenly within each bucket. Returns at most the highest bound, because
+ * the last bucket has none.
+ *
+ * @param total the sum of all buckets
+ * @param share the quantile, between 0 and 1
+ */
+export function quantile(buckets: Float64Array, total: number, share: number): number | null {
+  if (total === 0) return null;
+  const rank = share * total;
+  let below = 0;
+  for (let index = 0; index < BUCKET_BOUNDS_MS.length; index += 1) {
+    const count = buckets[index] as number;
+    if (count > 0 && below + count >= rank) {
+      const lower = BUCKET_BOUNDS_MS[index - 1] ?? 0;
+      return rounded(lower + (((BUCKET_BOUNDS_MS[index] as number) - lower) * (rank - below)) / count);
+    }
+    below += count;
+  }
+  return BUCKET_BOUNDS_MS.at(-1) ?? null;
+}
+
+/** Rounds to three decimals. */
+export function rounded(value: number): number {
+  return Math.round(value * 1_000) / 1_000;
+}
