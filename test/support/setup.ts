@@ -3,4 +3,7 @@ import { afterAll } from 'vitest';
 import './seed.ts';
 import { removeTemporaryFolders } from './temporary-folder.ts';
 
-afterAll(removeTemporaryFolders);
+/** Installed packages have many files. */
+const REMOVAL_TIMEOUT_MS = 300_000;
+
+afterAll(removeTemporaryFolders, REMOVAL_TIMEOUT_MS);
