@@ -56,6 +56,11 @@ const EQUAL: readonly Case[] = [
   ['members without a schema', { ...OBJECT, properties: { a: TEXT, b: {} } }, OBJECT],
   ['a double negation of nothing', { not: false }, true],
   [
+    'two ways to refuse every value',
+    { unevaluatedProperties: TEXT, not: {} },
+    { unevaluatedProperties: false, not: true },
+  ],
+  [
     'a renamed recursion',
     { $ref: '#/schemas/Tree' },
     { $ref: '#/schemas/Node' },
