@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatProblems } from '../src/cli/format.ts';
 import { type LoadResult, load } from '../src/load.ts';
+import { runs } from './support/runs.ts';
 
 const GATEWAY = readFileSync(new URL('../gateway.yaml', import.meta.url), 'utf8');
 const KEYS = JSON.stringify({ keys: [{ kty: 'EC', crv: 'P-256', x: 'a', y: 'b' }] });
@@ -46,7 +47,7 @@ function expectInvariants(text: string): void {
 
 describe('load keeps its invariants for', () => {
   test('any string', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), expectInvariants), { numRuns: 500 });
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), expectInvariants), { numRuns: runs(500) });
   });
 
   test('any text of YAML syntax characters', () => {
@@ -65,7 +66,7 @@ describe('load keeps its invariants for', () => {
         fc.array(character, { maxLength: 60 }).map((parts) => parts.join('')),
         expectInvariants,
       ),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -89,7 +90,7 @@ describe('load keeps its invariants for', () => {
     const text = fc
       .tuple(keys, fc.jsonValue({ maxDepth: 3 }))
       .map(([key, value]) => JSON.stringify({ ...base, ...Object.fromEntries([[key, value]]) }, null, 1));
-    fc.assert(fc.property(text, expectInvariants), { numRuns: 500 });
+    fc.assert(fc.property(text, expectInvariants), { numRuns: runs(500) });
   });
 
   test('any value as a body schema', () => {
@@ -154,7 +155,7 @@ routes:
         for (const body of ['{"type":{"type":1}}', '[[[]]]', '"a"', '1'])
           plan?.routes[0]?.body?.validate?.(Buffer.from(body));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });
@@ -180,7 +181,7 @@ describe('gateway.yaml', () => {
         const text = changes.reduce((current, [kind, one, other]) => applyChange(current, kind, one, other), lines);
         expectInvariants(text.join('\n'));
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 
@@ -196,7 +197,7 @@ describe('gateway.yaml', () => {
           edits.reduce((text, { at, remove, add }) => text.slice(0, at) + add + text.slice(at + remove), GATEWAY),
         );
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -211,14 +212,14 @@ describe('gateway.yaml', () => {
           expectInvariants(copy.toString('utf8'));
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
   test('keeps the invariants if cut off anywhere', () => {
     fc.assert(
       fc.property(fc.nat(GATEWAY.length), (length) => expectInvariants(GATEWAY.slice(0, length))),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 });

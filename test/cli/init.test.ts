@@ -13,6 +13,7 @@ import { runCli } from '../support/cli.ts';
 import { freePort } from '../support/free-port.ts';
 import { worldOf } from '../support/gateway.ts';
 import '../support/seed.ts';
+import { runs } from '../support/runs.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -173,7 +174,7 @@ describe('the starter files', () => {
         const { unnoticed } = await runMutants(testFile.testFile, loaded, results, worldOf().readFile, signal);
         expect(unnoticed.map(({ caseText }) => caseText)).toEqual([]);
       }),
-      { numRuns: Number(process.env['RUNS'] ?? 3) },
+      { numRuns: runs(3) },
     );
   });
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { runCli } from '../support/cli.ts';
+import { runCli, startCli } from '../support/cli.ts';
 import { manifest } from '../support/gateway.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -81,7 +81,7 @@ Examples:
   it('refuses to run on an old version of Node', async () => {
     const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } })`;
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(old)}`;
-    expect(await runCli(['lint'], root, { NODE_OPTIONS })).toEqual({
+    expect(await startCli(['lint'], root, { NODE_OPTIONS }).result).toEqual({
       code: 2,
       out: '',
       err: 'signing-gateway: Node 20.1.0 is too old; use Node 26 or later\n',

@@ -4,12 +4,13 @@ import { diff } from '../../src/diff/diff.ts';
 import { createDiffSide, type DiffSide } from '../../src/diff/side.ts';
 import { load } from '../../src/load.ts';
 import { anyManifest } from '../support/any-manifest.ts';
+import { runs } from '../support/runs.ts';
 import { fullSideOf, MANIFESTS, WORLD } from './full-manifests.ts';
 import { type Random, rewrite, write } from './rewrites.ts';
 import { differencesOf } from './support.ts';
 
-/** The number of manifests; the environment variable DIFF_RUNS overrides it. */
-const RUNS = Number(process.env['DIFF_RUNS'] ?? 60);
+/** The number of manifests. */
+const RUNS = runs(60);
 
 function sideOfText(text: string, files: Record<string, string>): DiffSide | undefined {
   const readFile = (path: string) => files[path] ?? WORLD.readFile(path);

@@ -2,14 +2,15 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { diff } from '../../src/diff/diff.ts';
 import { anyManifest } from '../support/any-manifest.ts';
+import { runs } from '../support/runs.ts';
 import { fullSideOf, MANIFESTS } from './full-manifests.ts';
 import { mutate } from './mutations.ts';
 import { isTreatedDifferently, offlineSide } from './outcomes.ts';
 import type { Random } from './rewrites.ts';
 import { sampleRequest } from './sample-requests.ts';
 
-/** The number of mutations, and of requests for each one; the environment variable DIFF_RUNS overrides the first. */
-const RUNS = Number(process.env['DIFF_RUNS'] ?? 60);
+/** The number of mutations, and of requests for each one. */
+const RUNS = runs(60);
 const REQUESTS = 40;
 
 type Routes = Parameters<typeof sampleRequest>[0];

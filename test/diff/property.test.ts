@@ -7,11 +7,12 @@ import { HTTP_METHODS } from '../../src/http-methods.ts';
 import { comparePlans } from '../../src/plan/changes.ts';
 import type { Route } from '../../src/plan/route-definition.ts';
 import { anyManifest, matchingUrl } from '../support/any-manifest.ts';
+import { runs } from '../support/runs.ts';
 import { anyPair } from './any-pair.ts';
 import { sideOf } from './support.ts';
 
-/** The number of compared pairs; the environment variable DIFF_RUNS overrides it. */
-const RUNS = Number(process.env['DIFF_RUNS'] ?? 100);
+/** The number of compared pairs. */
+const RUNS = runs(100);
 
 /** A path that has the same meaning for every server. */
 const PLAIN = /^(?:\/(?:Admin|[a-z0-9]+(?:\.[a-z0-9]+)*))*\/?$/;

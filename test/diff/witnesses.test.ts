@@ -2,13 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { diff } from '../../src/diff/diff.ts';
 import type { DiffSide } from '../../src/diff/side.ts';
+import { runs } from '../support/runs.ts';
 import { anyPair } from './any-pair.ts';
 import { caseNames, sideOfCase } from './cases.ts';
 import { isTreatedDifferently, offlineSide } from './outcomes.ts';
 import { sideOf } from './support.ts';
 
-/** The number of compared pairs; the environment variable DIFF_RUNS overrides it. */
-const RUNS = Number(process.env['DIFF_RUNS'] ?? 60);
+/** The number of compared pairs. */
+const RUNS = runs(60);
 
 /** A larger body would take long to send. */
 const MAX_BODY_BYTES = 16 * 1024 ** 2;

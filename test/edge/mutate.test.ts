@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
+import { runs } from '../support/runs.ts';
 import { FRAMING } from './corpus/framing.ts';
 import { HEADERS } from './corpus/headers.ts';
 import { PATHS } from './corpus/paths.ts';
@@ -9,8 +10,8 @@ import { applyMutations, MUTATIONS } from './mutate.ts';
 import { accessOf } from './reference.ts';
 import { type StrictHead, type StrictMessage, strictValues } from './strict.ts';
 
-/** The number of mutants. EDGE_MUTANTS overrides it. Add a mutant that fails to the corpus. */
-const MUTANTS = Number(process.env['EDGE_MUTANTS'] ?? 480);
+/** The number of mutants. Add a mutant that fails to the corpus. */
+const MUTANTS = runs(480);
 const LANES = 12;
 
 const BYTES = [...PATHS, ...FRAMING, ...HEADERS]

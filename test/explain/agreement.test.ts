@@ -9,11 +9,12 @@ import { type AnyManifest, anyManifest, anyUrl, matchingUrl } from '../support/a
 import { startGateway, type TestGateway, worldOf } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
 import { type RawResponse, sendRequest } from '../support/raw.ts';
+import { runs } from '../support/runs.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
-/** The number of requests; AGREEMENT_REQUESTS overrides it. */
-const REQUESTS = Number(process.env['AGREEMENT_REQUESTS'] ?? 1_200);
+/** The number of requests. */
+const REQUESTS = runs(1_200);
 const PER_MANIFEST = 30;
 
 const ROLES = ['admin', 'user', 'guest'] as const;

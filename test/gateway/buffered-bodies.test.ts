@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
 import { keepAliveHead, Wire } from '../support/raw.ts';
+import { runs } from '../support/runs.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -141,7 +142,7 @@ describe('the memory limit of buffered bodies', () => {
         await eventually('all memory is released', () => isEmpty() && gateway.gateway.metrics.inFlight === 0, 30_000);
         expect(buffers().usedBytes).toBe(0);
       }),
-      { numRuns: 15 },
+      { numRuns: runs(15) },
     );
   }, 120_000);
 });

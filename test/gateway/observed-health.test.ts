@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HealthState } from '../../src/gateway/upstream/health-state.ts';
 import { ObservedHealth } from '../../src/gateway/upstream/observed-health.ts';
+import { runs } from '../support/runs.ts';
 
 /** Creates an observation whose clock the test advances. */
 function observe() {
@@ -201,7 +202,7 @@ describe('for random requests, the health by requests', () => {
         now += rest;
         expect(health.state).toBe(expectedState());
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

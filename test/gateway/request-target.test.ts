@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hasEncodedSlash, readRequestTarget } from '../../src/gateway/request/request-target.ts';
 import { Refusal } from '../../src/gateway/response/refusal.ts';
+import { cpuMs } from '../support/cpu-time.ts';
+import { runs } from '../support/runs.ts';
 
 const HOST = 'gateway.test';
 
@@ -341,10 +343,10 @@ describe('readRequestTarget', () => {
   });
 
   it('processes long hostile paths quickly', () => {
-    const started = performance.now();
+    const started = cpuMs();
     for (const part of ['/a', '/%20', '/.a', 'a', '%25', ';', '/a;', '%C3%A9', '/%', '.', ' ', '%20', 'a%2f'])
       errorOf(() => readRequestTarget(`/${part.repeat(8_000)}a`, HOST, true));
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(cpuMs() - started).toBeLessThan(1_000);
   });
 
   it.each([false, true])('accepts only unambiguous paths, with encoded slashes kept: %s', (keepsSlashes) => {
@@ -360,9 +362,9 @@ describe('readRequestTarget', () => {
         for (const text of [path, decoded, decodeBytes(path), decodeBytes(decodeBytes(path)), decodeBytes(decoded)])
           expect(ambiguitiesOf(text)).toEqual([]);
       }),
-      { numRuns: 20_000 },
+      { numRuns: runs(20_000) },
     );
-    expect(accepted).toBeGreaterThan(500);
+    expect(accepted).toBeGreaterThan(runs(500));
   });
 });
 

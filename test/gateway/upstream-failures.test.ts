@@ -353,7 +353,8 @@ describe('a client that disconnects', () => {
     else wire.socket.destroy();
     await closed;
     latencies[stage] = performance.now() - startedAt;
-    expect(latencies[stage]).toBeLessThan(100);
+    // Without the disconnection the exchange would last as long as its timeouts: 30 s and more.
+    expect(latencies[stage]).toBeLessThan(3_000);
   }
 
   it.each(['destroy', 'reset'])('before the response head has its exchange aborted (%s)', async (method) => {

@@ -5,6 +5,7 @@ import { Http1Error } from '../../src/http1/http1-error.ts';
 import type { ResponseHead } from '../../src/http1/response-head.ts';
 import { ResponseParser } from '../../src/http1/response-parser.ts';
 import { readStrictly, STATUS_LINE, UnreadableError } from '../edge/strict.ts';
+import { runs } from '../support/runs.ts';
 
 interface ParsedResponse {
   /** Informational heads included. */
@@ -107,7 +108,7 @@ describe('ResponseParser', () => {
           expect(end?.trailers).toEqual(message?.trailers.flat());
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 
@@ -133,7 +134,7 @@ describe('ResponseParser', () => {
         expect(heads.at(-1)?.headers).toEqual(message.headers.flat());
         expect(body).toBe(message.body.toString('latin1'));
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     );
   });
 

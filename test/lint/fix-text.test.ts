@@ -8,6 +8,7 @@ import { fixText } from '../../src/lint/fix-text.ts';
 import { unifiedDiff } from '../../src/lint/unified-diff.ts';
 import { parse } from '../../src/manifest/document.ts';
 import { AUTH, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
+import { runs } from '../support/runs.ts';
 import { lintText } from './support.ts';
 
 const fixed = (text: string) => fixText(text, (next) => lintText(next)).text;
@@ -144,7 +145,7 @@ test('fixing any broken manifest ends, is idempotent and preserves comments', ()
       expect(loadText(fixedText).problems).toEqual([]);
     }),
     // Each run lints the manifest about ten times.
-    { numRuns: 12 },
+    { numRuns: runs(12) },
   );
 });
 
@@ -177,7 +178,7 @@ describe('a unified diff', () => {
         });
         expect(readFileSync(file, 'utf8')).toBe(after);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

@@ -6,6 +6,7 @@ import type { Plan } from '../../src/plan/plan.ts';
 import type { Route } from '../../src/plan/route-definition.ts';
 import { type Pattern, parsePattern, patternKey } from '../../src/plan/routing/pattern.ts';
 import type { Problem } from '../../src/problem/problem.ts';
+import { runs } from '../support/runs.ts';
 import { lintText, readText } from './support.ts';
 
 /** Few words, so that paths overlap. Some fold into others, and `x` is the sample of a parameter. */
@@ -133,14 +134,14 @@ describe('the witness search agrees with the router of the plan', () => {
   test('finds a request for every route, or reports the route because no request reaches it', () => {
     fc.assert(
       fc.property(routes, (written) => expectReachability(textOf(written), PATHS)),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 
   test('finds a request for every route whose paths have several folded forms, or reports the route', () => {
     fc.assert(
       fc.property(multiformRoutes, (written) => expectReachability(textOf(written), MULTIFORM_PATHS)),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -159,9 +160,9 @@ describe('the witness search agrees with the router of the plan', () => {
           if (rule.startsWith('public-')) expect([rule, matched?.access]).toEqual([rule, 'public']);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
-    expect(witnessCount).toBeGreaterThan(200);
+    expect(witnessCount).toBeGreaterThan(runs(200));
   });
 
   test('reports every public route that wins a path of a protected one', () => {
@@ -177,7 +178,7 @@ describe('the witness search agrees with the router of the plan', () => {
             expected.has(publicRoute),
           ]);
       }),
-      { numRuns: 60, examples: [[SPELLING_TWINS]] },
+      { numRuns: runs(60), examples: [[SPELLING_TWINS]] },
     );
   });
 
@@ -189,7 +190,7 @@ describe('the witness search agrees with the router of the plan', () => {
         const reported = reportedRoutes(lintText(text), plan, text, ({ rule }) => rule === 'public-covers-protected');
         expect(new Set(reported)).toEqual(publicCovers(plan));
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 
@@ -201,7 +202,7 @@ describe('the witness search agrees with the router of the plan', () => {
         const reported = reportedRoutes(lintText(text), plan, text, ({ rule }) => rule === 'public-method-gap');
         expect(new Set(reported)).toEqual(methodGaps(plan));
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeText, invalidByteOf } from '../../src/manifest/decode-text.ts';
 import { sha256 } from '../../src/manifest/dependencies.ts';
 import '../support/seed.ts';
+import { runs } from '../support/runs.ts';
 
 /** Bytes that are often part of a sequence in UTF-8, valid or not. */
 const bytesArbitrary = fc
@@ -66,7 +67,7 @@ describe('decodeText', () => {
         }
         expect(text.isWellFormed()).toBe(isValid);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { substitute } from '../../src/manifest/substitute.ts';
+import { runs } from '../support/runs.ts';
 import { AUTH, bodyRoute, formatProblem, loadText, manifestOf, problemOf, ROUTE } from './support.ts';
 
 const value = (text: string, env: Record<string, string | undefined> = {}) => substitute(text, env).value;
@@ -249,7 +250,7 @@ ${ROUTE}${ROUTE.replace('id: contacts', 'id: other').replace('/api', '/b').repla
         const { problems } = loadText(changed, { X: `${before}S3CR3T` });
         return problems.every(({ message }) => !message.includes('S3CR3T'));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

@@ -5,6 +5,8 @@ import { load } from '../../src/load.ts';
 import { parse } from '../../src/manifest/document.ts';
 import { formatText, formatYaml } from '../../src/manifest/format.ts';
 import { tokenize } from '../../src/manifest/yaml-tokens.ts';
+import { cpuMs } from '../support/cpu-time.ts';
+import { runs } from '../support/runs.ts';
 import { untidy } from './untidy.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -31,9 +33,9 @@ describe('formatYaml', () => {
         readCount += 1;
         expectSame(text, formatted(text));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
-    expect(readCount).toBeGreaterThan(1900);
+    expect(readCount).toBeGreaterThan(runs(1900));
   });
 
   it('keeps the value and the line ends of a text with CRLF', () => {
@@ -49,9 +51,9 @@ describe('formatYaml', () => {
         expect(formatText(crlf)).toBe(formatted(text).replaceAll('\n', '\r\n'));
         expect(read(formatText(crlf)).document.value).toEqual(read(text).document.value);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
-    expect(readCount).toBeGreaterThan(450);
+    expect(readCount).toBeGreaterThan(runs(450));
   });
 
   const files = globSync(['*.yaml', 'test/**/*.yaml'], { cwd: root.pathname }).sort();
@@ -122,9 +124,9 @@ describe('formatYaml', () => {
       (_, i) => `- id:  r${i}\n  method: GET\n  path: /r/${i}/{id}\n  upstream: up\n  access: public\n`,
     );
     const text = `version: 1\nupstreams: {up: {url: http://127.0.0.1:1}}\nroutes:\n${routes.join('')}`;
-    const start = performance.now();
+    const start = cpuMs();
     const after = formatted(text);
-    expect(performance.now() - start).toBeLessThan(5000);
+    expect(cpuMs() - start).toBeLessThan(5000);
     expect(after.split('\n')).toHaveLength(50_004);
   });
 });

@@ -11,6 +11,7 @@ import { findTextError } from '../../src/manifest/text-error.ts';
 import { commentsOf } from '../../src/manifest/yaml-tokens.ts';
 import { readValues, type YamlValue } from '../../src/manifest/yaml-values.ts';
 import '../support/seed.ts';
+import { runs } from '../support/runs.ts';
 import { SAMPLES, styleOf, yamlEdits } from './simple-yaml.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
@@ -30,9 +31,9 @@ describe('simple YAML text', () => {
       fc.property(values, styleOf, (value, style) => {
         if (expectSameAsParser(style(value, stringify))) readCount += 1;
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
-    expect(readCount).toBeGreaterThan(200);
+    expect(readCount).toBeGreaterThan(runs(200));
   });
 
   test.each(SAMPLES.map((sample, index) => [index, sample]))(

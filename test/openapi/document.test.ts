@@ -5,6 +5,7 @@ import { load, type PlannedManifest } from '../../src/load.ts';
 import { streamOpenApi } from '../../src/openapi/document.ts';
 import { anyManifest } from '../support/any-manifest.ts';
 import { worldOf } from '../support/gateway.ts';
+import { runs } from '../support/runs.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is read as plain JSON
 type Json = Record<string, any>;
@@ -218,7 +219,7 @@ describe('any manifest', () => {
           ).toEqual(requests.map(([method, url]) => [method, url, result.plan.router.match(method, url)?.id]));
         },
       ),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Plan } from '../../src/plan/plan.ts';
 import { AUTH, bodyRoute, loadText, manifestOf, ROUTE, violationsOf } from '../manifest/support.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 
 function planOf(text: string): Plan {
   const { plan, problems } = loadText(text);
@@ -303,9 +304,9 @@ describe('the schema of a body', () => {
 
   test('runs patterns in linear time', () => {
     const schema = "{ type: string, pattern: '^(a+)+$' }";
-    const start = performance.now();
+    const start = cpuMs();
     expect(violations(schema, JSON.stringify(`${'a'.repeat(3_000)}!`))).toHaveLength(1);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(cpuMs() - start).toBeLessThan(2_000);
     expect(violations(schema, '"aaa"')).toEqual([]);
   });
 

@@ -6,6 +6,7 @@ import type { Plan } from '../../src/plan/plan.ts';
 import type { Route } from '../../src/plan/route-definition.ts';
 import { pairRoutes } from '../../src/plan/route-pairing.ts';
 import { parsePattern, patternKey } from '../../src/plan/routing/pattern.ts';
+import { runs } from '../support/runs.ts';
 
 interface Entry {
   readonly id: string;
@@ -86,7 +87,7 @@ describe('the comparison of two plans agrees with their routers', () => {
         const found = pairs.filter(({ request }) => !request?.url.includes(';'));
         expect(new Set(found.map(({ from, to }) => [from?.route.id, to?.route.id].join(' ')))).toEqual(expected);
       }),
-      { numRuns: 80 },
+      { numRuns: runs(80) },
     );
   });
 
@@ -110,7 +111,7 @@ describe('the comparison of two plans agrees with their routers', () => {
         const nowProtected = new Set(PATHS.flatMap((url) => accessOf(url, isNowProtected)));
         expect(new Set(comparePlans(old, next).nowProtected)).toEqual(nowProtected);
       }),
-      { numRuns: 80 },
+      { numRuns: runs(80) },
     );
   });
 });

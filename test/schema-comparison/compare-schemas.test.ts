@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { areEqualSchemas, compareSchemas } from '../../src/schema-comparison/compare-schemas.ts';
+import { runs } from '../support/runs.ts';
 import { comparedSchema } from './compared-schema.ts';
 
 function compare(old: unknown, next: unknown) {
@@ -125,6 +126,6 @@ it('finds a body for every schema that accepts a refused body', () => {
       const opened = bodies.find((one) => before.refuses(one) && now.accepts(one));
       if (opened !== undefined) expect(compare(old, next).looser, JSON.stringify(opened)).toBeDefined();
     }),
-    { numRuns: Number(process.env['SCHEMA_RUNS'] ?? 150) },
+    { numRuns: runs(150) },
   );
 }, 60_000);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { PatternAutomaton } from '../../src/schema-comparison/pattern-automaton.ts';
+import { runs } from '../support/runs.ts';
 import { loadableSchema } from './compared-schema.ts';
 
 const CHARACTERS = [
@@ -66,9 +67,9 @@ test('the automaton of a pattern matches the texts that the gateway accepts', ()
       }
       if (automaton?.matchesAll) expect(texts.every(accepts)).toBe(true);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
-  expect(matched).toBeGreaterThan(300);
+  expect(matched).toBeGreaterThan(runs(300));
 }, 120_000);
 
 test.each([

@@ -4,10 +4,11 @@ import { valueAt } from '../../src/plan/schema/schema-walk.ts';
 import { areEqualSchemas, compareSchemas } from '../../src/schema-comparison/compare-schemas.ts';
 import { accepts } from '../../src/schema-comparison/evaluate-schema.ts';
 import { normalizeSchema } from '../../src/schema-comparison/normalize-schema.ts';
+import { runs } from '../support/runs.ts';
 import { loadableSchema } from './compared-schema.ts';
 import { randomSchema, SMALL_VALUES, schemaPair } from './random-schemas.ts';
 
-const RUNS = Number(process.env['SCHEMA_RUNS'] ?? 100);
+const RUNS = runs(100);
 
 test('an example is found for every direction in which small values differ', () => {
   let count = 0;

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { IS_DEEP } from './runs.ts';
 
 export const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
@@ -22,10 +23,9 @@ export interface CliProcess {
 
 /** Starts the command line as a process in this folder. */
 export function startCli(args: readonly string[], cwd: string, env: Record<string, string> = {}): CliProcess {
-  const { NO_COLOR: _no, FORCE_COLOR: _force, ...inherited } = process.env;
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd,
-    env: { ...inherited, ...env },
+    env: { ...inheritedEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let out = '';
@@ -51,7 +51,52 @@ export function startCli(args: readonly string[], cwd: string, env: Record<strin
   return { child, out: () => out, err: () => err, waitFor, result };
 }
 
-/** Runs the command line until it exits. */
+/** The verbs that end by themselves and use nothing of the process but its working directory. */
+const OFFLINE_VERBS = new Set(['lint', 'explain', 'test', 'diff', 'routes', 'schema', 'fmt', 'init', 'completion']);
+
+/** The last run in this process. The runs take turns, since a process has one working directory. */
+let lastRun: Promise<unknown> = Promise.resolve();
+
+/** Runs the command line until it exits: in a new process, or in this one where the process makes no difference. */
 export function runCli(args: readonly string[], cwd: string, env: Record<string, string> = {}): Promise<CliResult> {
-  return startCli(args, cwd, env).result;
+  if (IS_DEEP || !OFFLINE_VERBS.has(args[0] ?? '')) return startCli(args, cwd, env).result;
+  const run = lastRun.then(() => runHere(args, cwd, env));
+  lastRun = run.catch(() => undefined);
+  return run;
+}
+
+async function runHere(argv: readonly string[], cwd: string, env: Record<string, string>): Promise<CliResult> {
+  const before = process.cwd();
+  let out = '';
+  let err = '';
+  process.chdir(cwd);
+  try {
+    const { main } = await import('../../src/cli/command-line.ts');
+    const code = await main(argv, (args) => ({
+      args,
+      env: { ...inheritedEnvironment(), ...env },
+      out: (text) => {
+        out += text;
+      },
+      err: (text) => {
+        err += text;
+      },
+      outColour: false,
+      errColour: false,
+      outIsTerminal: false,
+      errIsTerminal: false,
+      stop: new AbortController().signal,
+      onAbruptExit: () => undefined,
+      onSignal: () => undefined,
+      setHungThreadCheck: () => undefined,
+    }));
+    return { code, out, err };
+  } finally {
+    process.chdir(before);
+  }
+}
+
+function inheritedEnvironment(): NodeJS.ProcessEnv {
+  const { NO_COLOR: _no, FORCE_COLOR: _force, ...inherited } = process.env;
+  return inherited;
 }

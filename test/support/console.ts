@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { runCli } from './cli.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 const FILE = /^```yaml\n# ([\w.-]+\.yaml)\n([\s\S]*?)^```$/gm;
 const CONSOLE = /^```console\n\$ signing-gateway (.*)\n([\s\S]*?)^```$/gm;
@@ -17,7 +17,7 @@ const CONSOLE = /^```console\n\$ signing-gateway (.*)\n([\s\S]*?)^```$/gm;
 export async function expectConsoles(page: string, more: Record<string, string> = {}): Promise<number> {
   const file = new URL(`../../${page}`, import.meta.url);
   const text = readFileSync(file, 'utf8');
-  const folder = mkdtempSync(join(tmpdir(), 'docs-'));
+  const folder = temporaryFolder('docs');
   // The name's line stays, so that lines are those of the page.
   for (const [, name = '', body = ''] of text.matchAll(FILE)) writeFileSync(join(folder, name), `# ${name}\n${body}`);
   for (const [name, body] of Object.entries(more)) writeFileSync(join(folder, name), body);

@@ -46,7 +46,7 @@ export async function startSite(routes: string, options: { timeouts?: string } =
 }
 
 /** Waits until a condition is true. Fails with its description after a timeout. */
-export async function eventually(description: string, condition: () => boolean | Promise<boolean>, timeoutMs = 5_000) {
+export async function eventually(description: string, condition: () => boolean | Promise<boolean>, timeoutMs = 30_000) {
   const start = performance.now();
   while (!(await condition())) {
     if (performance.now() - start > timeoutMs) throw new Error(`not within ${timeoutMs} ms: ${description}`);

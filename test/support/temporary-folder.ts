@@ -1,12 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll } from 'vitest';
 
 const folders: string[] = [];
-afterAll(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
 
 /** Creates a temporary folder with these files, by relative path. It is removed after the last test of the file. */
 export function temporaryFolder(name: string, files: Readonly<Record<string, string>> = {}): string {
@@ -17,4 +13,9 @@ export function temporaryFolder(name: string, files: Readonly<Record<string, str
     writeFileSync(join(folder, path), text);
   }
   return folder;
+}
+
+/** Removes the folders. `setup.ts` calls it after the tests of each file. */
+export function removeTemporaryFolders(): void {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 }

@@ -182,12 +182,17 @@ describe('/decisions', () => {
   it('counts skipped decisions, and prefers refused requests', async () => {
     const stream = await openStream();
     const before = site.lines.length;
-    await Promise.all(Array.from({ length: 400 }, () => send('/open/a')));
-    await send('/nowhere');
-    await eventually('all requests are logged', () => site.lines.length === before + 401);
     const skipped = () => stream.events('skipped').reduce((sum, { count }) => sum + Number(count), 0);
-    await eventually('all decisions are sent or counted', () => stream.events('decision').length + skipped() === 401);
-    expect(skipped()).toBeGreaterThan(0);
+    let sent = 0;
+    // A busy machine may send one batch so slowly that nothing has to be skipped.
+    await eventually('decisions are skipped', async () => {
+      await Promise.all(Array.from({ length: 400 }, () => send('/open/a')));
+      await send('/nowhere');
+      sent += 401;
+      return skipped() > 0;
+    });
+    await eventually('all requests are logged', () => site.lines.length === before + sent);
+    await eventually('all decisions are sent or counted', () => stream.events('decision').length + skipped() === sent);
     expect(stream.events('decision').some(({ refusal }) => refusal === 'route_unknown')).toBe(true);
     await stream.close();
   });

@@ -55,11 +55,6 @@ function chunked(chunks: string): string {
   return withFraming('Transfer-Encoding: chunked', chunks);
 }
 
-/** Parsers skip empty lines before a response (RFC 9112 section 2.2), so these are not surplus. */
-function surplus(name: string): { isLateSurplus?: true } {
-  return name === 'an empty line' ? {} : { isLateSurplus: true };
-}
-
 const STATUS = 'RFC 9112 section 4';
 
 const STATUS_LINES: HostileResponse[] = [
@@ -497,7 +492,7 @@ const SURPLUSES: HostileResponse[] = [
     {
       name: `does not forward surplus bytes shortly after a body: ${name}`,
       bytes: [OK, extra],
-      ...surplus(name),
+      isLateSurplus: true,
       expect: ['forwarded'],
       source: SURPLUS,
     },
@@ -505,7 +500,7 @@ const SURPLUSES: HostileResponse[] = [
       name: `does not forward surplus bytes from an idle upstream connection: ${name}`,
       bytes: OK,
       lateBytes: extra,
-      ...surplus(name),
+      isLateSurplus: true,
       expect: ['forwarded'],
       source: SURPLUS,
     },

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isExactDouble } from '../../../src/plan/body/exact-double.ts';
+import { cpuMs } from '../../support/cpu-time.ts';
 
 test.each([
   '0',
@@ -69,9 +70,9 @@ describe('the text of any double', () => {
   });
 
   test('is checked in linear time', () => {
-    const start = performance.now();
+    const start = cpuMs();
     for (const text of [`1${'0'.repeat(1_000_000)}1`, `0.${'0'.repeat(1_000_000)}1`, `${'9'.repeat(1_000_000)}e1`])
       isExactDouble(text);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(cpuMs() - start).toBeLessThan(2_000);
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseMediaType } from '../../../src/plan/body/media-type.ts';
+import { cpuMs } from '../../support/cpu-time.ts';
 
 test.each([
   ['text/csv', 'text/csv', {}],
@@ -15,8 +16,8 @@ test.each([
 test('parses or refuses any text in linear time', () => {
   const part = fc.constantFrom('a/b', ';', ' ', '\t', 'c=', '"', '\\', 'd', ',', '=');
   fc.assert(fc.property(fc.array(part), (parts) => void parseMediaType(parts.join(''))));
-  const start = performance.now();
+  const start = cpuMs();
   for (const text of [' ', '; a=b', '; a="\\"', '; ', 'a', ';a="'])
     expect(parseMediaType(`a/b${text.repeat(16_384 / text.length)}!(`)).toBeUndefined();
-  expect(performance.now() - start).toBeLessThan(200);
+  expect(cpuMs() - start).toBeLessThan(200);
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readRequestTarget } from '../../../src/gateway/request/request-target.ts';
 import { PatternError, parsePattern, patternKey } from '../../../src/plan/routing/pattern.ts';
+import { runs } from '../../support/runs.ts';
 
 const literal = (text: string) => ({ kind: 'literal', text });
 
@@ -118,7 +119,7 @@ test('parses any text or throws a PatternError', () => {
         }
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 
@@ -176,7 +177,7 @@ test('accepts only literal paths that the path guard accepts in requests', () =>
       }
       expect(readRequestTarget(text, 'h').path).toBe(text);
     }),
-    { numRuns: 5000 },
+    { numRuns: runs(5000) },
   );
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { load } from '../../../src/load.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { type Pattern, parsePattern } from '../../../src/plan/routing/pattern.ts';
+import { runs } from '../../support/runs.ts';
 
 type Entry = readonly [method: string, path: string, access?: 'public' | 'protected', more?: object];
 
@@ -74,7 +75,7 @@ describe('the most specific route takes precedence', () => {
         for (const asked of paths)
           expect([asked, router.match('GET', asked)?.path]).toEqual([asked, best(patterns, asked)]);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });
@@ -408,7 +409,7 @@ describe('a protected path is never reached through a public route', () => {
         for (const method of ['GET', 'HEAD', 'POST'])
           expect([asked, both.router.match(method, asked)?.access]).not.toEqual([asked, 'public']);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -531,7 +532,7 @@ describe('a path with an encoded slash', () => {
         const asked = upper ? path.toUpperCase() : path;
         expect([asked, both.router.match('GET', asked)?.access]).not.toEqual([asked, 'public']);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

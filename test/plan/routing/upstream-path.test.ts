@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { readRequestTarget } from '../../../src/gateway/request/request-target.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { loadText, manifestOf, problemOf } from '../../manifest/support.ts';
+import { runs } from '../../support/runs.ts';
 
 function route(path: string, replace: string, replacement: string, more = ''): string {
   const quoted = JSON.stringify({ replace, with: replacement });
@@ -90,10 +91,10 @@ describe('the upstream path', () => {
           expect(upstream.endsWith(requestPath.slice(prefix === '/' ? 0 : prefix.length))).toBe(true);
         },
       ),
-      { numRuns: 4_000 },
+      { numRuns: runs(4_000) },
     );
-    expect(loaded).toBeGreaterThan(500);
-    expect(passed).toBeGreaterThan(200);
+    expect(loaded).toBeGreaterThan(runs(500));
+    expect(passed).toBeGreaterThan(runs(200));
   });
 });
 

@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from '../../../src/plan/schema/base64-keywords.ts';
 import { bodyRoute, loadText, manifestOf, violationsOf } from '../../manifest/support.ts';
+import { cpuMs } from '../../support/cpu-time.ts';
+import { runs } from '../../support/runs.ts';
 
 function validatorOf(schema: string) {
   const loaded = loadText(manifestOf('', bodyRoute(schema)));
@@ -47,7 +49,7 @@ describe('contentEncoding: base64', () => {
         const isSame = Buffer.from(any, 'base64').toString('base64') === any;
         expect([any, unlimited(any).length === 0]).toEqual([any, isSame]);
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     );
   });
 
@@ -61,10 +63,10 @@ describe('contentMaxBytes', () => {
 
   test('measures 10 MB of text fast, without decoding it', () => {
     const text = Buffer.alloc(7_500_000).toString('base64');
-    const start = performance.now();
+    const start = cpuMs();
     expect(CONTENT_ENCODING.validate('base64', text)).toBe(true);
     expect(CONTENT_MAX_BYTES.compile('7500000B')(text)).toBe(true);
     expect(CONTENT_MAX_BYTES.compile('7499999B')(text)).toBe(false);
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(cpuMs() - start).toBeLessThan(1_000);
   });
 });

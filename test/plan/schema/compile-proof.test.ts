@@ -5,6 +5,7 @@ import { load } from '../../../src/load.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { runToEnd } from '../../../src/plan/sliced-work.ts';
 import { bodyRoute, manifestOf } from '../../manifest/support.ts';
+import { runs } from '../../support/runs.ts';
 
 const SHARED = ['A', 'B', 'default'];
 const PLACES = ['', '/properties/a', '/items', '/default', '/allOf/0', '/$defs/a', '/not', '/examples/0', '/enum/0'];
@@ -75,7 +76,7 @@ describe('a schema of a manifest that loads', () => {
         count += 1;
         runToEnd(plan.compilations.compileAhead(Number.POSITIVE_INFINITY));
       }),
-      { numRuns: Number(process.env['RUNS'] ?? 1_000) },
+      { numRuns: runs(1_000) },
     );
     expect(count).toBeGreaterThan(20);
   });
@@ -92,7 +93,7 @@ describe('a schema of a manifest that loads', () => {
           expect(problems).toEqual(loadSchemas(named(shared), body).problems);
         }
       }),
-      { numRuns: Number(process.env['RUNS'] ?? 200) },
+      { numRuns: runs(200) },
     );
     expect(count).toBeGreaterThan(20);
   });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bodyRoute, loadText, manifestOf, violationsOf } from '../../manifest/support.ts';
+import { runs } from '../../support/runs.ts';
 import { isValidBy } from './naive-evaluator.ts';
 
 /** Some names are those of inherited members, which a careless comparison calls. */
@@ -65,7 +66,7 @@ test('random schemas accept the values that a naive evaluator accepts', () => {
         expect([one, isAccepted]).toEqual([one, isValidBy(written, one, { Shared: SHARED })]);
       }
     }),
-    { numRuns: 250 },
+    { numRuns: runs(250) },
   );
 });
 
@@ -147,6 +148,6 @@ test('random broken schemas are problems in the words of the gateway', () => {
         expect(range.line).toBe(5);
       }
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   );
 });

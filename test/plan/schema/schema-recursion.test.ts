@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { bodyRoute, loadText, manifestOf } from '../../manifest/support.ts';
+import { cpuMs } from '../../support/cpu-time.ts';
 
 const load = (node: string, others = '') =>
   loadText(manifestOf(`schemas:\n  Node: ${node}\n${others}`, bodyRoute("{ $ref: '#/schemas/Node' }")));
@@ -77,7 +78,7 @@ describe('a schema that validates a member once at each level', () => {
     const { plan, problems } = load(node, others);
     expect(problems).toEqual([]);
     const validate = plan?.routes[0]?.body?.validate;
-    const start = performance.now();
+    const start = cpuMs();
     for (const [open, end] of [
       ['{"kid":', '}'],
       ['[', ']'],
@@ -87,6 +88,6 @@ describe('a schema that validates a member once at each level', () => {
       const levels = Math.floor(62 / (open.match(/[[{]/g)?.length ?? 1));
       void validate?.(Buffer.from(`${open.repeat(levels)}1${end.repeat(levels)}`));
     }
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(cpuMs() - start).toBeLessThan(1_000);
   });
 });

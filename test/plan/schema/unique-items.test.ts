@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { UNIQUE_ITEMS } from '../../../src/plan/schema/unique-items.ts';
+import { cpuMs } from '../../support/cpu-time.ts';
+import { runs } from '../../support/runs.ts';
 
 const areUnique = (items: readonly unknown[]) => UNIQUE_ITEMS.validate(true, items);
 
@@ -40,14 +42,14 @@ test('agrees with a comparison of every pair', () => {
       const hasTwins = all.some((one, index) => all.slice(0, index).some((other) => isDeepStrictEqual(one, other)));
       expect(areUnique(all)).toBe(!hasTwins);
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   );
 });
 
 test('compares a hundred thousand objects in linear time', () => {
   const items = Array.from({ length: 100_000 }, (_, index) => ({ a: [index], b: 'x' }));
-  const start = performance.now();
+  const start = cpuMs();
   expect(areUnique(items)).toBe(true);
   expect(areUnique([...items, items[7]])).toBe(false);
-  expect(performance.now() - start).toBeLessThan(3_000);
+  expect(cpuMs() - start).toBeLessThan(3_000);
 });

@@ -316,7 +316,7 @@ describe.each<[string, (changes?: object) => Verifier, Identity['respond'], Iden
   test('has at most two thousand pending requests', async () => {
     const open: Parameters<Identity['respond']>[] = [];
     identity.respond = (...request) => void open.push(request);
-    const verifier = make();
+    const verifier = make({ timeout: '60s' });
     const waiting = Array.from({ length: 2_000 }, (_, index) => outcomeOf(verifier, `t${index}`));
     expect(await verifier.verify('one-more')).toEqual({ code: 'keys_unavailable', cause: 'too_many_requests' });
     await eventually('the requests arrive', () => open.length === 64);

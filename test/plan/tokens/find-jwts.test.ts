@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findJwts } from '../../../src/plan/tokens/find-jwts.ts';
+import { cpuMs } from '../../support/cpu-time.ts';
 
 const part = (text: string) => Buffer.from(text).toString('base64url');
 const JWT = `${part('{"alg":"ES256"}')}.${part('{"sub":"a"}')}.c2ln`;
@@ -136,8 +137,8 @@ test('a megabyte of almost-JWTs is searched in linear time', () => {
     `${part('{"alg":1}')}.`,
   ];
   for (const piece of pieces) {
-    const start = performance.now();
+    const start = cpuMs();
     findJwts(piece.repeat(1_000_000 / piece.length));
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(cpuMs() - start).toBeLessThan(2_000);
   }
 });

@@ -3,6 +3,7 @@ import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
 import { toRe2 } from '../../../../src/plan/schema/pattern/ecma-pattern.ts';
 import { bodyRoute, loadText, manifestOf, violationsOf } from '../../../manifest/support.ts';
+import { runs } from '../../../support/runs.ts';
 
 const PATTERNS = [
   '^.$',
@@ -154,7 +155,7 @@ test('random patterns match the same texts as in ECMAScript', () => {
       for (const text of texts.map((characters) => characters.join('')))
         expect([pattern, text, actual.matcher(text).find()]).toEqual([pattern, text, expected.test(text)]);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

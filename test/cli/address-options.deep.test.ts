@@ -10,6 +10,7 @@ import { type CliProcess, runCli, startCli } from '../support/cli.ts';
 import { freePort } from '../support/free-port.ts';
 import { worldOf } from '../support/gateway.ts';
 import '../support/seed.ts';
+import { runs } from '../support/runs.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const started: CliProcess[] = [];
@@ -168,7 +169,7 @@ describe('load with overrides', () => {
           expect(resultOf(textOf(listen, adminOf?.(adminAddress)), overrides)).toEqual(expected);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

@@ -14,11 +14,12 @@ import { adminContextOf } from '../support/admin.ts';
 import { anySettings, SETTING_ENV, SETTING_FILES } from '../support/any-setting.ts';
 import { runCli, startCli } from '../support/cli.ts';
 import { exchangeBytes } from '../support/raw.ts';
+import { runs } from '../support/runs.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
-/** The number of manifests; LINT_MANIFESTS overrides it. */
-const MANIFESTS = Number(process.env['LINT_MANIFESTS'] ?? 150);
+/** The number of manifests. */
+const MANIFESTS = runs(150);
 /** The errors of a machine without IPv6, which `lint` cannot know. */
 const WITHOUT_IPV6 = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
 

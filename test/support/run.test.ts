@@ -1,0 +1,56 @@
+import { existsSync, globSync, mkdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { TestProject } from 'vitest/node';
+import setUp from './run.ts';
+import { runs } from './runs.ts';
+
+const before = process.env['TMPDIR'];
+const printed: string[] = [];
+
+beforeEach(() => void vi.spyOn(console, 'log').mockImplementation((line) => void printed.push(line)));
+afterEach(() => {
+  vi.restoreAllMocks();
+  printed.length = 0;
+  if (before === undefined) delete process.env['TMPDIR'];
+  else process.env['TMPDIR'] = before;
+});
+
+const start = (mode: string) => setUp({ config: { mode } } as TestProject);
+
+describe('a run of the tests', () => {
+  it('has a temporary folder of its own and removes it', () => {
+    const outer = tmpdir();
+    const end = start('test');
+    const folder = tmpdir();
+    expect([folder === outer, existsSync(folder)]).toEqual([false, true]);
+    mkdirSync(join(folder, 'node-compile-cache'));
+    end();
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  it('fails if a test left a file in the folder, and removes it', () => {
+    const end = start('test');
+    const folder = tmpdir();
+    writeFileSync(join(folder, 'rest.txt'), '');
+    expect(end).toThrow('tests left temporary files: rest.txt');
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  it('prints the seed, and how many files it leaves out', () => {
+    start('test')();
+    expect(printed[0]).toMatch(/^Random tests use seed \d+\. /);
+    expect(printed[1]).toContain(`Left out: ${globSync('test/**/*.deep.test.ts').length} files of deep tests (`);
+    expect(printed[1]).toContain('"npm run test:deep" runs everything.');
+  });
+
+  it('leaves nothing out in the mode deep', () => {
+    start('deep')();
+    expect(printed).toHaveLength(1);
+  });
+
+  it('has all cases of a small random test, and at least ten of a large one', () => {
+    for (const count of [3, 10, 100, 5_000]) expect(runs(count)).toBeGreaterThanOrEqual(Math.min(count, 10));
+  });
+});
