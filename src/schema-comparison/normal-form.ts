@@ -63,8 +63,7 @@ function normalizeMap(schema: Schema, context: NormalizationContext): unknown {
   const enumerated = keepsEvaluated || isOrdered ? undefined : acceptedEnum(own, context);
   if (enumerated !== undefined) return enumSchema(enumerated);
   const keywords = normalizeKeywords(rest, inner, isOrdered);
-  if (keywords === false || parts.includes(false))
-    return keepsEvaluated || isOrdered ? { ...rest, allOf: parts } : false;
+  if (keywords === false || parts.includes(false)) return isOrdered ? { ...rest, allOf: parts } : false;
   if (keepsEvaluated || isOrdered) return withParts(keywords, parts, isOrdered);
   const merged = mergeSchemas([keywords, ...parts]);
   const values = isMap(merged) && !hasStandIn(merged) ? acceptedEnum(merged, context) : undefined;

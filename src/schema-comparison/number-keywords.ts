@@ -40,7 +40,7 @@ function reachesNumbers(root: SchemaRoot, reference: string): boolean {
 export function namesNumbers(schema: unknown): boolean {
   for (const { key, value } of keywordsOf(schema, [])) {
     charge(KEYWORD_COST);
-    if (NUMERIC.has(key) || key === 'uniqueItems') return true;
+    if (NUMERIC.has(key) || (key === 'uniqueItems' && value === true)) return true;
     if (key === 'type' && [value].flat().includes('integer')) return true;
     if (key === 'format' && NUMBER_FORMATS.has(String(value))) return true;
     if ((key === 'enum' || key === 'const') && containsNumber(value)) return true;

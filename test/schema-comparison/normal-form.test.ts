@@ -24,6 +24,7 @@ const EQUAL: readonly Case[] = [
   ['names with equal patterns', { patternProperties: { '^x.*': TEXT } }, { patternProperties: { '^x': TEXT } }],
   ['a double negation', { type: 'integer' }, { not: { not: { type: 'integer' } } }],
   ['a condition without effect', { type: 'integer' }, { type: 'integer', if: { type: 'object' }, else: true }],
+  ['uniqueItems: false in a condition', { not: { const: null } }, { not: { const: null, uniqueItems: false } }],
   ['an only branch in a condition', { not: { minimum: 1 } }, { not: { oneOf: [{ minimum: 1 }] } }],
   ['additionalProperties: true', OBJECT, { ...OBJECT, additionalProperties: true }],
   ['additionalProperties: {}', OBJECT, { ...OBJECT, additionalProperties: {} }],
@@ -55,6 +56,11 @@ const EQUAL: readonly Case[] = [
   ['no members', { type: 'object', additionalProperties: false }, { type: 'object', maxProperties: 0 }],
   ['members without a schema', { ...OBJECT, properties: { a: TEXT, b: {} } }, OBJECT],
   ['a double negation of nothing', { not: false }, true],
+  [
+    'two ways to refuse every value',
+    { unevaluatedProperties: TEXT, not: {} },
+    { unevaluatedProperties: false, not: true },
+  ],
   [
     'a renamed recursion',
     { $ref: '#/schemas/Tree' },

@@ -8,6 +8,7 @@ import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from './base64-keywords.ts';
 import { charge } from './cost-budget.ts';
 import { NUMBER_FORMATS, TEXT_FORMATS } from './formats/formats.ts';
 import { HIDDEN } from './hidden-keywords.ts';
+import { flattenLongKeywords } from './long-keywords.ts';
 import { MULTIPLE_OF } from './multiple-of.ts';
 import { toRe2 } from './pattern/ecma-pattern.ts';
 import { UnsupportedPattern } from './pattern/unsupported-pattern.ts';
@@ -15,11 +16,12 @@ import { PREFIX_ITEMS } from './prefix-items.ts';
 import { referencedPaths } from './reference-order.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { isSchema, referencePath, valueAt } from './schema-walk.ts';
+import { UNEVALUATED_ITEMS } from './unevaluated-items.ts';
 import { UNIQUE_ITEMS } from './unique-items.ts';
 import { withAddedKeywords } from './with-added-keywords.ts';
 
 /** Keywords of ajv that are wrong, slow, or validate nothing. */
-const REPLACED = [CONST, ENUM, PREFIX_ITEMS, UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING] as const;
+const REPLACED = [CONST, ENUM, PREFIX_ITEMS, UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING, UNEVALUATED_ITEMS] as const;
 
 /** A configured ajv with the schemas of one root. */
 export interface AjvValidator {
@@ -45,13 +47,15 @@ export function createAjvValidator(root: SchemaRoot, allErrors: boolean): AjvVal
     // Errors then refer to their schema, which has the author's description.
     verbose: true,
     logger: false,
-    code: { regExp: linearRegExp },
+    // Optimizing the code takes as long as generating it. Only the search for all errors, which is rare, goes without.
+    code: { regExp: linearRegExp, optimize: !allErrors },
   });
   addFormats(ajv);
   for (const { keyword } of REPLACED) ajv.removeKeyword(String(keyword));
   for (const keyword of [...REPLACED, CONTENT_MAX_BYTES, COST, EVALUATED, EXACT_NUMBERS, HIDDEN])
     ajv.addKeyword(keyword);
   ajv.addKeyword({ keyword: 'errorMessage', schemaType: 'string' });
+  flattenLongKeywords(ajv);
   const add = createSchemaAdder(ajv, root);
   const compileAt = (path: Path): ValidateFunction => {
     const validate = ajv.getSchema(add(path));

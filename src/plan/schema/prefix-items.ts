@@ -15,12 +15,13 @@ export const PREFIX_ITEMS: CodeKeywordDefinition = {
     const schemas: readonly unknown[] = context.schema;
     if (it.opts.unevaluated && it.items !== true) it.items = mergeEvaluated.items(gen, schemas.length, it.items);
     const isValid = gen.name('valid');
-    for (const index of schemas.keys()) {
-      gen.var(isValid, true);
-      gen.if(_`${data}.length > ${index}`, () => {
+    gen.var(isValid, true);
+    const mayContinue = context.allErrors ? _`true` : isValid;
+    // Nested code would overflow the stack if thousands of items have a schema.
+    for (const index of schemas.keys())
+      gen.if(_`${mayContinue} && ${data}.length > ${index}`, () => {
         context.subschema({ keyword: 'prefixItems', schemaProp: index, dataProp: index }, isValid);
       });
-      context.ok(isValid);
-    }
+    context.ok(isValid);
   },
 };

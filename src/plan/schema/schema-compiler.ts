@@ -103,5 +103,8 @@ export function redactRoot({ schemas, routes, files }: SchemaRoot, { redactValue
 }
 
 function reasonOf(error: unknown): string {
+  // The generated code, or the code that generates it, overflowed the stack.
+  if (error instanceof RangeError)
+    return 'it is too large, or its schemas are nested too deeply; write fewer keywords, or move parts of it to "schemas"';
   return error instanceof Error ? error.message.replace(/^strict mode: /, '') : String(error);
 }
