@@ -19,7 +19,9 @@ export function readCost(pid: number): ProcessCost {
 function ownCost(pid: number): ProcessCost {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const megabytes = (key: string) => Number(new RegExp(`^${key}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024;
-  const threads = readdirSync(`/proc/${pid}/task`).map((id) => readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8'));
+  const threads = readdirSync(`/proc/${pid}/task`).map((id) =>
+    readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8'),
+  );
   const processorMs = threads.reduce((total, text) => total + Number(text.split(' ')[0]), 0) / NANOSECONDS_PER_MS;
   return { residentMb: megabytes('VmRSS'), maxResidentMb: megabytes('VmHWM'), processorMs };
 }

@@ -62,7 +62,8 @@ try {
 }
 
 async function run(name: string, bench: Bench): Promise<Result | undefined> {
-  if (name === 'gateway (installed)' && !existsSync(fileURLToPath(new URL('../dist', import.meta.url)))) return undefined;
+  if (name === 'gateway (installed)' && !existsSync(fileURLToPath(new URL('../dist', import.meta.url))))
+    return undefined;
   const start = performance.now();
   const subject = await launchSubject(name, bench);
   if (subject === undefined) return undefined;

@@ -91,12 +91,7 @@ export function onLoadCpu(command: string, args: readonly string[]): [string, st
   return ['taskset', ['-c', LOAD_CPU, command, ...args]];
 }
 
-function gateway(
-  { folder, keys, upstream }: Bench,
-  port: number,
-  routes: number,
-  entry = 'src/cli/main.ts',
-): Command {
+function gateway({ folder, keys, upstream }: Bench, port: number, routes: number, entry = 'src/cli/main.ts'): Command {
   const file = join(folder, `gateway-${routes}.yaml`);
   writeFileSync(file, manifestText(port, upstream, keys.jwks, routes));
   return {
