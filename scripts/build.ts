@@ -6,6 +6,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type OutputAsset, type OutputChunk } from 'rolldown';
@@ -17,6 +18,9 @@ const EXTERNAL_PACKAGES = ['@opentelemetry/api', '@prometheus-io/client', 'jose'
  * take 10 MB and 40 ms of each start.
  */
 const UNUSED_BY_PROXY = ['node:https', 'node:http2', 'node:tls', 'follow-redirects', 'debug'];
+/** Packages with both kinds of modules. Their CommonJS modules can run on first use; the others are CommonJS anyway. */
+const LAZY_PACKAGES = ['re2js', 'csv-parse/sync'];
+const require = createRequire(import.meta.url);
 const UNUSED_MODULE = '\0unused-by-proxy';
 
 rmSync(join(ROOT, 'dist'), { recursive: true, force: true });
@@ -41,8 +45,9 @@ await build({
       // A function, because `debug` exports one that returns one.
       load: (id) => (id === UNUSED_MODULE ? 'module.exports = () => () => undefined;' : undefined),
     },
-    { name: 'ascii', generateBundle: (_options, bundle) => Object.values(bundle).forEach(escapeNonAscii) },
+    { name: 'chunks', generateBundle: (_options, bundle) => Object.values(bundle).forEach(finishChunk) },
   ],
+  resolve: { alias: Object.fromEntries(LAZY_PACKAGES.map((name) => [name, require.resolve(name)])) },
   output: {
     dir: 'dist',
     format: 'esm',
@@ -57,9 +62,20 @@ cpSync(join(ROOT, 'src/admin/page'), join(ROOT, 'dist/cli/page'), {
   filter: (path) => !path.endsWith('tsconfig.json'),
 });
 
-/** V8 holds a text in two bytes a character if one of them is not in Latin-1. Runs after the minifier, which removes escapes. */
-function escapeNonAscii(output: OutputAsset | OutputChunk): void {
-  if (output.type === 'chunk') output.code = output.code.replaceAll(/[^\x00-\x7f]/g, toEscape);
+/** Runs after the minifier, which would remove the escapes. */
+function finishChunk(output: OutputAsset | OutputChunk): void {
+  // V8 holds a text in two bytes a character if one of them is not in Latin-1.
+  if (output.type === 'chunk') output.code = loadOnFirstUse(output.code).replaceAll(/[^\x00-\x7f]/g, toEscape);
+}
+
+/**
+ * Runs CommonJS packages on first use instead of at the start: a manifest of the usual form needs no YAML parser, and one without
+ * body schemas no ajv. `require_x` runs its module once.
+ */
+function loadOnFirstUse(code: string): string {
+  return code
+    .matchAll(/var (import_[\w$]+)=(require_[\w$]+)\(\);/g)
+    .reduce((text, [statement, name, load]) => text.replace(statement, '').replaceAll(name as string, `(${load}())`), code);
 }
 
 function toEscape(character: string): string {
