@@ -75,7 +75,10 @@ function finishChunk(output: OutputAsset | OutputChunk): void {
 function loadOnFirstUse(code: string): string {
   return code
     .matchAll(/var (import_[\w$]+)=(require_[\w$]+)\(\);/g)
-    .reduce((text, [statement, name, load]) => text.replace(statement, '').replaceAll(name as string, `(${load}())`), code);
+    .reduce(
+      (text, [statement, name, load]) => text.replace(statement, '').replaceAll(name as string, `(${load}())`),
+      code,
+    );
 }
 
 function toEscape(character: string): string {
