@@ -6,9 +6,9 @@ import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { Auth } from '../plan/tokens/auth.ts';
 import { createCodeFramer } from '../problem/code-frame.ts';
-import type { Severity } from '../problem/finding.ts';
+import { type Range, SEVERITY_RANKS, type Severity } from '../problem/finding.ts';
 import { printable } from '../problem/printable.ts';
-import type { Problem, Range } from '../problem/problem.ts';
+import type { Problem } from '../problem/problem.ts';
 
 export const STYLES = { error: 'red', warning: 'yellow', info: 'cyan' } as const satisfies Record<Severity, Style>;
 
@@ -18,8 +18,12 @@ export function paint(text: string, style: Style, colour: boolean): string {
   return colour ? styleText(style, text, { validateStream: false }) : text;
 }
 
+/** Nobody reads more at once, and the frames of 100,000 problems have 50 MB. */
+const MAX_SHOWN_PROBLEMS = 500;
+
 /**
- * Formats problems for a person, in reading order. Each one begins with `file:line:column`.
+ * Formats problems for a person, in reading order. Each one begins with `file:line:column`. Of very many, shows the most severe
+ * ones, and says how many more there are.
  *
  * @param texts the text of the file that has the problems, or the sources of all files; code frames quote from it
  */
@@ -29,7 +33,19 @@ export function formatProblems(
   colour: boolean,
 ): string {
   const frameOf = createCodeFramer(problems, texts);
-  return problems.map((problem) => `${formatProblem(problem, frameOf(problem), colour)}\n`).join('\n');
+  const shown = mostSevere(problems);
+  const parts = shown.map((problem) => `${formatProblem(problem, frameOf(problem), colour)}\n`);
+  const more = problems.length - shown.length;
+  if (more > 0) parts.push(`and ${pluralize(more, 'more problem')}, which are not more severe\n`);
+  return parts.join('\n');
+}
+
+/** Returns the problems that are shown, in their order. */
+function mostSevere(problems: readonly Problem[]): readonly Problem[] {
+  if (problems.length <= MAX_SHOWN_PROBLEMS) return problems;
+  const bySeverity = problems.toSorted((a, b) => SEVERITY_RANKS[b.severity] - SEVERITY_RANKS[a.severity]);
+  const shown = new Set(bySeverity.slice(0, MAX_SHOWN_PROBLEMS));
+  return problems.filter((problem) => shown.has(problem));
 }
 
 function formatProblem(problem: Problem, frame: string, colour: boolean): string {

@@ -57,10 +57,14 @@ export function createExplainContext(
     entry: manifest.routes[index],
     routePath: ['routes', index],
     allowedMethods: record.path === undefined ? [] : plan.router.allowedMethods(path),
-    nearestPath: didYouMean(
-      path,
-      plan.routes.map(({ path }) => path),
-    ),
+    // With thousands of routes, the search takes longer than the request.
+    nearestPath:
+      record.route === undefined
+        ? didYouMean(
+            path,
+            plan.routes.map(({ path }) => path),
+          )
+        : undefined,
     upstreamUrl,
   };
 }

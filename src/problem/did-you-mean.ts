@@ -5,7 +5,7 @@ const MAX_WORDS = 500;
 
 /**
  * Returns the nearest known word, or `undefined`. A word is near if at most a third of its letters differ, two letters are
- * swapped, or one word is the start of the other. Letter case, `-` and `_` are ignored.
+ * swapped, or one word is the start of the other. Letter case, `-` and `_` are ignored. Never returns the written word itself.
  */
 export function didYouMean(written: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
@@ -17,8 +17,9 @@ export function didYouMean(written: string, known: readonly string[]): string | 
     }
   }
   const folded = fold(written);
-  const isPart = (word: string) => isPrefix(folded, fold(word)) || isPrefix(fold(word), folded);
-  return best ?? known.slice(0, MAX_WORDS).find(isPart);
+  const isPart = (other: string, index: number) =>
+    known[index] !== written && (isPrefix(folded, other) || isPrefix(other, folded));
+  return best ?? known[foldedWords(known).findIndex(isPart)];
 }
 
 /** Returns the only near word; `undefined` if there are several. */
@@ -29,10 +30,26 @@ export function onlyNearMatch(written: string, known: readonly string[]): string
 
 function nearMatches(written: string, known: readonly string[]): { word: string; steps: number }[] {
   const folded = fold(written);
-  return known
-    .slice(0, MAX_WORDS)
-    .map((word) => ({ word, steps: distance(folded, fold(word)) }))
-    .filter(({ word, steps }) => steps <= Math.max(isAnagram(folded, fold(word)) ? 2 : 1, Math.floor(word.length / 3)));
+  const matches: { word: string; steps: number }[] = [];
+  for (const [index, other] of foldedWords(known).entries()) {
+    const word = known[index] ?? '';
+    if (word === written) continue;
+    const limit = Math.max(2, Math.floor(word.length / 3));
+    if (Math.abs(other.length - folded.length) > limit) continue;
+    const steps = distance(folded, other);
+    if (steps <= Math.max(1, Math.floor(word.length / 3)) || (steps === 2 && isAnagram(folded, other)))
+      matches.push({ word, steps });
+  }
+  return matches;
+}
+
+const FOLDED_WORDS = new WeakMap<readonly string[], string[]>();
+
+/** Returns the folded words of a list, once for all the misspelt names that are compared with it. */
+function foldedWords(known: readonly string[]): string[] {
+  const folded = FOLDED_WORDS.get(known) ?? known.slice(0, MAX_WORDS).map(fold);
+  FOLDED_WORDS.set(known, folded);
+  return folded;
 }
 
 function isAnagram(one: string, other: string): boolean {
@@ -45,13 +62,10 @@ function isPrefix(start: string, word: string): boolean {
 
 /**
  * Returns `; did you mean "x"?`, and the first character that only looks like one of x. If no word is near, lists the valid
- * ones: `; write one of: a, b`. Never suggests the written word itself, which is then rejected for another reason.
+ * ones: `; write one of: a, b`.
  */
 export function suggestion(written: string, known: readonly string[]): string {
-  const near = didYouMean(
-    written,
-    known.slice(0, MAX_WORDS).filter((word) => word !== written),
-  );
+  const near = didYouMean(written, known);
   if (near !== undefined) return `; did you mean "${near}"?${strayCharacter(written, near)}`;
   if (known.length === 0) return '';
   const words = known.slice(0, 12).join(', ');

@@ -8,7 +8,7 @@ export const stylish: Reporter = ({ sources, problems }, colour) =>
     .map(({ path }) => {
       const inFile = problems.filter(({ file }) => file === path);
       const locations = inFile.map(({ range }) => `${range.line}:${range.column}`);
-      const width = Math.max(0, ...locations.map(({ length }) => length));
+      const width = locations.reduce((widest, { length }) => Math.max(widest, length), 0);
       const lines = inFile.map(({ severity, message, rule }, index) => {
         const location = paint((locations[index] ?? '').padEnd(width), 'dim', colour);
         const level = paint(severity.padEnd('warning'.length), STYLES[severity], colour);
