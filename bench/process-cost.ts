@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** What the kernel reports about a process and its children, such as the workers of nginx. */
+/** The memory and processor time of a process and its children, such as the workers of nginx, as the kernel reports them. */
 export interface ProcessCost {
   readonly residentMb: number;
   /** The highest resident memory so far. */

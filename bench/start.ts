@@ -22,7 +22,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '7' },
     seconds: { type: 'string', default: '5' },
     idle: { type: 'string', default: '5' },
-    subjects: { type: 'string', default: 'gateway (installed),gateway,http-proxy-3,nginx,haproxy,caddy' },
+    subjects: { type: 'string', default: 'gateway (image),gateway,http-proxy-3,nginx,haproxy,caddy' },
   },
 });
 const POLL_MS = 2;
@@ -62,8 +62,7 @@ try {
 }
 
 async function run(name: string, bench: Bench): Promise<Result | undefined> {
-  if (name === 'gateway (installed)' && !existsSync(fileURLToPath(new URL('../dist', import.meta.url))))
-    return undefined;
+  if (name === 'gateway (image)' && !existsSync(fileURLToPath(new URL('../dist', import.meta.url)))) return undefined;
   const start = performance.now();
   const subject = await launchSubject(name, bench);
   if (subject === undefined) return undefined;
