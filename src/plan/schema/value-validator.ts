@@ -50,7 +50,7 @@ export interface SchemaValidators {
  * contents mean the same, because references are absolute.
  */
 export function createSchemaValidators(root: SchemaRoot): SchemaValidators {
-  // Created with the first schema: ajv takes 8 MB, and many manifests have no schema.
+  // Created with the first schema, because many manifests have no schema.
   let ajv: AjvValidator | undefined;
   let explainingAjv: AjvValidator | undefined;
   const bySchema = new Map<unknown, ContentValidator>();
