@@ -29,6 +29,7 @@ STOPSIGNAL SIGTERM
 # Checks liveness only: a restart does not repair an unhealthy upstream. Needs no admin API, and takes little processor time.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=15s CMD ["node", "/opt/signing-gateway/dist/cli/container-health.js"]
 # Without this flag SIGUSR1 opens the inspector while Node starts.
-ENTRYPOINT ["node", "--disable-sigusr1", "/opt/signing-gateway/dist/cli/main.js"]
+# New objects take 8 MB at most; by default they take 32 MB under load.
+ENTRYPOINT ["node", "--disable-sigusr1", "--max-semi-space-size=4", "/opt/signing-gateway/dist/cli/main.js"]
 # On loopback, the default of the manifest, a container is not reachable.
 CMD ["run", "--listen", "0.0.0.0:8080"]

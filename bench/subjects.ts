@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Keys, manifestText } from './manifest.ts';
 
+/** The build, with the flag that the Dockerfile sets. */
+const IMAGE_FLAGS = ['--max-semi-space-size=4'];
+
 /** The subject has one CPU alone. The load and the upstream share the other one. */
 const SUBJECT_CPU = '0';
 const LOAD_CPU = '1';
@@ -32,6 +35,7 @@ interface Command {
 /** Returns the command that starts a subject on a port, or `undefined` if it is not installed. */
 const SUBJECTS: Readonly<Record<string, (bench: Bench, port: number) => Command | undefined>> = {
   gateway: (bench, port) => gateway(bench, port, 200),
+  'gateway (image)': (bench, port) => gateway(bench, port, 200, IMAGE_FLAGS, 'dist/cli/main.js'),
   'gateway, 10 routes': (bench, port) => gateway(bench, port, 10),
   'gateway, 10,000 routes': (bench, port) => gateway(bench, port, 10_000),
   'http-proxy-3': server('http-proxy-3'),
@@ -55,8 +59,15 @@ export async function startUpstream(bench: Omit<Bench, 'upstream'>): Promise<str
   return `http://127.0.0.1:${port}`;
 }
 
-/** Starts a subject on its own CPU. Its output, mainly the access log, goes to a file. */
+/** Starts a subject and waits until it listens. */
 export async function startSubject(name: string, bench: Bench): Promise<Subject | undefined> {
+  const subject = await launchSubject(name, bench);
+  if (subject !== undefined) await waitForListener(Number(new URL(subject.url).port));
+  return subject;
+}
+
+/** Starts a subject on its own CPU. Its output, mainly the access log, goes to a file. */
+export async function launchSubject(name: string, bench: Bench): Promise<Subject | undefined> {
   const port = await freePort();
   const command = SUBJECTS[name]?.(bench, port);
   if (command === undefined) return undefined;
@@ -66,7 +77,6 @@ export async function startSubject(name: string, bench: Bench): Promise<Subject 
     stdio: ['ignore', log, log],
   });
   bench.children.push(child);
-  await waitForListener(port);
   return { name, url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0 };
 }
 
@@ -84,12 +94,18 @@ export function onLoadCpu(command: string, args: readonly string[]): [string, st
   return ['taskset', ['-c', LOAD_CPU, command, ...args]];
 }
 
-function gateway({ folder, keys, upstream }: Bench, port: number, routes: number): Command {
+function gateway(
+  { folder, keys, upstream }: Bench,
+  port: number,
+  routes: number,
+  flags: readonly string[] = [],
+  entry = 'src/cli/main.ts',
+): Command {
   const file = join(folder, `gateway-${routes}.yaml`);
   writeFileSync(file, manifestText(port, upstream, keys.jwks, routes));
   return {
     command: process.execPath,
-    args: [fileURLToPath(new URL('../src/cli/main.ts', import.meta.url)), 'run', '-c', file],
+    args: [...flags, fileURLToPath(new URL(`../${entry}`, import.meta.url)), 'run', '-c', file],
   };
 }
 

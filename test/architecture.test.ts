@@ -243,12 +243,17 @@ describe('connections to other servers', () => {
       return names.test(found);
     });
 
+  const containing = (text: string) => files.filter((file) => readFileSync(join(root, file), 'utf8').includes(text));
+
   it('are opened only by dial.ts, so that the resolver sees every host name, and by a program that uses only addresses', () => {
     expect(importing('node:net', /\bconnect\b|\*/).sort()).toEqual([
       'src/cli/health/container-health.ts',
       'src/http1/dial.ts',
     ]);
-    expect(importing('node:tls', /\bconnect\b|\*/)).toEqual(['src/http1/dial.ts']);
+    // The library is loaded on first use, so that a start without TLS does not load it.
+    expect(importing('node:tls', /./)).toEqual([]);
+    expect(containing("require('node:tls')").sort()).toEqual(['src/http1/dial.ts', 'src/plan/settings/tls.ts']);
+    expect(containing('loadTls().connect')).toEqual(['src/http1/dial.ts']);
     expect(importing('node:dns', /./)).toEqual(['src/dns/lookup-slots.ts']);
     expect(importing('node:dns/promises', /./)).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import * as http from 'node:http';
-import * as https from 'node:https';
+import type * as https from 'node:https';
+import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { adminConnectionLimit } from '../gateway/server/descriptor-limits.ts';
 import type { AdminSettings } from '../plan/settings/admin.ts';
@@ -81,6 +82,10 @@ export function createAdminServer(
   };
 }
 
+/** Loads the TLS library only for an admin API with a certificate: it takes 6 MB. */
+const require = createRequire(import.meta.url);
+const loadHttps = (): typeof https => require('node:https');
+
 function createServer({ tls }: AdminSettings): http.Server | https.Server {
   const options: http.ServerOptions = {
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -92,7 +97,7 @@ function createServer({ tls }: AdminSettings): http.Server | https.Server {
   // The handshake accepts clients without a certificate, because probes have none. `authenticationRefusal` refuses such
   // clients at all other endpoints.
   const clientAuth = pem.ca === undefined ? {} : { requestCert: true, rejectUnauthorized: false };
-  return https.createServer({
+  return loadHttps().createServer({
     ...options,
     ...pem,
     ...clientAuth,

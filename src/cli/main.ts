@@ -81,6 +81,10 @@ if (Number.parseInt(process.versions.node, 10) < MIN_NODE_VERSION) {
 // Later starts read compiled code from a cache, which saves a third of their time.
 module.enableCompileCache();
 
+// An import of `node:http` reads all of its exports. These load a client for WebSocket, which takes 15 MB and 40 ms.
+for (const name of ['WebSocket', 'CloseEvent', 'MessageEvent'])
+  Reflect.deleteProperty(process.getBuiltinModule('node:http'), name);
+
 // The YAML parser reads an environment variable for each token. As a system call each time, that takes a sixth of the
 // parsing time.
 process.env = { ...process.env };

@@ -1,12 +1,17 @@
+import { createRequire } from 'node:module';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connect as connectTls, type ConnectionOptions as TlsOptions } from 'node:tls';
+import type { ConnectionOptions as TlsOptions } from 'node:tls';
 import type { HostAddress } from '../dns/host-address.ts';
 import type { NameResolver } from '../dns/name-resolver.ts';
 import { systemResolver } from '../dns/system-resolver.ts';
 import { HostDial } from './host-dial.ts';
 import { Http1Error } from './http1-error.ts';
 import { acquireReadBuffer, lendReadBuffer, READ_BUFFER_BYTES } from './read-buffers.ts';
+
+/** Loads the TLS library with the first connection that needs it: it takes 6 MB. */
+const require = createRequire(import.meta.url);
+const loadTls = (): typeof import('node:tls') => require('node:tls');
 
 /** Receives the bytes of a socket. The socket's own events report its failure and its end. */
 export interface SocketHandler {
@@ -72,7 +77,7 @@ export function createDial(
     const servername = (serverName ?? '').replace(/\.$/, '');
     const peerOptions = { servername, ALPNProtocols: ['http/1.1'], rejectUnauthorized: true };
     const sessionOptions = session === undefined ? {} : { session };
-    const socket = connectTls({ ...options, ...peerOptions, ...tls(), ...sessionOptions });
+    const socket = loadTls().connect({ ...options, ...peerOptions, ...tls(), ...sessionOptions });
     return socket.on('session', (next) => {
       session = next;
     });

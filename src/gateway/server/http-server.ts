@@ -1,10 +1,15 @@
 import * as http from 'node:http';
-import * as https from 'node:https';
+import type * as https from 'node:https';
+import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ServerSettings } from '../../plan/settings/server.ts';
 import type { ServerTls } from '../../plan/settings/tls.ts';
 import { ClientConnection, type RefusalHandler } from './client-connection.ts';
+
+/** Loads the TLS library only for plans with a certificate: it takes 6 MB. */
+const require = createRequire(import.meta.url);
+const loadHttps = (): typeof https => require('node:https');
 
 /** The interval at which Node checks its request time limits. The default is 30 s. */
 const CHECK_MS = 1_000;
@@ -28,7 +33,7 @@ export function createHttpServer(
   const server =
     settings.tls === undefined
       ? http.createServer(options)
-      : https.createServer({
+      : loadHttps().createServer({
           ...options,
           ...tlsOptions(settings.tls),
           handshakeTimeout: TLS_HANDSHAKE_TIMEOUT_MS,

@@ -4,7 +4,7 @@ import { currentValidation, type NumberComparison, noteInexactNumber } from './e
 import { INTERNAL_KEYWORDS } from './keywords.ts';
 
 /** A variable of the generated code: the location of the value that the function validates. */
-const INSTANCE_PATH = new Name('instancePath');
+const INSTANCE_PATH = 'instancePath';
 
 /** Charges the cost of a schema before it validates a value: the keyword's number, and more for long texts. */
 export const COST: CodeKeywordDefinition = {
@@ -30,7 +30,7 @@ export const EXACT_NUMBERS: CodeKeywordDefinition = {
     const isRare = (schema as NumberComparison).isIntegerOnly
       ? _` || (typeof ${data} == "number" && (${isLong}))`
       : nil;
-    const location = str`${INSTANCE_PATH}${it.errorPath}`;
+    const location = str`${new Name(INSTANCE_PATH)}${it.errorPath}`;
     const args = _`${schemaValue}, ${data}, ${it.parentData}, ${it.parentDataProperty}, ${location}`;
     gen.if(_`${state}.inexact !== undefined${isRare}`, () =>
       gen.code(_`${note}(${args}, ${it.topSchemaRef}${it.schemaPath})`),

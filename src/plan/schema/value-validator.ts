@@ -2,7 +2,7 @@ import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { Path } from '../../problem/finding.ts';
 import type { SlicedWork } from '../sliced-work.ts';
 import type { Violation } from '../violation.ts';
-import { createAjvValidator } from './ajv-validator.ts';
+import { type AjvValidator, createAjvValidator } from './ajv-validator.ts';
 import { currentValidation, type InexactNumbers, ROOT_HOLDER } from './exact-numbers.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { toViolation } from './schema-violation.ts';
@@ -50,14 +50,17 @@ export interface SchemaValidators {
  * contents mean the same, because references are absolute.
  */
 export function createSchemaValidators(root: SchemaRoot): SchemaValidators {
-  const ajv = createAjvValidator(root, false);
-  const explainingAjv = createAjvValidator(root, true);
+  // Created with the first schema, because many manifests have no schema.
+  let ajv: AjvValidator | undefined;
+  let explainingAjv: AjvValidator | undefined;
   const bySchema = new Map<unknown, ContentValidator>();
   const byContent = new Map<string, ContentValidator>();
   const compiledContents = new Set<string>();
   const create = (content: string, path: Path): ContentValidator => {
     let validate: ValueValidator | undefined;
     const compile = () => {
+      ajv ??= createAjvValidator(root, false);
+      explainingAjv ??= createAjvValidator(root, true);
       validate ??= createValueValidator(ajv.compile(path), explainingAjv.compile(path));
       compiledContents.add(content);
       return validate;

@@ -1,0 +1,29 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { MAIN } from '../support/cli.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+/** Prints the built-in modules that the process has loaded, at its end. */
+const PRINT_MODULES =
+  'data:text/javascript,process.on("exit",()=>process.stderr.write(process.moduleLoadList.join("\\n")))';
+
+const MANIFEST = `version: 1
+upstreams: { up: { url: http://127.0.0.1:7002 } }
+routes:
+  - { id: one, method: GET, path: /one, upstream: up, access: public }
+`;
+
+describe('the process', () => {
+  it('loads the HTTP library of Node without its WebSocket client', () => {
+    const cwd = temporaryFolder('cli', { 'gateway.yaml': MANIFEST });
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ['--import', PRINT_MODULES, MAIN, 'explain', 'GET', '/one'],
+      { cwd, encoding: 'utf8' },
+    );
+    expect(status).toBe(0);
+    const modules = stderr.split('\n').map((line) => line.replace('NativeModule ', ''));
+    expect(modules).toContain('http');
+    expect(modules).not.toContain('internal/deps/undici/undici');
+  });
+});
