@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { CommandError } from './terminal.ts';
+import { unwritableFileError } from './unwritable-file.ts';
 
 /**
  * Writes a file through a temporary file and a rename, so a reader never sees half of it and a failed write leaves the old
@@ -14,7 +14,7 @@ export function writeFileAtomic(path: string, text: string): void {
     else if (old === undefined) replace(path, text);
     else replace(realpathSync(path), text, old.mode);
   } catch (error) {
-    throw new CommandError(`cannot write ${path}: ${(error as Error).message}`);
+    throw unwritableFileError(path, error);
   }
 }
 

@@ -27,7 +27,7 @@ interface ParserResult {
  * reports all warnings except the one about a closing bracket at the indentation of its key, which is not ambiguous.
  */
 export function parserFindings({ errors, warnings, text, root }: ParserResult): Finding[] {
-  const [first] = errors.toSorted((a, b) => a.pos[0] - b.pos[0]);
+  const first = firstError(errors, text);
   const unsupported = findUnsupportedSyntax(text).filter(
     ({ location }) => first === undefined || ('start' in location && location.start <= first.pos[0]),
   );
@@ -38,6 +38,16 @@ export function parserFindings({ errors, warnings, text, root }: ParserResult): 
     .map(({ code, message, pos: [start, end] }) =>
       syntaxError(start, end, syntaxMessage(code, message, text.slice(start, end))),
     );
+}
+
+/**
+ * Returns the first error. The parser takes a map in brackets for a key if the text after its first closing bracket is not valid:
+ * the next error, inside the map, then has the place.
+ */
+function firstError(errors: readonly ParserError[], text: string): ParserError | undefined {
+  const [first, second] = errors.toSorted((a, b) => a.pos[0] - b.pos[0]);
+  const isBracketKey = first?.code === 'MULTILINE_IMPLICIT_KEY' && /[{[]/.test(text[first.pos[0]] ?? '');
+  return isBracketKey ? (second ?? first) : first;
 }
 
 /** Finds the cause of an error: the parser reports only where it could not go on. */

@@ -69,7 +69,7 @@ const BY_KEYWORD: Readonly<Record<string, (context: SchemaErrorContext) => Findi
     // `propertyNames` reports an invalid name.
     if (error.propertyName !== undefined) return [];
     const fix = valueFix(path, unitFixer(noun)?.(stringAt(root, path)));
-    return [{ ...errorAt(path, RULE, `${quote(path)} is not ${noun ?? 'well formed'}${examples}`), fix }];
+    return [{ ...errorAt(path, RULE, `${quote(path)} is not ${noun}${examples}`), fix }];
   },
   type({ params, path, noun, examples, root, quote }) {
     const isKey = params['type'] === 'object' && /^[\w$-]+(?::(?!\/\/)\S|[\uFE55\uFF1A])/.test(stringAt(root, path));

@@ -58,6 +58,12 @@ describe('init', () => {
     expect(readFileSync(join(folder, name), 'utf8')).toBe('mine');
   });
 
+  it('says which folder does not exist', async () => {
+    const { code, err } = await runCli(['init', 'deploy/edge.yaml'], temporaryFolder('init'));
+    const message = 'cannot write deploy/edge.yaml: the folder deploy does not exist; create it';
+    expect([code, err]).toEqual([2, `signing-gateway: ${message}\n`]);
+  });
+
   it('does not write through a broken symbolic link', async () => {
     const folder = temporaryFolder('init');
     symlinkSync('elsewhere.yaml', join(folder, 'gateway.yaml'));

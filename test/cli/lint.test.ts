@@ -60,7 +60,10 @@ describe('the exit code of lint', () => {
     [['--dry-run'], 'works only with --fix'],
     [['--fix', '-'], 'add --dry-run'],
     [['--baseline', 'a', '--write-baseline', 'b'], '--baseline and --write-baseline exclude each other'],
-    [['--baseline', 'nothing.json'], 'cannot use nothing.json as a baseline'],
+    [
+      ['--baseline', 'nothing.json'],
+      'nothing.json: no such file; name a baseline, or create one with --write-baseline',
+    ],
   ])('is 2 for %j', async (args, expected) => {
     const { code, err } = await runCli(['lint', ...args], folderWith(CLEAN));
     expect([code, err]).toEqual([2, expect.stringContaining(expected)]);

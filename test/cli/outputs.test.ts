@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -93,7 +93,9 @@ describe('lint', () => {
     const folder = folderWith({ 'gateway.yaml': GOOD });
     const { code, out, err } = await runCli(['lint', '-f', 'json', '-o', 'no/such/report.json'], folder);
     expect([code, out]).toEqual([2, '']);
-    expect(err).toMatch(/^signing-gateway: cannot write no\/such\/report\.json: ENOENT/);
+    expect(err).toBe(
+      'signing-gateway: cannot write no/such/report.json: the folder no/such does not exist; create it\n',
+    );
   });
 });
 
@@ -117,8 +119,13 @@ describe('writeFileAtomic', () => {
 
   it('leaves no temporary file if the write fails', () => {
     const folder = folderWith({});
-    expect(() => writeFileAtomic(join(folder, 'x\0y'), 'new')).toThrow(/cannot write/);
-    expect(() => writeFileAtomic(folder, 'new')).toThrow(/cannot write/);
+    expect(() => writeFileAtomic(join(folder, 'x\0y'), 'new')).toThrow(/cannot write .*: no path has a NUL character/);
+    expect(() => writeFileAtomic(folder, 'new')).toThrow(/cannot write .*: it is a folder; name a file in it$/);
+    writeFileSync(join(folder, 'file'), '');
+    expect(() => writeFileAtomic(join(folder, 'file/x'), 'new')).toThrow(
+      /file is not a folder; name a file in a folder$/,
+    );
+    rmSync(join(folder, 'file'));
     expect(readdirSync(folder)).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { fileErrorCode } from '../../manifest/source.ts';
 import { durationMs } from '../../manifest/units.ts';
 import type { SandboxOptions } from '../../sandbox/sandbox.ts';
 import { MANIFEST_OPTIONS, parseSingleManifestArguments } from '../manifest-file.ts';
@@ -85,7 +86,7 @@ function prepareFolder(isReset: boolean): void {
     mkdirSync(FOLDER, { recursive: true });
   } catch (error) {
     throw new CommandError(
-      `cannot create ${FOLDER} for the sandbox data: ${(error as Error).message}; run the command in a folder you can write to`,
+      `cannot create ${FOLDER} for the sandbox data: ${fileErrorCode(error)}; run the command in a folder you can write to`,
     );
   }
 }

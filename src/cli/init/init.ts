@@ -5,6 +5,7 @@ import { isLoopback } from '../../loopback.ts';
 import { MANIFEST_OPTIONS, parseSingleManifestArguments } from '../manifest-file.ts';
 import { SCHEMA_FOLDER } from '../schema.ts';
 import { CommandError, type Options, type Verb } from '../terminal.ts';
+import { unwritableFileError } from '../unwritable-file.ts';
 import { type Starter, starterManifest, starterTestFile } from './starter-files.ts';
 import { probeUpstream, readTarget, type UpstreamTarget } from './upstream-probe.ts';
 
@@ -85,6 +86,6 @@ function writeNew(path: string, text: string): void {
   try {
     writeFileSync(path, text, { flag: 'wx' });
   } catch (error) {
-    throw new CommandError(`cannot write ${path}: ${(error as Error).message}`);
+    throw unwritableFileError(path, error);
   }
 }

@@ -1,6 +1,7 @@
 import { RULES } from '../../lint/rule-table.ts';
 import { readText } from '../../manifest/file-environment.ts';
 import type { Problem } from '../../problem/problem.ts';
+import { unreadableFileError } from '../manifest-file.ts';
 import { CommandError } from '../terminal.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
 import { type LintReport, toJson, withFingerprints } from './reporters/lint-report.ts';
@@ -32,24 +33,30 @@ export function newProblems(path: string, report: LintReport): Problem[] {
 }
 
 function readBaseline(path: string): Baseline {
+  const refuse = (reason: string) =>
+    new CommandError(`cannot use ${path} as a baseline: ${reason}; create it with --write-baseline ${path}`);
+  const text = readBaselineText(path);
+  if (!text.isWellFormed()) throw refuse('it is not UTF-8');
+  const baseline = parseJson(text);
+  if (baseline === undefined) throw refuse('it is not JSON');
+  if (!isBaseline(baseline)) throw refuse('it is not a baseline of version 1');
+  return baseline;
+}
+
+function readBaselineText(path: string): string {
   try {
-    const baseline: unknown = parseJson(readText(path));
-    if (!isBaseline(baseline)) throw new Error('it is not a baseline of version 1');
-    return baseline;
+    return readText(path);
   } catch (error) {
-    throw new CommandError(
-      `cannot use ${path} as a baseline: ${(error as Error).message}; create it with --write-baseline ${path}`,
-    );
+    throw unreadableFileError(path, error, 'name a baseline, or create one with --write-baseline');
   }
 }
 
 function parseJson(text: string): unknown {
-  if (!text.isWellFormed()) throw new Error('it is not UTF-8');
   try {
     return JSON.parse(text);
   } catch {
     // The message of the parser quotes the file.
-    throw new Error('it is not JSON');
+    return undefined;
   }
 }
 

@@ -20,7 +20,9 @@ export function foldedVariants(path: string): string[] {
 export function readPath(path: string): PathReadings {
   const written = withoutQueries(path).flatMap(foldsOf);
   if (!NON_ASCII.test(path)) return { written, normalized: [] };
-  const normalized = withoutQueries(normalizePath(path)).flatMap((one) => foldsOf(withoutDotSegments(one)));
+  const normalized = withoutQueries(normalizePath(path)).flatMap((one) =>
+    slashReadings(one).flatMap((reading) => foldsOf(withoutDotSegments(reading))),
+  );
   return { written, normalized };
 }
 
@@ -48,9 +50,12 @@ function withoutQueries(path: string): string[] {
   return cut === -1 ? [path] : [path, path.slice(0, cut)];
 }
 
+/** Matches a segment that some servers read as empty, or one that is empty: only Unicode normalization writes those. */
+const MAY_BE_EMPTY = /\/[.%/]/;
+
 function foldsOf(path: string): string[] {
   const folded = foldPath(path, foldSegment);
-  if (!/\/[.%]/.test(path)) return [folded];
+  if (!MAY_BE_EMPTY.test(path)) return [folded];
   // Some servers read a segment of only dots and blanks as a parameter's value. Others read it as empty, and may merge the slashes.
   const emptied = foldPath(path, foldToEmpty);
   return [folded, emptied, emptied.replaceAll(/\/{2,}/g, '/')];
@@ -60,6 +65,20 @@ function foldsOf(path: string): string[] {
 function normalizePath(path: string): string {
   const segments = path.split('/').map((segment) => encodeURIComponent(readSegment(segment)));
   return segments.join('/').replaceAll(/%2f|%5c/gi, '/');
+}
+
+/** Returns the path with all slashes, and as read by a server that merges them before it removes dot segments: `..` then removes another segment. */
+function slashReadings(path: string): string[] {
+  if (!MAY_BE_EMPTY.test(path)) return [path];
+  const merged = `/${path
+    .split('/')
+    .filter((segment) => !isReadAsEmpty(segment))
+    .join('/')}`;
+  return merged === path ? [path] : [path, merged];
+}
+
+function isReadAsEmpty(segment: string): boolean {
+  return foldToEmpty(segment) === '' && !/^\.\.?$/.test(withoutParameters(segment));
 }
 
 /** Removes dot segments (RFC 3986 section 5.2.4), including those that appear only after a server has trimmed a segment. */

@@ -518,6 +518,8 @@ const ROUTED: Case[] = [
       '/files/%C5%BFecret',
       '/files/secret%EF%BC%8E',
       '/files%EF%BC%8Fsecret',
+      '/files%EF%BC%8F%EF%BC%8Fsecret',
+      '/files/x%EF%BC%8F%EF%BC%8F..%EF%BC%8Fsecret',
       '/files%EF%BC%BCsecret',
       '/files/x/%EF%BC%8E%EF%BC%8E/secret',
       '/public/%E2%80%A5/admin',

@@ -380,6 +380,21 @@ describe('a protected path is never reached through a public route', () => {
     ['a leading blank', '/files/%20a'],
   ])('except for a path with %s: %s', (_name, path) => expect(router.match('GET', path)?.access).toBe('public'));
 
+  test.each([
+    ['slashes', '/files/7%EF%BC%8F%EF%BC%8Fsecret'],
+    ['slashes of both directions', '/files/7%EF%BC%8F%EF%BC%BC%EF%BC%8Fsecret'],
+    ['slashes around a blank', '/files/7%EF%BC%8F%20%EF%BC%8Fsecret'],
+    ['slashes in front of dot segments', '/files/7/a/b%EF%BC%8F%EF%BC%8F..%EF%BC%8F..%EF%BC%8Fsecret'],
+    ['slashes around a blank in front of dot segments', '/files/7/a%EF%BC%8F%20%EF%BC%8F..%EF%BC%8Fsecret'],
+  ])('by a server that normalizes Unicode and then merges %s', (_name, path) => {
+    const { router } = planOf([
+      ['any', '/**', 'public'],
+      ['any', '/files/7/secret', 'protected'],
+    ]);
+    expect(router.match('GET', path)).toBeUndefined();
+    expect(router.match('GET', path.replace('secret', 'other'))?.access).toBe('public');
+  });
+
   test('and its methods are not listed for variants of its path', () => {
     const some = planOf([
       ['any', '/files/**', 'public'],
