@@ -5,9 +5,9 @@ import type { OfflineOutcome } from '../offline/offline-gateway.ts';
 import type { OfflineRequest } from '../offline/request-bytes.ts';
 import type { CallerClaims } from '../offline/stub-verifier.ts';
 import type { Route } from '../plan/route-definition.ts';
-import { didYouMean } from '../problem/did-you-mean.ts';
 import type { Path } from '../problem/finding.ts';
 import type { ExplainedRefusal } from './explanation.ts';
+import { findNearRoutes } from './near-routes.ts';
 
 /** Everything that explains the steps of a request: the manifest, the request and its outcome. */
 export interface ExplainContext {
@@ -27,8 +27,8 @@ export interface ExplainContext {
   readonly routePath: Path;
   /** The methods of the routes that match the path. */
   readonly allowedMethods: readonly string[];
-  /** The path of a route that resembles the requested one. */
-  readonly nearestPath: string | undefined;
+  /** The routes whose paths resemble the requested one, if it matches none. The nearest comes first. */
+  readonly nearRoutes: readonly Route[];
   readonly upstreamUrl: string | undefined;
 }
 
@@ -57,10 +57,7 @@ export function createExplainContext(
     entry: manifest.routes[index],
     routePath: ['routes', index],
     allowedMethods: record.path === undefined ? [] : plan.router.allowedMethods(path),
-    nearestPath: didYouMean(
-      path,
-      plan.routes.map(({ path }) => path),
-    ),
+    nearRoutes: refusal?.code === 'route_unknown' ? findNearRoutes(plan.routes, path) : [],
     upstreamUrl,
   };
 }

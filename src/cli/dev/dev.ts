@@ -1,6 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { createSandbox } from '../../sandbox/sandbox.ts';
 import { MANIFEST_OPTIONS, parseSingleManifestArguments } from '../manifest-file.ts';
 import { serveFile } from '../run/run.ts';
 import { CommandError, type Options, type Verb } from '../terminal.ts';
@@ -20,6 +19,8 @@ export const dev: Verb = {
     const { file, flags } = parseSingleManifestArguments(terminal.args, OPTIONS);
     if (flags.has('reset')) for (const suffix of ['', '-wal', '-shm']) rmSync(DATABASE + suffix, { force: true });
     createFolder(dirname(DATABASE));
+    // Imported lazily: it needs a newer version of Node than the completion script, which loads every verb.
+    const { createSandbox } = await import('../../sandbox/sandbox.ts');
     const sandbox = await createSandbox({ file: DATABASE });
     try {
       // The manifest reads the addresses of the sandbox from these variables. The variables of the caller take precedence.

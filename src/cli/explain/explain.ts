@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { explain as explainRequest } from '../../explain/explain.ts';
 import { readBytes } from '../../manifest/file-environment.ts';
 import type { Manifest } from '../../manifest/manifest.generated.ts';
@@ -7,6 +6,7 @@ import { createOfflineRequest, headerValue, type OfflineRequest } from '../../of
 import type { CallerClaims } from '../../offline/stub-verifier.ts';
 import { formatProblems } from '../format.ts';
 import { chooseManifest, DEFAULT_MANIFEST, loadFile, unreadableFileError } from '../manifest-file.ts';
+import { parseArguments } from '../parse-arguments.ts';
 import { type Options, UsageError, type Verb } from '../terminal.ts';
 import { formatExplanation } from './explain-text.ts';
 
@@ -40,7 +40,7 @@ export const explain: Verb = {
     "signing-gateway explain POST /api/v1/login --body credentials.json --header 'Accept-Language: de' --json",
   ],
   async run({ args, env, out, err, outColour, errColour }) {
-    const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
+    const { values, positionals } = parseArguments({ args: [...args], allowPositionals: true, options: OPTIONS });
     const [method, url, ...files] = positionals;
     if (method === undefined || url === undefined) throw new UsageError('name the request: METHOD URL');
     const file = chooseManifest([values.config, ...files]);

@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util';
 import { coverageOf, summarizeCoverage } from '../../testing/coverage.ts';
 import { runTestFile } from '../../testing/run-test-file.ts';
+import { parseArguments } from '../parse-arguments.ts';
 import { CommandError, type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { mutate } from './mutate.ts';
 import { formatScore } from './mutation-report.ts';
@@ -25,6 +25,7 @@ const OPTIONS = {
     choices: Object.keys(FORMATS),
     summary: 'text (default), junit or json',
   },
+  json: { type: 'boolean', summary: 'the same as --format json' },
   mutate: {
     type: 'boolean',
     summary: 'also change the manifest in many ways, and print a case for each change that no case notices',
@@ -39,7 +40,8 @@ const OPTIONS = {
 } as const satisfies Options;
 
 export const test: Verb = {
-  usage: 'signing-gateway test [TEST-FILE] [-c FILE] [--mutate] [--fail-under PERCENT] [-f text|junit|json] [--watch]',
+  usage:
+    'signing-gateway test [TEST-FILE] [-c FILE] [--mutate] [--fail-under PERCENT] [-f text|junit|json | --json] [--watch]',
   options: OPTIONS,
   examples: [
     'signing-gateway test test/gateway.test.yaml --fail-under 90',
@@ -47,7 +49,11 @@ export const test: Verb = {
     'signing-gateway test -f junit > report.xml',
   ],
   async run(terminal) {
-    const { values, positionals } = parseArgs({ args: [...terminal.args], allowPositionals: true, options: OPTIONS });
+    const { values, positionals } = parseArguments({
+      args: [...terminal.args],
+      allowPositionals: true,
+      options: OPTIONS,
+    });
     const [path = DEFAULT_TEST_FILE, ...more] = positionals;
     if (more.length > 0)
       throw new UsageError(`expected one test file, got ${positionals.length}: ${positionals.join(', ')}`);
@@ -55,7 +61,7 @@ export const test: Verb = {
       path,
       manifest: values.config,
       failUnder: parsePercent(values['fail-under']),
-      format: parseFormat(values.format),
+      format: parseFormat(values.format, values.json),
       mutate: values.mutate === true,
     };
     return values.watch ? watch(options, terminal) : runOnce(options, terminal);
@@ -76,7 +82,9 @@ function parsePercent(text = '0'): number {
   throw new UsageError(`--fail-under takes a number from 0 to 100, not "${text}"`);
 }
 
-function parseFormat(text = 'text'): keyof typeof FORMATS {
+function parseFormat(text: string | undefined, isJson = false): keyof typeof FORMATS {
+  if (text === undefined) return isJson ? 'json' : 'text';
+  if (isJson && text !== 'json') throw new UsageError(`--json and "--format ${text}" exclude each other; remove one`);
   if (Object.hasOwn(FORMATS, text)) return text as keyof typeof FORMATS;
   throw new UsageError(`unknown format "${text}"; use one of: ${Object.keys(FORMATS).join(', ')}`);
 }
