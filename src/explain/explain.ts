@@ -9,7 +9,14 @@ import { runToEnd, type SlicedWork } from '../plan/sliced-work.ts';
 import type { Path } from '../problem/finding.ts';
 import { createExplainContext, type ExplainContext } from './explain-context.ts';
 import { explainUpstreamRequest } from './explain-upstream-request.ts';
-import type { CandidateRoute, Explanation, ExplanationLocation, ExplanationStep, MatchedRoute, NearRoute } from './explanation.ts';
+import type {
+  CandidateRoute,
+  Explanation,
+  ExplanationLocation,
+  ExplanationStep,
+  MatchedRoute,
+  NearRoute,
+} from './explanation.ts';
 import { findSkippedRoutes } from './skipped-routes.ts';
 import { STEP_OF_REFUSAL, STEPS } from './steps.ts';
 

@@ -1,47 +1,38 @@
-import { distance } from 'fastest-levenshtein';
 import type { Route } from '../plan/route-definition.ts';
 import { parsePattern } from '../plan/routing/pattern.ts';
+import { editSteps, isNear } from '../problem/did-you-mean.ts';
 
 const MAX_ROUTES = 3;
-/** A comparison with more routes would take seconds. */
-const MAX_COMPARED_ROUTES = 10_000;
-const MAX_COMPARED_LENGTH = 200;
+/** Comparing more characters would take seconds in a manifest with thousands of routes. */
+const MAX_LENGTH = 200;
 
 /**
- * Finds the routes whose paths resemble a path that no route has: a misspelt segment, a wrong number of segments, or a different
- * prefix. The nearest comes first.
+ * Finds the routes whose paths resemble a path that no route has: a misspelt segment, or segments that are missing at its start
+ * or its end. The nearest comes first.
  */
 export function findNearRoutes(routes: readonly Route[], path: string): readonly Route[] {
-  const segments = segmentsOf(path.slice(0, MAX_COMPARED_LENGTH));
+  const written = path.slice(0, MAX_LENGTH);
+  if (written === '/' || written === '') return [];
+  const segments = written.split('/').slice(1);
   return routes
-    .slice(0, MAX_COMPARED_ROUTES)
-    .map((route) => ({ route, score: scoreOf(segments, route.path) }))
-    .filter(({ score }) => score <= MAX_SCORE)
-    .toSorted((a, b) => a.score - b.score)
+    .map((route) => ({ route, example: examplePath(route.path, segments) }))
+    .filter(({ example }) => isNear(written, example) || isPart(written, example))
+    .map(({ route, example }) => ({ route, steps: editSteps(written, example) }))
+    .toSorted((a, b) => a.steps - b.steps)
     .slice(0, MAX_ROUTES)
     .map(({ route }) => route);
 }
 
-/** Half of a path may differ. */
-const MAX_SCORE = 0.5;
+function isPart(path: string, example: string): boolean {
+  return example.endsWith(path) || example.startsWith(`${path}/`) || path.startsWith(`${example}/`);
+}
 
-/** Returns the cheapest way to change one list of segments to the other, from 0 (equal) to 1. */
-function scoreOf(segments: readonly string[], pattern: string): number {
-  const expected = parsePattern(pattern).map((segment) => (segment.kind === 'literal' ? segment.text : undefined));
-  let row = expected.map((_, index) => index + 1);
-  let left = 0;
-  for (const [index, segment] of segments.entries()) {
-    const next: number[] = [];
-    let diagonal = left;
-    left = index + 1;
-    let before = left;
-    for (const [column, word] of expected.entries()) {
-      const above = row[column] ?? 0;
-      before = Math.min(above + 1, before + 1, diagonal + costOf(segment, word));
-      next.push(before);
-      diagonal = above;
-    }
-    row = next;
-  }
-  return (row.at(-1) ?? segments.length) / Math.max(segments.length, expected.length, 1);
+/** Returns a path of the route that has the requested segments in place of its parameters. */
+function examplePath(pattern: string, segments: readonly string[]): string {
+  const parts = parsePattern(pattern).flatMap((segment, index) => {
+    if (segment.kind === 'literal') return [segment.text];
+    if (segment.kind === 'parameter') return [segments[index] ?? `{${segment.name}}`];
+    return segments.slice(index);
+  });
+  return `/${parts.join('/')}`.slice(0, MAX_LENGTH);
 }

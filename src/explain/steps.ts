@@ -102,7 +102,9 @@ function explainRoute({
   if (refusal?.code === 'method_not_allowed')
     return explanation(`the routes of this path allow ${allowedMethods.join(', ')}`);
   const nearest = nearRoutes[0]?.path;
-  return explanation(nearest === undefined ? 'no route has this path' : `no route has this path; did you mean ${nearest}?`);
+  return explanation(
+    nearest === undefined ? 'no route has this path' : `no route has this path; did you mean ${nearest}?`,
+  );
 }
 
 function explainOrigin({

@@ -28,11 +28,21 @@ export function onlyNearMatch(written: string, known: readonly string[]): string
 }
 
 function nearMatches(written: string, known: readonly string[]): { word: string; steps: number }[] {
-  const folded = fold(written);
   return known
     .slice(0, MAX_WORDS)
-    .map((word) => ({ word, steps: distance(folded, fold(word)) }))
-    .filter(({ word, steps }) => steps <= Math.max(isAnagram(folded, fold(word)) ? 2 : 1, Math.floor(word.length / 3)));
+    .filter((word) => isNear(written, word))
+    .map((word) => ({ word, steps: editSteps(written, word) }));
+}
+
+/** Returns the number of letters that differ. */
+export function editSteps(written: string, word: string): number {
+  return distance(fold(written), fold(word));
+}
+
+/** True if at most a third of the letters differ, or two letters are swapped. */
+export function isNear(written: string, word: string): boolean {
+  const mayDiffer = Math.max(isAnagram(fold(written), fold(word)) ? 2 : 1, Math.floor(word.length / 3));
+  return Math.abs(fold(written).length - fold(word).length) <= mayDiffer && editSteps(written, word) <= mayDiffer;
 }
 
 function isAnagram(one: string, other: string): boolean {

@@ -1,4 +1,5 @@
 import { explain as explainRequest } from '../../explain/explain.ts';
+import { HTTP_METHODS, sortMethods } from '../../http-methods.ts';
 import { readBytes } from '../../manifest/file-environment.ts';
 import type { Manifest } from '../../manifest/manifest.generated.ts';
 import { claimsOfRole } from '../../offline/claims.ts';
@@ -35,6 +36,7 @@ export const explain: Verb = {
   usage:
     "signing-gateway explain METHOD URL [FILE] [--role ROLE | --claims JSON | --anonymous] [--header 'NAME: VALUE']... [--body FILE] [--json]",
   options: OPTIONS,
+  choices: sortMethods(HTTP_METHODS),
   examples: [
     'signing-gateway explain GET /api/contacts --role user',
     "signing-gateway explain POST /api/v1/login --body credentials.json --header 'Accept-Language: de' --json",

@@ -1,4 +1,5 @@
 import { PRESETS, type Preset } from '../../lint/rule.ts';
+import { RULES } from '../../lint/rule-table.ts';
 import { suggestion } from '../../problem/did-you-mean.ts';
 import type { Severity } from '../../problem/finding.ts';
 import { MANIFEST_OPTIONS, parseManifestArguments } from '../manifest-file.ts';
@@ -33,7 +34,12 @@ const OWN_OPTIONS = {
     type: 'boolean',
     summary: 'also connect to the upstreams and the token issuer; no other check uses the network',
   },
-  explain: { type: 'string', valueName: 'RULE', summary: 'explain a rule, with examples' },
+  explain: {
+    type: 'string',
+    valueName: 'RULE',
+    choices: RULES.map(({ id }) => id),
+    summary: 'explain a rule, with examples',
+  },
 } as const satisfies Options;
 
 export const LINT_OPTIONS = { ...MANIFEST_OPTIONS, ...OUTPUT_OPTIONS, ...OWN_OPTIONS };
