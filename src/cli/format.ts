@@ -9,6 +9,7 @@ import { createCodeFramer } from '../problem/code-frame.ts';
 import type { Severity } from '../problem/finding.ts';
 import { printable } from '../problem/printable.ts';
 import type { Problem, Range } from '../problem/problem.ts';
+import { DEFAULT_MAX_PROBLEMS, groupProblems } from './problem-groups.ts';
 
 export const STYLES = { error: 'red', warning: 'yellow', info: 'cyan' } as const satisfies Record<Severity, Style>;
 
@@ -19,17 +20,24 @@ export function paint(text: string, style: Style, colour: boolean): string {
 }
 
 /**
- * Formats problems for a person, in reading order. Each one begins with `file:line:column`.
+ * Formats problems for a person, in reading order. Each one begins with `file:line:column`. Equal problems are grouped.
  *
+ * @param max the largest number of groups
  * @param texts the text of the file that has the problems, or the sources of all files; code frames quote from it
  */
 export function formatProblems(
   problems: readonly Problem[],
   texts: string | readonly Source[],
   colour: boolean,
+  max = DEFAULT_MAX_PROBLEMS,
 ): string {
   const frameOf = createCodeFramer(problems, texts);
-  return problems.map((problem) => `${formatProblem(problem, frameOf(problem), colour)}\n`).join('\n');
+  const { groups, omitted } = groupProblems(problems, max);
+  const parts = groups.map(({ first, others }) => {
+    const text = `${formatProblem(first, frameOf(first), colour)}\n`;
+    return others === '' ? text : `${text}  ${paint(others, 'dim', colour)}\n`;
+  });
+  return [...parts, ...(omitted === '' ? [] : [`${omitted}\n`])].join('\n');
 }
 
 function formatProblem(problem: Problem, frame: string, colour: boolean): string {
