@@ -55,6 +55,8 @@ describe('every key has a description and examples', () => {
     const validate = ajv.getSchema(`manifest#${pointer}`);
     for (const example of examples ?? [])
       expect({ example, errors: validate?.(example) ? null : validate?.errors }).toEqual({ example, errors: null });
+    // Editors see the text before the substitution.
+    if (typeof examples?.[0] === 'string') expect(validate?.('${NAME}')).toBe(true);
   });
 
   test.each(Object.entries(definitions))('$defs/%s', (name, { description, examples }) => {
