@@ -7,7 +7,6 @@ import type { CallerClaims } from '../offline/stub-verifier.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { Path } from '../problem/finding.ts';
 import type { ExplainedRefusal } from './explanation.ts';
-import { findNearRoutes } from './near-routes.ts';
 
 /** Everything that explains the steps of a request: the manifest, the request and its outcome. */
 export interface ExplainContext {
@@ -38,6 +37,7 @@ export function createExplainContext(
   claims: CallerClaims | undefined,
   outcome: OfflineOutcome,
   upstreamUrl: string | undefined,
+  nearRoutes: readonly Route[],
 ): ExplainContext {
   const { plan, manifest } = planned;
   const { record, upstreamRequest } = outcome;
@@ -57,7 +57,7 @@ export function createExplainContext(
     entry: manifest.routes[index],
     routePath: ['routes', index],
     allowedMethods: record.path === undefined ? [] : plan.router.allowedMethods(path),
-    nearRoutes: refusal?.code === 'route_unknown' ? findNearRoutes(plan.routes, path) : [],
+    nearRoutes,
     upstreamUrl,
   };
 }

@@ -17,6 +17,7 @@ import type {
   MatchedRoute,
   NearRoute,
 } from './explanation.ts';
+import { findNearRoutes } from './near-routes.ts';
 import { findSkippedRoutes } from './skipped-routes.ts';
 import { STEP_OF_REFUSAL, STEPS } from './steps.ts';
 
@@ -41,7 +42,9 @@ export async function explain(
   const send = createOfflineGateway(planned.plan, tokens);
   const outcome = await send({ ...request, headers: [...request.headers, ...authorization] });
   const upstream = explainUpstreamRequest(planned, outcome);
-  const context = createExplainContext(planned, request, claims, outcome, upstream?.url);
+  const { path = '', refusal } = outcome.record;
+  const near = refusal?.code === 'route_unknown' ? await run(findNearRoutes(planned.plan.routes, path)) : [];
+  const context = createExplainContext(planned, request, claims, outcome, upstream?.url, near);
   return {
     version: 1,
     manifest: planned.document.file,
@@ -52,7 +55,7 @@ export async function explain(
     steps: stepsOf(context),
     route: context.route === undefined ? null : matchedRoute(context, context.route),
     candidates: await run(candidatesOf(context)),
-    near: context.nearRoutes.map((route) => describeRoute(context, route)),
+    near: near.map((route) => describeRoute(context, route)),
     upstream: upstream ?? null,
   };
 }
