@@ -8,4 +8,5 @@ export type { Plan } from './plan/plan.ts';
 export type { Route } from './plan/route-definition.ts';
 export type { Upstream } from './plan/settings/upstream-definition.ts';
 export type { Principal } from './plan/tokens/verification-result.ts';
-export type { Problem, Range } from './problem/problem.ts';
+export type { Range } from './problem/finding.ts';
+export type { Problem } from './problem/problem.ts';

@@ -8,7 +8,7 @@ import { compilePlan } from './plan/compile.ts';
 import type { Plan } from './plan/plan.ts';
 import { runToEnd, type SlicedWork } from './plan/sliced-work.ts';
 import type { Finding } from './problem/finding.ts';
-import { hasErrors, type Problem, toProblems } from './problem/problem.ts';
+import { hasErrors, type Problem, referencedSources, toProblems } from './problem/problem.ts';
 import { createSecrets, type Secrets } from './problem/redaction.ts';
 
 /** A manifest without errors, and the plan that was compiled from it. */
@@ -26,7 +26,7 @@ export type LoadResult = PlannedManifest | RejectedManifest;
 
 interface LoadedTexts extends Dependencies {
   readonly document: Document;
-  /** The text of the manifest, then those of the files that it includes. */
+  /** The text of the manifest, then those of the files that it includes, then those of the schema files with problems. */
   readonly sources: readonly Source[];
   readonly secrets: Secrets;
   readonly findings: readonly Finding[];
@@ -38,12 +38,12 @@ interface LoadedTexts extends Dependencies {
  * Reads, checks and compiles a manifest: `readManifest`, `checkManifest`, `planManifest`. Every verb calls this function. A
  * reload runs the same three stages, but reads and checks in a worker thread, and compiles in slices between requests.
  *
- * @param previous the active plan; unchanged parts of it are reused
+ * @param previous the active plan, or one to compare with; unchanged parts of it are reused
  */
 export function load(source: Source, environment: Environment, previous?: Plan): LoadResult {
   const tracked = trackDependencies(environment);
   const { document, sources, findings: syntax } = readManifest(source, tracked.environment);
-  const checked = checkManifest({ document, findings: syntax }, environment.env);
+  const checked = checkManifest({ document, findings: syntax }, environment);
   const { plan, findings } =
     checked === undefined
       ? { plan: undefined, findings: syntax }
@@ -51,8 +51,15 @@ export function load(source: Source, environment: Environment, previous?: Plan):
   const { dependencies } = tracked;
   if (checked !== undefined && plan !== undefined)
     return createPlannedManifest({ checked, plan, findings, document, sources, dependencies });
-  const rejected = { ...dependencies, document, sources, findings, problems: toProblems(findings, document) };
-  return { ...rejected, plan: undefined, secrets: createSecrets(checked?.secrets ?? []) };
+  return {
+    ...dependencies,
+    document,
+    sources: [...sources, ...referencedSources(findings, document.file)],
+    findings,
+    problems: toProblems(findings, document),
+    plan: undefined,
+    secrets: createSecrets(checked?.secrets ?? []),
+  };
 }
 
 /** Compiles a checked manifest step by step, as the last stage. With errors, returns the findings of all stages and no plan. */
@@ -103,8 +110,8 @@ function hasRoutes({ manifest }: CheckedManifest): boolean {
 /** Keeps the findings of the first stage that rejected a value: later findings about the same value add nothing. */
 function firstStageAtEachPath(findings: readonly Finding[]): Finding[] {
   const firstRules = new Map<string, string>();
-  return findings.filter(({ location, rule }) => {
-    const key = JSON.stringify(location);
+  return findings.filter(({ location, inFile, rule }) => {
+    const key = JSON.stringify([location, inFile?.source.path, inFile?.range]);
     const firstRule = firstRules.get(key) ?? rule;
     firstRules.set(key, firstRule);
     return firstRule === rule;

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PlannedManifest } from '../load.ts';
 import type { LogStatus } from '../log/log.ts';
+import type { AddressOverrides } from '../manifest/source.ts';
 import type { Reloader } from '../reload/reloader.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import type { CpuBudget } from './cpu-budget.ts';
@@ -14,6 +15,8 @@ export interface AdminContext {
   readonly gateway: Gateway;
   readonly version: string;
   readonly startedAt: Date;
+  /** The addresses of the command line that replace those of the manifest. */
+  readonly overrides: AddressOverrides;
   /** Returns the active plan with its manifest. */
   readonly activeManifest: () => PlannedManifest;
   readonly reloader: ReloadControl;

@@ -15,7 +15,7 @@ const VERBS: Readonly<Record<string, VerbEntry>> = {
     load: async () => (await import('./run/run.ts')).run,
   },
   dev: {
-    summary: 'serve a manifest with the sandbox, a local stand-in for the upstream services',
+    summary: 'serve a manifest with local stand-ins for its upstream services',
     load: async () => (await import('./dev/dev.ts')).dev,
   },
   health: {

@@ -6,9 +6,9 @@ import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { Auth } from '../plan/tokens/auth.ts';
 import { createCodeFramer } from '../problem/code-frame.ts';
-import type { Severity } from '../problem/finding.ts';
+import type { Range, Severity } from '../problem/finding.ts';
 import { printable } from '../problem/printable.ts';
-import type { Problem, Range } from '../problem/problem.ts';
+import type { Problem } from '../problem/problem.ts';
 import { DEFAULT_MAX_PROBLEMS, groupProblems } from './problem-groups.ts';
 
 export const STYLES = { error: 'red', warning: 'yellow', info: 'cyan' } as const satisfies Record<Severity, Style>;
@@ -20,7 +20,8 @@ export function paint(text: string, style: Style, colour: boolean): string {
 }
 
 /**
- * Formats problems for a person, in reading order. Each one begins with `file:line:column`. Equal problems are grouped.
+ * Formats problems for a person, in reading order. Each one begins with `file:line:column`. Equal problems are grouped. Of very
+ * many, shows the most severe ones, and says how many more there are.
  *
  * @param max the largest number of groups
  * @param texts the text of the file that has the problems, or the sources of all files; code frames quote from it

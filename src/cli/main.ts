@@ -15,6 +15,8 @@ const MIN_SERVING_NODE_VERSION = 26;
 const SIGNAL_EXIT_BASE = 128;
 /** Time limit for the last write to standard error, whose reader may have stalled. */
 const STDERR_FLUSH_TIMEOUT_MS = 1_000;
+/** Interval of the check whether the parent process still exists. */
+const PARENT_CHECK_MS = 200;
 /** Long enough to write one line of the log. */
 const LOG_WRITE_WAIT_MS = 100;
 
@@ -42,7 +44,7 @@ type Signal = keyof typeof SIGNALS;
 
 const [verb = '', ...options] = process.argv.slice(2);
 const isServing = verb === 'run' || verb === 'dev';
-const isLongRunning = isServing || (verb === 'test' && options.includes('--watch'));
+const isLongRunning = isServing || (verb === 'test' && ['--watch', '--mutate'].some((name) => options.includes(name)));
 /**
  * The default action of a signal ends a short-lived verb, even while a file operation blocks it. For PID 1 the kernel has no
  * default actions, so this process handles its signals itself.
@@ -59,6 +61,7 @@ let isThreadHung = () => false;
 const lostSignals = process.pid === 1 ? findLostSignals() : [];
 if (isHandlingSignals) for (const signal of Object.keys(SIGNALS) as Signal[]) process.on(signal, handleSignal);
 for (const signal of lostSignals) handleSignal(signal);
+if (isServing && process.env['npm_command'] !== undefined) stopWithParent();
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (isServing) return;
@@ -123,6 +126,19 @@ function handleSignal(signal: Signal): void {
     stop.abort(signal);
   } else if (onSignal === undefined) earlySignals.add(signal);
   else onSignal(signal);
+}
+
+/**
+ * Stops when the parent process ends. npm starts a command in a shell, and a shell that a signal ends does not pass it on: the
+ * gateway would continue without a terminal, and keep its ports.
+ */
+function stopWithParent(): void {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    if (!stop.signal.aborted) handleSignal('SIGTERM');
+  }, PARENT_CHECK_MS).unref();
 }
 
 function createTerminal(args: readonly string[]): Terminal {

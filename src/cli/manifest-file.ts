@@ -18,13 +18,19 @@ export const MANIFEST_OPTIONS = {
   },
 } as const satisfies Options;
 
-/** Parses the arguments of a verb that reads one manifest, named as `FILE` or `-c FILE`. */
+/**
+ * Parses the arguments of a verb that reads one manifest, named as `FILE` or `-c FILE`. Of an option that is repeated, the last
+ * value counts.
+ */
 export function parseSingleManifestArguments<Own extends Options>(
   args: readonly string[],
   options: Own,
-): { file: string; flags: ReadonlySet<keyof Own> } {
-  const { files, flags } = parseManifestArguments(args, options);
-  return { file: chooseManifest(files), flags };
+): { file: string; flags: ReadonlySet<keyof Own>; values: Readonly<Partial<Record<keyof Own, string>>> } {
+  const { files, flags, tokens } = parseManifestArguments(args, options);
+  const named = tokens.flatMap((token) =>
+    token.kind === 'option' && token.value !== undefined ? [[token.name, token.value] as const] : [],
+  );
+  return { file: chooseManifest(files), flags, values: Object.fromEntries(named) as Record<keyof Own, string> };
 }
 
 /** Parses the arguments of a verb that reads manifests. `tokens` keeps the order of the options. */
@@ -72,8 +78,19 @@ export function readSource(path: string): Source {
   try {
     return { path, text: readText(path) };
   } catch (error) {
-    throw unreadableFileError(path, error, `name a manifest, or run the command in the folder of ${DEFAULT_MANIFEST}`);
+    const isMissing = fileErrorCode(error) === 'ENOENT';
+    throw unreadableFileError(
+      path,
+      error,
+      isMissing
+        ? `create it with ${initCommand(path)}, or name another manifest`
+        : `name a manifest, or run the command in the folder of ${DEFAULT_MANIFEST}`,
+    );
   }
+}
+
+function initCommand(path: string): string {
+  return `"signing-gateway init${path === DEFAULT_MANIFEST ? '' : ` ${path}`}"`;
 }
 
 /** Creates the error for a file that cannot be read. `remedy` says what to do. */

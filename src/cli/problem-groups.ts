@@ -1,3 +1,4 @@
+import { SEVERITY_RANKS } from '../problem/finding.ts';
 import { printable } from '../problem/printable.ts';
 import type { Problem } from '../problem/problem.ts';
 
@@ -15,7 +16,7 @@ export interface ProblemGroup {
 }
 
 /**
- * Groups equal problems, in the order of their first ones.
+ * Groups equal problems, in the order of their first ones. Of too many groups, returns the most severe ones.
  *
  * @param max the largest number of groups to return; without a limit, problems are not grouped
  * @returns `omitted` describes the problems of the remaining groups; it is empty if there are none
@@ -30,12 +31,21 @@ export function groupProblems(problems: readonly Problem[], max: number): { grou
   const position = new Map(problems.map((problem, index) => [problem, index]));
   const indexOf = ([first]: readonly Problem[]) => (first && position.get(first)) ?? 0;
   const sorted = groups.toSorted((a, b) => indexOf(a) - indexOf(b));
+  const shown = mostSevere(sorted, max);
   return {
     groups: sorted
       .slice(0, max)
       .map(([first, ...others]) => ({ first: first as Problem, others: formatPositions(others) })),
-    omitted: formatOmitted(sorted.slice(max).flat()),
+    omitted: formatOmitted(sorted.filter((group) => !shown.has(group)).flat()),
   };
+}
+
+/** Returns at most `max` groups, in their order. */
+function mostSevere(groups: readonly (readonly Problem[])[], max: number): ReadonlySet<readonly Problem[]> {
+  if (groups.length <= max) return new Set(groups);
+  const rankOf = ([first]: readonly Problem[]) => (first === undefined ? 0 : SEVERITY_RANKS[first.severity]);
+  const shown = new Set(groups.toSorted((a, b) => rankOf(b) - rankOf(a)).slice(0, max));
+  return new Set(groups.filter((group) => shown.has(group)));
 }
 
 function formatPositions(problems: readonly Problem[]): string {

@@ -1,6 +1,6 @@
 import { type LoadResult, load } from '../load.ts';
 import { createFileEnvironment } from '../manifest/file-environment.ts';
-import type { Environment, Source } from '../manifest/source.ts';
+import type { AddressOverrides, Environment, Source } from '../manifest/source.ts';
 import type { Problem } from '../problem/problem.ts';
 
 /** A manifest with the results of both checks that `run` makes before it serves. */
@@ -14,8 +14,12 @@ export interface SelfTestedManifest {
  * Loads a manifest and runs its self-test. `run` and `lint` both call this function, so that a manifest without errors in
  * `lint` is one that `run` serves.
  */
-export async function loadTested(source: Source, env: Environment['env']): Promise<SelfTestedManifest> {
-  const environment = createFileEnvironment(source.path, env);
+export async function loadTested(
+  source: Source,
+  env: Environment['env'],
+  overrides: AddressOverrides = {},
+): Promise<SelfTestedManifest> {
+  const environment = createFileEnvironment(source.path, env, overrides);
   const loaded = load(source, environment);
   if (loaded.plan === undefined || loaded.plan.reload.selfTest === undefined)
     return { loaded, selfTest: { problems: [], sources: [] } };

@@ -1,6 +1,5 @@
 import type { RoutePair, SampleRequest } from '../plan/route-pairs.ts';
-import type { Path, Severity } from '../problem/finding.ts';
-import type { Range } from '../problem/problem.ts';
+import type { Path, Range, Severity } from '../problem/finding.ts';
 import type { DiffRoute, DiffSide } from './side.ts';
 
 /** One kind of difference between two manifests. */

@@ -21,6 +21,8 @@ export interface DiffSide extends Omit<PlannedManifest, 'findings' | 'problems' 
   readonly routeById: ReadonlyMap<string, DiffRoute>;
   /** The redacted JSON Schemas, including those of other files. */
   readonly schemas: SchemaRoot;
+  /** Returns a text that is equal for routes that differ only in their ids and in the literals of their paths. */
+  readonly kindOf: (route: DiffRoute) => string;
   /** Returns a validator for the schema at a path of `schemas`. */
   readonly validatorAt: (path: Path) => ValueValidator;
 }
@@ -61,10 +63,25 @@ export function createDiffSide(planned: PlannedManifest, readFile: Environment['
     effective: effectiveSettings(manifest, plan, readFile),
     routes,
     routeById,
+    kindOf: createKindOf(),
     schemas: redactRoot(root, secrets),
     validatorAt,
   };
 }
+
+function createKindOf(): DiffSide['kindOf'] {
+  const kinds = new Map<DiffRoute, string>();
+  return (route) => {
+    const { id: _id, path, ...rest } = route.entry;
+    const shape = path.replaceAll(LITERAL_SEGMENT, '/');
+    const kind = kinds.get(route) ?? JSON.stringify([shape, rest]);
+    kinds.set(route, kind);
+    return kind;
+  };
+}
+
+/** A segment of a path that is no parameter and no wildcard. */
+const LITERAL_SEGMENT = /\/[^/{*]+(?=\/|$)/g;
 
 /** Formats a value of the manifest for a message, without secrets. */
 export function formatRedactedValue({ redacted }: DiffSide, path: Path): string {

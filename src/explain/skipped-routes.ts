@@ -1,6 +1,8 @@
 import { hasEncodedSlash } from '../gateway/request/request-target.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
+import { foldedVariants, foldLiteral } from '../plan/routing/path-folding.ts';
+import { type Pattern, parsePattern } from '../plan/routing/pattern.ts';
 import { createRouter } from '../plan/routing/router.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import type { SkipReason } from './explanation.ts';
@@ -24,9 +26,10 @@ export function* findSkippedRoutes(
   winner: Route | undefined,
 ): SlicedWork<SkippedRoute[]> {
   const skipped: SkippedRoute[] = [];
+  const segments = segmentsOf(path);
   for (const route of plan.routes) {
     yield;
-    if (route === winner) continue;
+    if (route === winner || !mayMatch(route, segments)) continue;
     const methods = createRouter([withEncodedSlash(route)]).allowedMethods(path);
     if (methods.length === 0) continue;
     if (!methods.includes(method)) skipped.push({ route, reason: 'other-method', otherRoute: undefined });
@@ -47,13 +50,36 @@ function* findSkipReason(
 ): SlicedWork<Omit<SkippedRoute, 'route'>> {
   if (winner !== undefined) return { reason: 'less-specific', otherRoute: winner };
   const others = plan.routes.filter((other) => other !== route);
+  const segments = segmentsOf(path);
   const moreSpecific = yield* findRoute(others, (other) => {
+    if (!mayMatch(other, segments)) return false;
     const relaxed = withEncodedSlash(other);
     return createRouter([route, relaxed]).match(method, path) === relaxed;
   });
   if (moreSpecific !== undefined) return { reason: 'less-specific', otherRoute: moreSpecific };
-  const stricter = yield* findRoute(others, (other) => createRouter([route, other]).match(method, path) === undefined);
+  const readings = [path, path.replaceAll(/%2f/gi, '/')].flatMap(foldedVariants).map(segmentsOf);
+  const stricter = yield* findRoute(others, (other) => {
+    const folded = parsePattern(other.path).map(foldLiteral);
+    const isPossible = mayMatch(other, segments) || readings.some((reading) => literalsMatch(folded, reading));
+    return isPossible && createRouter([route, other]).match(method, path) === undefined;
+  });
   return { reason: 'other-reading', otherRoute: stricter };
+}
+
+/**
+ * False if a literal of the route's path differs from the requested path, which then cannot match. Only the router decides
+ * that a route matches, and to create a router for each of thousands of routes would take longer than to load them.
+ */
+function mayMatch({ path }: Route, segments: readonly string[]): boolean {
+  return literalsMatch(parsePattern(path), segments);
+}
+
+function literalsMatch(pattern: Pattern, segments: readonly string[]): boolean {
+  return pattern.every((segment, index) => segment.kind !== 'literal' || segment.text === segments[index]);
+}
+
+function segmentsOf(path: string): string[] {
+  return path.split('/').slice(1);
 }
 
 function withEncodedSlash(route: Route): Route {

@@ -47,7 +47,7 @@ export function createLintContext(valid: ValidManifest): LintContext {
   return {
     ...valid,
     routes,
-    schemas: [...schemaNodes(manifest)],
+    schemas: schemaNodes(manifest),
     routeIndex,
     witnessSearch: new WitnessSearch(routeIndex, plan.router),
   };

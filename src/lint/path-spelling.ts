@@ -1,13 +1,32 @@
-import { foldedVariants } from '../plan/routing/path-folding.ts';
+import { readPath } from '../plan/routing/path-folding.ts';
 import type { Pattern } from '../plan/routing/pattern.ts';
 
 /** Ends the path for servers that decode it before they split off the query. */
 const QUERY = '%3Fx';
+/** A fullwidth solidus and question mark: a slash and a query for servers that normalize Unicode. */
+const SLASH = '%EF%BC%8F';
+const QUESTION_MARK = '%EF%BC%9F';
+
+/** The text of a segment that a pattern leaves free. */
+export interface FreeText {
+  /** The segments that servers read which normalize Unicode. Without any, servers read an empty segment, or none. */
+  readonly parts: readonly string[];
+  /** True if the path ends here for some servers. */
+  readonly isEnd?: boolean;
+}
+
+/** A segment of a form. */
+export interface FormSegment {
+  readonly text: string;
+  /** The position of the free segment of the path that it comes from. */
+  readonly freePosition: number | undefined;
+}
 
 interface SpelledSegment {
   /** `undefined` while any text fits the pattern. */
   readonly text: string | undefined;
-  readonly hasQuery: boolean;
+  /** True if the pattern allows any text. */
+  readonly isOpen: boolean;
 }
 
 /** One spelling of the paths of a pattern, with free segments that can still get other texts. */
@@ -15,6 +34,8 @@ export class PathSpelling {
   readonly path: string;
   /** Every form in which some server could read the path. */
   readonly forms: readonly string[];
+  /** The number of forms, the first ones, for servers that do not normalize Unicode before they split segments. */
+  readonly writtenCount: number;
   readonly #segments: readonly SpelledSegment[];
   readonly #unknown: string;
 
@@ -22,7 +43,9 @@ export class PathSpelling {
     this.#segments = segments;
     this.#unknown = unknown;
     this.path = this.#write(() => unknown);
-    this.forms = foldedVariants(this.path);
+    const { written, normalized } = readPath(this.path);
+    this.forms = [...written, ...normalized];
+    this.writtenCount = written.length;
   }
 
   /**
@@ -32,64 +55,79 @@ export class PathSpelling {
   static create(pattern: Pattern, length: number, unknown: string): PathSpelling {
     const segments = Array.from({ length }, (_, position) => {
       const segment = pattern[position];
-      return { text: segment?.kind === 'literal' ? segment.text : undefined, hasQuery: false };
+      const text = segment?.kind === 'literal' ? segment.text : undefined;
+      return { text, isOpen: text === undefined };
     });
     return new PathSpelling(segments, unknown);
   }
 
-  /** Returns, for each segment of a form, the position of the free segment of the path that it comes from. */
-  freePositions(form: number): (number | undefined)[] {
+  segmentsOf(form: number): readonly FormSegment[] {
     const names = this.#segments.map((_, position) => `${this.#unknown}-${position}-${this.#unknown}`);
     const positions = new Map(names.map((name, position) => [name, position]));
-    const named = foldedVariants(this.#write((position) => names[position] ?? ''))[form] ?? '';
-    return segmentsOf(named).map((text) => positions.get(text));
+    const { written, normalized } = readPath(this.#write((position) => names[position] ?? ''));
+    const named = segmentsOf([...written, ...normalized][form] ?? '');
+    return segmentsOf(this.forms[form] ?? '').map((text, index) => ({
+      text,
+      freePosition: positions.get(named[index] ?? ''),
+    }));
   }
 
-  /** Returns the pattern of all paths with which a form matches the same segments. */
-  formPattern(form: number): Pattern {
-    const positions = this.freePositions(form);
-    return segmentsOf(this.forms[form] ?? '').map((text, index) =>
-      positions[index] === undefined ? { kind: 'literal', text } : { kind: 'parameter', name: 'any' },
-    );
+  /** Returns a name that is equal for forms of different spellings that servers read in the same way. */
+  formName(form: number): string {
+    if (form >= this.writtenCount) return 'normalized';
+    const completeCount = /\/[.%]/.test(this.path) ? 3 : 1;
+    return form < completeCount ? `complete ${form}` : `cut ${form - completeCount}`;
   }
 
-  /** Gives free segments the literals of a pattern that a form should match; `undefined` if it has none there. */
-  withLiterals(form: number, pattern: Pattern): PathSpelling | undefined {
-    const segments = [...this.#segments];
-    let isChanged = false;
-    for (const [index, position] of this.freePositions(form).entries()) {
-      const literal = pattern[index];
-      if (position === undefined || literal?.kind !== 'literal') continue;
-      // A parameter folds away, and the text differs from the literal, so the route of the literal does not match it.
-      const end = segments[position]?.hasQuery ? QUERY : ';x';
-      segments[position] = { text: `${literal.text}${end}`, hasQuery: false };
-      isChanged = true;
+  /** True if some servers read less than the complete path, because it has an escaped query or fragment. */
+  hasEnd(): boolean {
+    return /%3f|%23|%ef%bc%(?:9f|83)/i.test(this.path);
+  }
+
+  /** Gives free segments a text. */
+  withTexts(texts: ReadonlyMap<number, FreeText>): PathSpelling {
+    const segments = this.#segments.map((segment, position) => {
+      const text = texts.get(position);
+      return text === undefined ? segment : { ...segment, text: writeText(text) };
+    });
+    return new PathSpelling(segments, this.#unknown);
+  }
+
+  /**
+   * Yields spellings with the same forms as written, but which begin with these segments for servers that normalize Unicode:
+   * they read slashes behind a `;` parameter, and dot segments that remove everything before.
+   */
+  *withReading(segments: readonly string[]): Generator<PathSpelling> {
+    const most = Math.max(...this.forms.map((form) => form.split('/').length));
+    const reading = `;${joinParts(['', ...Array.from({ length: most }, () => '..'), ...segments])}`;
+    for (const [position, { text = this.#unknown, isOpen }] of [...this.#segments.entries()].reverse()) {
+      if (!isOpen || text.split(`;${SLASH}..`).length > 2) continue;
+      yield this.#with(position, text + reading);
+      if (this.hasEnd()) yield this.#with(position, text + reading + QUESTION_MARK);
     }
-    return isChanged ? new PathSpelling(segments, this.#unknown) : undefined;
   }
 
-  /** Yields spellings of which the first form is equal to that of this one, but a later form has other segments. */
-  *reshaped(form: number): Generator<PathSpelling> {
-    const hasQuery = /%3f|%23/i.test(this.path);
-    for (const position of this.freePositions(form)) {
-      if (position === undefined || this.#segments[position]?.hasQuery) continue;
-      yield this.#with(position, { text: '...', hasQuery: false });
-      if (!hasQuery) continue;
-      yield this.#with(position, { text: undefined, hasQuery: true });
-      yield this.#with(position, { text: QUERY, hasQuery: false });
-    }
-  }
-
-  #with(position: number, segment: SpelledSegment): PathSpelling {
-    return new PathSpelling(this.#segments.with(position, segment), this.#unknown);
+  #with(position: number, text: string): PathSpelling {
+    return new PathSpelling(this.#segments.with(position, { text, isOpen: true }), this.#unknown);
   }
 
   #write(freeText: (position: number) => string): string {
-    const texts = this.#segments.map(
-      ({ text, hasQuery }, position) => (text ?? freeText(position)) + (hasQuery ? QUERY : ''),
-    );
-    return `/${texts.join('/')}`;
+    return `/${this.#segments.map(({ text }, position) => text ?? freeText(position)).join('/')}`;
   }
+}
+
+/** Writes a text that differs from every literal, so no route matches the path because of it alone. */
+function writeText({ parts, isEnd = false }: FreeText): string {
+  const text = joinParts(parts);
+  if (isEnd) return text + QUERY;
+  if (parts.length === 0) return '...';
+  // A parameter folds away.
+  return parts.length === 1 ? `${text};x` : text;
+}
+
+/** Folded segments have plain question marks and number signs, which would end the path of a request. */
+function joinParts(parts: readonly string[]): string {
+  return parts.join(SLASH).replaceAll('?', '%3F').replaceAll('#', '%23');
 }
 
 /** Returns the segments of a path, of which a trailing slash is ignored. */

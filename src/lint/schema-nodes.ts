@@ -14,36 +14,61 @@ export interface SchemaNode {
   readonly isCondition: boolean;
 }
 
-/** Yields all schemas of a manifest, including nested ones. */
-export function* schemaNodes({ schemas, routes }: Manifest): Generator<SchemaNode> {
-  const root = { isInPlace: false, isCondition: false };
-  for (const [name, schema] of Object.entries(schemas)) yield* nodesOf(schema, ['schemas', name], root);
-  for (const [index, { params, query, headers, body }] of routes.entries()) {
-    const path = ['routes', index];
-    for (const [name, section] of Object.entries({ params, query, headers }))
-      if (section !== undefined) yield* memberNodes(section.properties, [...path, name, 'properties'], root);
-    if (body?.schema !== undefined) yield* nodesOf(body.schema, [...path, 'body', 'schema'], root);
+/** Returns all schemas of a manifest, including nested ones. */
+export function schemaNodes({ schemas, routes }: Manifest): SchemaNode[] {
+  const found: SchemaNode[] = [];
+  collectMembers(schemas, ['schemas'], false, false, found);
+  for (const [index, route] of routes.entries()) {
+    for (const name of ['params', 'query', 'headers'] as const) {
+      const section = route[name];
+      if (section !== undefined)
+        collectMembers(section.properties, ['routes', index, name, 'properties'], false, false, found);
+    }
+    const schema = route.body?.schema;
+    if (schema !== undefined) collectNodes(schema, ['routes', index, 'body', 'schema'], false, false, found);
   }
+  return found;
 }
 
-type SchemaRole = Pick<SchemaNode, 'isInPlace' | 'isCondition'>;
-
-function* nodesOf(schema: unknown, path: Path, role: SchemaRole): Generator<SchemaNode> {
+/** Adds to a list, because nested generators would take longer than all rules that read the schemas. */
+function collectNodes(
+  schema: unknown,
+  path: Path,
+  isInPlace: boolean,
+  isCondition: boolean,
+  found: SchemaNode[],
+): void {
   if (!isMap(schema)) return;
-  yield { path, schema, ...role };
-  for (const [keyword, { holds, appliesTo, isCondition = false }] of SCHEMA_KEYWORDS) {
+  found.push({ path, schema, isInPlace, isCondition });
+  // Most schemas have no keyword that holds schemas, and few of their own keywords.
+  if (!Object.keys(schema).some((keyword) => HOLDING.has(keyword))) return;
+  for (const { keyword, isMember, isForSameValue, isCondition: isConditional } of HOLDERS) {
     if (!Object.hasOwn(schema, keyword)) continue;
-    const inner = { isInPlace: appliesTo === 'value', isCondition: role.isCondition || isCondition };
-    const nodes = holds === 'schema' ? nodesOf : memberNodes;
-    yield* nodes(schema[keyword], [...path, keyword], inner);
+    const collect = isMember ? collectMembers : collectNodes;
+    collect(schema[keyword], [...path, keyword], isForSameValue, isCondition || isConditional, found);
   }
 }
 
-function* memberNodes(members: unknown, path: Path, role: SchemaRole): Generator<SchemaNode> {
+const HOLDERS = SCHEMA_KEYWORDS.map(([keyword, { holds, appliesTo, isCondition = false }]) => ({
+  keyword,
+  isMember: holds !== 'schema',
+  isForSameValue: appliesTo === 'value',
+  isCondition,
+}));
+const HOLDING = new Set(HOLDERS.map(({ keyword }) => keyword));
+
+function collectMembers(
+  members: unknown,
+  path: Path,
+  isInPlace: boolean,
+  isCondition: boolean,
+  found: SchemaNode[],
+): void {
   if (Array.isArray(members))
-    for (const [index, item] of members.entries()) yield* nodesOf(item, [...path, index], role);
+    for (const [index, item] of members.entries()) collectNodes(item, [...path, index], isInPlace, isCondition, found);
   else if (isMap(members))
-    for (const [name, item] of Object.entries(members)) yield* nodesOf(item, [...path, name], role);
+    for (const name of Object.keys(members))
+      collectNodes(members[name], [...path, name], isInPlace, isCondition, found);
 }
 
 /** True if `type` of a schema includes this type. */

@@ -1,10 +1,11 @@
-import { foldLiteral } from '../plan/routing/path-folding.ts';
+import { foldLiteral, readPath } from '../plan/routing/path-folding.ts';
 import type { Pattern } from '../plan/routing/pattern.ts';
 import { PatternIndex } from '../plan/routing/pattern-index.ts';
 import type { RouteIndex } from '../plan/routing/route-index.ts';
 import { isStricter, type Router } from '../plan/routing/router.ts';
+import { alignments, type FreeTexts } from './form-alignment.ts';
 import type { LintRoute } from './lint-context.ts';
-import { PathSpelling, segmentsOf } from './path-spelling.ts';
+import { type FormSegment, type FreeText, PathSpelling, segmentsOf } from './path-spelling.ts';
 
 /** A route and a pattern of paths that the router refuses, because they fold to paths of stricter routes. */
 interface RefusedPaths {
@@ -15,35 +16,36 @@ interface RefusedPaths {
   readonly length: number;
 }
 
-/** A spelling, and the forms of it for which a route that is not stricter was chosen. */
+/** A spelling, and the names of the forms that an earlier step has changed. */
 interface SearchStep {
   readonly spelling: PathSpelling;
-  readonly settled: readonly number[];
+  readonly settled: readonly string[];
 }
 
-/** The progress of a search. */
-interface SearchState {
-  readonly seen: Set<string>;
-  /** The number of spellings that may still combine several changes. */
-  combinations: number;
+/** A form of a spelling that a stricter route refuses. */
+interface RefusedForm {
+  readonly form: number;
+  /** The index of the stricter route. */
+  readonly refuser: number;
 }
 
-/**
- * Limits the spellings that combine several changes of a path with several folded forms, such as those of `/...` and
- * `/a%3Fb`: their number can grow exponentially. No limit applies to paths with one folded form.
- */
-const MAX_COMBINATIONS = 200;
+/** Limits the spellings of one search, and the searches and spellings of all together. Few searches need more than ten. */
+const MAX_SPELLINGS = 2_000;
+const MAX_STEPS_IN_ALL = 20_000;
 
 /**
  * Finds other spellings of refused paths. The router refuses a path if one of its folded forms is a path of a stricter
- * route. It may accept a spelling with which that form is a path of a third route, if that route takes precedence over
- * the stricter one and is not stricter itself.
+ * route. It may accept a spelling with which that form is a path of no route, or of a third route, if that route takes
+ * precedence over the stricter one and is not stricter itself.
  */
 export class SpellingSearch {
   readonly #index: RouteIndex<LintRoute>;
   readonly #router: Router;
   readonly #unknown: string;
+  #steps = 0;
   #foldedPatterns: PatternIndex | undefined;
+  /** The number of segments of the longest pattern. */
+  #longest: number | undefined;
   #positions: ReadonlyMap<unknown, number> | undefined;
 
   /** @param unknown differs from every literal of a route, in any spelling */
@@ -56,49 +58,173 @@ export class SpellingSearch {
   /** Returns a path that the router accepts; `undefined` if there is none; `unknown` if the search reached its limit. */
   find(refused: RefusedPaths): { readonly path: string } | 'unknown' | undefined {
     const { within, length } = refused;
+    if (!this.#takeStep()) return 'unknown';
+    if (within.every(({ kind }) => kind === 'literal')) return undefined;
     const forms = PathSpelling.create(within, length, this.#unknown).forms.map((form) => segmentsOf(form).length);
     // A form that is shorter than its path reaches the length of another route's path only if the path is longer.
     const longest = within.at(-1)?.kind === 'rest' ? 2 * length - Math.min(...forms, length) : length;
-    // A slash that appears with normalization can stand for any segments, and the search does not try them.
-    let isUnknown = forms.some((form) => form > length);
+    let isUnknown = false;
     for (let current = length; current <= longest; current += 1) {
-      const spelling = PathSpelling.create(within, current, this.#unknown);
-      const state = { seen: new Set<string>(), combinations: MAX_COMBINATIONS };
-      const path = this.#search({ spelling, settled: [] }, refused, state, 0);
-      if (path !== undefined) return { path };
-      isUnknown ||= state.combinations === 0;
+      const path = this.#search(PathSpelling.create(within, current, this.#unknown), refused);
+      if (path === 'unknown') isUnknown = true;
+      else if (path !== undefined) return { path };
     }
     return isUnknown ? 'unknown' : undefined;
   }
 
-  #search(step: SearchStep, refused: RefusedPaths, state: SearchState, changes: number): string | undefined {
-    const { path } = step.spelling;
-    if (state.seen.has(path)) return undefined;
-    state.seen.add(path);
-    if (this.#router.match(refused.method, path) === refused.lintRoute.route) return path;
-    for (const next of this.#nextSteps(step, refused)) {
-      if (changes > 0 && state.combinations === 0) return undefined;
-      if (changes > 0) state.combinations -= 1;
-      const found = this.#search(next, refused, state, changes + 1);
-      if (found !== undefined) return found;
+  /**
+   * True if a stricter route receives all paths of a route as servers fold them, so the router accepts only a spelling
+   * that has more segments, or fewer.
+   */
+  needsFreeSegment(lintRoute: LintRoute, method: string, path: string): boolean {
+    const [form = ''] = readPath(path).written;
+    const refuser = this.#refuserOf(lintRoute, method, form);
+    if (refuser === undefined) return false;
+    const folded = lintRoute.pattern.map(foldLiteral);
+    const isContained = this.#getFoldedPatterns().containing(folded).has(refuser);
+    return isContained && this.#thirdsOf(folded, refuser, lintRoute, method).next().done === true;
+  }
+
+  /** Returns the stricter route because of which the router refuses a path of a route. */
+  findRefusing(lintRoute: LintRoute, method: string, path: string): LintRoute | undefined {
+    const { written, normalized } = readPath(path);
+    const refusers = [...written, ...normalized].map((form) => this.#refuserOf(lintRoute, method, form));
+    return this.#index.routes[refusers.find((refuser) => refuser !== undefined) ?? -1];
+  }
+
+  /** True if no further spellings are tried. */
+  isExhausted(): boolean {
+    return this.#steps === MAX_STEPS_IN_ALL;
+  }
+
+  /** Returns the number of searches and spellings so far. */
+  stepCount(): number {
+    return this.#steps;
+  }
+
+  #takeStep(): boolean {
+    if (this.isExhausted()) return false;
+    this.#steps += 1;
+    return true;
+  }
+
+  /**
+   * Tries the spellings with the fewest changes first. Only the forms as written need combinations of changes: a server that
+   * normalizes Unicode can read something else, whatever the others read.
+   */
+  #search(start: PathSpelling, refused: RefusedPaths): string | undefined {
+    const steps: SearchStep[] = [{ spelling: start, settled: [] }];
+    const seen = new Set([start.path]);
+    let isNormalizedTried = false;
+    for (const step of steps) {
+      const refusals = this.#refusedForms(step.spelling, refused);
+      if (this.#isAccepted(step.spelling, refusals, refused)) return step.spelling.path;
+      if (!isNormalizedTried && refusals.every(({ form }) => form >= step.spelling.writtenCount)) {
+        isNormalizedTried = true;
+        const path = this.#searchReading(step.spelling, refused);
+        if (path !== undefined) return path;
+      }
+      for (const refusal of refusals)
+        for (const spelling of this.#otherSpellings(step.spelling, refusal, refused)) {
+          if (seen.has(spelling.path)) continue;
+          if (seen.size === MAX_SPELLINGS || !this.#takeStep()) return 'unknown';
+          seen.add(spelling.path);
+          const settled = [...step.settled, step.spelling.formName(refusal.form)];
+          const names = this.#refusedForms(spelling, refused).map(({ form }) => spelling.formName(form));
+          if (!names.some((name) => settled.includes(name))) steps.push({ spelling, settled });
+        }
     }
     return undefined;
   }
 
-  /** Yields the changes of a spelling with which the first refused form could be a path of another route. */
-  *#nextSteps({ spelling, settled }: SearchStep, { lintRoute, method }: RefusedPaths): Generator<SearchStep> {
-    const refusers = spelling.forms.map((form) => this.#refuserOf(lintRoute, method, form));
-    const form = refusers.findIndex((refuser) => refuser !== undefined);
-    // A route that wins a settled form now also wins it with more literals.
-    if (form === -1 || settled.some((position) => refusers[position] !== undefined)) return;
-    const count = spelling.forms.length;
-    for (const third of this.#thirdsOf(spelling.formPattern(form), refusers[form] ?? -1, method)) {
-      if (this.#isStricter(third, lintRoute)) continue;
-      const next = spelling.withLiterals(form, this.#index.patterns.patterns[third] ?? []);
-      if (next !== undefined) yield { spelling: next, settled: next.forms.length === count ? [...settled, form] : [] };
+  /** Tries what servers that normalize Unicode can read: first for the forms that end at a query, then for all. */
+  #searchReading(start: PathSpelling, refused: RefusedPaths): string | undefined {
+    let spelling = start;
+    let refusals = this.#refusedForms(start, refused);
+    for (const texts of [...this.#readings(refused), ...this.#readings(refused)])
+      for (const next of spelling.withReading(texts)) {
+        if (!this.#takeStep()) return 'unknown';
+        const remaining = this.#refusedForms(next, refused);
+        if (this.#isAccepted(next, remaining, refused)) return next.path;
+        if (remaining.length >= refusals.length) continue;
+        spelling = next;
+        refusals = remaining;
+        break;
+      }
+    return undefined;
+  }
+
+  #isAccepted({ path }: PathSpelling, refusals: readonly RefusedForm[], { lintRoute, method }: RefusedPaths): boolean {
+    return refusals.length === 0 && this.#router.match(method, path) === lintRoute.route;
+  }
+
+  /** Returns the forms of a spelling because of which the router refuses it. */
+  #refusedForms({ forms }: PathSpelling, { lintRoute, method }: RefusedPaths): RefusedForm[] {
+    const seen = new Set<string>();
+    return forms.flatMap((text, form) => {
+      if (seen.has(text)) return [];
+      seen.add(text);
+      const refuser = this.#refuserOf(lintRoute, method, text);
+      return refuser === undefined ? [] : [{ form, refuser }];
+    });
+  }
+
+  *#otherSpellings(
+    spelling: PathSpelling,
+    { form, refuser }: RefusedForm,
+    { lintRoute, method }: RefusedPaths,
+  ): Generator<PathSpelling> {
+    if (form >= spelling.writtenCount) return;
+    const segments = spelling.segmentsOf(form);
+    const first = segments.findIndex(({ freePosition }) => freePosition !== undefined);
+    if (first === -1) return;
+    for (const pattern of this.#thirdsOf(segments.map(patternSegment), refuser, lintRoute, method)) {
+      const texts = literalTexts(segments, pattern);
+      if (texts.size > 0) yield spelling.withTexts(texts);
     }
-    // The first form has all segments of the path.
-    if (form > 0) for (const next of spelling.reshaped(form)) yield { spelling: next, settled: [] };
+    const canEnd = form > 0 && spelling.hasEnd();
+    for (const texts of this.#unmatchedTexts(segments, form > 0, canEnd)) yield spelling.withTexts(texts);
+    const fixed = segments.slice(0, first);
+    const before: Pattern = [...fixed.map(patternSegment), { kind: 'rest' }];
+    // A route whose rest begins early refuses most spellings, and may not be the one that refuses this spelling.
+    const early = [...fixed.map(({ text }) => text), this.#unknown, '', this.#unknown];
+    const earlyRefuser = this.#refuserOf(lintRoute, method, `/${early.join('/')}`) ?? refuser;
+    const alignment = { segments, unknown: this.#unknown, canShorten: form > 0, canEnd };
+    for (const one of new Set([refuser, earlyRefuser]))
+      for (const pattern of this.#thirdsOf(before, one, lintRoute, method))
+        for (const texts of alignments({ ...alignment, pattern })) yield spelling.withTexts(texts);
+  }
+
+  /** Yields texts with which few routes match the form: only those whose rest begins early. */
+  *#unmatchedTexts(segments: readonly FormSegment[], canShorten: boolean, canEnd: boolean): Generator<FreeTexts> {
+    const positions = segments.flatMap(({ freePosition }) => (freePosition === undefined ? [] : [freePosition]));
+    const [first = 0] = positions;
+    for (const parts of this.#unmatchedParts()) yield new Map([[first, { parts }]]);
+    if (canShorten) yield new Map(positions.map((position) => [position, { parts: [] }]));
+    if (canEnd) yield new Map([[first, { parts: [], isEnd: true }]]);
+  }
+
+  /** Yields segments that no route matches unless its rest begins before the empty one, or before the last one. */
+  *#unmatchedParts(): Generator<readonly string[]> {
+    yield [this.#unknown, this.#unknown];
+    yield [this.#unknown, '', this.#unknown];
+    this.#longest ??= this.#index.patterns.patterns.reduce((most, { length }) => Math.max(most, length), 0);
+    yield Array.from({ length: this.#longest + 1 }, () => this.#unknown);
+  }
+
+  /** Yields the segments with which the path of a route that is not stricter can begin, or a path of no route. */
+  *#readings({ lintRoute: { route }, method }: RefusedPaths): Generator<readonly string[]> {
+    yield [this.#unknown, '', this.#unknown];
+    for (const index of this.#index.withMethod(method)) {
+      if (this.#isStricter(index, route)) continue;
+      const pattern = this.#getFoldedPatterns().patterns[index] ?? [];
+      const hasRest = pattern.at(-1)?.kind === 'rest';
+      const fixed = hasRest ? pattern.slice(0, -1) : pattern;
+      const texts = fixed.map((segment) => (segment.kind === 'literal' ? segment.text : this.#unknown));
+      if (hasRest) yield [...texts, '', this.#unknown];
+      // The segments behind the text can match the end of the pattern.
+      for (let length = texts.length; length >= 0; length -= 1) yield texts.slice(0, length);
+    }
   }
 
   /** Returns the index of the stricter route that a form of a path belongs to. */
@@ -109,18 +235,16 @@ export class SpellingSearch {
     return this.#positions.get(twin);
   }
 
-  /** Returns the routes that win paths of a form's pattern from the refusing route. */
-  #thirdsOf(formPattern: Pattern, refuser: number, method: string): Iterable<number> {
+  /** Yields the folded patterns of the routes that win paths of a pattern from the refusing route, and are not stricter. */
+  *#thirdsOf(within: Pattern, refuser: number, { route }: LintRoute, method: string): Generator<Pattern> {
     const patterns = this.#getFoldedPatterns();
-    const accepting = this.#index.withMethod(method);
-    const thirds = patterns.overlapping(formPattern, accepting);
-    // A route that matches every path of the pattern has already lost the refused one.
-    thirds.subtract(patterns.containing(formPattern, thirds));
     const refusing = patterns.patterns[refuser] ?? [];
-    return thirds.intersect(patterns.preceding(refusing, patterns.overlapping(refusing, accepting)));
+    const preceding = patterns.preceding(refusing, patterns.overlapping(refusing, this.#index.withMethod(method)));
+    for (const third of patterns.overlapping(within, preceding))
+      if (!this.#isStricter(third, route)) yield patterns.patterns[third] ?? [];
   }
 
-  #isStricter(index: number, { route }: LintRoute): boolean {
+  #isStricter(index: number, route: LintRoute['route']): boolean {
     const other = this.#index.routes[index]?.route;
     return other !== undefined && other !== route && isStricter(other, route);
   }
@@ -130,4 +254,18 @@ export class SpellingSearch {
     this.#foldedPatterns ??= PatternIndex.create(patterns.map((pattern) => pattern.map(foldLiteral)));
     return this.#foldedPatterns;
   }
+}
+
+function patternSegment({ text, freePosition }: FormSegment): Pattern[number] {
+  return freePosition === undefined ? { kind: 'literal', text } : { kind: 'parameter', name: 'any' };
+}
+
+/** Returns the literals of a pattern at the free segments of a form. */
+function literalTexts(segments: readonly FormSegment[], pattern: Pattern): FreeTexts {
+  const texts = new Map<number, FreeText>();
+  for (const [index, { freePosition }] of segments.entries()) {
+    const literal = pattern[index];
+    if (freePosition !== undefined && literal?.kind === 'literal') texts.set(freePosition, { parts: [literal.text] });
+  }
+  return texts;
 }

@@ -6,6 +6,15 @@ import type { RouteWitness } from '../problem/finding.ts';
 import type { LintRoute } from './lint-context.ts';
 import type { WitnessSearch } from './witness-search.ts';
 
+/** A request that gets a 404 response because of a stricter route. */
+interface RefusedRequest {
+  /** The stricter route. */
+  readonly refusing: LintRoute;
+  /** True if the paths of both routes differ only in spelling. */
+  readonly isTwin: boolean;
+  readonly witness: RouteWitness;
+}
+
 /** The routes whose paths differ only in spelling from others. */
 export class SpellingTwins {
   /** In the order of the manifest, by the folded path. */
@@ -23,17 +32,20 @@ export class SpellingTwins {
     return group.slice(0, group.indexOf(lintRoute)).find((other) => isTwin(other, lintRoute));
   }
 
-  /** Returns the stricter twin of a route that receives no request because of it, with a request that gets a 404 response. */
-  findRefusing(lintRoute: LintRoute): { readonly twin: LintRoute; readonly witness: RouteWitness } | undefined {
+  /** Returns the stricter route because of which a route receives no request, or only those with unusual spellings of its path. */
+  findRefusing(lintRoute: LintRoute): RefusedRequest | undefined {
     const witness = this.sampleWitness(lintRoute);
-    if (witness.route !== undefined) return undefined;
     const { route } = lintRoute;
+    const { method } = witness;
+    if (witness.route !== undefined || !this.#witnessSearch.needsOtherSpelling(lintRoute, route.methods))
+      return undefined;
     const twin = this.#groupOf(lintRoute).find(
-      (other) =>
-        isTwin(other, lintRoute) && other.route.methods.includes(witness.method) && isStricter(other.route, route),
+      (other) => isTwin(other, lintRoute) && other.route.methods.includes(method) && isStricter(other.route, route),
     );
-    const isReached = () => this.#witnessSearch.findRequest(lintRoute, route.methods) !== undefined;
-    return twin === undefined || isReached() ? undefined : { twin, witness };
+    if (twin !== undefined) return { refusing: twin, isTwin: true, witness };
+    if (this.#witnessSearch.isUnreachable(lintRoute, route.methods)) return undefined;
+    const refusing = this.#witnessSearch.findRefusing(lintRoute, method, witness.path);
+    return refusing && { refusing, isTwin: false, witness };
   }
 
   sampleWitness({ route, pattern }: LintRoute): RouteWitness {

@@ -17,21 +17,37 @@ export interface LostRequest {
   readonly witness: RouteWitness;
 }
 
+/** A path that goes to a route, `unknown` if the search reached its limit, or `undefined` if there is none. */
+type FoundPath = { readonly path: string; readonly rank: number } | 'unknown' | undefined;
+
 /**
  * Finds requests that demonstrate a finding. It creates sample paths and matches them with the router of the plan,
- * so every witness behaves in the running gateway as reported. No search stops early: without a witness there is none.
+ * so every witness behaves in the running gateway as reported. A search that reached its limit is reported.
  */
 export class WitnessSearch {
   readonly #index: RouteIndex<LintRoute>;
   readonly #router: Router;
   readonly #samplePaths: SamplePaths;
   readonly #spellings: SpellingSearch;
+  readonly #paths = new Map<LintRoute, Map<BitSet, FoundPath>>();
+  readonly #undecided = new Set<LintRoute>();
 
   constructor(index: RouteIndex<LintRoute>, router: Router) {
     this.#index = index;
     this.#router = router;
     this.#samplePaths = SamplePaths.create(index.patterns.patterns);
     this.#spellings = new SpellingSearch(index, router, this.#samplePaths.unknown);
+  }
+
+  /** Returns the candidates without those whose common paths with the route are all refused, and have no other spelling. */
+  #respellable(lintRoute: LintRoute, method: string, candidates: BitSet): BitSet {
+    const { pattern } = lintRoute;
+    const open = candidates.copy();
+    const [length = 0] = this.#samplePaths.lengthsOf(pattern);
+    const path = this.#samplePaths.pathOf(pattern, length);
+    if (this.#router.match(method, path) !== undefined) return open;
+    if (!this.#spellings.needsFreeSegment(lintRoute, method, path)) return open;
+    return open.subtract(this.#index.patterns.completing(pattern, candidates));
   }
 
   /** Yields sample paths of a pattern: a route that matches none of them matches no path of the pattern. */
@@ -46,37 +62,78 @@ export class WitnessSearch {
 
   /** Finds a request with one of these methods, and a path of the pattern `within`, that goes to the route. */
   findRequest(lintRoute: LintRoute, methods: readonly string[], within = lintRoute.pattern): RouteWitness | undefined {
-    const found = this.#findRequest(lintRoute, methods, within);
-    return found === 'unknown' ? undefined : found;
+    let best: RouteWitness | undefined;
+    let bestRank = Number.POSITIVE_INFINITY;
+    for (const method of sortMethods(methods)) {
+      const found = this.#findPath(lintRoute, method, within);
+      if (found === undefined || found === 'unknown' || found.rank >= bestRank) continue;
+      best = { method, path: found.path, route: lintRoute.route.id };
+      bestRank = found.rank;
+      if (bestRank === 0) break;
+    }
+    return best;
   }
 
   /** True if no request with one of these methods goes to the route. */
   isUnreachable(lintRoute: LintRoute, methods: readonly string[]): boolean {
-    return this.#findRequest(lintRoute, methods, lintRoute.pattern) === undefined;
+    return methods.every((method) => this.#findPath(lintRoute, method, lintRoute.pattern) === undefined);
   }
 
-  #findRequest(
-    lintRoute: LintRoute,
-    methods: readonly string[],
-    within: Pattern,
-  ): RouteWitness | 'unknown' | undefined {
-    const { route } = lintRoute;
-    const sorted = sortMethods(methods);
-    const refused: { method: string; length: number }[] = [];
-    for (const length of this.#samplePaths.lengthsOf(within)) {
+  /** True if the router refuses requests with these methods, or sends them to other routes, unless their paths are respelled. */
+  needsOtherSpelling(lintRoute: LintRoute, methods: readonly string[]): boolean {
+    const sampleCount = this.#samplePaths.lengthsOf(lintRoute.pattern).length;
+    return methods.every((method) => {
+      const found = this.#findPath(lintRoute, method, lintRoute.pattern);
+      return found === undefined || (found !== 'unknown' && found.rank >= sampleCount);
+    });
+  }
+
+  /** Returns the stricter route because of which the router refuses a path of a route. */
+  findRefusing(lintRoute: LintRoute, method: string, path: string): LintRoute | undefined {
+    return this.#spellings.findRefusing(lintRoute, method, path);
+  }
+
+  /** Returns the number of other spellings that all searches tried. */
+  stepCount(): number {
+    return this.#spellings.stepCount();
+  }
+
+  /** True if no further spellings are tried: a request that the router refuses has no witness in another spelling. */
+  isExhausted(): boolean {
+    return this.#spellings.isExhausted();
+  }
+
+  /** Returns the routes for which a search reached its limit, so findings may be missing. */
+  undecidedRoutes(): ReadonlySet<LintRoute> {
+    return this.#undecided;
+  }
+
+  /** Finds a path once for all methods that the same routes accept. */
+  #findPath(lintRoute: LintRoute, method: string, within: Pattern): FoundPath {
+    if (within !== lintRoute.pattern) return this.#searchPath(lintRoute, method, within);
+    const accepting = this.#index.withMethod(method);
+    const paths = this.#paths.get(lintRoute) ?? new Map<BitSet, FoundPath>();
+    this.#paths.set(lintRoute, paths);
+    if (!paths.has(accepting)) paths.set(accepting, this.#searchPath(lintRoute, method, within));
+    return paths.get(accepting);
+  }
+
+  #searchPath(lintRoute: LintRoute, method: string, within: Pattern): FoundPath {
+    const lengths = this.#samplePaths.lengthsOf(within);
+    const refused: number[] = [];
+    for (const [rank, length] of lengths.entries()) {
       const path = this.#samplePaths.pathOf(within, length);
-      for (const method of sorted) {
-        const winner = this.#router.match(method, path);
-        if (winner === route) return { method, path, route: route.id };
-        if (winner === undefined) refused.push({ method, length });
-      }
+      const winner = this.#router.match(method, path);
+      if (winner === lintRoute.route) return { path, rank };
+      if (winner === undefined) refused.push(rank);
     }
     let isUnknown = false;
-    for (const { method, length } of refused) {
-      const found = this.#spellings.find({ lintRoute, method, within, length });
+    for (const rank of refused) {
+      const found = this.#spellings.find({ lintRoute, method, within, length: lengths[rank] ?? 0 });
       if (found === 'unknown') isUnknown = true;
-      else if (found !== undefined) return { method, path: found.path, route: route.id };
+      else if (found !== undefined) return { path: found.path, rank: lengths.length + rank };
     }
+    if (isUnknown) this.#undecided.add(lintRoute);
     return isUnknown ? 'unknown' : undefined;
   }
 
@@ -95,6 +152,8 @@ export class WitnessSearch {
     // The router refuses all of them, but may accept other spellings for the routes that would win.
     for (const { method, path } of requests) {
       const first = this.#firstMatch(method, path);
+      if (first !== undefined && this.isExhausted()) this.#undecided.add(first);
+      if (this.isExhausted()) return undefined;
       const found = first && this.findRequest(first, [method], pattern);
       if (found !== undefined) return found;
     }
@@ -109,8 +168,8 @@ export class WitnessSearch {
   *lostRequests(lintRoute: LintRoute, method: string, candidates: BitSet): Generator<LostRequest> {
     // A route that receives no request would otherwise be compared with every candidate.
     if (candidates.isEmpty() || this.isUnreachable(lintRoute, [method])) return;
-    const open = candidates.copy();
-    const contest = { pattern: lintRoute.pattern, method, candidates };
+    const open = this.#respellable(lintRoute, method, candidates);
+    const contest = { pattern: lintRoute.pattern, method, candidates: open.copy() };
     for (const { members } of this.#index.wonPaths(contest, this.#samplePaths))
       for (const index of members.intersect(open)) {
         open.delete(index);
@@ -118,6 +177,7 @@ export class WitnessSearch {
         const overlap = intersect(lintRoute.pattern, loser.pattern);
         const witness = overlap && this.findRequest(lintRoute, [method], overlap);
         if (witness !== undefined) yield { loser, index, witness };
+        else if (this.isExhausted()) return;
       }
   }
 }

@@ -1,6 +1,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { didYouMean } from '../problem/did-you-mean.ts';
 import type { Finding } from '../problem/finding.ts';
+import { copyManifest } from './copy-manifest.ts';
 import type { Manifest } from './manifest.generated.ts';
 import { toSchemaFindings, type ValueQuoter, valueAt } from './schema-finding.ts';
 import type { Substitution } from './substitute.ts';
@@ -11,17 +12,21 @@ const validate = generated as unknown as ValidateFunction;
 
 /** Validates the substituted values against the JSON Schema and fills in defaults. With findings, the manifest is not valid. */
 export function check(substituted: Substitution): { manifest: Manifest; findings: Finding[] } {
-  const { checked, findings } = checkAgainst<Manifest>(validate, substituted);
+  const { checked, findings } = checkAgainst<Manifest>(validate, substituted, copyManifest);
   return { manifest: checked, findings };
 }
 
-/** Validates values against another schema. Messages use the titles and examples of the schema. */
+/**
+ * Validates values against another schema. Messages use the titles and examples of the schema.
+ *
+ * @param copy copies all parts of the values into which the validator writes defaults
+ */
 export function checkAgainst<Value>(
   validate: ValidateFunction,
   { value, isSecret }: Pick<Substitution, 'value' | 'isSecret'>,
+  copy: (value: YamlValue) => YamlValue = structuredClone,
 ): { checked: Value; findings: Finding[] } {
-  // The validator writes defaults into its argument.
-  const checked = structuredClone(value) as unknown as Value;
+  const checked = copy(value) as unknown as Value;
   if (validate(checked)) return { checked, findings: [] };
   const errors = validate.errors ?? [];
   const quote: ValueQuoter = (path) =>

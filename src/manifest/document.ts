@@ -51,8 +51,8 @@ function readSimpleText(text: string): ReadText | undefined {
 }
 
 function readTree(text: string): ReadText {
-  const { root, findings } = parseTree(text);
-  if (findings.length === 0) findings.push(...findLookAlikes(text));
+  const { root, findings: syntaxErrors } = parseTree(text);
+  const findings = syntaxErrors.length === 0 ? findLookAlikes(text) : syntaxErrors;
   const comments = () => commentsOf(text);
   // After a syntax error, the values are a guess.
   if (findings.length > 0) return { value: null, positions: readValues(root, []).positions, comments, findings };

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, opendirSync, openSync, readSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { decodeText } from './decode-text.ts';
-import { type Environment, MAX_FILE_BYTES } from './source.ts';
+import { type AddressOverrides, type Environment, MAX_FILE_BYTES } from './source.ts';
 
 /** An environment that reads the file system. */
 export interface FileEnvironment extends Environment {
@@ -11,10 +11,15 @@ export interface FileEnvironment extends Environment {
 }
 
 /** Creates the environment of a manifest file. Paths are relative to the file. */
-export function createFileEnvironment(manifestPath: string, env: Environment['env']): FileEnvironment {
+export function createFileEnvironment(
+  manifestPath: string,
+  env: Environment['env'],
+  overrides: AddressOverrides = {},
+): FileEnvironment {
   const folder = dirname(resolve(manifestPath));
   return {
     env,
+    overrides,
     readFile: (path) => readRegularFile(resolve(folder, path)),
     listFolder: (path) => listNames(resolve(folder, path)),
     modifiedMs: (path) => modifiedMs(resolve(folder, path)),

@@ -1,4 +1,5 @@
 import { suggestion } from '../problem/did-you-mean.ts';
+import { displayPathBeside } from '../problem/display-path.ts';
 import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
 import type { TrackedEnvironment } from './dependencies.ts';
 import { type Document, parse } from './document.ts';
@@ -46,7 +47,7 @@ export function readDocument(
     }
     const { document, findings: syntax } = parseText({ path: displayPathBeside(source.path, file), text });
     const fileFindings = syntax.length > 0 ? syntax : includedFileFindings(document);
-    findings.push(...fileFindings.map((finding) => withFile(finding, document.file)));
+    for (const finding of fileFindings) findings.push(withFile(finding, document.file));
     return [document];
   });
   const merged = mergeDocuments(main.document, included);
@@ -110,11 +111,6 @@ function readText(file: string, { readFile }: TrackedEnvironment): string | { re
   } catch (error) {
     return { code: fileErrorCode(error) };
   }
-}
-
-/** Returns the printed path of a file beside a manifest: in the same folder, or at the same git revision. */
-export function displayPathBeside(manifest: string, file: string): string {
-  return manifest.slice(0, Math.max(manifest.lastIndexOf('/'), manifest.lastIndexOf(':')) + 1) + file;
 }
 
 function includedFileFindings({ value }: Document): Finding[] {

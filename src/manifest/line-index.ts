@@ -1,4 +1,4 @@
-import type { Range } from '../problem/problem.ts';
+import type { Range } from '../problem/finding.ts';
 
 /** Converts offsets in a text to lines and columns. As in editors, a byte order mark does not count as a column. */
 export interface LineIndex {

@@ -15,11 +15,22 @@ const PARSER_OPTIONS = {
 /** Parses YAML text into a tree. Never throws, even for invalid text. */
 export function parseTree(text: string): { root: Node | null; findings: Finding[] } {
   try {
-    const { contents: root, errors, warnings } = parseDocument(text, PARSER_OPTIONS);
+    const { contents: root, errors, warnings } = withoutStackTraces(() => parseDocument(text, PARSER_OPTIONS));
     return { root, findings: parserFindings({ errors, warnings, text, root }) };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     const message = `the manifest is nested too deeply; at most ${MAX_DEPTH} levels are read`;
     return { root: null, findings: [syntaxError(0, 0, message)] };
+  }
+}
+
+/** Runs a parser that may create hundreds of thousands of errors. Their stack traces would take most of its time and memory. */
+function withoutStackTraces<T>(parse: () => T): T {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return parse();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }

@@ -1,5 +1,6 @@
 import type { Finding } from '../problem/finding.ts';
 import { findLookAlikeNear } from './look-alikes.ts';
+import { misindentedLine } from './misindented-line.ts';
 import { syntaxError, syntaxMessage } from './syntax-error.ts';
 import { findUnsupportedSyntax } from './unsupported-syntax.ts';
 import type { OffsetRange } from './value-positions.ts';
@@ -48,7 +49,8 @@ function explain(error: ParserError, text: string, root: YamlRoot): Finding {
     findLookAlikeNear(text, pos[0], tokens) ??
     findBracketInValue(pos[0], text) ??
     findContinuedValue(error, text, tokens) ??
-    findKeyBesideItems(error, text);
+    findKeyBesideItems(error, text) ??
+    findMisindentedLine(error, text);
   if (cause !== undefined) return cause;
   const { start, end } = unclosedOpener(error, root) ?? withoutIndent(error, text);
   return syntaxError(start, end, syntaxMessage(code, message, text.slice(start, start + 100)));
@@ -116,7 +118,7 @@ const CONTINUED = 'this line continues the value above, because it is indented f
 
 /** Finds the key at the indentation of list items: `- a: 1` and, below the `-`, `b: 2`. */
 function findKeyBesideItems(error: ParserError, text: string): Finding | undefined {
-  if (error.code !== 'BAD_INDENT') return undefined;
+  if (!isBlockIndent(error)) return undefined;
   const { start, end } = withoutIndent(error, text);
   const indent = text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
   const above = text.slice(0, start - indent.length).split('\n');
@@ -124,6 +126,15 @@ function findKeyBesideItems(error: ParserError, text: string): Finding | undefin
   if (!above[line]?.startsWith(`${indent}- `)) return undefined;
   const message = `a key cannot be between the items of a list; remove the "- " on line ${line + 1}, or indent this line further`;
   return syntaxError(start, end, message);
+}
+
+/** Finds the line above an error of indentation that caused it. */
+function findMisindentedLine(error: ParserError, text: string): Finding | undefined {
+  return isBlockIndent(error) ? misindentedLine(text, withoutIndent(error, text).start) : undefined;
+}
+
+function isBlockIndent({ code, message }: ParserError): boolean {
+  return code === 'BAD_INDENT' && !/^flow/i.test(message);
 }
 
 /** Skips the white space, the empty lines and the comments before the line that an error is about. */

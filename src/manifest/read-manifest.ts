@@ -6,7 +6,7 @@ import type { Document } from './document.ts';
 import { type DocumentParser, readDocument } from './include.ts';
 import type { Manifest } from './manifest.generated.ts';
 import { isManifestKey, isMergedKey } from './manifest-keys.ts';
-import type { Environment, Source } from './source.ts';
+import type { AddressOverrides, Environment, Source } from './source.ts';
 import { substitute } from './substitute.ts';
 
 /** The result of the first stage: the texts of a manifest, parsed and merged into one document. */
@@ -45,21 +45,37 @@ export function readManifest(
   return { document, sources, findings };
 }
 
-/** Substitutes environment variables, validates against the schema and fills in defaults; `undefined` after a syntax error. */
+/**
+ * Substitutes environment variables, validates against the schema, fills in defaults and applies the overrides; `undefined`
+ * after a syntax error.
+ */
 export function checkManifest(
   { document, findings: syntax }: Pick<ReadManifest, 'document' | 'findings'>,
-  env: Environment['env'],
+  { env, overrides = {} }: Pick<Environment, 'env' | 'overrides'>,
 ): CheckedManifest | undefined {
   if (syntax.length > 0) return undefined;
   const substituted = substitute(document.value, env);
   const { secrets } = substituted;
   const { manifest, findings } = check(substituted);
   return {
-    manifest,
+    manifest: overrideAddresses(manifest, overrides),
     hash: manifestHash(document),
     invalidParts: invalidPartsOf(findings),
     secrets,
     findings: [...substituted.findings, ...secrets.flatMap(({ path }) => printedValueFindings(path)), ...findings],
+  };
+}
+
+/** Replaces the addresses of the listeners. The token and the certificates of the admin API stay. */
+function overrideAddresses(manifest: Manifest, { listen, admin }: AddressOverrides): Manifest {
+  if (listen === undefined && admin === undefined) return manifest;
+  // A file without values is null.
+  const written = (manifest as Manifest | null)?.admin;
+  const entry = typeof written === 'object' && admin !== undefined ? { ...written, listen: admin } : admin;
+  return {
+    ...manifest,
+    ...(listen === undefined ? {} : { listen }),
+    ...(entry === undefined ? {} : { admin: entry }),
   };
 }
 

@@ -46,7 +46,13 @@ const FILE_ERRORS: Readonly<Record<string, readonly [reason: string, remedy: str
   'not a regular file': ['it is a pipe or a device', 'name a regular file'],
 };
 
-/** The environment variables and files that a manifest may use. `load` has no other inputs. */
+/** Addresses from the command line. Each replaces the one of the manifest. */
+export interface AddressOverrides {
+  readonly listen?: string;
+  readonly admin?: string;
+}
+
+/** The environment variables and files that a manifest may use, and the overrides. `load` has no other inputs. */
 export interface Environment {
   /** Environment variables, for `${NAME}` in values. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -57,4 +63,5 @@ export interface Environment {
   readonly readFile: (path: string) => string;
   /** Returns the names in a folder by its path relative to the manifest. Throws the errors of `fs`. By default there are no folders. */
   readonly listFolder?: (path: string) => readonly string[];
+  readonly overrides?: AddressOverrides;
 }

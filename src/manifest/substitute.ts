@@ -29,18 +29,28 @@ export function substitute(value: YamlValue, env: Environment['env']): Substitut
   const walk = (node: YamlValue): YamlValue => {
     if (typeof node === 'string') return node.includes('${') ? substituteText(node, [...path]) : node;
     if (node === null || typeof node !== 'object') return node;
-    if (isList(node)) {
-      const items = node.map((item, index) => walkMember(index, item));
-      return items.every((item, index) => item === node[index]) ? node : items;
+    return isList(node) ? walkList(node) : walkMap(node);
+  };
+  const walkList = (list: readonly YamlValue[]): YamlValue => {
+    let copy: YamlValue[] | undefined;
+    for (let index = 0; index < list.length; index += 1) {
+      const item = walkMember(index, list[index] as YamlValue);
+      if (item === list[index]) continue;
+      copy ??= [...list];
+      copy[index] = item;
     }
-    const entries = Object.entries(node);
-    let isChanged = false;
-    for (const entry of entries) {
-      const member = walkMember(entry[0], entry[1]);
-      isChanged ||= member !== entry[1];
-      entry[1] = member;
+    return copy ?? list;
+  };
+  const walkMap = (map: Readonly<Record<string, YamlValue>>): YamlValue => {
+    let changed: Map<string, YamlValue> | undefined;
+    for (const key of Object.keys(map)) {
+      const member = walkMember(key, map[key] as YamlValue);
+      if (member === map[key]) continue;
+      changed ??= new Map();
+      changed.set(key, member);
     }
-    return isChanged ? Object.fromEntries(entries) : node;
+    if (changed === undefined) return map;
+    return Object.fromEntries(Object.entries(map).map(([key, member]) => [key, changed.get(key) ?? member]));
   };
   const substituteText = (template: string, path: Path): string => {
     const variables: [name: string, value: string][] = [];

@@ -25,8 +25,6 @@ interface TemplateDraft {
   segments: readonly TemplateSegment[];
   /** True if the path of a route is exactly this one. */
   isExact: boolean;
-  /** The routes whose pattern, or expanded rest, is this path. */
-  readonly routes: Route[];
 }
 
 /**
@@ -34,8 +32,8 @@ interface TemplateDraft {
  * parameter names as one path, and has no parameter for several segments. A `/**` therefore becomes a path without it, a path
  * with one parameter in its place, and longer paths while other routes receive the requests of the shorter ones.
  *
- * The router says which routes receive the requests of a path. A path without parameters has the methods of every route that
- * matches it, because readers of a document select the path before the method.
+ * The router says which routes receive the requests of a path. A path has the methods of every route that matches it, because
+ * readers of a document select the path before the method.
  */
 export function* createPathTemplates({ routes, router }: Plan): SlicedWork<PathTemplates> {
   const patterns = new Map<Route, Pattern>();
@@ -52,9 +50,9 @@ export function* createPathTemplates({ routes, router }: Plan): SlicedWork<PathT
     );
   const { drafts, mainKeys } = yield* draftTemplates(patterns, matchSample);
   const templates = new Map<string, PathTemplate>();
-  for (const [key, draft] of drafts) {
-    const routesByMethod = matchMethods(draft, matchSample);
-    if (routesByMethod.size > 0) templates.set(key, { segments: draft.segments, routes: routesByMethod });
+  for (const [key, { segments }] of drafts) {
+    const routesByMethod = matchMethods(segments, matchSample);
+    if (routesByMethod.size > 0) templates.set(key, { segments, routes: routesByMethod });
     yield;
   }
   const mainTemplates = new Map<Route, PathTemplate>();
@@ -79,7 +77,7 @@ function* draftTemplates(
   for (const [route, pattern] of patterns) {
     for (const segments of expandRest(pattern, depth)) {
       const key = patternKey(segments);
-      addDraft(drafts, key, { segments, isExact: pattern.at(-1)?.kind !== 'rest', routes: [route] });
+      addDraft(drafts, key, { segments, isExact: pattern.at(-1)?.kind !== 'rest' });
       mainKeys.set(route, key);
       const isComplete = segments.length >= pattern.length;
       if (isComplete && route.methods.every((method) => matchSample(method, segments) === route)) break;
@@ -90,24 +88,22 @@ function* draftTemplates(
 }
 
 /** Returns the routes of a path by method. */
-function matchMethods({ segments, routes }: TemplateDraft, matchSample: SampleMatch): Map<string, Route> {
-  const hasParameters = segments.some(({ kind }) => kind === 'parameter');
+function matchMethods(segments: readonly TemplateSegment[], matchSample: SampleMatch): Map<string, Route> {
   const found = new Map<string, Route>();
   for (const method of HTTP_METHODS) {
     const route = matchSample(method, segments);
-    if (route !== undefined && (!hasParameters || routes.includes(route))) found.set(method, route);
+    if (route !== undefined) found.set(method, route);
   }
   return found;
 }
 
-/** Adds a path, or its route to an equal path. The parameter names of a route with exactly this path replace generated ones. */
+/** Adds a path, unless there is an equal one. The parameter names of a route with exactly this path replace generated ones. */
 function addDraft(drafts: Map<string, TemplateDraft>, key: string, draft: TemplateDraft): void {
   const present = drafts.get(key);
   if (present === undefined) {
     drafts.set(key, draft);
     return;
   }
-  present.routes.push(...draft.routes);
   if (present.isExact || !draft.isExact) return;
   present.segments = draft.segments;
   present.isExact = true;

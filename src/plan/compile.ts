@@ -44,9 +44,8 @@ export function* compilePlan(
   const auth = authEntry && compileAuth(authEntry, tokens, options.previous?.auth?.verifier);
   const cors = invalidParts.has('cors') ? undefined : manifest.cors && compileCors(manifest.cors, findings);
   const hasSchemas = !invalidParts.has('') && !invalidParts.has('schemas');
-  const neededContents = options.previous?.compilations?.compiledContents ?? new Set();
   const schemas = hasSchemas
-    ? yield* createSchemaCompiler(manifest, readFile, secrets, findings, neededContents)
+    ? yield* createSchemaCompiler(manifest, readFile, secrets, findings, options.previous?.compilations)
     : undefined;
   for (const name of Object.keys(schemas === undefined ? {} : manifest.schemas)) {
     schemas?.compile(['schemas', name], findings);

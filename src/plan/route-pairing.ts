@@ -1,4 +1,5 @@
 import { sortMethods } from '../http-methods.ts';
+import { KindLimit } from './kind-limit.ts';
 import { becameProtected, becamePublic, type PairingSide, type RoutePair } from './route-pairs.ts';
 import type { BitSet } from './routing/bit-set.ts';
 import { respell } from './routing/path-folding.ts';
@@ -9,7 +10,10 @@ import { routingKey } from './routing/router.ts';
 import { SamplePaths } from './routing/sample-paths.ts';
 import { runToEnd, type SlicedWork } from './sliced-work.ts';
 
-/** Pairs all routes of two plans, however long that takes: an omitted pair could be a route that became public. */
+/**
+ * Pairs all routes of two plans, however long that takes: an omitted pair could be a route that became public. Of old routes
+ * that `kindOf` does not tell apart, a new route is paired with the first ones.
+ */
 export function pairRoutes<R extends PatternRoute>(old: PairingSide<R>, next: PairingSide<R>): RoutePair<R>[] {
   return runToEnd(new RoutePairing(old, next, false).run());
 }
@@ -76,7 +80,8 @@ class RoutePairing<R extends PatternRoute> {
       if (this.#isAccessOnly) candidates.subtract(byAccess[route.access]);
       if (candidates.isEmpty()) continue;
       const overlapping = oldIndex.patterns.overlapping(pattern, candidates);
-      const search = { to, overlapping, oldIndex, nextIndex, samplePaths };
+      const limit = new KindLimit(this.#old);
+      const search = { to, overlapping, oldIndex, nextIndex, samplePaths, limit };
       for (const method of sortMethods(route.methods)) if (yield* this.#addPairsOf(search, method)) break;
     }
   }
@@ -95,7 +100,7 @@ class RoutePairing<R extends PatternRoute> {
 
   /** Adds the pairs of one new route for one method. Returns true if no other pair of this route is needed. */
   *#addPairsOf(
-    { to, overlapping, oldIndex, nextIndex, samplePaths }: PairSearch<R>,
+    { to, overlapping, oldIndex, nextIndex, samplePaths, limit }: PairSearch<R>,
     method: string,
   ): SlicedWork<boolean> {
     const { pattern } = to;
@@ -103,11 +108,14 @@ class RoutePairing<R extends PatternRoute> {
     const contest = { pattern, method, candidates };
     for (const { length, members } of nextIndex.wonPaths(contest, samplePaths, oldIndex.patterns)) {
       yield;
+      limit.removeComplete(members, oldIndex);
       for (const member of members) {
         const candidate = oldIndex.routes[member] as R;
         const overlap = intersect(pattern, candidate.pattern) ?? [];
         const pair = this.#addRequest(method, samplePaths.pathOf(overlap, length));
         if (this.#isAccessOnly && (becamePublic(pair) || becameProtected(pair)) && pair.to === to) return true;
+        const others = pair.from === candidate && pair.to === to ? limit.count(candidate, members, oldIndex) : 0;
+        if (others > 0) this.#pairs.set(keyOf(pair), { ...pair, others });
         if (pair.from !== undefined && pair.from !== candidate) removeLosers(members, pair.from, pattern, oldIndex);
         yield;
       }
@@ -130,7 +138,7 @@ class RoutePairing<R extends PatternRoute> {
 
   #add(pair: RoutePair<R>): RoutePair<R> {
     const { from, to } = pair;
-    const key = `${from?.route.id ?? ''} ${to?.route.id ?? ''}`;
+    const key = keyOf(pair);
     if ((from ?? to) !== undefined && this.#pairs.get(key)?.request === undefined) this.#pairs.set(key, pair);
     return pair;
   }
@@ -143,6 +151,11 @@ interface PairSearch<R extends PatternRoute> {
   readonly oldIndex: RouteIndex<R>;
   readonly nextIndex: RouteIndex<R>;
   readonly samplePaths: SamplePaths;
+  readonly limit: KindLimit<R>;
+}
+
+function keyOf({ from, to }: RoutePair): string {
+  return `${from?.route.id ?? ''} ${to?.route.id ?? ''}`;
 }
 
 /** Removes the routes that lose all their common paths with the pattern to a route that precedes them. */

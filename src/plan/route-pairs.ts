@@ -7,6 +7,11 @@ export interface PairingSide<R extends PatternRoute> {
   readonly plan: Plan;
   readonly routes: readonly R[];
   readonly routeById: ReadonlyMap<string, R>;
+  /**
+   * Returns a text that is equal for routes that differ only in their ids and in the literals of their paths. With it, a
+   * route is paired with a limited number of routes of one kind: thousands of crossing routes would have millions of pairs.
+   */
+  readonly kindOf?: (route: R) => string;
 }
 
 export interface SampleRequest {
@@ -21,6 +26,8 @@ export interface RoutePair<R extends PatternRoute = PatternRoute> {
   readonly to: R | undefined;
   /** A request that matches `from` before and `to` after; `undefined` if the routes share their id but no request. */
   readonly request: SampleRequest | undefined;
+  /** The number of old routes of the same kind as `from` that overlap with `to` too, but were not paired with it. */
+  readonly others?: number;
 }
 
 /** The ids of routes that differ between two plans. */

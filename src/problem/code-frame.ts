@@ -1,5 +1,6 @@
+import type { Range } from './finding.ts';
 import { printable } from './printable.ts';
-import type { Problem, Range } from './problem.ts';
+import type { Problem } from './problem.ts';
 import { redactSource } from './redaction.ts';
 
 const LINES_BEFORE = 2;

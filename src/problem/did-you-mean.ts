@@ -5,7 +5,7 @@ const MAX_WORDS = 500;
 
 /**
  * Returns the nearest known word, or `undefined`. A word is near if at most a third of its letters differ, two letters are
- * swapped, or one word is the start of the other. Letter case, `-` and `_` are ignored.
+ * swapped, or one word is the start of the other. Letter case, `-` and `_` are ignored. Never returns the written word itself.
  */
 export function didYouMean(written: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
@@ -17,8 +17,9 @@ export function didYouMean(written: string, known: readonly string[]): string | 
     }
   }
   const folded = fold(written);
-  const isPart = (word: string) => isPrefix(folded, fold(word)) || isPrefix(fold(word), folded);
-  return best ?? known.slice(0, MAX_WORDS).find(isPart);
+  const isPart = (other: string, index: number) =>
+    known[index] !== written && (isPrefix(folded, other) || isPrefix(other, folded));
+  return best ?? known[foldedWords(known).findIndex(isPart)];
 }
 
 /** Returns the only near word; `undefined` if there are several. */
@@ -28,10 +29,23 @@ export function onlyNearMatch(written: string, known: readonly string[]): string
 }
 
 function nearMatches(written: string, known: readonly string[]): { word: string; steps: number }[] {
-  return known
-    .slice(0, MAX_WORDS)
-    .filter((word) => isNear(written, word))
-    .map((word) => ({ word, steps: editSteps(written, word) }));
+  const folded = fold(written);
+  const matches: { word: string; steps: number }[] = [];
+  for (const [index, other] of foldedWords(known).entries()) {
+    const word = known[index] ?? '';
+    if (word === written) continue;
+    const steps = nearSteps(folded, other, word.length);
+    if (steps !== undefined) matches.push({ word, steps });
+  }
+  return matches;
+}
+
+/** Returns the number of letters that differ; `undefined` if the two are not near. */
+function nearSteps(folded: string, other: string, length: number): number | undefined {
+  const third = Math.floor(length / 3);
+  if (Math.abs(other.length - folded.length) > Math.max(2, third)) return undefined;
+  const steps = distance(folded, other);
+  return steps <= Math.max(1, third) || (steps === 2 && isAnagram(folded, other)) ? steps : undefined;
 }
 
 /** Returns the number of letters that differ. */
@@ -41,8 +55,16 @@ export function editSteps(written: string, word: string): number {
 
 /** True if at most a third of the letters differ, or two letters are swapped. */
 export function isNear(written: string, word: string): boolean {
-  const mayDiffer = Math.max(isAnagram(fold(written), fold(word)) ? 2 : 1, Math.floor(word.length / 3));
-  return Math.abs(fold(written).length - fold(word).length) <= mayDiffer && editSteps(written, word) <= mayDiffer;
+  return nearSteps(fold(written), fold(word), word.length) !== undefined;
+}
+
+const FOLDED_WORDS = new WeakMap<readonly string[], string[]>();
+
+/** Returns the folded words of a list, once for all the misspelt names that are compared with it. */
+function foldedWords(known: readonly string[]): string[] {
+  const folded = FOLDED_WORDS.get(known) ?? known.slice(0, MAX_WORDS).map(fold);
+  FOLDED_WORDS.set(known, folded);
+  return folded;
 }
 
 function isAnagram(one: string, other: string): boolean {
@@ -55,13 +77,10 @@ function isPrefix(start: string, word: string): boolean {
 
 /**
  * Returns `; did you mean "x"?`, and the first character that only looks like one of x. If no word is near, lists the valid
- * ones: `; write one of: a, b`. Never suggests the written word itself, which is then rejected for another reason.
+ * ones: `; write one of: a, b`.
  */
 export function suggestion(written: string, known: readonly string[]): string {
-  const near = didYouMean(
-    written,
-    known.slice(0, MAX_WORDS).filter((word) => word !== written),
-  );
+  const near = didYouMean(written, known);
   if (near !== undefined) return `; did you mean "${near}"?${strayCharacter(written, near)}`;
   if (known.length === 0) return '';
   const words = known.slice(0, 12).join(', ');

@@ -30,6 +30,15 @@ export interface RouteWitness {
   readonly route: string | undefined;
 }
 
+/** A range in a text. Lines and columns count from 1; columns are UTF-16 code units, as in editors. */
+export interface Range {
+  readonly line: number;
+  readonly column: number;
+  readonly endLine: number;
+  /** Exclusive. */
+  readonly endColumn: number;
+}
+
 /** The result of a check or a rule, before it has a line and a column. */
 export interface Finding {
   /** The kebab-case id of the check, stable across versions. */
@@ -40,6 +49,8 @@ export interface Finding {
   readonly message: string;
   /** The second location of a finding with two. */
   readonly related?: { readonly path: Path; readonly message: string; readonly file?: string };
+  /** The place in a file that the manifest refers to, whose path is relative to the manifest. The location is the reference. */
+  readonly inFile?: { readonly source: { readonly path: string; readonly text: string }; readonly range: Range };
   /** A request that demonstrates the finding. */
   readonly witness?: RouteWitness;
   readonly fix?: Fix | undefined;

@@ -1,15 +1,7 @@
-import type { Finding, FindingLocation, Fix, RouteWitness, Severity } from './finding.ts';
+import { displayPathBeside } from './display-path.ts';
+import type { Finding, FindingLocation, Fix, Range, RouteWitness, Severity } from './finding.ts';
 import { printable } from './printable.ts';
 import { redactCredentials } from './redaction.ts';
-
-/** A range in a text. Lines and columns count from 1; columns are UTF-16 code units, as in editors. */
-export interface Range {
-  readonly line: number;
-  readonly column: number;
-  readonly endLine: number;
-  /** Exclusive. */
-  readonly endColumn: number;
-}
 
 /** A finding with its position in a file. */
 export interface Problem {
@@ -66,32 +58,48 @@ export function hasErrors(problems: readonly { readonly severity: Severity }[]):
 }
 
 function toProblem(finding: Finding, locator: Locator): Problem {
-  const { rule, severity, location, related, witness, fix, isSecret } = finding;
+  const { rule, severity, location, witness, fix, isSecret } = finding;
   const edit = fix && locator.edit?.(fix);
   const fileOf = (where: FindingLocation) => locator.fileOf?.(where) ?? locator.file;
-  const file = fileOf(location);
+  const { file, range } = placeInFile(finding, locator) ?? { file: fileOf(location), range: locator.locate(location) };
   const problem = {
     rule,
     severity,
     file,
-    range: locator.locate(location),
+    range,
     message: truncateMiddle(redactCredentials(printable(finding.message))),
     ...(witness && { witness }),
     ...(edit && { edit }),
     ...(isSecret && { isSecret }),
   };
-  if (related === undefined) return problem;
-  const relatedLocation: FindingLocation = {
-    path: related.path,
-    at: 'value',
-    ...(related.file !== undefined && { file: related.file }),
-  };
-  const isElsewhere = fileOf(relatedLocation) !== file;
-  const message = truncateMiddle(printable(related.message));
+  const second = secondLocation(finding);
+  if (second === undefined) return problem;
+  const isElsewhere = fileOf(second.location) !== file;
+  const message = truncateMiddle(printable(second.message));
   return {
     ...problem,
-    related: { range: locator.locate(relatedLocation), message, ...(isElsewhere && { file: fileOf(relatedLocation) }) },
+    related: { range: locator.locate(second.location), message, ...(isElsewhere && { file: fileOf(second.location) }) },
   };
+}
+
+/** Returns the place of a finding in a file that the manifest refers to; `undefined` for all others. */
+function placeInFile({ inFile }: Finding, { file: manifest }: Locator) {
+  if (inFile === undefined) return undefined;
+  return { file: displayPathBeside(manifest, inFile.source.path), range: inFile.range };
+}
+
+function secondLocation({ inFile, location, related }: Finding) {
+  if (inFile !== undefined) return { location, message: 'the reference to this file' };
+  if (related === undefined) return undefined;
+  const { path, file, message } = related;
+  const where: FindingLocation = { path, at: 'value', ...(file !== undefined && { file }) };
+  return { location: where, message };
+}
+
+/** Returns the files in which findings are, besides the texts of the manifest: code frames quote from them. */
+export function referencedSources(findings: readonly Finding[], manifest: string) {
+  const sources = new Set(findings.flatMap(({ inFile }) => (inFile === undefined ? [] : [inFile.source])));
+  return [...sources].map(({ path, text }) => ({ path: displayPathBeside(manifest, path), text }));
 }
 
 /** Shortens a message, which may quote a long value, and keeps both ends. */

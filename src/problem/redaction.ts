@@ -15,6 +15,8 @@ export interface Secret {
 
 /** The values of a manifest that came from the environment. Such a value is never printed. */
 export interface Secrets {
+  /** The names of the variables whose values the manifest contains. */
+  readonly variables: ReadonlySet<string>;
   /** Returns true if the value at a path came from the environment. */
   readonly isSecret: (path: Path) => boolean;
   /** Returns true if the value at a path, or one inside it, came from the environment. */
@@ -39,6 +41,7 @@ export function createSecrets(secrets: readonly Secret[]): Secrets {
   const hasSecretWithin = (path: Path) => path.length > 0 && nodeAt(path) !== undefined;
   const redactText = createRedactor(secrets);
   return {
+    variables: new Set(secrets.flatMap(({ variables }) => variables.map(([name]) => name))),
     isSecret: (path) => nodeAt(path)?.template !== undefined,
     hasSecretWithin,
     redactValue: <T>(value: T, path: Path) => redactByTree(nodeAt(path), value) as T,
@@ -156,6 +159,6 @@ function redactFinding(finding: Finding, variablesWithin: (path: Path) => readon
   const value = `the value of ${references.join(' and ')}${variables.length > MAX_VARIABLES ? ' and others' : ''}`;
   if (isQuoteFree) return { ...finding, message: `${value} is not valid: ${finding.message}` };
   const message = `${value} breaks the rule ${rule}, and the reason would quote the value; correct the variable, and see: signing-gateway lint --explain ${rule}`;
-  const { fix: _fix, witness: _witness, ...rest } = finding;
+  const { fix: _fix, witness: _witness, inFile: _inFile, ...rest } = finding;
   return { ...rest, message };
 }

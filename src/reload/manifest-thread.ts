@@ -2,7 +2,7 @@ import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import type { Dependencies } from '../manifest/dependencies.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import type { CheckedManifest } from '../manifest/read-manifest.ts';
-import type { Environment, Source } from '../manifest/source.ts';
+import type { AddressOverrides, Environment, Source } from '../manifest/source.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import type { Finding } from '../problem/finding.ts';
 import type { Problem } from '../problem/problem.ts';
@@ -12,6 +12,7 @@ import { WorkerThread } from './worker-thread.ts';
 export interface ManifestThreadOptions {
   readonly path: string;
   readonly env: Environment['env'];
+  readonly overrides: AddressOverrides;
 }
 
 /** `locate` finds the lines of findings, and `self-test` tests the manifest, in the texts that the last `read` has read. */
@@ -54,10 +55,10 @@ export class ManifestThread {
   readonly #thread: WorkerThread<ManifestThreadRequest>;
   #idleTimer: NodeJS.Timeout | undefined;
 
-  constructor({ path, env }: ManifestThreadOptions) {
+  constructor({ path, env, overrides }: ManifestThreadOptions) {
     this.#thread = new WorkerThread({
       file: 'manifest-worker',
-      data: { path, env: { ...env } },
+      data: { path, env: { ...env }, overrides },
       timeoutMs: TIMEOUT_MS,
     });
   }

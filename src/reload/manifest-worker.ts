@@ -8,7 +8,7 @@ import type { Manifest } from '../manifest/manifest.generated.ts';
 import { type CheckedManifest, checkManifest, type ReadManifest, readManifest } from '../manifest/read-manifest.ts';
 import type { Source } from '../manifest/source.ts';
 import type { Finding } from '../problem/finding.ts';
-import { toProblems } from '../problem/problem.ts';
+import { referencedSources, toProblems } from '../problem/problem.ts';
 import type {
   LocatedProblems,
   ManifestThreadOptions,
@@ -29,8 +29,8 @@ interface WorkerReadResult extends Pick<TransferredManifest, 'dependencies' | 'm
 process.env = {};
 
 /** The input of this thread, which `manifest-thread.ts` starts. */
-const { path, env, operations } = workerData as WorkerInput<ManifestThreadOptions>;
-const environment = countOperations(createFileEnvironment(path, env), operations);
+const { path, env, overrides, operations } = workerData as WorkerInput<ManifestThreadOptions>;
+const environment = countOperations(createFileEnvironment(path, env, overrides), operations);
 /** The delay before the warm-up. A thread that was started for a request receives it sooner and needs no warm-up. */
 const WARM_UP_DELAY_MS = 100;
 
@@ -63,7 +63,7 @@ function readSavedManifest(): WorkerReadResult | ReadFailure {
   const { dependencies, environment: tracked } = trackDependencies(environment);
   const read = readManifest({ path, text }, tracked, parseCached);
   evictUnusedFiles(read);
-  const checked = checkManifest(read, env);
+  const checked = checkManifest(read, environment);
   last = { read, checked, dependencies, manifestHash: sha256(text) };
   return last;
 }
@@ -111,7 +111,8 @@ function sendInChunks(routes: readonly unknown[]): MessagePort {
 function locateFindings(findings: readonly Finding[]): LocatedProblems {
   if (last === undefined) throw new Error('no manifest was read');
   const { document, sources } = last.read;
-  return { problems: toProblems(findings, document), sources };
+  const allSources = [...sources, ...referencedSources(findings, document.file)];
+  return { problems: toProblems(findings, document), sources: allSources };
 }
 
 async function runManifestSelfTest(): Promise<LocatedProblems> {

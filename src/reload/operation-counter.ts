@@ -27,7 +27,7 @@ export function countOperations(files: FileEnvironment, operations: OperationCou
     return (...args: Args): Result => runOperation(operations, () => operation(...args));
   };
   return {
-    env: files.env,
+    ...files,
     readFile: count(files.readFile),
     listFolder: count(files.listFolder),
     modifiedMs: count(files.modifiedMs),

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PlannedManifest } from '../load.ts';
 import { type Dependencies, sha256 } from '../manifest/dependencies.ts';
-import type { Environment, Source } from '../manifest/source.ts';
+import type { AddressOverrides, Environment, Source } from '../manifest/source.ts';
 import { type PlanChanges, type StartupSettings, settingsNeedingRestart, summarizeChanges } from '../plan/changes.ts';
 import type { FileSnapshot } from './file-snapshot.ts';
 import { FileThread, type FileWatchEvent } from './file-thread.ts';
@@ -29,6 +29,7 @@ const MANY_ROUTES = 1_000;
 export interface ReloaderOptions {
   readonly path: string;
   readonly env: Environment['env'];
+  readonly overrides?: AddressOverrides;
   readonly gateway: Gateway;
   /** The files from which the active plan was loaded. */
   readonly initial: Dependencies & { readonly sources: readonly Source[] };
@@ -61,10 +62,10 @@ export class Reloader {
   #isClosed = false;
 
   constructor(options: ReloaderOptions) {
-    const { path, env, gateway, initial } = options;
+    const { path, env, overrides = {}, gateway, initial } = options;
     this.#options = options;
     this.#fileThread = new FileThread(path, (event) => this.#onFileEvent(event));
-    this.#manifestThread = new ManifestThread({ path, env });
+    this.#manifestThread = new ManifestThread({ path, env, overrides });
     const { listen, admin, server } = gateway.plan;
     this.#startup = { listen, admin, server: { tls: server.tls } };
     // The hash of the text that was loaded, not of the file: a save since then is a change.

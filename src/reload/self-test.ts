@@ -1,6 +1,6 @@
 import type { PlannedManifest } from '../load.ts';
-import { displayPathBeside } from '../manifest/include.ts';
 import type { Environment, Source } from '../manifest/source.ts';
+import { displayPathBeside } from '../problem/display-path.ts';
 import { errorAt } from '../problem/finding.ts';
 import { type Problem, toProblems } from '../problem/problem.ts';
 import { type CheckedTestFile, readTestFile } from '../testing/read-test-file.ts';

@@ -14,7 +14,14 @@ export function recordAuditEvent(store: Store, actor: Actor, action: string, tar
 type Actor = Pick<SandboxUser, 'companyId' | 'email'>;
 
 /** Lists the audit events of a company, newest first. */
-export const auditRoutes: readonly SandboxRoute[] = [['GET /api/audit/events', 'protected', listAuditEvents]];
+export const auditRoutes: readonly SandboxRoute[] = [
+  [
+    'GET /api/audit/events',
+    'protected',
+    listAuditEvents,
+    { summary: 'List audit events, newest first', query: ['from', 'to', 'page', 'per_page'] },
+  ],
+];
 
 function listAuditEvents(request: AuthenticatedRequest): SandboxResponse {
   const from = instantOf(request, 'from', 'T00:00:00.000Z') ?? '';

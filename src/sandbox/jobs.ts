@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { recordAuditEvent } from './audit.ts';
 import type { AuthenticatedRequest } from './request.ts';
 import { dataResponse, requireFound, type SandboxResponse } from './response.ts';
-import { now, type Store } from './store.ts';
+import { minutesFromNow, now, type Store } from './store.ts';
 
 const POLL_INTERVAL_MS = 20;
 
@@ -46,15 +46,18 @@ export function showJob(kind: JobKind): (request: AuthenticatedRequest) => Sandb
 }
 
 /**
- * Runs queued jobs one at a time, in order. The queue is a table, so a restarted sandbox continues unfinished jobs.
+ * Runs jobs one at a time, in order. The queue is a table, so a restarted sandbox continues unfinished jobs. A job takes at least
+ * `jobTimeMs`, so that a client can see it: it is queued for a third of this time, then running.
  *
  * @returns a function that stops the queue
  */
-export function runJobs(store: Store, handlers: Readonly<Record<JobKind, JobHandler>>): () => void {
+export function runJobs(store: Store, handlers: JobHandlers, jobTimeMs: number): () => void {
   let running: RunningJob | undefined;
   const timer = setInterval(() => {
     try {
-      running ??= nextJob(store, handlers);
+      const start = "UPDATE job SET status = 'running' WHERE status = 'queued' AND created_at <= ?";
+      store.run(start, timeBefore(jobTimeMs / 3));
+      running ??= nextJob(store, handlers, jobTimeMs);
       if (running !== undefined && runStep(store, running)) running = undefined;
     } catch {
       // The database is not available. The next interval reads the job again and continues it.
@@ -64,17 +67,24 @@ export function runJobs(store: Store, handlers: Readonly<Record<JobKind, JobHand
   return () => clearInterval(timer);
 }
 
+export type JobHandlers = Readonly<Record<JobKind, JobHandler>>;
+
 interface RunningJob {
   readonly job: SandboxJob;
   readonly steps: Iterator<object>;
 }
 
-function nextJob(store: Store, handlers: Readonly<Record<JobKind, JobHandler>>): RunningJob | undefined {
+function nextJob(store: Store, handlers: JobHandlers, jobTimeMs: number): RunningJob | undefined {
   const job = store.one<SandboxJob>(
     `SELECT id, company_id AS companyId, email, kind, input, output FROM job JOIN job_input ON job_id = id
-     WHERE status IN ('queued', 'running') ORDER BY job.rowid LIMIT 1`,
+     WHERE status = 'running' AND created_at <= ? ORDER BY job.rowid LIMIT 1`,
+    timeBefore(jobTimeMs),
   );
   return job && { job, steps: handlers[job.kind](store, job) };
+}
+
+function timeBefore(ms: number): string {
+  return minutesFromNow(-ms / 60_000);
 }
 
 /**

@@ -23,7 +23,9 @@ export function sendMail(store: Store, { attachments = [], ...mail }: Mail): str
   return id;
 }
 
-export const mailRoutes: readonly SandboxRoute[] = [['GET /outbox', 'public', showOutbox]];
+export const mailRoutes: readonly SandboxRoute[] = [
+  ['GET /outbox', 'public', showOutbox, { summary: 'List all mails, oldest first' }],
+];
 
 /** Lists all mails, oldest first, in place of a mailbox. */
 function showOutbox({ store }: SandboxRequest): SandboxResponse {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { recordAuditEvent } from './audit.ts';
 import { paginate } from './paginate.ts';
-import type { AuthenticatedRequest } from './request.ts';
+import type { AuthenticatedRequest, QueryParameter } from './request.ts';
 import { dataResponse, requireFound, SandboxError, type SandboxResponse } from './response.ts';
 import { now, type SqlValue } from './store.ts';
 
@@ -16,6 +16,9 @@ export interface Resource {
   /** The column that the query parameter of the same name filters; default `id`. */
   readonly filterColumn?: string;
 }
+
+/** The query parameters of lists. */
+export const LIST_QUERY = ['page', 'per_page', 'search'] as const satisfies readonly QueryParameter[];
 
 type ResourceHandler = (request: AuthenticatedRequest) => SandboxResponse;
 

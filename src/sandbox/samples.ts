@@ -8,7 +8,7 @@ export interface DemoAccount {
 }
 
 /** A public password, only for the sandbox. */
-const DEMO_PASSWORD = 'demo-password';
+export const DEMO_PASSWORD = 'demo-password';
 
 /** One account for each role, one with a second factor, and one of another company. */
 export const DEMO_ACCOUNTS: readonly DemoAccount[] = [

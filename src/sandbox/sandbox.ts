@@ -1,9 +1,14 @@
 import { auditRoutes } from './audit.ts';
+import { withGuide } from './guide/guide-routes.ts';
 import { companyRoutes } from './identity/company.ts';
+import { emailFactorRoutes } from './identity/email-factor.ts';
 import { factorRoutes } from './identity/factors.ts';
 import { loginRoutes } from './identity/login.ts';
 import { recoveryRoutes } from './identity/recovery.ts';
-import { type JobHandler, type JobKind, runJobs } from './jobs.ts';
+import { securityKeyRoutes } from './identity/security-key.ts';
+import { totpRoutes } from './identity/totp-factor.ts';
+import { webauthnRoutes } from './identity/webauthn-factor.ts';
+import { type JobHandlers, runJobs } from './jobs.ts';
 import { mailRoutes } from './mail.ts';
 import { aiRoutes, analyseDocument } from './platform/ai.ts';
 import { contactRoutes } from './platform/contacts.ts';
@@ -19,6 +24,7 @@ import { listen } from './server.ts';
 import { openStore } from './store.ts';
 
 export type { DemoAccount } from './samples.ts';
+export { AUDIENCE, ISSUER } from './tokens.ts';
 
 /** A local stand-in for the upstream services of a signing platform: two real HTTP servers over one SQLite file. */
 export interface Sandbox {
@@ -29,6 +35,8 @@ export interface Sandbox {
   readonly accounts: readonly DemoAccount[];
   /** Ids of the seed data, the same in every sandbox. */
   readonly samples: typeof SAMPLES;
+  /** Sets the address of the gateway in the commands of the page. Default: http://127.0.0.1:8080. */
+  setGatewayUrl(url: string): void;
   /** Closes the connections and the database and stops background jobs. Unfinished jobs continue at the next start. */
   close(): Promise<void>;
 }
@@ -39,6 +47,8 @@ export interface SandboxOptions {
   /** Default 7001, and 7002 for the platform. With 0, or if the port is in use, the system chooses a free port. */
   readonly identityPort?: number;
   readonly platformPort?: number;
+  /** The least time from the start of a job to its end, in which its states can be seen. Default: 0. */
+  readonly jobTimeMs?: number;
 }
 
 /** Starts a sandbox on 127.0.0.1. Seeds a new database with demo data. */
@@ -46,23 +56,35 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   await using resources = new AsyncDisposableStack();
   const store = resources.adopt(openStore(options.file), (database) => database.close());
   seed(store);
-  resources.defer(runJobs(store, JOB_HANDLERS));
-  const identity = await listen(options.identityPort ?? 7001, IDENTITY_ROUTES, store);
-  resources.defer(() => identity.close());
-  const platform = await listen(options.platformPort ?? 7002, PLATFORM_ROUTES, store);
-  resources.defer(() => platform.close());
+  resources.defer(runJobs(store, JOB_HANDLERS, options.jobTimeMs ?? 0));
+  const addresses = { gateway: 'http://127.0.0.1:8080', identity: '', platform: '' };
+  const start = async (name: 'identity' | 'platform', port: number, routes: readonly SandboxRoute[]) => {
+    const { url, close } = await listen(port, withGuide(name, routes, addresses), store);
+    resources.defer(close);
+    addresses[name] = url;
+  };
+  await start('identity', options.identityPort ?? 7001, IDENTITY_ROUTES);
+  await start('platform', options.platformPort ?? 7002, PLATFORM_ROUTES);
   const running = resources.move();
   return {
-    identityUrl: identity.url,
-    platformUrl: platform.url,
-    environment: {
-      IDENTITY_URL: identity.url,
-      JWKS_URL: `${identity.url}/.well-known/jwks.json`,
-      ...Object.fromEntries(PLATFORM_SERVICES.map((service) => [`${service}_URL`, platform.url])),
-    },
+    identityUrl: addresses.identity,
+    platformUrl: addresses.platform,
+    environment: sandboxEnvironment(addresses.identity, addresses.platform),
     accounts: DEMO_ACCOUNTS,
     samples: SAMPLES,
+    setGatewayUrl: (url) => {
+      addresses.gateway = url;
+    },
     close: () => running.disposeAsync(),
+  };
+}
+
+/** Returns the environment variables through which a manifest finds a sandbox at these addresses. */
+export function sandboxEnvironment(identityUrl: string, platformUrl: string): Readonly<Record<string, string>> {
+  return {
+    IDENTITY_URL: identityUrl,
+    JWKS_URL: `${identityUrl}/.well-known/jwks.json`,
+    ...Object.fromEntries(PLATFORM_SERVICES.map((service) => [`${service}_URL`, platformUrl])),
   };
 }
 
@@ -70,6 +92,10 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
 const IDENTITY_ROUTES: readonly SandboxRoute[] = [
   loginRoutes,
   factorRoutes,
+  totpRoutes,
+  emailFactorRoutes,
+  webauthnRoutes,
+  securityKeyRoutes,
   recoveryRoutes,
   companyRoutes,
   mailRoutes,
@@ -87,7 +113,7 @@ const PLATFORM_ROUTES: readonly SandboxRoute[] = [
   notificationRoutes,
 ].flat();
 
-const JOB_HANDLERS: Readonly<Record<JobKind, JobHandler>> = {
+const JOB_HANDLERS: JobHandlers = {
   'contacts-import': importContacts,
   'ai-analysis': analyseDocument,
   'edm-export': exportDocuments,

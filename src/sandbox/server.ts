@@ -40,22 +40,25 @@ async function handleRequest(
   store: Store,
 ): Promise<SandboxResponse> {
   const [path = '/', query = ''] = (request.url ?? '/').split(/\?(.*)/s, 2);
-  const method = request.method === 'HEAD' ? 'GET' : request.method;
-  const entry = table.find((candidate) => candidate.method === method && candidate.pattern.test({ pathname: path }));
-  if (entry === undefined) throw new SandboxError(404, `no route for ${method} ${path}`);
+  const { method = '' } = request;
+  const routed = method === 'HEAD' ? 'GET' : method;
+  const entry = table.find((candidate) => candidate.method === routed && candidate.pattern.test({ pathname: path }));
+  if (entry === undefined) throw new SandboxError(404, `no route for ${method} ${path}; GET / lists the flows`);
   const id = entry.pattern.exec({ pathname: path })?.pathname.groups['id'] ?? '';
-  const context = { store, path, id, query: new URLSearchParams(query) };
+  const context = { store, method, path, id, query: new URLSearchParams(query) };
   const { route } = entry;
   if (route[1] === 'public') return route[2](await readRequest(request, context));
   const user = await authenticate(store, request.headers.authorization);
   if (user === undefined)
     throw new SandboxError(401, 'a valid bearer token is required', { 'www-authenticate': 'Bearer' });
+  if (route[1] === 'admin' && user.role !== 'admin')
+    throw new SandboxError(403, `only the role admin may do this, not ${user.role}`);
   return route[2](Object.assign(await readRequest(request, context), { user }));
 }
 
 function send(request: IncomingMessage, response: ServerResponse, { status, headers, body }: SandboxResponse): void {
   const isJson = body !== undefined && !(body instanceof Uint8Array);
-  const bytes = isJson ? Buffer.from(JSON.stringify(body)) : (body ?? Buffer.of());
+  const bytes = isJson ? Buffer.from(`${JSON.stringify(body)}\n`) : (body ?? Buffer.of());
   if (isJson) response.setHeader('content-type', 'application/json; charset=utf-8');
   response.setHeader('content-length', bytes.length);
   // The unread rest of a body would corrupt the next request on this connection.
@@ -63,7 +66,8 @@ function send(request: IncomingMessage, response: ServerResponse, { status, head
   response.writeHead(status, headers).end(bytes);
 }
 
-async function listenOnLoopback(server: Server, port: number): Promise<void> {
+/** Listens on this port of 127.0.0.1 or, if it is in use, on a free one. */
+export async function listenOnLoopback(server: Server, port: number): Promise<void> {
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening');
   } catch (error) {

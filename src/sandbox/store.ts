@@ -56,6 +56,11 @@ CREATE TABLE IF NOT EXISTS company (id PRIMARY KEY, name, settings, license);
 CREATE TABLE IF NOT EXISTS account (id PRIMARY KEY, company_id, email UNIQUE, name, role, password, email_verified_at,
   totp_secret, totp_step, totp_confirmed_at, created_at);
 CREATE TABLE IF NOT EXISTS ticket (hash PRIMARY KEY, account_id, purpose, expires_at);
+CREATE TABLE IF NOT EXISTS email_factor (account_id PRIMARY KEY, confirmed_at);
+CREATE TABLE IF NOT EXISTS one_time_code (account_id, purpose, code, attempts, expires_at,
+  PRIMARY KEY (account_id, purpose));
+CREATE TABLE IF NOT EXISTS webauthn_credential (id PRIMARY KEY, account_id UNIQUE, public_key, counter, confirmed_at);
+CREATE TABLE IF NOT EXISTS security_key (id PRIMARY KEY, private_pem, counter);
 CREATE TABLE IF NOT EXISTS mail (id PRIMARY KEY, "to", subject, body, attachments, created_at);
 CREATE TABLE IF NOT EXISTS contact (id PRIMARY KEY, company_id, name, email, phone, created_at,
   UNIQUE (company_id, email));

@@ -6,8 +6,8 @@ import type { Store } from './store.ts';
 
 export const TOKEN_LIFETIME_SECONDS = 3600;
 const ALGORITHM = 'ES256';
-const ISSUER = 'https://identity.signing.example';
-const AUDIENCE = 'signing-gateway';
+export const ISSUER = 'https://identity.signing.example';
+export const AUDIENCE = 'signing-gateway';
 
 /** Returns the key that verifies tokens, as a JSON Web Key (RFC 7517). */
 export async function publicKeyJwk(store: Store): Promise<JWK> {

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-const STEP_MS = 30_000;
+export const STEP_SECONDS = 30;
+const STEP_MS = STEP_SECONDS * 1000;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 /** Returns the six-digit code of a base32 secret at a time (RFC 6238: SHA-1, steps of 30 s). */
@@ -20,6 +21,11 @@ export function totpStep(secret: string, code: string, atMs: number, lastStep: n
 /** Creates a secret of 160 bits, in base32. */
 export function createTotpSecret(): string {
   return Array.from(randomBytes(32), (byte) => ALPHABET[byte % 32]).join('');
+}
+
+/** True if the text is base32 without padding, as the secrets are. */
+export function isTotpSecret(text: string): boolean {
+  return /^[A-Z2-7]{16,128}$/.test(text);
 }
 
 function codeOfStep(secret: string, step: number): string {

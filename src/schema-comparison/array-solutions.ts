@@ -10,6 +10,8 @@ type ItemCount = Literal<'matching-items'>;
 
 /** The maximum number of items of a solution. */
 const MAX_ITEMS = 2_000;
+/** The search tries at least ten values of an item, if there are ten. */
+const MANY_ITEMS = 10;
 /** The lengths to try above the minimum. */
 const EXTRA_LENGTHS = 4;
 /** Up to this length, every selection of indexes is tried; in a longer list, the first and the last ones. */
@@ -26,6 +28,7 @@ export function* arraySolutions(solver: SchemaSolver, literals: readonly SchemaL
   const unique = ofKind('unique').map(({ isPositive }) => isPositive)[0];
   const min = Math.max(0, ...[...sizes, ...counts].map((size) => size.min), ...items.map(({ index }) => index + 1));
   const max = Math.min(MAX_ITEMS, ...sizes.map((size) => size.max));
+  if (min > MAX_ITEMS) solver.budget.limit();
   const prefix = Math.max(0, ...universal.map(({ schema }) => toList(schema['prefixItems']).length));
   const longest = Math.min(max, Math.max(min + EXTRA_LENGTHS, Math.min(prefix + 1, min + 20)));
   const applied = new Set<unknown>(universal.map(({ schema }) => schema));
@@ -96,6 +99,8 @@ function* listsOf(solver: SchemaSolver, terms: Terms, unique: boolean | undefine
   }
   const lists = terms.map((own) => solver.solve(own));
   const items = unique ? distinctItems(lists) : lists.map((list) => list.at(0));
+  // A list has more values than those that the search tries, so there may be enough.
+  if (items === undefined && lists.length > MANY_ITEMS) solver.budget.limit();
   if (items === undefined || items.includes(undefined)) return;
   yield items;
   const changed = lists.length > SHORT ? [0, lists.length - 1] : [...lists.keys()];

@@ -5,6 +5,8 @@ export interface CharacterSet {
   readonly has: (codePoint: number) => boolean;
   /** The first and last code points of the ranges that define the set. Neighbours of these behave differently. */
   readonly bounds: readonly number[];
+  /** True if the set changes at other code points too. */
+  readonly isOpen?: boolean;
 }
 
 export function rangeSet(first: number, last: number): CharacterSet {
@@ -15,11 +17,12 @@ export function unionOf(sets: readonly CharacterSet[]): CharacterSet {
   return {
     has: (codePoint) => sets.some((set) => set.has(codePoint)),
     bounds: sets.flatMap(({ bounds }) => bounds),
+    isOpen: sets.some(({ isOpen }) => isOpen),
   };
 }
 
-export function complementOf({ has, bounds }: CharacterSet): CharacterSet {
-  return { has: (codePoint) => !has(codePoint), bounds };
+export function complementOf({ has, bounds, isOpen = false }: CharacterSet): CharacterSet {
+  return { has: (codePoint) => !has(codePoint), bounds, isOpen };
 }
 
 /** Returns the set in which the letter case does not count. */
@@ -27,6 +30,7 @@ export function caseless({ has, bounds }: CharacterSet): CharacterSet {
   return {
     has: (codePoint) => has(codePoint) || spellingsOf(codePoint).some(has),
     bounds: [...bounds, ...bounds.flatMap(spellingsOf)],
+    isOpen: true,
   };
 }
 
@@ -56,7 +60,7 @@ const MAX_RANGES_TEXT = 40;
 
 function matching(classEscape: string): CharacterSet {
   const expression = new RegExp(`^${classEscape}$`, 'u');
-  return { has: (codePoint) => expression.test(String.fromCodePoint(codePoint)), bounds: [] };
+  return { has: (codePoint) => expression.test(String.fromCodePoint(codePoint)), bounds: [], isOpen: true };
 }
 
 export const DIGITS = rangeSet(0x30, 0x39);

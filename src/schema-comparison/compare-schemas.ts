@@ -1,3 +1,4 @@
+import { withinBudget } from '../plan/schema/cost-budget.ts';
 import type { SchemaRoot } from '../plan/schema/schema-bundle.ts';
 import { valueAt } from '../plan/schema/schema-walk.ts';
 import type { Path } from '../problem/finding.ts';
@@ -43,12 +44,14 @@ const MAX_EXAMPLES = 8;
 /** The number of values to test after the first example. */
 const MAX_FURTHER = 20;
 
-/** True if two schemas are written alike, or have the same normal form. */
+/** The costs of parts of a comparison, in the units of `charge`. */
+const MAX_COST = { normalForms: 10_000_000, smallValues: 3_000_000, commonValues: 3_000_000 };
+
+/** True if two schemas are written alike, or have the same normal form. Normal forms of very large schemas are not computed. */
 export function areEqualSchemas(old: SchemaLocation, next: SchemaLocation): boolean {
-  return (
-    schemaContent(old.root, old.path) === schemaContent(next.root, next.path) ||
-    normalizeSchema(old.root, old.path) === normalizeSchema(next.root, next.path)
-  );
+  if (schemaContent(old.root, old.path) === schemaContent(next.root, next.path)) return true;
+  const haveEqualForms = () => normalizeSchema(old.root, old.path) === normalizeSchema(next.root, next.path);
+  return withinBudget(haveEqualForms, MAX_COST.normalForms) ?? false;
 }
 
 /** Finds a value for each direction in which two schemas differ, if the search reaches one. */
@@ -58,12 +61,13 @@ export function compareSchemas(old: ComparedSchema, next: ComparedSchema): Schem
   const looser = findExample(termOf(next, true), termOf(old, false), isLooser);
   const tighter = findExample(termOf(old, true), termOf(next, false), isTighter);
   const isOpen = looser.example === undefined && tighter.example === undefined;
-  const common = isOpen ? commonValues(termOf(old, true), termOf(next, true)) : [];
-  return {
-    looser: looser.example ?? exampleAmong(common, isLooser),
-    tighter: tighter.example ?? exampleAmong(common, isTighter),
-    isCut: looser.isCut || tighter.isCut,
+  const isCut = looser.isCut || tighter.isCut;
+  if (!isOpen) return { looser: looser.example, tighter: tighter.example, isCut };
+  const byNumbers = () => {
+    const common = commonValues(termOf(old, true), termOf(next, true));
+    return { looser: exampleAmong(common, isLooser), tighter: exampleAmong(common, isTighter), isCut };
   };
+  return withinBudget(byNumbers, MAX_COST.commonValues) ?? { looser: undefined, tighter: undefined, isCut: true };
 }
 
 /** Returns a schema as a condition for values. */
@@ -92,8 +96,10 @@ function findExample(accepting: SchemaTerm, refusing: SchemaTerm, test: (value: 
     if (found.length > 0) return { example: { value: shrinkValue(smallest, test) }, isCut: false };
     // The search may spend its steps in the branches of one schema before it reaches a simple value.
     if (effort === SEARCH_ROUNDS[0])
-      small = smallValues([accepting, refusing]).find(
-        (value) => satisfies(value, [accepting, refusing]) && test(value),
+      small = withinBudget(
+        () =>
+          smallValues([accepting, refusing]).find((value) => satisfies(value, [accepting, refusing]) && test(value)),
+        MAX_COST.smallValues,
       );
     if (small !== undefined) return { example: { value: shrinkValue(small, test) }, isCut: false };
   }

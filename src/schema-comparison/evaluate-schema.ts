@@ -1,5 +1,6 @@
 import { sizeBytes } from '../manifest/units.ts';
 import { canonicalJson } from '../plan/schema/canonical-json.ts';
+import { charge } from '../plan/schema/cost-budget.ts';
 import type { SchemaRoot } from '../plan/schema/schema-bundle.ts';
 import { isMap, referencePath, valueAt } from '../plan/schema/schema-walk.ts';
 import { jsonTypeOf } from './json-value.ts';
@@ -25,8 +26,12 @@ function nothingEvaluated(): Evaluated {
   return { names: new Set(), items: 0 };
 }
 
+/** The cost to evaluate a schema without its subschemas, in the units of `charge`. */
+const SCHEMA_COST = 20;
+
 /** Adds to `evaluated` if the schema accepts the value. */
 function evaluate(root: SchemaRoot, schema: unknown, value: unknown, evaluated: Evaluated): boolean {
+  charge(SCHEMA_COST);
   if (!isMap(schema)) return schema !== false;
   const own = nothingEvaluated();
   const isValid =
@@ -96,11 +101,15 @@ function isNumberValid(schema: Schema, value: number): boolean {
   return typeof format !== 'string' || meetsKeyword('format', format, value);
 }
 
+/** The cost to divide two decimals. Each power of ten between them adds to it. */
+const DECIMAL_COST = 50;
+
 /** True if the quotient of the shortest decimals is an integer. */
 export function isMultiple(value: number, divisor: number): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
   const [one, other] = [decimalOf(value), decimalOf(divisor)];
   const exponent = Math.min(one.exponent, other.exponent);
+  charge(DECIMAL_COST + Math.abs(one.exponent - other.exponent));
   return (
     (one.digits * 10n ** BigInt(one.exponent - exponent)) %
       (other.digits * 10n ** BigInt(other.exponent - exponent)) ===

@@ -1,11 +1,12 @@
+import { withinBudget } from '../plan/schema/cost-budget.ts';
 import { SchemaSolver } from './schema-solver.ts';
 import type { SchemaTerm } from './schema-terms.ts';
 import { SEARCH_CUT, SearchBudget, type SearchEffort } from './search-budget.ts';
 
 /** The rounds of a search: most differences have a simple example. */
 export const SEARCH_ROUNDS: readonly SearchEffort[] = [
-  { steps: 3_000, width: 2, states: 1_000 },
-  { steps: 25_000, width: 6, states: 10_000 },
+  { steps: 3_000, cost: 4_000_000, width: 2, states: 1_000 },
+  { steps: 25_000, cost: 10_000_000, width: 6, states: 10_000 },
 ];
 
 /** The values that a search found. */
@@ -22,9 +23,12 @@ export function searchValues(
   collect: (value: unknown) => boolean,
 ): { readonly isCut: boolean } {
   const budget = new SearchBudget(effort);
-  try {
+  const search = () => {
     for (const value of new SchemaSolver(budget).solve(terms).take(MAX_VALUES)) if (collect(value)) break;
     return { isCut: budget.isLimited };
+  };
+  try {
+    return withinBudget(search, effort.cost) ?? { isCut: true };
   } catch (error) {
     // References to references may nest deeper than the stack.
     if (error !== SEARCH_CUT && !(error instanceof RangeError)) throw error;

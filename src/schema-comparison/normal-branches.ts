@@ -1,6 +1,7 @@
 import { canonicalJson } from '../plan/schema/canonical-json.ts';
 import { isMap } from '../plan/schema/schema-walk.ts';
 import type { SimplificationLimits } from './normal-keywords.ts';
+import { namesNumbers } from './number-keywords.ts';
 
 type Mutable = Record<string, unknown>;
 
@@ -8,7 +9,18 @@ type Mutable = Record<string, unknown>;
 export function simplifyBranches(next: Mutable, limits: SimplificationLimits): boolean {
   if (next['not'] === false) delete next['not'];
   if (isTrue(next['not'])) return false;
-  if (limits.keepsEvaluated || limits.isOrdered) return true;
+  if (limits.isOrdered) return true;
+  if (limits.keepsEvaluated) {
+    // Every branch may evaluate members, so all of them remain.
+    for (const keyword of ['anyOf', 'oneOf'])
+      if (Array.isArray(next[keyword])) next[keyword] = sortedSchemas(next[keyword]);
+    return true;
+  }
+  const { not: negated } = next;
+  if (isMap(negated) && 'not' in negated && Object.keys(negated).length === 1 && isExactCondition(negated)) {
+    delete next['not'];
+    addPart(next, negated['not']);
+  }
   if (Array.isArray(next['oneOf'])) {
     const branches = next['oneOf'].filter((branch) => branch !== false);
     if (branches.length === 0) return false;
@@ -33,6 +45,11 @@ export function simplifyBranches(next: Mutable, limits: SimplificationLimits): b
 /** Adds a schema that must also accept the value. */
 export function addPart(next: Mutable, part: unknown): void {
   next['allOf'] = [...(Array.isArray(next['allOf']) ? next['allOf'] : []), part];
+}
+
+/** True if a condition certainly compares no numbers: then it refuses no inexact number, which may be valid. */
+export function isExactCondition(condition: unknown): boolean {
+  return !namesNumbers(condition) && !JSON.stringify(condition).includes('"standsFor":');
 }
 
 /** The types with few values. */

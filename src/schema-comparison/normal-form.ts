@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../plan/schema/canonical-json.ts';
+import { charge } from '../plan/schema/cost-budget.ts';
 import { keywordsWith } from '../plan/schema/keywords.ts';
 import type { SchemaRoot } from '../plan/schema/schema-bundle.ts';
 import { isMap } from '../plan/schema/schema-walk.ts';
 import { accepts, targetOf } from './evaluate-schema.ts';
 import { mergeSchemas } from './merge-schemas.ts';
+import { isTrue } from './normal-branches.ts';
 import { simplifyKeywords } from './normal-keywords.ts';
 import { comparesNumbers } from './number-keywords.ts';
 import type { RecursiveSchemas } from './recursive-schemas.ts';
@@ -50,6 +52,8 @@ export function normalizeNode(schema: unknown, context: NormalizationContext): u
 
 function normalizeMap(schema: Schema, context: NormalizationContext): unknown {
   const own = ownKeywords(schema);
+  const only = (context.keepsEvaluated ? undefined : doublyNegated(own)) ?? onlyPart(own);
+  if (only !== undefined) return normalizeNode(only, context);
   const { $ref: reference, allOf = [], ...rest } = own;
   const keepsEvaluated = context.keepsEvaluated || UNEVALUATED.some((keyword) => keyword in rest);
   const isOrdered = context.isCondition && comparesNumbers(context.root, own);
@@ -65,6 +69,27 @@ function normalizeMap(schema: Schema, context: NormalizationContext): unknown {
   const merged = mergeSchemas([keywords, ...parts]);
   const values = isMap(merged) && !hasStandIn(merged) ? acceptedEnum(merged, context) : undefined;
   return values === undefined ? merged : enumSchema(values);
+}
+
+/** Returns the schema that decides alone: the only branch, or that of a condition whose result is certain. */
+function onlyPart({ anyOf, oneOf, if: condition, then = true, else: otherwise = true, ...rest }: Mutable): unknown {
+  const lists = [anyOf, oneOf].filter((list) => list !== undefined);
+  if (Object.keys(rest).length > 0) return undefined;
+  if (condition === undefined) {
+    const [list] = lists;
+    return lists.length === 1 && Array.isArray(list) && list.length === 1 ? list[0] : undefined;
+  }
+  if (lists.length > 0) return undefined;
+  if (isTrue(condition)) return then;
+  return condition === false ? otherwise : undefined;
+}
+
+/** Returns the schema inside of two `not`. It validates the same value once, but evaluates no members or items for others. */
+function doublyNegated(schema: Mutable): unknown {
+  const { not: outer, ...others } = schema;
+  if (!isMap(outer) || Object.keys(others).length > 0) return undefined;
+  const { not: inner, ...rest } = ownKeywords(outer);
+  return Object.keys(rest).length > 0 ? undefined : inner;
 }
 
 /** Follows a reference. A text stands for a recursive schema, which would never end. */
@@ -89,7 +114,9 @@ const MAX_BRANCH = 20_000;
 
 /** True if a schema contains a text that stands for another one. */
 function hasStandIn(schema: Schema): boolean {
-  return JSON.stringify(schema).includes(`"${STAND_IN}":`);
+  const text = JSON.stringify(schema);
+  charge(text.length >> 4);
+  return text.includes(`"${STAND_IN}":`);
 }
 
 /** The keyword of a text that stands for a schema. */

@@ -1,8 +1,9 @@
 import { canonicalJson } from '../plan/schema/canonical-json.ts';
 import { validatedType } from '../plan/schema/keywords.ts';
 import { isMap } from '../plan/schema/schema-walk.ts';
+import { representativeOf } from './equal-patterns.ts';
 import { jsonTypeOf } from './json-value.ts';
-import { addPart, isTrue, simplifyBranches } from './normal-branches.ts';
+import { addPart, isExactCondition, isTrue, simplifyBranches } from './normal-branches.ts';
 import { simplifyNumberLimits } from './number-keywords.ts';
 import { automatonOf } from './schema-text.ts';
 
@@ -40,6 +41,7 @@ export function simplifyKeywords(schema: Schema, limits: SimplificationLimits): 
   if (Array.isArray(next['enum'])) next['enum'] = sortedValues(next['enum']);
   if (Array.isArray(next['enum']) && next['enum'].length === 0) return false;
   if (typeof next['pattern'] === 'string' && matchesAll(next['pattern'])) delete next['pattern'];
+  if (typeof next['pattern'] === 'string') next['pattern'] = representativeOf(next['pattern']);
   for (const [keyword, value] of Object.entries(NEUTRAL)) if (next[keyword] === value) delete next[keyword];
   if (!simplifyBranches(next, limits)) return false;
   simplifyConditions(next, limits);
@@ -90,8 +92,10 @@ function simplifyConditions(next: Mutable, limits: SimplificationLimits): void {
     delete next['else'];
   }
   for (const keyword of ['then', 'else']) if (isTrue(next[keyword])) delete next[keyword];
-  if (!('if' in next) || limits.keepsEvaluated || limits.isOrdered) return;
+  if (!('if' in next) || limits.keepsEvaluated) return;
+  if (!('then' in next || 'else' in next) && isExactCondition(next['if'])) delete next['if'];
   const isAlways = isTrue(next['if']);
+  if (limits.isOrdered || !('if' in next)) return;
   if (!isAlways && next['if'] !== false) return;
   const part = next[isAlways ? 'then' : 'else'];
   for (const keyword of ['if', 'then', 'else']) delete next[keyword];
@@ -126,7 +130,10 @@ function simplifyMembers(next: Mutable, { keepsEvaluated }: SimplificationLimits
 
 /** Removes members whose schema is that of all other members, and writes "no member" in one way. */
 function simplifyRest(next: Mutable): void {
-  const patterns = Object.entries(isMap(next['patternProperties']) ? next['patternProperties'] : {});
+  const written = Object.entries(isMap(next['patternProperties']) ? next['patternProperties'] : {});
+  const represented = new Map(written.map(([pattern, inside]) => [representativeOf(pattern), inside]));
+  const patterns = represented.size < written.length ? written : [...represented];
+  if (patterns.length > 0) next['patternProperties'] = Object.fromEntries(patterns);
   const [[pattern = '', schema] = []] = patterns;
   if (patterns.length === 1 && !('properties' in next) && matchesAll(pattern)) {
     delete next['patternProperties'];

@@ -1,3 +1,4 @@
+import { charge } from '../plan/schema/cost-budget.ts';
 import { keywordsWith } from '../plan/schema/keywords.ts';
 import type { SchemaRoot } from '../plan/schema/schema-bundle.ts';
 import { keywordsOf } from '../plan/schema/schema-walk.ts';
@@ -7,6 +8,9 @@ import { referencesIn } from './schema-content.ts';
 const NUMERIC = new Set(keywordsWith({ type: 'number' }));
 const NUMBER_FORMATS = new Set(['int32', 'int64', 'float', 'double']);
 const INTEGER_LIMITS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
+
+/** The cost to visit a keyword, in the units of `charge`. */
+const KEYWORD_COST = 5;
 
 const comparing = new WeakMap<SchemaRoot, Map<string, boolean>>();
 
@@ -33,8 +37,9 @@ function reachesNumbers(root: SchemaRoot, reference: string): boolean {
 }
 
 /** True if a schema has a keyword that compares numbers, without following its references. */
-function namesNumbers(schema: unknown): boolean {
+export function namesNumbers(schema: unknown): boolean {
   for (const { key, value } of keywordsOf(schema, [])) {
+    charge(KEYWORD_COST);
     if (NUMERIC.has(key) || key === 'uniqueItems') return true;
     if (key === 'type' && [value].flat().includes('integer')) return true;
     if (key === 'format' && NUMBER_FORMATS.has(String(value))) return true;

@@ -6,22 +6,29 @@ const SPECIAL = [0.25, 1e-3, -1e-3, 2 ** 31 - 1, 2 ** 31, -(2 ** 31), -(2 ** 31)
 const STEPS = [0, 1, -1, 0.5, -0.5, 2, -2, 0.001, -0.001];
 /** The number of multiples to try at each bound. */
 const MULTIPLES = 6;
+/** The divisors whose common multiples are computed in pairs. */
+const MAX_PAIRED = 6;
+/** The bounds to try at each end. */
+const MAX_EXTREMES = 10;
 
 /** Yields numbers near the limits of the literals, the simplest first. The caller tests them. */
 export function numberSolutions(literals: readonly SchemaLiteral[], wanted: number): number[] {
   const found = new Set<number>([0, 1, -1, 0.5, 2, -0.5, 1.5, 3, ...SPECIAL]);
-  const bounds: number[] = [0];
-  const divisors: number[] = [];
+  const allBounds: number[] = [0];
+  const allDivisors: number[] = [];
   for (const literal of literals) {
     if (literal.kind !== 'keyword') continue;
     const { keyword, value } = literal;
-    if (keyword === 'enum' && Array.isArray(value)) bounds.push(...value.filter((one) => typeof one === 'number'));
-    else if (keyword === 'multipleOf') divisors.push(Number(value));
-    else if (typeof value === 'number') bounds.push(value);
+    if (keyword === 'enum' && Array.isArray(value)) allBounds.push(...numbersIn(value));
+    else if (keyword === 'multipleOf') allDivisors.push(Number(value));
+    else if (typeof value === 'number') allBounds.push(value);
   }
+  const bounds = extremesOf(allBounds);
+  const divisors = [...new Set(allDivisors)];
   for (const bound of bounds) for (const step of STEPS) found.add(sum(bound, step));
   for (const low of bounds) for (const high of bounds) if (low < high) found.add((low + high) / 2);
-  for (const unit of [...divisors, ...commonMultiples(divisors), ...(wanted > MULTIPLES ? [1] : [])])
+  const units = [...extremesOf(divisors), ...commonMultiples(divisors), ...(wanted > MULTIPLES ? [1] : [])];
+  for (const unit of units)
     for (const bound of bounds)
       for (let count = 0; count <= Math.max(MULTIPLES, wanted); count += 1)
         for (const sign of [1, -1]) found.add(multiple(unit, Math.floor(bound / unit) + sign * count));
@@ -39,8 +46,31 @@ function multiple(unit: number, count: number): number {
 
 /** Returns the least common multiple of each pair, and of all. */
 function commonMultiples(divisors: readonly number[]): number[] {
-  const pairs = divisors.flatMap((one, index) => divisors.slice(index + 1).map((other) => leastCommon(one, other)));
-  return [...pairs, divisors.reduce(leastCommon, divisors[0] ?? 1)].filter((unit) => Number.isFinite(unit) && unit > 0);
+  const paired = divisors.slice(0, MAX_PAIRED);
+  const pairs = paired.flatMap((one, index) => paired.slice(index + 1).map((other) => leastCommon(one, other)));
+  return [...new Set([...pairs, commonMultiple(divisors)])].filter((unit) => Number.isFinite(unit) && unit > 0);
+}
+
+/** Returns the least common multiple of all divisors; infinity if no number is that large. */
+function commonMultiple(divisors: readonly number[]): number {
+  let multipleOfAll = divisors[0] ?? 1;
+  for (const divisor of divisors) {
+    multipleOfAll = leastCommon(multipleOfAll, divisor);
+    if (!Number.isFinite(multipleOfAll)) break;
+  }
+  return multipleOfAll;
+}
+
+/** Returns the lowest and the highest numbers: the values around the others are rarely needed, and there may be thousands. */
+function extremesOf(numbers: readonly number[]): readonly number[] {
+  const distinct = [...new Set(numbers)];
+  if (distinct.length <= 2 * MAX_EXTREMES) return distinct;
+  const sorted = distinct.sort((one, other) => one - other);
+  return [...sorted.slice(0, MAX_EXTREMES), ...sorted.slice(-MAX_EXTREMES)];
+}
+
+function numbersIn(values: readonly unknown[]): number[] {
+  return values.filter((value) => typeof value === 'number');
 }
 
 function leastCommon(one: number, other: number): number {

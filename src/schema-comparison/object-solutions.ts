@@ -91,6 +91,7 @@ class ObjectSearch {
 
   /** Adds optional members up to the minimum, and yields objects with values for all members. */
   *#complete(members: Members): Generator<unknown> {
+    if (Math.max(members.size, this.#min) > MAX_MEMBERS) this.#solver.budget.limit();
     if (members.size > this.#max) return;
     const all = new Map(members);
     if (all.size < this.#min)
@@ -98,7 +99,11 @@ class ObjectSearch {
         if (all.size >= this.#min) break;
         if (!all.has(name) && !this.#forbidden.has(name) && this.#isPossible(name, [])) all.set(name, []);
       }
-    if (all.size < this.#min) return;
+    if (all.size < this.#min) {
+      // There may be more names than those that were tried.
+      this.#solver.budget.limit();
+      return;
+    }
     yield* this.#valued(all);
     if (all.size >= this.#max) return;
     // A member may be needed to meet a keyword such as `unevaluatedProperties` beside it.

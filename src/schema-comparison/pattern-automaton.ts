@@ -1,3 +1,4 @@
+import { charge } from '../plan/schema/cost-budget.ts';
 import { type CharacterSet, WORD } from './character-set.ts';
 import { type PatternAssertion, type PatternNode, parsePatternSyntax } from './pattern-syntax.ts';
 
@@ -86,6 +87,7 @@ export class PatternAutomaton {
 
   matches(text: string): boolean {
     let state = this.start;
+    charge(text.length);
     for (const character of text) state = this.next(state, character.codePointAt(0) ?? 0);
     return this.accepts(state);
   }
@@ -107,6 +109,7 @@ export class PatternAutomaton {
     const pending = [...nodes, this.#entry];
     for (let index = pending.pop(); index !== undefined; index = pending.pop()) {
       if (reached.has(index)) continue;
+      charge(NODE_COST);
       reached.add(index);
       const node = this.#nodes[index];
       if (node?.kind === 'empty') pending.push(...node.next);
@@ -117,6 +120,8 @@ export class PatternAutomaton {
 }
 
 const MATCH = 0;
+/** The cost to visit a node, in the units of `charge`. */
+const NODE_COST = 5;
 const INNER_EDGES: readonly Edge[] = ['word', 'other'];
 const EDGES: readonly Edge[] = [...INNER_EDGES, 'none'];
 

@@ -38,8 +38,11 @@ export class RecursiveSchemas {
     // A schema reaches more references than those that it depends on, so these come first.
     pending.sort((one, other) => this.#referencesFrom(one).size - this.#referencesFrom(other).size);
     this.#isReady = true;
-    for (const name of pending) if (!this.#isKnown(name)) this.#computeTexts(this.#groupOf(name), normalize);
-    this.#isReady = false;
+    try {
+      for (const name of pending) if (!this.#isKnown(name)) this.#computeTexts(this.#groupOf(name), normalize);
+    } finally {
+      this.#isReady = false;
+    }
   }
 
   /**
@@ -54,14 +57,23 @@ export class RecursiveSchemas {
       for (const [key, text] of texts) this.#texts.set(key, text);
       this.normalForms = new WeakMap();
     };
-    if (group.length > MAX_GROUP) {
-      setTexts((name) => `as written ${digestOf(this.#root, name)}`);
+    const asWritten = () => setTexts((name) => `as written ${digestOf(this.#root, name)}`);
+    const rounds = Math.max(MIN_ROUNDS, 2 ** Math.ceil(Math.log2(2 * group.length)));
+    const characters = group.reduce((sum, name) => sum + JSON.stringify(targetOf(this.#root, name)).length, 0);
+    if (rounds * characters > MAX_CHARACTERS) {
+      asWritten();
       return;
     }
     setTexts(() => '');
-    const rounds = Math.max(MIN_ROUNDS, 2 ** Math.ceil(Math.log2(2 * group.length)));
-    for (let round = 0; round < rounds; round += 1)
-      setTexts((name, keepsEvaluated) => digest(normalize(targetOf(this.#root, name), keepsEvaluated)));
+    let isComplete = false;
+    try {
+      for (let round = 0; round < rounds; round += 1)
+        setTexts((name, keepsEvaluated) => digest(normalize(targetOf(this.#root, name), keepsEvaluated)));
+      isComplete = true;
+    } finally {
+      // The texts of a round in the middle would make different schemas equal.
+      if (!isComplete) asWritten();
+    }
   }
 
   #isKnown(reference: string): boolean {
@@ -92,8 +104,8 @@ export class RecursiveSchemas {
 
 /** Groups of at most sixteen schemas run the same number of rounds, so that two ways to divide a schema are equal. */
 const MIN_ROUNDS = 32;
-/** The rounds of a larger group would take seconds. */
-const MAX_GROUP = 40;
+/** The characters that all rounds of a group may normalize. More of them would take seconds. */
+const MAX_CHARACTERS = 500_000;
 
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64');

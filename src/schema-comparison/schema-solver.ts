@@ -1,6 +1,8 @@
 import { canonicalJson } from '../plan/schema/canonical-json.ts';
+import { charge } from '../plan/schema/cost-budget.ts';
 import { isMap } from '../plan/schema/schema-walk.ts';
 import { arraySolutions } from './array-solutions.ts';
+import { type BranchSearchContext, branchesOf, type Choice } from './branch-search.ts';
 import { countParts, type JsonType, jsonTypeOf } from './json-value.ts';
 import { LazyList } from './lazy-list.ts';
 import { normalizeSubschema } from './normalize-schema.ts';
@@ -16,8 +18,6 @@ const TYPES: readonly JsonType[] = ['string', 'number', 'boolean', 'null', 'arra
 /** Values nest at most so deep. A deeper one would not be an example that anybody reads. */
 const MAX_DEPTH = 12;
 
-type Choice = ReturnType<typeof choicesOf>[number];
-
 /**
  * Finds values that some schemas accept and others refuse. It divides the schemas into literals, one branch after the
  * other, and constructs values from the literals of a branch.
@@ -27,6 +27,7 @@ export class SchemaSolver {
   readonly #solutions = new Map<string, LazyList<unknown>>();
   /** By root and schema: two roots may share a schema whose references lead to different ones. */
   readonly #keys = new WeakMap<object, WeakMap<object, string>>();
+  readonly #choices = new WeakMap<object, WeakMap<object, Map<string, readonly Choice[]>>>();
   /** Numbers for the normal forms, which would be long keys. */
   readonly #numbers = new Map<string, string>();
   #depth = 0;
@@ -43,6 +44,7 @@ export class SchemaSolver {
   solve(terms: readonly SchemaTerm[]): LazyList<unknown> {
     this.#budget.spend();
     const keys = new Map(terms.map((term) => [this.#keyOf(term), term]));
+    charge(terms.length);
     const key = [...keys.keys()].sort().join(' ');
     const known = this.#solutions.get(key);
     if (known !== undefined) return known;
@@ -91,11 +93,7 @@ export class SchemaSolver {
     }
     const seen = new Set<string>();
     for (const type of TYPES)
-      for (const literals of this.#branches(
-        terms.flatMap((term) => choicesOf(term, type, partsOf)),
-        [],
-        type,
-      )) {
+      for (const literals of this.#branches(terms, type)) {
         let count = 0;
         for (const value of this.#candidates(literals, type)) {
           this.#budget.spend();
@@ -113,34 +111,27 @@ export class SchemaSolver {
       }
   }
 
-  /** Yields the combinations of alternatives, one of each choice, as lists of literals. */
-  *#branches(
-    choices: readonly Choice[],
-    literals: readonly SchemaLiteral[],
-    type: JsonType,
-  ): Generator<SchemaLiteral[]> {
-    const [pending, fixed] = [[...choices], [...literals]];
-    // A part with one alternative needs no branch. Thousands of required members would overflow the stack.
-    for (let at = 0; at < pending.length; at += 1) {
-      const [only, ...others] = pending[at] as Choice;
-      if (only === undefined) return;
-      if (others.length > 0) continue;
-      fixed.push(...only.literals);
-      for (const term of only.terms) pending.push(...choicesOf(term, type, partsOf));
-      this.#budget.spend(1 + (only.terms.length >> 3));
-    }
-    this.#budget.spend(1 + (fixed.length >> 4));
-    if (isContradiction(fixed)) return;
-    const open = pending.filter(({ length }) => length > 1).sort((one, other) => one.length - other.length);
-    const [first, ...others] = open;
-    if (first === undefined) {
-      yield fixed;
-      return;
-    }
-    for (const alternative of first) {
-      const inner = alternative.terms.flatMap((term) => choicesOf(term, type, partsOf));
-      yield* this.#branches([...others, ...inner], [...fixed, ...alternative.literals], type);
-    }
+  #branches(terms: readonly SchemaTerm[], type: JsonType): Generator<SchemaLiteral[]> {
+    const context: BranchSearchContext = {
+      keyOf: (term) => this.#keyOf(term),
+      choicesOf: (term) => this.#choicesOf(term, type),
+      spend: (steps) => this.#budget.spend(steps),
+    };
+    return branchesOf(terms, context);
+  }
+
+  /** Returns the choices of a term for values of a type. */
+  #choicesOf(term: SchemaTerm, type: JsonType): readonly Choice[] {
+    const { root, schema, isPositive } = term;
+    if (!isMap(schema)) return choicesOf(term, type, partsOf);
+    const byRoot = this.#choices.get(root) ?? new WeakMap<object, Map<string, readonly Choice[]>>();
+    this.#choices.set(root, byRoot);
+    const bySign = byRoot.get(schema) ?? new Map<string, readonly Choice[]>();
+    byRoot.set(schema, bySign);
+    const key = `${isPositive} ${type}`;
+    const choices = bySign.get(key) ?? choicesOf(term, type, partsOf);
+    bySign.set(key, choices);
+    return choices;
   }
 
   /** True for values of a size that the search can afford. Their parts are shared, so that they are larger than the memory in use. */
@@ -192,22 +183,4 @@ function enumeratedValues(literals: readonly SchemaLiteral[]): readonly unknown[
     const text = canonicalJson(value);
     return !excluded.has(text) && sets.every((set) => set.has(text));
   });
-}
-
-/** True if two literals exclude each other. Most branches end here. */
-function isContradiction(literals: readonly SchemaLiteral[]): boolean {
-  const keys = new Map<string, boolean>();
-  for (const literal of literals) {
-    const [key, isPositive] =
-      literal.kind === 'keyword'
-        ? [`${literal.keyword} ${JSON.stringify(literal.value)}`, literal.isPositive]
-        : literal.kind === 'present' || literal.kind === 'absent'
-          ? [`member ${literal.name}`, literal.kind === 'present']
-          : literal.kind === 'unique'
-            ? ['unique', literal.isPositive]
-            : ['', true];
-    if ((keys.get(key) ?? isPositive) !== isPositive) return true;
-    keys.set(key, isPositive);
-  }
-  return false;
 }

@@ -1,3 +1,4 @@
+import { charge } from '../plan/schema/cost-budget.ts';
 import type { SchemaRoot } from '../plan/schema/schema-bundle.ts';
 import { isMap } from '../plan/schema/schema-walk.ts';
 import { accepts, targetOf } from './evaluate-schema.ts';
@@ -47,7 +48,7 @@ export interface SomeMember {
 }
 
 /** One way to satisfy a part of a schema. */
-interface Alternative {
+export interface SchemaAlternative {
   readonly terms: readonly SchemaTerm[];
   readonly literals: readonly SchemaLiteral[];
 }
@@ -55,13 +56,13 @@ interface Alternative {
 /** A part of a schema: one keyword, or several that work together. A value meets the schema if it meets all parts. */
 export interface SchemaPart {
   /** The ways to meet the part. */
-  readonly met: readonly Alternative[];
+  readonly met: readonly SchemaAlternative[];
   /** The ways to violate the part. */
-  readonly violated: readonly Alternative[];
+  readonly violated: readonly SchemaAlternative[];
 }
 
 /** Returns the alternatives of a term, as a list of choices of which each must be made. */
-export function choicesOf(term: SchemaTerm, type: JsonType, partsOf: PartsOf): (readonly Alternative[])[] {
+export function choicesOf(term: SchemaTerm, type: JsonType, partsOf: PartsOf): (readonly SchemaAlternative[])[] {
   if (!isMap(term.schema)) return (term.schema !== false) === term.isPositive ? [] : [[]];
   const parts = partsOf(term.root, term.schema, type);
   return term.isPositive ? parts.map(({ met }) => met) : [parts.flatMap(({ violated }) => violated)];
@@ -95,27 +96,35 @@ export function inPlaceParts(root: SchemaRoot, schema: Schema): SchemaPart[] {
 
 type MakeTerm = (schema: unknown) => SchemaTerm;
 
+/** The alternatives are lists of schemas or pairs of them, so they are created only when they are needed. */
 function oneOfPart(schemas: readonly unknown[], meet: MakeTerm, violate: MakeTerm): SchemaPart {
-  const pairs = schemas.flatMap((one, index) =>
-    schemas.slice(index + 1).map((other) => termsOnly([one, other].map(meet))),
-  );
   return {
-    met: schemas.map((inside, index) =>
-      termsOnly([meet(inside), ...schemas.filter((_, other) => other !== index).map(violate)]),
-    ),
-    violated: [termsOnly(schemas.map(violate)), ...pairs],
+    get met() {
+      charge(TERM_COST * schemas.length ** 2);
+      const [met, violated] = [schemas.map(meet), schemas.map(violate)];
+      return met.map((term, index) => termsOnly([term, ...violated.toSpliced(index, 1)]));
+    },
+    get violated() {
+      charge(TERM_COST * schemas.length ** 2);
+      const met = schemas.map(meet);
+      const pairs = met.flatMap((one, index) => met.slice(index + 1).map((other) => termsOnly([one, other])));
+      return [termsOnly(schemas.map(violate)), ...pairs];
+    },
   };
 }
+
+/** The cost to create a term, in the units of `charge`. */
+const TERM_COST = 2;
 
 export function termMaker(root: SchemaRoot, isPositive: boolean): MakeTerm {
   return (schema) => ({ root, schema, isPositive });
 }
 
-function termsOnly(terms: readonly SchemaTerm[]): Alternative {
+function termsOnly(terms: readonly SchemaTerm[]): SchemaAlternative {
   return { terms, literals: [] };
 }
 
-export function literalsOnly(...literals: readonly SchemaLiteral[]): Alternative {
+export function literalsOnly(...literals: readonly SchemaLiteral[]): SchemaAlternative {
   return { terms: [], literals };
 }
 

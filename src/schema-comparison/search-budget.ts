@@ -5,6 +5,8 @@ export const SEARCH_CUT = Symbol('search cut');
 export interface SearchEffort {
   /** The steps of the round: examined branches, candidates and states. They do not depend on the speed of the machine. */
   readonly steps: number;
+  /** The cost of the round, in the units of `charge`. A step may take long if the schemas are large. */
+  readonly cost: number;
   /** The number of values to try for each member or item, and of names for each unknown member. */
   readonly width: number;
   /** The number of states that the search for a text visits. */

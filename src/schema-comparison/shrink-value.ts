@@ -1,24 +1,37 @@
+import { charge, withinBudget } from '../plan/schema/cost-budget.ts';
 import { isMap } from '../plan/schema/schema-walk.ts';
 import { jsonTypeOf, objectOf, sizeOf } from './json-value.ts';
 
 /** The number of values to test. */
 const MAX_TESTS = 400;
 
+/** The cost of all tests, in the units of `charge`. */
+const MAX_COST = 5_000_000;
+/** The cost to print and to parse a character of a value. */
+const CHARACTER_COST = 2;
+
 /** Returns a smaller value that passes the same test: without members, items or characters that do not matter. */
 export function shrinkValue(value: unknown, test: (smaller: unknown) => boolean): unknown {
   let best = value;
   let remaining = MAX_TESTS;
-  for (let isSmaller = true; isSmaller && remaining > 0; ) {
-    isSmaller = false;
-    for (const candidate of smallerValues(best)) {
-      remaining -= 1;
-      if (remaining < 0) break;
-      if (sizeOf(candidate) >= sizeOf(best) || !test(candidate)) continue;
-      best = candidate;
-      isSmaller = true;
-      break;
+  const isBetter = (candidate: unknown) => {
+    const size = sizeOf(candidate);
+    charge(CHARACTER_COST * size);
+    return size < sizeOf(best) && test(candidate);
+  };
+  withinBudget(() => {
+    for (let isSmaller = true; isSmaller && remaining > 0; ) {
+      isSmaller = false;
+      for (const candidate of smallerValues(best)) {
+        remaining -= 1;
+        if (remaining < 0) break;
+        if (!isBetter(candidate)) continue;
+        best = candidate;
+        isSmaller = true;
+        break;
+      }
     }
-  }
+  }, MAX_COST);
   return best;
 }
 

@@ -178,7 +178,7 @@ describe('run', () => {
     other.close();
     expect(code).toBe(2);
     expect(err).toBe(
-      `signing-gateway: cannot listen on 127.0.0.1:${port}: another process listens there; change "listen" in the manifest\n`,
+      `signing-gateway: cannot listen on 127.0.0.1:${port}: another process listens there; change "listen" in the manifest, or use --listen\n`,
     );
   });
 

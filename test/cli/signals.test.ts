@@ -127,6 +127,18 @@ describe('while the gateway stops', () => {
   });
 });
 
+describe('while test changes the manifest', () => {
+  it.each(['SIGINT', 'SIGTERM'])('%s ends it with the results so far', async (signal) => {
+    const request = '{ method: GET, url: /one }';
+    const cases = `version: 1\ncases: [{ name: one, request: ${request}, expect: { route: one } }]\n`;
+    writeFileSync(join(folder, 'gateway.test.yaml'), cases);
+    const { code, out } = await runCli(['test', '--mutate'], folder, signalAtFirstImport(signal));
+    expect(code).toBe(1);
+    expect(out).toContain('gateway.test.yaml: 1 passed\n');
+    expect(out).toMatch(/^\d+ changes not tested, because the command was stopped$/m);
+  });
+});
+
 describe('while another verb runs', () => {
   it.each([
     ['SIGINT', 130],

@@ -117,6 +117,23 @@ coverage of routes, roles, refusals and values 20 %: 1 of 2 routes, 0 of 0 roles
     expect(json.mutation.invisible).toEqual([]);
   }, 120_000);
 
+  it('says how many changes were not tested in the time, and then no score is enough', async () => {
+    const folder = folderWith(files);
+    const cut = await runCli(['test', '--mutate', '--max-time', '0s'], folder);
+    expect(cut.code).toBe(0);
+    expect(cut.out).toMatch(/^\d+ changes not tested, because --max-time was reached$/m);
+    const { code, err } = await runCli(['test', '--mutate', '--max-time', '0s', '--fail-under', '20'], folder);
+    expect(code).toBe(1);
+    expect(err).toBe('the mutation score is not known, because not all changes were tested; set a longer --max-time\n');
+    const { mutation } = JSON.parse((await runCli(['test', '--mutate', '--max-time', '0s', '-f', 'json'], folder)).out);
+    expect(mutation.untested).toBeGreaterThan(0);
+    const invalid = await runCli(['test', '--mutate', '--max-time', '10'], folder);
+    expect([invalid.code, invalid.err]).toEqual([
+      2,
+      expect.stringContaining('--max-time takes a duration such as 30s or 10m, not "10"'),
+    ]);
+  });
+
   it('does not change the manifest if a case fails', async () => {
     const { code, out, err } = await runCli(
       ['test', '--mutate'],

@@ -19,11 +19,12 @@ describe('the Dockerfile', () => {
       expect(first?.words).toMatch(new RegExp(`^node:${packageJson.devDependencies.node}-bookworm-slim(?: |$)`));
   });
 
-  it('runs as a non-root user, checks its health with the health command and stops on SIGTERM', () => {
+  it('runs as a non-root user, serves other machines, checks its health with a small program and stops on SIGTERM', () => {
     expect(wordsAfter('USER')).toMatch(/^[1-9]\d+:[1-9]\d+$/);
     expect(wordsAfter('STOPSIGNAL')).toBe('SIGTERM');
-    expect(wordsOf(last, 'HEALTHCHECK')).toEqual([...wordsOf(last, 'ENTRYPOINT'), 'health', '--live']);
-    expect(wordsOf(last, 'CMD')).toEqual(['run']);
+    expect(wordsOf(last, 'HEALTHCHECK')).toEqual(['node', '/opt/signing-gateway/dist/cli/container-health.js']);
+    expect(wordsOf(last, 'CMD')).toEqual(['run', '--listen', '0.0.0.0:8080']);
+    expect(wordsAfter('EXPOSE')).toMatch(/^8080 /);
   });
 
   it('runs no command in the final stage, and the build context has only the files that it copies', () => {
@@ -38,15 +39,18 @@ describe('the Dockerfile', () => {
 // Installs the packages twice and builds the project, which takes half a minute and needs a registry.
 describe.runIf(process.env['IMAGE_STEPS'] === '1')('the instructions of the Dockerfile, in plain folders', () => {
   it('create an installation that serves, is healthy and stops without writing a file', {
-    timeout: 240_000,
+    timeout: 480_000,
   }, async () => {
     const { image, first, remove } = runStages(stages);
     const [port, adminPort] = [await freePort(), await freePort()];
+    // The gateway is process 1 only in a container.
+    const checkHealth = (pid: number | undefined) =>
+      spawnSync(node, [...resolvePaths(wordsOf(last, 'HEALTHCHECK')), String(pid)], { ...options, encoding: 'utf8' });
     const cwd = mountManifest(
       image,
       wordsAfter('WORKDIR'),
       `version: 1
-listen: 127.0.0.1:${port}
+listen: 127.0.0.1:80
 admin: 127.0.0.1:${adminPort}
 server: { stopping: { delay: 0s } }
 upstreams: { up: { url: 'http://127.0.0.1:9' } }
@@ -62,7 +66,8 @@ routes:
       words.slice(1).map((word) => (word.startsWith('/') ? join(image, word) : word));
     const node = join(first, 'build/node_modules/node/bin/node');
     const entry = resolvePaths(wordsOf(last, 'ENTRYPOINT'));
-    const run = spawn(node, [...entry, ...wordsOf(last, 'CMD')], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    const command = wordsOf(last, 'CMD').map((word) => word.replace(':8080', `:${port}`));
+    const run = spawn(node, [...entry, ...command], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     run.stdout.on('data', (chunk) => {
       output += chunk;
@@ -72,7 +77,7 @@ routes:
     });
     while (!output.includes('"msg":"serving"') && run.exitCode === null)
       await Promise.race([once(run.stdout, 'data'), once(run, 'exit')]);
-    const health = spawnSync(node, resolvePaths(wordsOf(last, 'HEALTHCHECK')), { ...options, encoding: 'utf8' });
+    const health = checkHealth(run.pid);
     expect([health.status, health.stdout, output]).toEqual([0, 'alive\n', expect.stringContaining('"serving"')]);
     expect((await fetch(`http://127.0.0.1:${port}/nowhere`)).status).toBe(404);
     expect(await (await fetch(`http://127.0.0.1:${adminPort}/page/page.js`)).text()).toContain('refresh');
@@ -84,7 +89,7 @@ routes:
     expect(existsSync(join(image, 'opt/signing-gateway/node_modules/typescript'))).toBe(false);
     run.kill('SIGTERM');
     expect(await once(run, 'exit')).toEqual([0, null]);
-    expect(spawnSync(node, resolvePaths(wordsOf(last, 'HEALTHCHECK')), options).status).toBe(1);
+    expect(checkHealth(run.pid).status).toBe(1);
     remove();
   });
 });

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { createLintContext, type ValidManifest } from '../../src/lint/lint-context.ts';
 import { load } from '../../src/load.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import type { Route } from '../../src/plan/route-definition.ts';
 import { type Pattern, parsePattern, patternKey } from '../../src/plan/routing/pattern.ts';
 import type { Problem } from '../../src/problem/problem.ts';
-import { lintText } from './support.ts';
+import { lintText, readText } from './support.ts';
 
 /** Few words, so that paths overlap. Some fold into others, and `x` is the sample of a parameter. */
 const WORDS = ['a', 'b', 'A', 'a.', 'x'];
@@ -85,8 +86,23 @@ const SEGMENTS_BY_PATH = new Map(
   [...PATHS, ...MULTIFORM_PATHS].map((text) => [text, text.split('/').filter((part) => part !== '')]),
 );
 
+/** Expects a request that the router matches for each route, or a report and none of the paths to reach the route. */
+function expectReachability(text: string, paths: readonly string[]): void {
+  const plan = planOf(text);
+  const { routes: lintRoutes, witnessSearch } = createLintContext(readText(text) as ValidManifest);
+  const reported = reportedRoutes(lintText(text, { preset: 'strict' }), plan, text, isUnreachable);
+  const reached = reachedRoutes(plan, paths);
+  for (const lintRoute of lintRoutes) {
+    const { id, methods } = lintRoute.route;
+    const request = witnessSearch.findRequest(lintRoute, methods);
+    if (request === undefined) expect([id, reported.includes(id), reached.has(id)]).toEqual([id, true, false]);
+    else expect([id, plan.router.match(request.method, request.path)?.id]).toEqual([id, id]);
+  }
+  expect([...witnessSearch.undecidedRoutes()]).toEqual([]);
+}
+
 /** Returns the ids of routes that the router of the plan matches for some request. */
-function reachedRoutes({ router, routes: all }: Plan, paths = PATHS): Set<string> {
+function reachedRoutes({ router, routes: all }: Plan, paths: readonly string[]): Set<string> {
   const open = new Map(all.map((one) => [one, parsePattern(one.path)]));
   const found = new Set<string>();
   for (const requestPath of paths) {
@@ -114,30 +130,16 @@ function reportedRoutes(
 }
 
 describe('the witness search agrees with the router of the plan', () => {
-  test('reports a route as unreachable if and only if no request reaches it', () => {
+  test('finds a request for every route, or reports the route because no request reaches it', () => {
     fc.assert(
-      fc.property(routes, (written) => {
-        const text = textOf(written);
-        const plan = planOf(text);
-        const problems = lintText(text, { preset: 'strict' });
-        const unreached = reportedRoutes(problems, plan, text, isUnreachable);
-        const reached = reachedRoutes(plan);
-        for (const { id } of plan.routes) expect([id, unreached.includes(id)]).toEqual([id, !reached.has(id)]);
-      }),
+      fc.property(routes, (written) => expectReachability(textOf(written), PATHS)),
       { numRuns: 100 },
     );
   });
 
-  test('reports a route whose paths have several folded forms as unreachable if and only if no request reaches it', () => {
+  test('finds a request for every route whose paths have several folded forms, or reports the route', () => {
     fc.assert(
-      fc.property(multiformRoutes, (written) => {
-        const text = textOf(written);
-        const plan = planOf(text);
-        const problems = lintText(text, { preset: 'strict' });
-        const unreached = reportedRoutes(problems, plan, text, isUnreachable);
-        const reached = reachedRoutes(plan, MULTIFORM_PATHS);
-        for (const { id } of plan.routes) expect([id, unreached.includes(id)]).toEqual([id, !reached.has(id)]);
-      }),
+      fc.property(multiformRoutes, (written) => expectReachability(textOf(written), MULTIFORM_PATHS)),
       { numRuns: 40 },
     );
   });
@@ -302,6 +304,10 @@ describe('the search for overlaps is complete', () => {
 
   test.each([
     ['whose other reading is a path of a third route', ['/{x}/...'], ['/{y}'], '/b'],
+    ['whose dots leave the path of a third route', ['/.../{x}'], ['/{y}/**'], '/'],
+    ['whose parameter some servers read as several segments', ['/{x}/A'], ['/{x}/a'], undefined],
+    ['whose parameter some servers read as the path of a third route', ['/A/{x}'], ['/a/{y}', '/a/**'], '/a/{y}/{z}'],
+    ['that servers which normalize Unicode read as another path', ['/{x}/%C3%89'], ['/**'], '/b/{x}'],
     ['whose dots leave an empty path', ['/{x}/...'], ['/{y}'], undefined],
     ['whose path ends at an earlier query', ['/{x}/b%3Fc'], ['/{y}/b'], undefined],
     ['two of whose readings are paths of third routes', ['/{x}/{y}/b%3Fc'], ['/{x}/{y}/{z}', '/**'], '/d/**'],
@@ -311,8 +317,10 @@ describe('the search for overlaps is complete', () => {
       ...strict.map(protectedRoute),
       ...(third === undefined ? [] : [publicRoute(third)]),
     ];
-    const problems = lintText(textOf(written)).filter(isUnreachable);
-    expect(problems.map(({ message }) => message)).toEqual([]);
+    const text = textOf(written);
+    const { routes: lintRoutes, witnessSearch } = createLintContext(readText(text) as ValidManifest);
+    const request = lintRoutes[0] && witnessSearch.findRequest(lintRoutes[0], ['GET']);
+    expect(planOf(text).router.match('GET', request?.path ?? '')?.id).toBe('r0');
   });
 
   test('for every longer route with the same path before its rest', () => {
@@ -338,6 +346,24 @@ describe('the search for overlaps is complete', () => {
     expect(witnessesOf(written, 'public-overlaps-protected')).toEqual([]);
   });
 
+  test('for thousands of routes that receive only requests with unusual spellings', () => {
+    const written = [
+      ...range(1_000).map((index) => publicRoute(`/A${index}/{x}`)),
+      ...range(1_000).map((index) => protectedRoute(`/{x}/B${index}`)),
+      ...range(1_000).map((index) => protectedRoute(`/a${index}/{x}`)),
+    ];
+    expect(witnessesOf(written, 'public-overlaps-protected')).toEqual([]);
+    expect(witnessesOf(written, 'route-undecided')).toEqual([]);
+  });
+
+  test('or says that it stopped, for thousands of paths with several readings each', () => {
+    const written = [protectedRoute('/**'), ...range(1_500).map((index) => publicRoute(`/.../{x}/S${index}%3Fb/{y}`))];
+    const [problem] = lintText(textOf(written)).filter(({ rule }) => rule === 'route-undecided');
+    expect(problem?.message).toMatch(
+      /^the search for requests to this route and 1\d+ other routes stopped after 20000/,
+    );
+  });
+
   test('for thousands of crossing routes', () => {
     const written = [
       ...range(1_500).map((index) => publicRoute(`/a${index}/{x}`)),
@@ -349,7 +375,7 @@ describe('the search for overlaps is complete', () => {
 
 const REST = { method: 'GET', upstream: 'one', isLogin: false };
 
-/** True if a problem says that a route receives no request. */
+/** True if a problem says that a route receives no request, or almost none. */
 function isUnreachable({ rule, message }: Problem): boolean {
   return rule === 'route-unreachable' || (rule === 'route-case-twin' && message.includes('response: its path'));
 }

@@ -64,6 +64,31 @@ describe('paths', () => {
     expect(paths['/items/list'].post).toMatchObject({ 'x-route': 'new', parameters: [] });
   });
 
+  it('shows the methods of a wider route at a path with parameters', () => {
+    const routes = [
+      { id: 'all', path: '/**' },
+      { id: 'new', method: 'POST', path: '/items/{id}' },
+    ];
+    const { paths } = describeRoutes(planned(routes));
+    expect(paths['/items/{id}'].get).toMatchObject({ 'x-route': 'all', parameters: [{ name: 'id' }] });
+    expect(paths['/items/{id}'].post).toMatchObject({ 'x-route': 'new' });
+  });
+
+  it('has the methods that the router accepts, for random manifests', () => {
+    fc.assert(
+      fc.property(anyManifest, (manifest) => {
+        const { plan } = load({ path: 'gateway.yaml', text: JSON.stringify(manifest) }, worldOf());
+        fc.pre(plan !== undefined);
+        const { paths } = describeRoutes(loaded(manifest));
+        for (const [path, item] of Object.entries(paths as Record<string, Json>))
+          for (const method of HTTP_METHODS) {
+            const route = plan?.router.match(method, path.replaceAll(/\{[^}]*\}/g, 'no-literal'));
+            expect([path, method, item[method.toLowerCase()]?.['x-route']]).toEqual([path, method, route?.id]);
+          }
+      }),
+    );
+  });
+
   it('keeps a parameter of the route that has the name of a rest', () => {
     const { paths } = describeRoutes(planned([{ id: 'files', path: '/{rest}/**' }]));
     expect(Object.keys(paths)).toEqual(['/{rest}', '/{rest}/{rest_}']);

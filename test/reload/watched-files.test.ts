@@ -19,6 +19,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { load } from '../../src/load.ts';
 import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
+import { reportProblems } from '../../src/reload/reload-report.ts';
 import { Reloader, type ReloadOutcome } from '../../src/reload/reloader.ts';
 import { claims, ecKey, type SigningKey, tokenOf } from '../plan/tokens/keys.ts';
 import { createPair, type Pair } from '../support/certificate.ts';
@@ -213,6 +214,26 @@ describe('a certificate and its key', () => {
     writePair(two);
     // Sooner than the poll would find it.
     await eventually('the pair is served', async () => (await servedCertificate()) === two.certificate, 3_000);
+  });
+});
+
+describe('a schema in a file', () => {
+  it('is reported at its place in the file when it becomes invalid', async () => {
+    write('schemas/contact.yaml', 'type: object\nmaxProperties: 3\n');
+    const body = ', body: { schema: { $ref: schemas/contact.yaml } } }';
+    await serve(manifest(ROUTE.replace('any', 'POST').replace(' }', body), { up: upstream.url }));
+    write('schemas/contact.yaml', 'type: object\nmaxPropertys: 3\n');
+    await isReported('rejected');
+    const rejected = reported.at(-1);
+    if (rejected?.kind !== 'rejected') return;
+    expect(reportProblems(rejected)).toMatchObject([
+      {
+        file: join(folder, 'schemas/contact.yaml'),
+        line: 2,
+        column: 1,
+        frame: expect.stringContaining('2 │ maxPropertys'),
+      },
+    ]);
   });
 });
 

@@ -80,11 +80,49 @@ describe('the contact import', () => {
     expect(job).toMatchObject({ status: 'failed', message });
   });
 
-  it('refuses an empty file, a form, and a body over the limit', async () => {
+  it('refuses an empty file, and a body over the limit', async () => {
     expect(await platform('POST /api/contacts/imports/csv', { body: ' ' })).toMatchObject({ status: 400 });
-    const headers = { 'content-type': 'multipart/form-data; boundary=x' };
-    expect(await platform('POST /api/contacts/imports/csv', { body: '--x--', headers })).toMatchObject({ status: 415 });
     const large = 'x'.repeat(20 * 1024 * 1024 + 1);
     expect(await platform('POST /api/contacts/imports/csv', { body: large })).toMatchObject({ status: 413 });
+  });
+
+  /** Sends a form with these parts, which are given without their separators. */
+  const sendForm = (parts: readonly string[], type = 'multipart/form-data; boundary="a b"') => {
+    const body = `${parts.map((part) => `--a b\r\n${part}\r\n`).join('')}--a b--\r\n`;
+    return platform('POST /api/contacts/imports/csv', { body, headers: { 'content-type': type } });
+  };
+  const part = (disposition: string, content: string, type = '') =>
+    `Content-Disposition: form-data; ${disposition}${type === '' ? '' : `\r\nContent-Type: ${type}`}\r\n\r\n${content}`;
+
+  it.each([
+    ['a file', [part('name="file"; filename="a.csv"', 'name,email\nBöll,b1@form.example\n', 'text/csv')]],
+    ['a file of another field', [part('name="x"; filename="b"', 'name,email\r\nBöll,b2@form.example')]],
+    ['a field', [part('name="csv"', 'name,email\nBöll,b3@form.example')]],
+    [
+      'a file beside a field',
+      [part('name="note"', 'of today'), part('name="f"; filename="c"', 'name,email\nBöll,b4@form.example')],
+    ],
+  ])('imports a form with %s', async (_form, parts) => {
+    const { status, body } = await sendForm(parts);
+    expect(status).toBe(202);
+    const line = `GET /api/contacts/imports/${body.data.id}`;
+    expect(await finishedJob(sandbox.platformUrl, line, token)).toMatchObject({ status: 'completed', imported: 1 });
+  });
+
+  it.each([
+    ['no part', [], 'send exactly one CSV file in the form'],
+    ['two files', [part('name="a"; filename="a"', 'x'), part('name="b"; filename="b"', 'y')], /exactly one/],
+    ['two fields', [part('name="a"', 'x'), part('name="b"', 'y')], /exactly one/],
+    ['an empty file', [part('name="a"; filename="a"', '')], 'the CSV file is empty'],
+    ['a part without a disposition', ['X: y\r\n\r\nz'], 'the form is malformed'],
+  ])('refuses a form with %s', async (_form, parts, message) => {
+    const { status, body } = await sendForm(parts);
+    expect([status, body.message]).toEqual([400, expect.stringMatching(message)]);
+  });
+
+  it('refuses other multipart types, and a form without its boundary', async () => {
+    const file = [part('name="a"; filename="a"', 'name,email\n')];
+    expect(await sendForm(file, 'multipart/mixed; boundary="a b"')).toMatchObject({ status: 415 });
+    expect(await sendForm(file, 'multipart/form-data; boundary=other')).toMatchObject({ status: 400 });
   });
 });

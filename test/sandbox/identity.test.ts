@@ -108,6 +108,87 @@ describe('the second factor', () => {
   });
 });
 
+describe('the e-mail factor', () => {
+  const credentials = { email: 'user@acme.example', password: 'demo-password' };
+  const login = async () => (await identity('POST /api/v1/login', { json: credentials })).body.data;
+  const mailedCode = async (): Promise<string> => /^code: (\d{6})$/.exec((await lastMail()).body)?.[1] ?? '';
+  const otherCode = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
+  let token: string;
+  beforeAll(async () => {
+    token = await tokenOf(sandbox, credentials.email);
+  });
+  const enrol = () => identity('POST /api/v1/mfa/email/enroll', { token });
+  const confirm = (code: string) => identity('POST /api/v1/mfa/email/confirm', { token, json: { code } });
+  const complete = (challenge_id: string, code: string, kind = 'email') =>
+    identity(`POST /api/v1/login/mfa/${kind}`, { json: { challenge_id, code } });
+  const remove = (kind: string) => identity(`DELETE /api/v1/mfa/factors/${kind}`, { token });
+
+  it('is not required before a mailed code confirms it', async () => {
+    expect(await enrol()).toMatchObject({ status: 202 });
+    expect((await lastMail()).to).toBe(credentials.email);
+    expect(await login()).toHaveProperty('access_token');
+    expect((await identity('GET /api/v1/mfa/factors', { token })).body.data).toEqual([
+      { kind: 'email', confirmed_at: null },
+    ]);
+  });
+
+  it('accepts only the last code, for three attempts', async () => {
+    await enrol();
+    const old = await mailedCode();
+    await enrol();
+    const code = await mailedCode();
+    if (old !== code) expect(await confirm(old)).toMatchObject({ status: 400 });
+    else await confirm(otherCode(code));
+    for (let attempt = 2; attempt <= 3; attempt += 1)
+      expect(await confirm(otherCode(code))).toMatchObject({ status: 400 });
+    expect(await confirm(code)).toMatchObject({ status: 400, body: { message: 'invalid or expired code' } });
+  });
+
+  it('is required at login after its confirmation, and is removed', async () => {
+    await enrol();
+    const code = await mailedCode();
+    expect((await confirm(code)).body.data).toEqual([{ kind: 'email', confirmed_at: expect.any(String) }]);
+    expect(await confirm(code)).toMatchObject({ status: 400 });
+    expect(await enrol()).toMatchObject({ status: 409 });
+    const challenge = await login();
+    expect(challenge).toMatchObject({ mfa_required: true, methods: ['email'] });
+    expect(challenge).not.toHaveProperty('access_token');
+    const loginCode = await mailedCode();
+    expect((await complete(challenge.challenge_id, loginCode)).body.data.access_token).toEqual(expect.any(String));
+    expect(await complete((await login()).challenge_id, loginCode)).toMatchObject({
+      status: loginCode === (await mailedCode()) ? 200 : 401,
+    });
+    expect(await complete((await login()).challenge_id, await mailedCode(), 'totp')).toMatchObject({ status: 401 });
+    expect((await remove('email')).body.data).toEqual([]);
+    expect(await remove('email')).toMatchObject({ status: 404 });
+    expect(await remove('constructor')).toMatchObject({ status: 404 });
+    expect(await login()).toHaveProperty('access_token');
+  });
+
+  it('does not make an unconfirmed TOTP factor complete a login', async () => {
+    const { secret } = (await identity('POST /api/v1/mfa/totp/enroll', { token })).body.data;
+    await enrol();
+    await confirm(await mailedCode());
+    const { challenge_id, methods } = await login();
+    expect(methods).toEqual(['email']);
+    expect(await complete(challenge_id, totp(secret, Date.now()), 'totp')).toMatchObject({ status: 401 });
+    await remove('email');
+    await remove('totp');
+  });
+});
+
+describe('the authenticator', () => {
+  it('shows the code that a TOTP factor accepts', async () => {
+    const token = await tokenOf(sandbox, 'user@acme.example');
+    const { secret } = (await identity('POST /api/v1/mfa/totp/enroll', { token })).body.data;
+    const { code, seconds_left } = (await identity(`GET /authenticator/${secret}`)).body.data;
+    expect(seconds_left).toBeGreaterThan(0);
+    expect(await identity('POST /api/v1/mfa/totp/confirm', { token, json: { code } })).toMatchObject({ status: 200 });
+    expect(await identity('DELETE /api/v1/mfa/factors/totp', { token })).toMatchObject({ status: 200 });
+    expect(await identity('GET /authenticator/not-base32')).toMatchObject({ status: 400 });
+  });
+});
+
 describe('recovery', () => {
   it('resets a password with the mailed token, once', async () => {
     const email = 'auditor@acme.example';
@@ -128,10 +209,20 @@ describe('recovery', () => {
   it('verifies an address, but not with a token for another purpose', async () => {
     const json = { email: 'user@acme.example' };
     await identity('POST /api/v1/email/verification', { json });
-    const token = (await lastMail()).body.replace('token: ', '');
+    const [, token = '', link = ''] = /^token: (\S+)\nlink: (\S+)$/.exec((await lastMail()).body) ?? [];
+    expect(link).toBe(`/api/v1/email/verify?token=${token}`);
     const misuse = await identity('POST /api/v1/password/reset', { json: { token, password: 'long enough' } });
     expect(misuse).toMatchObject({ status: 404 });
     expect(await identity('POST /api/v1/email/verify', { json: { token } })).toMatchObject({ status: 200 });
+  });
+
+  it('verifies an address with the mailed link, which a HEAD request does not use up', async () => {
+    await identity('POST /api/v1/email/verification', { json: { email: 'user@acme.example' } });
+    const [link] = /\/api\S+/.exec((await lastMail()).body) ?? [];
+    expect(await identity(`HEAD ${link}`)).toMatchObject({ status: 200 });
+    expect(await identity(`GET ${link}`)).toMatchObject({ status: 200 });
+    expect(await identity(`GET ${link}`)).toMatchObject({ status: 404 });
+    expect(await identity('GET /api/v1/email/verify')).toMatchObject({ status: 400 });
   });
 });
 
@@ -147,6 +238,14 @@ describe('the company', () => {
     expect(users.meta.total).toBe(4);
     expect(JSON.stringify(users)).not.toContain('globex');
     expect((await identity('GET /api/company/license', { token })).body.data).toMatchObject({ seats: 25 });
+  });
+
+  it('changes its settings only for an administrator', async () => {
+    const json = { reminder_days: 9 };
+    const token = await tokenOf(sandbox, 'user@acme.example');
+    const refused = await identity('PATCH /api/company/settings', { token, json });
+    expect(refused).toMatchObject({ status: 403, body: { message: 'only the role admin may do this, not user' } });
+    expect((await identity('GET /api/company/settings', { token })).body.data.reminder_days).not.toBe(9);
   });
 
   it('requires a token', async () => {

@@ -8,9 +8,9 @@ import { request } from './client.ts';
 
 it('responds 500 to errors, survives a client that disconnects, and closes during a request', async () => {
   const routes: readonly SandboxRoute[] = [
-    ['GET /broken', 'public', () => Promise.reject(new Error('no luck'))],
-    ['GET /slow', 'public', () => setTimeout(100, { status: 200 })],
-    ['POST /body', 'public', ({ fields }: SandboxRequest) => ({ status: 200, body: fields })],
+    ['GET /broken', 'public', () => Promise.reject(new Error('no luck')), { summary: 'fail' }],
+    ['GET /slow', 'public', () => setTimeout(100, { status: 200 }), { summary: 'wait' }],
+    ['POST /body', 'public', ({ fields }: SandboxRequest) => ({ status: 200, body: fields }), { summary: 'echo' }],
   ];
   const store = openStore(':memory:');
   const server = await listen(0, routes, store);

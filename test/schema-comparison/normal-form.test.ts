@@ -19,6 +19,12 @@ type Case = readonly [
 ];
 
 const EQUAL: readonly Case[] = [
+  ['two patterns for the same texts', { pattern: '^aa$' }, { pattern: '^a{2}$' }],
+  ['two ways to write a class', { pattern: '^\\d{1,3}$' }, { pattern: '^[0-9][0-9]?[0-9]?$' }],
+  ['names with equal patterns', { patternProperties: { '^x.*': TEXT } }, { patternProperties: { '^x': TEXT } }],
+  ['a double negation', { type: 'integer' }, { not: { not: { type: 'integer' } } }],
+  ['a condition without effect', { type: 'integer' }, { type: 'integer', if: { type: 'object' }, else: true }],
+  ['an only branch in a condition', { not: { minimum: 1 } }, { not: { oneOf: [{ minimum: 1 }] } }],
   ['additionalProperties: true', OBJECT, { ...OBJECT, additionalProperties: true }],
   ['additionalProperties: {}', OBJECT, { ...OBJECT, additionalProperties: {} }],
   ['an empty list of required members', OBJECT, { ...OBJECT, required: [] }],
@@ -72,6 +78,9 @@ const EQUAL: readonly Case[] = [
 ];
 
 const DIFFERENT: readonly Case[] = [
+  ['two patterns for almost the same texts', { pattern: '^a{2}$' }, { pattern: '^a{2}' }],
+  ['a class and one more character', { pattern: '^\\w$' }, { pattern: '^[\\w-]$' }],
+  ['a pattern with and without a word boundary', { pattern: '^a\\b' }, { pattern: '^a' }],
   [
     'additionalProperties that a sibling depends on',
     { additionalProperties: true, unevaluatedProperties: false },

@@ -10,11 +10,19 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-async function mailedToken(email: string, subject: RegExp): Promise<string> {
+async function lastMailBody(email: string, subject: RegExp): Promise<string> {
   const outbox = await fetch(`${platform.sandbox.identityUrl}/outbox`);
   const { data } = (await outbox.json()) as { data: { to: string; subject: string; body: string }[] };
   const mail = data.filter(({ to }) => to === email).findLast((each) => subject.test(each.subject));
-  return /[A-Za-z0-9_-]{20,}/.exec(mail?.body ?? '')?.[0] ?? '';
+  return mail?.body ?? '';
+}
+
+async function mailedToken(email: string, subject: RegExp): Promise<string> {
+  return /[A-Za-z0-9_-]{20,}/.exec(await lastMailBody(email, subject))?.[0] ?? '';
+}
+
+async function mailedCode(email: string): Promise<string> {
+  return /\d{6}/.exec(await lastMailBody(email, /code/i))?.[0] ?? '';
 }
 
 describe('login', () => {
@@ -114,6 +122,22 @@ describe('factors', () => {
     const factors = await platform.call('GET', '/api/v1/mfa/factors', { token });
     expect(JSON.stringify(await factors.json())).toContain('totp');
   });
+
+  it('enrols an e-mail factor, which the next login requires', async () => {
+    const email = 'user@acme.example';
+    const token = await platform.login(email);
+    expect((await platform.call('POST', '/api/v1/mfa/email/enroll', { token })).status).toBe(202);
+    const body = { code: await mailedCode(email) };
+    expect((await platform.call('POST', '/api/v1/mfa/email/confirm', { token, body })).status).toBe(200);
+    const challenge = await platform.call('POST', '/api/v1/login', { body: { email, password: 'demo-password' } });
+    const { data } = (await challenge.json()) as { data: Record<string, unknown> };
+    expect(data).toMatchObject({ mfa_required: true, methods: ['email'] });
+    const completion = { challenge_id: data['challenge_id'], code: await mailedCode(email) };
+    const completed = await platform.call('POST', '/api/v1/login/mfa/email', { body: completion });
+    expect(completed.status).toBe(200);
+    expect((await platform.call('DELETE', '/api/v1/mfa/factors/email', { token })).status).toBe(200);
+    expect(await platform.login(email)).toMatch(/^eyJ/);
+  });
 });
 
 describe('password reset and e-mail verification', () => {
@@ -131,5 +155,13 @@ describe('password reset and e-mail verification', () => {
     expect((await platform.call('POST', '/api/v1/email/verification', { body: { email } })).status).toBe(202);
     const body = { token: await mailedToken(email, /verif|confirm/i) };
     expect((await platform.call('POST', '/api/v1/email/verify', { body })).status).toBe(200);
+  });
+
+  it('verifies an e-mail address with the link in a mail', async () => {
+    const email = 'admin@acme.example';
+    await platform.call('POST', '/api/v1/email/verification', { body: { email } });
+    const link = `/api/v1/email/verify?token=${await mailedToken(email, /verif|confirm/i)}`;
+    expect((await platform.call('GET', link)).status).toBe(200);
+    expect((await platform.call('GET', link)).status).toBe(404);
   });
 });

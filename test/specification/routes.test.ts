@@ -117,6 +117,16 @@ describe('notifications', () => {
     },
   );
 
+  it.each(['jörg@example.com', 'ada@bücher.example', 'ada..lind@acme.example', '"ada lind"@acme.example'])(
+    'forwards a recipient that only the upstream can validate: %s',
+    async (email) => {
+      const response = await platform.call('POST', '/api/notifications/email', { token, body: { ...mail, email } });
+      // The sandbox refuses a space itself.
+      expect([email, response.status]).toEqual([email, email.includes(' ') ? 400 : 202]);
+      expect(await response.json()).not.toHaveProperty('code');
+    },
+  );
+
   it('refuses another content type with 415', async () => {
     const headers = { 'Content-Type': 'text/plain' };
     const response = await platform.call('POST', '/api/notifications/email', {
@@ -134,6 +144,15 @@ describe('jobs', () => {
     const id = await startJob('POST', '/api/contacts/imports/csv', { body, headers: { 'Content-Type': 'text/csv' } });
     expect(await poll(`/api/contacts/imports/${id}`)).toMatchObject({ status: 'completed', imported: 1, rejected: 1 });
     expect((await list('/api/contacts?search=new.one')).data).toHaveLength(1);
+  });
+
+  it('imports contacts from a CSV file in a form', async () => {
+    const form = new FormData();
+    form.set('file', new File(['name,email\nFrom Form,from.form@partner.example\n'], 'contacts.csv'));
+    const request = new Request('http://gateway', { method: 'POST', body: form });
+    const headers = { 'Content-Type': request.headers.get('content-type') ?? '' };
+    const id = await startJob('POST', '/api/contacts/imports/csv', { body: await request.text(), headers });
+    expect(await poll(`/api/contacts/imports/${id}`)).toMatchObject({ status: 'completed', imported: 1, rejected: 0 });
   });
 
   it('analyses a document with async=true in a job that completes', async () => {
@@ -207,6 +226,15 @@ describe('other routes', () => {
   ])('protects the other routes of an area: %s', async (path) => {
     expect((await platform.call('GET', path)).status).toBe(401);
     expect((await platform.call('GET', path, { token })).status).toBe(200);
+  });
+
+  it('leaves finer permissions to the upstream: a user cannot change company settings', async () => {
+    const change = (caller: string) =>
+      platform.call('PATCH', '/api/company/settings', { token: caller, body: { reminder_days: 5 } });
+    expect((await change(token)).status).toBe(200);
+    const refused = await change(await platform.login('user@acme.example'));
+    expect(refused.status).toBe(403);
+    expect(await refused.json()).toEqual({ status: 'error', message: 'only the role admin may do this, not user' });
   });
 
   it('responds with 404 to a path outside of all areas', async () => {

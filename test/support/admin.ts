@@ -46,6 +46,7 @@ export function adminContextOf(gateway: Gateway, log: Log, activeManifest: () =>
     gateway,
     version: '1.2.3',
     startedAt: new Date(),
+    overrides: {},
     activeManifest,
     reloader: noReloads(gateway.plan.hash),
     isStopping: () => false,

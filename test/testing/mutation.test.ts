@@ -131,13 +131,16 @@ function summaryOf(outcome: OfflineOutcome | undefined): unknown {
   ];
 }
 
-async function mutate(text: string, manifest = COMPLETE) {
+async function mutate(text: string, manifest = COMPLETE, maxChanges = Number.POSITIVE_INFINITY) {
   const { testFile, problems } = readTestFile({ path: 'gateway.test.yaml', text });
   if (testFile === undefined) throw new Error(JSON.stringify(problems));
   const original = planned(manifest, testFile.testFile.environment);
   const results = await runTestFile(testFile.testFile, original);
   expect(results.filter(({ mismatches }) => mismatches.length > 0).map(({ name }) => name)).toEqual([]);
-  return runMutants(testFile.testFile, original, results, worldOf().readFile);
+  const controller = new AbortController();
+  return runMutants(testFile.testFile, original, results, worldOf().readFile, controller.signal, (done) => {
+    if (done >= maxChanges) controller.abort();
+  });
 }
 
 function indent(text: string): string {
@@ -155,6 +158,16 @@ describe('runMutants', () => {
     expect(second.noticed).toBe(first.noticed + first.unnoticed.length);
     expect(second.invisible).toEqual(first.invisible);
   }, 240_000);
+
+  it('ends when its signal is aborted, with the first changes and the number of the others', async () => {
+    const all = await mutate(ONE_CASE, MANIFEST);
+    const { noticed, unnoticed, invisible, untested } = await mutate(ONE_CASE, MANIFEST, 3);
+    expect(unnoticed).toEqual(all.unnoticed.slice(0, unnoticed.length));
+    expect(noticed + unnoticed.length + invisible.length).toBe(3);
+    expect(untested).toBeGreaterThan(all.unnoticed.length - 3);
+    expect((await mutate(ONE_CASE, MANIFEST, 4)).untested).toBe(untested - 1);
+    expect(all.untested).toBe(0);
+  }, 120_000);
 
   it('prints the location, the effect and a case for a change that no case notices', async () => {
     const { unnoticed } = await mutate(ONE_CASE, MANIFEST);

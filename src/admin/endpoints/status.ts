@@ -15,13 +15,14 @@ export function status(_request: AdminRequest, context: AdminContext): AdminResp
 export type AdminStatus = ReturnType<typeof statusOf>;
 
 function statusOf(context: AdminContext) {
-  const { gateway, version, startedAt, reloader } = context;
+  const { gateway, version, startedAt, overrides, reloader } = context;
   const { plan } = gateway;
   return {
     version,
     started_at: startedAt,
     ...readinessOf(context),
     manifest: { hash: plan.hash, routes: plan.routes.length, loaded_at: reloader.lastActivatedAt },
+    overrides,
     ...reloadFields(reloader),
     upstreams: gateway.upstreams.map(upstreamFields),
     tokens: plan.auth === undefined ? null : tokenFields(plan.auth.verifier.status),

@@ -12,12 +12,14 @@ export interface DiffReport {
 
 /** Formats a report for a person. Each difference begins with `file:line:column`. */
 export function formatDiffText({ differences }: DiffReport, colour: boolean): string {
-  const parts = differences.map(({ file, range, severity, rule, message, witness }) => {
+  const { listed, omitted } = limited(differences);
+  const parts = listed.map(({ file, range, severity, rule, message, witness }) => {
     const location = paint(`${printable(file)}:${range.line}:${range.column}`, 'bold', colour);
     const line = `${location} ${paint(severity, STYLES[severity], colour)} ${printable(message)} ${paint(`[${rule}]`, 'dim', colour)}\n`;
     return witness === undefined ? line : `${line}  ${printable(exampleOf(witness))}\n`;
   });
-  return `${parts.join('')}${summaryOf(differences)}\n`;
+  const rest = omitted.map(({ rule, count }) => `and ${count} more ${paint(`[${rule}]`, 'dim', colour)}\n`);
+  return `${[...parts, ...rest].join('')}${summaryOf(differences)}\n`;
 }
 
 /** Formats a report as JSON. docs/diff.md describes the members. */
@@ -38,12 +40,30 @@ export function formatDiffJson({ old, next, differences }: DiffReport): string {
 export function formatDiffMarkdown({ old, next, differences }: DiffReport): string {
   const title = `### ${inlineCode(old)} → ${inlineCode(next)}: ${summaryOf(differences)}\n`;
   if (differences.length === 0) return title;
-  const rows = differences.map(({ severity, message, rule, file, range, witness }) => {
+  const { listed, omitted } = limited(differences);
+  const rows = listed.map(({ severity, message, rule, file, range, witness }) => {
     const example = witness === undefined ? '' : inlineCode(exampleOf(witness));
     const level = severity === 'error' ? `**${severity}**` : severity;
     return `| ${level} | ${cell(message)} (${rule}) | ${inlineCode(`${file}:${range.line}`)} | ${example} |\n`;
   });
-  return `${title}\n| severity | difference | location | example |\n|---|---|---|---|\n${rows.join('')}`;
+  return `${title}\n| severity | difference | location | example |\n|---|---|---|---|\n${rows.join('')}${omitted.map(({ rule, count }) => `| | and ${count} more (${rule}) | | |\n`).join('')}`;
+}
+
+/** The differences of one kind that a person reads. The JSON format has all of them. */
+const MAX_OF_RULE = 100;
+
+/** Returns the first differences of each kind, and the number of the others. */
+function limited(differences: readonly Difference[]) {
+  const counts = new Map<string, number>();
+  const listed = differences.filter(({ rule }) => {
+    const count = (counts.get(rule) ?? 0) + 1;
+    counts.set(rule, count);
+    return count <= MAX_OF_RULE;
+  });
+  const omitted = [...counts]
+    .filter(([, count]) => count > MAX_OF_RULE)
+    .map(([rule, count]) => ({ rule, count: count - MAX_OF_RULE }));
+  return { listed, omitted };
 }
 
 function summaryOf(differences: readonly Difference[]): string {

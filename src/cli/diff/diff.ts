@@ -2,6 +2,7 @@ import { diff as differencesBetween } from '../../diff/diff.ts';
 import type { Difference } from '../../diff/difference.ts';
 import { createDiffSide, type DiffSide } from '../../diff/side.ts';
 import { load } from '../../load.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { SEVERITY_RANKS, type Severity } from '../../problem/finding.ts';
 import { formatProblems } from '../format.ts';
 import { parseArguments } from '../parse-arguments.ts';
@@ -44,7 +45,8 @@ export const diff: Verb = {
     if (old === undefined || next === undefined || more.length > 0) throw new UsageError('name two manifests: OLD NEW');
     const failOn = parseChoice(values['fail-on'], 'warning', OPTIONS['fail-on'].choices, '--fail-on');
     const format = parseChoice(values.format, 'text', Object.keys(FORMATS) as (keyof typeof FORMATS)[], '--format');
-    const [oldSide, newSide] = [old, next].map((name) => readSide(name, terminal));
+    const oldSide = readSide(old, terminal);
+    const newSide = readSide(next, terminal, oldSide?.plan);
     if (oldSide === undefined || newSide === undefined) return 2;
     const differences = differencesBetween(oldSide, newSide);
     terminal.out(FORMATS[format]({ old, next, differences }, terminal.outColour));
@@ -56,10 +58,14 @@ function isAtLeast({ severity }: Difference, least: Severity): boolean {
   return SEVERITY_RANKS[severity] >= SEVERITY_RANKS[least];
 }
 
-/** Loads one manifest. Prints the problems and returns `undefined` if it has errors. */
-function readSide(name: string, { env, err, errColour }: Terminal): DiffSide | undefined {
+/**
+ * Loads one manifest. Prints the problems and returns `undefined` if it has errors.
+ *
+ * @param other the plan of the other manifest, whose schemas need no second check
+ */
+function readSide(name: string, { env, err, errColour }: Terminal, other?: Plan): DiffSide | undefined {
   const { source, environment } = readRevision(name, env);
-  const loaded = load(source, environment);
+  const loaded = load(source, environment, other);
   if (loaded.plan !== undefined) return createDiffSide(loaded, environment.readFile);
   err(formatProblems(loaded.problems, loaded.sources, errColour));
   return undefined;

@@ -3,6 +3,7 @@ import * as https from 'node:https';
 import { durationMs } from '../../manifest/units.ts';
 import { chooseManifest, DEFAULT_MANIFEST } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
+import { readOverrides } from '../run/address-options.ts';
 import { type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { adminAddress } from './admin-address.ts';
 
@@ -18,6 +19,11 @@ const OPTIONS = {
     valueName: 'DURATION',
     summary: `time limit for the response, for example 500ms (default ${DEFAULT_TIMEOUT})`,
   },
+  admin: {
+    type: 'string',
+    valueName: 'ADDRESS',
+    summary: 'the address that "run --admin" got; replaces the address in "admin" of the manifest',
+  },
   config: {
     type: 'string',
     short: 'c',
@@ -27,7 +33,7 @@ const OPTIONS = {
 } as const satisfies Options;
 
 export const health: Verb = {
-  usage: 'signing-gateway health [FILE] [--live] [--timeout DURATION]',
+  usage: 'signing-gateway health [FILE] [--live] [--timeout DURATION] [--admin ADDRESS]',
   options: OPTIONS,
   examples: [
     'signing-gateway health && echo ready',
@@ -35,8 +41,9 @@ export const health: Verb = {
   ],
   async run({ args, env, out }: Terminal): Promise<ExitCode> {
     const { values, positionals } = parseArguments({ args: [...args], allowPositionals: true, options: OPTIONS });
+    const file = chooseManifest([values.config, ...positionals]);
     const timeoutMs = readTimeout(values.timeout ?? DEFAULT_TIMEOUT);
-    const address = adminAddress(chooseManifest([values.config, ...positionals]), env);
+    const address = adminAddress(file, env, readOverrides({ admin: values.admin }));
     const { isHealthy, message } = await probe(`${address}${values.live ? '/livez' : '/readyz'}`, timeoutMs);
     out(`${message}\n`);
     return isHealthy ? 0 : 1;

@@ -1,27 +1,78 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isLoopback } from '../../loopback.ts';
 import { MANIFEST_OPTIONS, parseSingleManifestArguments } from '../manifest-file.ts';
 import { SCHEMA_FOLDER } from '../schema.ts';
-import { CommandError, type Verb } from '../terminal.ts';
-import { starterManifest, starterTestFile } from './starter-files.ts';
+import { CommandError, type Options, type Verb } from '../terminal.ts';
+import { type Starter, starterManifest, starterTestFile } from './starter-files.ts';
+import { probeUpstream, readTarget, type UpstreamTarget } from './upstream-probe.ts';
+
+const OPTIONS = {
+  upstream: {
+    type: 'string',
+    valueName: 'URL',
+    summary: 'your service: a URL that responds to GET; default: the echo upstream of "signing-gateway dev"',
+  },
+  container: { type: 'boolean', summary: 'listen on 0.0.0.0, for a gateway in a container' },
+} as const satisfies Options;
 
 export const init: Verb = {
-  usage: 'signing-gateway init [FILE]',
-  options: MANIFEST_OPTIONS,
-  examples: ['signing-gateway init', 'signing-gateway init deploy/gateway.yaml'],
+  usage: 'signing-gateway init [FILE] [--upstream URL] [--container]',
+  options: { ...MANIFEST_OPTIONS, ...OPTIONS },
+  examples: [
+    'signing-gateway init',
+    'signing-gateway init --upstream http://127.0.0.1:3000',
+    'signing-gateway init deploy/gateway.yaml --container --upstream http://contacts:3000/health',
+  ],
   async run({ args, out, err }) {
-    const { file } = parseSingleManifestArguments(args, {});
+    const { file, flags, values } = parseSingleManifestArguments(args, OPTIONS);
+    const target = values.upstream === undefined ? undefined : readTarget(values.upstream);
+    const starter = chooseStarter(target, flags.has('container'));
     const tests = join(dirname(file), `${basename(file, extname(file))}.test.yaml`);
     for (const path of [file, tests])
       if (existsSync(path)) throw new CommandError(`${path} already exists; name another file, or remove this one`);
-    writeNew(file, starterManifest(schemaPathFrom(file, 'gateway.schema.json')));
-    writeNew(tests, starterTestFile(schemaPathFrom(file, 'gateway-test.schema.json'), basename(file)));
+    const probed = target === undefined ? '' : await describeProbe(target);
+    writeNew(file, starterManifest(schemaPathFrom(file, 'gateway.schema.json'), starter));
+    writeNew(tests, starterTestFile(schemaPathFrom(file, 'gateway-test.schema.json'), basename(file), starter));
     out(`${file}\n${tests}\n`);
-    err(`Next: run "signing-gateway lint ${file}" and "signing-gateway test ${tests}"\n`);
+    err(`${probed}${containerNote(target, starter)}${nextSteps(file, tests)}`);
     return 0;
   },
 };
+
+/** The echo upstream is a part of `dev`, which sets the variable. */
+const ECHO = {
+  upstreamUrl: '${ECHO_URL:-http://127.0.0.1:7003}',
+  upstreamComment: 'The echo upstream of "signing-gateway dev". Replace it with the address of your service.',
+  publicPath: '/status',
+};
+
+function chooseStarter(target: UpstreamTarget | undefined, isContainer: boolean): Starter {
+  if (target === undefined) return { ...ECHO, isContainer };
+  const { origin, path } = target;
+  return { upstreamUrl: `\${API_URL:-${origin}}`, upstreamComment: '', publicPath: path, isContainer };
+}
+
+/** Returns the result of a request to the upstream, and the action that it needs. */
+async function describeProbe(target: UpstreamTarget): Promise<string> {
+  const { origin, path } = target;
+  const result = await probeUpstream(target);
+  if (typeof result === 'string')
+    return `${origin} does not respond (${result}). Start the service, or correct "url" in the manifest.\n`;
+  if (result < 400) return `${origin} responds to GET ${path} with ${result}.\n`;
+  return `${origin} responds to GET ${path} with ${result}. Change "path" of the route "public" to a path of your service.\n`;
+}
+
+function containerNote(target: UpstreamTarget | undefined, { isContainer }: Starter): string {
+  if (target === undefined || !isContainer || !isLoopback(new URL(target.origin).hostname)) return '';
+  return `In a container, ${target.origin} is the container itself. Set API_URL to the address of the service in its network.\n`;
+}
+
+function nextSteps(file: string, tests: string): string {
+  const argument = file === 'gateway.yaml' ? '' : ` ${file}`;
+  return `Next: run "signing-gateway dev${argument}", "signing-gateway lint ${file}" and "signing-gateway test ${tests}"\n`;
+}
 
 /** Returns the relative path to a schema, for editors that open a file in the same folder. */
 function schemaPathFrom(file: string, schema: string): string {

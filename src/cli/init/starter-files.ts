@@ -1,13 +1,36 @@
+/** The choices for a starter manifest. */
+export interface Starter {
+  /** The URL of the upstream, which may refer to variables. */
+  readonly upstreamUrl: string;
+  /** A comment for the upstream; may be empty. */
+  readonly upstreamComment: string;
+  /** The path that everyone may request. */
+  readonly publicPath: string;
+  /** True if the gateway runs in a container, where a listener on loopback is not reachable. */
+  readonly isContainer: boolean;
+}
+
+/** The path below which every request needs a token. A public path in it would be an exception, so it moves away. */
+function protectedPrefix({ publicPath }: Starter): string {
+  // The router refuses other spellings of a protected path, such as /API.
+  return /^\/api\.*(?:\/|$)/i.test(publicPath) ? '/private' : '/api';
+}
+
 /** Returns a starter manifest with a public and a protected route. */
-export function starterManifest(schema: string): string {
+export function starterManifest(schema: string, starter: Starter): string {
+  const { upstreamUrl, upstreamComment, publicPath, isContainer } = starter;
+  const listen = isContainer
+    ? `# gateway-disable-next-line listen-exposed -- other machines reach only the published ports of a container
+listen: \${LISTEN:-0.0.0.0:8080}`
+    : 'listen: ${LISTEN:-127.0.0.1:8080}';
   return `# yaml-language-server: $schema=${schema}
 version: 1
-listen: \${LISTEN:-127.0.0.1:8080}
+${listen}
 admin: \${ADMIN:-127.0.0.1:9901}
 
 upstreams:
-  api:
-    url: \${API_URL:-http://127.0.0.1:7000}
+${upstreamComment === '' ? '' : `  # ${upstreamComment}\n`}  api:
+    url: ${upstreamUrl}
     timeouts: { connect: 2s, response: 30s, idle: 60s }
 
 # How callers of protected routes are authenticated.
@@ -25,63 +48,69 @@ auth:
     message: admins and users only
 
 routes:
-  # Anyone may request the status.
-  - id: status
+  # Anyone may send GET to this path.
+  - id: public
     method: GET
-    path: /status
+    path: ${publicPath}
     upstream: api
     access: public
 
-  # All of the API requires a token with an allowed role.
-  - id: api
+  # Everything here requires a token with an allowed role.
+  - id: protected
     method: any
-    path: /api/**
+    path: ${protectedPrefix(starter)}/**
     upstream: api
     access: protected
 `;
 }
 
 /** Returns a test file that covers the complete starter manifest and notices every change of it that `test --mutate` makes. */
-export function starterTestFile(schema: string, manifest: string): string {
+export function starterTestFile(schema: string, manifest: string, starter: Starter): string {
+  const { publicPath: open } = starter;
+  const closed = protectedPrefix(starter);
+  const below = open === '/' ? '' : open;
+  const parent = open.slice(0, open.lastIndexOf('/'));
+  const sibling = `${parent}/other` === open ? `${parent}/another` : `${parent}/other`;
+  const others = open === '/' ? sibling : `[${sibling}, ${open}/other]`;
   return `# yaml-language-server: $schema=${schema}
 version: 1
 manifest: ${manifest}
 
 cases:
-  - name: anyone may request the status
-    request: { method: GET, url: /status }
-    expect: { route: status, status: 200, upstream: { id: api, url: /status } }
+  - name: anyone may send GET to the public path
+    request: { method: GET, url: ${open} }
+    expect: { route: public, status: 200, upstream: { id: api, url: ${open} } }
 
-  - name: every method and path of the API requires a token
-    request: { method: [GET, POST, PUT, PATCH, DELETE], url: [/api/contacts, /api/contacts/7, /api/contacts/7/notes] }
-    expect: { route: api, refusal: token_missing, status: 401, headers: { WWW-Authenticate: 'Bearer realm="signing-gateway"' }, upstream: null }
+  - name: every method and path below ${closed} requires a token
+    request: { method: [GET, POST, PUT, PATCH, DELETE], url: [${closed}/contacts, ${closed}/contacts/7, ${closed}/contacts/7/notes] }
+    expect: { route: protected, refusal: token_missing, status: 401, headers: { WWW-Authenticate: 'Bearer realm="signing-gateway"' }, upstream: null }
 
-  - name: admins and users may call the API
-    request: { method: GET, url: '/api/contacts?page=2', role: [admin, user] }
-    expect: { route: api, status: 200, upstream: { id: api, url: '/api/contacts?page=2' } }
+  - name: admins and users may call the protected routes
+    request: { method: GET, url: '${closed}/contacts?page=2', role: [admin, user] }
+    expect: { route: protected, status: 200, upstream: { id: api, url: '${closed}/contacts?page=2' } }
 
   - name: the claim "role" has the role
-    request: { method: GET, url: /api/contacts, claims: { role: admin } }
-    expect: { route: api, status: 200 }
+    request: { method: GET, url: ${closed}/contacts, claims: { role: admin } }
+    expect: { route: protected, status: 200 }
 
-  - name: other roles may not call the API
-    request: { method: GET, url: /api/contacts, role: guest }
-    expect: { route: api, refusal: role_not_allowed, status: 403, message: admins and users only, upstream: null }
+  - name: other roles may not call the protected routes
+    request: { method: GET, url: ${closed}/contacts, role: guest }
+    expect: { route: protected, refusal: role_not_allowed, status: 403, message: admins and users only, upstream: null }
 
   - name: other paths are refused
-    request: { method: GET, url: [/other, /status/other] }
+    request: { method: GET, url: ${others} }
     expect: { route: null, refusal: route_unknown, status: 404, upstream: null }
 
   - name: other methods are refused, also for pages of other origins
-    request: { method: [POST, PUT, PATCH, DELETE, OPTIONS], url: /status, headers: { Origin: https://other.example, Access-Control-Request-Method: GET } }
+    request: { method: [POST, PUT, PATCH, DELETE, OPTIONS], url: ${open}, headers: { Origin: https://other.example, Access-Control-Request-Method: GET } }
     expect: { refusal: method_not_allowed, status: 405, headers: { Access-Control-Allow-Origin: null }, upstream: null }
 
   - name: an ambiguous path is refused
-    request: { method: GET, url: [/status/../api/contacts, /api/a%2Fb], role: user }
+    request: { method: GET, url: [${below}/../private/contacts, ${closed}/a%2Fb], role: user }
     expect: { refusal: path_ambiguous, status: 400, upstream: null }
 
   - name: clients cannot open a WebSocket, override the method or choose their address
-    request: { method: GET, url: [/status, /api/contacts], role: user, headers: { Connection: Upgrade, Upgrade: websocket, Sec-WebSocket-Version: '13', Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==, X-HTTP-Method-Override: DELETE, X-Forwarded-For: 192.0.2.1 } }
+    request: { method: GET, url: [${open}, ${closed}/contacts], role: user, headers: { Connection: Upgrade, Upgrade: websocket, Sec-WebSocket-Version: '13', Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==, X-HTTP-Method-Override: DELETE, X-Forwarded-For: 192.0.2.1 } }
     expect: { status: 200, upstream: { headers: { Upgrade: null, X-HTTP-Method-Override: null, X-Forwarded-For: 127.0.0.1 } } }
 `;
 }

@@ -1,40 +1,52 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type { PlannedManifest } from '../../load.ts';
+import type { AddressOverrides } from '../../manifest/source.ts';
 import { runInSlices } from '../../plan/sliced-work.ts';
 import { formatProblems } from '../format.ts';
 import { MANIFEST_OPTIONS, parseSingleManifestArguments, readSource } from '../manifest-file.ts';
 import type { ExitCode, Terminal, Verb } from '../terminal.ts';
 import { loadTested } from '../tested-manifest.ts';
-import { startGateway } from './start-gateway.ts';
+import { ADDRESS_OPTIONS, formatOverrides, readOverrides } from './address-options.ts';
+import { type RunningGateway, startGateway } from './start-gateway.ts';
 import { openStreams, writeNote } from './streams.ts';
 
 export const run: Verb = {
-  usage: 'signing-gateway run [FILE]',
-  options: MANIFEST_OPTIONS,
-  examples: ['signing-gateway run', 'signing-gateway run /etc/signing-gateway/gateway.yaml'],
+  usage: 'signing-gateway run [FILE] [--listen ADDRESS] [--admin ADDRESS]',
+  options: { ...MANIFEST_OPTIONS, ...ADDRESS_OPTIONS },
+  examples: [
+    'signing-gateway run',
+    'signing-gateway run /etc/signing-gateway/gateway.yaml',
+    'signing-gateway run --listen 0.0.0.0:8080 --admin 127.0.0.1:9901',
+  ],
   async run(terminal) {
-    const { file } = parseSingleManifestArguments(terminal.args, {});
-    return serveFile(file, terminal, () => '');
+    const { file, values } = parseSingleManifestArguments(terminal.args, ADDRESS_OPTIONS);
+    return serveFile(file, terminal, { overrides: readOverrides(values) });
   },
 };
+
+/** The addresses at which a gateway serves, and its manifest at startup. */
+export interface ServingGateway extends Pick<RunningGateway, 'url' | 'adminUrl'> {
+  readonly initial: PlannedManifest;
+}
+
+export interface ServeOptions {
+  readonly overrides: AddressOverrides;
+  /** Returns the text to print once the gateway listens. By default nothing is printed. */
+  readonly welcome?: (gateway: ServingGateway) => string;
+  /** True if a stop signal ends open requests at once. By default they have the time of `server.stopping`. */
+  readonly stopsAtOnce?: boolean;
+}
 
 /** Schemas that are compiled before the first request. Each takes a few milliseconds; the others are compiled on first use. */
 const SCHEMAS_AT_START = 200;
 /** The longest time that compiling them delays a signal. */
 const SLICE_MS = 50;
 
-/**
- * Serves a manifest file until `terminal.stop` is aborted.
- *
- * @param welcome returns the text to print once the gateway listens
- */
-export async function serveFile(
-  file: string,
-  terminal: Terminal,
-  welcome: (url: string, adminUrl: string | undefined) => string,
-): Promise<ExitCode> {
-  const initial = await loadForServing(file, terminal);
+/** Serves a manifest file until `terminal.stop` is aborted. */
+export async function serveFile(file: string, terminal: Terminal, options: ServeOptions): Promise<ExitCode> {
+  const { overrides, welcome, stopsAtOnce } = options;
+  const initial = await loadForServing(file, terminal, overrides);
   if (initial === undefined) return 1;
   // A signal that arrived while this thread was busy is delivered in the next turn of the event loop.
   await nextTurn();
@@ -47,24 +59,29 @@ export async function serveFile(
   setFlagsFromString('--no-allocation-site-pretenuring');
   const streams = openStreams(terminal);
   const { log, notes } = streams;
-  const { url, adminUrl, stop } = await startGateway(file, initial, terminal, streams);
+  const { url, adminUrl, stop } = await startGateway(file, initial, overrides, terminal, streams);
   const { hash, routes } = initial.plan;
-  log.logger.info({ url, admin: adminUrl, manifest: file, hash, routes: routes.length }, 'serving');
-  writeNote(notes, welcome(url, adminUrl));
+  const replaced = Object.keys(overrides).length > 0 ? { overrides } : {};
+  log.logger.info({ url, admin: adminUrl, ...replaced, manifest: file, hash, routes: routes.length }, 'serving');
+  writeNote(notes, welcome?.({ url, adminUrl, initial }) ?? '');
 
   await waitForAbort(terminal.stop);
-  await stop(terminal.stop.reason);
+  await stop(terminal.stop.reason, stopsAtOnce);
   log.logger.info('stopped');
   await Promise.all([log.end(), notes.end()]);
   return 0;
 }
 
 /** Loads a manifest and runs its self-test. Prints the problems and returns `undefined` if it must not be served. */
-async function loadForServing(file: string, terminal: Terminal): Promise<PlannedManifest | undefined> {
-  const { loaded, selfTest } = await loadTested(readSource(file), terminal.env);
+export async function loadForServing(
+  file: string,
+  terminal: Terminal,
+  overrides: AddressOverrides,
+): Promise<PlannedManifest | undefined> {
+  const { loaded, selfTest } = await loadTested(readSource(file), terminal.env, overrides);
   if (loaded.plan !== undefined && selfTest.problems.length === 0) return loaded;
   const { problems, sources } = loaded.plan === undefined ? loaded : selfTest;
-  terminal.err(formatProblems(problems, sources, terminal.errColour));
+  terminal.err(formatProblems(problems, sources, terminal.errColour) + formatOverrides(overrides));
   return undefined;
 }
 

@@ -9,26 +9,28 @@ import { findRequestTracer } from '../../gateway/telemetry/opentelemetry.ts';
 import { ThrottledWarning } from '../../gateway/telemetry/throttled-warning.ts';
 import type { PlannedManifest } from '../../load.ts';
 import type { Log } from '../../log/log.ts';
+import type { AddressOverrides } from '../../manifest/source.ts';
 import type { AdminSettings } from '../../plan/settings/admin.ts';
-import { Reloader, type ReloadOutcome } from '../../reload/reloader.ts';
+import { Reloader, type ReloaderOptions, type ReloadOutcome } from '../../reload/reloader.ts';
 import { CommandError, type Terminal } from '../terminal.ts';
 import { version } from '../version.ts';
 import { logReload, logUnchanged } from './reload-log.ts';
 import type { Streams } from './streams.ts';
 
 /** A gateway that serves requests, with its reloader and its admin API. */
-interface RunningGateway {
+export interface RunningGateway {
   readonly url: string;
   /** Undefined if the manifest has no `admin`. */
   readonly adminUrl: string | undefined;
-  /** Drains the gateway and closes everything. `signal` is the reason that the log reports. */
-  readonly stop: (signal: unknown) => Promise<void>;
+  /** Drains the gateway, unless it stops at once, and closes everything. `signal` is the reason that the log reports. */
+  readonly stop: (signal: unknown, atOnce?: boolean) => Promise<void>;
 }
 
 /** Listens, watches the manifest and serves the admin API. Throws a `CommandError` if an address is not available. */
 export async function startGateway(
   file: string,
   initial: PlannedManifest,
+  overrides: AddressOverrides,
   terminal: Terminal,
   { log, notes }: Streams,
 ): Promise<RunningGateway> {
@@ -36,13 +38,17 @@ export async function startGateway(
   const maxDescriptors = descriptorLimit();
   const gateway = createGateway(plan, log, findRequestTracer(version), undefined, maxDescriptors);
   const bound = await gateway.listen().catch((error) => Promise.reject(listenError(error, 'listen', plan.listen)));
-  const { reloader, activeManifest } = startReloader(file, initial, gateway, terminal, { log, notes });
+  const { reloader, activeManifest } = startReloader({ path: file, overrides, gateway, initial }, terminal, {
+    log,
+    notes,
+  });
   const descriptors = new DescriptorMonitor(gateway, log.logger, maxDescriptors);
   void descriptors.start();
   const admin = await startAdmin(plan.admin, {
     gateway,
     version,
     startedAt: new Date(),
+    overrides,
     activeManifest,
     reloader,
     isStopping: () => terminal.stop.aborted,
@@ -59,21 +65,19 @@ export async function startGateway(
   return {
     url: urlOf(bound, plan.server.tls !== undefined),
     adminUrl: admin && urlOf(admin.bound, plan.admin?.tls !== undefined),
-    stop: async (signal) => {
+    stop: async (signal, atOnce = false) => {
       descriptors.close();
-      await Promise.all([reloader.close(), drainAndClose(gateway, log, signal).then(() => admin?.close())]);
+      await Promise.all([reloader.close(), drainAndClose(gateway, log, signal, atOnce).then(() => admin?.close())]);
     },
   };
 }
 
 function startReloader(
-  path: string,
-  initial: PlannedManifest,
-  gateway: Gateway,
+  options: Pick<ReloaderOptions, 'path' | 'overrides' | 'gateway'> & { readonly initial: PlannedManifest },
   { env, errColour, setHungThreadCheck }: Terminal,
   streams: Streams,
 ) {
-  let active = initial;
+  let active = options.initial;
   const onReload = (reload: ReloadOutcome) => {
     if (reload.kind === 'accepted') {
       active = reload.planned;
@@ -86,7 +90,7 @@ function startReloader(
     'the files of the manifest cannot be watched; the gateway polls them instead',
   );
   const onWatchError = (reason: string) => watchWarning.add({ reason });
-  const reloader = new Reloader({ path, env, gateway, initial, onReload, onWatchError });
+  const reloader = new Reloader({ ...options, env, onReload, onWatchError });
   setHungThreadCheck(() => reloader.isThreadBlocked);
   return { reloader, activeManifest: () => active };
 }
@@ -106,9 +110,10 @@ function handleSignal(signal: string, reloader: Reloader, stop: AbortSignal, log
 const IMMEDIATE_STOP_SIGNAL = 'SIGINT';
 
 /** Serves requests until load balancers have seen that the gateway is not ready, then waits for requests in progress. */
-async function drainAndClose(gateway: Gateway, { logger }: Log, signal: unknown): Promise<void> {
-  const { delayMs, graceMs } = gateway.plan.server.stopping;
-  const waitMs = signal === IMMEDIATE_STOP_SIGNAL ? 0 : delayMs;
+async function drainAndClose(gateway: Gateway, { logger }: Log, signal: unknown, atOnce: boolean): Promise<void> {
+  const { stopping } = gateway.plan.server;
+  const graceMs = atOnce ? 0 : stopping.graceMs;
+  const waitMs = atOnce || signal === IMMEDIATE_STOP_SIGNAL ? 0 : stopping.delayMs;
   logger.info({ signal, delay_ms: waitMs, grace_ms: graceMs }, 'stopping');
   gateway.drain();
   await sleep(waitMs);
@@ -129,5 +134,7 @@ function urlOf({ family, address, port }: AddressInfo, isSecure: boolean): strin
 function listenError(error: unknown, key: string, { host, port }: { host: string; port: number }): CommandError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
   const reason = code === 'EADDRINUSE' ? 'another process listens there' : code;
-  return new CommandError(`cannot listen on ${host}:${port}: ${reason}; change "${key}" in the manifest`);
+  return new CommandError(
+    `cannot listen on ${host}:${port}: ${reason}; change "${key}" in the manifest, or use --${key}`,
+  );
 }

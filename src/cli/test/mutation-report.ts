@@ -10,22 +10,29 @@ export interface MutationReport {
   readonly noticed: number;
   readonly unnoticed: readonly { readonly problem: Problem; readonly caseText: string }[];
   readonly invisible: readonly { readonly problem: Problem; readonly reason: string }[];
+  /** The number of changes that were not tested. */
+  readonly untested: number;
+  /** True if the process had to stop; otherwise changes are not tested because the time was over. */
+  readonly isStopped: boolean;
 }
 
 export function createMutationReport(
-  { noticed, unnoticed, invisible }: MutationResult,
+  { noticed, unnoticed, invisible, untested }: MutationResult,
   locator: Locator,
+  isStopped: boolean,
 ): MutationReport {
   const total = noticed + unnoticed.length;
   const locate = (finding: MutationResult['unnoticed'][number]['finding']) =>
     toProblems([finding], locator)[0] as Problem;
   return {
-    score: total === 0 ? 100 : Math.floor((1000 * noticed) / total) / 10,
+    score: total === 0 ? (untested === 0 ? 100 : 0) : Math.floor((1000 * noticed) / total) / 10,
     noticed,
     unnoticed: unnoticed
       .map(({ finding, caseText }) => ({ problem: locate(finding), caseText }))
       .toSorted((a, b) => compareByPlace(a.problem, b.problem)),
     invisible: invisible.map(({ finding, reason }) => ({ problem: locate(finding), reason })),
+    untested,
+    isStopped,
   };
 }
 
@@ -53,8 +60,10 @@ function indent(text: string): string {
   return text.replaceAll(/^(?=.)/gm, '  ');
 }
 
-export function formatScore({ score, noticed, unnoticed, invisible }: MutationReport): string {
+export function formatScore({ score, noticed, unnoticed, invisible, untested, isStopped }: MutationReport): string {
   const total = pluralize(noticed + unnoticed.length, 'change');
   const hidden = invisible.length === 0 ? '' : `; ${invisible.length} more are not visible to test cases`;
-  return `mutation score ${score} %: ${noticed} of ${total} noticed${hidden}\n`;
+  const cause = isStopped ? 'the command was stopped' : '--max-time was reached';
+  const cut = untested === 0 ? '' : `${pluralize(untested, 'change')} not tested, because ${cause}\n`;
+  return `mutation score ${score} %: ${noticed} of ${total} noticed${hidden}\n${cut}`;
 }

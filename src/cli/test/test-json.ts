@@ -20,6 +20,7 @@ export function formatTestJson({ path, testFile, results, coverage, mutation }: 
     mutation: mutation && {
       score: mutation.score,
       noticed: mutation.noticed,
+      untested: mutation.untested,
       unnoticed: mutation.unnoticed.map(({ problem, caseText }) => ({ ...placeOf(problem), case: caseText })),
       invisible: mutation.invisible.map(({ problem, reason }) => ({ ...placeOf(problem), reason })),
     },

@@ -11,7 +11,7 @@ import { sizeOf } from '../../schema-comparison/json-value.ts';
 import { schemaContent } from '../../schema-comparison/schema-content.ts';
 import type { Comparison, DiffContext, DiffFinding, DiffWitness } from '../difference.ts';
 import type { DiffRoute, DiffSide } from '../side.ts';
-import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
+import { findingAtKey, type MatchedRoutePair, routesWithOtherSchemas } from './matched-routes.ts';
 
 export const bodyLoosened: Comparison = {
   id: 'body-loosened',
@@ -88,7 +88,7 @@ function bodyComparisons(sides: DiffContext): readonly BodyComparison[] {
   if (cached !== undefined) return cached;
   // Many routes may use one schema.
   const known = new Map<string, SchemaComparison | undefined>();
-  const comparisons = [...matchedRoutes(sides)].flatMap((pair) => {
+  const comparisons = [...routesWithOtherSchemas(sides)].flatMap((pair) => {
     const [old, next] = [schemaOf(sides.old, pair.from), schemaOf(sides.next, pair.to)];
     const [before, now] = [old, next].map(({ root, path }) => schemaContent(root, path));
     if (before === now) return [];

@@ -3,7 +3,7 @@ import { foldHeaderName } from '../../header-names.ts';
 import type { Comparison, DiffContext, DiffFinding, DiffWitness } from '../difference.ts';
 import type { DiffRoute } from '../side.ts';
 import { forwardedWitness } from '../witnesses/forwarded-request.ts';
-import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
+import { findingAtKey, type MatchedRoutePair, rewrittenRoutes } from './matched-routes.ts';
 
 /** The directions, and the form in which two names of a header are equal. */
 const DIRECTIONS = [
@@ -18,7 +18,7 @@ export const headersChanged: Comparison = {
   severity: 'info',
   description: 'The headers that the gateway sets or removes changed.',
   *find(sides) {
-    for (const pair of matchedRoutes(sides))
+    for (const pair of rewrittenRoutes(sides))
       for (const direction of DIRECTIONS) yield* changedRules(sides, pair, direction);
   },
 };

@@ -1,7 +1,7 @@
 import { sizeBytes } from '../../manifest/units.ts';
 import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
 import { limitWitness } from '../witnesses/body-requests.ts';
-import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
+import { findingAtKey, type MatchedRoutePair, rewrittenRoutes } from './matched-routes.ts';
 
 export const limitRaised: Comparison = {
   id: 'limit-raised',
@@ -25,7 +25,7 @@ function* changedLimits(
   direction: string,
   isMatch: (old: number, next: number) => boolean,
 ): Generator<DiffFinding> {
-  for (const pair of matchedRoutes(sides))
+  for (const pair of rewrittenRoutes(sides))
     for (const key of KEYS) {
       const [old, next] = [limitOf(pair.from, key), limitOf(pair.to, key)];
       // `login-added` and `login-removed` report these.

@@ -8,6 +8,19 @@ export function* matchedRoutes({ pairs }: DiffContext): Generator<MatchedRoutePa
   for (const pair of pairs) if (pair.from !== undefined && pair.to !== undefined) yield pair as MatchedRoutePair;
 }
 
+/** Yields the pairs whose routes are written differently, for comparisons that depend on nothing outside of the routes. */
+export function* rewrittenRoutes(sides: DiffContext): Generator<MatchedRoutePair> {
+  for (const pair of matchedRoutes(sides)) if (pair.from.route.key !== pair.to.route.key) yield pair;
+}
+
+/** Yields the pairs whose schemas may differ: their routes are written differently, or refer to other schemas. */
+export function* routesWithOtherSchemas(sides: DiffContext): Generator<MatchedRoutePair> {
+  for (const pair of matchedRoutes(sides)) {
+    const { key } = pair.to.route;
+    if (pair.from.route.key !== key || key.includes('"$ref"')) yield pair;
+  }
+}
+
 /** Describes a route as the subject of a sentence. Adds the old route of the requests if it has another id. */
 function describeRoute({ from, to }: MatchedRoutePair): string {
   const { id } = to.route;

@@ -1,7 +1,7 @@
 import { isJsonType, mediaTypeMatcher } from '../../plan/body/media-type.ts';
 import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
 import { mediaTypeWitness } from '../witnesses/body-requests.ts';
-import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
+import { findingAtKey, type MatchedRoutePair, rewrittenRoutes } from './matched-routes.ts';
 
 export const mediaTypesWidened: Comparison = {
   id: 'media-types-widened',
@@ -21,7 +21,7 @@ export const mediaTypesNarrowed: Comparison = {
 type AcceptedTypes = readonly string[] | undefined;
 
 function* changedTypes(sides: DiffContext, message: string, isWider: boolean): Generator<DiffFinding> {
-  for (const pair of matchedRoutes(sides)) {
+  for (const pair of rewrittenRoutes(sides)) {
     const [old, next] = [typesOf(pair.from.entry), typesOf(pair.to.entry)];
     const [smaller, larger] = isWider ? [old, next] : [next, old];
     const isMore = smaller !== undefined && (larger === undefined || !larger.every(covers(smaller)));

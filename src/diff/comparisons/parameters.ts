@@ -6,7 +6,7 @@ import { schemaContent } from '../../schema-comparison/schema-content.ts';
 import type { Comparison, DiffContext, DiffRequest } from '../difference.ts';
 import type { DiffSide } from '../side.ts';
 import { sampleRequests, segmentOf } from '../witnesses/sample-requests.ts';
-import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
+import { findingAtKey, type MatchedRoutePair, routesWithOtherSchemas } from './matched-routes.ts';
 
 export const parametersLoosened: Comparison = {
   id: 'parameters-loosened',
@@ -69,7 +69,9 @@ function parameterComparisons(sides: DiffContext): readonly ParameterComparison[
     byContent.set(content, known);
     return known;
   };
-  const comparisons = [...matchedRoutes(sides)].filter(isChanged).map((pair) => compareParameters(sides, pair));
+  const comparisons = [...routesWithOtherSchemas(sides)]
+    .filter(isChanged)
+    .map((pair) => compareParameters(sides, pair));
   comparisonCache.set(sides, comparisons);
   return comparisons;
 }
@@ -83,7 +85,8 @@ function hasDifferentRules({ old, next }: DiffContext, { from, to }: MatchedRout
   return KEYS.some((key) => {
     const [before, now] = [from.entry[key], to.entry[key]];
     if (before === undefined && now === undefined) return false;
-    const isAlike = isDeepStrictEqual(before, now) && contentOf(old, from, key) === contentOf(next, to, key);
+    const isAlike =
+      JSON.stringify(before) === JSON.stringify(now) && contentOf(old, from, key) === contentOf(next, to, key);
     return !isAlike && rulesOf(old, from, key) !== rulesOf(next, to, key);
   });
 }

@@ -30,7 +30,7 @@ export const routeShadowed: Comparison = {
   severity: 'warning',
   description: 'Requests go to another route.',
   *find({ pairs, next }) {
-    for (const { from, to, request } of pairs) {
+    for (const { from, to, request, others = 0 } of pairs) {
       if (from === undefined || to === undefined || from.route.id === to.route.id) continue;
       const isRetained = next.routeById.has(from.route.id);
       const message = isRetained
@@ -39,7 +39,8 @@ export const routeShadowed: Comparison = {
       const witness = request && {
         request: hasCaller(from, to) ? withCaller(request, { from, to, request }) : request,
       };
-      yield { message, path: [...to.path, 'path'], witness };
+      const rest = others === 0 ? '' : `, and requests of up to ${others} more routes like it`;
+      yield { message: `${message}${rest}`, path: [...to.path, 'path'], witness };
     }
   },
 };

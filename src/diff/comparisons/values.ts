@@ -5,7 +5,7 @@ import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
 import { normalize } from '../settings/normalizations.ts';
 import { type DiffSide, formatRedactedValue } from '../side.ts';
 import { renamedUpstreams } from '../upstream-pairs.ts';
-import { matchedRoutes } from './matched-routes.ts';
+import { rewrittenRoutes } from './matched-routes.ts';
 import { VALUE_RULES, type ValueRule } from './value-rules.ts';
 
 /** One comparison for each id of the value rules. It reports values that changed at the same path. */
@@ -118,7 +118,7 @@ function isReportedElsewhere([first, second, third]: Path, { old, next }: Pick<D
 }
 
 function* routeChanges(sides: DiffContext): Generator<Change> {
-  for (const { from, to } of matchedRoutes(sides)) {
+  for (const { from, to } of rewrittenRoutes(sides)) {
     const keys = new Set([...Object.keys(from.entry), ...Object.keys(to.entry)]);
     const names = [...keys].filter((key) => !EXCLUDED_ROUTE_KEYS.has(key)).sort();
     for (const suffix of names.flatMap((key) => otherPaths([from.entry, to.entry], key))) {

@@ -12,7 +12,9 @@ export const environmentMessage: Rule = {
     const texts: Path[] = [
       ['auth', 'role', 'message'],
       ['auth', 'realm'],
-      ...schemas.map(({ path }) => [...path, 'errorMessage']),
+      ...schemas.flatMap(({ path, schema }) =>
+        Object.hasOwn(schema, 'errorMessage') ? [[...path, 'errorMessage']] : [],
+      ),
     ];
     for (const path of texts)
       if (secrets.isSecret(path))

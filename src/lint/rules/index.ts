@@ -32,6 +32,7 @@ export { routeIdNumber } from './route-id-number.ts';
 export { routeMethodUnreachable } from './route-method-unreachable.ts';
 export { routeParameterNames } from './route-parameter-names.ts';
 export { routeSlashTwin } from './route-slash-twin.ts';
+export { routeUndecided } from './route-undecided.ts';
 export { routeUnreachable } from './route-unreachable.ts';
 export { schemaAnything } from './schema-anything.ts';
 export { schemaEnumType } from './schema-enum-type.ts';

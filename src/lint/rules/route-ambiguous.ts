@@ -19,6 +19,7 @@ export const routeAmbiguous: Rule = {
         const methods = lintRoute.route.methods.filter((name) => other.route.methods.includes(name));
         const overlap = intersect(lintRoute.pattern, other.pattern) ?? [];
         const witness = witnessSearch.findAnyRequest(sortMethods(methods), overlap);
+        if (witness === undefined && witnessSearch.isExhausted()) break;
         if (witness === undefined) continue;
         const { method, path, route } = witness;
         const message = `${method} ${path} matches this route and "${other.route.id}", and goes to "${route}"; narrow one of the two paths`;

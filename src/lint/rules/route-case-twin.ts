@@ -13,15 +13,16 @@ export const routeCaseTwin: Rule = {
   *find({ routes, witnessSearch }) {
     const twins = new SpellingTwins(routes, witnessSearch);
     for (const lintRoute of routes) {
-      const refusing = twins.findRefusing(lintRoute);
+      const refused = twins.findRefusing(lintRoute);
       const earlier = twins.findEarlier(lintRoute);
-      if (refusing !== undefined) yield shadowedFinding(lintRoute, refusing.twin, refusing.witness);
+      if (refused?.isTwin) yield shadowedFinding(lintRoute, refused.refusing, refused.witness);
       else if (earlier !== undefined) yield spellingFinding(lintRoute, earlier, twins.sampleWitness(lintRoute));
+      else if (refused !== undefined) yield widerFinding(lintRoute, refused.refusing, refused.witness);
     }
   },
 };
 
-/** Reports a route that receives no request, because another spelling of its path belongs to a stricter route. */
+/** Reports a route that receives almost no request, because another spelling of its path belongs to a stricter route. */
 function shadowedFinding({ path }: LintRoute, twin: LintRoute, witness: RouteWitness): RuleFinding {
   const message = `${witness.method} ${witness.path} gets a 404 response: its path differs only in spelling from that of the stricter route "${twin.route.id}"; give one of the two another path`;
   return findingAt([...path, 'path'], message, { witness, related: relatedRoute(twin) });
@@ -32,6 +33,12 @@ function spellingFinding({ path }: LintRoute, twin: LintRoute, witness: RouteWit
   const outcome = route === undefined ? 'gets a 404 response' : `goes to "${route}"`;
   const message = `this path differs only in spelling from that of "${twin.route.id}": ${method} ${requestPath} ${outcome}; use one spelling`;
   return findingAt([...path, 'path'], message, { witness, related: relatedRoute(twin) });
+}
+
+/** Reports a route that receives only requests with unusual spellings. */
+function widerFinding({ path }: LintRoute, stricter: LintRoute, witness: RouteWitness): RuleFinding {
+  const message = `${witness.method} ${witness.path} gets a 404 response, as almost every request for this path does: in another spelling it is a path of the stricter route "${stricter.route.id}"; give one of the two another path`;
+  return findingAt([...path, 'path'], message, { witness, related: relatedRoute(stricter) });
 }
 
 function relatedRoute({ path }: LintRoute) {

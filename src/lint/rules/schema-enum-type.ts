@@ -9,6 +9,7 @@ export const schemaEnumType: Rule = {
   rationale: 'A value whose type is not in "type" can never match; in YAML it usually lacks quotes.',
   *find({ schemas }) {
     for (const { schema, path } of schemas) {
+      if (!Object.hasOwn(schema, 'enum') && !Object.hasOwn(schema, 'const')) continue;
       const types = [schema['type']].flat().filter((type) => typeof type === 'string');
       if (types.length === 0) continue;
       for (const { value, steps } of enumValues(schema)) {

@@ -8,8 +8,9 @@ export const schemaImpossible: Rule = {
   rationale: 'No value is valid, so the gateway refuses every request that contains one.',
   *find({ schemas }) {
     for (const { schema, path, isCondition } of schemas)
-      for (const [low, high] of BOUNDS) {
-        const [lower, upper] = [schema[low], schema[high]];
+      for (const { low, high } of BOUNDS) {
+        const lower = schema[low];
+        const upper = schema[high];
         if (isCondition || typeof lower !== 'number' || typeof upper !== 'number' || lower <= upper) continue;
         yield findingAt(
           [...path, low],
@@ -23,8 +24,8 @@ export const schemaImpossible: Rule = {
 };
 
 const BOUNDS = [
-  ['minLength', 'maxLength'],
-  ['minimum', 'maximum'],
-  ['minItems', 'maxItems'],
-  ['minProperties', 'maxProperties'],
-] as const;
+  { low: 'minLength', high: 'maxLength' },
+  { low: 'minimum', high: 'maximum' },
+  { low: 'minItems', high: 'maxItems' },
+  { low: 'minProperties', high: 'maxProperties' },
+];

@@ -12,6 +12,7 @@ export const schemaUnused: Rule = {
     const used = new Set<string>();
     const usedBy = new Map<string, string[]>();
     for (const { schema, path } of schemas) {
+      if (!Object.hasOwn(schema, '$ref')) continue;
       const [, name] = /^#\/schemas\/([^/]+)/.exec(String(schema['$ref'])) ?? [];
       if (name === undefined) continue;
       const user = String(path[1]);

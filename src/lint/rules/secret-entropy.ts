@@ -10,7 +10,7 @@ export const secretEntropy: Rule = {
   rationale: 'Random-looking text is usually a key or a password, and anyone who can read the file has it.',
   *find({ document }) {
     const isLong = (text: string, path: Path) => text.length >= 24 && !isExempt(path);
-    for (const { text, path } of stringValues(document.value, isLong))
+    for (const { text, path } of stringValues(document.value, isLong, (path) => !isExempt(path)))
       if (text.split(/[^A-Za-z0-9+/=_-]+/).some(isRandom))
         yield findingAt(path, 'this looks like a secret; write ${NAME}, and set the variable NAME', { isSecret: true });
   },

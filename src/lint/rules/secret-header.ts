@@ -12,13 +12,17 @@ export const secretHeader: Rule = {
   *find({ document }) {
     const isSetHeader = (text: string, [, , key, operation]: Path) =>
       key === 'requestHeaders' && operation === 'set' && !text.includes('${');
-    for (const { text, path } of stringValues(document.value, isSetHeader)) {
+    for (const { text, path } of stringValues(document.value, isSetHeader, mayHoldHeaders)) {
       const isSecret = NAME.test(String(path[4])) ? text.length >= 8 : VALUE.test(text);
       if (isSecret)
         yield findingAt(path, 'this looks like a secret; write ${NAME}, and set the variable NAME', { isSecret });
     }
   },
 };
+
+function mayHoldHeaders([first = 'routes', , key = 'requestHeaders']: Path): boolean {
+  return first === 'routes' && key === 'requestHeaders';
+}
 
 const NAME = /(?:key|token|secret|password|passwd|credentials?|authorization)$/i;
 const VALUE = /^(?:Basic|Bearer) +\S{8,}$/i;

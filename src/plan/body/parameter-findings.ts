@@ -15,6 +15,8 @@ export interface Parameter {
   readonly kind: 'headers' | 'params' | 'query';
   /** The path of its schema. */
   readonly path: Path;
+  /** The types that the schema names. */
+  readonly types: ReadonlySet<string>;
   readonly isRequired: boolean;
   readonly validate: ParameterValidator;
 }
@@ -23,7 +25,7 @@ export interface Parameter {
 export function* parameterFindings(root: SchemaRoot, parameter: Parameter): Generator<Finding> {
   const { path, kind, isRequired } = parameter;
   const schema = valueAt(root, path);
-  const types = possibleTypes(root, path);
+  const types = possibleTypes(root, path, parameter.types);
   // `false` states plainly that the query or the head may not have the parameter.
   if (schema === false && kind !== 'params' && !isRequired) return;
   const schemas = requiredSchemas(root, path);
@@ -79,8 +81,7 @@ function emptyRange(
   types: ReadonlySet<string>,
   kind: Parameter['kind'],
 ): TextRefusal | undefined {
-  const numbers = (keyword: string) =>
-    schemas.flatMap(({ schema: { [keyword]: value } }) => (typeof value === 'number' ? [value] : []));
+  const numbers = (keyword: string) => numbersOf(schemas, keyword);
   if (types.has('string')) {
     const least = Math.max(kind === 'params' ? 1 : 0, ...numbers('minLength'));
     return least > Math.min(...numbers('maxLength')) ? outOfBounds('text', 'maxLength') : undefined;
@@ -100,6 +101,17 @@ function emptyRange(
   });
   if (!isEmpty && hasMultiple) return undefined;
   return outOfBounds(isInteger ? 'integer' : 'number', numbers('maximum').length > 0 ? 'maximum' : 'exclusiveMaximum');
+}
+
+const NO_NUMBERS: readonly number[] = [];
+
+function numbersOf(schemas: readonly LocatedSchema[], keyword: string): readonly number[] {
+  let numbers = NO_NUMBERS;
+  for (const { schema } of schemas) {
+    const value = schema[keyword];
+    if (typeof value === 'number') numbers = [...numbers, value];
+  }
+  return numbers;
 }
 
 function outOfBounds(noun: string, keyword: string): TextRefusal {

@@ -1,15 +1,18 @@
 import type { Path } from '../../problem/finding.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
-import { inPlaceSchemasOf, isMap, type LocatedSchema, typesAt, valueAt } from '../schema/schema-walk.ts';
+import { inPlaceSchemasOf, isMap, type LocatedSchema, valueAt } from '../schema/schema-walk.ts';
 
 /** The JSON types that a text can have. */
 type TextType = 'boolean' | 'number' | 'string';
 
 const TEXT_TYPES: readonly TextType[] = ['boolean', 'number', 'string'];
 
-/** Returns the JSON types that valid values of a parameter may have; empty if no text is valid. It may return too many. */
-export function possibleTypes(root: SchemaRoot, path: Path): ReadonlySet<string> {
-  const named = typesAt(root, path);
+/**
+ * Returns the JSON types that valid values of a parameter may have; empty if no text is valid. It may return too many.
+ *
+ * @param named the types that the schema names
+ */
+export function possibleTypes(root: SchemaRoot, path: Path, named: ReadonlySet<string>): ReadonlySet<string> {
   const isParsed = (type: TextType) =>
     type === 'string' || named.has(type) || (type === 'number' && named.has('integer'));
   return new Set([...acceptedTypes(root, path)].filter(isParsed));
@@ -28,7 +31,7 @@ export function inlineSchemas(root: SchemaRoot, path: Path): LocatedSchema[] {
 function schemasInPlace(root: SchemaRoot, path: Path, isFollowed: (keyword: string) => boolean): LocatedSchema[] {
   const schema = valueAt(root, path);
   if (!isMap(schema)) return [];
-  const inside = [...inPlaceSchemasOf(root, path)].filter(({ keyword }) => isFollowed(keyword));
+  const inside = inPlaceSchemasOf(root, path).filter(({ keyword }) => isFollowed(keyword));
   return [{ schema, at: path }, ...inside.flatMap((next) => schemasInPlace(root, next.path, isFollowed))];
 }
 
@@ -39,11 +42,13 @@ function acceptedTypes(root: SchemaRoot, path: Path): ReadonlySet<TextType> {
   const keep = (accepted: ReadonlySet<TextType>) => {
     for (const type of types) if (!accepted.has(type)) types.delete(type);
   };
+  const inPlace = inPlaceSchemasOf(root, path);
+  if (inPlace.length === 0) return types;
   for (const group of ['anyOf', 'oneOf'] as const) {
-    const branches = [...inPlaceSchemasOf(root, path)].filter(({ keyword }) => keyword === group);
+    const branches = inPlace.filter(({ keyword }) => keyword === group);
     if (branches.length > 0) keep(new Set(branches.flatMap((branch) => [...acceptedTypes(root, branch.path)])));
   }
-  for (const { keyword, path: at } of inPlaceSchemasOf(root, path))
+  for (const { keyword, path: at } of inPlace)
     if (keyword === '$ref' || keyword === 'allOf') keep(acceptedTypes(root, at));
   return types;
 }

@@ -56,20 +56,28 @@ export function compileParameters(
     query && compileQuery(query, validatorsOf('query', query)),
     headers && compileHeaders(headers, validatorsOf('headers', headers), path, findings),
   ].filter((rule) => rule !== undefined);
-  for (const [key, rule] of Object.entries({ query, headers })) {
+  for (const key of ['query', 'headers'] as const) {
+    const rule = entry[key];
+    if (rule === undefined) continue;
     for (const list of ['required', 'repeated'] as const) {
-      const names = rule !== undefined && list in rule ? rule[list as 'required'] : [];
-      if (Array.isArray(names))
-        findUnlisted(names, [...path, key, list], Object.keys(rule?.properties ?? {}), findings);
+      const names = list in rule ? rule[list as 'required'] : [];
+      if (Array.isArray(names)) findUnlisted(names, [...path, key, list], Object.keys(rule.properties ?? {}), findings);
     }
   }
+  return createParameterRules(rules, { route: routeKeyOf(path), root: schemas?.root as SchemaRoot }, deferred);
+}
+
+/** A function of its own, because closures beside the compiler would keep it in memory, and with it the plan before this one. */
+function createParameterRules(
+  rules: readonly Validate[],
+  job: { readonly route: string; readonly root: SchemaRoot },
+  deferred: DeferredValues,
+): ParameterRules {
   const validate: Validate = (requestPath, query, headers) =>
     rules.flatMap((rule) => rule(requestPath, query, headers)).slice(0, MAX_VIOLATIONS);
   const validateWithinBudget: ParameterRules['validateWithinBudget'] = (requestPath, query, headers, client) =>
     withinBudget(() => validate(requestPath, query, headers)) ??
-    validateDeferred({ route: routeKeyOf(path), client, root: schemas?.root as SchemaRoot }, deferred, () =>
-      validate(requestPath, query, headers),
-    );
+    validateDeferred({ ...job, client }, deferred, () => validate(requestPath, query, headers));
   return { validate, validateWithinBudget };
 }
 
@@ -91,10 +99,10 @@ function compileValidators(
     const at = [...path, kind, 'properties', name];
     const compiled = schemas?.compile(at, findings);
     if (compiled === undefined || schemas === undefined) continue;
-    const validate = createParameterValidator({ validate: compiled, path: at, types: schemas.typesAt(at) }, deferred);
-    findings.push(
-      ...parameterFindings(schemas.root, { kind, path: at, isRequired: required.includes(name), validate }),
-    );
+    const types = schemas.typesAt(at);
+    const validate = createParameterValidator({ validate: compiled, path: at, types }, deferred);
+    const parameter = { kind, path: at, types, isRequired: required.includes(name), validate };
+    findings.push(...parameterFindings(schemas.root, parameter));
     validators.set(name, validate);
   }
   return validators;

@@ -3,11 +3,25 @@ import type { Pattern } from './pattern.ts';
 /** Matches the characters that folding changes: a path without them folds to itself. */
 export const FOLDABLE = /[A-Z;%]|\.(?:\/|$)/;
 
+/** Every path that some server could read a path as, each folded. */
+interface PathReadings {
+  /** As read by servers that do not normalize Unicode before they split segments. */
+  readonly written: readonly string[];
+  /** As read by servers that do. Empty for a path without escapes of Unicode. */
+  readonly normalized: readonly string[];
+}
+
 /** Returns every path that some server could read a path as, each folded. */
 export function foldedVariants(path: string): string[] {
-  const folded = withoutQueries(path).flatMap(foldsOf);
-  if (!NON_ASCII.test(path)) return folded;
-  return [...folded, ...withoutQueries(normalizePath(path)).flatMap((one) => foldsOf(withoutDotSegments(one)))];
+  const { written, normalized } = readPath(path);
+  return [...written, ...normalized];
+}
+
+export function readPath(path: string): PathReadings {
+  const written = withoutQueries(path).flatMap(foldsOf);
+  if (!NON_ASCII.test(path)) return { written, normalized: [] };
+  const normalized = withoutQueries(normalizePath(path)).flatMap((one) => foldsOf(withoutDotSegments(one)));
+  return { written, normalized };
 }
 
 /** Folds a segment of a pattern, as a server that folds paths reads it. */
@@ -86,7 +100,7 @@ function decode(segment: string): string {
 }
 
 /** Returns the text that a server reads from a segment. Escapes that appear only after normalization, such as `％2f`, are decoded too. */
-function readSegment(segment: string): string {
+export function readSegment(segment: string): string {
   const text = normalizeText(decode(segment));
   if (!text.includes('%') || !NON_ASCII.test(segment)) return text;
   return normalizeText(text.replaceAll(ESCAPES, decodeAgain));

@@ -69,6 +69,16 @@ export class PatternIndex {
     return found.intersect(this.ofLength(pattern.length));
   }
 
+  /** Returns the members of `from` that have a literal for each parameter of a pattern without a rest. */
+  completing(pattern: Pattern, from: BitSet): BitSet {
+    const found = from.copy();
+    for (const [position, { kind }] of pattern.entries()) {
+      if (kind === 'rest') found.clear();
+      if (kind === 'parameter') found.intersect(this.#level(position).anyLiteral);
+    }
+    return found;
+  }
+
   /**
    * Returns the members that precede the pattern: the router prefers them for their common paths, because they are the
    * first with a literal, or have no rest. All members overlap with the pattern.

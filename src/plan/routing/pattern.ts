@@ -1,3 +1,5 @@
+import { readSegment } from './path-folding.ts';
+
 /** One segment of a route's path: a literal, a parameter, or (last only) any rest. */
 export type Segment =
   | { readonly kind: 'literal'; readonly text: string }
@@ -10,6 +12,8 @@ export type Pattern = readonly Segment[];
 const LITERAL = /^(?:[A-Za-z0-9._~!$&'()*+,=:@-]|%[0-9A-F]{2})+$/;
 const PARAMETER = /^\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
 const NEEDLESS_ESCAPE = /%(?:[0-7][0-9A-F])/g;
+
+const NON_ASCII = /%[89A-F]/;
 
 /** Parses a route's path. Throws a `PatternError` whose message says what to write instead. */
 export function parsePattern(path: string): Pattern {
@@ -94,6 +98,16 @@ function checkEscapes(text: string): void {
   // The first test finds an escaped escape.
   if (/%25[0-9A-Fa-f]{2}/.test(text) || isAlwaysRefused(decode(text)))
     throw new PatternError(`"${text}" is refused in every request's path; remove its escapes`);
+  if (NON_ASCII.test(text)) checkNormalized(text);
+}
+
+/** Refuses text with a second reading: servers that normalize Unicode read U+FF0F as a slash, and U+2025 as a dot segment. */
+function checkNormalized(text: string): void {
+  const normalized = readSegment(text);
+  if (normalized.includes('/') || isAlwaysRefused(normalized))
+    throw new PatternError(
+      `servers that normalize Unicode read "${text}" as a slash, as dots or as nothing; write {name} for its segment`,
+    );
 }
 
 /** True for backslashes, control characters, and segments that are a dot or empty to a server that decodes first. */

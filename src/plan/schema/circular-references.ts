@@ -1,7 +1,7 @@
 import { formatPointer } from '../../json-pointer.ts';
 import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
-import { inPlaceSchemasOf, schemasWithin, valueAt } from './schema-walk.ts';
+import { type InPlaceSchema, inPlaceSchemasOf, schemasWithin, valueAt } from './schema-walk.ts';
 
 const RULE = 'body-schema';
 /** Each reference takes space on the stack while a value is validated. */
@@ -12,7 +12,7 @@ const MAX_LISTED = 8;
 interface Visit {
   readonly pointer: string;
   readonly path: Path;
-  readonly next: readonly { readonly keyword: string; readonly path: Path }[];
+  readonly next: readonly InPlaceSchema[];
   /** The number of entries of `next` that the search has followed. */
   followed: number;
   /** The length of the longest chain of references from here. */
@@ -62,7 +62,7 @@ function search(root: SchemaRoot, start: Path, chains: Map<string, number>, find
 }
 
 function visitOf(root: SchemaRoot, path: Path): Visit {
-  return { pointer: formatPointer(path), path, next: [...inPlaceSchemasOf(root, path)], followed: 0, chain: 0 };
+  return { pointer: formatPointer(path), path, next: inPlaceSchemasOf(root, path), followed: 0, chain: 0 };
 }
 
 /** Adds the edge that the visit followed last to its longest chain. */

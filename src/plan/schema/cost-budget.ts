@@ -11,26 +11,27 @@ export const BUDGET_EXCEEDED = Symbol('cost budget exceeded');
 /** Three milliseconds. */
 const SERVING_BUDGET = 150_000;
 
-/** Sets the limit for the following work, which must be synchronous. The caller sets it to `Infinity` afterwards. */
-function limitCost(units: number): void {
-  remaining = units;
-}
-
 /** Charges work before it is done. Throws `BUDGET_EXCEEDED` when the limit is reached. */
 export function charge(units: number): void {
   remaining -= units;
   if (remaining < 0) throw BUDGET_EXCEEDED;
 }
 
-/** Runs work within the budget of the serving thread. Returns `undefined` if the work exceeds it. */
-export function withinBudget<T>(work: () => T): T | undefined {
-  limitCost(SERVING_BUDGET);
+/**
+ * Runs synchronous work within a budget. Returns `undefined` if the work exceeds it.
+ *
+ * @param units the budget; that of the serving thread by default
+ */
+export function withinBudget<T>(work: () => T, units = SERVING_BUDGET): T | undefined {
+  const outer = remaining;
+  const limit = Math.min(units, outer);
+  remaining = limit;
   try {
     return work();
   } catch (error) {
     if (error === BUDGET_EXCEEDED) return undefined;
     throw error;
   } finally {
-    limitCost(Number.POSITIVE_INFINITY);
+    remaining = outer - (limit - remaining);
   }
 }

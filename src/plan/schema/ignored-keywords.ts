@@ -3,8 +3,7 @@ import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/find
 import { NUMBER_FORMATS, TEXT_FORMATS } from './formats/formats.ts';
 import { formErrors } from './keyword-form.ts';
 import { validatedType } from './keywords.ts';
-import type { SchemaRoot } from './schema-bundle.ts';
-import { keywordsOf, valueAt } from './schema-walk.ts';
+import type { LocatedSchema } from './schema-walk.ts';
 
 const RULE = 'body-schema';
 
@@ -17,29 +16,48 @@ const UNCHECKED_FORMATS: ReadonlyMap<string, string> = new Map([
   ['url', '"url" has no grammar in JSON Schema; write uri'],
 ]);
 
-/** Reports formats that are not supported, and keywords of a schema that would validate nothing. */
-export function* ignoredKeywordFindings(root: SchemaRoot, path: Path): Generator<Finding> {
-  for (const { schema, key, value, at } of keywordsOf(valueAt(root, path), path)) {
-    const format = key === 'format' && typeof value === 'string' ? formatMessage(value) : undefined;
-    if (format !== undefined) {
-      yield errorAt(at, RULE, format);
-      continue;
+/** Returns findings about formats that are not supported, and keywords of schemas that would validate nothing. */
+export function ignoredKeywordFindings(schemas: readonly LocatedSchema[]): Finding[] {
+  const findings: Finding[] = [];
+  for (const { schema, at } of schemas) {
+    const types = typesOf(schema);
+    for (const key of Object.keys(schema)) {
+      if (key === 'format') findings.push(...formatFindings(schema[key], types, [...at, key]));
+      else {
+        if (key.startsWith('content')) findings.push(...contentFindings(key, schema, [...at, key]));
+        const type = validatedType(key);
+        if (type !== undefined && !isApplied(type, types))
+          findings.push(unappliedFinding(key, type, types, [...at, key]));
+      }
     }
-    if (key === 'contentEncoding' && typeof value === 'string' && value !== 'base64')
-      yield errorAt(at, RULE, 'no other content encoding is validated; write base64, or remove it');
-    if (key === 'contentMaxBytes') yield* sizeFindings(value, schema, at);
-    // A format that is not a string is reported as such. It applies to no type.
-    if (key === 'format' && typeof value !== 'string') continue;
-    const isNumberFormat = key === 'format' && Object.hasOwn(NUMBER_FORMATS, value as string);
-    const isTextFormat = key === 'format' && !isNumberFormat;
-    const type = isTextFormat ? 'string' : isNumberFormat ? 'number' : validatedType(key);
-    if (type === undefined) continue;
-    const names = typesOf(schema);
-    const isApplied = names.includes(type) || (type === 'number' && names.includes('integer'));
-    if (names.length === 0 || isApplied) continue;
-    const fix = `remove it, or add ${type} to "type"`;
-    yield errorAtKey(at, RULE, `"${key}" validates nothing if "type" is ${names.join(', ')}; ${fix}`);
   }
+  return findings;
+}
+
+function formatFindings(format: unknown, types: readonly string[], at: Path): Finding[] {
+  // A format that is not a string is reported as such. It applies to no type.
+  if (typeof format !== 'string') return [];
+  const message = formatMessage(format);
+  if (message !== undefined) return [errorAt(at, RULE, message)];
+  const type = Object.hasOwn(NUMBER_FORMATS, format) ? 'number' : 'string';
+  return isApplied(type, types) ? [] : [unappliedFinding('format', type, types, at)];
+}
+
+/** @param types the types that a schema names; without any, each keyword may apply */
+function isApplied(type: string, types: readonly string[]): boolean {
+  return types.length === 0 || types.includes(type) || (type === 'number' && types.includes('integer'));
+}
+
+function unappliedFinding(keyword: string, type: string, types: readonly string[], at: Path): Finding {
+  const fix = `remove it, or add ${type} to "type"`;
+  return errorAtKey(at, RULE, `"${keyword}" validates nothing if "type" is ${types.join(', ')}; ${fix}`);
+}
+
+function* contentFindings(key: string, schema: Record<string, unknown>, at: Path): Generator<Finding> {
+  const value = schema[key];
+  if (key === 'contentEncoding' && typeof value === 'string' && value !== 'base64')
+    yield errorAt(at, RULE, 'no other content encoding is validated; write base64, or remove it');
+  if (key === 'contentMaxBytes') yield* sizeFindings(value, schema, at);
 }
 
 function formatMessage(format: string): string | undefined {
@@ -55,7 +73,10 @@ function* sizeFindings(size: unknown, schema: Record<string, unknown>, at: Path)
     yield errorAtKey(at, RULE, '"contentMaxBytes" validates nothing without contentEncoding: base64; add it');
 }
 
+const NONE: readonly string[] = [];
+
 /** Returns the types that a schema names itself; none if it has no valid `type`. */
 function typesOf({ type }: Record<string, unknown>): readonly string[] {
-  return type === undefined || formErrors('type', type).length > 0 ? [] : [type].flat().map(String);
+  if (type === undefined || formErrors('type', type).length > 0) return NONE;
+  return typeof type === 'string' ? [type] : (type as readonly string[]);
 }

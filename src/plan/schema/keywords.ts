@@ -124,13 +124,23 @@ export function keywordsWith(properties: Keyword): readonly string[] {
 /** The keywords that an author may write. */
 export const KNOWN_KEYWORDS: readonly string[] = Object.keys(KEYWORDS);
 
+const FORMS: ReadonlyMap<string, KeywordForm | SchemaForm | undefined> = new Map(
+  Object.entries(KEYWORDS).map(([keyword, { holds, form }]) => [
+    keyword,
+    holds === undefined ? form : SCHEMA_FORMS[holds],
+  ]),
+);
+
 /** Returns the form of a keyword's value; `undefined` if the keyword is unknown. */
 export function formOf(keyword: string): KeywordForm | SchemaForm | undefined {
-  const entry = Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword] : undefined;
-  return entry?.holds === undefined ? entry?.form : SCHEMA_FORMS[entry.holds];
+  return FORMS.get(keyword);
 }
+
+const TYPES: ReadonlyMap<string, ValueType | undefined> = new Map(
+  Object.entries(KEYWORDS).map(([keyword, { type }]) => [keyword, type]),
+);
 
 /** Returns the one type of values that a keyword validates; `undefined` if it validates values of every type. */
 export function validatedType(keyword: string): ValueType | undefined {
-  return Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword]?.type : undefined;
+  return TYPES.get(keyword);
 }

@@ -1,7 +1,7 @@
 import { formatPointer } from '../../json-pointer.ts';
 import type { Path } from '../../problem/finding.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
-import { keywordsOf, referencePath, valueAt } from './schema-walk.ts';
+import { schemasWithin, targetsIn, valueAt } from './schema-walk.ts';
 
 /**
  * Returns the paths of all schemas that a schema refers to, directly or through others. A schema follows those that it
@@ -26,12 +26,6 @@ export function referencedPaths(root: SchemaRoot, start: Path): Path[] {
   return ordered;
 }
 
-/** Returns the paths that the references in a schema lead to. */
-export function targetsOf(root: SchemaRoot, path: Path): Path[] {
-  const targets: Path[] = [];
-  for (const { key, value } of keywordsOf(valueAt(root, path), path)) {
-    const target = key === '$ref' && typeof value === 'string' ? referencePath(value) : undefined;
-    if (target !== undefined) targets.push(target);
-  }
-  return targets;
+function targetsOf(root: SchemaRoot, path: Path): Path[] {
+  return targetsIn(schemasWithin(valueAt(root, path), path));
 }

@@ -1,10 +1,9 @@
 import { formatPointer } from '../../json-pointer.ts';
-import type { Document } from '../../manifest/document.ts';
 import type { Manifest } from '../../manifest/manifest.generated.ts';
 import type { Environment } from '../../manifest/source.ts';
-import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
+import { errorAt, type Finding, type FindingLocation, type Path } from '../../problem/finding.ts';
 import { runToEnd, type SlicedWork } from '../sliced-work.ts';
-import { readSchemaFile, targetOf, withoutId } from './schema-file.ts';
+import { readSchemaFile, type SchemaFile, targetOf, withoutId } from './schema-file.ts';
 import { isSchema, mapSchemas, referenceTo, valueAt } from './schema-walk.ts';
 
 const RULE = 'body-schema';
@@ -24,7 +23,7 @@ export interface SchemaBundle {
   readonly root: SchemaRoot;
   /** Paths of the root: the schemas in files that references lead to. */
   readonly referencedPaths: readonly Path[];
-  /** Moves a finding in a file to the reference in the manifest that led to the file. */
+  /** Adds the place in its file to a finding that is in none of the texts of the manifest. */
   readonly relocate: (finding: Finding) => Finding;
 }
 
@@ -59,7 +58,7 @@ class Bundler {
   readonly #readFile: Environment['readFile'];
   readonly #findings: Finding[];
   readonly #files: Record<string, unknown> = Object.create(null);
-  readonly #documents = new Map<string, Document>();
+  readonly #texts = new Map<string, SchemaFile>();
   /** The location in the manifest that first needed a file. */
   readonly #origins = new Map<string, Path>();
   readonly #references = new Map<string, Reference>();
@@ -107,12 +106,22 @@ class Bundler {
     const [, file] = target as [string, string];
     if (!this.#origins.has(file)) {
       this.#origins.set(file, base === undefined ? location : (this.#origins.get(base) ?? location));
-      const document = readSchemaFile(file, this.#readFile, (message) => this.#report(location, message));
-      if (document !== undefined) this.#documents.set(file, document);
-      this.#files[file] = this.#resolve(withoutId(document?.value ?? true), ['files', file], file);
+      this.#files[file] = this.#resolve(withoutId(this.#read(file, location)), ['files', file], file);
     }
     this.#references.set(JSON.stringify(target), { target, location });
     return target;
+  }
+
+  /** Returns the value in a file; `true`, which accepts everything, if it has errors. */
+  #read(file: string, location: Path): unknown {
+    const schemaFile = readSchemaFile(file, this.#readFile);
+    if (typeof schemaFile === 'string') {
+      this.#report(location, schemaFile);
+      return true;
+    }
+    this.#texts.set(file, schemaFile);
+    for (const finding of schemaFile.findings) this.#findings.push(this.#inFile(file, finding, finding.location));
+    return schemaFile.findings.length === 0 ? schemaFile.document.value : true;
   }
 
   #validTargets(root: SchemaRoot): Path[] {
@@ -128,15 +137,20 @@ class Bundler {
     this.#findings.push(this.#relocate(errorAt(location, RULE, message)));
   }
 
-  /** Moves a finding in a file to the reference that led to the file. Its message then has the line in the file. */
+  /** Adds the place in its file to a finding in a file. */
   #relocate(finding: Finding): Finding {
-    const { location, message } = finding;
+    const { location } = finding;
     const [first, file, ...inside] = 'path' in location ? location.path : [];
-    const origin = first === 'files' ? this.#origins.get(String(file)) : undefined;
-    if (origin === undefined || !('path' in location)) return finding;
-    const line = this.#documents.get(String(file))?.locate({ ...location, path: inside }).line;
-    const where = `${file}${line === undefined ? '' : ` at line ${line}`}${inside.length === 0 ? '' : ` (${formatPointer(inside)})`}`;
-    return { ...finding, location: { path: origin, at: 'value' }, message: `in ${where}: ${message}` };
+    if (first !== 'files' || !('path' in location)) return finding;
+    return this.#inFile(String(file), finding, { ...location, path: inside });
+  }
+
+  /** Moves a finding to the reference that led to a file, with its place in the file. */
+  #inFile(file: string, { rule, severity, message }: Finding, where: FindingLocation): Finding {
+    const location = { path: this.#origins.get(file) ?? [], at: 'value' } as const;
+    const { document, source } = this.#texts.get(file) ?? {};
+    if (document === undefined || source === undefined) return { rule, severity, message, location };
+    return { rule, severity, message, location, inFile: { source, range: document.locate(where) } };
   }
 }
 
@@ -145,7 +159,13 @@ function hasFileReference(holder: unknown, isFile: boolean): boolean {
   if (holder === null || typeof holder !== 'object') return false;
   const { $ref: reference } = holder as Record<string, unknown>;
   if (typeof reference === 'string' && (isFile || !reference.startsWith('#'))) return true;
-  return Object.values(holder).some((inside) => hasFileReference(inside, isFile));
+  // Without closures: this reads every value of a manifest.
+  if (Array.isArray(holder)) {
+    for (const item of holder) if (hasFileReference(item, isFile)) return true;
+  } else
+    for (const key of Object.keys(holder))
+      if (hasFileReference((holder as Record<string, unknown>)[key], isFile)) return true;
+  return false;
 }
 
 /** True if a route has schemas: most have none, and there may be thousands of routes. */

@@ -8,7 +8,7 @@ import { withHiddenKeywords } from './hidden-keywords.ts';
 import { bundleSchemasSliced, type SchemaRoot } from './schema-bundle.ts';
 import { createSchemaCheck } from './schema-check.ts';
 import { createRecursionCheck } from './schema-recursion.ts';
-import { typesAt } from './schema-walk.ts';
+import { type LocatedSchema, schemasWithin, typesAt, valueAt } from './schema-walk.ts';
 import { unevaluatedFindings } from './unevaluated-findings.ts';
 import {
   type ContentValidator,
@@ -34,15 +34,15 @@ export interface SchemaCompiler {
  * Creates the compiler of a manifest's JSON Schemas and of the files that they refer to. `$ref: '#/schemas/Name'` refers
  * to the manifest itself. Findings about files go to `findings` at once.
  *
- * @param neededContents the schemas that requests needed with the active plan: they are compiled before the new plan is active,
- *   so no request waits for them
+ * @param previous the schemas of another plan. Those that requests needed with it are compiled at once: if it is the active
+ *   plan, no request waits for them. Equal ones are not checked again
  */
 export function* createSchemaCompiler(
   manifest: Manifest,
   readFile: Environment['readFile'],
   secrets: Secrets,
   findings: Finding[],
-  neededContents: ReadonlySet<string>,
+  previous: SchemaCompilations | undefined,
 ): SlicedWork<SchemaCompiler> {
   const { root, referencedPaths: fileTargets, relocate } = yield* bundleSchemasSliced(manifest, readFile, findings);
   const markedRoot = withHiddenKeywords(root, secrets);
@@ -51,20 +51,22 @@ export function* createSchemaCompiler(
   const recursionFindings = createRecursionCheck(root);
   const validContents = new Set<string>();
   const compile = (path: Path): ValueValidator | Finding[] => {
-    const { findings: own, isValid } = check(path);
+    const schemas = schemasWithin(valueAt(root, path), path);
+    const { findings: own, isValid } = check(path, schemas);
     if (!isValid) return [...own];
-    const errors = [...unevaluatedFindings(root, path), ...recursionFindings(path)];
+    const errors = [...unevaluatedFindings(root, schemas), ...recursionFindings(schemas)];
     if (errors.length > 0) return errors;
     const validator = contentValidatorAt(path);
     try {
-      if (needsCompilation(validator, path)) validator.compile();
+      if (needsCompilation(validator, schemas)) validator.compile();
       return validator.validate;
     } catch (error) {
       return [errorAt(path, 'body-schema', `this JSON Schema does not compile: ${reasonOf(error)}`)];
     }
   };
-  const needsCompilation = ({ content }: ContentValidator, path: Path) =>
-    neededContents.has(content) || !certainlyCompiles(root, path);
+  const needsCompilation = ({ content }: ContentValidator, schemas: readonly LocatedSchema[]) =>
+    previous?.compiledContents.has(content) === true || !certainlyCompiles(root, schemas);
+  const isValid = ({ content }: ContentValidator) => validContents.has(content) || wasValid(content, previous);
   const compiler: SchemaCompiler = {
     root: markedRoot,
     redactedRoot: redactRoot(root, secrets),
@@ -73,13 +75,13 @@ export function* createSchemaCompiler(
     compile(path, findings) {
       // Nothing refers to the schema of a route, so its content alone decides if it is valid.
       const validator = path[0] === 'routes' ? contentValidatorAt(path) : undefined;
-      if (validator !== undefined && validContents.has(validator.content)) return validator.validate;
+      if (validator !== undefined && isValid(validator)) return validator.validate;
       const compiled = compile(path);
       if (typeof compiled === 'function') {
         if (validator !== undefined) validContents.add(validator.content);
         return compiled;
       }
-      findings.push(...compiled.map(relocate));
+      for (const finding of compiled) findings.push(relocate(finding));
       return undefined;
     },
   };
@@ -88,6 +90,11 @@ export function* createSchemaCompiler(
     yield;
   }
   return compiler;
+}
+
+/** True if a plan has a schema with this content, which it has not compiled. References may lead elsewhere in that plan. */
+function wasValid(content: string, plan: SchemaCompilations | undefined): boolean {
+  return plan?.hasContent(content) === true && !plan.compiledContents.has(content) && !content.includes('"$ref"');
 }
 
 /** Removes values from the environment from the schemas of a root. */

@@ -1,8 +1,7 @@
 import { posix } from 'node:path';
 import { type Document, parse } from '../../manifest/document.ts';
-import { describeFileError, type Environment, fileErrorCode } from '../../manifest/source.ts';
-import type { Path } from '../../problem/finding.ts';
-import { toProblems } from '../../problem/problem.ts';
+import { describeFileError, type Environment, fileErrorCode, type Source } from '../../manifest/source.ts';
+import type { Finding, Path } from '../../problem/finding.ts';
 import { isMap, referencePath } from './schema-walk.ts';
 
 /** Returns the path in the root that a reference leads to, or a message about the reference. */
@@ -25,25 +24,21 @@ function decode(text: string): string {
   }
 }
 
-/** Reads the schemas of a file; returns `undefined` if it cannot be read or parsed. */
-export function readSchemaFile(
-  file: string,
-  readFile: Environment['readFile'],
-  report: (message: string) => void,
-): Document | undefined {
-  let text: string;
+/** A file with schemas, and the errors of its syntax. */
+export interface SchemaFile {
+  readonly source: Source;
+  readonly document: Document;
+  readonly findings: readonly Finding[];
+}
+
+/** Reads and parses a file with schemas; returns a message if it cannot be read. */
+export function readSchemaFile(path: string, readFile: Environment['readFile']): SchemaFile | string {
   try {
-    text = readFile(file);
+    const source = { path, text: readFile(path) };
+    return { source, ...parse(source) };
   } catch (error) {
-    const reason = describeFileError(fileErrorCode(error), 'the file that names it');
-    report(`the file "${file}" cannot be read: ${reason}`);
-    return undefined;
+    return `the file "${path}" cannot be read: ${describeFileError(fileErrorCode(error), 'the file that names it')}`;
   }
-  const { document, findings } = parse({ path: file, text });
-  const [problem] = toProblems(findings, document);
-  if (problem === undefined) return document;
-  report(`in ${file} at line ${problem.range.line}: ${problem.message}`);
-  return undefined;
 }
 
 /** Removes the `$id` of a file. References here use paths, not ids. */

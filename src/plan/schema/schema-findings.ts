@@ -1,28 +1,41 @@
 import { suggestion } from '../../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
 import { patternError } from './ajv-validator.ts';
-import { formErrors } from './keyword-form.ts';
+import { type FormError, formErrors } from './keyword-form.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
-import { isMap, isSchema, leadsToSchema, referencePath, schemasWithin, valueAt } from './schema-walk.ts';
+import { isMap, isSchema, type LocatedSchema, leadsToSchema, referencePath } from './schema-walk.ts';
 import { unsupportedKeywordMessage } from './unsupported-keywords.ts';
 
 const RULE = 'body-schema';
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
-/** Finds mistakes in the schema at a path: everything that keeps it from compiling, except in schemas that it refers to. */
-export function* schemaFindings(root: SchemaRoot, path: Path): Generator<Finding> {
-  for (const { schema, at } of schemasWithin(valueAt(root, path), path)) {
-    yield* dependentKeywordFindings(schema, at);
-    for (const [key, value] of Object.entries(schema)) yield* keywordFindings(root, key, value, [...at, key]);
+
+/** Returns the mistakes in schemas: everything that keeps them from compiling, except in schemas that they refer to. */
+export function schemaFindings(root: SchemaRoot, schemas: readonly LocatedSchema[]): Finding[] {
+  const findings: Finding[] = [];
+  for (const { schema, at } of schemas) {
+    const keywords = Object.keys(schema);
+    if (keywords.some((keyword) => DEPENDENT.has(keyword))) findings.push(...dependentKeywordFindings(schema, at));
+    for (const keyword of keywords) {
+      const value = schema[keyword];
+      const unsupported = unsupportedKeywordMessage(keyword);
+      if (unsupported !== undefined) findings.push(errorAtKey([...at, keyword], RULE, unsupported));
+      else if (INSPECTED.has(keyword)) findings.push(...keywordFindings(root, keyword, value, [...at, keyword]));
+      else for (const error of formErrors(keyword, value)) findings.push(formFinding(error, [...at, keyword]));
+    }
   }
+  return findings;
+}
+
+/** Keywords with mistakes other than a value of another form. */
+const INSPECTED = new Set(['patternProperties', 'errorMessage', 'pattern', '$ref', '$schema']);
+const DEPENDENT = new Set(['if', 'then', 'else', 'contains', 'minContains', 'maxContains']);
+
+function formFinding({ inside, message }: FormError, at: Path): Finding {
+  return errorAt([...at, ...inside], RULE, message);
 }
 
 function* keywordFindings(root: SchemaRoot, key: string, value: unknown, at: Path): Generator<Finding> {
-  const unsupported = unsupportedKeywordMessage(key);
-  if (unsupported !== undefined) {
-    yield errorAtKey(at, RULE, unsupported);
-    return;
-  }
-  for (const { inside, message } of formErrors(key, value)) yield errorAt([...at, ...inside], RULE, message);
+  for (const error of formErrors(key, value)) yield formFinding(error, at);
   if (key === 'patternProperties' && isMap(value))
     for (const name of Object.keys(value)) yield* patternFindings(root, name, [...at, name], errorAtKey);
   if (key === 'errorMessage' && typeof value !== 'string')
@@ -77,6 +90,15 @@ function* patternFindings(root: SchemaRoot, pattern: string, path: Path, error: 
   else yield error(path, RULE, `this pattern is not supported: ${reason}`);
 }
 
+const schemaNames = new WeakMap<SchemaRoot, string[]>();
+
+/** Returns the names of the shared schemas, once for thousands of unknown names. */
+function schemaNamesOf(root: SchemaRoot): string[] {
+  const names = schemaNames.get(root) ?? Object.keys(root.schemas);
+  schemaNames.set(root, names);
+  return names;
+}
+
 function* referenceFindings(root: SchemaRoot, reference: string, path: Path): Generator<Finding> {
   const [first, name, ...rest] = referencePath(reference) ?? [];
   // References to files are checked when the files are read.
@@ -88,7 +110,7 @@ function* referenceFindings(root: SchemaRoot, reference: string, path: Path): Ge
       `"${reference}" refers to something outside of "schemas"; write #/schemas/ and a name, or the relative path of a file`,
     );
   else if (!Object.hasOwn(root.schemas, name))
-    yield errorAt(path, RULE, `no schema is named "${name}"${suggestion(name, Object.keys(root.schemas))}`);
+    yield errorAt(path, RULE, `no schema is named "${name}"${suggestion(name, schemaNamesOf(root))}`);
   else if (isSchema(root.schemas[name]) && !leadsToSchema(root.schemas[name], rest))
     yield errorAt(
       path,

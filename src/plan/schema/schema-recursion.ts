@@ -2,7 +2,7 @@ import { formatPointer } from '../../json-pointer.ts';
 import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
 import { type ChildSchema, childSchemasOf, mayOverlap } from './child-schemas.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
-import { inPlaceSchemasOf, isMap, keywordsOf, referencePath, valueAt } from './schema-walk.ts';
+import { inPlaceSchemasOf, isMap, type LocatedSchema, targetsIn, valueAt } from './schema-walk.ts';
 
 const MESSAGE =
   'two branches of this recursion may validate the same member, so each level multiplies the work; write the recursion once, outside of the branches';
@@ -17,9 +17,9 @@ interface Node {
 /**
  * Creates the check for recursive schemas that validate a member more than once, for example in two branches of a
  * `oneOf`. Each level of nesting multiplies the time, so a body with sixty levels would never finish. Each cycle is
- * reported once.
+ * reported once. The check takes a schema and its subschemas.
  */
-export function createRecursionCheck(root: SchemaRoot): (path: Path) => Finding[] {
+export function createRecursionCheck(root: SchemaRoot): (schemas: readonly LocatedSchema[]) => Finding[] {
   const nodes = new Map<string, Node>();
   const visited = new Set<string>();
   const addNodes = (start: Path): void => {
@@ -32,11 +32,10 @@ export function createRecursionCheck(root: SchemaRoot): (path: Path) => Finding[
       for (const reached of next) open.push(reached.path);
     }
   };
-  return (path) => {
+  return (schemas) => {
     const findings: Finding[] = [];
-    for (const { key, value } of keywordsOf(valueAt(root, path), path)) {
-      const target = key === '$ref' && typeof value === 'string' ? referencePath(value) : undefined;
-      if (target === undefined || visited.has(formatPointer(target))) continue;
+    for (const target of targetsIn(schemas)) {
+      if (visited.has(formatPointer(target))) continue;
       visited.add(formatPointer(target));
       addNodes(target);
       const cycle = cycleOf(nodes, formatPointer(target));

@@ -5,6 +5,7 @@ import { formOf, keywordsWith } from './keywords.ts';
 const DATA_KEYWORDS = new Set(keywordsWith({ isData: true }));
 const SCHEMA_MAPS = new Set(keywordsWith({ holds: 'map' }));
 const IN_PLACE_KEYWORDS = keywordsWith({ appliesTo: 'value' });
+const IN_PLACE = new Set(['$ref', ...IN_PLACE_KEYWORDS]);
 const CONDITIONS = new Set(keywordsWith({ isCondition: true }));
 
 /** True if a keyword's value is data, not a schema. */
@@ -29,13 +30,28 @@ export function schemasWithin(schema: unknown, at: Path): readonly LocatedSchema
 function collectSchemas(schema: unknown, at: Path, found: LocatedSchema[]): void {
   if (!isMap(schema)) return;
   found.push({ schema, at });
-  for (const [key, value] of Object.entries(schema)) {
+  for (const key of Object.keys(schema)) {
     const form = formOf(key);
-    if (form === 'schema') collectSchemas(value, [...at, key], found);
-    if ((form === 'schemas' && Array.isArray(value)) || (form === 'schemas by name' && isMap(value)))
-      for (const step of stepsOf(value))
-        collectSchemas((value as Record<string | number, unknown>)[step], [...at, key, step], found);
+    if (form === 'schema') collectSchemas(schema[key], [...at, key], found);
+    else if (form === 'schemas' || form === 'schemas by name') {
+      const members = schema[key];
+      const isHolder = form === 'schemas' ? Array.isArray(members) : isMap(members);
+      if (isHolder)
+        for (const step of stepsOf(members as object))
+          collectSchemas((members as Record<string | number, unknown>)[step], [...at, key, step], found);
+    }
   }
+}
+
+/** Returns the paths that the references in schemas lead to. */
+export function targetsIn(schemas: readonly LocatedSchema[]): Path[] {
+  const targets: Path[] = [];
+  for (const { schema } of schemas) {
+    const reference = Object.hasOwn(schema, '$ref') ? schema['$ref'] : undefined;
+    const target = typeof reference === 'string' ? referencePath(reference) : undefined;
+    if (target !== undefined) targets.push(target);
+  }
+  return targets;
 }
 
 /** A keyword, its value and its path, and the schema that has it. */
@@ -82,10 +98,22 @@ export function mapSchemas<T>(
   return (isNames ? copy : change(copy, path)) as T;
 }
 
-/** Yields the schemas that validate the same value as the one at a path: its reference, and its branches. */
-export function* inPlaceSchemasOf(root: unknown, path: Path): Generator<{ keyword: string; path: Path }> {
+/** A schema that validates the same value as another one, and the keyword of that one that holds it or refers to it. */
+export interface InPlaceSchema {
+  readonly keyword: string;
+  readonly path: Path;
+}
+
+const NONE: readonly InPlaceSchema[] = [];
+
+/** Returns the schemas that validate the same value as the one at a path: its reference, and its branches. */
+export function inPlaceSchemasOf(root: unknown, path: Path): readonly InPlaceSchema[] {
   const schema = valueAt(root, path);
-  if (!isMap(schema)) return;
+  const hasBranches = isMap(schema) && Object.keys(schema).some((keyword) => IN_PLACE.has(keyword));
+  return hasBranches ? [...branchesOf(schema, path)] : NONE;
+}
+
+function* branchesOf(schema: Record<string, unknown>, path: Path): Generator<InPlaceSchema> {
   const target = typeof schema['$ref'] === 'string' ? referencePath(schema['$ref']) : undefined;
   if (target !== undefined) yield { keyword: '$ref', path: target };
   for (const keyword of IN_PLACE_KEYWORDS) {
@@ -97,12 +125,11 @@ export function* inPlaceSchemasOf(root: unknown, path: Path): Generator<{ keywor
 }
 
 /** Returns the JSON types that a schema names for its value, except in conditions. */
-export function typesAt(root: unknown, path: Path, seen = new Set<string>()): Set<string> {
+export function typesAt(root: unknown, path: Path, seen = new Set<unknown>()): Set<string> {
   const types = new Set<string>();
   const schema = valueAt(root, path);
-  const key = JSON.stringify(path.map(String));
-  if (!isMap(schema) || seen.has(key)) return types;
-  seen.add(key);
+  if (!isMap(schema) || seen.has(schema)) return types;
+  seen.add(schema);
   for (const type of [schema['type']].flat()) if (typeof type === 'string') types.add(type);
   const values = [
     ...('const' in schema ? [schema['const']] : []),

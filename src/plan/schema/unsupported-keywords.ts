@@ -1,5 +1,5 @@
 import { didYouMean } from '../../problem/did-you-mean.ts';
-import { KNOWN_KEYWORDS } from './keywords.ts';
+import { formOf, KNOWN_KEYWORDS } from './keywords.ts';
 
 const REFERENCE = 'is not supported; remove it, and refer to a schema as #/schemas/ and its name';
 const FORMAT_RANGE = 'is not a keyword of JSON Schema; remove it, and limit the text with "pattern"';
@@ -37,7 +37,7 @@ const UNSUPPORTED: Readonly<Record<string, string>> = {
 
 /** Returns the message for a keyword that a schema may not have; `undefined` if it is supported. */
 export function unsupportedKeywordMessage(keyword: string): string | undefined {
-  if (KNOWN_KEYWORDS.includes(keyword)) return undefined;
+  if (formOf(keyword) !== undefined) return undefined;
   if (Object.hasOwn(UNSUPPORTED, keyword)) return `"${keyword}" ${UNSUPPORTED[keyword]}`;
   const near = didYouMean(keyword, KNOWN_KEYWORDS);
   const fix = near === undefined ? 'remove it' : `did you mean "${near}"?`;

@@ -1,5 +1,4 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js';
-import { formatPointer } from '../../json-pointer.ts';
 import type { Path } from '../../problem/finding.ts';
 import type { SlicedWork } from '../sliced-work.ts';
 import type { Violation } from '../violation.ts';
@@ -32,6 +31,8 @@ export interface ContentValidator {
 export interface SchemaCompilations {
   /** The contents of the compiled schemas. */
   readonly compiledContents: ReadonlySet<string>;
+  /** True if a schema of the root has this content. */
+  readonly hasContent: (content: string) => boolean;
   /** Compiles schemas step by step, until this many are compiled. */
   readonly compileAhead: (count: number) => SlicedWork<void>;
 }
@@ -51,7 +52,7 @@ export interface SchemaValidators {
 export function createSchemaValidators(root: SchemaRoot): SchemaValidators {
   const ajv = createAjvValidator(root, false);
   const explainingAjv = createAjvValidator(root, true);
-  const byPointer = new Map<string, ContentValidator>();
+  const bySchema = new Map<unknown, ContentValidator>();
   const byContent = new Map<string, ContentValidator>();
   const compiledContents = new Set<string>();
   const create = (content: string, path: Path): ContentValidator => {
@@ -68,12 +69,12 @@ export function createSchemaValidators(root: SchemaRoot): SchemaValidators {
     };
   };
   const contentValidatorAt = (path: Path): ContentValidator => {
-    const pointer = formatPointer(path);
-    const known = byPointer.get(pointer);
+    const schema = valueAt(root, path);
+    const known = bySchema.get(schema);
     if (known !== undefined) return known;
-    const content = JSON.stringify(valueAt(root, path)) ?? '';
+    const content = JSON.stringify(schema) ?? '';
     const validator = byContent.get(content) ?? create(content, path);
-    byPointer.set(pointer, validator);
+    bySchema.set(schema, validator);
     byContent.set(content, validator);
     return validator;
   };
@@ -87,7 +88,7 @@ export function createSchemaValidators(root: SchemaRoot): SchemaValidators {
   return {
     validatorAt: (path) => contentValidatorAt(path).validate,
     contentValidatorAt,
-    compilations: { compiledContents, compileAhead },
+    compilations: { compiledContents, hasContent: (content) => byContent.has(content), compileAhead },
   };
 }
 

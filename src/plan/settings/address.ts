@@ -20,6 +20,16 @@ export function compileAddress(text: string, path: Path, findings: Finding[]): L
   return { host: isLocalhostName(host) ? 'localhost' : host, port };
 }
 
+/** Returns why a text is not the address of a listener, and an example; `undefined` if it is one. */
+export function findAddressError(text: string): string | undefined {
+  // The pattern of the schema.
+  if (!/^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}$/.test(text))
+    return 'this is not a host and a port; write for example 127.0.0.1:8080 or [::1]:8080';
+  const findings: Finding[] = [];
+  compileAddress(text, [], findings);
+  return findings[0]?.message;
+}
+
 /** Splits an address into host and port. An IPv6 host loses its brackets. */
 export function parseAddress(text: string): ListenAddress {
   const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(text) ?? [];

@@ -5,6 +5,8 @@ const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/i;
 const MAX_NAME_LENGTH = 253;
 /** Libraries read such a name as an IPv4 address in one of its old forms: `127.1`, `0x7f.1` (WHATWG URL section 3.5). */
 const NUMBER_AT_END = /(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$/i;
+/** A mistyped IPv4 address, such as `127.0.0.x` or `10.0.0.1O`, would be a valid host name that nobody has registered. */
+const MISTYPED_ADDRESS = /^(?:\d+\.){3}(?:[^.]{1,3}|\d[^.]*)$/;
 
 /**
  * Returns why no connection can use a host, as the start of a message; `undefined` for an address or a host name. The name
@@ -15,7 +17,7 @@ const NUMBER_AT_END = /(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$/i;
 export function hostError(host: string): string | undefined {
   const address = host.replace(/^\[|\]$/g, '');
   if (host.startsWith('[') || address.includes(':')) return ipv6Error(address);
-  if (NUMBER_AT_END.test(host))
+  if (NUMBER_AT_END.test(host) || MISTYPED_ADDRESS.test(host))
     return isIPv4(host) ? multicastError(host) : 'this is not an IPv4 address, which is four numbers from 0 to 255';
   const name = host.replace(/\.$/, '');
   const isName = name.length <= MAX_NAME_LENGTH && name.split('.').every((label) => LABEL.test(label));

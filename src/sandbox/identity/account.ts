@@ -5,14 +5,12 @@ import { minutesFromNow, now, type Store } from '../store.ts';
 /** Someone who can log in. */
 export interface Account extends SandboxUser {
   readonly password: string;
-  /** When the second factor was confirmed. */
-  readonly factorSince: string | null;
 }
 
 type TicketPurpose = 'login challenge' | 'password reset' | 'email verification';
 
 export function findAccount(store: Store, column: 'id' | 'email', value: string): Account | undefined {
-  const columns = 'id, company_id AS companyId, email, role, password, totp_confirmed_at AS factorSince';
+  const columns = 'id, company_id AS companyId, email, role, password';
   return store.one<Account>(`SELECT ${columns} FROM account WHERE ${column} = ?`, value);
 }
 

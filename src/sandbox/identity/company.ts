@@ -1,7 +1,7 @@
 import { recordAuditEvent } from '../audit.ts';
 import type { Fields } from '../fields.ts';
-import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
-import { listResource, type Resource } from '../resource.ts';
+import { type AuthenticatedRequest, jsonBody, type SandboxRoute } from '../request.ts';
+import { LIST_QUERY, listResource, type Resource } from '../resource.ts';
 import { dataResponse, requireFound, SandboxError, type SandboxResponse } from '../response.ts';
 
 const USERS: Resource = {
@@ -16,14 +16,21 @@ export const companyRoutes: readonly SandboxRoute[] = [
     'GET /api/company/settings',
     'protected',
     (request: AuthenticatedRequest) => dataResponse(readColumn(request, 'settings')),
+    { summary: 'Read the settings' },
   ],
-  ['PATCH /api/company/settings', 'protected', changeSettings],
+  [
+    'PATCH /api/company/settings',
+    'admin',
+    changeSettings,
+    { summary: 'Change settings, as an administrator', body: jsonBody({ reminder_days: 3 }) },
+  ],
   [
     'GET /api/company/license',
     'protected',
     (request: AuthenticatedRequest) => dataResponse(readColumn(request, 'license')),
+    { summary: 'Read the license' },
   ],
-  ['GET /api/company/users', 'protected', listResource(USERS)],
+  ['GET /api/company/users', 'protected', listResource(USERS), { summary: 'List the users', query: LIST_QUERY }],
 ];
 
 /** Updates settings. Only existing settings can be changed, and only to a value of the same type. */

@@ -1,22 +1,61 @@
 import { recordAuditEvent } from '../audit.ts';
-import { emailField, textField } from '../fields.ts';
+import { emailField, type Fields, textField } from '../fields.ts';
 import { isCorrectPassword } from '../passwords.ts';
-import type { SandboxRequest, SandboxRoute } from '../request.ts';
+import { jsonBody, type SandboxRequest, type SandboxRoute } from '../request.ts';
 import { dataResponse, SandboxError, type SandboxResponse } from '../response.ts';
 import { SOCIAL_TOKENS } from '../samples.ts';
 import type { Store } from '../store.ts';
 import { issueToken, publicKeyJwk, TOKEN_LIFETIME_SECONDS } from '../tokens.ts';
 import { type Account, findAccount, issueTicket, redeemTicket } from './account.ts';
-import { redeemTotpCode } from './factors.ts';
+import { mailCode } from './email-factor.ts';
+import { confirmedFactors, type FactorKind } from './factors.ts';
+import { redeemCode } from './one-time-codes.ts';
+import { redeemTotpCode } from './totp-factor.ts';
+import { createLoginOptions, redeemAssertion } from './webauthn-factor.ts';
 
 const CHALLENGE_MINUTES = 5;
 
-/** Routes that issue tokens: login with a password or a social token, and the second step with a TOTP code. */
+const CHALLENGE_EXAMPLE = jsonBody({ challenge_id: 'the challenge_id of the login', code: '123456' });
+
+/** Routes that issue tokens: login with a password or a social token, and the second step with a code. */
 export const loginRoutes: readonly SandboxRoute[] = [
-  ['POST /api/v1/login', 'public', login],
-  ['POST /api/v1/social-auth', 'public', socialLogin],
-  ['POST /api/v1/login/mfa/totp', 'public', completeChallenge],
-  ['GET /.well-known/jwks.json', 'public', publishKey],
+  [
+    'POST /api/v1/login',
+    'public',
+    login,
+    { summary: 'Log in', body: jsonBody({ email: 'user@acme.example', password: 'demo-password' }) },
+  ],
+  [
+    'POST /api/v1/social-auth',
+    'public',
+    socialLogin,
+    {
+      summary: 'Log in with the token of a social provider',
+      body: jsonBody({ provider: 'google', access_token: 'google-demo-token-of-the-user' }),
+    },
+  ],
+  [
+    'POST /api/v1/login/mfa/totp',
+    'public',
+    completeChallenge('totp'),
+    { summary: 'Complete a login with a TOTP code', body: CHALLENGE_EXAMPLE },
+  ],
+  [
+    'POST /api/v1/login/mfa/email',
+    'public',
+    completeChallenge('email'),
+    { summary: 'Complete a login with a mailed code', body: CHALLENGE_EXAMPLE },
+  ],
+  [
+    'POST /api/v1/login/mfa/webauthn',
+    'public',
+    completeChallenge('webauthn'),
+    {
+      summary: 'Complete a login with a security key',
+      body: jsonBody({ challenge_id: 'the challenge_id of the login', credential: {} }),
+    },
+  ],
+  ['GET /.well-known/jwks.json', 'public', publishKey, { summary: 'Get the keys that verify tokens' }],
 ];
 
 async function login({ store, fields }: SandboxRequest): Promise<SandboxResponse> {
@@ -37,20 +76,31 @@ async function socialLogin({ store, fields }: SandboxRequest): Promise<SandboxRe
 }
 
 async function tokenOrChallenge(store: Store, account: Account): Promise<SandboxResponse> {
-  if (account.factorSince === null) return grantToken(store, account);
+  const methods = confirmedFactors(store, account);
+  if (methods.length === 0) return grantToken(store, account);
+  if (methods.includes('email')) mailCode(store, account, 'e-mail login');
   const challenge_id = issueTicket(store, account, 'login challenge', CHALLENGE_MINUTES);
   recordAuditEvent(store, account, 'login.challenge', account.id);
-  return dataResponse({ mfa_required: true, challenge_id, methods: ['totp'], expires_in: CHALLENGE_MINUTES * 60 });
+  const webauthn = methods.includes('webauthn') && { webauthn: createLoginOptions(store, account) };
+  return dataResponse({ mfa_required: true, challenge_id, methods, ...webauthn, expires_in: CHALLENGE_MINUTES * 60 });
 }
 
-/** Completes a login with a TOTP code. A challenge allows one attempt, so that codes cannot be guessed. */
-async function completeChallenge({ store, fields }: SandboxRequest): Promise<SandboxResponse> {
-  const code = textField(fields, 'code');
-  const account = redeemTicket(store, textField(fields, 'challenge_id'), 'login challenge');
-  if (account === undefined) throw new SandboxError(401, 'the challenge is used or expired; log in again');
-  if (redeemTotpCode(store, account, code)) return grantToken(store, account);
-  recordAuditEvent(store, account, 'login.refused', account.id);
-  throw new SandboxError(401, 'invalid code; log in again');
+/** Completes a login with a second factor. A challenge allows one attempt, so that codes cannot be guessed. */
+function completeChallenge(kind: FactorKind): (request: SandboxRequest) => Promise<SandboxResponse> {
+  return async ({ store, fields }) => {
+    const proof = kind === 'webauthn' ? (Object(fields['credential']) as Fields) : textField(fields, 'code');
+    const account = redeemTicket(store, textField(fields, 'challenge_id'), 'login challenge');
+    if (account === undefined) throw new SandboxError(401, 'the challenge is used or expired; log in again');
+    const isConfirmed = confirmedFactors(store, account).includes(kind);
+    if (isConfirmed && redeemProof(store, account, kind, proof)) return grantToken(store, account);
+    recordAuditEvent(store, account, 'login.refused', account.id);
+    throw new SandboxError(401, `invalid ${kind === 'webauthn' ? 'credential' : 'code'}; log in again`);
+  };
+}
+
+function redeemProof(store: Store, account: Account, kind: FactorKind, proof: string | Fields): boolean {
+  if (typeof proof !== 'string') return redeemAssertion(store, account, proof);
+  return kind === 'totp' ? redeemTotpCode(store, account, proof) : redeemCode(store, account, 'e-mail login', proof);
 }
 
 async function grantToken(store: Store, account: Account): Promise<SandboxResponse> {

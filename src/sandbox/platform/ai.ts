@@ -1,14 +1,24 @@
 import { recordAuditEvent } from '../audit.ts';
 import { textField } from '../fields.ts';
 import { enqueueJob, type SandboxJob, showJob } from '../jobs.ts';
-import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
+import { type AuthenticatedRequest, jsonBody, type SandboxRoute } from '../request.ts';
 import { dataResponse, requireFound, type SandboxResponse } from '../response.ts';
+import { SAMPLES } from '../samples.ts';
 import type { Store } from '../store.ts';
 
 /** Routes that analyse signed documents. */
 export const aiRoutes: readonly SandboxRoute[] = [
-  ['POST /api/ai/analyses', 'protected', requestAnalysis],
-  ['GET /api/ai/jobs/:id', 'protected', showJob('ai-analysis')],
+  [
+    'POST /api/ai/analyses',
+    'protected',
+    requestAnalysis,
+    {
+      summary: 'Analyse a document, with async=true in a job',
+      query: ['async'],
+      body: jsonBody({ document_uuid: SAMPLES.documentUuid }),
+    },
+  ],
+  ['GET /api/ai/jobs/:id', 'protected', showJob('ai-analysis'), { summary: 'Poll an analysis' }],
 ];
 
 /** Runs the analysis job. Its input is the uuid of a document. */

@@ -10,10 +10,21 @@ const STEP_ROWS = 500;
 /** The most rejected rows that are listed; all of them are counted. */
 const MAX_ERRORS = 1000;
 
+const CSV_EXAMPLE = 'name,email,phone\nMia Berg,mia.berg@partner.example,\n';
+
 /** Routes that import contacts from a CSV file with the columns `name`, `email` and, optionally, `phone`. */
 export const importRoutes: readonly SandboxRoute[] = [
-  ['POST /api/contacts/imports/csv', 'protected', startImport],
-  ['GET /api/contacts/imports/:id', 'protected', showJob('contacts-import')],
+  [
+    'POST /api/contacts/imports/csv',
+    'protected',
+    startImport,
+    {
+      summary: 'Import contacts in a job',
+      body: { 'text/csv': CSV_EXAMPLE, 'multipart/form-data': { file: CSV_EXAMPLE } },
+      status: 202,
+    },
+  ],
+  ['GET /api/contacts/imports/:id', 'protected', showJob('contacts-import'), { summary: 'Poll an import' }],
 ];
 
 interface ImportCount {
@@ -38,12 +49,24 @@ export function* importContacts(store: Store, job: SandboxJob): Generator<object
   } while (count.total < rows.length);
 }
 
-function startImport(request: AuthenticatedRequest): SandboxResponse {
+async function startImport(request: AuthenticatedRequest): Promise<SandboxResponse> {
   const type = request.headers['content-type'] ?? '';
-  if (type.startsWith('multipart/'))
-    throw new SandboxError(415, 'a form is not accepted; send the CSV file itself as the body');
-  if (request.body.trim() === '') throw new SandboxError(400, 'the CSV file is empty');
-  return enqueueJob(request, 'contacts-import', request.body);
+  const csv = /^multipart\//i.test(type) ? await readFormFile(request.body, type) : request.body;
+  if (csv.trim() === '') throw new SandboxError(400, 'the CSV file is empty');
+  return enqueueJob(request, 'contacts-import', csv);
+}
+
+/** Returns the only file of a form, or its only field, of any name. Throws 415 or 400 if there is not exactly one. */
+async function readFormFile(body: string, type: string): Promise<string> {
+  if (!/^multipart\/form-data *;/i.test(type)) throw new SandboxError(415, `send multipart/form-data, not "${type}"`);
+  const form = await new Response(body, { headers: { 'content-type': type } }).formData().catch(() => {
+    throw new SandboxError(400, 'the form is malformed');
+  });
+  const parts = form.values().toArray();
+  const files = parts.filter((part) => typeof part !== 'string');
+  const [csv, ...others] = files.length > 0 ? files : parts;
+  if (csv === undefined || others.length > 0) throw new SandboxError(400, 'send exactly one CSV file in the form');
+  return typeof csv === 'string' ? csv : csv.text();
 }
 
 type Row = Readonly<Record<string, string>>;

@@ -1,8 +1,9 @@
 import { createPublicKey, hash, verify } from 'node:crypto';
 import { download } from '../download.ts';
 import type { AuthenticatedRequest, SandboxRequest, SandboxRoute } from '../request.ts';
-import { listResource, type Resource, readResource } from '../resource.ts';
+import { LIST_QUERY, listResource, type Resource, readResource } from '../resource.ts';
 import { dataResponse, requireFound, type SandboxResponse } from '../response.ts';
+import { SAMPLES } from '../samples.ts';
 
 const DOCUMENTS: Resource = {
   table: 'document',
@@ -15,13 +16,38 @@ const CERTIFICATES: Resource = { table: 'certificate', columns: 'id, subject, ty
 
 /** Routes of signed documents. Downloads and verification need only a uuid, no token. */
 export const documentRoutes: readonly SandboxRoute[] = [
-  ['GET /api/v4/documents', 'protected', listResource(DOCUMENTS)],
-  ['GET /api/v4/documents/:id', 'protected', showDocument],
-  ['GET /api/v4/documents/:id/download', 'public', download('document')],
-  ['GET /api/v4/attachments/:id/download', 'public', download('attachment')],
-  ['GET /api/v4/verify/:id', 'public', verifyDocument],
-  ['GET /api/v1/certificates', 'protected', listResource(CERTIFICATES)],
-  ['GET /api/v1/certificates/:id/download', 'public', download('certificate')],
+  ['GET /api/v4/documents', 'protected', listResource(DOCUMENTS), { summary: 'List documents', query: LIST_QUERY }],
+  ['GET /api/v4/documents/:id', 'protected', showDocument, { summary: 'Read a document', id: SAMPLES.documentUuid }],
+  [
+    'GET /api/v4/documents/:id/download',
+    'public',
+    download('document'),
+    { summary: 'Download a document', id: SAMPLES.documentUuid },
+  ],
+  [
+    'GET /api/v4/attachments/:id/download',
+    'public',
+    download('attachment'),
+    { summary: 'Download an attachment', id: SAMPLES.attachmentUuid },
+  ],
+  [
+    'GET /api/v4/verify/:id',
+    'public',
+    verifyDocument,
+    { summary: 'Verify the signature of a document', id: SAMPLES.documentUuid },
+  ],
+  [
+    'GET /api/v1/certificates',
+    'protected',
+    listResource(CERTIFICATES),
+    { summary: 'List certificates', query: LIST_QUERY },
+  ],
+  [
+    'GET /api/v1/certificates/:id/download',
+    'public',
+    download('certificate'),
+    { summary: 'Download a certificate', id: SAMPLES.certificate },
+  ],
 ];
 
 function showDocument(request: AuthenticatedRequest): SandboxResponse {

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
 import { textField } from '../fields.ts';
 import { enqueueJob, type SandboxJob, showJob } from '../jobs.ts';
-import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
-import { addResource, listResource, type Resource, readResource } from '../resource.ts';
+import { type AuthenticatedRequest, jsonBody, type SandboxRoute } from '../request.ts';
+import { addResource, LIST_QUERY, listResource, type Resource, readResource } from '../resource.ts';
 import type { SandboxResponse } from '../response.ts';
+import { SAMPLES } from '../samples.ts';
 import type { Store } from '../store.ts';
 
 const FOLDERS: Resource = { table: 'edm_folder', columns: 'id, name', searchExpression: 'name' };
@@ -17,11 +18,30 @@ const DOCUMENTS: Resource = {
 
 /** Routes of electronic document management: texts in folders, and an export that lists the texts with their hashes. */
 export const edmRoutes: readonly SandboxRoute[] = [
-  ['GET /api/edm/folders', 'protected', listResource(FOLDERS)],
-  ['GET /api/edm/documents', 'protected', listResource(DOCUMENTS)],
-  ['POST /api/edm/documents', 'protected', create],
-  ['POST /api/edm/export', 'protected', startExport],
-  ['GET /api/edm/export/:id', 'protected', showJob('edm-export')],
+  ['GET /api/edm/folders', 'protected', listResource(FOLDERS), { summary: 'List folders', query: LIST_QUERY }],
+  [
+    'GET /api/edm/documents',
+    'protected',
+    listResource(DOCUMENTS),
+    { summary: 'List EDM documents', query: [...LIST_QUERY, 'folder_id'] },
+  ],
+  [
+    'POST /api/edm/documents',
+    'protected',
+    create,
+    {
+      summary: 'Add an EDM document',
+      body: jsonBody({ title: 'Letter', folder_id: SAMPLES.folderId, content: 'Dear Ada' }),
+      status: 201,
+    },
+  ],
+  [
+    'POST /api/edm/export',
+    'protected',
+    startExport,
+    { summary: 'Export a folder in a job', body: jsonBody({ folder_id: SAMPLES.folderId }), status: 202 },
+  ],
+  ['GET /api/edm/export/:id', 'protected', showJob('edm-export'), { summary: 'Poll an export' }],
 ];
 
 /** Runs the export job. Its input is the id of a folder; an empty input exports all folders of the company. */

@@ -1,11 +1,27 @@
 import { recordAuditEvent } from '../audit.ts';
 import { emailField, type Fields, textField } from '../fields.ts';
 import { type Mail, sendMail } from '../mail.ts';
-import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
+import { type AuthenticatedRequest, jsonBody, type SandboxRoute } from '../request.ts';
 import { SandboxError, type SandboxResponse, successResponse } from '../response.ts';
 
 /** Routes that send mail for a user. The mail goes to the outbox. */
-export const notificationRoutes: readonly SandboxRoute[] = [['POST /api/notifications/email', 'protected', notify]];
+export const notificationRoutes: readonly SandboxRoute[] = [
+  [
+    'POST /api/notifications/email',
+    'protected',
+    notify,
+    {
+      summary: 'Send a mail',
+      body: jsonBody({
+        email: 'ada.lind@partner.example',
+        subject: 'Please sign',
+        body: '<p>Hello Ada</p>',
+        attachments: [{ filename: 'hello.txt', content: 'aGVsbG8=' }],
+      }),
+      status: 202,
+    },
+  ],
+];
 
 function notify({ store, user, fields }: AuthenticatedRequest): SandboxResponse {
   const to = emailField(fields, 'email');

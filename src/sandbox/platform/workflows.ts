@@ -1,7 +1,8 @@
 import { emailField, textField } from '../fields.ts';
-import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
-import { addResource, listResource, type Resource, showResource } from '../resource.ts';
+import { type AuthenticatedRequest, jsonBody, type SandboxRoute } from '../request.ts';
+import { addResource, LIST_QUERY, listResource, type Resource, showResource } from '../resource.ts';
 import type { SandboxResponse } from '../response.ts';
+import { SAMPLES } from '../samples.ts';
 
 /** Signature workflows. A new workflow stays a draft, because nobody signs in the sandbox. */
 const WORKFLOWS: Resource = {
@@ -11,10 +12,29 @@ const WORKFLOWS: Resource = {
 };
 
 export const workflowRoutes: readonly SandboxRoute[] = [
-  ['GET /api/workflows', 'protected', listResource(WORKFLOWS)],
-  ['POST /api/workflows', 'protected', create],
-  ['GET /api/workflows/:id', 'protected', showResource(WORKFLOWS)],
-  ['GET /api/workflows/completed/documents/list', 'protected', listCompletedDocuments],
+  ['GET /api/workflows', 'protected', listResource(WORKFLOWS), { summary: 'List workflows', query: LIST_QUERY }],
+  [
+    'POST /api/workflows',
+    'protected',
+    create,
+    {
+      summary: 'Add a workflow',
+      body: jsonBody({ name: 'Sign the lease', signer_email: 'ada.lind@partner.example' }),
+      status: 201,
+    },
+  ],
+  [
+    'GET /api/workflows/:id',
+    'protected',
+    showResource(WORKFLOWS),
+    { summary: 'Read a workflow', id: SAMPLES.workflowId },
+  ],
+  [
+    'GET /api/workflows/completed/documents/list',
+    'protected',
+    listCompletedDocuments,
+    { summary: 'List the documents of completed workflows' },
+  ],
 ];
 
 function create(request: AuthenticatedRequest): SandboxResponse {

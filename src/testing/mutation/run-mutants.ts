@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { PlannedManifest } from '../../load.ts';
 import type { Environment } from '../../manifest/source.ts';
 import type { Finding } from '../../problem/finding.ts';
@@ -32,6 +33,8 @@ export interface MutationResult {
   readonly noticed: number;
   readonly unnoticed: readonly UnnoticedMutant[];
   readonly invisible: readonly InvisibleMutant[];
+  /** The number of changed manifests that were not tested, because the signal ended the run. */
+  readonly untested: number;
 }
 
 /** Called before each changed manifest is tested. */
@@ -42,12 +45,14 @@ export type OnProgress = (done: number, total: number) => void;
  * that no case notices, searches for a case that does.
  *
  * @param results of the original manifest; all passed
+ * @param signal ends the run; the result is then that of the changes before
  */
 export async function runMutants(
   testFile: TestFile,
   planned: PlannedManifest,
   results: readonly TestResult[],
   readFile: Environment['readFile'],
+  signal: AbortSignal,
   onProgress: OnProgress = () => {},
 ): Promise<MutationResult> {
   const run = new MutationRun(testFile, planned, results, readFile);
@@ -59,6 +64,9 @@ export async function runMutants(
   let noticed = 0;
   for (const { id, mutant } of mutantsOf(run.context)) {
     onProgress(done, total);
+    // Without a turn of the event loop, neither a timer nor a signal of the system would be noticed.
+    await setImmediate();
+    if (signal.aborted) break;
     done += 1;
     const result = await run.test(mutant);
     const finding = findingOf(id, mutant, planned.secrets);
@@ -67,7 +75,7 @@ export async function runMutants(
     else if (result !== undefined) invisible.push({ finding, ...result });
   }
   onProgress(done, total);
-  return { noticed, unnoticed, invisible };
+  return { noticed, unnoticed, invisible, untested: total - done };
 }
 
 /** Yields the changed manifests one at a time: those of a large manifest would not fit in memory together. */

@@ -69,6 +69,12 @@ describe('an invalid path', () => {
     ['/;x', '";x" is refused in every request\'s path, also with escapes; remove it'],
     ['/a;x', '"a;x" has characters that a path cannot contain; percent-encode them in upper case, as in %C3%A9'],
     ['/.%23a', '".%23a" is refused in every request\'s path; remove its escapes'],
+    ...['%E2%80%A5', '%E2%80%A5%3Bx', 'a%EF%BC%8Fb', 'a%EF%BC%852Fb', '%C2%AD', '%EF%BC%8E', 'a%EF%BC%BCb'].map(
+      (text): [string, string] => [
+        `/${text}`,
+        `servers that normalize Unicode read "${text}" as a slash, as dots or as nothing; write {name} for its segment`,
+      ],
+    ),
     ['/%C2%A0..', '"%C2%A0.." is refused in every request\'s path; remove its escapes'],
   ])('%s is refused with a message that says how to fix it', (path, message) => {
     expect(() => parsePattern(path)).toThrow(new PatternError(message));

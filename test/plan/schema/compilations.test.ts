@@ -1,7 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, expect, test, vi } from 'vitest';
 import { load } from '../../../src/load.ts';
 import { runToEnd } from '../../../src/plan/sliced-work.ts';
-import { loadText, manifestOf, repeat, violationsOf } from '../../manifest/support.ts';
+import { loadText, manifestOf, ROUTE, repeat, violationsOf } from '../../manifest/support.ts';
 
 const SCHEMAS = `schemas:
   Mail: { type: object, required: [to], properties: { to: { type: string } } }
@@ -93,4 +96,22 @@ test('a reload compiles the schemas that requests needed, and no others', async 
   await active?.routes[3]?.body?.validate?.(Buffer.from('3'));
   const next = load({ path: 'gateway.yaml', text }, READ_NOTHING, active).plan;
   expect([...(next?.compilations?.compiledContents ?? [])]).toEqual(['{"const":3}']);
+});
+
+test('a plan does not keep the plan before it in memory', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage: () => void = runInNewContext('gc');
+  const withParameter = ROUTE.replace('/api/contacts', "'/api/{id}'").replace(
+    ' }',
+    ', params: { properties: { id: { type: string } } } }',
+  );
+  const text = manifestOf('', withParameter);
+  let active = loadText(text).plan;
+  const compilations = new WeakRef(active?.compilations ?? expect.unreachable());
+  const next = load({ path: 'gateway.yaml', text }, READ_NOTHING, active).plan;
+  active = undefined;
+  await setImmediate();
+  collectGarbage();
+  expect(compilations.deref()).toBeUndefined();
+  expect(next?.routes[0]?.parameters?.validate('/api/a', '', [])).toEqual([]);
 });

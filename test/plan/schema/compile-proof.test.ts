@@ -1,8 +1,10 @@
 import '../../support/seed.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { load } from '../../../src/load.ts';
+import type { Plan } from '../../../src/plan/plan.ts';
 import { runToEnd } from '../../../src/plan/sliced-work.ts';
-import { bodyRoute, loadText, manifestOf } from '../../manifest/support.ts';
+import { bodyRoute, manifestOf } from '../../manifest/support.ts';
 
 const SHARED = ['A', 'B', 'default'];
 const PLACES = ['', '/properties/a', '/items', '/default', '/allOf/0', '/$defs/a', '/not', '/examples/0', '/enum/0'];
@@ -52,17 +54,23 @@ function fromKeys(keys: readonly string[], content: fc.Arbitrary<unknown>): Reco
   return Object.fromEntries(keys.map((key) => [key, content]));
 }
 
-function loadSchemas(schemas: Record<string, unknown>, body: unknown) {
-  return loadText(manifestOf(`schemas: ${JSON.stringify(schemas)}\n`, bodyRoute(JSON.stringify(body))));
+function loadSchemas(schemas: Record<string, unknown>, body: unknown, previous?: Plan) {
+  const text = manifestOf(`schemas: ${JSON.stringify(schemas)}\n`, bodyRoute(JSON.stringify(body)));
+  return load({ path: 'gateway.yaml', text }, { env: {}, readFile: () => expect.unreachable() }, previous);
 }
+
+function named(shared: readonly unknown[]): Record<string, unknown> {
+  return Object.fromEntries(SHARED.map((key, index) => [key, shared[index]]));
+}
+
+const sharedSchemas = fc.array(schema, { minLength: SHARED.length, maxLength: SHARED.length });
 
 describe('a schema of a manifest that loads', () => {
   test('compiles when a request first needs it', () => {
     let count = 0;
-    const manifest = fc.tuple(fc.array(schema, { minLength: SHARED.length, maxLength: SHARED.length }), schema);
     fc.assert(
-      fc.property(manifest, ([shared, body]) => {
-        const { plan } = loadSchemas(Object.fromEntries(SHARED.map((key, index) => [key, shared[index]])), body);
+      fc.property(sharedSchemas, schema, (shared, body) => {
+        const { plan } = loadSchemas(named(shared), body);
         if (plan?.compilations === undefined) return;
         count += 1;
         runToEnd(plan.compilations.compileAhead(Number.POSITIVE_INFINITY));
@@ -70,6 +78,31 @@ describe('a schema of a manifest that loads', () => {
       { numRuns: Number(process.env['RUNS'] ?? 1_000) },
     );
     expect(count).toBeGreaterThan(20);
+  });
+
+  test('has the same problems beside a plan with equal schemas, whatever its shared schemas are', () => {
+    let count = 0;
+    fc.assert(
+      fc.property(sharedSchemas, sharedSchemas, schema, (before, shared, body) => {
+        for (const schemas of [{}, named(before)]) {
+          const { plan } = loadSchemas(schemas, body);
+          if (plan === undefined) continue;
+          count += 1;
+          const { problems } = loadSchemas(named(shared), body, plan);
+          expect(problems).toEqual(loadSchemas(named(shared), body).problems);
+        }
+      }),
+      { numRuns: Number(process.env['RUNS'] ?? 200) },
+    );
+    expect(count).toBeGreaterThan(20);
+  });
+
+  test('is checked again beside an equal one if it refers to a schema that changed', () => {
+    const body = { $ref: '#/schemas/A' };
+    const { plan } = loadSchemas({ A: { type: 'string' } }, body);
+    expect(loadSchemas({ A: { type: 'string' } }, body, plan).problems).toEqual([]);
+    expect(loadSchemas({ B: { type: 'string' } }, body, plan).plan).toBeUndefined();
+    expect(loadSchemas({ A: body }, body, plan).plan).toBeUndefined();
   });
 
   test.each([

@@ -37,7 +37,7 @@ describe('a mistake in a shared schema', () => {
     expect(problemsOf(text)).toEqual([expect.stringMatching(expected)]);
   });
 
-  test('is reported with the line of the file that has it', () => {
+  test('in a file is reported at its place in the file, with the reference to it', () => {
     const files: Record<string, string> = {
       'a.yaml': '$ref: b.yaml#/$defs/B\n',
       'b.yaml': '$defs:\n  B:\n    maxLenght: 5\n',
@@ -47,13 +47,19 @@ describe('a mistake in a shared schema', () => {
       '',
       bodyRoute('{ $ref: a.yaml }') + bodyRoute('{ $ref: a.yaml }').replaceAll('contacts', 'b'),
     );
-    const { problems } = load(
-      { path: 'gateway.yaml', text: text.replace('upstream: b', 'upstream: contacts') },
+    const { problems, sources } = load(
+      { path: 'deploy/gateway.yaml', text: text.replace('upstream: b', 'upstream: contacts') },
       { env: {}, readFile },
     );
-    expect(problems.filter(({ rule }) => rule === 'body-schema').map(({ message }) => message)).toEqual([
-      'in b.yaml at line 3 (/$defs/B/maxLenght): "maxLenght" is not a keyword of JSON Schema; did you mean "maxLength"?',
-    ]);
+    const [problem, ...others] = problems.filter(({ rule }) => rule === 'body-schema');
+    expect(others).toEqual([]);
+    expect(problem).toMatchObject({
+      file: 'deploy/b.yaml',
+      range: { line: 3, column: 5 },
+      message: '"maxLenght" is not a keyword of JSON Schema; did you mean "maxLength"?',
+      related: { file: 'deploy/gateway.yaml', range: { line: 5 }, message: 'the reference to this file' },
+    });
+    expect(sources.find(({ path }) => path === 'deploy/b.yaml')?.text).toBe(files['b.yaml']);
   });
 });
 

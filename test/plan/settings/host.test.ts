@@ -18,6 +18,9 @@ const VALID = [
   'a1',
   '1a.b2',
   'xn--mnchen-3ya',
+  '1.2.example',
+  '127.0.0.1.nip.io',
+  '1.0.0.internal',
   'a'.repeat(63),
 ];
 
@@ -31,6 +34,10 @@ const INVALID = [
   '127.0.0.01',
   'a.1',
   '127.0.0.1.',
+  '127.0.0.x',
+  '10.0.0.1O',
+  '192.168.178.l',
+  '192.168.178.123a',
   '[::g]',
   '[1::2::3]',
   '[]',
@@ -69,6 +76,7 @@ describe('a host that no connection can use is an error at its place', () => {
   it.each([
     ["listen: '[1.2.3.4]:80'\n", '4:9 address this is not an IPv6 address'],
     ["listen: '999.1.1.1:80'\n", '4:9 address this is not an IPv4 address, which is four numbers from 0 to 255'],
+    ["listen: '127.0.0.x:80'\n", '4:9 address this is not an IPv4 address, which is four numbers from 0 to 255'],
     ["admin: '[fe80::1]:80'\n", '4:8 address a link-local address needs a zone, and a manifest cannot contain one'],
     [
       "listen: 'a..b:80'\n",

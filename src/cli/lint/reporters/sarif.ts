@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Severity } from '../../../problem/finding.ts';
-import type { Problem, Range } from '../../../problem/problem.ts';
+import type { Range, Severity } from '../../../problem/finding.ts';
+import type { Problem } from '../../../problem/problem.ts';
 import { type LintReport, type Reporter, ruleUri, toJson, withFingerprints } from './lint-report.ts';
 
 const LEVELS = { error: 'error', warning: 'warning', info: 'note' } as const satisfies Record<Severity, string>;

@@ -9,7 +9,7 @@ export const stylish: Reporter = ({ sources, problems, maxProblems }, colour) =>
   const parts = sources.map(({ path }) => {
     const inFile = groups.filter(({ first }) => first.file === path);
     const locations = inFile.map(({ first: { range } }) => `${range.line}:${range.column}`);
-    const width = Math.max(0, ...locations.map(({ length }) => length));
+    const width = locations.reduce((widest, { length }) => Math.max(widest, length), 0);
     const lines = inFile.map(({ first: { severity, message, rule }, others }, index) => {
       const location = paint((locations[index] ?? '').padEnd(width), 'dim', colour);
       const level = paint(severity.padEnd('warning'.length), STYLES[severity], colour);

@@ -1,0 +1,91 @@
+/**
+ * The health check of the container image: exits with 0 if the gateway, or the process with the id of the argument, accepts and
+ * closes a connection. It runs every few seconds, so it loads neither a library nor the manifest, and it needs no admin API.
+ *
+ *     node container-health.js [PID]
+ */
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { connect } from 'node:net';
+
+interface SocketAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+const CONTAINER_PID = '1';
+const TIMEOUT_MS = 2_000;
+/** The state of a listener in /proc/net/tcp. */
+const LISTEN_STATE = '0A';
+
+const pid = process.argv[2] ?? CONTAINER_PID;
+try {
+  // With `docker run --init` the gateway is a child of process 1.
+  const address = [pid, ...childrenOf(pid)].map(findListener).find((found) => found !== undefined);
+  if (address === undefined) finish(1, `process ${pid} listens on no port`);
+  else probe(address);
+} catch (error) {
+  finish(1, error instanceof Error ? error.message : String(error));
+}
+
+/** Closes a connection without a request, which the gateway neither logs nor counts, and waits until the gateway closes it too. */
+function probe({ host, port }: SocketAddress): void {
+  const socket = connect({ host, port, allowHalfOpen: true, timeout: TIMEOUT_MS });
+  socket.end();
+  socket.resume();
+  socket.on('end', () => finish(0, 'alive'));
+  socket.on('timeout', () => finish(1, `no response from port ${port} within ${TIMEOUT_MS / 1_000} s`));
+  socket.on('error', ({ message }) => finish(1, message));
+}
+
+function finish(code: 0 | 1, message: string): void {
+  process.stdout.write(`${message}\n`, () => process.exit(code));
+}
+
+function childrenOf(parent: string): string[] {
+  try {
+    return readFileSync(`/proc/${parent}/task/${parent}/children`, 'latin1').split(' ').filter(Boolean);
+  } catch {
+    // Some kernels do not list children.
+    return [];
+  }
+}
+
+/** Returns the address of the first listener that a process opened. */
+function findListener(process: string): SocketAddress | undefined {
+  const listeners = new Map([...listenersIn(process, 'tcp'), ...listenersIn(process, 'tcp6')]);
+  const descriptors = readdirSync(`/proc/${process}/fd`).sort((one, other) => Number(one) - Number(other));
+  for (const descriptor of descriptors) {
+    const address = listeners.get(readSocket(`/proc/${process}/fd/${descriptor}`));
+    if (address !== undefined) return address;
+  }
+  return undefined;
+}
+
+function readSocket(path: string): string {
+  try {
+    return /^socket:\[(\d+)\]$/.exec(readlinkSync(path))?.[1] ?? '';
+  } catch {
+    // The process has closed it.
+    return '';
+  }
+}
+
+/** Returns the listeners in the network namespace of a process, by the inode of their sockets. */
+function listenersIn(process: string, protocol: 'tcp' | 'tcp6'): [inode: string, SocketAddress][] {
+  const rows = readFileSync(`/proc/${process}/net/${protocol}`, 'latin1').trim().split('\n').slice(1);
+  return rows
+    .map((row) => row.trim().split(/\s+/))
+    .filter((columns) => columns[3] === LISTEN_STATE)
+    .map((columns) => [columns[9] ?? '', parseAddress(columns[1] ?? '')]);
+}
+
+/** Parses an address of /proc/net/tcp: hexadecimal, in words of four bytes, the lowest byte of each first. */
+function parseAddress(text: string): SocketAddress {
+  const [words = '', port = ''] = text.split(':');
+  const bytes = (words.match(/.{8}/g) ?? []).flatMap((word) => (word.match(/../g) ?? []).reverse());
+  const isAny = bytes.every((byte) => byte === '00');
+  const isIpv4 = bytes.length === 4;
+  const ipv4 = isAny ? '127.0.0.1' : bytes.map((byte) => Number.parseInt(byte, 16)).join('.');
+  const ipv6 = isAny ? '::1' : (bytes.join('').match(/.{4}/g) ?? []).join(':');
+  return { host: isIpv4 ? ipv4 : ipv6, port: Number.parseInt(port, 16) };
+}

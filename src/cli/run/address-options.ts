@@ -1,0 +1,40 @@
+import type { AddressOverrides } from '../../manifest/source.ts';
+import { findAddressError } from '../../plan/settings/address.ts';
+import { type Options, UsageError } from '../terminal.ts';
+
+/** The options that replace addresses of the manifest. */
+export const ADDRESS_OPTIONS = {
+  listen: {
+    type: 'string',
+    valueName: 'ADDRESS',
+    summary: 'accept clients on this host and port; replaces "listen" of the manifest',
+  },
+  admin: {
+    type: 'string',
+    valueName: 'ADDRESS',
+    summary: 'serve the admin API on this host and port; replaces the address in "admin" of the manifest',
+  },
+} as const satisfies Options;
+
+type AddressKey = keyof typeof ADDRESS_OPTIONS;
+
+/** Returns the overrides that the options name. Throws a `UsageError` for an invalid address. */
+export function readOverrides(values: Readonly<Partial<Record<AddressKey, string | undefined>>>): AddressOverrides {
+  const overrides: Partial<Record<AddressKey, string>> = {};
+  for (const key of Object.keys(ADDRESS_OPTIONS) as AddressKey[]) {
+    const address = values[key];
+    if (address === undefined) continue;
+    const error = findAddressError(address);
+    if (error !== undefined) throw new UsageError(`--${key} ${address}: ${error}`);
+    overrides[key] = address;
+  }
+  return overrides;
+}
+
+/** Returns a note for each override: a problem at this place of the manifest is about the address of the option. */
+export function formatOverrides(overrides: AddressOverrides): string {
+  const notes = Object.entries(overrides).map(
+    ([key, address]) => `--${key} ${address} replaces the address of "${key}" in the manifest\n`,
+  );
+  return notes.join('');
+}

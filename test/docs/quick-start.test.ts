@@ -1,0 +1,93 @@
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli, startCli } from '../support/cli.ts';
+import { freePort } from '../support/free-port.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const section = readme.split('### Your own service\n')[1]?.split('\n### ')[0] ?? '';
+const [pack = '', serve = '', call = ''] = [...section.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(
+  ([, text = '']) => text,
+);
+const packageJson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+let upstream: Upstream;
+beforeAll(async () => {
+  upstream = await startUpstream((_request, response) => response.end('my service'));
+});
+afterAll(() => upstream.close());
+
+/** Returns commands with the address of a service that exists, and a free port in place of that of the gateway. */
+const withAddresses = (commands: string, port: number) =>
+  commands.replaceAll('http://127.0.0.1:3000', upstream.url).replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`);
+
+/** Runs the last command of the quick start and returns its output. */
+const request = async (port: number) => (await promisify(execFile)('sh', ['-c', withAddresses(call, port)])).stdout;
+
+describe('the quick start for a service', () => {
+  it('names the version of the package and of Node', () => {
+    expect(serve).toContain(`npm install node@${packageJson.devDependencies.node} `);
+    expect(serve).toContain(`/signing-gateway-${packageJson.version}.tgz\n`);
+  });
+
+  it('has commands that lead to a response of the service', async () => {
+    const port = await freePort();
+    const folder = temporaryFolder('quick-start');
+    const env = { LISTEN: `127.0.0.1:${port}`, ADMIN: '127.0.0.1:0' };
+    const commands = [...withAddresses(serve, port).matchAll(/^npx signing-gateway (.*)$/gm)].map(
+      ([, args = '']) => args,
+    );
+    const [init = '', dev = '', ...others] = commands;
+    expect(others).toEqual([]);
+    expect(await runCli(init.split(' '), folder, env)).toMatchObject({
+      code: 0,
+      err: expect.stringContaining(`${upstream.url} responds to GET / with 200.`),
+    });
+    const cli = startCli(dev.split(' '), folder, env);
+    await cli.waitFor(/is served at/);
+    const output = await request(port);
+    cli.child.kill('SIGINT');
+    expect((await cli.result).code).toBe(0);
+    expect(output).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nmy service$/);
+  });
+});
+
+// Creates the package and installs it from a registry, which takes half a minute.
+describe.runIf(process.env['IMAGE_STEPS'] === '1')('the quick start with the package', () => {
+  it('leads to a response of the service in an empty folder', { timeout: 480_000 }, async () => {
+    const port = await freePort();
+    const base = temporaryFolder('quick-start', { 'signing-gateway/empty': '', 'mine/empty': '' });
+    const folder = join(base, 'mine');
+    expect(pack).toBe('npm ci\nnpm pack\n');
+    execFileSync('npm', ['pack', '--pack-destination', join(base, 'signing-gateway')], { cwd: root, stdio: 'pipe' });
+    // `npm test` names its own folders in these variables.
+    const inherited = Object.entries(process.env).filter(([name]) => !/^(?:npm_|INIT_CWD$)/.test(name));
+    const env = { ...Object.fromEntries(inherited), LISTEN: `127.0.0.1:${port}`, ADMIN: '127.0.0.1:0' };
+    // The commands get a process group, so that the signal reaches each of them, as Ctrl+C does.
+    const child = spawn('sh', ['-ec', withAddresses(serve, port)], {
+      cwd: folder,
+      env,
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const ended = once(child, 'exit');
+    let text = '';
+    const { promise: serving, resolve } = Promise.withResolvers<void>();
+    child.stderr.on('data', (chunk) => {
+      text += chunk;
+      if (text.includes('is served at')) resolve();
+    });
+    await Promise.race([serving, ended]);
+    const output = await request(port);
+    process.kill(-(child.pid ?? 0), 'SIGINT');
+    await ended;
+    expect(output, text).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nmy service$/);
+  });
+});
