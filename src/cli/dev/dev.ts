@@ -6,7 +6,6 @@ import { MANIFEST_OPTIONS, parseSingleManifestArguments } from '../manifest-file
 import { ADDRESS_OPTIONS, readOverrides } from '../run/address-options.ts';
 import { loadForServing, serveFile } from '../run/run.ts';
 import { CommandError, type Options, UsageError, type Verb } from '../terminal.ts';
-import { welcome } from './welcome.ts';
 
 const DATABASE = '.sandbox/sandbox.db';
 const FOLDER = dirname(DATABASE);
@@ -37,6 +36,7 @@ export const dev: Verb = {
     const overrides = readOverrides(values);
     // Imported lazily: the completion script loads every verb, and the sandbox needs a newer version of Node.
     const { findNeededServices, startServices, withPlaceholders } = await import('./local-services.ts');
+    const { welcome } = await import('./welcome.ts');
     const ports = readPorts(values['sandbox-ports']);
     const jobTimeMs = readJobTime(values['job-time']);
     // Loaded before anything starts: an invalid manifest leaves no folder behind, and a valid one says which services it needs.
