@@ -1,12 +1,13 @@
 /**
- * Generates code from the schemas of the manifest and of test files: types, and validators that are compiled ahead of time
- * (compiling at startup takes 75 times as long as loading). `npm run generate` runs this file. A test fails if the generated
- * files in the repository are out of date.
+ * Completes the schemas of the manifest and of test files for editors, and generates code from them: types, and validators that
+ * are compiled ahead of time (compiling at startup takes 75 times as long as loading). `npm run generate` runs this file. A test
+ * fails if the generated files in the repository are out of date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { compile } from 'json-schema-to-typescript';
+import { addEditorKeywords, toValidationSchema } from './editor-keywords.ts';
 
 interface GeneratedLanguage {
   /** A file of the folder `schema`. */
@@ -36,7 +37,9 @@ const LANGUAGES: readonly GeneratedLanguage[] = [
 export async function generate(): Promise<Record<string, string>> {
   const files: Record<string, string> = {};
   for (const { schema, type, ...names } of LANGUAGES) {
-    const text = readFileSync(new URL(`../schema/${schema}`, import.meta.url), 'utf8');
+    const path = `../schema/${schema}`;
+    files[path] = addEditorKeywords(readFileSync(new URL(path, import.meta.url), 'utf8'));
+    const text = JSON.stringify(toValidationSchema(JSON.parse(files[path])));
     const banner = `// Made from schema/${schema} by \`npm run generate\`. Do not edit.\n`;
     files[names.types] = banner + (await generateTypes(text, type));
     files[names.validator] = banner + generateValidator(text);

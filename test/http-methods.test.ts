@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { CONTENT_METHODS, HTTP_METHODS, IDEMPOTENT_METHODS, sortMethods } from '../src/http-methods.ts';
-
-const schema = JSON.parse(readFileSync(new URL('../schema/gateway.schema.json', import.meta.url), 'utf8'));
+import { manifestSchema } from './support/manifest-schema.ts';
 
 test('the methods are those of the schema', () => {
-  expect(HTTP_METHODS).toEqual(schema.$defs.Method.enum.toSorted());
+  expect(HTTP_METHODS).toEqual(manifestSchema.$defs?.['Method']?.enum?.toSorted());
 });
 
 test('every list of methods is a part of all methods', () => {

@@ -66,30 +66,25 @@ export async function main(
     terminal.out(text);
     return 0;
   };
-  const fail = (message: string, usage = ''): ExitCode => {
-    terminal.err(`signing-gateway: ${message}\n${usage === '' ? '' : `\n${usage}`}`);
+  const fail = (message: string, more = ''): ExitCode => {
+    terminal.err(`signing-gateway: ${message}\n${more}`);
     return 2;
   };
+  const helpHint = (command = '') => `Run "signing-gateway ${command}--help" for the usage.\n`;
   if (name === '--version' || name === '-v') return print(`${version}\n`);
   if (name === '--help' || name === '-h' || name === 'help') return print(formatHelp());
-  if (name === '') return fail('name a command', formatHelp());
+  if (name === '') return fail('name a command', `\n${formatHelp()}`);
   const entry = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
-  if (entry === undefined)
-    return fail(`unknown command "${name}"${suggestion(name, Object.keys(VERBS))}`, formatHelp());
+  if (entry === undefined) return fail(`unknown command "${name}"${suggestion(name, Object.keys(VERBS))}`, helpHint());
   const verb = await entry.load();
-  const usage = formatUsage(verb, entry.summary);
-  if (args.includes('--help') || args.includes('-h')) return print(usage);
+  if (args.includes('--help') || args.includes('-h')) return print(formatUsage(verb, entry.summary));
   try {
     return await verb.run(terminal);
   } catch (error) {
     if (error instanceof CommandError) return fail(error.message);
-    if (error instanceof UsageError || isArgumentError(error)) return fail((error as Error).message, usage);
+    if (error instanceof UsageError) return fail(error.message, helpHint(`${name} `));
     throw error;
   }
-}
-
-function isArgumentError(error: unknown): boolean {
-  return error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
 }
 
 function formatHelp(): string {

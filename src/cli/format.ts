@@ -6,9 +6,10 @@ import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { Auth } from '../plan/tokens/auth.ts';
 import { createCodeFramer } from '../problem/code-frame.ts';
-import { type Range, SEVERITY_RANKS, type Severity } from '../problem/finding.ts';
+import type { Range, Severity } from '../problem/finding.ts';
 import { printable } from '../problem/printable.ts';
 import type { Problem } from '../problem/problem.ts';
+import { DEFAULT_MAX_PROBLEMS, groupProblems } from './problem-groups.ts';
 
 export const STYLES = { error: 'red', warning: 'yellow', info: 'cyan' } as const satisfies Record<Severity, Style>;
 
@@ -18,34 +19,26 @@ export function paint(text: string, style: Style, colour: boolean): string {
   return colour ? styleText(style, text, { validateStream: false }) : text;
 }
 
-/** Nobody reads more at once, and the frames of 100,000 problems have 50 MB. */
-const MAX_SHOWN_PROBLEMS = 500;
-
 /**
- * Formats problems for a person, in reading order. Each one begins with `file:line:column`. Of very many, shows the most severe
- * ones, and says how many more there are.
+ * Formats problems for a person, in reading order. Each one begins with `file:line:column`. Equal problems are grouped. Of very
+ * many, shows the most severe ones, and says how many more there are.
  *
+ * @param max the largest number of groups
  * @param texts the text of the file that has the problems, or the sources of all files; code frames quote from it
  */
 export function formatProblems(
   problems: readonly Problem[],
   texts: string | readonly Source[],
   colour: boolean,
+  max = DEFAULT_MAX_PROBLEMS,
 ): string {
   const frameOf = createCodeFramer(problems, texts);
-  const shown = mostSevere(problems);
-  const parts = shown.map((problem) => `${formatProblem(problem, frameOf(problem), colour)}\n`);
-  const more = problems.length - shown.length;
-  if (more > 0) parts.push(`and ${pluralize(more, 'more problem')}, which are not more severe\n`);
-  return parts.join('\n');
-}
-
-/** Returns the problems that are shown, in their order. */
-function mostSevere(problems: readonly Problem[]): readonly Problem[] {
-  if (problems.length <= MAX_SHOWN_PROBLEMS) return problems;
-  const bySeverity = problems.toSorted((a, b) => SEVERITY_RANKS[b.severity] - SEVERITY_RANKS[a.severity]);
-  const shown = new Set(bySeverity.slice(0, MAX_SHOWN_PROBLEMS));
-  return problems.filter((problem) => shown.has(problem));
+  const { groups, omitted } = groupProblems(problems, max);
+  const parts = groups.map(({ first, others }) => {
+    const text = `${formatProblem(first, frameOf(first), colour)}\n`;
+    return others === '' ? text : `${text}  ${paint(others, 'dim', colour)}\n`;
+  });
+  return [...parts, ...(omitted === '' ? [] : [`${omitted}\n`])].join('\n');
 }
 
 function formatProblem(problem: Problem, frame: string, colour: boolean): string {

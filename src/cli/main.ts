@@ -8,7 +8,9 @@ import module from 'node:module';
 import { constants } from 'node:os';
 import type { ExitCode, Terminal } from './terminal.ts';
 
-const MIN_NODE_VERSION = 26;
+/** The verbs that serve use parts of Node that older versions do not have. */
+const MIN_NODE_VERSION = 22;
+const MIN_SERVING_NODE_VERSION = 26;
 /** Added to the number of a signal, this is the exit code of a process that the signal ended, as in shells. */
 const SIGNAL_EXIT_BASE = 128;
 /** Time limit for the last write to standard error, whose reader may have stalled. */
@@ -71,10 +73,13 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 // Without a listener, a full disk or a closed pipe would end the process.
 process.stderr.on('error', () => undefined);
 
-if (Number.parseInt(process.versions.node, 10) < MIN_NODE_VERSION) {
-  process.stderr.write(
-    `signing-gateway: Node ${process.versions.node} is too old; use Node ${MIN_NODE_VERSION} or later\n`,
-  );
+const nodeVersion = Number.parseInt(process.versions.node, 10);
+if (nodeVersion < (isServing ? MIN_SERVING_NODE_VERSION : MIN_NODE_VERSION)) {
+  const remedy =
+    nodeVersion < MIN_NODE_VERSION
+      ? `use Node ${MIN_NODE_VERSION} or later, and for "run" and "dev" ${MIN_SERVING_NODE_VERSION} or later`
+      : `use Node ${MIN_SERVING_NODE_VERSION} or later for "run" and "dev"; the other commands run on this version`;
+  process.stderr.write(`signing-gateway: Node ${process.versions.node} is too old; ${remedy}\n`);
   process.exit(2);
 }
 
@@ -167,8 +172,13 @@ function createTerminal(args: readonly string[]): Terminal {
   };
 }
 
-/** True if the stream shows colour. See https://no-color.org for NO_COLOR. */
+/**
+ * True if the stream shows colour. FORCE_COLOR has precedence over NO_COLOR, as in Node. See https://force-color.org and
+ * https://no-color.org.
+ */
 function hasColour(stream: NodeJS.WriteStream): boolean {
+  const forced = process.env['FORCE_COLOR'];
+  if (forced) return forced !== '0' && forced !== 'false';
   return stream.isTTY === true && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb';
 }
 

@@ -1,9 +1,9 @@
 import { relative, resolve, sep } from 'node:path';
-import { parseArgs } from 'node:util';
 import { type LoadResult, load } from '../load.ts';
 import { decodeText } from '../manifest/decode-text.ts';
 import { createFileEnvironment, readText, readUpToLimit } from '../manifest/file-environment.ts';
 import { describeFileError, type Environment, fileErrorCode, MAX_FILE_BYTES, type Source } from '../manifest/source.ts';
+import { parseArguments } from './parse-arguments.ts';
 import { CommandError, type Options, UsageError } from './terminal.ts';
 
 export const DEFAULT_MANIFEST = 'gateway.yaml';
@@ -35,7 +35,7 @@ export function parseSingleManifestArguments<Own extends Options>(
 
 /** Parses the arguments of a verb that reads manifests. `tokens` keeps the order of the options. */
 export function parseManifestArguments<Own extends Options>(args: readonly string[], options: Own) {
-  const { values, positionals, tokens } = parseArgs({
+  const { values, positionals, tokens } = parseArguments({
     args: [...args],
     allowPositionals: true,
     tokens: true,

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { parseArguments } from './parse-arguments.ts';
 import { type Options, UsageError, type Verb } from './terminal.ts';
 
 /** The folder of the schemas. It has the same relative path from `src/cli` and from `dist/cli`. */
@@ -16,7 +16,7 @@ export const schema: Verb = {
   choices: [],
   examples: ['signing-gateway schema > gateway.schema.json', 'signing-gateway schema --report'],
   async run({ args, out }) {
-    const { values } = parseArgs({ args: [...args], options: OPTIONS });
+    const { values } = parseArguments({ args: [...args], options: OPTIONS });
     if (values.tests && values.report) throw new UsageError('--tests and --report exclude each other; remove one');
     const name = values.tests ? 'gateway-test' : values.report ? 'lint-report' : 'gateway';
     out(readFileSync(new URL(`${name}.schema.json`, SCHEMA_FOLDER), 'utf8'));

@@ -48,13 +48,13 @@ export type Options = Readonly<Record<string, Option>>;
 export interface Verb {
   readonly usage: string;
   readonly options?: Options;
-  /** The words that are valid as arguments. Default: file names. */
+  /** The words that are valid as the first argument. Default: file names. */
   readonly choices?: readonly string[];
   readonly examples: readonly string[];
   readonly run: (terminal: Terminal) => Promise<ExitCode>;
 }
 
-/** The command line is invalid. The message says what to type, and the usage follows it. */
+/** The command line is invalid. The message says what to type. */
 export class UsageError extends Error {}
 
 /** The command failed for a reason other than the manifest, such as an unreadable file. */

@@ -1,4 +1,4 @@
-import { open, stat } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { type Hosts, parseHosts } from './hosts-file.ts';
 import { parseResolvConf, type ResolvConf } from './resolv-conf.ts';
 
@@ -84,12 +84,15 @@ async function fileVersionOf(path: string): Promise<string> {
 }
 
 async function readBeginning(path: string): Promise<string> {
+  let file: FileHandle | undefined;
   try {
-    await using file = await open(path);
+    file = await open(path);
     const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(MAX_BYTES), 0, MAX_BYTES, 0);
     const text = buffer.toString('utf8', 0, bytesRead);
     return bytesRead < MAX_BYTES ? text : text.slice(0, text.lastIndexOf('\n') + 1);
   } catch {
     return '';
+  } finally {
+    await file?.close();
   }
 }

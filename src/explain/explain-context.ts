@@ -5,7 +5,6 @@ import type { OfflineOutcome } from '../offline/offline-gateway.ts';
 import type { OfflineRequest } from '../offline/request-bytes.ts';
 import type { CallerClaims } from '../offline/stub-verifier.ts';
 import type { Route } from '../plan/route-definition.ts';
-import { didYouMean } from '../problem/did-you-mean.ts';
 import type { Path } from '../problem/finding.ts';
 import type { ExplainedRefusal } from './explanation.ts';
 
@@ -27,8 +26,8 @@ export interface ExplainContext {
   readonly routePath: Path;
   /** The methods of the routes that match the path. */
   readonly allowedMethods: readonly string[];
-  /** The path of a route that resembles the requested one. */
-  readonly nearestPath: string | undefined;
+  /** The routes whose paths resemble the requested one, if it matches none. The nearest comes first. */
+  readonly nearRoutes: readonly Route[];
   readonly upstreamUrl: string | undefined;
 }
 
@@ -38,6 +37,7 @@ export function createExplainContext(
   claims: CallerClaims | undefined,
   outcome: OfflineOutcome,
   upstreamUrl: string | undefined,
+  nearRoutes: readonly Route[],
 ): ExplainContext {
   const { plan, manifest } = planned;
   const { record, upstreamRequest } = outcome;
@@ -57,14 +57,7 @@ export function createExplainContext(
     entry: manifest.routes[index],
     routePath: ['routes', index],
     allowedMethods: record.path === undefined ? [] : plan.router.allowedMethods(path),
-    // With thousands of routes, the search takes longer than the request.
-    nearestPath:
-      record.route === undefined
-        ? didYouMean(
-            path,
-            plan.routes.map(({ path }) => path),
-          )
-        : undefined,
+    nearRoutes,
     upstreamUrl,
   };
 }

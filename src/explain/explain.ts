@@ -9,7 +9,15 @@ import { runToEnd, type SlicedWork } from '../plan/sliced-work.ts';
 import type { Path } from '../problem/finding.ts';
 import { createExplainContext, type ExplainContext } from './explain-context.ts';
 import { explainUpstreamRequest } from './explain-upstream-request.ts';
-import type { CandidateRoute, Explanation, ExplanationLocation, ExplanationStep, MatchedRoute } from './explanation.ts';
+import type {
+  CandidateRoute,
+  Explanation,
+  ExplanationLocation,
+  ExplanationStep,
+  MatchedRoute,
+  NearRoute,
+} from './explanation.ts';
+import { findNearRoutes } from './near-routes.ts';
 import { findSkippedRoutes } from './skipped-routes.ts';
 import { STEP_OF_REFUSAL, STEPS } from './steps.ts';
 
@@ -34,7 +42,9 @@ export async function explain(
   const send = createOfflineGateway(planned.plan, tokens);
   const outcome = await send({ ...request, headers: [...request.headers, ...authorization] });
   const upstream = explainUpstreamRequest(planned, outcome);
-  const context = createExplainContext(planned, request, claims, outcome, upstream?.url);
+  const { path = '', refusal } = outcome.record;
+  const near = refusal?.code === 'route_unknown' ? await run(findNearRoutes(planned.plan.routes, path)) : [];
+  const context = createExplainContext(planned, request, claims, outcome, upstream?.url, near);
   return {
     version: 1,
     manifest: planned.document.file,
@@ -45,6 +55,7 @@ export async function explain(
     steps: stepsOf(context),
     route: context.route === undefined ? null : matchedRoute(context, context.route),
     candidates: await run(candidatesOf(context)),
+    near: near.map((route) => describeRoute(context, route)),
     upstream: upstream ?? null,
   };
 }
@@ -96,19 +107,15 @@ function* candidatesOf(context: ExplainContext): SlicedWork<CandidateRoute[]> {
   const { path } = outcome.record;
   if (path === undefined) return [];
   const skipped = yield* findSkippedRoutes(planned.plan, request.method, path, winner);
-  return skipped.map(({ route, reason, otherRoute }) => {
-    const {
-      pointer: _pointer,
-      column: _column,
-      ...location
-    } = locationOf(context, ['routes', planned.plan.routes.indexOf(route)]);
-    return {
-      id: route.id,
-      methods: route.methods,
-      path: route.path,
-      ...location,
-      reason,
-      otherRoute: otherRoute?.id ?? null,
-    };
-  });
+  return skipped.map(({ route, reason, otherRoute }) => ({
+    ...describeRoute(context, route),
+    reason,
+    otherRoute: otherRoute?.id ?? null,
+  }));
+}
+
+function describeRoute(context: ExplainContext, route: Route): NearRoute {
+  const index = context.planned.plan.routes.indexOf(route);
+  const { pointer: _pointer, column: _column, ...location } = locationOf(context, ['routes', index]);
+  return { id: route.id, methods: route.methods, path: route.path, ...location };
 }

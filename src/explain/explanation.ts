@@ -20,6 +20,8 @@ export interface Explanation {
   readonly steps: readonly ExplanationStep[];
   readonly route: MatchedRoute | null;
   readonly candidates: readonly CandidateRoute[];
+  /** Routes with a similar path, if no route has the path. The nearest comes first. */
+  readonly near: readonly NearRoute[];
   readonly upstream: ExplainedUpstreamRequest | null;
 }
 
@@ -75,14 +77,18 @@ export interface MatchedRoute {
   readonly line: number;
 }
 
-/** A route that matches the path but did not get the request. */
-export interface CandidateRoute {
+/** A route that is not the one of the request. */
+export interface NearRoute {
   readonly id: string;
   readonly methods: readonly string[];
   readonly path: string;
   /** As in `ExplanationLocation`. */
   readonly file?: string;
   readonly line: number;
+}
+
+/** A route that matches the path but did not get the request. */
+export interface CandidateRoute extends NearRoute {
   readonly reason: SkipReason;
   /** The id of the route that takes precedence; `null` if the reason is not another route. */
   readonly otherRoute: string | null;

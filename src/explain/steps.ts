@@ -1,7 +1,9 @@
 import type { RefusalCode } from '../gateway/response/refusal.ts';
+import { HTTP_METHODS } from '../http-methods.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { rolesOf } from '../offline/claims.ts';
 import { headerValue } from '../offline/request-bytes.ts';
+import { suggestion } from '../problem/did-you-mean.ts';
 import type { Path } from '../problem/finding.ts';
 import type { ExplainContext } from './explain-context.ts';
 import type { StepName } from './explanation.ts';
@@ -20,7 +22,7 @@ interface StepExplainer {
 
 /** The steps in the order of `serve`. */
 export const STEPS: readonly StepExplainer[] = [
-  { name: 'message', explain: (context) => explanation(refusalTextOr(context, 'the message is well-formed')) },
+  { name: 'message', explain: explainMessage },
   {
     name: 'path',
     explain: (context) =>
@@ -74,6 +76,14 @@ function refusalTextOr({ refusal }: ExplainContext, otherwise: string): string {
   return refusal.reason === refusal.code ? refusal.detail : `${refusal.detail} (${refusal.reason})`;
 }
 
+function explainMessage(context: ExplainContext): StepExplanation {
+  const { method } = context.request;
+  const text = refusalTextOr(context, 'the message is well-formed');
+  // Methods are case-sensitive (RFC 9110 section 9.1).
+  if (context.refusal?.code !== 'message_malformed' || HTTP_METHODS.includes(method)) return explanation(text);
+  return explanation(`${text}; the method "${method}" is unknown${suggestion(method, HTTP_METHODS)}`);
+}
+
 function explainPreflight({ isLocalResponse, hasPath }: ExplainContext): StepExplanation | undefined {
   if (!isLocalResponse) return undefined;
   return hasPath
@@ -85,14 +95,15 @@ function explainRoute({
   route,
   routePath,
   refusal,
-  nearestPath,
+  nearRoutes,
   allowedMethods,
 }: ExplainContext): StepExplanation | undefined {
   if (route !== undefined) return explanation(`${route.id}: ${route.methods.join(',')} ${route.path}`, routePath);
   if (refusal?.code === 'method_not_allowed')
     return explanation(`the routes of this path allow ${allowedMethods.join(', ')}`);
+  const nearest = nearRoutes[0]?.path;
   return explanation(
-    nearestPath === undefined ? 'no route has this path' : `no route has this path; did you mean ${nearestPath}?`,
+    nearest === undefined ? 'no route has this path' : `no route has this path; did you mean ${nearest}?`,
   );
 }
 

@@ -64,6 +64,6 @@ function joinPath(folder: string, name: string): string {
 
 /** Converts a run of wildcards, or a run of other characters. */
 function toRegExpSource(run: string): string {
-  if (!hasWildcard(run)) return RegExp.escape(run);
+  if (!hasWildcard(run)) return run.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
   return `.{${run.replaceAll('*', '').length}${run.includes('*') ? ',' : ''}}`;
 }

@@ -2,6 +2,7 @@ import type { ErrorObject } from 'ajv';
 import { parsePointer } from '../json-pointer.ts';
 import { onlyNearMatch, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Fix, type Path } from '../problem/finding.ts';
+import { formatFlow } from './flow-yaml.ts';
 import { fixDuration, fixSize } from './units.ts';
 import type { YamlValue } from './yaml-values.ts';
 
@@ -25,7 +26,7 @@ interface SchemaErrorContext {
 export function toSchemaFindings(error: ErrorObject, root: YamlValue, quote: ValueQuoter): Finding[] {
   const path = pathOf(error.instancePath, root);
   const { params, keyword, parentSchema } = error;
-  const examples = exampleText(parentSchema?.['examples']);
+  const examples = examplesText(parentSchema?.['examples']);
   const context = { error, params, path, noun: parentSchema?.['title'], examples, root, quote };
   return BY_KEYWORD[keyword]?.(context) ?? [errorAt(path, RULE, error.message ?? keyword)];
 }
@@ -68,14 +69,19 @@ const BY_KEYWORD: Readonly<Record<string, (context: SchemaErrorContext) => Findi
   pattern({ error, path, noun, examples, root, quote }) {
     // `propertyNames` reports an invalid name.
     if (error.propertyName !== undefined) return [];
-    const fix = valueFix(path, unitFixer(noun)?.(stringAt(root, path)));
-    return [{ ...errorAt(path, RULE, `${quote(path)} is not ${noun}${examples}`), fix }];
+    const text = stringAt(root, path);
+    const fix = valueFix(path, unitFixer(noun)?.(text));
+    const remedy = (noun === UPSTREAM_URL ? upstreamUrlRemedy(text) : undefined) ?? examples;
+    return [{ ...errorAt(path, RULE, `${quote(path)} is not ${noun ?? 'well formed'}${remedy}`), fix }];
   },
   type({ params, path, noun, examples, root, quote }) {
     const isKey = params['type'] === 'object' && /^[\w$-]+(?::(?!\/\/)\S|[\uFE55\uFF1A])/.test(stringAt(root, path));
+    const isString = noun !== undefined && params['type'] === 'string';
     const remedy = isKey
       ? '; write a colon and a space after the key'
-      : examples || (noun && params['type'] === 'string' ? '; put it in quotes' : '');
+      : isString && isBracedName(valueAt(root, path))
+        ? '; "{" begins a map in YAML; put the complete value in quotes'
+        : examples || (isString ? '; put it in quotes' : '');
     const wanted = noun ?? TYPES[String(params['type'])] ?? params['type'];
     return [errorAt(path, RULE, `${quote(path)} is not ${wanted}${remedy}`)];
   },
@@ -98,6 +104,24 @@ const BY_KEYWORD: Readonly<Record<string, (context: SchemaErrorContext) => Findi
     return [{ ...errorAt(twin, RULE, message), fix: { change: 'remove', path: twin } }];
   },
 };
+
+const UPSTREAM_URL = 'an upstream URL';
+
+/** Names the part of a URL that an upstream cannot have. */
+function upstreamUrlRemedy(text: string): string | undefined {
+  const [, before = '', after = ''] = /^https?:\/\/(?:([^/?#]*)@)?[^/?#@\s]+([/?#]\S*)?$/.exec(text) ?? [];
+  if (before !== '') return ', because it has a user or a password; remove them';
+  if (/^\/?[?#]/.test(after)) return ', because it has a query or a fragment; remove it';
+  if (after === '') return undefined;
+  return ', because it has a path; remove the path, and set "upstreamPath" of the routes to add it';
+}
+
+/** True for `{name}` without quotes, which YAML reads as a map. */
+function isBracedName(value: YamlValue): boolean {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return false;
+  const members = Object.values(value);
+  return members.length === 1 && members[0] === null;
+}
 
 function emptyFinding({ path, examples }: SchemaErrorContext): Finding[] {
   return [errorAt(path, RULE, `this must not be empty${examples || '; write at least one'}`)];
@@ -145,7 +169,7 @@ function exampleOf(error: ErrorObject, missing: string): string {
   if (Array.isArray(member?.enum)) return member.enum.join(' or ');
   const example: unknown = member?.examples?.[0];
   if (example === undefined) return '…';
-  return typeof example === 'object' ? JSON.stringify(example) : String(example);
+  return exampleText(example);
 }
 
 /** Returns names of upstreams that exist: the example of the schema is another manifest's. */
@@ -155,9 +179,14 @@ function upstreamExample(root: YamlValue): string | undefined {
   return `${names.slice(0, 3).join(' or ')}${names.length > 3 ? ' or …' : ''}`;
 }
 
-function exampleText(examples: unknown): string {
+function examplesText(examples: unknown): string {
   if (!Array.isArray(examples) || examples.length === 0) return '';
-  return `; write for example ${examples.map((example) => (typeof example === 'string' ? example : JSON.stringify(example))).join(' or ')}`;
+  return `; write for example ${examples.map(exampleText).join(' or ')}`;
+}
+
+/** Formats an example as YAML. Quotes around a complete string would be noise in a sentence. */
+function exampleText(example: unknown): string {
+  return typeof example === 'string' ? example : formatFlow(example);
 }
 
 /** Converts the validator's JSON Pointer to a path: a number is an index if the value is a list. */

@@ -34,13 +34,28 @@ function nearMatches(written: string, known: readonly string[]): { word: string;
   for (const [index, other] of foldedWords(known).entries()) {
     const word = known[index] ?? '';
     if (word === written) continue;
-    const limit = Math.max(2, Math.floor(word.length / 3));
-    if (Math.abs(other.length - folded.length) > limit) continue;
-    const steps = distance(folded, other);
-    if (steps <= Math.max(1, Math.floor(word.length / 3)) || (steps === 2 && isAnagram(folded, other)))
-      matches.push({ word, steps });
+    const steps = nearSteps(folded, other, word.length);
+    if (steps !== undefined) matches.push({ word, steps });
   }
   return matches;
+}
+
+/** Returns the number of letters that differ; `undefined` if the two are not near. */
+function nearSteps(folded: string, other: string, length: number): number | undefined {
+  const third = Math.floor(length / 3);
+  if (Math.abs(other.length - folded.length) > Math.max(2, third)) return undefined;
+  const steps = distance(folded, other);
+  return steps <= Math.max(1, third) || (steps === 2 && isAnagram(folded, other)) ? steps : undefined;
+}
+
+/** Returns the number of letters that differ. */
+export function editSteps(written: string, word: string): number {
+  return distance(fold(written), fold(word));
+}
+
+/** True if at most a third of the letters differ, or two letters are swapped. */
+export function isNear(written: string, word: string): boolean {
+  return nearSteps(fold(written), fold(word), word.length) !== undefined;
 }
 
 const FOLDED_WORDS = new WeakMap<readonly string[], string[]>();

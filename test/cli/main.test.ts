@@ -84,8 +84,45 @@ Examples:
     expect(await startCli(['lint'], root, { NODE_OPTIONS }).result).toEqual({
       code: 2,
       out: '',
-      err: 'signing-gateway: Node 20.1.0 is too old; use Node 26 or later\n',
+      err: 'signing-gateway: Node 20.1.0 is too old; use Node 22 or later, and for "run" and "dev" 26 or later\n',
     });
+  });
+
+  it.each(['run', 'dev'])('refuses %s on a version of Node that only runs the other commands', async (verb) => {
+    const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '24.1.0' } })`;
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(old)}`;
+    const { code, err } = await runCli([verb], root, { NODE_OPTIONS });
+    expect(code).toBe(2);
+    expect(err).toBe(
+      'signing-gateway: Node 24.1.0 is too old; use Node 26 or later for "run" and "dev"; the other commands run on this version\n',
+    );
+    expect((await runCli(['schema'], root, { NODE_OPTIONS })).code).toBe(0);
+  });
+
+  it.each([
+    [['lint', '--explan', 'x'], 'unknown option "--explan"; did you mean "--explain"?'],
+    [['lint', '-z'], 'unknown option "-z"'],
+    [['lint', '--fail-on'], '--fail-on needs a value; write --fail-on SEVERITY'],
+    [['lint', '-f'], '-f needs a value; write -f FORMAT'],
+    [['lint', '-f', '-o', 'x'], '-f needs a value before "-o"; if that is the value, write --format=-o'],
+    [['lint', '--fix=1'], '--fix takes no value; remove "=1"'],
+    [['lint', '--constructor'], 'unknown option "--constructor"'],
+    [['schema', 'all'], 'unexpected argument "all"; remove it'],
+    [['explain', 'GET'], 'name the request: METHOD URL'],
+  ])('explains the usage error of %j in two lines', async (args, message) => {
+    const { code, out, err } = await runCli(args, root);
+    expect([code, out, err]).toEqual([
+      2,
+      '',
+      `signing-gateway: ${message}\nRun "signing-gateway ${args[0]} --help" for the usage.\n`,
+    ]);
+  });
+
+  it('explains an unknown command in two lines', async () => {
+    const { err } = await runCli(['lintt'], root);
+    expect(err).toBe(
+      'signing-gateway: unknown command "lintt"; did you mean "lint"?\nRun "signing-gateway --help" for the usage.\n',
+    );
   });
 });
 
@@ -117,6 +154,53 @@ describe('lint', () => {
     const { out } = await runCli(['lint'], folderWith('version: 2\n'), { TERM: 'xterm-256color' });
     expect(out).not.toContain('\u001b');
   });
+
+  it.each([
+    [{ FORCE_COLOR: '1' }, true],
+    [{ FORCE_COLOR: '3', NO_COLOR: '1' }, true],
+    [{ FORCE_COLOR: '0' }, false],
+    [{ FORCE_COLOR: 'false' }, false],
+    [{ FORCE_COLOR: '' }, false],
+  ])('with %j writes colour codes to a pipe: %j', async (env, isColoured) => {
+    const { out } = await runCli(['lint'], folderWith('version: 2\n'), env);
+    expect(out.includes('\u001b[')).toBe(isColoured);
+  });
+
+  describe('of 300 problems', () => {
+    const routes = (count: number) =>
+      Array.from({ length: count }, (_, index) => {
+        return `  - { id: r${index}, method: GET, path: /${index}, upstream: none${index}, access: public, extra: 1 }\n`;
+      });
+    const folder = () =>
+      folderWith(`version: 1\nupstreams: { up: { url: http://127.0.0.1:9 } }\nroutes:\n${routes(150).join('')}`);
+    const headings = (out: string) => out.match(/^gateway\.yaml:\d+:\d+ error/gm)?.length;
+
+    it('groups equal ones and prints the first 50', async () => {
+      const { code, out, err } = await runCli(['lint'], folder());
+      expect([code, headings(out)]).toEqual([1, 50]);
+      expect(out).toMatch(/^ {2}also at 5:\d+, 6:\d+, .* and 139 more$/m);
+      expect(out).toMatch(/\nand 101 more: 101 \[upstream-unknown\]; "lint --max-problems 0" prints all of them\n$/);
+      expect(err).toBe('300 problems in gateway.yaml: 300 errors\n');
+    });
+
+    it('prints as many as --max-problems', async () => {
+      expect(headings((await runCli(['lint', '--max-problems', '7'], folder())).out)).toBe(7);
+      expect(headings((await runCli(['lint', '--max-problems', '0'], folder())).out)).toBe(300);
+      expect((await runCli(['lint', '--max-problems', 'x'], folder())).err).toContain(
+        '--max-problems takes an integer',
+      );
+    });
+
+    it.each(['stylish', 'markdown'])('groups and limits them in %s', async (format) => {
+      const { out } = await runCli(['lint', '-f', format, '--max-problems', '3'], folder());
+      expect(out.match(/error/g)).toHaveLength(format === 'stylish' ? 3 : 4);
+      expect(out).toContain('and 148 more');
+    });
+
+    it('reports all of them to programs', async () => {
+      expect(JSON.parse((await runCli(['lint', '-f', 'json'], folder())).out).problems).toHaveLength(300);
+    });
+  });
 });
 
 describe('routes', () => {
@@ -131,6 +215,15 @@ describe('routes', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  it('prints JSON with the members of the admin API', async () => {
+    const { code, out } = await runCli(['routes', '--json'], folderWith(GOOD));
+    expect(code).toBe(0);
+    expect(JSON.parse(out).routes).toEqual([
+      expect.objectContaining({ id: 'one', methods: ['GET', 'HEAD'], path: '/one', access: 'public', upstream: 'up' }),
+      expect.objectContaining({ id: 'rest', body: { schema: false, limit_bytes: 1024 } }),
+    ]);
   });
 
   it('prints the roles of a route that allows fewer than the manifest', async () => {

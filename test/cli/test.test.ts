@@ -63,9 +63,9 @@ coverage of routes, roles, refusals and values 20 %: 1 of 2 routes, 0 of 0 roles
 `);
   });
 
-  it('prints JSON', async () => {
+  it.each([['-f', 'json'], ['--json']])('prints JSON with %j', async (...format) => {
     const { code, out, err } = await runCli(
-      ['test', '-f', 'json'],
+      ['test', ...format],
       folderWith({ ...files, 'gateway.test.yaml': failing }),
     );
     expect([code, err.split(' ')[0]]).toEqual([1, 'coverage']);

@@ -52,6 +52,12 @@ const MEMBERS: Readonly<Record<string, string>> = {
   'candidates[].reason':
     'why it was not matched: `less-specific`; `other-method`; `encoded-slash`: it does not keep encoded slashes; `other-reading`: some servers would read the path as one of a stricter route',
   'candidates[].otherRoute': 'the route that was preferred, or `null`',
+  'near[]': 'at most three routes with a similar path, the nearest first, if no route has the path',
+  'near[].id': 'its id',
+  'near[].methods[]': 'its methods',
+  'near[].path': 'its path, as in the manifest',
+  'near[].file': 'the included file',
+  'near[].line': 'the line',
   upstream: 'the request to the upstream; `null`: there is none',
   'upstream.id': 'the name of the upstream',
   'upstream.method': 'the method',
@@ -96,6 +102,7 @@ describe('docs/explain.md', () => {
       await explain(loaded, requestOf('GET', '/notes'), undefined),
       await explain(reporting, requestOf('POST', '/notes', '{}'), undefined),
       await explain(included(), requestOf('GET', '/notes'), undefined),
+      await explain(included(), requestOf('GET', '/text2'), undefined),
     ];
     const members = new Set(all.flatMap((one) => [...membersOf(one)]));
     const documented = Object.keys(MEMBERS);
@@ -120,7 +127,8 @@ routes:
 function included(): PlannedManifest {
   const readFile = () => `routes:
   - { id: note, method: GET, path: /notes, upstream: up, access: public }
-  - { id: rest, method: any, path: /**, upstream: up, access: public }
+  - { id: rest, method: any, path: /notes/**, upstream: up, access: public }
+  - { id: text, method: GET, path: /text, upstream: up, access: public }
 `;
   const text = 'version: 1\ninclude: routes.yaml\nupstreams: { up: { url: http://127.0.0.1:9 } }\n';
   const loaded = load({ path: 'gateway.yaml', text }, { env: {}, readFile });

@@ -193,4 +193,27 @@ describe('the refusal of an explanation', () => {
     const { steps } = await explainLine('GET /login2');
     expect(steps.at(-1)?.message).toBe('no route has this path; did you mean /login?');
   });
+
+  it.each([
+    ['/pagee', ['/page']],
+    ['/logon', ['/login']],
+    ['/note/7', ['/notes/{id}']],
+    ['/notes', ['/notes/{id}']],
+    ['/login/7', ['/login']],
+    ['/nowhere', []],
+    ['/', []],
+    ['/login', []],
+  ])('of the path %s lists the near routes', async (path, expected) => {
+    const { near } = await explainLine(`GET ${path}`);
+    expect(near.map((route) => route.path)).toEqual(expected);
+  });
+
+  it.each([
+    ['get /login', 'the method "get" is unknown; did you mean "GET"?'],
+    ['Post /login', 'the method "Post" is unknown; did you mean "POST"?'],
+    ['GETT /login', 'the method "GETT" is unknown; did you mean "GET"?'],
+  ])('of "%s" suggests the method', async (line, message) => {
+    const { steps } = await explainLine(line);
+    expect(steps.at(-1)?.message).toContain(message);
+  });
 });

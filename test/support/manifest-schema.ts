@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { toValidationSchema } from '../../scripts/editor-keywords.ts';
 
 /** A part of the manifest's JSON Schema. */
 export interface SchemaNode {
@@ -14,8 +15,9 @@ export interface SchemaNode {
   readonly $defs?: Readonly<Record<string, SchemaNode>>;
 }
 
-export const manifestSchema: SchemaNode = JSON.parse(
-  readFileSync(new URL('../../schema/gateway.schema.json', import.meta.url), 'utf8'),
+/** The schema that the values match after the substitution of variables. */
+export const manifestSchema: SchemaNode = toValidationSchema(
+  JSON.parse(readFileSync(new URL('../../schema/gateway.schema.json', import.meta.url), 'utf8')),
 );
 
 /** Returns the definition that a node refers to. */

@@ -25,6 +25,7 @@ const keys = [schema, ...Object.values(definitions)].flatMap((holder, index) => 
 });
 
 const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true });
+ajv.addVocabulary(['markdownDescription', 'patternErrorMessage']);
 ajv.addSchema(schema, 'test-file');
 
 describe('every key of a test file has a description and valid examples', () => {

@@ -9,8 +9,8 @@ import {
   problemDetails,
 } from '../admin-endpoint.ts';
 import { linesOf } from '../manifest-lines.ts';
+import { routeSummary } from '../route-summary.ts';
 import type { TrafficHistory } from '../traffic-history.ts';
-import { routeSummary } from './routes.ts';
 import { statusesOf } from './traffic.ts';
 
 /** Reports one route: its limits, its lines of the manifest, and its last hour. */

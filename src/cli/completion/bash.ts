@@ -24,7 +24,8 @@ complete -o default -F _signing_gateway ${COMMAND}
 
 function verbCase({ name, options, choices = [] }: CompletionVerb): string {
   const flags = Object.entries(options).flatMap(([option, { short }]) => flagsOf(option, short));
-  return `      ${name}) options='${[...flags, '--help'].join(' ')}' words='${choices.join(' ')}' ;;\n`;
+  const words = choices.length === 0 ? '' : `; ((COMP_CWORD == 2)) && words='${choices.join(' ')}' `;
+  return `      ${name}) options='${[...flags, '--help'].join(' ')}' ${words};;\n`;
 }
 
 function valueCases({ name, options }: CompletionVerb): string[] {

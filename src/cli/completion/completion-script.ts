@@ -5,7 +5,7 @@ export interface CompletionVerb {
   readonly name: string;
   readonly summary: string;
   readonly options: Options;
-  /** The words that are valid as arguments. Default: file names. */
+  /** The words that are valid as the first argument. File names follow it. Default: file names. */
   readonly choices?: readonly string[];
 }
 

@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import { suggestion } from '../../problem/did-you-mean.ts';
+import { parseArguments } from '../parse-arguments.ts';
 import { UsageError, type Verb } from '../terminal.ts';
 import type { CompletionVerb } from './completion-script.ts';
 import { SHELLS } from './shells.ts';
@@ -21,7 +21,7 @@ export function createCompletionVerb(verbs: VerbTable): Verb {
     choices: NAMES,
     examples: ['source <(signing-gateway completion bash)', 'signing-gateway completion fish | source'],
     async run({ args, out }) {
-      const { positionals } = parseArgs({ args: [...args], allowPositionals: true });
+      const { positionals } = parseArguments({ args: [...args], allowPositionals: true });
       const shell = parseShell(positionals);
       const entries = Object.entries(verbs).map(async ([name, { summary, load }]): Promise<CompletionVerb> => {
         const { options = {}, choices } = await load();

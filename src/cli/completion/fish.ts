@@ -16,7 +16,9 @@ export const fish: CompletionScript = (verbs) =>
 function linesOf({ name, options, choices }: CompletionVerb): string[] {
   const start = `complete -c ${COMMAND} -n '__fish_seen_subcommand_from ${name}'`;
   const lines = Object.entries(options).map((entry) => `${start} ${optionOf(entry)}`);
-  return choices === undefined ? lines : [...lines, `${start} -f -a ${quote(choices.join(' '))}`];
+  // The arguments before the cursor are the command and the verb, so this is the first argument.
+  const first = `${start.slice(0, -1)}; and test (count (commandline -opc)) -eq 2'`;
+  return choices === undefined ? lines : [...lines, `${first} -f -a ${quote(choices.join(' '))}`];
 }
 
 function optionOf([name, { type, short, choices, summary }]: [string, Option]): string {

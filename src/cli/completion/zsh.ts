@@ -23,7 +23,8 @@ fi
 `;
 
 function verbCase({ name, options, choices }: CompletionVerb): string {
-  const rest = choices === undefined ? "'*:file:_files'" : quote(`1:argument:(${choices.join(' ')})`);
+  const first = choices === undefined ? '' : `${quote(`1:argument:(${choices.join(' ')})`)} `;
+  const rest = choices?.length === 0 ? first.trimEnd() : `${first}'*:file:_files'`;
   const specs = [...Object.entries(options).flatMap(specsOf), "'--help[show options and examples]'", rest];
   return `    ${name}) _arguments -s -S ${specs.join(' ')} ;;\n`;
 }

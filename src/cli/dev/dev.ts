@@ -7,8 +7,6 @@ import { MANIFEST_OPTIONS, parseSingleManifestArguments } from '../manifest-file
 import { ADDRESS_OPTIONS, readOverrides } from '../run/address-options.ts';
 import { loadForServing, serveFile } from '../run/run.ts';
 import { CommandError, type Options, UsageError, type Verb } from '../terminal.ts';
-import { findNeededServices, startServices, withPlaceholders } from './local-services.ts';
-import { welcome } from './welcome.ts';
 
 const DATABASE = '.sandbox/sandbox.db';
 const FOLDER = dirname(DATABASE);
@@ -37,6 +35,9 @@ export const dev: Verb = {
   async run(terminal) {
     const { file, flags, values } = parseSingleManifestArguments(terminal.args, OPTIONS);
     const overrides = readOverrides(values);
+    // Imported lazily: the completion script loads every verb, and the sandbox needs a newer version of Node.
+    const { findNeededServices, startServices, withPlaceholders } = await import('./local-services.ts');
+    const { welcome } = await import('./welcome.ts');
     const ports = readPorts(values['sandbox-ports']);
     const jobTimeMs = readJobTime(values['job-time']);
     // Loaded before anything starts: an invalid manifest leaves no folder behind, and a valid one says which services it needs.
@@ -46,20 +47,24 @@ export const dev: Verb = {
     const needed = findNeededServices(planned, terminal.env);
     const hadFolder = existsSync(FOLDER);
     let isServing = false;
+    let services: Awaited<ReturnType<typeof startServices>> | undefined;
     try {
       if (needed.sandbox) prepareFolder(flags.has('reset'));
-      await using services = await startServices(needed, planned.manifest, { file: DATABASE, ...ports, jobTimeMs });
-      const serving = { ...terminal, env: { ...terminal.env, ...services.environment } };
+      const options = { file: DATABASE, ...ports, jobTimeMs };
+      services = await startServices(needed, planned.manifest, options);
+      const started = services;
+      const serving = { ...terminal, env: { ...terminal.env, ...started.environment } };
       return await serveFile(file, serving, {
         overrides,
         stopsAtOnce: true,
         welcome: (gateway) => {
           isServing = true;
-          services.sandbox?.setGatewayUrl(gateway.url);
-          return welcome(file, gateway, services);
+          started.sandbox?.setGatewayUrl(gateway.url);
+          return welcome(file, gateway, started);
         },
       });
     } finally {
+      await services?.[Symbol.asyncDispose]();
       if (!isServing && !hadFolder) rmSync(FOLDER, { recursive: true, force: true });
     }
   },

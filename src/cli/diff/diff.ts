@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { diff as differencesBetween } from '../../diff/diff.ts';
 import type { Difference } from '../../diff/difference.ts';
 import { createDiffSide, type DiffSide } from '../../diff/side.ts';
@@ -6,6 +5,7 @@ import { load } from '../../load.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { SEVERITY_RANKS, type Severity } from '../../problem/finding.ts';
 import { formatProblems } from '../format.ts';
+import { parseArguments } from '../parse-arguments.ts';
 import { type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { formatDiffJson, formatDiffMarkdown, formatDiffText } from './diff-formats.ts';
 import { readRevision } from './revision.ts';
@@ -36,7 +36,11 @@ export const diff: Verb = {
     'signing-gateway diff old.yaml new.yaml -f markdown --fail-on error > comment.md',
   ],
   async run(terminal) {
-    const { values, positionals } = parseArgs({ args: [...terminal.args], allowPositionals: true, options: OPTIONS });
+    const { values, positionals } = parseArguments({
+      args: [...terminal.args],
+      allowPositionals: true,
+      options: OPTIONS,
+    });
     const [old, next, ...more] = positionals;
     if (old === undefined || next === undefined || more.length > 0) throw new UsageError('name two manifests: OLD NEW');
     const failOn = parseChoice(values['fail-on'], 'warning', OPTIONS['fail-on'].choices, '--fail-on');

@@ -3,6 +3,7 @@ import type {
   ExplainedUpstreamRequest,
   Explanation,
   ExplanationStep,
+  NearRoute,
   SkipReason,
 } from '../../explain/explanation.ts';
 import { printable } from '../../problem/printable.ts';
@@ -10,14 +11,16 @@ import { formatMethods, paint } from '../format.ts';
 
 /** Formats an explanation as text: the steps in order, the skipped routes, and the request to the upstream. */
 export function formatExplanation(explanation: Explanation, colour: boolean): string {
-  const { request, manifest, steps, candidates, route, upstream } = explanation;
+  const { request, manifest, steps, candidates, near, route, upstream } = explanation;
   const caller = request.claims === null ? 'without a token' : `with the claims ${JSON.stringify(request.claims)}`;
   const lines = [
     `${paint(printable(`${request.method} ${request.target}`), 'bold', colour)} ${caller}`,
     '',
     ...steps.flatMap((step) => [
       formatStep(step, manifest, colour),
-      ...(step.step === 'route' ? [...parameterLines(route?.parameters), ...candidates.map(formatCandidate)] : []),
+      ...(step.step === 'route'
+        ? [...parameterLines(route?.parameters), ...candidates.map(formatCandidate), ...near.map(formatNearRoute)]
+        : []),
       ...(step.verdict === 'refused' ? violationLines(explanation) : []),
       ...(step.step === 'forward' && upstream !== null ? upstreamLines(upstream) : []),
     ]),
@@ -59,9 +62,18 @@ const SKIP_REASON_TEXTS: Readonly<Record<SkipReason, (otherRoute: string) => str
   'other-reading': (otherRoute) => `does not apply, since some servers would read the path as one of ${otherRoute}`,
 };
 
-function formatCandidate({ id, methods, path, file, line, reason, otherRoute }: CandidateRoute): string {
+function formatCandidate(candidate: CandidateRoute): string {
+  const { reason, otherRoute } = candidate;
+  return `${INDENT}not ${formatRoute(candidate)}: it ${SKIP_REASON_TEXTS[reason](otherRoute ?? 'another route')}`;
+}
+
+function formatNearRoute(route: NearRoute): string {
+  return `${INDENT}near: ${formatRoute(route)}`;
+}
+
+function formatRoute({ id, methods, path, file, line }: NearRoute): string {
   const position = file === undefined ? `line ${line}` : `${printable(file)} line ${line}`;
-  return `${INDENT}not ${id} (${formatMethods(methods)} ${path}, ${position}): it ${SKIP_REASON_TEXTS[reason](otherRoute ?? 'another route')}`;
+  return `${id} (${formatMethods(methods)} ${path}, ${position})`;
 }
 
 function violationLines({ refusal }: Explanation): string[] {

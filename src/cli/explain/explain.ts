@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import { explain as explainRequest } from '../../explain/explain.ts';
+import { HTTP_METHODS, sortMethods } from '../../http-methods.ts';
 import { readBytes } from '../../manifest/file-environment.ts';
 import type { Manifest } from '../../manifest/manifest.generated.ts';
 import { claimsOfRole } from '../../offline/claims.ts';
@@ -7,6 +7,7 @@ import { createOfflineRequest, headerValue, type OfflineRequest } from '../../of
 import type { CallerClaims } from '../../offline/stub-verifier.ts';
 import { formatProblems } from '../format.ts';
 import { chooseManifest, DEFAULT_MANIFEST, loadFile, unreadableFileError } from '../manifest-file.ts';
+import { parseArguments } from '../parse-arguments.ts';
 import { type Options, UsageError, type Verb } from '../terminal.ts';
 import { formatExplanation } from './explain-text.ts';
 
@@ -35,12 +36,13 @@ export const explain: Verb = {
   usage:
     "signing-gateway explain METHOD URL [FILE] [--role ROLE | --claims JSON | --anonymous] [--header 'NAME: VALUE']... [--body FILE] [--json]",
   options: OPTIONS,
+  choices: sortMethods(HTTP_METHODS),
   examples: [
     'signing-gateway explain GET /api/contacts --role user',
     "signing-gateway explain POST /api/v1/login --body credentials.json --header 'Accept-Language: de' --json",
   ],
   async run({ args, env, out, err, outColour, errColour }) {
-    const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
+    const { values, positionals } = parseArguments({ args: [...args], allowPositionals: true, options: OPTIONS });
     const [method, url, ...files] = positionals;
     if (method === undefined || url === undefined) throw new UsageError('name the request: METHOD URL');
     const file = chooseManifest([values.config, ...files]);

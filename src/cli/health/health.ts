@@ -1,8 +1,8 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { parseArgs } from 'node:util';
 import { durationMs } from '../../manifest/units.ts';
 import { chooseManifest, DEFAULT_MANIFEST } from '../manifest-file.ts';
+import { parseArguments } from '../parse-arguments.ts';
 import { readOverrides } from '../run/address-options.ts';
 import { type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { adminAddress } from './admin-address.ts';
@@ -40,7 +40,7 @@ export const health: Verb = {
     'signing-gateway health /etc/signing-gateway/gateway.yaml --live --timeout 500ms',
   ],
   async run({ args, env, out }: Terminal): Promise<ExitCode> {
-    const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
+    const { values, positionals } = parseArguments({ args: [...args], allowPositionals: true, options: OPTIONS });
     const file = chooseManifest([values.config, ...positionals]);
     const timeoutMs = readTimeout(values.timeout ?? DEFAULT_TIMEOUT);
     const address = adminAddress(file, env, readOverrides({ admin: values.admin }));

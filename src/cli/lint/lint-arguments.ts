@@ -1,7 +1,9 @@
 import { PRESETS, type Preset } from '../../lint/rule.ts';
+import { RULES } from '../../lint/rule-table.ts';
 import { suggestion } from '../../problem/did-you-mean.ts';
 import type { Severity } from '../../problem/finding.ts';
 import { MANIFEST_OPTIONS, parseManifestArguments } from '../manifest-file.ts';
+import { DEFAULT_MAX_PROBLEMS } from '../problem-groups.ts';
 import { type Options, UsageError } from '../terminal.ts';
 import { OUTPUT_OPTIONS, type Output, readOutputs } from './outputs.ts';
 
@@ -21,6 +23,11 @@ const OWN_OPTIONS = {
     summary: 'exit with 1 from this severity on: error (default), warning, info',
   },
   'max-warnings': { type: 'string', valueName: 'N', summary: 'exit with 1 if there are more warnings than N' },
+  'max-problems': {
+    type: 'string',
+    valueName: 'N',
+    summary: `print at most N different problems in pretty, stylish and markdown (default ${DEFAULT_MAX_PROBLEMS}); 0 prints all`,
+  },
   fix: { type: 'boolean', summary: 'fix the problems that have a safe fix, in the files' },
   'dry-run': { type: 'boolean', summary: 'with --fix: print the patch and write nothing' },
   baseline: { type: 'string', valueName: 'FILE', summary: 'report only problems that are not in this file' },
@@ -33,7 +40,12 @@ const OWN_OPTIONS = {
     type: 'boolean',
     summary: 'also connect to the upstreams and the token issuer; no other check uses the network',
   },
-  explain: { type: 'string', valueName: 'RULE', summary: 'explain a rule, with examples' },
+  explain: {
+    type: 'string',
+    valueName: 'RULE',
+    choices: RULES.map(({ id }) => id),
+    summary: 'explain a rule, with examples',
+  },
 } as const satisfies Options;
 
 export const LINT_OPTIONS = { ...MANIFEST_OPTIONS, ...OUTPUT_OPTIONS, ...OWN_OPTIONS };
@@ -45,6 +57,8 @@ export interface LintArguments {
   readonly preset: Preset | undefined;
   readonly failOn: Severity;
   readonly maxWarnings: number;
+  /** The largest number of problems to print for a person. */
+  readonly maxProblems: number;
   readonly fix: 'no' | 'write' | 'show';
   readonly baseline: string | undefined;
   readonly isBaselineWrite: boolean;
@@ -67,7 +81,9 @@ export function parseLintArguments(args: readonly string[]): LintArguments {
     outputs: readOutputs(tokens, files),
     preset: parseChoice('preset', values.get('preset'), PRESETS),
     failOn: parseChoice('fail-on', values.get('fail-on'), SEVERITIES) ?? 'error',
-    maxWarnings: parseMaxWarnings(values.get('max-warnings')),
+    maxWarnings: parseCount('max-warnings', values.get('max-warnings')) ?? Number.POSITIVE_INFINITY,
+    maxProblems:
+      (parseCount('max-problems', values.get('max-problems')) ?? DEFAULT_MAX_PROBLEMS) || Number.POSITIVE_INFINITY,
     fix: !isFix ? 'no' : values.has('dry-run') ? 'show' : 'write',
     baseline: values.get('baseline') ?? values.get('write-baseline'),
     isBaselineWrite: values.has('write-baseline'),
@@ -87,8 +103,8 @@ function parseChoice<Word extends string>(
   return word;
 }
 
-function parseMaxWarnings(text: string | undefined): number {
-  if (text === undefined) return Number.POSITIVE_INFINITY;
-  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--max-warnings takes an integer, not "${text}"`);
+function parseCount(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--${option} takes an integer, not "${text}"`);
   return Number(text);
 }

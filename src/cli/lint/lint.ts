@@ -58,6 +58,7 @@ async function lintSources(sources: readonly Source[], options: LintArguments, t
     sources: results.flatMap((result) => result.sources),
     problems: results.flatMap(({ problems }) => problems),
     failOn: options.failOn,
+    maxProblems: options.maxProblems,
     rules: RULES_BY_ID,
     version,
     docsUrl,

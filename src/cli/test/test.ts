@@ -1,7 +1,7 @@
-import { parseArgs } from 'node:util';
 import { timerMs } from '../../manifest/units.ts';
 import { coverageOf, summarizeCoverage } from '../../testing/coverage.ts';
 import { runTestFile } from '../../testing/run-test-file.ts';
+import { parseArguments } from '../parse-arguments.ts';
 import { CommandError, type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { mutate } from './mutate.ts';
 import { formatScore } from './mutation-report.ts';
@@ -26,6 +26,7 @@ const OPTIONS = {
     choices: Object.keys(FORMATS),
     summary: 'text (default), junit or json',
   },
+  json: { type: 'boolean', summary: 'the same as --format json' },
   mutate: {
     type: 'boolean',
     summary: 'also change the manifest in many ways, and print a case for each change that no case notices',
@@ -46,7 +47,7 @@ const OPTIONS = {
 
 export const test: Verb = {
   usage:
-    'signing-gateway test [TEST-FILE] [-c FILE] [--mutate] [--max-time DURATION] [--fail-under PERCENT] [-f text|junit|json] [--watch]',
+    'signing-gateway test [TEST-FILE] [-c FILE] [--mutate] [--max-time DURATION] [--fail-under PERCENT] [-f text|junit|json | --json] [--watch]',
   options: OPTIONS,
   examples: [
     'signing-gateway test test/gateway.test.yaml --fail-under 90',
@@ -54,7 +55,11 @@ export const test: Verb = {
     'signing-gateway test -f junit > report.xml',
   ],
   async run(terminal) {
-    const { values, positionals } = parseArgs({ args: [...terminal.args], allowPositionals: true, options: OPTIONS });
+    const { values, positionals } = parseArguments({
+      args: [...terminal.args],
+      allowPositionals: true,
+      options: OPTIONS,
+    });
     const [path = DEFAULT_TEST_FILE, ...more] = positionals;
     if (more.length > 0)
       throw new UsageError(`expected one test file, got ${positionals.length}: ${positionals.join(', ')}`);
@@ -62,7 +67,7 @@ export const test: Verb = {
       path,
       manifest: values.config,
       failUnder: parsePercent(values['fail-under']),
-      format: parseFormat(values.format),
+      format: parseFormat(values.format, values.json),
       mutate: values.mutate === true,
       maxMs: parseDuration(values['max-time']),
     };
@@ -91,7 +96,9 @@ function parseDuration(text = '10m'): number {
   throw new UsageError(`--max-time takes a duration such as 30s or 10m, not "${text}"`);
 }
 
-function parseFormat(text = 'text'): keyof typeof FORMATS {
+function parseFormat(text: string | undefined, isJson = false): keyof typeof FORMATS {
+  if (text === undefined) return isJson ? 'json' : 'text';
+  if (isJson && text !== 'json') throw new UsageError(`--json and "--format ${text}" exclude each other; remove one`);
   if (Object.hasOwn(FORMATS, text)) return text as keyof typeof FORMATS;
   throw new UsageError(`unknown format "${text}"; use one of: ${Object.keys(FORMATS).join(', ')}`);
 }

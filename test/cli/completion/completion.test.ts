@@ -56,6 +56,7 @@ describe('completion', () => {
     [['show', '--format', '='], 'long short'],
     [['show', '--output', ''], ''],
     [['select', 'da'], 'dark dawn'],
+    [['select', 'dark', 'da'], ''],
     [['serve', '--'], '--help'],
     [['other', ''], ''],
   ])('completes %j in bash with: %s', (words, expected) => {
@@ -79,7 +80,9 @@ describe('completion', () => {
     const { code, out: script } = await runCli(['completion', 'bash'], tmpdir());
     expect([code, script]).toEqual([0, expect.stringContaining(`words='${verbs.join(' ')} --help --version'`)]);
     expect(script).toContain("'lint -f' | 'lint --format') words='pretty stylish json ");
-    expect(script).toContain("completion) options='--help' words='bash zsh fish' ;;");
+    expect(script).toContain("completion) options='--help' ; ((COMP_CWORD == 2)) && words='bash zsh fish' ;;");
+    expect(script).toContain("&& words='GET POST PUT PATCH DELETE HEAD OPTIONS' ;;");
+    expect(script).toMatch(/'lint --explain'\) words='[^']* route-unreachable [^']*' ;;/);
   });
 
   it.each([

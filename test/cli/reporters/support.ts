@@ -9,7 +9,7 @@ export function reportOf(problems: readonly Problem[], texts: Readonly<Record<st
   const rules = new Map([
     ['upstream-unknown', { rationale: 'A route to an upstream that nobody has named cannot be served.' }],
   ]);
-  return { sources, problems, failOn: 'error', rules, version: '1.2.3' };
+  return { sources, problems, failOn: 'error', maxProblems: 50, rules, version: '1.2.3' };
 }
 
 export function problemOf(file: string, message: string, more: Partial<Problem> = {}): Problem {

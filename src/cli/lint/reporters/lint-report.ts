@@ -12,6 +12,8 @@ export interface LintReport {
   readonly problems: readonly Problem[];
   /** The lowest severity that fails the run. */
   readonly failOn: Severity;
+  /** The largest number of groups of equal problems in the formats for people. */
+  readonly maxProblems: number;
   /** Each rule's rationale by rule id. Checks that are not rules, such as the schema, have no entry. */
   readonly rules: ReadonlyMap<string, { readonly rationale: string }>;
   /** The gateway's version. */

@@ -1,19 +1,25 @@
 import { printable } from '../../../problem/printable.ts';
 import { pluralize } from '../../format.ts';
+import { groupProblems } from '../../problem-groups.ts';
 import { countOf, formatLocation, fullMessage, type LintReport, type Reporter, ruleUri } from './lint-report.ts';
 
 /** Formats a table for a job summary or a pull request comment. */
 export const markdown: Reporter = (report) => {
   const head = `### Manifest: ${headline(report)}\n`;
   if (report.problems.length === 0) return head;
-  const rows = report.problems.map((problem) => {
+  const { groups, omitted } = groupProblems(report.problems, report.maxProblems);
+  const rows = groups.map(({ first: problem, others }) => {
     const uri = ruleUri(problem.rule, report);
     const name = escapeMarkdown(problem.rule);
     const rule = uri === undefined ? name : `[${name}](${uri})`;
     const message = fullMessage(problem).split('\n').map(escapeMarkdown).join('<br>');
-    return `| ${escapeMarkdown(formatLocation(problem))} | ${problem.severity} | ${message} | ${rule} |\n`;
+    const location = [formatLocation(problem), others]
+      .filter((part) => part !== '')
+      .map(escapeMarkdown)
+      .join('<br>');
+    return `| ${location} | ${problem.severity} | ${message} | ${rule} |\n`;
   });
-  return `${head}\n| location | severity | problem | rule |\n| --- | --- | --- | --- |\n${rows.join('')}`;
+  return `${head}\n| location | severity | problem | rule |\n| --- | --- | --- | --- |\n${rows.join('')}${omitted === '' ? '' : `\n${escapeMarkdown(omitted)}\n`}`;
 };
 
 function headline(report: LintReport): string {

@@ -1,0 +1,141 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from '../../src/manifest/document.ts';
+import { runCli } from '../support/cli.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { YamlLanguageServer } from '../support/yaml-language-server.ts';
+import { loadText } from './support.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const SCHEMA = join(root, 'schema/gateway.schema.json');
+const readRoot = (path: string) => readFileSync(join(root, path), 'utf8');
+
+/** A manifest with mistakes to insert. */
+const MANIFEST = `# yaml-language-server: $schema=${SCHEMA}
+version: 1
+listen: \${LISTEN:-127.0.0.1:8080}
+upstreams:
+  contacts:
+    url: http://127.0.0.1:7002
+    balance: round-robin
+    timeouts: { response: 30s }
+auth:
+  tokens:
+    jwt: { jwks: ./keys.json, algorithms: [ES256], issuer: https://identity.example, audience: api }
+  role: { claim: /role, allow: [admin], message: admins only }
+routes:
+  - id: contacts
+    method: [GET, PUT]
+    path: /contacts/{id}
+    upstream: contacts
+    access: public
+    body: { maxBytes: 64KB }
+`;
+
+describe('yaml-language-server', () => {
+  let server: YamlLanguageServer;
+  beforeAll(async () => {
+    server = await YamlLanguageServer.start();
+  });
+  afterAll(() => server.close());
+
+  const examples = existsSync(join(root, 'examples')) ? globSync('examples/**/*.yaml', { cwd: root }) : [];
+
+  it.each(['gateway.yaml', 'test/gateway.test.yaml', ...examples])('has no diagnostics for %s', async (path) => {
+    expect(await server.diagnose(join(root, path), readRoot(path))).toEqual([]);
+  });
+
+  it('has no diagnostics for the files of init', async () => {
+    const folder = temporaryFolder('editor', {});
+    await runCli(['init'], folder);
+    for (const name of ['gateway.yaml', 'gateway.test.yaml']) {
+      const path = join(folder, name);
+      expect(await server.diagnose(path, readFileSync(path, 'utf8')), name).toEqual([]);
+    }
+  });
+
+  it.each([
+    ['listen: ${LISTEN:-127.0.0.1:8080}', 'listen: localhost', 3, 9, 'This is not an address; write for example'],
+    ['listen: ${LISTEN:-127.0.0.1:8080}', 'listen: ${LISTEN', 3, 9, 'This is not an address; write for example'],
+    ['listen: ${LISTEN:-127.0.0.1:8080}', 'lisen: 127.0.0.1:8080', 3, 1, 'Property lisen is not allowed'],
+    ['http://127.0.0.1:7002', 'http://127.0.0.1:7002/v1', 6, 10, 'This is not an upstream URL; write for example'],
+    ['round-robin', 'random', 7, 14, 'Valid values: "round-robin", "least-pending"'],
+    ['30s', '30 s', 8, 27, 'This is not a duration above zero; write for example 250ms'],
+    ['30s', '30', 8, 27, 'Incorrect type'],
+    ['[ES256]', '[ES257]', 11, 44, 'Valid values: "ES256"'],
+    ['claim: /role', 'claim: role', 12, 18, 'This is not a JSON Pointer; write for example'],
+    ['id: contacts', 'id: Contacts', 14, 9, 'This is not a name; write for example contacts or login-mfa'],
+    ['[GET, PUT]', 'get', 15, 13, 'Valid values: "GET"'],
+    ['[GET, PUT]', '[GET, put]', 15, 19, 'Valid values: "GET"'],
+    ['path: /contacts', 'path: contacts', 16, 11, 'This is not a path; write for example /api/contacts'],
+    ['    access: public\n', '', 14, 5, 'Missing property "access"'],
+    ['64KB', '64kb', 19, 23, 'This is not a size; write for example 512B'],
+  ])('for %j instead of %j shows a diagnostic at the mistake', async (right, wrong, line, column, message) => {
+    const diagnostics = await server.diagnose('/mistake.yaml', MANIFEST.replace(right, wrong));
+    expect(diagnostics).toEqual([{ line, column, message: expect.stringContaining(message) }]);
+  });
+
+  it('has no diagnostics for the manifest without mistakes', async () => {
+    expect(await server.diagnose('/correct.yaml', MANIFEST)).toEqual([]);
+  });
+});
+
+interface SnippetHolder {
+  readonly defaultSnippets?: readonly { readonly label: string; readonly body: unknown }[];
+}
+
+describe('the schema for editors', () => {
+  const schema = JSON.parse(readFileSync(SCHEMA, 'utf8'));
+  const ajv = new Ajv2020({ strict: false });
+  ajv.addSchema(schema, 'manifest');
+
+  it('accepts a variable in place of every string of a manifest', () => {
+    const strings = new Map<string, string>();
+    for (const text of [readRoot('gateway.yaml'), MANIFEST])
+      for (const [path, value] of stringsOf(parse({ path: 'gateway.yaml', text }).document.value)) {
+        const key = path.map((step) => (typeof step === 'number' ? '*' : step)).join('/');
+        if (key.startsWith('schemas/') || strings.has(`${text.length}/${key}`)) continue;
+        strings.set(`${text.length}/${key}`, value);
+        const changed = structuredClone(parse({ path: 'gateway.yaml', text }).document.value);
+        setAt(changed, path, '${ANY_NAME}');
+        expect({ key, isValid: ajv.validate('manifest', changed) }).toEqual({ key, isValid: true });
+      }
+    expect(strings.size).toBeGreaterThan(40);
+  });
+
+  it('is looser than the check of the gateway, which refuses a literal "${"', () => {
+    const { problems } = loadText(MANIFEST.replace('30s', () => '"$${TIMEOUT}"'));
+    const message = expect.stringContaining('"${TIMEOUT}" is not a duration above zero');
+    expect(problems).toContainEqual(expect.objectContaining({ rule: 'schema', message }));
+  });
+
+  const holders = Object.entries<SnippetHolder>({ ...schema.$defs, ...schema.properties });
+  const snippets = holders.flatMap(([name, { defaultSnippets = [] }]) =>
+    defaultSnippets.map(({ label, body }) => [label, name, body] as const),
+  );
+
+  it.each(snippets)('has the valid snippet "%s"', (_label, name, body) => {
+    const value = JSON.parse(JSON.stringify(body).replaceAll(/\$\{\d:([^}]*)\}/g, '$1'));
+    const pointer = name in schema.$defs ? `$defs/${name}` : `properties/${name}`;
+    expect(ajv.getSchema(`manifest#/${pointer}`)?.(value)).toBe(true);
+  });
+});
+
+type Path = readonly (string | number)[];
+
+function* stringsOf(value: unknown, path: Path = []): Generator<[Path, string]> {
+  if (typeof value === 'string') yield [path, value];
+  else if (Array.isArray(value)) for (const [index, item] of value.entries()) yield* stringsOf(item, [...path, index]);
+  else if (value !== null && typeof value === 'object')
+    for (const [key, member] of Object.entries(value)) yield* stringsOf(member, [...path, key]);
+}
+
+function setAt(root: unknown, path: Path, value: unknown): void {
+  const parent = path
+    .slice(0, -1)
+    .reduce<unknown>((node, step) => (node as Record<string | number, unknown>)[step], root);
+  (parent as Record<string | number, unknown>)[path.at(-1) ?? ''] = value;
+}
