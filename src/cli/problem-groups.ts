@@ -1,3 +1,4 @@
+import { groupEqualProblems } from '../problem/equal-problems.ts';
 import { SEVERITY_RANKS } from '../problem/finding.ts';
 import { printable } from '../problem/printable.ts';
 import type { Problem } from '../problem/problem.ts';
@@ -22,10 +23,7 @@ export interface ProblemGroup {
  * @returns `omitted` describes the problems of the remaining groups; it is empty if there are none
  */
 export function groupProblems(problems: readonly Problem[], max: number): { groups: ProblemGroup[]; omitted: string } {
-  const equals = Map.groupBy(problems, ({ file, rule, severity, message }) =>
-    JSON.stringify([file, rule, severity, message]),
-  );
-  const groups = [...equals.values()].flatMap((group) =>
+  const groups = groupEqualProblems(problems).flatMap((group) =>
     group.length < MIN_GROUP || max === Number.POSITIVE_INFINITY ? group.map((problem) => [problem]) : [group],
   );
   const position = new Map(problems.map((problem, index) => [problem, index]));
@@ -33,9 +31,7 @@ export function groupProblems(problems: readonly Problem[], max: number): { grou
   const sorted = groups.toSorted((a, b) => indexOf(a) - indexOf(b));
   const shown = mostSevere(sorted, max);
   return {
-    groups: sorted
-      .slice(0, max)
-      .map(([first, ...others]) => ({ first: first as Problem, others: formatPositions(others) })),
+    groups: [...shown].map(([first, ...others]) => ({ first: first as Problem, others: formatPositions(others) })),
     omitted: formatOmitted(sorted.filter((group) => !shown.has(group)).flat()),
   };
 }

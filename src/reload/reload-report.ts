@@ -1,7 +1,8 @@
 import type { PlanChanges } from '../plan/changes.ts';
 import { createCodeFramer } from '../problem/code-frame.ts';
+import { groupEqualProblems } from '../problem/equal-problems.ts';
 import type { Severity } from '../problem/finding.ts';
-import type { Problem } from '../problem/problem.ts';
+
 import type { LocatedProblems } from './manifest-thread.ts';
 
 /** Equal problems in the log and the admin API, with the lines around the first one. The frame contains no secret. */
@@ -13,7 +14,7 @@ export interface ProblemReport {
   readonly rule: string;
   readonly message: string;
   readonly frame: string;
-  /** The number of problems with this severity, rule and message. */
+  /** The number of problems of the file with this severity, rule and message. */
   readonly count: number;
   /** Positions of the other ones, at most ten. */
   readonly others: readonly { readonly file: string; readonly line: number }[];
@@ -26,14 +27,15 @@ const MAX_OTHERS = 10;
 /** Groups equal problems, in the order of their first positions. */
 export function reportProblems({ problems, sources }: LocatedProblems): ProblemReport[] {
   const frameOf = createCodeFramer(problems, sources);
-  const keyOf = ({ severity, rule, message }: Problem) => JSON.stringify([severity, rule, message]);
-  return [...Map.groupBy(problems, keyOf).values()].slice(0, MAX_GROUPS).flatMap(([problem, ...others]) => {
-    if (problem === undefined) return [];
-    const { file, range, severity, rule, message } = problem;
-    const positions = others.slice(0, MAX_OTHERS).map((other) => ({ file: other.file, line: other.range.line }));
-    const first = { file, line: range.line, column: range.column, severity, rule, message, frame: frameOf(problem) };
-    return [{ ...first, count: others.length + 1, others: positions }];
-  });
+  return groupEqualProblems(problems)
+    .slice(0, MAX_GROUPS)
+    .flatMap(([problem, ...others]) => {
+      if (problem === undefined) return [];
+      const { file, range, severity, rule, message } = problem;
+      const positions = others.slice(0, MAX_OTHERS).map((other) => ({ file: other.file, line: other.range.line }));
+      const first = { file, line: range.line, column: range.column, severity, rule, message, frame: frameOf(problem) };
+      return [{ ...first, count: others.length + 1, others: positions }];
+    });
 }
 
 /**
