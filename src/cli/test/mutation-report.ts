@@ -61,9 +61,11 @@ function indent(text: string): string {
 }
 
 export function formatScore({ score, noticed, unnoticed, invisible, untested, isStopped }: MutationReport): string {
-  const total = pluralize(noticed + unnoticed.length, 'change');
+  const tested = noticed + unnoticed.length;
   const hidden = invisible.length === 0 ? '' : `; ${invisible.length} more are not visible to test cases`;
   const cause = isStopped ? 'the command was stopped' : '--max-time was reached';
   const cut = untested === 0 ? '' : `${pluralize(untested, 'change')} not tested, because ${cause}\n`;
-  return `mutation score ${score} %: ${noticed} of ${total} noticed${hidden}\n${cut}`;
+  const result =
+    tested === 0 && untested > 0 ? 'not known' : `${score} %: ${noticed} of ${pluralize(tested, 'change')} noticed`;
+  return `mutation score ${result}${hidden}\n${cut}`;
 }
