@@ -59,7 +59,7 @@ describe('a byte that is not UTF-8', () => {
     const included = await runCli(['lint', 'include.yaml'], folder);
     expect(included.out).toContain(`more.yml:2:5 error ${MESSAGE}`);
     const schema = await runCli(['lint', 'schema.yaml'], folder);
-    expect(schema.out).toContain(`schema.yaml:5:96 error in s.json at line 2: ${MESSAGE}`);
+    expect(schema.out).toContain(`s.json:2:11 error ${MESSAGE}`);
     const tests = await runCli(['test'], folder);
     expect([tests.code, tests.err]).toEqual([1, expect.stringContaining(`gateway.test.yaml:3:5 error ${MESSAGE}`)]);
   });

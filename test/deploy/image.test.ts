@@ -2,7 +2,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { contextNames, mountManifest, readStages, runStages, wordsOf } from '../support/dockerfile.ts';
 import { freePort } from '../support/free-port.ts';
 
@@ -42,6 +42,7 @@ describe.runIf(process.env['IMAGE_STEPS'] === '1')('the instructions of the Dock
     timeout: 480_000,
   }, async () => {
     const { image, first, remove } = runStages(stages);
+    onTestFinished(remove);
     const [port, adminPort] = [await freePort(), await freePort()];
     // The gateway is process 1 only in a container.
     const checkHealth = (pid: number | undefined) =>
@@ -90,7 +91,6 @@ routes:
     run.kill('SIGTERM');
     expect(await once(run, 'exit')).toEqual([0, null]);
     expect(checkHealth(run.pid).status).toBe(1);
-    remove();
   });
 });
 

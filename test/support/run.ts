@@ -1,5 +1,5 @@
 /** Runs before the first test and after the last one. */
-import { globSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, globSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -13,6 +13,8 @@ const COMPILE_CACHE = 'node-compile-cache';
  */
 export default function setup({ config }: TestProject): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-tests-'));
+  // Some tests run programs in it as another user.
+  chmodSync(folder, 0o755);
   process.env['TMPDIR'] = folder;
   console.log(`Random tests use seed ${process.env['SEED'] ?? 1}. SEED=7 npm test uses another one.`);
   return () => {

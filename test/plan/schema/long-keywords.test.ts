@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createAjvValidator } from '../../../src/plan/schema/ajv-validator.ts';
 import type { SchemaRoot } from '../../../src/plan/schema/schema-bundle.ts';
 import { bodyRoute, loadText, manifestOf } from '../../manifest/support.ts';
+import { runs } from '../../support/runs.ts';
 import { isValidBy } from './naive-evaluator.ts';
 
 const LENGTH = 1_500;
@@ -113,7 +114,7 @@ test('random long schemas accept the values that a naive evaluator accepts', () 
       expect(wrong).toBeUndefined();
       count += values.filter((one) => validate(one)).length;
     }),
-    { numRuns: Number(process.env['LONG_RUNS'] ?? 15) },
+    { numRuns: runs(15) },
   );
   expect(count).toBeGreaterThan(20);
 }, 300_000);
