@@ -162,7 +162,7 @@ describe('lint', () => {
     [{ FORCE_COLOR: 'false' }, false],
     [{ FORCE_COLOR: '' }, false],
   ])('with %j writes colour codes to a pipe: %j', async (env, isColoured) => {
-    const { out } = await runCli(['lint'], folderWith('version: 2\n'), env);
+    const { out } = await startCli(['lint'], folderWith('version: 2\n'), env).result;
     expect(out.includes('\u001b[')).toBe(isColoured);
   });
 

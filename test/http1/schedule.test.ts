@@ -6,7 +6,6 @@ import type { ResponseSink } from '../../src/http1/response-sink.ts';
 import { UpstreamConnection } from '../../src/http1/upstream-connection.ts';
 import type { UpstreamRequest } from '../../src/http1/upstream-request.ts';
 import { MemorySocket } from '../../src/offline/memory-socket.ts';
-import { runs } from '../support/runs.ts';
 
 const FRAMED = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n';
@@ -178,7 +177,7 @@ it('each exchange ends once, and a connection is idle only after a complete resp
       expect([run.isIdle, run.isClosed]).toEqual([false, true]);
       expect(run.closed).toBeLessThanOrEqual(1);
     }),
-    { numRuns: runs(2_000) },
+    { numRuns: 2_000 },
   );
   expect([...outcomes].sort()).toEqual(['end', 'error', 'stale', 'switch']);
 });

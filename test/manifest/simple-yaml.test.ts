@@ -45,7 +45,7 @@ describe('simple YAML text', () => {
         fc.property(yamlEdits(sample), (edited) => {
           if (expectSameAsParser(edited)) readCount += 1;
         }),
-        { numRuns: runs(300) },
+        { numRuns: 300 },
       );
       expect(readCount).toBeGreaterThan(10);
     },
