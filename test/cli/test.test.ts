@@ -119,9 +119,12 @@ coverage of routes, roles, refusals and values 20 %: 1 of 2 routes, 0 of 0 roles
 
   it('says how many changes were not tested in the time, and then no score is enough', async () => {
     const folder = folderWith(files);
+    // The time may end before or after the first change is tested.
     const cut = await runCli(['test', '--mutate', '--max-time', '0s'], folder);
     expect(cut.code).toBe(0);
-    expect(cut.out).toMatch(/^mutation score not known\n\d+ changes not tested, because --max-time was reached$/m);
+    expect(cut.out).toMatch(
+      /^mutation score (?:not known|[\d.]+ %: .*)\n\d+ changes not tested, because --max-time was reached$/m,
+    );
     const { code, err } = await runCli(['test', '--mutate', '--max-time', '0s', '--fail-under', '20'], folder);
     expect(code).toBe(1);
     expect(err).toBe('the mutation score is not known, because not all changes were tested; set a longer --max-time\n');
