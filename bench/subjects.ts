@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Keys, manifestText } from './manifest.ts';
 
-/** The build, with the flag that the Dockerfile sets. */
-const IMAGE_FLAGS = ['--max-semi-space-size=4'];
+/** The flags and variables that the Dockerfile sets. */
+const IMAGE_FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=50'];
+const IMAGE_ENV = { MALLOC_ARENA_MAX: '2' };
 
 /** The subject has one CPU alone. The load and the upstream share the other one. */
 const SUBJECT_CPU = '0';
@@ -35,7 +36,10 @@ interface Command {
 /** Returns the command that starts a subject on a port, or `undefined` if it is not installed. */
 const SUBJECTS: Readonly<Record<string, (bench: Bench, port: number) => Command | undefined>> = {
   gateway: (bench, port) => gateway(bench, port, 200),
-  'gateway (image)': (bench, port) => gateway(bench, port, 200, IMAGE_FLAGS, 'dist/cli/main.js'),
+  'gateway (image)': (bench, port) => ({
+    ...gateway(bench, port, 200, IMAGE_FLAGS, 'dist/cli/main.js'),
+    env: IMAGE_ENV,
+  }),
   'gateway, 10 routes': (bench, port) => gateway(bench, port, 10),
   'gateway, 10,000 routes': (bench, port) => gateway(bench, port, 10_000),
   'http-proxy-3': server('http-proxy-3'),
