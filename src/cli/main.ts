@@ -86,7 +86,7 @@ if (nodeVersion < (isServing ? MIN_SERVING_NODE_VERSION : MIN_NODE_VERSION)) {
 
 // Later starts read compiled code from a cache, which saves a quarter of their time. By default Node would use a folder in the
 // temporary folder, where another user may have stored other code.
-const cacheFolder = process.env['NODE_COMPILE_CACHE'] ?? findCacheFolder(process.env);
+const cacheFolder = process.env['NODE_COMPILE_CACHE'] ?? findCacheFolder(process.env, process.getuid?.());
 if (cacheFolder !== undefined) module.enableCompileCache(cacheFolder);
 
 // An import of `node:http` reads all of its exports. These load a client for WebSocket, which takes 15 MB and 40 ms.

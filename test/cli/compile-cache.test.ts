@@ -7,11 +7,12 @@ import { MAIN } from '../support/cli.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const OTHER_USER = 65_532;
+const find = (cache: string) => findCacheFolder({ XDG_CACHE_HOME: cache }, process.getuid?.());
 
 describe('findCacheFolder', () => {
   it('creates a folder in the cache folder of the user', () => {
     const cache = join(temporaryFolder('cache'), 'new/cache');
-    expect(findCacheFolder({ XDG_CACHE_HOME: cache })).toBe(join(cache, 'signing-gateway'));
+    expect(find(cache)).toBe(join(cache, 'signing-gateway'));
     expect(readdirSync(cache)).toEqual(['signing-gateway']);
   });
 
@@ -19,7 +20,7 @@ describe('findCacheFolder', () => {
     const cache = temporaryFolder('cache');
     mkdirSync(join(cache, 'signing-gateway'));
     chmodSync(join(cache, 'signing-gateway'), mode);
-    expect(findCacheFolder({ XDG_CACHE_HOME: cache })).toBeUndefined();
+    expect(find(cache)).toBeUndefined();
   });
 
   it('refuses a folder that others may replace, and accepts one that the sticky bit protects', () => {
@@ -27,9 +28,9 @@ describe('findCacheFolder', () => {
     const cache = join(parent, 'cache');
     mkdirSync(cache);
     chmodSync(parent, 0o777);
-    expect(findCacheFolder({ XDG_CACHE_HOME: cache })).toBeUndefined();
+    expect(find(cache)).toBeUndefined();
     chmodSync(parent, 0o1777);
-    expect(findCacheFolder({ XDG_CACHE_HOME: cache })).toBe(join(cache, 'signing-gateway'));
+    expect(find(cache)).toBe(join(cache, 'signing-gateway'));
   });
 
   it.runIf(process.getuid?.() === 0)('refuses a folder of another user, and one in a folder of another user', () => {
@@ -37,12 +38,12 @@ describe('findCacheFolder', () => {
       const cache = temporaryFolder('cache');
       mkdirSync(join(cache, 'signing-gateway'));
       chownSync(join(cache, name), OTHER_USER, OTHER_USER);
-      expect(findCacheFolder({ XDG_CACHE_HOME: cache })).toBeUndefined();
+      expect(find(cache)).toBeUndefined();
     }
   });
 
   it('returns undefined if the folder cannot be created', () => {
-    expect(findCacheFolder({ XDG_CACHE_HOME: '/dev/null/cache' })).toBeUndefined();
+    expect(find('/dev/null/cache')).toBeUndefined();
   });
 });
 
