@@ -40,8 +40,6 @@ export interface ServeOptions {
 
 /** Schemas that are compiled before the first request. Each takes a few milliseconds; the others are compiled on first use. */
 const SCHEMAS_AT_START = 200;
-/** Growth of the old generation between two full collections. Less takes processor time, more takes memory. */
-const HEAP_GROWING_PERCENT = 50;
 /** The longest time that compiling them delays a signal. */
 const SLICE_MS = 50;
 
@@ -59,8 +57,6 @@ export async function serveFile(file: string, terminal: Terminal, options: Serve
   // V8 otherwise learns that some objects of a request are long-lived and allocates all later ones in the old generation.
   // There they keep a quarter of all requests in memory until the next full collection, which costs 12 µs per request.
   setFlagsFromString('--no-allocation-site-pretenuring');
-  // V8 otherwise lets the old generation grow to four times its live objects before it collects them.
-  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const streams = openStreams(terminal);
   const { log, notes } = streams;
   const { url, adminUrl, stop } = await startGateway(file, initial, overrides, terminal, streams);
