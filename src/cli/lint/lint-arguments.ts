@@ -1,7 +1,9 @@
 import { PRESETS, type Preset } from '../../lint/rule.ts';
 import { RULES } from '../../lint/rule-table.ts';
+import type { AddressOverrides } from '../../manifest/source.ts';
 import { suggestion } from '../../problem/did-you-mean.ts';
 import type { Severity } from '../../problem/finding.ts';
+import { ADDRESS_OPTIONS, readOverrides } from '../address-options.ts';
 import { MANIFEST_OPTIONS, parseManifestArguments } from '../manifest-file.ts';
 import { DEFAULT_MAX_PROBLEMS } from '../problem-groups.ts';
 import { type Options, UsageError } from '../terminal.ts';
@@ -10,6 +12,7 @@ import { OUTPUT_OPTIONS, type Output, readOutputs } from './outputs.ts';
 const SEVERITIES = ['error', 'warning', 'info'] as const satisfies readonly Severity[];
 
 const OWN_OPTIONS = {
+  ...ADDRESS_OPTIONS,
   preset: {
     type: 'string',
     valueName: 'PRESET',
@@ -64,6 +67,8 @@ export interface LintArguments {
   readonly isBaselineWrite: boolean;
   readonly isOnline: boolean;
   readonly explain: string | undefined;
+  /** The addresses that `run` would get. */
+  readonly overrides: AddressOverrides;
 }
 
 /** Parses the arguments. Throws a `UsageError` if they are invalid or exclude each other. */
@@ -89,6 +94,7 @@ export function parseLintArguments(args: readonly string[]): LintArguments {
     isBaselineWrite: values.has('write-baseline'),
     isOnline: values.has('online'),
     explain: values.get('explain'),
+    overrides: readOverrides({ listen: values.get('listen'), admin: values.get('admin') }),
   };
 }
 
