@@ -163,6 +163,32 @@ describe('a retry', () => {
     expect(bodies).toEqual(['{"a":1}', '{"a":1}', '{"a":1}']);
   });
 
+  // RFC 9112 section 2.2 lets a server ignore an empty line before a request. It has no such rule for responses, and the line may
+  // as well be the end of an earlier response, so the bytes after it cannot be attributed.
+  it.each([
+    ['an empty line', '\r\n'],
+    ['an empty line and the response', `\r\n${OK}`],
+    ['empty lines and the response', `\r\n\r\n${OK}`],
+    ['half of an empty line', '\r'],
+  ])('does not happen if the upstream sends %s after the request', async (_case, bytes) => {
+    const upstream = await startFailing((socket) => void socket.write(bytes));
+    const gateway = await serve(`{ url: '${upstream.url}' }`);
+    expect((await get(gateway)).status).toBe(200);
+    const response = await get(gateway);
+    expect([response.status, response.json().code]).toEqual([502, 'upstream_error']);
+    expect((await get(gateway)).status).toBe(200);
+    expect([upstream.methods, upstream.sockets.length]).toEqual([['GET', 'GET', 'GET'], 2]);
+  });
+
+  it('is not needed after an empty line that arrives before the request is sent', async () => {
+    const upstream = await startFailing((socket) => void socket.write(OK));
+    const gateway = await serve(`{ url: '${upstream.url}' }`);
+    expect((await get(gateway)).status).toBe(200);
+    upstream.sockets[0]?.write('\r\n');
+    expect((await get(gateway)).status).toBe(200);
+    expect([upstream.methods, upstream.sockets.length]).toEqual([['GET', 'GET'], 2]);
+  });
+
   it('does not happen after the first byte of the response', async () => {
     const upstream = await startFailing((socket) => void socket.end('H'));
     const gateway = await serve(`{ url: '${upstream.url}' }`);
