@@ -5,6 +5,7 @@ import { suggestion } from '../../problem/did-you-mean.ts';
 import type { Severity } from '../../problem/finding.ts';
 import { ADDRESS_OPTIONS, readOverrides } from '../address-options.ts';
 import { MANIFEST_OPTIONS, parseManifestArguments } from '../manifest-file.ts';
+import { parseCount, parseLimit } from '../parse-arguments.ts';
 import { DEFAULT_MAX_PROBLEMS } from '../problem-groups.ts';
 import { type Options, UsageError } from '../terminal.ts';
 import { OUTPUT_OPTIONS, type Output, readOutputs } from './outputs.ts';
@@ -75,6 +76,7 @@ export interface LintArguments {
 export function parseLintArguments(args: readonly string[]): LintArguments {
   const { files, tokens } = parseManifestArguments(args, { ...OUTPUT_OPTIONS, ...OWN_OPTIONS });
   const values = new Map(tokens.map((token) => (token.kind === 'option' ? [token.name, token.value ?? ''] : ['', ''])));
+  const maxWarnings = values.get('max-warnings');
   const isFix = values.has('fix');
   if (values.has('dry-run') && !isFix) throw new UsageError('--dry-run works only with --fix; add --fix');
   if (isFix && !values.has('dry-run') && files.includes('-'))
@@ -86,9 +88,8 @@ export function parseLintArguments(args: readonly string[]): LintArguments {
     outputs: readOutputs(tokens, files),
     preset: parseChoice('preset', values.get('preset'), PRESETS),
     failOn: parseChoice('fail-on', values.get('fail-on'), SEVERITIES) ?? 'error',
-    maxWarnings: parseCount('max-warnings', values.get('max-warnings')) ?? Number.POSITIVE_INFINITY,
-    maxProblems:
-      (parseCount('max-problems', values.get('max-problems')) ?? DEFAULT_MAX_PROBLEMS) || Number.POSITIVE_INFINITY,
+    maxWarnings: maxWarnings === undefined ? Number.POSITIVE_INFINITY : parseCount('max-warnings', maxWarnings),
+    maxProblems: parseLimit('max-problems', values.get('max-problems'), DEFAULT_MAX_PROBLEMS),
     fix: !isFix ? 'no' : values.has('dry-run') ? 'show' : 'write',
     baseline: values.get('baseline') ?? values.get('write-baseline'),
     isBaselineWrite: values.has('write-baseline'),
@@ -107,10 +108,4 @@ function parseChoice<Word extends string>(
   if (text !== undefined && word === undefined)
     throw new UsageError(`unknown --${option} "${text}"${suggestion(text, words)}`);
   return word;
-}
-
-function parseCount(option: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--${option} takes an integer, not "${text}"`);
-  return Number(text);
 }
