@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { parseText } from '../../src/manifest/document.ts';
+import { findSecretRanges } from '../../src/manifest/secret-ranges.ts';
+import { joinRanges, redactRanges } from '../../src/problem/secret-text.ts';
+
+const SECRET = 'sentinel7f3a9c21';
+const DOTS = '•'.repeat(SECRET.length);
+
+const redact = (text: string) => redactRanges(text, joinRanges(findSecretRanges(text, parseText(text))));
+
+describe('the displayed text of a manifest', () => {
+  it.each([
+    `X-Api-Key: ${SECRET}`,
+    `x-token: "${SECRET}"`,
+    `{ "Authorization": "${SECRET}" }`,
+    `{ set: { Client-Secret: ${SECRET}, other: 1 } }`,
+    `  token: ${SECRET}`,
+    `password: '${SECRET}'`,
+    `tokens: [${SECRET}, "${SECRET}"]`,
+    `tokens:\n  - ${SECRET}\n  - '${SECRET}'`,
+    `? token\n: ${SECRET}`,
+    `token:\n  ${SECRET}`,
+    `token:\n  # the comment before a value\n  ${SECRET}`,
+    `token: |\n  ${SECRET}\n  more`,
+    `token: >-\n  some\n  ${SECRET}`,
+    `"to\\u006ben": ${SECRET}`,
+    `other: &a ${SECRET}\ntoken: *a`,
+    `token: &a ${SECRET}\nother: *a`,
+    `properties: { password: { type: string, default: ${SECRET}, examples: [${SECRET}] } }`,
+    `signingKey: ${SECRET}`,
+    `token: '${SECRET}\${SUFFIX}'`,
+    `token: \${ANY:-${SECRET}}`,
+    `Authorization: 'Bearer \${ANY:-${SECRET}}'`,
+    `url: http://ann:${SECRET}@host/`,
+    `url: "http:\\/\\/ann:${SECRET}@host/"`,
+    `value: Bearer ${SECRET}`,
+    `value: "Bearer\\x20${SECRET}"`,
+    `value: "Bearer\n  ${SECRET}"`,
+    `secret: \${API_TOKEN:-${SECRET}}`,
+    `url: \${UP}?a=\${DB_PASSWORD:-${SECRET}}`,
+    `key: |\n  -----BEGIN PRIVATE KEY-----\n  ${SECRET}\n  -----END PRIVATE KEY-----`,
+    `a: 1 # token: ${SECRET}`,
+    `# http://ann:${SECRET}@host/`,
+    `token: ${SECRET}\nbroken: [`,
+    `token: "${SECRET}"\n\tbroken: 1`,
+    `token: ${SECRET}\n---\nsecond: document`,
+    `token: |\n  ${SECRET}\nbroken: [`,
+    `tokens:\n  - ${SECRET}\nbroken: [`,
+    `token:\n  ${SECRET}\nbroken: [`,
+    `\uFEFFtoken: ${SECRET}`,
+    `a: 😀\ntoken: ${SECRET}\r\nb: 1\r\n`,
+  ])('has no secret: %j', (text) => {
+    const redacted = redact(text);
+    expect(redacted).not.toContain(SECRET);
+    expect(redacted.split('\n').map((line) => line.length)).toEqual(text.split('\n').map((line) => line.length));
+  });
+
+  it('has no number whose key is named like a secret', () => {
+    expect(redact('password: 12345678\nport: 12345678')).toBe('password: ••••••••\nport: 12345678');
+  });
+
+  it('keeps everything else', () => {
+    const text = `admin: { token: '\${ADMIN_TOKEN}' }
+upstreams: { up: { url: '\${UP:-http://127.0.0.1:9}' } } # a key: nothing
+auth:
+  tokens:
+    jwt: { jwks: 'http://host/jwks', issuer: a }
+key: ./admin.key
+issuer: \${TOKEN_ISSUER:-https://issuer.example}
+login: { token: /access_token }
+cors: { credentials: true, exposedHeaders: [Authorization, X-Token] }
+message: 'the token: is not valid, password: neither'
+requestHeaders: { set: { Authorization: 'Bearer \${SERVICE_TOKEN}' } }
+schemas: { Login: { required: [password], properties: { password: { type: string, maxLength: 72 } } } }
+`;
+    expect(redact(text)).toBe(text);
+    expect(redact(`{ token: ${SECRET}, other: 1 }`)).toBe(`{ token: ${DOTS}, other: 1 }`);
+  });
+
+  it('keeps references and JSON Pointers in a text that is not valid', () => {
+    const text =
+      'admin: { token: ${ADMIN_TOKEN} }\nlogin: { token: /access_token }\nissuer: ${ISSUER:-https://issuer}\n';
+    expect(parseText(text).findings).not.toEqual([]);
+    expect(redact(text)).toBe(text);
+  });
+
+  it('is redacted in any part as in the complete text', () => {
+    const text = `a: 1\ntoken: ${SECRET}\nb: http://x:${SECRET}@host/\ntoken2: &t ${SECRET}\nlast-token: *t\n`;
+    const secrets = joinRanges(findSecretRanges(text, parseText(text)));
+    const redacted = redactRanges(text, secrets);
+    expect(redacted).not.toContain(SECRET);
+    for (let from = 0; from <= text.length; from += 1)
+      for (let to = from; to <= text.length; to += 1)
+        expect(redactRanges(text, secrets, from, to)).toBe(redacted.slice(from, to));
+  });
+});
