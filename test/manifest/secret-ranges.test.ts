@@ -1,7 +1,11 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Document, isScalar, type Scalar, visit } from 'yaml';
 import { parseText } from '../../src/manifest/document.ts';
 import { findSecretRanges } from '../../src/manifest/secret-ranges.ts';
 import { joinRanges, redactRanges } from '../../src/problem/secret-text.ts';
+import '../support/seed.ts';
+import { runs } from '../support/runs.ts';
 
 const SECRET = 'sentinel7f3a9c21';
 const DOTS = '•'.repeat(SECRET.length);
@@ -92,5 +96,68 @@ schemas: { Login: { required: [password], properties: { password: { type: string
     for (let from = 0; from <= text.length; from += 1)
       for (let to = from; to <= text.length; to += 1)
         expect(redactRanges(text, secrets, from, to)).toBe(redacted.slice(from, to));
+  });
+});
+
+const SECRET_KEYS = ['token', 'password', 'X-Api-Key', 'Authorization', 'client-secret', 'credentials', 'tokens'];
+const OTHER_KEYS = ['id', 'path', 'tokenName', 'key', 'message', 'issuer'];
+const STYLES = ['PLAIN', 'QUOTE_SINGLE', 'QUOTE_DOUBLE', 'BLOCK_LITERAL', 'BLOCK_FOLDED'] as const;
+
+interface Tree {
+  readonly [key: string]: Tree | null | readonly null[];
+}
+
+const { TREE } = fc.letrec<{ TREE: Tree }>((tie) => ({
+  TREE: fc.dictionary(
+    fc.constantFrom(...SECRET_KEYS, ...OTHER_KEYS),
+    fc.oneof(
+      { maxDepth: 3 },
+      fc.constant(null),
+      fc.array(fc.constant(null), { minLength: 1, maxLength: 3 }),
+      tie('TREE'),
+    ),
+    { maxKeys: 4 },
+  ),
+}));
+
+/** Sets a text at each leaf: one that is hidden if the next key above is secret. */
+function fill(tree: Tree | null | readonly null[], key: string, texts: string[]): unknown {
+  if (tree === null) {
+    texts.push(
+      `${SECRET_KEYS.includes(key) ? 'hidden' : 'shown'} ${texts.length} `.repeat(2).trim().replaceAll(' ', '_'),
+    );
+    return texts.at(-1);
+  }
+  if (Array.isArray(tree)) return tree.map(() => fill(null, key, texts));
+  return Object.fromEntries(Object.entries(tree as Tree).map(([name, member]) => [name, fill(member, name, texts)]));
+}
+
+describe('the displayed text of a random manifest', () => {
+  it('hides the values of secret keys, in any style, and nothing else', () => {
+    fc.assert(
+      fc.property(TREE, fc.infiniteStream(fc.nat(9)), fc.constantFrom('\n', '\r\n'), (tree, choices, lineBreak) => {
+        const texts: string[] = [];
+        const next = () => choices.next().value;
+        const document = new Document(fill(tree, '', texts));
+        visit(document, {
+          Scalar(key, node) {
+            if (key !== 'key') (node as Scalar).type = STYLES[next() % STYLES.length] ?? 'PLAIN';
+          },
+          Collection(_key, node) {
+            node.flow = next() < 3;
+          },
+          Pair(_key, { key }) {
+            if (isScalar(key) && next() < 2) key.type = 'QUOTE_DOUBLE';
+          },
+        });
+        const text = document.toString({ lineWidth: 0 }).replaceAll('\n', lineBreak);
+        const redacted = redact(text);
+        expect(texts.filter((written) => redacted.includes(written))).toEqual(
+          texts.filter((written) => written.startsWith('shown')),
+        );
+        expect([...redacted].every((character, index) => character === '•' || character === text[index])).toBe(true);
+      }),
+      { numRuns: runs(2_000) },
+    );
   });
 });
