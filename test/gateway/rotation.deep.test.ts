@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { claims, ecKey, keyFile, type SigningKey, tokenOf } from '../plan/tokens/keys.ts';
 import { manifest, startGateway } from '../support/gateway.ts';
+import { pause } from '../support/pause.ts';
 import { head, sendRequest } from '../support/raw.ts';
 import { startUpstream, startUpstreamServer } from '../support/upstream.ts';
 
@@ -21,7 +21,7 @@ const PHASES: readonly [string, SigningKey, (response: ServerResponse, published
   [
     'replaced again, with a slow server',
     keys[2],
-    (response, published) => void setTimeout(() => response.end(published), 700),
+    (response, published) => void pause(700).then(() => response.end(published)),
     2_000,
   ],
   ['HTML', keys[2], (response) => void response.end('<h1>maintenance</h1>'), 500],
@@ -68,7 +68,7 @@ it('at 200 requests per second, accepts no invalid token, refuses no valid one w
   }, 5);
   for (const next of PHASES) {
     phase = next;
-    await sleep(next[3]);
+    await pause(next[3]);
   }
   clearInterval(load);
   const results = await Promise.all(outcomes);

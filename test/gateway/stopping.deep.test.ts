@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { manifest, PUBLIC_ALL, startGateway, type TestGateway } from '../support/gateway.ts';
+import { pause } from '../support/pause.ts';
 import { endOf, keepAliveHead, openSocket, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstreamServer, type UpstreamServer } from '../support/upstream.ts';
@@ -46,7 +47,7 @@ describe('a gateway that stops', () => {
       isClosed = true;
     });
     // Another exchange may end in the meantime, and the gateway closes idle connections again.
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await pause(200);
     expect(isClosed).toBe(false);
     for (const socket of sockets) {
       const [received, end] = await readAll(socket);

@@ -8,6 +8,7 @@ import { manifest, startGateway, type TestGateway } from '../support/gateway.ts'
 import { head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { type Respond, startUpstream, type Upstream } from '../support/upstream.ts';
+import { nextReload } from './next-reload.ts';
 
 let folder: string;
 let upstream: Upstream;
@@ -40,12 +41,13 @@ afterEach(async () => {
 });
 
 function watch(path: string, first = text('one')): void {
+  const outcomes = reported;
   reloader = new Reloader({
     path,
     env: {},
     gateway: gateway.gateway,
     initial: { sources: [{ path, text: first }], files: new Map(), globs: new Map() },
-    onReload: (reload) => void reported.push(reload),
+    onReload: (reload) => void outcomes.push(reload),
   });
 }
 
@@ -173,9 +175,9 @@ describe('a save', () => {
     const second = gateway.gateway.plan;
     expect(second).not.toBe(plan);
     reported.length = 0;
+    const outcome = nextReload(reloader as Reloader);
     writeFileSync(path, text('two'));
-    // Longer than a save takes to settle.
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await outcome).toMatchObject({ kind: 'unchanged' });
     expect(reported).toEqual([]);
     expect(gateway.gateway.plan).toBe(second);
     await reloadAfter('accepted', () => writeFileSync(path, text('three')));
@@ -184,8 +186,7 @@ describe('a save', () => {
 
   it('of another file in the folder causes no reload', async () => {
     writeFileSync(join(folder, 'other.yaml'), text('two'));
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(reported).toEqual([]);
+    expect(await reloader?.reload('request')).toMatchObject({ kind: 'unchanged' });
     await reloadAfter('accepted', () => writeFileSync(path, text('three')));
     expect(reported).toHaveLength(1);
   });
@@ -258,9 +259,11 @@ describe('a save', () => {
 
   it('after the reloader was closed causes no reload', async () => {
     await reloader?.close();
-    writeFileSync(path, text('two'));
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(reported).toEqual([]);
+    const reportedByClosed = reported;
+    reported = [];
+    watch(path);
+    await reloadAfter('accepted', () => writeFileSync(path, text('two')));
+    expect(reportedByClosed).toEqual([]);
   });
 });
 

@@ -27,6 +27,7 @@ import { manifest } from '../support/gateway.ts';
 import { head, sendRequest } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { nextReload } from './next-reload.ts';
 
 let folder: string;
 let upstream: Upstream;
@@ -200,9 +201,9 @@ describe('a certificate and its key', () => {
   it('cause no reload when they are written again with the same content', async () => {
     writePair(one);
     await serve(textOf(tls()));
+    const outcome = nextReload(reloader);
     writePair(one);
-    // Longer than a save takes to settle.
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await outcome).toMatchObject({ kind: 'unchanged' });
     expect(reported).toEqual([]);
     writePair(two);
     await isServed(two);

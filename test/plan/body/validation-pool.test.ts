@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { ValidationPool, type ValidationPoolLimits } from '../../../src/plan/body/validation-pool.ts';
 import type { SchemaRoot } from '../../../src/plan/schema/schema-bundle.ts';
+import { pause } from '../../support/pause.ts';
 import { eventually } from '../../support/site.ts';
 
 const rootOf = (schema: object): SchemaRoot => ({ schemas: { A: { ...schema } }, routes: [], files: {} });
@@ -158,7 +159,9 @@ describe('the queue', () => {
     expect(pool.status).toMatchObject({ threads: 4, busy: 3 });
     slow.push(start(SLOW, slowBody(), { route: 'f' }));
     const last = start(LIST, text([1]), { route: 'g' });
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await eventually('the spare thread is busy', () => pool.status.busy === 4);
+    // Longer than the time after which the pool would start another spare thread.
+    await pause(100);
     expect(pool.status).toMatchObject({ threads: 4, busy: 4, waiting: 1 });
     for (const { cancel } of slow) cancel();
     await Promise.all([...slow.map(({ result }) => result), last.result]);
