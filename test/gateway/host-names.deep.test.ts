@@ -203,14 +203,12 @@ describe('a name that does not resolve', () => {
       good: `{ url: 'http://good.test:${port}' }`,
       literal: `{ url: 'http://127.77.0.1:${port}' }`,
     });
-    const started = performance.now();
     const waiting = Array.from({ length: 200 }, () => site.refusal('/slow'));
     await until(() => expect(site.gateway.metrics.inFlight).toBe(200));
     await until(() => expect(site.resolver.inFlight).toBe(1));
     await readFile(new URL(import.meta.url));
     for (const path of ['/good', '/literal', '/good']) expect(await site.get(path)).toBe('127.77.0.1');
     // The requests to other upstreams finished while the 200 requests waited.
-    expect(performance.now() - started).toBeLessThan(2_900);
     expect(site.gateway.metrics.inFlight).toBeGreaterThanOrEqual(200);
     const refusals = await Promise.all(waiting);
     expect(new Set(refusals.map(String))).toEqual(new Set(['504,upstream_timeout,upstream_connect_timeout']));
