@@ -8,7 +8,7 @@ import { manifest, startGateway, type TestGateway } from '../support/gateway.ts'
 import { head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { type Respond, startUpstream, type Upstream } from '../support/upstream.ts';
-import { nextReload } from './next-reload.ts';
+import { nextReload, withoutPoll } from './reload-causes.ts';
 
 let folder: string;
 let upstream: Upstream;
@@ -55,11 +55,7 @@ function watch(path: string, first = text('one')): void {
 async function reloadAfter(kind: ReloadOutcome['kind'], change: () => void): Promise<ReloadOutcome> {
   const before = reported.length;
   change();
-  await eventually(
-    `a reload of kind ${kind}`,
-    () => reported.slice(before).some((reload) => reload.kind === kind),
-    8_000,
-  );
+  await eventually(`a reload of kind ${kind}`, () => reported.slice(before).some((reload) => reload.kind === kind));
   return reported.findLast((reload) => reload.kind === kind) as ReloadOutcome;
 }
 
@@ -287,8 +283,7 @@ it('accepts a manifest whose link is swapped, as Kubernetes does', async () => {
 it('finds a change between the first load and the start of the watch', async () => {
   const path = join(folder, 'gateway.yaml');
   writeFileSync(path, text('two'));
-  watch(path);
-  // Sooner than the poll would find it.
-  await eventually('the manifest is accepted', () => reported.some(({ kind }) => kind === 'accepted'), 3_000);
+  withoutPoll(() => watch(path));
+  await eventually('the manifest is accepted', () => reported.some(({ kind }) => kind === 'accepted'));
   await expectServed('two', 'one');
 });
