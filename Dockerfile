@@ -21,7 +21,7 @@ ENV NODE_ENV=production \
   NODE_COMPILE_CACHE_PORTABLE=1 \
   MALLOC_ARENA_MAX=2
 WORKDIR /opt/signing-gateway
-COPY package.json telemetry.js ./
+COPY package.json ./
 COPY schema schema
 COPY docs docs
 COPY --from=dependencies /dependencies/node_modules node_modules
