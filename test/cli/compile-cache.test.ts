@@ -16,7 +16,7 @@ describe('findCacheFolder', () => {
     expect(readdirSync(cache)).toEqual(['signing-gateway']);
   });
 
-  it.each([0o770, 0o707, 0o777])('refuses a folder in which others may write (mode %o)', (mode) => {
+  it.each(['770', '707', '777'])('refuses a folder in which others may write (mode %s)', (mode) => {
     const cache = temporaryFolder('cache');
     mkdirSync(join(cache, 'signing-gateway'));
     chmodSync(join(cache, 'signing-gateway'), mode);
