@@ -120,15 +120,16 @@ function readDocsUrl(): string | undefined {
 /** Runs after the minifier, which would remove the escapes. */
 function finishChunk(output: OutputAsset | OutputChunk): void {
   // V8 holds a text in two bytes a character if one of them is not in Latin-1.
-  if (output.type === 'chunk')
-    output.code = loadOnFirstUse(readBuiltins(output.code)).replaceAll(/[^\x00-\x7f]/g, toEscape);
+  if (output.type === 'chunk') output.code = loadOnFirstUse(readBuiltins(output)).replaceAll(/[^\x00-\x7f]/g, toEscape);
 }
 
 /**
  * Reads modules of Node without `import`, which would read all of their exports: some of these load other modules, such as a
  * line editor and archives, which take 2 MB.
  */
-function readBuiltins(code: string): string {
+function readBuiltins({ code, moduleIds }: OutputChunk): string {
+  // bypass-thread-pool.ts replaces functions that these packages have imported.
+  if (moduleIds.some((id) => id.includes('/node_modules/chokidar/'))) return code;
   return code.replaceAll(
     /import(?:\*as )?\s*([\w$]+|\{[^}]*\})\s*from\s*"(node:[\w/]+)";/g,
     (_statement, names: string, name: string) =>

@@ -165,6 +165,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'http-proxy-3': ['src/gateway/upstream/http-proxy.ts'],
   '@opentelemetry/api': ['src/gateway/telemetry/opentelemetry.ts'],
   pino: ['src/log/log.ts'],
+  chokidar: ['src/reload/file-watcher.ts'],
   '@prometheus-io/client': ['src/admin/metrics/prometheus-renderer.ts'],
   'csv-parse': ['src/plan/body/csv-header.ts', 'src/sandbox/platform/contacts-import.ts'],
 };

@@ -1,5 +1,6 @@
-import { type FSWatcher, realpathSync, statSync, watch } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
+import { type FSWatcher, watch } from 'chokidar';
 
 export interface FileWatcher {
   /** Watches these paths instead; see `watchFiles`. A folder in both sets is watched without a gap. */
@@ -16,8 +17,7 @@ const KUBERNETES_DATA_LINK = '..data';
 type RelevantNames = ReadonlySet<string> | undefined;
 
 interface WatchedFolder {
-  /** Undefined if the folder cannot be watched. */
-  readonly watcher: FSWatcher | undefined;
+  readonly watcher: FSWatcher;
   /** Device, inode and time of creation, to notice that another folder has replaced this one. */
   readonly identity: string;
   readonly names: RelevantNames;
@@ -89,42 +89,23 @@ class FolderWatcher implements FileWatcher {
   #add(folder: string, names: RelevantNames): void {
     const identity = identityOf(folder);
     if (identity === undefined) return;
-    const watched: WatchedFolder = { watcher: this.#open(folder, names), identity, names, failedMs: undefined };
-    if (watched.watcher === undefined) watched.failedMs = performance.now();
-    else if (this.#errors.delete(folder)) this.#reportError();
+    // Do not follow links: one may lead to a mount that hangs. `foldersOf` adds the folder behind a link.
+    const path = resolveLinks(folder) ?? folder;
+    const ignored = (inside: string) => inside !== path && names?.has(basename(inside)) === false;
+    const watcher = watch(path, { depth: 0, followSymlinks: false, ignoreInitial: true, ignored });
+    const watched: WatchedFolder = { watcher, identity, names, failedMs: undefined };
     this.#watched.set(folder, watched);
-    setImmediate(() => {
-      if (this.#watched.get(folder) === watched) this.#onChange();
+    watcher.on('all', this.#onChange);
+    watcher.on('ready', () => {
+      if (watched.failedMs === undefined && this.#errors.delete(folder)) this.#reportError();
+      this.#onChange();
     });
-  }
-
-  /** Returns `undefined` if the folder cannot be watched. */
-  #open(folder: string, names: RelevantNames): FSWatcher | undefined {
-    const fail = (error: unknown) => {
+    watcher.on('error', (error) => {
+      watched.failedMs = performance.now();
       this.#errors.set(folder, error instanceof Error && 'code' in error ? String(error.code) : String(error));
-    };
-    try {
-      // `foldersOf` adds the folder behind a link.
-      const path = resolveLinks(folder) ?? folder;
-      const watcher = watch(path);
-      // A folder that is removed or renamed reports its own name.
-      const isRelevant = (name: string | null) =>
-        names === undefined || name === null || names.has(name) || name === basename(path);
-      watcher.on('change', (_kind, name) => {
-        if (isRelevant(name as string | null)) this.#onChange();
-      });
-      watcher.on('error', (error) => {
-        fail(error);
-        const watched = this.#watched.get(folder);
-        if (watched?.watcher === watcher) watched.failedMs = performance.now();
-        this.#reportError();
-        this.#onChange();
-      });
-      return watcher;
-    } catch (error) {
-      fail(error);
-      return undefined;
-    }
+      this.#reportError();
+      this.#onChange();
+    });
   }
 
   #reportError(): void {
@@ -134,7 +115,11 @@ class FolderWatcher implements FileWatcher {
   }
 
   #unwatch(folder: string): void {
-    this.#watched.get(folder)?.watcher?.close();
+    // Closing fails if the folder was deleted.
+    this.#watched
+      .get(folder)
+      ?.watcher.close()
+      .catch(() => undefined);
     this.#watched.delete(folder);
   }
 }

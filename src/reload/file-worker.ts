@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { fileSizeError, sha256 } from '../manifest/dependencies.ts';
 import { createFileEnvironment } from '../manifest/file-environment.ts';
 import { fileErrorCode, MAX_ALL_CHARACTERS } from '../manifest/source.ts';
+import { bypassThreadPool } from './bypass-thread-pool.ts';
 import { changesSince, type FileSnapshot, hashManifest, type ManifestFiles, pathsToWatch } from './file-snapshot.ts';
 import type { FileChanges, FileContent, FileThreadRequest, FileWatchEvent } from './file-thread.ts';
 import { type FileWatcher, watchFiles } from './file-watcher.ts';
@@ -11,6 +12,7 @@ import type { WorkerInput, WorkerMessage, WorkerRequest } from './worker-thread.
 
 /** The input of this thread, which `file-thread.ts` starts. */
 const { path, operations } = workerData as WorkerInput<{ readonly path: string }>;
+bypassThreadPool(operations);
 const manifestFiles: ManifestFiles = {
   path,
   environment: countOperations(createFileEnvironment(path, {}), operations),
