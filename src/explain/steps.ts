@@ -77,10 +77,13 @@ function refusalTextOr({ refusal }: ExplainContext, otherwise: string): string {
 }
 
 function explainMessage(context: ExplainContext): StepExplanation {
-  const { method } = context.request;
+  const { method, target } = context.request;
   const text = refusalTextOr(context, 'the message is well-formed');
+  if (context.refusal?.code !== 'message_malformed') return explanation(text);
+  if (/^[\w.-]+(?:[/?]|$)/.test(target))
+    return explanation(`${text}; the path does not begin with "/"; write /${target}`);
   // Methods are case-sensitive (RFC 9110 section 9.1).
-  if (context.refusal?.code !== 'message_malformed' || HTTP_METHODS.includes(method)) return explanation(text);
+  if (HTTP_METHODS.includes(method)) return explanation(text);
   return explanation(`${text}; the method "${method}" is unknown${suggestion(method, HTTP_METHODS)}`);
 }
 
