@@ -1,8 +1,9 @@
 import type { ErrorObject } from 'ajv';
 import { parsePointer } from '../json-pointer.ts';
-import { onlyNearMatch, suggestion } from '../problem/did-you-mean.ts';
+import { didYouMean, onlyNearMatch, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Fix, type Path } from '../problem/finding.ts';
 import { formatFlow } from './flow-yaml.ts';
+import { nativeKey } from './foreign-keys.ts';
 import { fixUnit, textRemedy } from './text-remedy.ts';
 import type { YamlValue } from './yaml-values.ts';
 
@@ -139,7 +140,11 @@ function rangeFinding({ error, path, quote }: SchemaErrorContext): Finding[] {
 /** Returns the remedy for an unknown key. `login:{ token` is one key, because a colon ends a key only before a space. */
 function remedyOf(name: string, known: readonly string[]): string {
   const [start = '', rest = ''] = name.split(/:(?=\S)/, 2);
-  return rest !== '' && known.includes(start) ? '; a colon needs a space after it' : suggestion(name, known);
+  if (rest !== '' && known.includes(start)) return '; a colon needs a space after it';
+  const native = nativeKey(name, known);
+  return native === undefined || didYouMean(name, known) !== undefined
+    ? suggestion(name, known)
+    : `; did you mean "${native}"?`;
 }
 
 /** Returns a fix for a misspelt key if only one name is near and the map does not have that name yet. */

@@ -19,6 +19,7 @@ export function textRemedy({ text, noun, pattern, examples, isSecret }: InvalidT
   if (part !== undefined) return part;
   if (isSecret) return examples;
   if (UNITS[noun] !== undefined && /^[0-9]+$/.test(text)) return `, because it has no unit${examples}`;
+  if (noun === 'a name' && text.includes('://')) return '; add the URL to "upstreams", and write its name';
   const [, name] = /^\$\(?([A-Za-z_]\w*)\)?$/.exec(text) ?? [];
   if (name !== undefined) return `; write \${${name}} for a variable of the environment`;
   const corrected = CORRECTIONS[noun]?.(text);
@@ -43,7 +44,8 @@ const UNITS: Readonly<Record<string, Correction>> = {
 /** By the titles of the schema. A correction that does not match the pattern is not used. */
 const CORRECTIONS: Readonly<Record<string, Correction>> = {
   ...UNITS,
-  'a path': (text) => `/${text}`,
+  'a path': (text) => (/^\w[^:]*$/.test(text) ? `/${text}` : /^https?:\/\/[^/]*(\/.*)$/.exec(text)?.[1]),
+  'a name': (text) => text.replaceAll(/(?<=[a-z0-9])(?=[A-Z])|[\s_.]+/g, '-').toLowerCase(),
   'an address': (text) => `127.0.0.1:${text.replace(/^:/, '')}`,
   [UPSTREAM_URL]: (text) => {
     const [, host = ''] = /^([\w.-]+)(?::\d+)?$/.exec(text) ?? [];
