@@ -24,6 +24,7 @@ const FILES = [
   'routes.js',
   'tiles.js',
   'time-range.js',
+  'traffic-plots.js',
   'upstreams.js',
 ] as const;
 
