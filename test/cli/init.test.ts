@@ -25,7 +25,7 @@ describe('init', () => {
 
   it('writes a formatted manifest without problems, and tests that cover it and notice every change', async () => {
     const folder = temporaryFolder('init');
-    const { code, out, err } = await runCli(['init'], folder);
+    const { code, out, err } = await runCli(['init'], folder, { npm_lifecycle_event: 'test' });
     expect([code, out]).toEqual([0, 'gateway.yaml\ngateway.test.yaml\n']);
     expect(err).toBe(
       'Next: run "signing-gateway dev", "signing-gateway lint gateway.yaml" and "signing-gateway test gateway.test.yaml"\n',
