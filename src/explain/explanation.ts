@@ -42,6 +42,7 @@ export type StepName =
   | 'origin'
   | 'token'
   | 'role'
+  | 'limits'
   | 'parameters'
   | 'body'
   | 'forward'

@@ -33,6 +33,7 @@ export const STEPS: readonly StepExplainer[] = [
   { name: 'origin', explain: explainOrigin },
   { name: 'token', explain: explainToken },
   { name: 'role', explain: explainRole },
+  { name: 'limits', explain: explainLimits },
   { name: 'parameters', explain: explainParameters },
   { name: 'body', explain: explainBody },
   { name: 'forward', explain: explainForward },
@@ -53,6 +54,9 @@ export const STEP_OF_REFUSAL: Readonly<Record<RefusalCode, StepName>> = {
   token_invalid: 'token',
   keys_unavailable: 'token',
   role_not_allowed: 'role',
+  rate_limit_key_missing: 'limits',
+  rate_limit_exceeded: 'limits',
+  rate_limit_unavailable: 'limits',
   parameter_invalid: 'parameters',
   body_invalid: 'body',
   body_too_large: 'body',
@@ -156,6 +160,16 @@ function explainRole({
   const roles = rolesOf(role, claims).join(', ') || 'none';
   const required = route?.auth?.role.redactedRoles.join(', ');
   return explanation(`requires one of ${required}; the caller has ${roles}`, rolesPath, ['auth', 'role', 'claim']);
+}
+
+function explainLimits({ entry, routePath, route, refusal }: ExplainContext): StepExplanation | undefined {
+  if (entry?.rateLimits === undefined || route?.rateLimits === undefined) return undefined;
+  const { match, authorize, validate } = route.rateLimits;
+  const limits = [...match, ...authorize, ...validate].map(
+    ({ id, kinds, mode }) => `${id} (by ${kinds.join(' and ')}${mode === 'report' ? ', only reported' : ''})`,
+  );
+  const text = refusal?.code.startsWith('rate_limit') === true ? refusal.detail : `counts against ${limits.join(', ')}`;
+  return explanation(text, [...routePath, 'rateLimits'], ...entry.rateLimits.map((id) => ['rateLimits', id]));
 }
 
 function explainParameters({ entry, routePath, refusal, reported }: ExplainContext): StepExplanation | undefined {

@@ -43,6 +43,9 @@ export async function serve(exchange: Exchange, server: ServerState): Promise<vo
     const route = findRoute(plan, request.method ?? '', target.path);
     exchange.route = route;
     if (handshake !== undefined) checkWebSocketOrigin(exchange, route);
+    const limits = route.rateLimits;
+    if (limits !== undefined && limits.match.length > 0)
+      await server.rateLimiter.apply(limits.match, exchange as RoutedExchange);
     if (route.access === 'protected') {
       const auth = requireAuth(route);
       const authenticated = authenticate(auth, head, exchange);
@@ -51,6 +54,8 @@ export async function serve(exchange: Exchange, server: ServerState): Promise<vo
       exchange.principal = principal;
       authorize(auth, principal);
     }
+    if (limits !== undefined && limits.authorize.length > 0)
+      await server.rateLimiter.apply(limits.authorize, exchange as RoutedExchange);
     if (route.parameters !== undefined) {
       const { path, query } = target;
       const result = route.parameters.validateWithinBudget(path, query, request.rawHeaders, exchange.client);
@@ -58,6 +63,8 @@ export async function serve(exchange: Exchange, server: ServerState): Promise<vo
       if (errors.length > 0) exchange.refuseOrReport(new Refusal('parameter_invalid', { errors }));
     }
     if (route.body !== undefined) exchange.body = await readBody(exchange, head, route.body);
+    if (limits !== undefined && limits.validate.length > 0)
+      await server.rateLimiter.apply(limits.validate, exchange as RoutedExchange);
     // The client may have left while its token was verified or its body read.
     if (response.destroyed) return;
     await forward(exchange as RoutedExchange, server);

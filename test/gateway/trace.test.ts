@@ -156,7 +156,7 @@ describe('with an OpenTelemetry SDK', () => {
     const text = manifest(PUBLIC_ALL.replace('/**', "'/things/{id}'"), { up });
     const { gateway: other, close } = await startGateway(text, env);
     await close();
-    gateway = createGateway(other.plan, createNullLog(), findRequestTracer('1'));
+    gateway = createGateway(other.plan, createNullLog(), { tracer: findRequestTracer('1') });
     return (await gateway.listen()).port;
   };
 

@@ -46,7 +46,7 @@ export async function startGateway(
     writeLine: (json) => void lines.push(JSON.parse(json)),
     flush: () => undefined,
   };
-  const gateway = createGateway(planOf(manifest), log, undefined, resolver);
+  const gateway = createGateway(planOf(manifest), log, { resolver });
   const { port } = await gateway.listen();
   return {
     url: `http://127.0.0.1:${port}`,
