@@ -66,7 +66,8 @@ const NAMED_PARTS: Readonly<Record<RateLimitKeyName, KeyPart>> = {
     isOptional: false,
     readValue: ({ principal, client }) => principal?.subject ?? client,
   },
-  route: { kind: 'route', stage: 'match', isOptional: false, readValue: ({ route }) => route.id },
+  // Requests with an invalid token would otherwise use up the limit of all callers.
+  route: { kind: 'route', stage: 'authorize', isOptional: false, readValue: ({ route }) => route.id },
 };
 
 /** Returns the function that joins the parts. The length before each part keeps different lists apart. */
