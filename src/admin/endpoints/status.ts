@@ -1,9 +1,13 @@
+import type { Gateway } from '../../gateway/gateway.ts';
+import { createLimitCounts } from '../../gateway/rate-limits/limit-counts.ts';
 import type { BufferBudget } from '../../gateway/server/buffer-budget.ts';
 import type { UpstreamStatus } from '../../gateway/upstream/live-upstream.ts';
 import type { LogStatus } from '../../log/log.ts';
 import { validationPool } from '../../plan/body/validation-pool.ts';
+import type { RateLimit } from '../../plan/rate-limits/rate-limit.ts';
 import type { VerifierStatus } from '../../plan/tokens/verifier.ts';
 import { type AdminContext, type AdminRequest, type AdminResponse, jsonResponse } from '../admin-endpoint.ts';
+import { rateLimitSummary } from '../rate-limit-summary.ts';
 import { readinessOf } from './health.ts';
 import { reloadFields } from './reload.ts';
 
@@ -25,6 +29,7 @@ function statusOf(context: AdminContext) {
     overrides,
     ...reloadFields(reloader),
     upstreams: gateway.upstreams.map(upstreamFields),
+    rate_limits: plan.rateLimits.map((limit) => limitFields(limit, gateway.rateLimiter)),
     tokens: plan.auth === undefined ? null : tokenFields(plan.auth.verifier.status),
     validation: validationPool.status,
     buffered_bodies: bufferFields(gateway.bufferBudget),
@@ -44,6 +49,19 @@ function upstreamFields({ endpoints, ...upstream }: UpstreamStatus) {
   }));
   return { ...upstream, endpoints: fields };
 }
+
+function limitFields(limit: RateLimit, { counts, local }: Gateway['rateLimiter']) {
+  const { size, evicted, overflowed } = local.tables.get(limit.key) ?? EMPTY_TABLE;
+  return {
+    ...rateLimitSummary(limit),
+    ...(counts.get(limit.id) ?? createLimitCounts()),
+    counters: size,
+    evicted,
+    overflowed,
+  };
+}
+
+const EMPTY_TABLE = { size: 0, evicted: 0, overflowed: 0 };
 
 function streamFields({ standardStreams }: AdminContext) {
   const { stdout, stderr } = standardStreams();

@@ -22,8 +22,9 @@ auth:
   tokens:
     jwt: { jwks: '\${JWKS}', algorithms: [ES256], issuer: '${ISSUER}', audience: ${AUDIENCE} }
   role: { claim: /company_role, allow: [admin, user], message: admins and users only }
+rateLimits: { client: { key: client, allow: 1000 per 1s } }
 routes:
-  - { id: open, method: any, path: /open, upstream: up, access: public }
+  - { id: open, method: any, path: /open, upstream: up, access: public, rateLimits: [client] }
   - { id: files, method: any, path: /files/**, upstream: up, access: protected }
   - { id: gone, method: any, path: /gone, upstream: gone, access: public }
   - { id: reported, method: GET, path: /reported, upstream: up, access: public, validation: report, query: { properties: { page: { type: integer } } } }
