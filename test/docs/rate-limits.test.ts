@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { METRICS } from '../../src/admin/metrics/gateway-metrics.ts';
 import { LocalCounters } from '../../src/gateway/rate-limits/local-counters.ts';
 import { load } from '../../src/load.ts';
 import { createMemoryEnvironment } from '../../src/manifest/memory-environment.ts';
 import { completeManifest } from '../manifest/support.ts';
 
-const page = readFileSync(new URL('../../docs/rate-limits.md', import.meta.url), 'utf8');
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const page = read('docs/rate-limits.md');
 const examples = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
 const ENVIRONMENT = { REDIS_URL: 'redis://127.0.0.1:6379', RATE_LIMIT_SECRET: 'x'.repeat(32) };
 
@@ -22,6 +24,16 @@ function msOf(time: string): number {
 describe('docs/rate-limits.md', () => {
   it.each(examples)('shows a manifest that loads: %s', (example) => {
     expect(loadExample(example).problems).toEqual([]);
+  });
+
+  it('names alerts and metrics that exist', () => {
+    const alerts = read('deploy/prometheus/signing-gateway.rules.yaml');
+    const names = [...page.matchAll(/`(SigningGateway\w+)`/g)].map(([, name]) => name);
+    expect(names.length).toBeGreaterThan(2);
+    for (const name of names) expect(alerts).toContain(`alert: ${name}\n`);
+    const metrics = [...page.matchAll(/`(rate_limit_\w+_total|rate_limit_counters)/g)].map(([, name]) => name);
+    expect(metrics.length).toBeGreaterThan(4);
+    for (const metric of metrics) expect(METRICS.map(({ name }) => name)).toContain(metric);
   });
 
   it('shows how requests are counted', () => {
