@@ -3,9 +3,10 @@ import { type Platform, startPlatform } from '../../support/platform.ts';
 import { eventually } from '../../support/site.ts';
 
 let platform: Platform;
+let now = 0;
 
 beforeEach(async () => {
-  platform = await startPlatform();
+  platform = await startPlatform(() => now);
 });
 afterEach(() => platform.close());
 
@@ -62,6 +63,17 @@ describe('gateway.yaml', () => {
     expect([status, body]).toEqual([existing.status, existing.body]);
     await eventually('the log', () => platform.lines.at(-1)?.['limit'] === 'login-address');
     expect(platform.lines.map(({ limit }) => limit)).toContain('login-account');
+  });
+
+  it('allows one more guess for an account every 3 minutes', async () => {
+    await Promise.all(repeat(5, () => login(USER)));
+    const refused = await login(USER);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '180']);
+    now += 179_000;
+    expect((await login(USER)).status).toBe(429);
+    now += 1_000;
+    expect((await login(USER)).status).toBe(401);
+    expect((await login(USER)).status).toBe(429);
   });
 
   it('does not count successful logins', async () => {
