@@ -45,8 +45,8 @@ export interface Gateway {
   readonly clients: ClientCounts;
   /** The memory of buffered bodies. */
   readonly bufferBudget: BufferBudget;
-  /** The counts of rate limits. */
-  readonly rateLimiter: Pick<RateLimiter, 'counts' | 'local'>;
+  /** The counts of rate limits, and the state of their stores. */
+  readonly rateLimiter: Pick<RateLimiter, 'counts' | 'local' | 'stores'>;
   /** The number of subscribers. */
   readonly subscribers: number;
   /** Calls the subscriber with the record of each request that ends. Returns a function that unsubscribes. */
@@ -172,8 +172,10 @@ class LiveGateway implements Gateway {
     return this.#state.recorder.subscribe(subscriber);
   }
 
-  listen(): Promise<AddressInfo> {
+  async listen(): Promise<AddressInfo> {
     const server = this.#server;
+    // The first requests would otherwise not count together with those of other gateways.
+    await this.#state.rateLimiter.connect(this.resolver, this.#log.logger);
     const { port, host } = this.plan.listen;
     return new Promise((resolve, reject) => {
       server.once('error', reject);
@@ -223,6 +225,7 @@ class LiveGateway implements Gateway {
     clearTimeout(timer);
     this.#stopClosingStalled();
     await this.#state.upstreams.close();
+    await this.#state.rateLimiter.close();
     this.#stopLoggingDns();
   }
 
