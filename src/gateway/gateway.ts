@@ -8,6 +8,7 @@ import type { Plan } from '../plan/plan.ts';
 import { RequestAcceptor } from './accept-requests.ts';
 import type { ServerState } from './exchange.ts';
 import { RateLimiter } from './rate-limits/rate-limiter.ts';
+import type { StoreStatus } from './rate-limits/store-status.ts';
 import { BufferBudget } from './server/buffer-budget.ts';
 import { descriptorLimits } from './server/descriptor-limits.ts';
 import { activateServerSettings, createHttpServer, type HttpServer } from './server/http-server.ts';
@@ -45,8 +46,10 @@ export interface Gateway {
   readonly clients: ClientCounts;
   /** The memory of buffered bodies. */
   readonly bufferBudget: BufferBudget;
-  /** The counts of rate limits, and the state of their stores. */
-  readonly rateLimiter: Pick<RateLimiter, 'counts' | 'local' | 'stores'>;
+  /** The counts of rate limits. */
+  readonly rateLimiter: Pick<RateLimiter, 'counts' | 'local'>;
+  /** The state of the stores of rate limits; empty before `listen`. */
+  readonly stores: readonly StoreStatus[];
   /** The number of subscribers. */
   readonly subscribers: number;
   /** Calls the subscriber with the record of each request that ends. Returns a function that unsubscribes. */
@@ -147,6 +150,10 @@ class LiveGateway implements Gateway {
 
   get rateLimiter() {
     return this.#state.rateLimiter;
+  }
+
+  get stores() {
+    return this.#state.rateLimiter.stores;
   }
 
   get bufferBudget() {

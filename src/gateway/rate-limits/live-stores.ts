@@ -3,6 +3,7 @@ import type { Log } from '../../log/log.ts';
 import type { RateLimit } from '../../plan/rate-limits/rate-limit.ts';
 import { LiveStore } from './live-store.ts';
 import type { LocalCounters } from './local-counters.ts';
+import { loadRedis } from './redis/redis-link.ts';
 import { SharedCounters } from './shared-counters.ts';
 import type { StoreStatus } from './store-status.ts';
 
@@ -46,14 +47,17 @@ export class LiveStores {
       this.#byKey.delete(key);
       this.#retire(live);
     }
-    const starts: Promise<void>[] = [];
+    const added: LiveStore[] = [];
     for (const [key, store] of stores) {
       if (this.#byKey.has(key)) continue;
       const live = new LiveStore(store, this.#resolver, this.#logger);
       this.#byKey.set(key, new SharedCounters(live, this.#local));
-      starts.push(live.start());
+      added.push(live);
     }
-    if (starts.length > 0) await untilReady(starts);
+    if (added.length === 0) return;
+    // A slow disk must not take from the time of the stores. The stores themselves report an error.
+    await loadRedis().catch(() => undefined);
+    await untilReady(added.map((live) => live.start()));
   }
 
   /** Closes all stores after their pending decisions. */

@@ -1,6 +1,7 @@
 import type { createClient } from '@redis/client';
 import type { NameResolver } from '../../../dns/name-resolver.ts';
 import type { RedisSettings } from '../../../plan/rate-limits/counter-store.ts';
+import { Deadlines } from './deadlines.ts';
 import { StoreError, storeErrorOf } from './store-error.ts';
 
 type Client = ReturnType<typeof createClient>;
@@ -21,8 +22,8 @@ export interface LinkOptions {
   readonly signal: AbortSignal;
 }
 
-/** Loads the library with the first store: it takes 30 MB and a tenth of a second. */
-const loadLibrary = () => import('@redis/client');
+/** Loads the library, which takes 30 MB and a tenth of a second, with the first store. */
+export const loadRedis = () => import('@redis/client');
 
 /**
  * One connection to one server. It never reconnects: after an error it is closed, and every command that waits for a response
@@ -32,12 +33,12 @@ export class RedisLink {
   /** Called once, when the connection fails. */
   onLost: (error: StoreError) => void = () => undefined;
   readonly #client: Client;
-  readonly #timeoutMs: number;
+  readonly #deadlines: Deadlines;
   #error: StoreError | undefined;
 
   private constructor(client: Client, timeoutMs: number) {
     this.#client = client;
-    this.#timeoutMs = timeoutMs;
+    this.#deadlines = new Deadlines(timeoutMs);
     // The library reports bytes that are no Redis protocol here too. Later responses could then belong to other commands.
     client.on('error', (error) => this.#fail(storeErrorOf(error)));
   }
@@ -45,7 +46,7 @@ export class RedisLink {
   /** Opens a connection. @throws StoreError */
   static async open(address: RedisAddress, options: LinkOptions): Promise<RedisLink> {
     const { signal, connectTimeoutMs } = options;
-    const { createClient } = await loadLibrary();
+    const { createClient } = await loadRedis();
     if (signal.aborted) throw new StoreError('closed');
     const link = new RedisLink(createClient(clientOptions(address, options)), connectTimeoutMs);
     const close = () => link.close();
@@ -78,7 +79,7 @@ export class RedisLink {
 
   /** The library waits without a limit for a server that accepts the connection and never responds. */
   async #inTime<Value>(work: Promise<Value>): Promise<Value> {
-    const timer = setTimeout(() => this.#fail(new StoreError('timeout')), this.#timeoutMs);
+    const settle = this.#deadlines.add({ expire: () => this.#fail(new StoreError('timeout')) });
     try {
       const value = await work;
       if (this.#error !== undefined) throw this.#error;
@@ -87,7 +88,7 @@ export class RedisLink {
       this.#fail(storeErrorOf(error));
       throw this.#error;
     } finally {
-      clearTimeout(timer);
+      settle();
     }
   }
 

@@ -62,7 +62,8 @@ export function storeErrorOf(error: unknown): StoreError {
   if (code === undefined && errors?.[0] !== undefined) return storeErrorOf(errors[0]);
   if (typeof code === 'string') return new StoreError(CODES[code] ?? (isTlsCode(code) ? 'tls' : 'closed'));
   const [word = ''] = String(message).split(' ', 1);
-  return new StoreError(REPLIES[word] ?? 'reply');
+  // Errors of the library without a code, such as "Socket closed unexpectedly", begin with a word in lower case.
+  return new StoreError(REPLIES[word] ?? (/^[A-Z]{2}|RESP/.test(String(message)) ? 'reply' : 'closed'));
 }
 
 /** Codes of OpenSSL, such as `DEPTH_ZERO_SELF_SIGNED_CERT`; those of the system begin with `E` and have no underscore. */
