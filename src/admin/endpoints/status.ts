@@ -1,5 +1,7 @@
 import type { Gateway } from '../../gateway/gateway.ts';
 import { createLimitCounts } from '../../gateway/rate-limits/limit-counts.ts';
+import { STORE_FAILURES } from '../../gateway/rate-limits/redis/store-error.ts';
+import type { StoreStatus } from '../../gateway/rate-limits/store-status.ts';
 import type { BufferBudget } from '../../gateway/server/buffer-budget.ts';
 import type { UpstreamStatus } from '../../gateway/upstream/live-upstream.ts';
 import type { LogStatus } from '../../log/log.ts';
@@ -30,6 +32,7 @@ function statusOf(context: AdminContext) {
     ...reloadFields(reloader),
     upstreams: gateway.upstreams.map(upstreamFields),
     rate_limits: plan.rateLimits.map((limit) => limitFields(limit, gateway.rateLimiter)),
+    stores: gateway.stores.map(storeFields),
     tokens: plan.auth === undefined ? null : tokenFields(plan.auth.verifier.status),
     validation: validationPool.status,
     buffered_bodies: bufferFields(gateway.bufferBudget),
@@ -62,6 +65,16 @@ function limitFields(limit: RateLimit, { counts, local }: Gateway['rateLimiter']
 }
 
 const EMPTY_TABLE = { size: 0, evicted: 0, overflowed: 0 };
+
+function storeFields({ since, reason, failures, decisionsWithout, ...store }: StoreStatus) {
+  return {
+    ...store,
+    since: new Date(since),
+    reason: reason === undefined ? null : STORE_FAILURES[reason],
+    failures: Object.fromEntries(failures),
+    decisions_without: decisionsWithout,
+  };
+}
 
 function streamFields({ standardStreams }: AdminContext) {
   const { stdout, stderr } = standardStreams();

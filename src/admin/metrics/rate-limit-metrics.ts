@@ -1,5 +1,6 @@
 import type { CounterTable } from '../../gateway/rate-limits/counter-table.ts';
 import type { LimitCounts } from '../../gateway/rate-limits/limit-counts.ts';
+import { STORE_FAILURES, type StoreFailureReason } from '../../gateway/rate-limits/redis/store-error.ts';
 import type { Metric } from './metric.ts';
 
 /** The results of a request by a limit. Each request has one. */
@@ -40,7 +41,38 @@ export const RATE_LIMIT_METRICS: readonly Metric[] = [
     'Requests that were counted together, because there was no room for their values.',
     ({ overflowed }) => overflowed,
   ),
+  {
+    name: 'rate_limit_store_up',
+    type: 'gauge',
+    help: '1 while the store responds in time, 0 while no request waits for it.',
+    labels: ['store'],
+    *collect({ gateway }) {
+      for (const { id, state } of gateway.stores) yield { labels: { store: id }, value: Number(state === 'up') };
+    },
+  },
+  {
+    name: 'rate_limit_store_failures_total',
+    type: 'counter',
+    help: 'Decisions that were made without the store, or refused because of it, by reason (docs/rate-limits.md).',
+    labels: ['store', 'reason'],
+    *collect({ gateway }) {
+      // All reasons from the start: a series that begins with 1 has no increase in Prometheus.
+      for (const { id, failures } of gateway.stores)
+        for (const reason of STORE_REASONS) yield { labels: { store: id, reason }, value: failures.get(reason) ?? 0 };
+    },
+  },
+  {
+    name: 'rate_limit_store_pending',
+    type: 'gauge',
+    help: 'Decisions that wait for the store.',
+    labels: ['store'],
+    *collect({ gateway }) {
+      for (const { id, pending } of gateway.stores) yield { labels: { store: id }, value: pending };
+    },
+  },
 ];
+
+const STORE_REASONS = Object.keys(STORE_FAILURES) as StoreFailureReason[];
 
 function limitCounter(name: string, help: string, read: (counts: Readonly<LimitCounts>) => number): Metric {
   return {

@@ -5,6 +5,7 @@ import { decimal, integer, NONE, quantity } from './format.js';
 /**
  * @typedef {Responses['status']['rate_limits'][number]} Limit
  * @typedef {Responses['traffic']['limits'][number]} LimitTraffic
+ * @typedef {Responses['status']['stores'][number]} Store
  * @typedef {Pick<Limit, 'id' | 'key' | 'requests' | 'period_ms' | 'burst' | 'failures' | 'mode'>} LimitRule
  */
 
@@ -18,11 +19,11 @@ let displayed = '';
  * Shows the rate limits, those with the most refused and reported requests first. A limit without a place in the traffic had no
  * requests in the last hour.
  *
- * @param {readonly Limit[]} limits
+ * @param {Pick<Responses['status'], 'rate_limits' | 'stores'>} status
  * @param {readonly LimitTraffic[]} traffic
  * @param {number} seconds of the last minute that the traffic covers
  */
-export function showLimits(limits, traffic, seconds) {
+export function showLimits({ rate_limits: limits, stores }, traffic, seconds) {
   byId('limits-card').hidden = limits.length === 0;
   const byLimit = new Map(traffic.map((counts) => [counts.id, counts]));
   const rows = limits
@@ -31,13 +32,20 @@ export function showLimits(limits, traffic, seconds) {
       (one, other) => overLimit(other.counts) - overLimit(one.counts) || overHour(other.counts) - overHour(one.counts),
     )
     .slice(0, MAX_ROWS);
-  const text = JSON.stringify([rows, Math.round(seconds)]);
+  const text = JSON.stringify([rows, stores, Math.round(seconds)]);
   if (text === displayed) return;
   displayed = text;
   setText(byId('limits-count'), limits.length > MAX_ROWS ? `The first ${MAX_ROWS} of ${integer(limits.length)}.` : '');
   showRows(
     'limits',
-    rows.map(({ limit, counts }) => limitRow(limit, counts, seconds)),
+    rows.map(({ limit, counts }) =>
+      limitRow(
+        limit,
+        stores.find(({ id }) => id === limit.store),
+        counts,
+        seconds,
+      ),
+    ),
     'None.',
   );
 }
@@ -60,10 +68,11 @@ export function modeBadges({ mode }) {
 
 /**
  * @param {Limit} limit
+ * @param {Store | undefined} store
  * @param {LimitTraffic | undefined} counts
  * @param {number} seconds
  */
-function limitRow(limit, counts, seconds) {
+function limitRow(limit, store, counts, seconds) {
   const rate = (/** @type {number} */ count) =>
     counts === undefined || seconds === 0 ? NONE : `${decimal(count / seconds)}/s`;
   const { refused = 0, reported = 0, last_hour = { refused: 0, reported: 0 } } = counts ?? {};
@@ -85,13 +94,18 @@ function limitRow(limit, counts, seconds) {
     number(integer(last_hour.refused)),
     number(integer(last_hour.reported)),
     number(integer(limit.counters), 'wide-only'),
-    element('td', { class: 'wide-only' }, limit.store ?? 'this process', ...fallbackBadge(limit)),
+    element('td', { class: 'wide-only' }, limit.store ?? 'this process', ...storeBadges(store)),
   );
 }
 
-/** @param {Limit} limit */
-function fallbackBadge({ fallback }) {
-  return fallback === 0 ? [] : [' ', badge(`${integer(fallback)} without it`, 'warn')];
+/**
+ * Returns a badge for a store that does not respond.
+ *
+ * @param {Store | undefined} store
+ */
+function storeBadges(store) {
+  if (store === undefined || store.state === 'up') return [];
+  return [' ', badge(store.reason ?? store.state, store.state === 'down' ? 'bad' : 'warn')];
 }
 
 /** @param {LimitTraffic | undefined} counts */

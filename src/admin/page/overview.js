@@ -44,8 +44,8 @@ export class Overview {
    */
   #reloadAt;
   #connectionLimit = Number.POSITIVE_INFINITY;
-  /** @type {Responses['status']['rate_limits']} */
-  #limits = [];
+  /** @type {Pick<Responses['status'], 'rate_limits' | 'stores'>} */
+  #limits = { rate_limits: [], stores: [] };
   /** @type {Responses['history'] | undefined} */
   #history;
 
@@ -70,7 +70,7 @@ export class Overview {
     if (status.last_reload?.at !== this.#reloadAt) showProblems(status.last_reload);
     this.#reloadAt = status.last_reload?.at;
     this.#connectionLimit = status.client_connections.limit;
-    this.#limits = status.rate_limits;
+    this.#limits = status;
     this.#showHealth(status.upstreams);
     showUpstreams(status.upstreams);
   }
