@@ -6,7 +6,6 @@ import type { BufferBudget } from '../../gateway/server/buffer-budget.ts';
 import type { UpstreamStatus } from '../../gateway/upstream/live-upstream.ts';
 import type { LogStatus } from '../../log/log.ts';
 import { validationPool } from '../../plan/body/validation-pool.ts';
-import type { RateLimit } from '../../plan/rate-limits/rate-limit.ts';
 import type { VerifierStatus } from '../../plan/tokens/verifier.ts';
 import { type AdminContext, type AdminRequest, type AdminResponse, jsonResponse } from '../admin-endpoint.ts';
 import { rateLimitSummary } from '../rate-limit-summary.ts';
@@ -31,7 +30,7 @@ function statusOf(context: AdminContext) {
     overrides,
     ...reloadFields(reloader),
     upstreams: gateway.upstreams.map(upstreamFields),
-    rate_limits: plan.rateLimits.map((limit) => limitFields(limit, gateway.rateLimiter)),
+    rate_limits: rateLimitFields(gateway),
     stores: gateway.stores.map(storeFields),
     tokens: plan.auth === undefined ? null : tokenFields(plan.auth.verifier.status),
     validation: validationPool.status,
@@ -53,15 +52,13 @@ function upstreamFields({ endpoints, ...upstream }: UpstreamStatus) {
   return { ...upstream, endpoints: fields };
 }
 
-function limitFields(limit: RateLimit, { counts, local }: Gateway['rateLimiter']) {
-  const { size, evicted, overflowed } = local.tables.get(limit.key) ?? EMPTY_TABLE;
-  return {
-    ...rateLimitSummary(limit),
-    ...(counts.get(limit.id) ?? createLimitCounts()),
-    counters: size,
-    evicted,
-    overflowed,
-  };
+function rateLimitFields({ plan, rateLimiter: { counts, local } }: Gateway) {
+  const { tables } = local;
+  return plan.rateLimits.map((limit) => {
+    const { size, evicted, overflowed } = tables.get(limit.key) ?? EMPTY_TABLE;
+    const limitCounts = counts.get(limit.id) ?? createLimitCounts();
+    return { ...rateLimitSummary(limit), ...limitCounts, counters: size, evicted, overflowed };
+  });
 }
 
 const EMPTY_TABLE = { size: 0, evicted: 0, overflowed: 0 };

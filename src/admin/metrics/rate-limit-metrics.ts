@@ -98,8 +98,9 @@ function tableMetric(
     help,
     labels: ['limit'],
     *collect({ gateway: { plan, rateLimiter } }) {
+      const { tables } = rateLimiter.local;
       for (const { id, key } of plan.rateLimits) {
-        const table = rateLimiter.local.tables.get(key);
+        const table = tables.get(key);
         if (table !== undefined) yield { labels: { limit: id }, value: read(table) };
       }
     },
