@@ -25,7 +25,10 @@ describe('clientKey', () => {
   });
 
   it('is equal exactly for addresses of one network, in any spelling and for any prefix length', () => {
-    const groups = fc.array(fc.constantFrom(0, 0, 0, 1, 0xff, 0x8000, 0xfffe, 0xffff), { minLength: 8, maxLength: 8 });
+    const groups = fc.array(fc.constantFrom<number[]>(0, 0, 0, 1, 0xff, 0x8000, 0xfffe, 0xffff), {
+      minLength: 8,
+      maxLength: 8,
+    });
     const changed = fc.option(fc.tuple(fc.nat(7), fc.nat(15)), { nil: undefined });
     const spelling = fc.nat({ max: 3 });
     const property = fc.property(
