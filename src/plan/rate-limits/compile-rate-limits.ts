@@ -70,6 +70,7 @@ function compileRateLimit(
     failures: entry.count === 'failures' ? new Set(entry.failures ?? DEFAULT_FAILURES) : undefined,
     store,
     mode,
+    reportUntil: entry.reportUntil,
   });
 }
 
@@ -115,7 +116,7 @@ const NOUNS: Readonly<Record<string, string>> = { body: 'member of the body', cl
 function findStore(id: string, path: Path, stores: Stores | undefined, findings: Finding[]): RateLimit['store'] {
   // The mistakes of an invalid `stores` are already reported.
   if (stores === undefined || stores.has(id)) return stores?.get(id);
-  const message = `unknown store "${id}"${suggestion(id, [...stores.keys()])}; add it to "stores"`;
+  const message = `unknown store "${id}"${suggestion(id, [...stores.keys()]) || '; add it to "stores"'}`;
   findings.push(errorAt(path, 'store-unknown', message));
   return undefined;
 }
