@@ -66,8 +66,7 @@ const NAMED_PARTS: Readonly<Record<RateLimitKeyName, KeyPart>> = {
     isOptional: false,
     readValue: ({ principal, client }) => principal?.subject ?? client,
   },
-  // Requests with an invalid token would otherwise use up the limit of all callers.
-  route: { kind: 'route', stage: 'authorize', isOptional: false, readValue: ({ route }) => route.id },
+  route: { kind: 'route', stage: 'match', isOptional: false, readValue: ({ route }) => route.id },
 };
 
 /** Returns the function that joins the parts. The length before each part keeps different lists apart. */

@@ -162,7 +162,7 @@ describe('guesses for one account', () => {
   });
 });
 
-/** Responses of an upstream that did read the guess. Each attempt may have told the client something. */
+/** Responses of an upstream that did read the guess. Each attempt may have shown the result to the client. */
 const FAILED_RESPONSES: Readonly<Record<string, WireResponse>> = {
   'a reset without a byte': (socket) => socket.resetAndDestroy(),
   'an end after half a head': (socket) => socket.end('HTTP/1.1 401 Unauth'),
