@@ -20,9 +20,12 @@ const path = fc
 
 const methods = fc.constantFrom<unknown>('GET', 'POST', 'any', ['PUT', 'DELETE'], ['GET', 'POST']);
 
+/** A rate limit may count by its members. */
+const SMALL_BODY = { schema: SCHEMA, maxBytes: '1KB' };
+
 const body = fc.constantFrom<unknown>(
   { maxBytes: '64B' },
-  { schema: SCHEMA, maxBytes: '1KB' },
+  SMALL_BODY,
   { schema: { $ref: '#/schemas/Shared' } },
   { types: ['text/csv'] },
   { csv: { header: ['a', 'b'] } },
@@ -41,6 +44,28 @@ const headerRules = fc.constantFrom<Entry>(
   { requestHeaders: { set: { 'X-Platform': 'signing' }, remove: ['X-Debug'] } },
 );
 
+/** Requests never come often enough to be over one of these rates. */
+const allow = fc.constantFrom('90000 per 1s', '90000 per 2s', '180000 per 2s');
+const mode = fc.constantFrom<Entry>({}, {}, { mode: 'report' }, { count: 'failures' }, { burst: 70_000 });
+const missing = fc.constantFrom('refuse', 'skip');
+
+/** Generates a rate limit. A request can lack a body member, a claim or a header. */
+function rateLimit(...keys: readonly unknown[]): fc.Arbitrary<Entry> {
+  return fc.tuple(fc.constantFrom(...keys), allow, mode, missing).map(([key, allow, mode, missing]) => {
+    const isOptional = /body|claim|header/.test(JSON.stringify(key));
+    return { key, allow, ...mode, ...(isOptional && { missing }) };
+  });
+}
+
+const rateLimits = fc.record({
+  address: rateLimit('client', ['client', 'route'], { client: { ipv6Prefix: 56 } }),
+  caller: rateLimit('subject', ['subject', 'route'], { claim: '/company_role' }),
+  tenant: rateLimit({ header: 'X-Tenant' }, { header: 'x-debug', fold: 'case' }),
+  member: rateLimit({ body: '/a' }, [{ body: '/b' }, 'client']),
+});
+
+const LIMIT_IDS = ['address', 'caller', 'tenant', 'member'] as const;
+
 /** Generates `undefined` in 80 % of the cases. */
 function rarely<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
   return fc.option(arbitrary, { nil: undefined, freq: 5 }).map((value) => value);
@@ -57,6 +82,7 @@ const route = fc
     rules,
     headerRules,
     isReporting: fc.boolean(),
+    limits: rarely(fc.subarray([...LIMIT_IDS], { minLength: 1 })),
     keepsSlash: fc.boolean(),
     prefix: fc.constantFrom(undefined, '/v2', '/'),
   })
@@ -64,7 +90,11 @@ const route = fc
 
 const cors = fc.constantFrom<unknown>({ origins: ['https://app.example'], credentials: true }, { origins: ['*'] });
 
-const server = fc.constantFrom<unknown>({ trustedProxies: ['127.0.0.1'] }, { limits: { headers: 6 } });
+const server = fc.constantFrom<unknown>(
+  { trustedProxies: ['127.0.0.1'] },
+  { limits: { headers: 6 } },
+  { rateLimitHeaders: 'draft-11' },
+);
 
 /** Generates manifests with the upstream `up` and routes that use any of their keys. Nearly all of them load. */
 export const anyManifest = fc
@@ -72,8 +102,9 @@ export const anyManifest = fc
     fc.uniqueArray(route, { selector: ({ key }) => key, minLength: 1, maxLength: 7 }),
     rarely(cors),
     rarely(server),
+    rateLimits,
   )
-  .map(([routes, cors, server]) => ({
+  .map(([routes, cors, server, rateLimits]) => ({
     version: 1,
     listen: '127.0.0.1:0',
     upstreams: { up: { url: 'http://127.0.0.1:9' } },
@@ -86,15 +117,25 @@ export const anyManifest = fc
     ...(cors !== undefined && { cors }),
     ...(server !== undefined && { server }),
     schemas: { Shared: { type: 'object', required: ['b'], properties: { b: { type: 'string', minLength: 2 } } } },
+    rateLimits,
     routes: routes.map(entryOf),
   }));
 
 export type AnyManifest = typeof anyManifest extends fc.Arbitrary<infer Value> ? Value : never;
 
-function entryOf(draft: typeof route extends fc.Arbitrary<infer Value> ? Value : never, index: number): Entry {
+type RouteDraft = typeof route extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** False if requests to a route never have the key of a limit. */
+function isPossible(id: (typeof LIMIT_IDS)[number], { access, body, methods }: RouteDraft): boolean {
+  if (id === 'caller') return access === 'protected';
+  return id !== 'member' || (methods !== 'GET' && body === SMALL_BODY);
+}
+
+function entryOf(draft: RouteDraft, index: number): Entry {
   const { access, login, prefix } = draft;
   const [first = ''] = draft.path;
   const hasPrefix = LITERALS.includes(first) && prefix !== undefined;
+  const limits = draft.limits?.filter((id) => isPossible(id, draft)) ?? [];
   const isGate = access === 'protected' || login !== undefined;
   return {
     id: `r${index}`,
@@ -107,6 +148,7 @@ function entryOf(draft: typeof route extends fc.Arbitrary<infer Value> ? Value :
     ...(draft.methods !== 'GET' && draft.body !== undefined && { body: draft.body }),
     ...draft.rules,
     ...draft.headerRules,
+    ...(limits.length > 0 && { rateLimits: limits }),
     ...(draft.isReporting && { validation: 'report' }),
     ...(draft.keepsSlash && { encodedSlash: 'keep' }),
     ...(hasPrefix && { upstreamPath: { replace: `/${first}`, with: prefix } }),
