@@ -166,6 +166,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/api': ['src/gateway/telemetry/opentelemetry.ts'],
   pino: ['src/log/log.ts'],
   chokidar: ['src/reload/file-watcher.ts'],
+  '@redis/client': ['src/gateway/rate-limits/redis/redis-link.ts'],
   '@prometheus-io/client': ['src/admin/metrics/prometheus-renderer.ts'],
   'csv-parse': ['src/plan/body/csv-header.ts', 'src/sandbox/platform/contacts-import.ts'],
 };

@@ -122,5 +122,7 @@ function findStore(id: string, path: Path, stores: Stores | undefined, findings:
 }
 
 function latestStage(parts: readonly KeyPart[]): RateLimitStage {
+  // All clients share one counter. Requests with an invalid token would use up the limit of all callers.
+  if (parts.every(({ kind }) => kind === 'route')) return 'authorize';
   return STAGES.findLast((stage) => parts.some((part) => part.stage === stage)) ?? 'match';
 }

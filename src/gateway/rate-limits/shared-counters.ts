@@ -1,0 +1,62 @@
+import { createHmac } from 'node:crypto';
+import type { RateLimit } from '../../plan/rate-limits/rate-limit.ts';
+import type { CountedRequest, Counters, StoreFailure } from './counters.ts';
+import type { LiveStore } from './live-store.ts';
+import type { LocalCounters } from './local-counters.ts';
+import { COUNT, RELEASE } from './redis/gcra-script.ts';
+import { STORE_FAILURES, type StoreFailureReason, storeErrorOf } from './redis/store-error.ts';
+
+/** Counts the requests of several gateways in a store. While the store fails, counts in this process or makes no decision. */
+export class SharedCounters implements Counters {
+  readonly live: LiveStore;
+  readonly #local: LocalCounters;
+
+  constructor(live: LiveStore, local: LocalCounters) {
+    this.live = live;
+    this.#local = local;
+  }
+
+  count(limit: RateLimit, value: string): CountedRequest | StoreFailure | Promise<CountedRequest | StoreFailure> {
+    const { obstacle } = this.live;
+    return obstacle === undefined ? this.#countInStore(limit, value) : this.#countWithout(limit, value, obstacle);
+  }
+
+  release(limit: RateLimit, value: string, { arrival }: CountedRequest): void {
+    if (this.live.obstacle !== undefined) return;
+    // A request that cannot be taken back remains counted, which never helps who guesses.
+    this.live.run(RELEASE, this.#keyOf(limit, value), [intervalOf(limit), arrival]).catch(() => undefined);
+  }
+
+  async #countInStore(limit: RateLimit, value: string): Promise<CountedRequest | StoreFailure> {
+    const interval = intervalOf(limit);
+    const { burst } = limit;
+    try {
+      const [wait = 0, ahead = 0, arrival = 0] = await this.live.run(COUNT, this.#keyOf(limit, value), [
+        interval,
+        burst,
+      ]);
+      const remaining = Math.floor(burst - ahead / interval);
+      const common = { arrival, countedBy: this, isFallback: false };
+      return { ...common, waitMs: wait / 1_000, remaining, resetMs: ahead / 1_000 };
+    } catch (error) {
+      return this.#countWithout(limit, value, storeErrorOf(error).reason);
+    }
+  }
+
+  #countWithout(limit: RateLimit, value: string, reason: StoreFailureReason): CountedRequest | StoreFailure {
+    this.live.recordWithout(reason);
+    if (this.live.store.onFailure === 'refuse') return { storeFailure: STORE_FAILURES[reason] };
+    return { ...this.#local.count(limit, value), isFallback: true };
+  }
+
+  /** Values are personal data. Only this hash leaves the process, and only who has the secret can compare it with known values. */
+  #keyOf({ id, key }: RateLimit, value: string): string {
+    const hash = createHmac('sha256', this.live.store.secret()).update(`${key}\0${value}`).digest('base64url');
+    return `sg:rl:${id}:${hash}`;
+  }
+}
+
+/** In whole microseconds, so that sums are exact. Rounded up: the limit is never looser than in the manifest. */
+function intervalOf({ periodMs, requests }: RateLimit): number {
+  return Math.ceil((periodMs * 1_000) / requests);
+}
