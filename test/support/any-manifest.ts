@@ -46,8 +46,8 @@ const headerRules = fc.constantFrom<Entry>(
 
 /** Requests never come often enough to be over one of these rates. */
 const allow = fc.constantFrom('90000 per 1s', '90000 per 2s', '180000 per 2s');
-const mode = fc.constantFrom<Entry>({}, {}, { mode: 'report' }, { count: 'failures' }, { burst: 70_000 });
-const missing = fc.constantFrom('refuse', 'skip');
+const mode = fc.constantFrom<Entry>({}, { mode: 'report' }, { count: 'failures' }, { burst: 70_000 });
+const missing = fc.constantFrom('refuse', 'skip', 'skip', 'skip');
 
 /** Generates a rate limit. A request can lack a body member, a claim or a header. */
 function rateLimit(...keys: readonly unknown[]): fc.Arbitrary<Entry> {
