@@ -6,6 +6,12 @@ import type { LocalCounters } from './local-counters.ts';
 import { COUNT, RELEASE } from './redis/gcra-script.ts';
 import { STORE_FAILURES, type StoreFailureReason, storeErrorOf } from './redis/store-error.ts';
 
+/** A request that a store has counted. */
+interface SharedCount extends CountedRequest {
+  /** Identifies the counter: later ones of the same value do not contain the request. */
+  readonly counter: number;
+}
+
 /** Counts the requests of several gateways in a store. While the store fails, counts in this process or makes no decision. */
 export class SharedCounters implements Counters {
   readonly live: LiveStore;
@@ -21,26 +27,25 @@ export class SharedCounters implements Counters {
     return obstacle === undefined ? this.#countInStore(limit, value) : this.#countWithout(limit, value, obstacle);
   }
 
-  release(limit: RateLimit, value: string, { arrival }: CountedRequest): void {
+  release(limit: RateLimit, value: string, { arrival, counter }: SharedCount): void {
     if (this.live.obstacle !== undefined) return;
     // A request that cannot be taken back remains counted, which never helps who guesses.
-    this.live.run(RELEASE, this.#keyOf(limit, value), [intervalOf(limit), arrival]).catch(() => undefined);
+    this.live.run(RELEASE, this.#keyOf(limit, value), [intervalOf(limit), arrival, counter]).catch(() => undefined);
   }
 
-  async #countInStore(limit: RateLimit, value: string): Promise<CountedRequest | StoreFailure> {
+  async #countInStore(limit: RateLimit, value: string): Promise<SharedCount | CountedRequest | StoreFailure> {
     const interval = intervalOf(limit);
     const { burst } = limit;
+    let result: readonly number[];
     try {
-      const [wait = 0, ahead = 0, arrival = 0] = await this.live.run(COUNT, this.#keyOf(limit, value), [
-        interval,
-        burst,
-      ]);
-      const remaining = Math.floor(burst - ahead / interval);
-      const common = { arrival, countedBy: this, isFallback: false };
-      return { ...common, waitMs: wait / 1_000, remaining, resetMs: ahead / 1_000 };
+      result = await this.live.run(COUNT, this.#keyOf(limit, value), [interval, burst]);
     } catch (error) {
       return this.#countWithout(limit, value, storeErrorOf(error).reason);
     }
+    const [wait = 0, ahead = 0, arrival = 0, counter = 0] = result;
+    const remaining = Math.floor(burst - ahead / interval);
+    const common = { arrival, counter, countedBy: this, isFallback: false };
+    return { ...common, waitMs: wait / 1_000, remaining, resetMs: ahead / 1_000 };
   }
 
   #countWithout(limit: RateLimit, value: string, reason: StoreFailureReason): CountedRequest | StoreFailure {
