@@ -176,6 +176,7 @@ describe.skipIf(!hasRedis)('a store', () => {
     const results = await Promise.allSettled([count(live), count(live), count(live), count(live)]);
     expect(results.map(({ status }) => status)).toEqual(Array(4).fill('rejected'));
     expect(live.status).toMatchObject({ state: 'down', reason: 'timeout' });
+    expect(live.status.failures.get('timeout')).toBe(4);
     await expect(count(live)).rejects.toMatchObject({ reason: 'timeout' });
     delayMs = 0;
     await until(() => live.status.state === 'up');

@@ -163,4 +163,43 @@ describe.skipIf(!hasRedis)('a rate limit whose store fails', () => {
     expect(performance.now() - start).toBeLessThan(5_000);
     await guesses;
   });
+
+  it('never lets more guesses through than each gateway may alone, while the store comes and goes under load', async () => {
+    redis = await startRedis();
+    shared = await startSharedGateways({ stores: storeAt(redis.url, 'timeout: 50ms'), count: 2 });
+    const changes: (() => unknown)[] = [
+      () => redis.pause(),
+      () => redis.resume(),
+      () => redis.kill(),
+      () => redis.start(),
+      () => redis.run('FLUSHALL'),
+    ];
+    const statuses = new Set<number>();
+    for (const change of changes) {
+      const guesses = shared.guess(60, 'a');
+      await change();
+      for (const status of Object.keys(await guesses)) statuses.add(Number(status));
+    }
+    // Five at each gateway, five before the server ends, five after its start, and five after all keys are deleted.
+    expect(shared.upstream.requests.length).toBeLessThanOrEqual(25);
+    expect([...statuses].sort()).toEqual([401, 429]);
+  });
+
+  it('loses no count in reloads under load that remove, change and restore the store', async () => {
+    redis = await startRedis();
+    shared = await startSharedGateways({ stores: storeAt(redis.url), count: 1 });
+    await shared.guess(5, 'a');
+    const [gateway] = shared.gateways;
+    const guesses: Promise<unknown>[] = [];
+    for (const rest of ['timeout: 2s', 'timeout: 3s', 'timeout: 2s, onFailure: refuse', 'timeout: 2s']) {
+      guesses.push(shared.guess(20, 'a'));
+      shared.swap(ACCOUNT, storeAt(redis.url, rest));
+      await until(() => gateway?.gateway.stores[0]?.state === 'up');
+      guesses.push(shared.guess(20, 'a'));
+    }
+    await Promise.all(guesses);
+    // The five of the store, and five that the gateway counts by itself while the new store connects.
+    expect(shared.upstream.requests.length).toBeLessThanOrEqual(10);
+    expect(gateway?.told.filter(({ msg }) => msg === 'rate limit store failed')).toEqual([]);
+  });
 });
