@@ -51,7 +51,8 @@ export class SharedCounters implements Counters {
   #countWithout(limit: RateLimit, value: string, reason: StoreFailureReason): CountedRequest | StoreFailure {
     this.live.recordWithout(reason);
     if (this.live.store.onFailure === 'refuse') return { storeFailure: STORE_FAILURES[reason] };
-    return { ...this.#local.count(limit, value), isFallback: true };
+    // The same object, because the local counters compare it when they take the request back.
+    return Object.assign(this.#local.count(limit, value), { isFallback: true });
   }
 
   /** Values are personal data. Only this hash leaves the process, and only who has the secret can compare it with known values. */
