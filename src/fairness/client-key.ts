@@ -1,7 +1,8 @@
 /** The bits of an IPv6 address that form its key: one client may have all addresses of a /64. */
 const NETWORK_BITS = 64;
 const GROUP_BITS = 16;
-const IPV4_MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+/** The first groups of an IPv4 address in its IPv6 form (RFC 4291 section 2.5.5.2). */
+const IPV4_MAPPED = [0, 0, 0, 0, 0, 0xffff];
 
 /**
  * Returns the key that identifies a client: an IPv4 address, or the network of an IPv6 address.
@@ -10,9 +11,9 @@ const IPV4_MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
  */
 export function clientKey(address: string, networkBits = NETWORK_BITS): string {
   if (!address.includes(':')) return address;
-  const [, ipv4] = IPV4_MAPPED.exec(address) ?? [];
-  if (ipv4 !== undefined) return ipv4;
-  const groups = groupsOf(address).slice(0, Math.ceil(networkBits / GROUP_BITS));
+  const all = groupsOf(address);
+  if (IPV4_MAPPED.every((group, index) => all[index] === group)) return formatIpv4(all.slice(IPV4_MAPPED.length));
+  const groups = all.slice(0, Math.ceil(networkBits / GROUP_BITS));
   const hostBits = groups.length * GROUP_BITS - networkBits;
   const last = groups.length - 1;
   if (hostBits > 0) groups[last] = (groups[last] as number) & (0xffff << hostBits);
@@ -38,4 +39,8 @@ function parseGroups(text: string): number[] {
 function parseIpv4(text: string): [number, number] {
   const [a = 0, b = 0, c = 0, d = 0] = text.split('.').map(Number);
   return [a * 256 + b, c * 256 + d];
+}
+
+function formatIpv4(groups: readonly number[]): string {
+  return groups.flatMap((group) => [group >> 8, group & 0xff]).join('.');
 }

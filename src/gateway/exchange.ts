@@ -14,7 +14,7 @@ import { type ForwardedInfo, readForwardedInfo } from './request/forwarded-info.
 import type { RequestHead } from './request/request-head.ts';
 import type { RequestTarget } from './request/request-target.ts';
 import { withCorsHeaders } from './response/cors.ts';
-import { gatewayBusy, type Refusal } from './response/refusal.ts';
+import { gatewayBusy, type Refusal, type RefusalCode } from './response/refusal.ts';
 import type { BufferBudget } from './server/buffer-budget.ts';
 import type { ClientConnection } from './server/client-connection.ts';
 import type { EndReason, LongLivedExchanges } from './server/long-lived-exchanges.ts';
@@ -56,6 +56,8 @@ export interface ExchangeOptions {
   readonly expectation?: Expectation | undefined;
   readonly handshake?: WebSocketHandshake;
 }
+
+const LIMIT_REFUSALS: ReadonlySet<RefusalCode> = new Set(['rate_limit_exceeded', 'rate_limit_unavailable']);
 
 /** One request and its response, end to end, with everything that its log line and metrics need. */
 export class Exchange {
@@ -179,15 +181,19 @@ export class Exchange {
 
   /**
    * Takes the request back from the rate limits that count failures, unless it is one. A request that was sent, but has no response
-   * of the upstream to forward, remains counted: it may have been a guess.
+   * of the upstream to forward, remains counted: it may have been a guess. A request that a rate limit refuses is not counted at
+   * all, because the client could otherwise not succeed after the time in `Retry-After`.
    *
    * @param status of the response; `undefined` without one
    */
   settleRateLimits(status?: number): void {
     if (this.appliedLimits === undefined || this.#areLimitsSettled) return;
     this.#areLimitsSettled = true;
-    if (this.wasSent && (status === undefined || this.refusal !== undefined)) return;
-    this.#server.rateLimiter.release(this.appliedLimits, status);
+    this.#server.rateLimiter.settle(this.appliedLimits, ({ failures }) => {
+      if (this.wasSent && (status === undefined || this.refusal !== undefined)) return false;
+      if (this.refusal !== undefined && LIMIT_REFUSALS.has(this.refusal.code)) return true;
+      return failures !== undefined && (status === undefined || !failures.has(status));
+    });
   }
 
   #rateLimitFields(): string[] {

@@ -1,5 +1,6 @@
 import { HTTP_METHODS } from '../http-methods.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { RateLimitStage } from '../plan/rate-limits/rate-limit.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { Auth } from '../plan/tokens/auth.ts';
 import type { Exchange, RoutedExchange, ServerState } from './exchange.ts';
@@ -43,9 +44,8 @@ export async function serve(exchange: Exchange, server: ServerState): Promise<vo
     const route = findRoute(plan, request.method ?? '', target.path);
     exchange.route = route;
     if (handshake !== undefined) checkWebSocketOrigin(exchange, route);
-    const limits = route.rateLimits;
-    if (limits !== undefined && limits.match.length > 0)
-      await server.rateLimiter.apply(limits.match, exchange as RoutedExchange);
+    const countedAtMatch = applyRateLimits('match', exchange as RoutedExchange, server);
+    if (countedAtMatch !== undefined) await countedAtMatch;
     if (route.access === 'protected') {
       const auth = requireAuth(route);
       const authenticated = authenticate(auth, head, exchange);
@@ -54,8 +54,8 @@ export async function serve(exchange: Exchange, server: ServerState): Promise<vo
       exchange.principal = principal;
       authorize(auth, principal);
     }
-    if (limits !== undefined && limits.authorize.length > 0)
-      await server.rateLimiter.apply(limits.authorize, exchange as RoutedExchange);
+    const countedByCaller = applyRateLimits('authorize', exchange as RoutedExchange, server);
+    if (countedByCaller !== undefined) await countedByCaller;
     if (route.parameters !== undefined) {
       const { path, query } = target;
       const result = route.parameters.validateWithinBudget(path, query, request.rawHeaders, exchange.client);
@@ -63,8 +63,8 @@ export async function serve(exchange: Exchange, server: ServerState): Promise<vo
       if (errors.length > 0) exchange.refuseOrReport(new Refusal('parameter_invalid', { errors }));
     }
     if (route.body !== undefined) exchange.body = await readBody(exchange, head, route.body);
-    if (limits !== undefined && limits.validate.length > 0)
-      await server.rateLimiter.apply(limits.validate, exchange as RoutedExchange);
+    const countedByBody = applyRateLimits('validate', exchange as RoutedExchange, server);
+    if (countedByBody !== undefined) await countedByBody;
     // The client may have left while its token was verified or its body read.
     if (response.destroyed) return;
     await forward(exchange as RoutedExchange, server);
@@ -111,6 +111,16 @@ function requireAuth({ auth }: Route): Auth {
   // The compiler rejects such a route. If one exists all the same, refuse its requests.
   if (auth === undefined) throw new Refusal('internal_error', { reason: 'auth_missing' });
   return auth;
+}
+
+/** Applies the rate limits of a step. Returns a promise only if a store has to be asked. */
+function applyRateLimits(
+  stage: RateLimitStage,
+  exchange: RoutedExchange,
+  { rateLimiter }: ServerState,
+): void | Promise<void> {
+  const limits = exchange.route.rateLimits?.[stage];
+  return limits === undefined || limits.length === 0 ? undefined : rateLimiter.apply(limits, exchange);
 }
 
 /** Forwards the request and sends the response to the client. A login response is verified before the client receives it. */

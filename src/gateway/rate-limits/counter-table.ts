@@ -1,97 +1,113 @@
-import { randomInt } from 'node:crypto';
+import { CounterShard } from './counter-shard.ts';
+import { KeyedHash } from './keyed-hash.ts';
 
-/** Several small maps: one large map would block the event loop each time that it grows. */
+/** A table grows one shard at a time: to copy all counters at once would block the event loop. */
 const SHARDS = 64;
-/** Passed counters that each new one removes, at most. */
-const MAX_CLEANED = 2;
-/** Counters that are compared to remove one if there is no room. */
-const MAX_COMPARED = 16;
-/** The counter of all values that have no room. No value has this form. */
-const OVERFLOW = '\0overflow';
 
 /**
- * The theoretical arrival times of one rate limit, by value, in a bounded memory. If there is no room for a new value, the table
- * removes one whose time has passed, or else the one of its neighbours that is closest to its start. It never removes a value
- * that is over its limit: clients could otherwise invent values to be forgotten. If all neighbours are over their limits, new
+ * The counters of one rate limit in a bounded memory. It keeps a 64-bit hash instead of each value. A new value takes the slot of
+ * a counter whose time has passed, or else of the one among 32 neighbours that is closest to its start. A counter that is over
+ * its limit is never removed: clients could otherwise invent values to be forgotten. If all neighbours are over their limits, new
  * values share one counter.
+ *
+ * `select` or `find` selects the counter that the other members read and change.
  */
 export class CounterTable {
-  capacity = Number.POSITIVE_INFINITY;
   /** Counters that were removed before their time had passed. */
   evicted = 0;
   /** Requests that were counted together, because there was no room. */
   overflowed = 0;
-  readonly #shards = Array.from({ length: SHARDS }, () => new Map<string, number>());
-  readonly #overflow = new Map<string, number>();
-  /** Clients cannot choose values for one shard without knowing it. */
-  readonly #seed = randomInt(2 ** 32);
+  readonly #now: () => number;
+  #maxShardSize: number;
+  readonly #shards: (CounterShard | undefined)[] = new Array(SHARDS).fill(undefined);
+  readonly #overflow = new CounterShard(1);
+  readonly #hash = new KeyedHash();
+  #lastId = 0;
+  #shard = this.#overflow;
+  #slot = 0;
 
+  /** @param capacity the slots, a power of two. @param now the clock of the arrival times */
+  constructor(capacity: number, now: () => number) {
+    this.#maxShardSize = capacity / SHARDS;
+    this.#now = now;
+  }
+
+  /** The number of counters whose time has not passed. Reads all of them. */
   get size(): number {
-    return this.#shards.reduce((sum, { size }) => sum + size, 0);
+    const now = this.#now();
+    return this.#shards.reduce((sum, shard) => sum + (shard?.count(now) ?? 0), 0);
   }
 
-  get(slot: string): number | undefined {
-    return this.#shardOf(slot).get(slot);
+  get arrival(): number {
+    return this.#shard.arrivals[this.#slot] as number;
   }
 
-  set(slot: string, arrival: number): void {
-    this.#shardOf(slot).set(slot, arrival);
+  set arrival(arrival: number) {
+    this.#shard.arrivals[this.#slot] = arrival;
   }
 
-  delete(slot: string): void {
-    this.#shardOf(slot).delete(slot);
+  /** Differs from the id of a removed counter of the same value. */
+  get id(): number {
+    return this.#shard.ids[this.#slot] as number;
   }
 
-  /**
-   * Returns the slot that counts a value: the value itself, or the common one if there is no room for it.
-   *
-   * @param blockedAfter a counter with a later arrival time is over the limit
-   */
-  slotFor(value: string, now: number, blockedAfter: number): string {
-    const shard = this.#shardOf(value);
-    if (shard.has(value)) return value;
-    removePassed(shard, now);
-    if (shard.size < this.capacity / SHARDS || this.#removeLightest(shard, now, blockedAfter)) return value;
-    this.overflowed += 1;
-    return OVERFLOW;
+  /** True if the counter is the common one. */
+  get isOverflow(): boolean {
+    return this.#shard === this.#overflow;
   }
 
-  #removeLightest(shard: Map<string, number>, now: number, blockedAfter: number): boolean {
-    let lightest: string | undefined;
-    let lightestArrival = blockedAfter;
-    let compared = 0;
-    for (const [value, arrival] of shard) {
-      compared += 1;
-      if (compared > MAX_COMPARED) break;
-      if (arrival < lightestArrival) {
-        lightest = value;
-        lightestArrival = arrival;
-      }
-      // The next removal compares others.
-      shard.delete(value);
-      shard.set(value, arrival);
-    }
-    if (lightest === undefined) return false;
-    shard.delete(lightest);
-    if (lightestArrival > now) this.evicted += 1;
+  selectOverflow(): void {
+    this.#shard = this.#overflow;
+    this.#slot = 0;
+  }
+
+  /** Selects the counter of a value. Returns false if there is none. */
+  find(value: string): boolean {
+    const hash = this.#hash;
+    hash.hash(value);
+    const shard = this.#shards[hash.low & (SHARDS - 1)];
+    const slot = shard?.find(hash.high, hash.low) ?? -1;
+    if (shard === undefined || slot === -1) return false;
+    this.#shard = shard;
+    this.#slot = slot;
     return true;
   }
 
-  #shardOf(slot: string): Map<string, number> {
-    if (slot === OVERFLOW) return this.#overflow;
-    let hash = this.#seed;
-    for (let index = 0; index < slot.length; index += 1) hash = Math.imul(hash ^ slot.charCodeAt(index), 0x01000193);
-    return this.#shards[(hash ^ (hash >>> 15)) & (SHARDS - 1)] as Map<string, number>;
+  /**
+   * Selects the counter of a value: its own, a new one, or the common one.
+   *
+   * @param blockedAfter a counter with a later arrival time is over the limit
+   */
+  select(value: string, now: number, blockedAfter: number): void {
+    if (this.find(value)) return;
+    const { high, low } = this.#hash;
+    const index = low & (SHARDS - 1);
+    let shard = this.#shards[index] ?? new CounterShard();
+    let slot = shard.lightest(high, now);
+    while ((shard.arrivals[slot] as number) > now && shard.size < this.#maxShardSize) {
+      shard = shard.resized(shard.size * 2, now) as CounterShard;
+      slot = shard.lightest(high, now);
+    }
+    this.#shards[index] = shard;
+    const lightest = shard.arrivals[slot] as number;
+    if (lightest > blockedAfter) {
+      this.overflowed += 1;
+      this.selectOverflow();
+      return;
+    }
+    if (lightest > now) this.evicted += 1;
+    this.#lastId = (this.#lastId + 1) >>> 0;
+    shard.insert(slot, high, low, now, this.#lastId);
+    this.#shard = shard;
+    this.#slot = slot;
   }
-}
 
-/** Removes counters at the front whose time has passed. One that has not passed moves to the end. */
-function removePassed(shard: Map<string, number>, now: number): void {
-  let examined = 0;
-  for (const [value, arrival] of shard) {
-    examined += 1;
-    if (examined > MAX_CLEANED) return;
-    shard.delete(value);
-    if (arrival > now) shard.set(value, arrival);
+  /** Changes the number of slots. A shard with too many counters for it remains as it is. */
+  resize(capacity: number): void {
+    const now = this.#now();
+    this.#maxShardSize = capacity / SHARDS;
+    for (const [index, shard] of this.#shards.entries())
+      if (shard !== undefined && shard.size > this.#maxShardSize)
+        this.#shards[index] = shard.resized(this.#maxShardSize, now) ?? shard;
   }
 }

@@ -32,4 +32,6 @@ export interface Counters {
   count(limit: RateLimit, value: string): CountedRequest | StoreFailure | Promise<CountedRequest | StoreFailure>;
   /** Takes back a request that was counted, except for the part of its interval that has passed. */
   release(limit: RateLimit, value: string, counted: CountedRequest): void;
+  /** Ends a request of a limit of failures that remains counted. Each one is either released or kept. */
+  keep?(limit: RateLimit, value: string, counted: CountedRequest): void;
 }

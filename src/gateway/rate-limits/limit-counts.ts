@@ -10,7 +10,7 @@ export interface LimitCounts {
   skipped: number;
   /** Refused because the key was missing, or because the store failed. */
   undecided: number;
-  /** Allowed, and taken back because the response was no failure. */
+  /** Allowed, and taken back because the response was no failure, or another limit refused the request. */
   released: number;
   /** Counted by this process because the store failed. */
   fallback: number;

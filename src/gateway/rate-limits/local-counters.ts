@@ -1,16 +1,35 @@
 import type { RateLimit } from '../../plan/rate-limits/rate-limit.ts';
 import { CounterTable } from './counter-table.ts';
 import type { CountedRequest, Counters } from './counters.ts';
+import { PendingRequests } from './pending-requests.ts';
 
-/** The counters of all limits together, which then take about 150 MB. */
-const MAX_COUNTERS = 1_000_000;
-/** Rounding errors of the sums, in milliseconds. */
-const TOLERANCE_MS = 0.001;
+/** The slots of all limits together, a power of two. They take 40 MB. */
+const MAX_SLOTS = 2 ** 21;
+/** Rounding errors of the sums are smaller, in milliseconds. */
+const MAX_TOLERANCE_MS = 0.001;
 
-/** Counts the requests of this process. Remembers at most `MAX_COUNTERS` values. */
+/** A request that this process has counted. */
+interface LocalCount extends CountedRequest {
+  /** Earlier if a request ahead of this one was released. */
+  arrival: number;
+  /** The id of its counter. */
+  readonly id: number;
+  /** True if the counter is the common one of values without room. */
+  readonly isOverflow: boolean;
+}
+
+/** The counters of one limit. */
+interface LimitCounters {
+  readonly table: CounterTable;
+  readonly pending: PendingRequests<LocalCount>;
+}
+
+/** Counts the requests of this process. */
 export class LocalCounters implements Counters {
   readonly #now: () => number;
-  readonly #tables = new Map<string, CounterTable>();
+  readonly #limits = new Map<string, LimitCounters>();
+  /** The slots of each table. */
+  #capacity = MAX_SLOTS;
 
   /** @param now returns milliseconds of a clock that never goes back */
   constructor(now: () => number) {
@@ -19,58 +38,80 @@ export class LocalCounters implements Counters {
 
   /** The tables of the limits, by `RateLimit.key`. */
   get tables(): ReadonlyMap<string, CounterTable> {
-    return this.#tables;
+    return new Map(Array.from(this.#limits, ([key, { table }]) => [key, table]));
   }
 
   /** Keeps the counters of these limits only, each with an equal share of the memory. */
   activate(limits: readonly RateLimit[]): void {
     const keys = new Set(limits.map(({ key }) => key));
-    for (const key of this.#tables.keys()) if (!keys.has(key)) this.#tables.delete(key);
-    for (const key of keys) if (!this.#tables.has(key)) this.#tables.set(key, new CounterTable());
-    for (const table of this.#tables.values()) table.capacity = Math.floor(MAX_COUNTERS / this.#tables.size);
+    for (const key of this.#limits.keys()) if (!keys.has(key)) this.#limits.delete(key);
+    this.#capacity = 2 ** Math.floor(Math.log2(MAX_SLOTS / Math.max(keys.size, 1)));
+    for (const { table } of this.#limits.values()) table.resize(this.#capacity);
+    for (const limit of limits) this.#countersOf(limit);
   }
 
-  count(limit: RateLimit, value: string): CountedRequest {
+  count(limit: RateLimit, value: string): LocalCount {
     const now = this.#now();
     const { intervalMs, burst } = limit;
-    const table = this.#tableOf(limit);
+    const fullMs = burst * intervalMs;
+    const toleranceMs = Math.min(MAX_TOLERANCE_MS, intervalMs / 1_000);
+    const { table, pending } = this.#countersOf(limit);
     // A counter further ahead than this refuses the next request.
-    const blockedAfter = now + (burst - 1) * intervalMs + TOLERANCE_MS;
-    const slot = table.slotFor(value, now, blockedAfter);
-    const arrival = Math.max(table.get(slot) ?? now, now) + intervalMs;
-    const aheadMs = arrival - now;
-    const waitMs = aheadMs - burst * intervalMs;
-    const common = { arrival, countedBy: this, isFallback: false };
-    if (waitMs > TOLERANCE_MS) return { ...common, waitMs, remaining: 0, resetMs: aheadMs - intervalMs };
-    table.set(slot, arrival);
-    const remaining = Math.floor((TOLERANCE_MS - waitMs) / intervalMs);
-    return { ...common, waitMs: 0, remaining, resetMs: aheadMs };
+    table.select(value, now, now + fullMs - intervalMs + toleranceMs);
+    // A reload can shorten the limit. Then the counter is full, and not further ahead.
+    const startMs = Math.min(Math.max(table.arrival - now, 0), fullMs);
+    const aheadMs = startMs + intervalMs;
+    const waitMs = aheadMs - fullMs;
+    const isAllowed = waitMs <= toleranceMs;
+    const resetMs = isAllowed ? aheadMs : startMs;
+    table.arrival = now + resetMs;
+    const counted: LocalCount = {
+      waitMs: isAllowed ? 0 : waitMs,
+      remaining: isAllowed ? Math.floor((toleranceMs - waitMs) / intervalMs) : 0,
+      resetMs,
+      arrival: now + aheadMs,
+      id: table.id,
+      isOverflow: table.isOverflow,
+      countedBy: this,
+      isFallback: false,
+    };
+    if (isAllowed && limit.failures !== undefined) pending.add(pendingKey(value, counted), counted);
+    return counted;
   }
 
-  release(limit: RateLimit, value: string, { arrival }: CountedRequest): void {
+  /**
+   * Imagine the intervals of the counted requests in a queue that runs down with the clock. Takes the rest of the interval out of
+   * the queue, and moves the pending ones behind it ahead: if a release took more than that rest, it would take a part of another
+   * request, and slow successes would let more failures pass.
+   */
+  release(limit: RateLimit, value: string, counted: LocalCount): void {
     const now = this.#now();
-    const table = this.#tableOf(limit);
-    const current = table.get(value);
-    if (current === undefined) return;
-    const released = current - unusedTime(arrival, limit.intervalMs, now);
-    if (released > now) table.set(value, released);
-    else table.delete(value);
+    const { table, pending } = this.#countersOf(limit);
+    const later = pending.remove(pendingKey(value, counted), counted);
+    if (counted.isOverflow) table.selectOverflow();
+    else if (!table.find(value)) return;
+    if (table.id !== counted.id) return;
+    const unusedMs = Math.min(Math.max(counted.arrival - now, 0), limit.intervalMs);
+    table.arrival -= unusedMs;
+    for (const request of later) request.arrival -= unusedMs;
   }
 
-  #tableOf({ key }: RateLimit): CounterTable {
-    const table = this.#tables.get(key);
-    if (table !== undefined) return table;
-    // The request began with an earlier plan. The next activation removes this table.
-    const temporary = new CounterTable();
-    this.#tables.set(key, temporary);
-    return temporary;
+  keep(limit: RateLimit, value: string, counted: LocalCount): void {
+    this.#countersOf(limit).pending.remove(pendingKey(value, counted), counted);
+  }
+
+  #countersOf({ key }: RateLimit): LimitCounters {
+    let counters = this.#limits.get(key);
+    if (counters === undefined) {
+      // Also for a request that began with an earlier plan. The next activation then removes them.
+      counters = { table: new CounterTable(this.#capacity, this.#now), pending: new PendingRequests() };
+      this.#limits.set(key, counters);
+    }
+    return counters;
   }
 }
 
-/**
- * Returns the part of a counted interval that has not passed. The counter has already recovered from the rest: taking all of it
- * back would also take back a part of later requests.
- */
-function unusedTime(arrival: number, intervalMs: number, now: number): number {
-  return Math.min(Math.max(arrival - now, 0), intervalMs);
+/** Values without room share a counter, and so a queue. */
+function pendingKey(value: string, { isOverflow }: LocalCount): string | undefined {
+  return isOverflow ? undefined : value;
 }

@@ -1,5 +1,6 @@
 import type { RateLimit } from '../../plan/rate-limits/rate-limit.ts';
 import type { AppliedLimit } from './rate-limiter.ts';
+import { wholeSeconds } from './whole-seconds.ts';
 
 /**
  * Returns the `RateLimit-Policy` and `RateLimit` fields of a response (draft-ietf-httpapi-ratelimit-headers-11). Limits of
@@ -25,14 +26,11 @@ function isShown({ failures, mode }: RateLimit): boolean {
   return failures === undefined && mode === 'enforce';
 }
 
-function policyItem({ id, burst, periodMs }: RateLimit): string {
-  return `"${id}";q=${burst};w=${seconds(periodMs)}`;
+/** The quota is that of the window. A burst is not: `1 per 1s` with a burst of 100 allows no 100 requests every second. */
+function policyItem({ id, requests, periodMs }: RateLimit): string {
+  return `"${id}";q=${requests};w=${wholeSeconds(periodMs)}`;
 }
 
 function limitItem({ limit, counted }: AppliedLimit): string {
-  return `"${limit.id}";r=${counted.remaining};t=${seconds(counted.resetMs)}`;
-}
-
-function seconds(ms: number): number {
-  return Math.ceil(ms / 1_000);
+  return `"${limit.id}";r=${counted.remaining};t=${wholeSeconds(counted.resetMs)}`;
 }

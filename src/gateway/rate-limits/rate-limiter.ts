@@ -7,6 +7,7 @@ import { createLimitCounts, type LimitCounts } from './limit-counts.ts';
 import { LiveStores } from './live-stores.ts';
 import { LocalCounters } from './local-counters.ts';
 import type { StoreStatus } from './store-status.ts';
+import { wholeSeconds } from './whole-seconds.ts';
 
 /** A request that a limit has counted. */
 export interface AppliedLimit {
@@ -73,12 +74,13 @@ export class RateLimiter {
   }
 
   /**
-   * Counts a request by several limits, one after the other, and stops at the first refusal. Returns a promise only if a store
-   * has to be asked.
+   * Counts a request by several limits. If one of them refuses it, still applies the others, so that the client learns the
+   * longest time to wait. Returns a promise only if a store has to be asked.
    *
    * @throws Refusal `rate_limit_exceeded`, `rate_limit_key_missing` or `rate_limit_unavailable`
    */
-  apply(limits: readonly RateLimit[], exchange: LimitedExchange, start = 0): void | Promise<void> {
+  apply(limits: readonly RateLimit[], exchange: LimitedExchange, start = 0, earlier?: Refusal): void | Promise<void> {
+    let refusal = earlier;
     for (let index = start; index < limits.length; index += 1) {
       const limit = limits[index] as RateLimit;
       const value = limit.readValue(exchange);
@@ -87,9 +89,10 @@ export class RateLimiter {
         continue;
       }
       const result = this.#countersOf(limit).count(limit, value);
-      if (result instanceof Promise) return this.#applyRest(result, limits, exchange, index, value);
-      this.#handleResult(limit, exchange, value, result);
+      if (result instanceof Promise) return this.#applyRest(result, limits, exchange, index, value, refusal);
+      refusal = longest(refusal, this.#handleResult(limit, exchange, value, result));
     }
+    if (refusal !== undefined) throw refusal;
   }
 
   async #applyRest(
@@ -98,17 +101,20 @@ export class RateLimiter {
     exchange: LimitedExchange,
     index: number,
     value: string,
+    earlier: Refusal | undefined,
   ): Promise<void> {
-    this.#handleResult(limits[index] as RateLimit, exchange, value, await pending);
-    await this.apply(limits, exchange, index + 1);
+    const refusal = this.#handleResult(limits[index] as RateLimit, exchange, value, await pending);
+    await this.apply(limits, exchange, index + 1, longest(earlier, refusal));
   }
 
-  /** Takes a request back from the limits of failures, unless its response is one. @param status `undefined` without a response */
-  release(applied: readonly AppliedLimit[], status: number | undefined): void {
+  /** Ends the counting of a request: takes it back from the limits that the predicate accepts. */
+  settle(applied: readonly AppliedLimit[], isReleased: (limit: RateLimit) => boolean): void {
     for (const { limit, value, counted } of applied) {
-      if (limit.failures === undefined || (status !== undefined && limit.failures.has(status))) continue;
-      counted.countedBy.release(limit, value, counted);
-      this.#countsOf(limit).released += 1;
+      const { countedBy } = counted;
+      if (isReleased(limit)) {
+        countedBy.release(limit, value, counted);
+        this.#countsOf(limit).released += 1;
+      } else if (limit.failures !== undefined) countedBy.keep?.(limit, value, counted);
     }
   }
 
@@ -133,12 +139,13 @@ export class RateLimiter {
     exchange.addReport(refusal);
   }
 
+  /** Returns the refusal of a request over the limit, unless the limit only reports. */
   #handleResult(
     limit: RateLimit,
     exchange: LimitedExchange,
     value: string,
     result: CountedRequest | StoreFailure,
-  ): void {
+  ): Refusal | undefined {
     const counts = this.#countsOf(limit);
     if ('storeFailure' in result) {
       const reason = result.storeFailure;
@@ -153,27 +160,34 @@ export class RateLimiter {
       }
       counts.skipped += 1;
       exchange.addReport(refusal);
-      return;
+      return undefined;
     }
     if (result.isFallback) counts.fallback += 1;
     exchange.appliedLimits ??= [];
     if (result.waitMs === 0) {
       counts.allowed += 1;
       exchange.appliedLimits.push({ limit, value, counted: result });
-      return;
+      return undefined;
     }
-    const seconds = String(Math.ceil(result.waitMs / 1_000));
-    const refusal = new Refusal('rate_limit_exceeded', { limit: limit.id, headers: { 'Retry-After': seconds } });
+    const headers = { 'Retry-After': String(wholeSeconds(result.waitMs)) };
+    const refusal = new Refusal('rate_limit_exceeded', { limit: limit.id, headers });
     if (limit.mode === 'enforce') {
       counts.refused += 1;
-      throw refusal;
+      return refusal;
     }
     counts.reported += 1;
     exchange.addReport(refusal);
+    return undefined;
   }
 
   #countsOf({ id }: RateLimit): LimitCounts {
     // A request may have begun with an earlier plan. Its counts are not kept.
     return this.#counts.get(id) ?? createLimitCounts();
   }
+}
+
+/** Returns the refusal with the longer time to wait. */
+function longest(first: Refusal | undefined, second: Refusal | undefined): Refusal | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
+  return Number(second.headers['Retry-After']) > Number(first.headers['Retry-After']) ? second : first;
 }

@@ -90,7 +90,8 @@ function shorten(value: string | undefined): string | undefined {
 
 /** Folds letter case and compatibility forms: an upstream may read all these spellings as one account. */
 function fold(value: string): string {
-  return value.normalize('NFKC').toUpperCase().toLowerCase().trim();
+  // Some letters decompose when their case changes.
+  return value.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC').trim();
 }
 
 /** Returns the text of a value with its type, so that `1` and `"1"` differ; `undefined` for anything but a scalar. */
