@@ -19,7 +19,7 @@ const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
 const STABLE_MS = 10_000;
 /** An interval of one second, which is over by itself soon after. */
-const PROBE_VALUES = [1_000_000, 1_000_000];
+const PROBE_VALUES = [1_000_000, 1_000_000, 1];
 
 /**
  * The connection to a store, and its circuit breaker. While the store does not respond, decisions fail at once, and attempts in the

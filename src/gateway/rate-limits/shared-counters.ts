@@ -3,8 +3,9 @@ import type { RateLimit } from '../../plan/rate-limits/rate-limit.ts';
 import type { CountedRequest, Counters, StoreFailure } from './counters.ts';
 import type { LiveStore } from './live-store.ts';
 import type { LocalCounters } from './local-counters.ts';
-import { COUNT, RELEASE } from './redis/gcra-script.ts';
+import { RELEASE } from './redis/gcra-script.ts';
 import { STORE_FAILURES, type StoreFailureReason, storeErrorOf } from './redis/store-error.ts';
+import { intervalOf, SimultaneousCounts, type StoreCount } from './simultaneous-counts.ts';
 
 /** A request that a store has counted. */
 interface SharedCount extends CountedRequest {
@@ -16,10 +17,12 @@ interface SharedCount extends CountedRequest {
 export class SharedCounters implements Counters {
   readonly live: LiveStore;
   readonly #local: LocalCounters;
+  readonly #counts: SimultaneousCounts;
 
   constructor(live: LiveStore, local: LocalCounters) {
     this.live = live;
     this.#local = local;
+    this.#counts = new SimultaneousCounts(live);
   }
 
   count(limit: RateLimit, value: string): CountedRequest | StoreFailure | Promise<CountedRequest | StoreFailure> {
@@ -34,18 +37,16 @@ export class SharedCounters implements Counters {
   }
 
   async #countInStore(limit: RateLimit, value: string): Promise<SharedCount | CountedRequest | StoreFailure> {
-    const interval = intervalOf(limit);
-    const { burst } = limit;
-    let result: readonly number[];
+    let result: StoreCount;
     try {
-      result = await this.live.run(COUNT, this.#keyOf(limit, value), [interval, burst]);
+      result = await this.#counts.count(limit, this.#keyOf(limit, value));
     } catch (error) {
       return this.#countWithout(limit, value, storeErrorOf(error).reason);
     }
-    const [wait = 0, ahead = 0, arrival = 0, counter = 0] = result;
-    const remaining = Math.floor(burst - ahead / interval);
-    const common = { arrival, counter, countedBy: this, isFallback: false };
-    return { ...common, waitMs: wait / 1_000, remaining, resetMs: ahead / 1_000 };
+    const { waitUs, aheadUs, position, counter } = result;
+    const remaining = Math.floor(limit.burst - aheadUs / intervalOf(limit));
+    const common = { arrival: position, counter, countedBy: this, isFallback: false };
+    return { ...common, waitMs: waitUs / 1_000, remaining, resetMs: aheadUs / 1_000 };
   }
 
   #countWithout(limit: RateLimit, value: string, reason: StoreFailureReason): CountedRequest | StoreFailure {
@@ -60,9 +61,4 @@ export class SharedCounters implements Counters {
     const hash = createHmac('sha256', this.live.store.secret()).update(`${key}\0${value}`).digest('base64url');
     return `sg:rl:${id}:${hash}`;
   }
-}
-
-/** In whole microseconds, so that sums are exact. Rounded up: the limit is never looser than in the manifest. */
-function intervalOf({ periodMs, requests }: RateLimit): number {
-  return Math.ceil((periodMs * 1_000) / requests);
 }

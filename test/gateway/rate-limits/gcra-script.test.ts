@@ -12,7 +12,7 @@ function withClock({ text, results }: Script, position: number): Script {
   return { text: clocked, sha: '0'.repeat(40), results };
 }
 
-const count = withClock(COUNT, 3);
+const count = withClock(COUNT, 4);
 const release = withClock(RELEASE, 4);
 /** Far enough in the future that the server does not delete keys during the test. */
 const START_S = 2_000_000_000;
@@ -121,8 +121,8 @@ describe.skipIf(!hasRedis)('the script that counts', () => {
             continue;
           }
           const expected = queue.count();
-          const reply = await runScript(connection, count, key, [intervalUs, burst, ...clock(nowUs)]);
-          const [waitUs = 0, aheadUs = 0, position = 0, counter = 0] = reply;
+          const reply = await runScript(connection, count, key, [intervalUs, burst, 1, ...clock(nowUs)]);
+          const [, waitUs = 0, aheadUs = 0, position = 0, counter = 0] = reply;
           expect({ waitUs, aheadUs }).toEqual({ waitUs: expected.waitUs, aheadUs: expected.aheadUs });
           if (expected.interval !== undefined) pending.push({ position, counter, interval: expected.interval });
         }
@@ -134,50 +134,77 @@ describe.skipIf(!hasRedis)('the script that counts', () => {
   it('lets slow successes take back no failures of later requests', async () => {
     const key = 'sg:rl:test:slow';
     const second = 1_000_000;
-    const countAt = (nowUs: number) => runScript(connection, count, key, [second, 10, ...clock(nowUs)]);
-    const releaseAt = (nowUs: number, [, , position = 0, counter = 0]: readonly number[]) =>
+    const countAt = (nowUs: number) => runScript(connection, count, key, [second, 10, 1, ...clock(nowUs)]);
+    const releaseAt = (nowUs: number, [, , , position = 0, counter = 0]: readonly number[]) =>
       runScript(connection, release, key, [second, position, counter, ...clock(nowUs)]);
     const successes = [];
     for (let index = 0; index < 10; index += 1) successes.push(await countAt(0));
     for (const success of successes.slice(0, 5)) expect(await releaseAt(0, success)).toEqual([1]);
     // The other five would have passed by now.
-    for (let index = 0; index < 10; index += 1) expect((await countAt(5 * second))[0]).toBe(0);
+    for (let index = 0; index < 10; index += 1) expect((await countAt(5 * second))[0]).toBe(1);
     for (const success of successes.slice(5)) expect(await releaseAt(5 * second, success)).toEqual([0]);
-    expect((await countAt(5 * second))[0]).toBe(second);
+    expect((await countAt(5 * second)).slice(0, 2)).toEqual([0, second]);
   });
 
   it('remembers a bounded number of released intervals', async () => {
     const key = 'sg:rl:test:released';
-    await runScript(connection, count, key, [1_000_000, 100, ...clock(0)]);
+    await runScript(connection, count, key, [1_000_000, 100, 1, ...clock(0)]);
     for (let index = 0; index < 100; index += 1) {
-      const [, , position = 0, counter = 0] = await runScript(connection, count, key, [1_000_000, 100, ...clock(0)]);
+      const [, , , position = 0, counter = 0] = await runScript(connection, count, key, [
+        1_000_000,
+        100,
+        1,
+        ...clock(0),
+      ]);
       await runScript(connection, release, key, [1_000_000, position, counter, ...clock(0)]);
     }
     expect((await redis.run('GET', key)).split(' ')).toHaveLength(3 + 2 * 32);
-    expect((await runScript(connection, count, key, [1_000_000, 100, ...clock(0)]))[1]).toBe(2_000_000);
+    expect((await runScript(connection, count, key, [1_000_000, 100, 1, ...clock(0)]))[2]).toBe(2_000_000);
+  });
+
+  it('counts several requests as it counts them one after the other', async () => {
+    const property = fc.asyncProperty(
+      fc.integer({ min: 1, max: 12 }),
+      fc.array(fc.record({ pauseUs: fc.nat(5_000_000), requests: fc.integer({ min: 1, max: 9 }) }), { maxLength: 8 }),
+      async (burst, steps) => {
+        keys += 1;
+        const queue = new IntervalQueue(1_000_000, burst);
+        let nowUs = 0;
+        for (const { pauseUs, requests } of steps) {
+          nowUs += pauseUs;
+          queue.advance(pauseUs);
+          const expected = Array.from({ length: requests }, () => queue.count());
+          const values = [1_000_000, burst, requests, ...clock(nowUs)];
+          const [allowed, waitUs] = await runScript(connection, count, `sg:rl:test:${keys}`, values);
+          expect(allowed).toBe(expected.filter((result) => result.waitUs === 0).length);
+          expect(waitUs).toBe(expected.at(-1)?.waitUs);
+        }
+      },
+    );
+    await fc.assert(property, { numRuns: runs(200) });
   });
 
   it('limits a counter that lies too far ahead, after the clock of the server was set back', async () => {
     const key = 'sg:rl:test:ahead';
-    await runScript(connection, count, key, [1_000_000, 2, ...clock(900_000_000)]);
-    const [waitUs, aheadUs] = await runScript(connection, count, key, [1_000_000, 2, ...clock(0)]);
+    await runScript(connection, count, key, [1_000_000, 2, 1, ...clock(900_000_000)]);
+    const [, waitUs, aheadUs] = await runScript(connection, count, key, [1_000_000, 2, 1, ...clock(0)]);
     expect([waitUs, aheadUs]).toEqual([1_000_000, 2_000_000]);
-    const [wait] = await runScript(connection, count, key, [1_000_000, 2, ...clock(1_000_000)]);
+    const [, wait] = await runScript(connection, count, key, [1_000_000, 2, 1, ...clock(1_000_000)]);
     expect(wait).toBe(0);
   });
 
   it('returns safe integers after very many releases', async () => {
     const key = 'sg:rl:test:sum';
-    await runScript(connection, count, key, [1_000_000, 2, ...clock(0)]);
+    await runScript(connection, count, key, [1_000_000, 2, 1, ...clock(0)]);
     const [arrival = '', created = ''] = (await redis.run('GET', key)).split(' ');
     await redis.run('SET', key, `${arrival} ${created} ${2 ** 53}`);
-    const [waitUs, aheadUs] = await runScript(connection, count, key, [1_000_000, 2, ...clock(0)]);
+    const [, waitUs, aheadUs] = await runScript(connection, count, key, [1_000_000, 2, 1, ...clock(0)]);
     expect([waitUs, aheadUs]).toEqual([0, 2_000_000]);
   });
 
   it('counts again if its key holds no number', async () => {
     await redis.run('SET', 'sg:rl:test:text', 'text');
-    const [wait] = await runScript(connection, COUNT, 'sg:rl:test:text', [1_000_000, 2]);
+    const [, wait] = await runScript(connection, COUNT, 'sg:rl:test:text', [1_000_000, 2, 1]);
     expect(wait).toBe(0);
   });
 

@@ -47,7 +47,7 @@ it.skipIf(!hasRedis)('a store leaves no sockets and no memory behind after hundr
     for (let round = 0; round < rounds; round += 1) {
       const live = new LiveStore(storeAt(redis.url), resolver, logger);
       await live.start();
-      const count = (_: unknown, key: number) => live.run(COUNT, `sg:rl:test:${key}`, [1_000_000, 5]);
+      const count = (_: unknown, key: number) => live.run(COUNT, `sg:rl:test:${key}`, [1_000_000, 5, 1]);
       const settled = Promise.allSettled(Array.from({ length: 10 }, count));
       await redis.run('CLIENT', 'KILL', 'TYPE', 'normal');
       await settled;

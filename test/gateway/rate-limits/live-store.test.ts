@@ -68,7 +68,7 @@ async function startProxy(target: Redis, delayMs: () => number) {
   });
 }
 
-const count = (live: LiveStore, key = 'sg:rl:test:a') => live.run(COUNT, key, [1_000_000, 5]);
+const count = (live: LiveStore, key = 'sg:rl:test:a') => live.run(COUNT, key, [1_000_000, 5, 1]);
 const reasonsOf = (live: LiveStore) => live.status.reason;
 
 afterEach(async () => {
@@ -84,7 +84,7 @@ describe.skipIf(!hasRedis)('a store', () => {
     expect(live.status.state).toBe('connecting');
     await live.start();
     expect(live.status).toMatchObject({ state: 'up', reason: undefined, pending: 0 });
-    expect(await count(live)).toEqual([0, 1_000_000, expect.any(Number), expect.any(Number)]);
+    expect(await count(live)).toEqual([1, 0, 1_000_000, expect.any(Number), expect.any(Number)]);
     expect(log).toEqual([]);
   });
 
@@ -235,11 +235,11 @@ describe('a store without a Redis server', () => {
     ['sends other results', (socket) => socket.on('data', () => socket.write('*1\r\n+OK\r\n'))],
     [
       'sends too many results',
-      (socket) => socket.on('data', () => socket.write('*4\r\n:0\r\n:1\r\n:2\r\n:3\r\n'.repeat(9))),
+      (socket) => socket.on('data', () => socket.write('*5\r\n:1\r\n:0\r\n:1\r\n:2\r\n:3\r\n'.repeat(9))),
     ],
     [
       'sends numbers that are no integers',
-      (socket) => socket.on('data', () => socket.write('*4\r\n:9\r\n$1\r\n1\r\n:1\r\n:1\r\n')),
+      (socket) => socket.on('data', () => socket.write('*5\r\n:1\r\n:9\r\n$1\r\n1\r\n:1\r\n:1\r\n')),
     ],
     ['sends an endless line', (socket) => socket.on('data', () => socket.write(`-${'x'.repeat(100_000)}`))],
     ['sends unknown errors', (socket) => socket.on('data', () => socket.write('-SECRET of the server\r\n'))],

@@ -37,27 +37,32 @@ end
 `;
 
 /**
- * Counts a request. Arguments: interval and burst. Returns the time to wait (0 if the request is allowed), the time until the
- * counter is back at its start, and the position and the counter of the request, for its release.
+ * Counts requests that came at the same time. Arguments: interval, burst and the number of requests. Returns the number of allowed
+ * ones, the time that the others have to wait, the time until the counter is back at its start, and the position of the last
+ * allowed request with its counter, for its release.
  *
  * A counter that lies further ahead than the limit permits comes from before a change of the clock or of the limit: it would
  * otherwise block for that difference.
  */
 export const COUNT = scriptOf(
-  4,
+  5,
   `${PREAMBLE}
 local most = now + interval * tonumber(ARGV[2])
+local requests = tonumber(ARGV[3])
 if #counter < 3 or counter[1] <= now then counter = {now, now, 0} end
 if counter[1] > most then
   counter = {most, now, 0}
   write()
 end
 if counter[3] > ${MAX_RELEASED_US} then counter = {counter[1], now, 0} end
-local after = counter[1] + interval
-if after > most then return {after - most, counter[1] - now, 0, 0} end
-counter[1] = after
-write()
-return {0, after - now, after + counter[3], counter[2]}
+local allowed = math.min(requests, math.floor((most - counter[1]) / interval))
+local wait = 0
+if allowed > 0 then
+  counter[1] = counter[1] + allowed * interval
+  write()
+end
+if allowed < requests then wait = counter[1] + interval - most end
+return {allowed, wait, counter[1] - now, counter[1] + counter[3], counter[2]}
 `,
 );
 
