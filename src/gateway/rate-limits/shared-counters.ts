@@ -44,6 +44,7 @@ export class SharedCounters implements Counters {
       return this.#countWithout(limit, value, storeErrorOf(error).reason);
     }
     const { waitUs, aheadUs, position, counter } = result;
+    this.#local.raise(limit, value, aheadUs / 1_000);
     const remaining = Math.floor(limit.burst - aheadUs / intervalOf(limit));
     const common = { arrival: position, counter, countedBy: this, isFallback: false };
     return { ...common, waitMs: waitUs / 1_000, remaining, resetMs: aheadUs / 1_000 };

@@ -89,12 +89,13 @@ describe.skipIf(!hasRedis)('rate limits in Redis', () => {
     expect(ids(await redis.run('CLIENT', 'LIST', 'TYPE', 'normal'))).toEqual(ids(clients));
   });
 
-  it('count in the process once a reload removes the store', async () => {
+  it('continue to count in the process once a reload removes the store', async () => {
     shared = await startSharedGateways({ stores: storeAt(redis.url), count: 1 });
     await shared.guess(9, 'a');
     shared.swap(ACCOUNT.replace(', store: counters', ''), '');
     expect(shared.gateways[0]?.gateway.stores).toEqual([]);
-    expect(await shared.guess(9, 'a')).toEqual({ 401: 5, 429: 4 });
+    expect(await shared.guess(9, 'a')).toEqual({ 429: 9 });
+    expect(await shared.guess(9, 'b')).toEqual({ 401: 5, 429: 4 });
     shared.swap(ACCOUNT, storeAt(redis.url));
     await until(() => shared?.gateways[0]?.gateway.stores[0]?.state === 'up');
     expect(await shared.guess(9, 'a')).toEqual({ 429: 9 });
@@ -123,6 +124,14 @@ describe.skipIf(!hasRedis)('a rate limit whose store fails', () => {
     await until(() => lines('rate limit store responds again').length === 2);
     expect(lines('rate limit store responds again')[0]).toMatchObject({ store: 'counters', decisions_without: 20 });
     expect(await shared.guess(20, 'b')).toEqual({ 401: 5, 429: 15 });
+  });
+
+  it('gives no more guesses to who is over the limit when the store fails', async () => {
+    redis = await startRedis();
+    shared = await startSharedGateways({ stores: storeAt(redis.url), count: 2 });
+    expect(await shared.guess(20, 'a')).toEqual({ 401: 5, 429: 15 });
+    await redis.kill();
+    expect(await shared.guess(20, 'a')).toEqual({ 429: 20 });
   });
 
   it('refuses with 503 if the manifest says so', async () => {
