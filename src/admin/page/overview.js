@@ -149,8 +149,9 @@ export function describeReload(reload) {
 }
 
 /** @param {Responses['status']} status */
-function failuresOf({ streams: { stdout: log }, file_descriptors, client_connections, watch_error, admin }) {
+function failuresOf({ streams: { stdout: log }, file_descriptors, client_connections, watch_error, admin, stores }) {
   const failures = [
+    ...stores.filter(({ state }) => state === 'down').map(({ id, reason }) => `store ${id} of rate limits: ${reason}`),
     log.error === null ? '' : `the log cannot be written: ${log.error}`,
     log.dropped_lines === 0 ? '' : `${quantity(log.dropped_lines, 'log line')} dropped`,
     client_connections.refused === 0

@@ -123,7 +123,7 @@ function factsOf(details) {
       checksOf(details) || 'none',
       ...(details.validation === 'report' ? [' ', badge('report only', 'warn')] : []),
     ],
-    ['Rate limits', ...(details.limits.length === 0 ? [NONE] : details.limits.map(limitElement))],
+    ['Rate limits', ...(details.limits.length === 0 ? [NONE] : details.limits.flatMap(limitElements))],
     ['Body limit', body === undefined || body === null ? NONE : `${integer(body.limit_bytes)} bytes`],
     ['Time limits', limitsOfTime.join(', ')],
     ['Upstream', upstream],
@@ -132,6 +132,6 @@ function factsOf(details) {
 }
 
 /** @param {Details['limits'][number]} limit */
-function limitElement(limit) {
-  return element('div', {}, `${limit.id}: ${ruleOf(limit)}`, ...modeBadges(limit));
+function limitElements(limit) {
+  return [`${limit.id}: ${ruleOf(limit)}`, ...modeBadges(limit), element('br')];
 }

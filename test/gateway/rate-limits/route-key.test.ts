@@ -20,7 +20,7 @@ it('the limit of a route is not used up by requests without a valid token, nor b
   const [issuer, upstream] = [await startIssuer(), await startUpstream()];
   const gateway = await startGateway(MANIFEST, { UP: upstream.url, JWKS: issuer.jwksUrl }, {}, undefined, () => 0);
   const send = async (token?: string) => {
-    const headers: HeadersInit = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+    const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
     return (await fetch(`${gateway.url}/export`, { method: 'POST', headers })).status;
   };
   const tokenOf = (sub: string, company_role = 'user') => issuer.token({ company_role, sub });
