@@ -29,6 +29,12 @@ describe.skipIf(!hasRedis)('rate limits in Redis', () => {
     expect(await shared.login(1, 'other@example.com')).toBe(401);
   });
 
+  it('count by the clock of the server, however far apart the clocks of the gateways are', async () => {
+    const clockOf = (index: number) => () => index * 1e9 + performance.now() * (index + 1);
+    shared = await startSharedGateways({ stores: storeAt(redis.url), clockOf });
+    expect(await shared.guess(30, 'a')).toEqual({ 401: 5, 429: 25 });
+  });
+
   it('take successful logins back for all gateways', async () => {
     shared = await startSharedGateways({ stores: storeAt(redis.url) });
     for (let index = 0; index < 12; index += 1) expect(await shared.login(index, 'a', 'right')).toBe(200);
