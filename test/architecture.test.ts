@@ -267,6 +267,7 @@ describe('the process', () => {
       (file) =>
         file !== 'src/cli/main.ts' &&
         file !== 'src/cli/health/container-health.ts' &&
+        file !== 'src/cli/run/register-telemetry.ts' &&
         file !== 'src/reload/manifest-worker.ts' &&
         /\bprocess(?:\.(?!nextTick)\w|\[)/.test(readFileSync(join(root, file), 'utf8')),
     );

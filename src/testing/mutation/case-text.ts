@@ -12,11 +12,16 @@ export function formatTestCase({ name, request, response, expect }: TestCase): s
   return `${lines.join('\n')}\n`;
 }
 
-function withoutDefaults(message: { readonly headers: object; readonly times?: number }): object {
-  const { headers, times, ...rest } = message;
+function withoutDefaults(message: {
+  readonly headers: object;
+  readonly times?: number;
+  readonly wait?: string;
+}): object {
+  const { headers, times, wait, ...rest } = message;
   return {
     ...rest,
     ...(Object.keys(headers).length > 0 && { headers }),
     ...(times !== undefined && times > 1 && { times }),
+    ...(wait !== undefined && { wait }),
   };
 }
