@@ -3,9 +3,11 @@ import { HTTP_METHODS } from '../http-methods.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { rolesOf } from '../offline/claims.ts';
 import { headerValue } from '../offline/request-bytes.ts';
+import type { RateLimitStage } from '../plan/rate-limits/rate-limit.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import type { Path } from '../problem/finding.ts';
 import type { ExplainContext } from './explain-context.ts';
+import { limitsExplainer } from './explain-limits.ts';
 import type { StepName } from './explanation.ts';
 
 /** The message of a step and the keys of the manifest that decide it. */
@@ -14,8 +16,10 @@ export interface StepExplanation {
   readonly paths: readonly Path[];
 }
 
-interface StepExplainer {
+export interface StepExplainer {
   readonly name: StepName;
+  /** The stage of the rate limits, which apply at several steps. */
+  readonly stage?: RateLimitStage;
   /** Returns `undefined` if the step does not apply to the request. */
   readonly explain: (context: ExplainContext) => StepExplanation | undefined;
 }
@@ -31,11 +35,13 @@ export const STEPS: readonly StepExplainer[] = [
   { name: 'preflight', explain: explainPreflight },
   { name: 'route', explain: explainRoute },
   { name: 'origin', explain: explainOrigin },
+  limitsStep('match'),
   { name: 'token', explain: explainToken },
   { name: 'role', explain: explainRole },
-  { name: 'limits', explain: explainLimits },
+  limitsStep('authorize'),
   { name: 'parameters', explain: explainParameters },
   { name: 'body', explain: explainBody },
+  limitsStep('validate'),
   { name: 'forward', explain: explainForward },
   { name: 'response', explain: explainResponse },
 ];
@@ -70,6 +76,10 @@ export const STEP_OF_REFUSAL: Readonly<Record<RefusalCode, StepName>> = {
   upstream_timeout: 'forward',
   login_response_refused: 'response',
 };
+
+function limitsStep(stage: RateLimitStage): StepExplainer {
+  return { name: 'limits', stage, explain: limitsExplainer(stage) };
+}
 
 function explanation(message: string, ...paths: Path[]): StepExplanation {
   return { message, paths };
@@ -160,16 +170,6 @@ function explainRole({
   const roles = rolesOf(role, claims).join(', ') || 'none';
   const required = route?.auth?.role.redactedRoles.join(', ');
   return explanation(`requires one of ${required}; the caller has ${roles}`, rolesPath, ['auth', 'role', 'claim']);
-}
-
-function explainLimits({ entry, routePath, route, refusal }: ExplainContext): StepExplanation | undefined {
-  if (entry?.rateLimits === undefined || route?.rateLimits === undefined) return undefined;
-  const { match, authorize, validate } = route.rateLimits;
-  const limits = [...match, ...authorize, ...validate].map(
-    ({ id, kinds, mode }) => `${id} (by ${kinds.join(' and ')}${mode === 'report' ? ', only reported' : ''})`,
-  );
-  const text = refusal?.code.startsWith('rate_limit') === true ? refusal.detail : `counts against ${limits.join(', ')}`;
-  return explanation(text, [...routePath, 'rateLimits'], ...entry.rateLimits.map((id) => ['rateLimits', id]));
 }
 
 function explainParameters({ entry, routePath, refusal, reported }: ExplainContext): StepExplanation | undefined {

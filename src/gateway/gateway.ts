@@ -8,6 +8,7 @@ import type { Plan } from '../plan/plan.ts';
 import { RequestAcceptor } from './accept-requests.ts';
 import type { ServerState } from './exchange.ts';
 import { RateLimiter } from './rate-limits/rate-limiter.ts';
+import type { StoreStatus } from './rate-limits/store-status.ts';
 import { BufferBudget } from './server/buffer-budget.ts';
 import { descriptorLimits } from './server/descriptor-limits.ts';
 import { activateServerSettings, createHttpServer, type HttpServer } from './server/http-server.ts';
@@ -47,6 +48,8 @@ export interface Gateway {
   readonly bufferBudget: BufferBudget;
   /** The counts of rate limits. */
   readonly rateLimiter: Pick<RateLimiter, 'counts' | 'local'>;
+  /** The state of the stores of rate limits; empty before `listen`. */
+  readonly stores: readonly StoreStatus[];
   /** The number of subscribers. */
   readonly subscribers: number;
   /** Calls the subscriber with the record of each request that ends. Returns a function that unsubscribes. */
@@ -149,6 +152,10 @@ class LiveGateway implements Gateway {
     return this.#state.rateLimiter;
   }
 
+  get stores() {
+    return this.#state.rateLimiter.stores;
+  }
+
   get bufferBudget() {
     return this.#state.bufferBudget;
   }
@@ -172,8 +179,10 @@ class LiveGateway implements Gateway {
     return this.#state.recorder.subscribe(subscriber);
   }
 
-  listen(): Promise<AddressInfo> {
+  async listen(): Promise<AddressInfo> {
     const server = this.#server;
+    // The first requests would otherwise not count together with those of other gateways.
+    await this.#state.rateLimiter.connect(this.resolver, this.#log.logger);
     const { port, host } = this.plan.listen;
     return new Promise((resolve, reject) => {
       server.once('error', reject);
@@ -223,6 +232,7 @@ class LiveGateway implements Gateway {
     clearTimeout(timer);
     this.#stopClosingStalled();
     await this.#state.upstreams.close();
+    await this.#state.rateLimiter.close();
     this.#stopLoggingDns();
   }
 

@@ -688,7 +688,7 @@ name?: string
  */
 cluster?: RedisUrl[]
 /**
- * The ACL user. By default the user of the URL.
+ * The ACL user of the Redis servers. By default the user of the URL. Sentinel servers get the user and the password of their own URL.
  */
 username?: string
 /**

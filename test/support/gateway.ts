@@ -22,7 +22,11 @@ export interface TestGateway {
   close(): Promise<void>;
 }
 
-/** Starts a gateway for this manifest on a free port. Its log stays in memory. @param now the clock of rate limits */
+/**
+ * Starts a gateway for this manifest on a free port. Its log stays in memory.
+ *
+ * @param now the clock of rate limits
+ */
 export async function startGateway(
   manifest: string,
   env: Record<string, string> = {},

@@ -9,7 +9,8 @@ import {
   problemDetails,
 } from '../admin-endpoint.ts';
 import { linesOf } from '../manifest-lines.ts';
-import { routeSummary } from '../route-summary.ts';
+import { rateLimitSummary } from '../rate-limit-summary.ts';
+import { rateLimitsOf, routeSummary } from '../route-summary.ts';
 import type { TrafficHistory } from '../traffic-history.ts';
 import { statusesOf } from './traffic.ts';
 
@@ -43,6 +44,7 @@ function detailsOf(found: Route, index: number, planned: PlannedManifest, traffi
       total: found.timeoutMs ?? totalTimeoutMs,
     },
     upstream_limits: { connections: connectionLimit, endpoints: endpoints.length, queue: queueLimit },
+    limits: rateLimitsOf(found).map(rateLimitSummary),
     source: linesOf(planned, ['routes', index]),
     intervals,
     refusals,

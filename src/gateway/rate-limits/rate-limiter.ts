@@ -1,8 +1,12 @@
+import type { NameResolver } from '../../dns/name-resolver.ts';
+import type { Log } from '../../log/log.ts';
 import type { RateLimit, RateLimitFacts } from '../../plan/rate-limits/rate-limit.ts';
 import { Refusal } from '../response/refusal.ts';
 import type { CountedRequest, Counters, StoreFailure } from './counters.ts';
 import { createLimitCounts, type LimitCounts } from './limit-counts.ts';
+import { LiveStores } from './live-stores.ts';
 import { LocalCounters } from './local-counters.ts';
+import type { StoreStatus } from './store-status.ts';
 import { wholeSeconds } from './whole-seconds.ts';
 
 /** A request that a limit has counted. */
@@ -23,6 +27,10 @@ export interface LimitedExchange extends RateLimitFacts {
 export class RateLimiter {
   readonly local: LocalCounters;
   readonly #counts = new Map<string, LimitCounts>();
+  #limits: readonly RateLimit[] = [];
+  #stores: LiveStores | undefined;
+  /** The limits of the active plan that count in a store, by `RateLimit.key`. */
+  #shared: ReadonlyMap<string, RateLimit> = new Map();
 
   /** @param now returns milliseconds of a clock that never goes back */
   constructor(now: () => number) {
@@ -31,10 +39,33 @@ export class RateLimiter {
 
   /** Keeps the counters of the limits that the new plan has too. */
   activate(limits: readonly RateLimit[]): void {
+    this.#limits = limits;
     this.local.activate(limits);
+    this.#shared = new Map(limits.filter(({ store }) => store !== undefined).map((limit) => [limit.key, limit]));
+    void this.#stores?.activate(limits);
     const ids = new Set(limits.map(({ id }) => id));
     for (const id of this.#counts.keys()) if (!ids.has(id)) this.#counts.delete(id);
     for (const id of ids) if (!this.#counts.has(id)) this.#counts.set(id, createLimitCounts());
+  }
+
+  /**
+   * Connects to the stores of the active plan and of later ones. Before that, and without it, this process counts by itself.
+   *
+   * @returns a promise that resolves once each store is connected, has failed, or takes too long
+   */
+  async connect(resolver: NameResolver, logger: Log['logger']): Promise<void> {
+    this.#stores ??= new LiveStores(this.local, resolver, logger);
+    await this.#stores.activate(this.#limits);
+  }
+
+  /** Closes the connections to stores after their pending decisions. */
+  async close(): Promise<void> {
+    await this.#stores?.close();
+  }
+
+  /** The stores of the active plan, once `connect` was called. */
+  get stores(): readonly StoreStatus[] {
+    return this.#stores?.statuses ?? [];
   }
 
   /** The counts of the limits of the active plan, by id. */
@@ -87,8 +118,10 @@ export class RateLimiter {
     }
   }
 
-  #countersOf(_limit: RateLimit): Counters {
-    return this.local;
+  #countersOf({ key }: RateLimit): Counters {
+    // A request that began with an earlier plan counts where the requests of the active plan do.
+    const limit = this.#shared.get(key);
+    return (limit && this.#stores?.get(limit)) ?? this.local;
   }
 
   #handleMissingKey(limit: RateLimit, exchange: LimitedExchange): void {

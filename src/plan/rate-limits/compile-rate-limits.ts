@@ -70,6 +70,7 @@ function compileRateLimit(
     failures: entry.count === 'failures' ? new Set(entry.failures ?? DEFAULT_FAILURES) : undefined,
     store,
     mode,
+    reportUntil: entry.reportUntil,
   });
 }
 
@@ -115,11 +116,13 @@ const NOUNS: Readonly<Record<string, string>> = { body: 'member of the body', cl
 function findStore(id: string, path: Path, stores: Stores | undefined, findings: Finding[]): RateLimit['store'] {
   // The mistakes of an invalid `stores` are already reported.
   if (stores === undefined || stores.has(id)) return stores?.get(id);
-  const message = `unknown store "${id}"${suggestion(id, [...stores.keys()])}; add it to "stores"`;
+  const message = `unknown store "${id}"${suggestion(id, [...stores.keys()]) || '; add it to "stores"'}`;
   findings.push(errorAt(path, 'store-unknown', message));
   return undefined;
 }
 
 function latestStage(parts: readonly KeyPart[]): RateLimitStage {
+  // All clients share one counter. Requests with an invalid token would use up the limit of all callers.
+  if (parts.every(({ kind }) => kind === 'route')) return 'authorize';
   return STAGES.findLast((stage) => parts.some((part) => part.stage === stage)) ?? 'match';
 }

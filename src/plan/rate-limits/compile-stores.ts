@@ -65,19 +65,21 @@ function compileRedis(entry: string | Redis, path: Path, context: StoresContext)
   const urlPath = typeof entry === 'string' ? path : [...path, key];
   const urls = [settings[key] ?? []].flat();
   const parsed = urls.map((url, index) =>
-    parseRedisUrl(url, urls === settings[key] ? [...urlPath, index] : urlPath, context),
+    parseRedisUrl(url, Array.isArray(settings[key]) ? [...urlPath, index] : urlPath, context),
   );
   const [first] = parsed;
   if (first === undefined || parsed.some((url) => url === undefined)) return undefined;
   const caContext = { readFile, rule: 'store-redis', findings };
   const ca = settings.ca === undefined ? undefined : readCertificate(settings.ca, [...path, 'ca'], caContext);
+  const user = { username: textOf(first.username), password: textOf(first.password) };
   return {
     kind: KINDS[key],
     urls: parsed.map((url) => `${url?.protocol}//${url?.host}`),
     name: settings.name,
     database: Number(first.pathname.slice(1)),
-    username: settings.username ?? (decodeURIComponent(first.username) || undefined),
-    password: settings.password ?? (decodeURIComponent(first.password) || undefined),
+    username: settings.username ?? user.username,
+    password: settings.password ?? user.password,
+    sentinelUser: key === 'sentinels' && user.password !== undefined ? user : undefined,
     ca: ca?.text,
   };
 }
@@ -100,6 +102,11 @@ function parseRedisUrl(text: string, path: Path, context: StoresContext): URL | 
   }
   if (url.password !== '') requireSecretFromEnvironment(path, context);
   return url;
+}
+
+/** Returns the decoded text of a part of a URL; `undefined` if it is empty. */
+function textOf(part: string): string | undefined {
+  return decodeURIComponent(part) || undefined;
 }
 
 function isDecodable(text: string): boolean {

@@ -8,6 +8,8 @@ export interface RedisSettings {
   readonly database: number;
   readonly username: string | undefined;
   readonly password: string | undefined;
+  /** The user of the Sentinel servers; `undefined` if they need none. */
+  readonly sentinelUser: { readonly username: string | undefined; readonly password: string | undefined } | undefined;
   /** The certificate authorities in PEM; `undefined`: those of Node. */
   readonly ca: string | undefined;
 }

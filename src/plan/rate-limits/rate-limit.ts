@@ -45,6 +45,8 @@ export interface RateLimit {
   /** `undefined`: this process counts by itself. */
   readonly store: CounterStore | undefined;
   readonly mode: 'enforce' | 'report';
+  /** The last day on which the limit should only report, such as `2027-01-31`. */
+  readonly reportUntil: string | undefined;
 }
 
 /** The limits of a route, by the step of the request at which they apply. */

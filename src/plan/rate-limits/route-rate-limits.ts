@@ -23,9 +23,10 @@ export function compileRouteRateLimits(
     if (limit !== undefined) {
       found.push(limit);
       const message = impossibleKey(limit, entry);
-      if (message !== undefined) findings.push(errorAt(limitPath, 'rate-limit-key', message));
+      const related = { path: ['rateLimits', id, 'key'], message: 'the key' };
+      if (message !== undefined) findings.push({ ...errorAt(limitPath, 'rate-limit-key', message), related });
     } else if (!limits.has(id)) {
-      const message = `unknown rate limit "${id}"${suggestion(id, [...limits.keys()])}; add it to "rateLimits"`;
+      const message = `unknown rate limit "${id}"${suggestion(id, [...limits.keys()]) || '; add it to "rateLimits"'}`;
       findings.push(errorAt(limitPath, 'rate-limit-unknown', message));
     }
   }

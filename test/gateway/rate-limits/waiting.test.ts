@@ -147,16 +147,16 @@ describe('rateLimitHeaders: draft-11', () => {
   caller: { key: client, allow: 2 per 90s }
   guesses: { key: client, allow: 9 per 1h, count: failures }
   trial: { key: route, allow: 1 per 1h, mode: report }`;
-  const policies = '"tenant";q=600;w=60, "caller";q=2;w=90';
+  const policies = '"caller";q=2;w=90, "tenant";q=600;w=60';
 
   it('states the policies and the remaining requests, without limits of failures', async () => {
     clock.ms += 100_000_000;
     gateway.swap(manifestOf(limits, '{ rateLimitHeaders: draft-11 }'));
     const first = await get();
     expect(first.values('ratelimit-policy')).toEqual([policies]);
-    expect(first.values('ratelimit')).toEqual(['"tenant";r=99;t=1, "caller";r=1;t=45']);
+    expect(first.values('ratelimit')).toEqual(['"caller";r=1;t=45, "tenant";r=99;t=1']);
     clock.ms += 1_000;
-    expect((await get()).values('ratelimit')).toEqual(['"tenant";r=99;t=1, "caller";r=0;t=89']);
+    expect((await get()).values('ratelimit')).toEqual(['"caller";r=0;t=89, "tenant";r=99;t=1']);
     const refused = await get();
     expect([refused.status, refused.value('retry-after')]).toEqual([429, '44']);
     expect(refused.values('ratelimit-policy')).toEqual([policies]);
@@ -169,7 +169,7 @@ describe('rateLimitHeaders: draft-11', () => {
     response = OK.replace('\r\n', `\r\n${own}`);
     const { values } = await get();
     expect(values('ratelimit-policy')).toEqual(['"own";q=5;w=1', policies]);
-    expect(values('ratelimit')).toEqual(['"own";r=4;t=1', '"tenant";r=99;t=1, "caller";r=1;t=45']);
+    expect(values('ratelimit')).toEqual(['"own";r=4;t=1', '"caller";r=1;t=45, "tenant";r=99;t=1']);
   });
 
   it('is off by default', async () => {
