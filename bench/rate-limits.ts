@@ -42,6 +42,7 @@ function countInProcess(): void {
     failures: undefined,
     store: undefined,
     mode: 'report',
+    reportUntil: undefined,
   };
   const failures = { ...limit, id: 'failures', key: 'failures', failures: new Set([401]) };
   const limiter = new RateLimiter(() => performance.now());
