@@ -15,7 +15,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 FROM node:26.10.0-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /opt/signing-gateway
-COPY package.json telemetry.js ./
+COPY package.json ./
 COPY schema schema
 COPY docs docs
 COPY --from=dependencies /dependencies/node_modules node_modules

@@ -28,14 +28,20 @@ export async function createKeys(folder: string): Promise<Keys> {
 /** The body schemas of the other routes: none, a reference to one schema, or a different one for each route. */
 export type BodySchemas = 'none' | 'shared' | 'distinct';
 
-/** Returns a manifest of `count` routes: four that the benchmarks use, and others like those of a platform. */
+/**
+ * Returns a manifest of `count` routes: four that the benchmarks use, and others like those of a platform.
+ *
+ * @param rateLimit the rate limit of the protected GET; empty if it has none
+ */
 export function manifestText(
   port: number,
   upstream: string,
   jwks: string,
   count: number,
   bodySchemas: BodySchemas = 'none',
+  rateLimit = '',
 ): string {
+  const limited = rateLimit === '' ? '' : ', rateLimits: [caller]';
   const others = Array.from({ length: Math.max(0, count - 4) }, (_, index) => {
     const area = `area-${index % 40}`;
     return `  - { id: other-${index}, method: [GET, POST], path: '/api/${area}/things-${index}/{id}', upstream: up, access: protected${bodyText(bodySchemas, index)} }`;
@@ -60,10 +66,11 @@ schemas:
       tags: { type: array, maxItems: 20, items: { type: string, pattern: '^[a-z-]+$', maxLength: 40 } }
 routes:
   - { id: public, method: GET, path: '/api/public/{thing}', upstream: up, access: public }
-  - { id: protected, method: GET, path: '/api/protected/{thing}', upstream: up, access: protected }
+  - { id: protected, method: GET, path: '/api/protected/{thing}', upstream: up, access: protected${limited} }
   - { id: checked, method: POST, path: /api/checked, upstream: up, access: protected, body: { schema: { $ref: '#/schemas/Notification' } } }
   - { id: rest, method: any, path: '/api/rest/**', upstream: up, access: protected }
 ${others.join('\n')}
+${rateLimit === '' ? '' : `rateLimits: { caller: ${rateLimit} }`}
 `;
 }
 

@@ -34,10 +34,12 @@ await build({
     index: 'src/index.ts',
     'cli/main': 'src/cli/main.ts',
     'cli/container-health': 'src/cli/health/container-health.ts',
+    'cli/telemetry': 'src/cli/run/register-telemetry.ts',
     // The code loads workers and the admin page from the folder of the file that starts them.
     'cli/validation-worker': 'src/plan/body/validation-worker.ts',
     'cli/manifest-worker': 'src/reload/manifest-worker.ts',
     'cli/file-worker': 'src/reload/file-worker.ts',
+    'cli/display-worker': 'src/admin/display-worker.ts',
   },
   external: EXTERNAL_PACKAGES,
   platform: 'node',

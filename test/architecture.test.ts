@@ -251,8 +251,9 @@ describe('connections to other servers', () => {
       'src/cli/health/container-health.ts',
       'src/http1/dial.ts',
     ]);
-    // The library is loaded on first use, so that a start without TLS does not load it.
+    // These libraries are loaded on first use, so that a start without TLS or without a store does not load them.
     expect(importing('node:tls', /./)).toEqual([]);
+    expect(importing('@redis/client', /./)).toEqual([]);
     expect(containing("require('node:tls')").sort()).toEqual(['src/http1/dial.ts', 'src/plan/settings/tls.ts']);
     expect(containing('loadTls().connect')).toEqual(['src/http1/dial.ts']);
     expect(importing('node:dns', /./)).toEqual(['src/dns/lookup-slots.ts']);
@@ -266,6 +267,7 @@ describe('the process', () => {
       (file) =>
         file !== 'src/cli/main.ts' &&
         file !== 'src/cli/health/container-health.ts' &&
+        file !== 'src/cli/run/register-telemetry.ts' &&
         file !== 'src/reload/manifest-worker.ts' &&
         /\bprocess(?:\.(?!nextTick)\w|\[)/.test(readFileSync(join(root, file), 'utf8')),
     );

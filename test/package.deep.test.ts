@@ -201,6 +201,7 @@ listen: 127.0.0.1:0
 upstreams: { up: { url: '${upstream.url}' } }
 routes:
   - { id: one, method: GET, path: '/one/{id}', upstream: up, access: public }
+tracing: { sample: 0 }
 `,
     );
     const [, options = ''] = /^node (--disable-sigusr1 --import .*) run$/m.exec(page) ?? [];
@@ -221,7 +222,12 @@ routes:
     while (!output.includes('"serving"') && child.exitCode === null)
       await Promise.race([once(child.stdout, 'data'), ended]);
     const [url = ''] = /http:\/\/[\d.]+:\d+/.exec(output) ?? [];
-    expect(await (await fetch(`${url}/one/7`)).text()).toBe('one');
+    // The manifest samples no new trace. The sampler of the SDK follows the mark of the client.
+    const id = '4bf92f3577b34da6a3ce929d0e0e4736';
+    for (const flags of [undefined, '00', '01']) {
+      const headers = flags === undefined ? {} : { traceparent: `00-${id}-00f067aa0ba902b7-${flags}` };
+      expect(await (await fetch(`${url}/one/7`, { headers })).text()).toBe('one');
+    }
     child.kill('SIGINT');
     expect(await ended).toEqual([0, null]);
     collector.close();
@@ -230,5 +236,6 @@ routes:
     expect(JSON.stringify(resource.resource)).toContain('"service.name","value":{"stringValue":"gateway"}');
     const names = resource.scopeSpans[0].spans.map(({ name }: { name: string }) => name);
     expect(names.sort()).toEqual(['GET', 'GET /one/{id}']);
+    expect(resource.scopeSpans[0].spans.map(({ traceId }: { traceId: string }) => traceId)).toEqual([id, id]);
   });
 });

@@ -7,6 +7,7 @@ import type { Reloader } from '../reload/reloader.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import type { CpuBudget } from './cpu-budget.ts';
 import type { DescriptorMonitor } from './descriptor-monitor.ts';
+import type { ManifestDisplays } from './manifest-displays.ts';
 import type { RequestEventStreams } from './request-event-streams.ts';
 import type { TrafficHistory } from './traffic-history.ts';
 
@@ -35,6 +36,7 @@ export interface AdminResources {
   /** Bounds all work except probes and the files of the admin page. */
   readonly cpuBudget: CpuBudget;
   readonly eventStreams: RequestEventStreams;
+  readonly displays: ManifestDisplays;
 }
 
 /** The part of the reloader that the admin API uses. */

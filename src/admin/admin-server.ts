@@ -16,6 +16,7 @@ import {
 import { AdminBodyReader } from './body-reader.ts';
 import { CpuBudget } from './cpu-budget.ts';
 import { ADMIN_ENDPOINTS } from './endpoints.ts';
+import { ManifestDisplays } from './manifest-displays.ts';
 import { RequestEventStreams } from './request-event-streams.ts';
 import { ResponseWriter } from './response-writer.ts';
 import { createTrafficHistory } from './traffic-history.ts';
@@ -47,6 +48,7 @@ export function createAdminServer(
     traffic,
     cpuBudget,
     eventStreams: new RequestEventStreams(context.gateway, adminMetrics),
+    displays: new ManifestDisplays(),
   };
   const bodyReader = new AdminBodyReader();
   // Probes have a separate budget, so that they do not wait for other work.

@@ -14,7 +14,7 @@ export function* streamJsonWithList(head: object, name: string, items: Iterable<
 }
 
 /** Returns the JSON of an object without its closing brace, so that more members can follow. */
-function openJsonObject(head: object): string {
+export function openJsonObject(head: object): string {
   const text = JSON.stringify(head).slice(0, -1);
   return text === '{' ? text : `${text},`;
 }

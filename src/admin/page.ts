@@ -25,6 +25,7 @@ const FILES = [
   'routes.js',
   'tiles.js',
   'time-range.js',
+  'traffic-plots.js',
   'upstreams.js',
 ] as const;
 

@@ -46,3 +46,14 @@ function nearOption(name: string, options: Options): string {
   const near = name.length === 1 ? undefined : didYouMean(name, [...Object.keys(options), 'help']);
   return near === undefined ? '' : `; did you mean "--${near}"?`;
 }
+
+/** Parses a count. Throws a `UsageError` if it is not an integer. */
+export function parseCount(option: string, text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--${option} takes an integer, not "${text}"`);
+  return Number(text);
+}
+
+/** Parses the largest number of lines to print. 0 means no limit. */
+export function parseLimit(option: string, text: string | undefined, defaultLimit: number): number {
+  return text === undefined ? defaultLimit : parseCount(option, text) || Number.POSITIVE_INFINITY;
+}

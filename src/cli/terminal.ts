@@ -30,6 +30,9 @@ export interface Terminal {
 /** 0: success. 1: problems found. 2: wrong usage, or the command failed. */
 export type ExitCode = 0 | 1 | 2;
 
+/** Words of a manifest that `completion --words` prints. */
+export type ManifestWords = 'roles' | 'claims';
+
 /** An option of a verb: the members that `parseArgs` takes, and those for help and completion. */
 export interface Option {
   readonly type: 'boolean' | 'string';
@@ -39,6 +42,10 @@ export interface Option {
   readonly valueName?: string;
   /** The only valid values. Default: any. */
   readonly choices?: readonly string[];
+  /** Starts of values that completion offers; other values are valid too. */
+  readonly starts?: readonly string[];
+  /** Completion offers these words of the manifest; other values are valid too. */
+  readonly manifestWords?: ManifestWords;
   readonly summary: string;
 }
 

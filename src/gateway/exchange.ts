@@ -113,7 +113,8 @@ export class Exchange {
   #bufferedBytes = 0;
   #isLongLived = false;
   #isOver = false;
-  #areLimitsSettled = false;
+  /** The number of `appliedLimits` that are settled. */
+  #settledLimits = 0;
 
   constructor({ server, connection, request, response, expectation, handshake }: ExchangeOptions) {
     const { plan } = server;
@@ -187,9 +188,11 @@ export class Exchange {
    * @param status of the response; `undefined` without one
    */
   settleRateLimits(status?: number): void {
-    if (this.appliedLimits === undefined || this.#areLimitsSettled) return;
-    this.#areLimitsSettled = true;
-    this.#server.rateLimiter.settle(this.appliedLimits, ({ failures }) => {
+    const { appliedLimits } = this;
+    if (appliedLimits === undefined || appliedLimits.length === this.#settledLimits) return;
+    const unsettled = appliedLimits.slice(this.#settledLimits);
+    this.#settledLimits = appliedLimits.length;
+    this.#server.rateLimiter.settle(unsettled, ({ failures }) => {
       if (this.wasSent && (status === undefined || this.refusal !== undefined)) return false;
       if (this.refusal !== undefined && LIMIT_REFUSALS.has(this.refusal.code)) return true;
       return failures !== undefined && (status === undefined || !failures.has(status));

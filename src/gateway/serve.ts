@@ -70,6 +70,9 @@ export async function serve(exchange: Exchange, server: ServerState): Promise<vo
     await forward(exchange as RoutedExchange, server);
   } catch (error) {
     fail(exchange, wouldShowLimit(exchange, error) ? await readBodyBefore(exchange, error) : error);
+  } finally {
+    // A store may have counted the request after the client had left, and so after the end of the exchange.
+    if (response.destroyed) exchange.settleRateLimits();
   }
 }
 

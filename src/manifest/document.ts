@@ -25,23 +25,28 @@ export interface Document extends Locator {
 
 /** Parses YAML 1.2 (core schema) into plain values. Never throws, even for invalid text. */
 export function parse(source: Source): { document: Document; findings: Finding[] } {
-  const { text } = source;
-  const unreadable = findSizeError(text) ?? findTextError(text);
-  if (unreadable !== undefined) return { document: createDocument(source, NO_VALUES), findings: [unreadable] };
-  const read = readSimpleText(text) ?? readTree(text);
+  const read = parseText(source.text);
   return { document: createDocument(source, read), findings: read.findings };
 }
 
-interface ReadText {
+/** Parses YAML as `parse` does, with the offsets of each value. */
+export function parseText(text: string): ParsedText {
+  const unreadable = findSizeError(text) ?? findTextError(text);
+  if (unreadable !== undefined) return { ...NO_VALUES, findings: [unreadable] };
+  return readSimpleText(text) ?? readTree(text);
+}
+
+export interface ParsedText {
+  /** `null` after a syntax error. */
   readonly value: YamlValue;
   readonly positions: ValuePositions;
   readonly comments: () => readonly YamlComment[];
   readonly findings: Finding[];
 }
 
-const NO_VALUES: ReadText = { value: null, positions: new ValuePositions(), comments: () => [], findings: [] };
+const NO_VALUES: ParsedText = { value: null, positions: new ValuePositions(), comments: () => [], findings: [] };
 
-function readSimpleText(text: string): ReadText | undefined {
+function readSimpleText(text: string): ParsedText | undefined {
   const simple = readSimpleYaml(text);
   if (simple === undefined) return undefined;
   const { positions, hasLookAlike } = simple;
@@ -50,7 +55,7 @@ function readSimpleText(text: string): ReadText | undefined {
   return { value: findings.length > 0 ? null : simple.value, positions, comments, findings };
 }
 
-function readTree(text: string): ReadText {
+function readTree(text: string): ParsedText {
   const { root, findings: syntaxErrors } = parseTree(text);
   const findings = syntaxErrors.length === 0 ? findLookAlikes(text) : syntaxErrors;
   const comments = () => commentsOf(text);
@@ -66,7 +71,7 @@ function findSizeError(text: string): Finding | undefined {
   return syntaxError(0, 0, `the manifest has ${bytes} bytes; at most ${MAX_FILE_BYTES} are read`);
 }
 
-function createDocument(source: Source, { value, positions, comments }: ReadText): Document {
+function createDocument(source: Source, { value, positions, comments }: ParsedText): Document {
   const { text, path: file } = source;
   const lines = createLineIndex(text);
   const locate = (where: FindingLocation) => {

@@ -636,7 +636,7 @@ sample2xx: number
  */
 export interface Tracing {
 /**
- * The share of new traces that the gateway marks as sampled. Most upstreams follow this mark. If an OpenTelemetry SDK is loaded, its sampler decides.
+ * The share of new traces that the gateway marks as sampled. Most upstreams follow this mark. If an OpenTelemetry SDK is loaded, it records the sampled traces only. A trace of a client keeps the mark of the client.
  */
 sample: number
 }
@@ -688,7 +688,7 @@ name?: string
  */
 cluster?: RedisUrl[]
 /**
- * The ACL user. By default the user of the URL.
+ * The ACL user of the Redis servers. By default the user of the URL. Sentinel servers get the user and the password of their own URL.
  */
 username?: string
 /**

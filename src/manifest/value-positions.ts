@@ -88,6 +88,11 @@ export class ValuePositions {
     this.#aliased.set(row, target);
   }
 
+  /** Returns the row of the value that an alias refers to; of any other value, its own row. */
+  targetOf(row: number): number {
+    return this.#aliased.get(row) ?? row;
+  }
+
   /** Follows a path as far as it exists. */
   find(path: Path, aliases: 'follow' | 'stop'): FoundValue {
     let found: FoundValue = { row: 0, parent: -1, depth: 0 };
@@ -115,6 +120,28 @@ export class ValuePositions {
 
   valueOf(row: number): OffsetRange {
     return { start: this.#cell(row, START), end: this.#cell(row, END) };
+  }
+
+  /** Returns the offsets of the texts whose key matches, and of those in a list with such a key. */
+  scalarsNamed(key: RegExp): OffsetRange[] {
+    const found: OffsetRange[] = [];
+    for (let row = 0; row < this.#rows; row += 1) {
+      if (!key.test(this.#keys[row] ?? '')) continue;
+      for (let inside = row; inside < this.#cell(row, NEXT); inside += 1)
+        if (this.kindOf(inside) === SCALAR && (inside === row || this.#keys[inside] === undefined))
+          found.push(this.valueOf(inside));
+    }
+    return found;
+  }
+
+  /** Returns the end of the last value inside. The comments and empty lines after a block are no part of it. */
+  contentEndOf(row: number): number {
+    let end = this.#cell(row, START);
+    for (let inside = row; inside < this.#cell(row, NEXT); inside += 1) {
+      const kind = this.kindOf(inside);
+      if (kind !== BLOCK_MAP && kind !== BLOCK_LIST) end = Math.max(end, this.#cell(inside, END));
+    }
+    return end;
   }
 
   kindOf(row: number): ValueKind {

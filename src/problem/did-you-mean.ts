@@ -5,7 +5,7 @@ const MAX_WORDS = 500;
 
 /**
  * Returns the nearest known word, or `undefined`. A word is near if at most a third of its letters differ, two letters are
- * swapped, or one word is the start of the other. Letter case, `-` and `_` are ignored. Never returns the written word itself.
+ * swapped, or one word is the start of the other. Two swapped letters count as less than a wrong one. Letter case, `-` and `_` are ignored. Never returns the written word itself.
  */
 export function didYouMean(written: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
@@ -40,12 +40,16 @@ function nearMatches(written: string, known: readonly string[]): { word: string;
   return matches;
 }
 
+/** All letters are right, so `lnit` is rather `lint` than `init`. */
+const SWAP_STEPS = 0.5;
+
 /** Returns the number of letters that differ; `undefined` if the two are not near. */
 function nearSteps(folded: string, other: string, length: number): number | undefined {
   const third = Math.floor(length / 3);
   if (Math.abs(other.length - folded.length) > Math.max(2, third)) return undefined;
   const steps = distance(folded, other);
-  return steps <= Math.max(1, third) || (steps === 2 && isAnagram(folded, other)) ? steps : undefined;
+  if (steps === 2 && isAnagram(folded, other)) return SWAP_STEPS;
+  return steps <= Math.max(1, third) ? steps : undefined;
 }
 
 /** Returns the number of letters that differ. */

@@ -51,7 +51,8 @@ export function createSecrets(secrets: readonly Secret[]): Secrets {
   };
 }
 
-const CREDENTIALS = /(?<=:\/\/)[^\s/?#@"']+(?=@)/g;
+/** The user and password of a URL. */
+export const CREDENTIALS = /(?<=:\/\/)[^\s/?#@"']+(?=@)/g;
 
 /** Replaces each character of the user and password of URLs with a dot. */
 export function redactCredentials(text: string): string {

@@ -16,7 +16,8 @@ auth:
   tokens:
     jwt: { jwks: 'http://127.0.0.1:9/jwks', algorithms: [ES256], issuer: 'http://issuer', audience: signing }
   role: { claim: /company_role, allow: [admin, user], message: admins and users only }
-rateLimits: { opening: { key: client, allow: 2 per 1h, burst: 1 }, closing: { key: subject, allow: 2 per 1h, mode: report } }
+stores: { counters: { redis: 'redis://127.0.0.1:9', secret: '\${SECRET}' } }
+rateLimits: { opening: { key: client, allow: 2 per 1h, burst: 1, store: counters }, closing: { key: subject, allow: 2 per 1h, mode: report } }
 routes:
   - { id: open, method: GET, path: '/open/{id}', upstream: up, access: public, rateLimits: [opening] }
   - { id: gone, method: GET, path: /gone, upstream: gone, access: public }
@@ -55,7 +56,7 @@ describe.skipIf(!hasBrowser)('the accessibility of the admin page', () => {
   beforeAll(async () => {
     browser = await startBrowser();
     upstream = await startUpstream((_request, response) => void response.end('ok'));
-    const env = { UP: upstream.url };
+    const env = { UP: upstream.url, SECRET: 'x'.repeat(16) };
     const text = MANIFEST.replaceAll('access:', 'acess:');
     const { problems } = load({ path: 'gateway.yaml', text }, worldOf(env));
     const sources = [{ path: 'gateway.yaml', text }];

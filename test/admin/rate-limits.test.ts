@@ -5,6 +5,7 @@ import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const ACCOUNT = 'sentinel-ada@example.com';
+const SECRET = 'sentinel-secret-0123456789';
 const ADDRESS = '203.0.113.77';
 
 const MANIFEST = `version: 1
@@ -14,7 +15,7 @@ server: { trustedProxies: [127.0.0.1] }
 upstreams: { up: { url: '\${UP}' } }
 rateLimits:
   account: { key: { body: /email }, missing: refuse, allow: 2 per 1h, count: failures }
-  client: { key: client, allow: 60 per 1m, burst: 1, mode: report }
+  client: { key: client, allow: 60 per 24h, burst: 1, mode: report }
   unused: { key: [route, client], allow: 1 per 1s }
 routes:
   - id: login
@@ -54,6 +55,35 @@ async function login(password: string): Promise<void> {
 async function read(path: string) {
   return JSON.parse(await (await fetch(site.admin.url + path)).text());
 }
+
+describe('a store that does not respond', () => {
+  it('makes the gateway degraded, with the reason in /status', async () => {
+    const text = MANIFEST.replace(
+      'rateLimits:\n',
+      "stores: { counters: { redis: 'redis://127.0.0.1:9', secret: '${SECRET}' } }\nrateLimits:\n",
+    ).replace('mode: report }', 'store: counters }');
+    const other = await startGatewayWithAdmin(text, { UP: upstream.url, SECRET });
+    await (await fetch(`${other.url}/login`, { method: 'POST', body: '{}' })).text();
+    const { status, reasons, stores, rate_limits } = JSON.parse(
+      await (await fetch(`${other.admin.url}/status`)).text(),
+    );
+    await other.close();
+    expect([status, reasons]).toEqual(['degraded', ['the store "counters" of rate limits does not respond']]);
+    expect(stores).toEqual([
+      {
+        id: 'counters',
+        state: 'down',
+        since: expect.stringMatching(/^\d{4}-/),
+        reason: 'no connection to the server',
+        failures: { unreachable: 1 },
+        decisions_without: 1,
+        pending: 0,
+      },
+    ]);
+    expect(rate_limits[1]).toMatchObject({ id: 'client', store: 'counters', fallback: 1 });
+    expect(JSON.stringify([stores, rate_limits])).not.toContain(SECRET);
+  });
+});
 
 describe('the admin API', () => {
   it('reports each limit with its rule, its results and its values in /status', async () => {
@@ -104,7 +134,7 @@ describe('the admin API', () => {
     ]);
     const { limits } = await read('/route?id=login');
     expect(limits).toMatchObject([
-      { id: 'client', key: ['client'], requests: 60, period_ms: 60_000, burst: 1, mode: 'report' },
+      { id: 'client', key: ['client'], requests: 60, period_ms: 86_400_000, burst: 1, mode: 'report' },
       { id: 'account', failures: [401, 403, 422] },
     ]);
   });

@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type CliProcess, runCli, startCli } from '../support/cli.ts';
 import { freePort } from '../support/free-port.ts';
 import { MANIFEST } from '../support/platform.ts';
+import { eventually } from '../support/site.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -233,7 +234,7 @@ describe('dev that stops', () => {
       cwd: folder,
       env: { ...process.env, npm_command: 'exec' },
     });
-    while (existsSync(`/proc/${stdout.trim()}/exe`)) await new Promise((done) => setTimeout(done, 20));
+    await eventually('the gateway ends', () => !existsSync(`/proc/${stdout.trim()}/exe`));
     expect(readFileSync(join(folder, 'out'), 'utf8')).toMatch(
       /"signal":"SIGTERM".*"msg":"stopping"[\s\S]*"msg":"stopped"/,
     );

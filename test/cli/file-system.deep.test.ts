@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPair } from '../support/certificate.ts';
 import { type CliProcess, runCli, startCli } from '../support/cli.ts';
+import { pause } from '../support/pause.ts';
 import { eventually } from '../support/site.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -140,7 +141,7 @@ describe('the serving thread', () => {
     save('gateway.yaml', 'version: 2');
     expect((await request('/-/reload', 'POST')).status).toBe(422);
     // Longer than the polling interval.
-    await new Promise((resolve) => setTimeout(resolve, 6_000));
+    await pause(6_000);
     expect(() => readFileSync(join(folder, 'calls'), 'utf8')).toThrow('ENOENT');
   }, 60_000);
 });
@@ -163,7 +164,10 @@ describe('the thread that watches files', () => {
     await cli.waitFor(
       /"reason":"ENOSPC".*"msg":"the files of the manifest cannot be watched; the gateway polls them instead"/,
     );
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    save('gateway.yaml', manifest('two'));
+    // Each reload sets up the watch for the files that it found.
+    await cli.waitFor(/"msg":"manifest reloaded"/);
+    expect((await request('/-/reload', 'POST')).status).toBe(200);
     const attempts = readFileSync(join(folder, 'attempts'), 'utf8').trim().split('\n');
     // One attempt for the manifest's folder, one for the folder of the routes.
     expect(attempts.length).toBe(2);
@@ -186,7 +190,8 @@ describe('a file system that hangs', () => {
       expect.stringContaining('does not respond'),
     ]);
     // The number of hung threads is limited, and the log has one line for the change and one for the request.
-    await new Promise((resolve) => setTimeout(resolve, 8_000));
+    // Longer than it takes to report the next hung thread.
+    await pause(8_000);
     expect((await request('/status')).body['hung_threads']).toBeLessThanOrEqual(4);
     expect(cli.out().match(/manifest cannot be read/g)?.length).toBeLessThanOrEqual(3);
     release();

@@ -289,3 +289,32 @@ describe('lint --online', () => {
     await up.close();
   });
 });
+
+describe('lint --listen and --admin', () => {
+  const addresses = (text: string, ...args: string[]) =>
+    runCli(['lint', '-f', 'stylish', '--preset', 'strict', ...args], folderWith(text));
+
+  it('check the addresses that "run" gets instead of those of the manifest', async () => {
+    const { code, out, err } = await addresses(CLEAN, '--listen', '0.0.0.0:80', '--admin', '0.0.0.0:9901');
+    expect(code).toBe(1);
+    expect(ruleIdsIn(out)).toEqual(expect.arrayContaining(['admin-exposed']));
+    expect(err).toContain('--listen 0.0.0.0:80 replaces the address of "listen" in the manifest\n');
+    expect(err).toContain('--admin 0.0.0.0:9901 replaces the address of "admin" in the manifest\n');
+    const listen = await addresses(CLEAN, '--listen', '0.0.0.0:80');
+    expect(ruleIdsIn(listen.out)).toEqual(expect.arrayContaining(['listen-exposed', 'listen-privileged']));
+  });
+
+  it('replace addresses that other machines reach', async () => {
+    const text = CLEAN.replace('upstreams:', "listen: '0.0.0.0:80'\nadmin: '0.0.0.0:81'\nupstreams:");
+    expect((await addresses(text)).code).toBe(1);
+    const { code, out } = await addresses(text, '--listen', '127.0.0.1:8080', '--admin', '[::1]:9901');
+    expect([code, ruleIdsIn(out).filter((id) => /listen|admin/.test(id))]).toEqual([0, []]);
+  });
+
+  it('apply to --fix, and refuse an invalid address', async () => {
+    const { code, err } = await addresses(CLEAN, '--fix', '--dry-run', '--listen', '0.0.0.0:8080');
+    expect([code, err]).toEqual([0, '']);
+    const invalid = await addresses(CLEAN, '--listen', '8080');
+    expect([invalid.code, invalid.err]).toEqual([2, expect.stringContaining('--listen 8080: this is not a host')]);
+  });
+});

@@ -49,8 +49,8 @@ Serve a manifest with local stand-ins for its upstream services
 
 Options:
   -c, --config FILE          the manifest; the same as FILE (default gateway.yaml)
-      --listen ADDRESS       accept clients on this host and port; replaces "listen" of the manifest
-      --admin ADDRESS        serve the admin API on this host and port; replaces the address in "admin" of the manifest
+      --listen ADDRESS       the host and port for clients; replaces "listen" of the manifest
+      --admin ADDRESS        the host and port of the admin API; replaces the address in "admin" of the manifest
       --sandbox-ports PORTS  the ports of the sandbox, identity and platform, for example 7101,7102; 0 is any free port
       --job-time DURATION    how long a job of the sandbox takes at least (default 3s)
       --reset                delete the sandbox data and start with fresh data

@@ -2,8 +2,11 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CliProcess, MAIN, runCli, startCli } from '../support/cli.ts';
+import { pause } from '../support/pause.ts';
+import { eventually } from '../support/site.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let folder: string;
@@ -158,7 +161,10 @@ describe('while another verb runs', () => {
     child.stdout?.on('data', (chunk) => {
       out += chunk;
     });
-    setTimeout(() => child.stdin?.write('now\n'), 500);
+    // The pipe has no room for all bytes, so the verb has begun to read when they are written.
+    const input = child.stdio[4] as Writable;
+    await new Promise((resolve) => input.write(' '.repeat(1_000_000), resolve));
+    child.stdin?.write('now\n');
     await once(child, 'close');
     expect(out.trim()).toBe(String(code));
   });
@@ -182,12 +188,12 @@ describe.skipIf(!canUnshare)('SIGTERM as PID 1', () => {
       const child = spawn('unshare', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
       const ended = once(child, 'exit');
       const inner = () => Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim());
-      while (inner() === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+      await eventually('unshare starts the process', () => inner() !== 0);
       const pid = inner();
       // `unshare` replaces itself with Node.
-      while (!readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(process.execPath))
-        await new Promise((resolve) => setTimeout(resolve, 1));
-      await new Promise((resolve) => setTimeout(resolve, delayMs));
+      const isNode = () => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(process.execPath);
+      await eventually('the process is Node', isNode);
+      await pause(delayMs);
       process.kill(pid, 'SIGTERM');
       const [code] = await ended;
       expect(code).toBe(0);

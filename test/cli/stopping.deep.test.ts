@@ -2,6 +2,8 @@ import { Agent, get } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type CliProcess, startCli } from '../support/cli.ts';
+import { pause } from '../support/pause.ts';
+import { eventually } from '../support/site.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -21,7 +23,7 @@ const SLOW_MS = 5_000;
 /** Starts a gateway in its own process and returns its URL and that of its admin API. */
 async function start(stopping: string, env: Record<string, string> = {}) {
   const upstream = await startUpstream((request, response) => {
-    setTimeout(() => response.end('ok'), request.url === '/slow' ? SLOW_MS : 0);
+    void pause(request.url === '/slow' ? SLOW_MS : 0).then(() => response.end('ok'));
   });
   upstreams.push(upstream);
   const text = `version: 1
@@ -69,9 +71,9 @@ describe('SIGTERM', () => {
       const { status } = await fetch(`${admin}/readyz`);
       if (status !== 200) isReady = false;
     }, 100);
-    while (turn < 400) await new Promise((resolve) => setTimeout(resolve, 20));
+    await eventually('400 requests are sent', () => turn >= 400);
     cli.child.kill('SIGTERM');
-    while (isReady) await new Promise((resolve) => setTimeout(resolve, 20));
+    await eventually('the gateway is unready', () => !isReady);
     clearInterval(sending);
     clearInterval(checking);
     const results = await Promise.all(responses);
@@ -103,7 +105,7 @@ describe('SIGTERM', () => {
   it('cuts the requests that are in flight after the grace period', async () => {
     const { cli, url, upstream } = await start('{ delay: 0s, grace: 200ms }');
     const slow = send(`${url}/slow`, new Agent());
-    while (upstream.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await eventually('the request reaches the upstream', () => upstream.requests.length > 0);
     cli.child.kill('SIGTERM');
     await cli.waitFor(/"connections":1,"msg":"grace period expired/);
     expect(typeof (await slow)).toBe('string');
@@ -130,8 +132,8 @@ describe('SIGINT', () => {
 
 describe('an uncaught error', () => {
   it.each([
-    ['an error', 'setTimeout(() => { throw new Error("boom of the test"); }, 50)'],
-    ['a rejection', 'setTimeout(() => Promise.reject(new Error("boom of the test")), 50)'],
+    ['an error', 'setImmediate(() => { throw new Error("boom of the test"); })'],
+    ['a rejection', 'setImmediate(() => Promise.reject(new Error("boom of the test")))'],
   ])('is logged and ends the process: %s', async (_case, code) => {
     // A module that the process loads first throws the error.
     const folder = temporaryFolder('crash', { 'crash.mjs': `process.on('SIGUSR2', () => ${code});` });

@@ -231,3 +231,54 @@ cases:
     expect((await result).code).toBe(0);
   }, 120_000);
 });
+
+describe('test --max-uncovered', () => {
+  const routesOf = (count: number, more: (index: number) => string) =>
+    Array.from(
+      { length: count },
+      (_, index) =>
+        `  - { id: r${index}, method: GET, path: /r${index}, upstream: up, access: public${more(index)} }\n`,
+    ).join('');
+  const uncovered = async (routes: string, ...args: string[]) => {
+    const text = `${MANIFEST.replace(/ {2}- .*two.*\n/, '')}${routes}`;
+    const { code, out } = await runCli(['test', ...args], folderWith({ ...files, 'gateway.yaml': text }));
+    expect(code).toBe(0);
+    return out.split('\n').filter((line) => line.startsWith('  '));
+  };
+  const distinct = (index: number) => `, query: { properties: { q${index}: { type: string, maxLength: 3 } } }`;
+
+  it('groups routes that lack the same, and says how to print everything', async () => {
+    expect(await uncovered(routesOf(2000, () => ''))).toEqual([
+      '  not covered: r0, r1, r2, r3, r4, r5, r6, r7, r8, r9 and 1990 more: is never reached',
+      expect.stringMatching(/^ {2}not covered: any route: refusal /),
+      '  "test --max-uncovered 0" prints everything',
+    ]);
+  });
+
+  it('groups no fewer than four routes, and omits nothing of few ones', async () => {
+    expect(await uncovered(routesOf(3, () => ''))).toHaveLength(4);
+    expect(await uncovered(routesOf(4, () => ''))).toEqual([
+      '  not covered: r0, r1, r2, r3: is never reached',
+      expect.stringContaining('any route'),
+    ]);
+  });
+
+  it('prints 50 lines by default, another number, or a line for each route', async () => {
+    const routes = routesOf(60, distinct);
+    const lines = await uncovered(routes);
+    expect([lines.length, lines[50]]).toEqual([51, '  and 11 more routes; "test --max-uncovered 0" prints everything']);
+    expect(await uncovered(routes, '--max-uncovered', '2')).toHaveLength(3);
+    expect(await uncovered(routes, '--max-uncovered', '0')).toHaveLength(61);
+    expect(
+      await uncovered(
+        routesOf(60, () => ''),
+        '--max-uncovered=0',
+      ),
+    ).toHaveLength(61);
+  });
+
+  it('refuses a limit that is not an integer', async () => {
+    const { code, err } = await runCli(['test', '--max-uncovered', 'all'], folderWith(files));
+    expect([code, err]).toEqual([2, expect.stringContaining('--max-uncovered takes an integer, not "all"')]);
+  });
+});

@@ -2,7 +2,6 @@ import { pbkdf2 } from 'node:crypto';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { NameResolver, type NameResolverOptions } from '../../src/dns/name-resolver.ts';
@@ -69,14 +68,22 @@ describe.concurrent('a lookup', () => {
   });
 
   it('follows a chain of CNAMEs and uses its shortest time to live', async () => {
-    const { server, resolve } = await start((name) => [
-      { type: 'CNAME', ttl: 1, data: 'b.example' },
-      { name: 'b.example', type: 'CNAME', ttl: 600, data: 'c.example' },
-      { ...a('127.0.0.7', 600), name: name === 'c.example' ? name : 'c.example' },
-    ]);
+    let now = 0;
+    const options = { now: () => now };
+    const { server, resolve } = await start(
+      (name) => [
+        { type: 'CNAME', ttl: 1, data: 'b.example' },
+        { name: 'b.example', type: 'CNAME', ttl: 600, data: 'c.example' },
+        { ...a('127.0.0.7', 600), name: name === 'c.example' ? name : 'c.example' },
+      ],
+      options,
+    );
     expect(await resolve('a.example')).toEqual(['127.0.0.7']);
     const count = server.questions.length;
-    await sleep(1_100);
+    now = 900;
+    await resolve('a.example');
+    expect(server.questions.length).toBe(count);
+    now = 1_100;
     await resolve('a.example');
     await until(() => expect(server.questions.length).toBeGreaterThan(count), 10_000);
   });
@@ -173,9 +180,9 @@ describe.concurrent('the cache', () => {
     expect(await resolve('contacts.example')).toEqual(['127.0.0.1']);
     expect(resolver.counts.stale).toBe(0);
     now = 31_000;
-    const startedAt = performance.now();
     expect(await resolve('contacts.example')).toEqual(['127.0.0.1']);
-    expect(performance.now() - startedAt).toBeLessThan(500);
+    // The lookup has not timed out yet.
+    expect(resolver.counts.outcomes.timeout).toBe(0);
     expect(resolver.counts.stale).toBe(1);
     await until(() => expect(events).toEqual(['contacts.example ETIMEOUT']), 20_000);
     expect(resolver.statusOf('contacts.example')).toMatchObject({ state: 'stale', reason: 'ETIMEOUT' });

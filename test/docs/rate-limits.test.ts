@@ -17,7 +17,11 @@ const page = read('docs/rate-limits.md');
 const blocks = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
 const examples = blocks.filter((text) => !text.startsWith('- name:'));
 const testCases = blocks.filter((text) => text.startsWith('- name:'));
-const ENVIRONMENT = { REDIS_URL: 'redis://127.0.0.1:6379', RATE_LIMIT_SECRET: 'x'.repeat(32) };
+const ENVIRONMENT = {
+  REDIS_URL: 'redis://127.0.0.1:6379',
+  REDIS_PASSWORD: 'a password',
+  RATE_LIMIT_SECRET: 'x'.repeat(32),
+};
 
 function loadExample(example: string) {
   return load({ path: 'gateway.yaml', text: completeManifest(example) }, createMemoryEnvironment(ENVIRONMENT, {}));

@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Issuer } from '../support/issuer.ts';
+import { turns, within } from '../support/pause.ts';
 import { type RawResponse, Wire } from '../support/raw.ts';
+import { eventually } from '../support/site.ts';
 import { get } from './corpus/case.ts';
 import { type Recorder, startRecorder } from './recorder.ts';
 import type { StrictHead, StrictMessage } from './strict.ts';
@@ -26,6 +27,8 @@ export const ROUTES = `  - { id: public, method: any, path: /public/**, upstream
 
 /** Only a violation reaches this limit. It is far more than a busy machine needs. */
 const LIMIT_MS = 20_000;
+/** The time for bytes that may end in an incomplete request. */
+const UNFINISHED_MS = 1_000;
 const TIMEOUTS = '{ connect: 20s, response: 20s, idle: 20s }';
 const PROBE = get('/public/probe').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
 
@@ -84,18 +87,23 @@ async function exchange(
   const errors: string[] = [];
   const wire = await Wire.open(gateway.port);
   wire.socket.setNoDelay(true);
-  const read = options.methods === undefined ? readUntilIdle(wire, recorder) : readResponses(wire, options.methods);
   const writes = typeof bytes === 'string' ? [bytes] : bytes;
   for (const [index, text] of writes.entries()) {
-    if (index > 0) await sleep(writes.length > 10 ? 1 : 20);
+    // The gateway reads each part by itself.
+    if (index > 0) await turns(5);
     wire.write(Buffer.from(text, 'latin1'));
   }
-  const { responses, interimStatuses } = await read;
-  if (options.mustClose) await Promise.race([wire.closed(), sleep(LIMIT_MS)]);
+  const { responses, interimStatuses } =
+    options.methods === undefined
+      ? await readUntilIdle(wire, gateway, recorder)
+      : await readResponses(wire, options.methods);
+  if (options.mustClose) await within(LIMIT_MS, wire.closed());
   const { isClosed, rest: extraBytes } = wire;
   wire.end();
-  for (let waited = 0; recorder.countPending() > 0 && waited < LIMIT_MS; waited += 2) await sleep(2);
-  if (recorder.countPending() > 0) errors.push('a request to the upstream neither ended nor aborted');
+  const isOver = () => recorder.countPending() === 0;
+  await eventually('each request to the upstream ends or is aborted', isOver, LIMIT_MS).catch((error: Error) =>
+    errors.push(error.message),
+  );
   errors.push(...(await probe(gateway.port)));
   errors.push(...recorder.errors);
   const requests = [...recorder.requests];
@@ -124,19 +132,23 @@ async function readResponses(wire: Wire, methods: readonly string[]): Promise<Cl
       else responses.push(message);
     }
   })().catch(() => undefined);
-  await Promise.race([all, sleep(LIMIT_MS)]);
+  await within(LIMIT_MS, all);
   return { responses, interimStatuses };
 }
 
-/** Waits for bytes that contain an unknown number of requests. */
-async function readUntilIdle(wire: Wire, recorder: Recorder): Promise<ClientResponses> {
+/** Waits for bytes that contain an unknown number of requests: until nothing is in progress and no more bytes arrive. */
+async function readUntilIdle(wire: Wire, gateway: TestGateway, recorder: Recorder): Promise<ClientResponses> {
+  const { metrics } = gateway.gateway;
   let previous = -1;
-  for (let idleChecks = 0, waited = 0; idleChecks < 4 && waited < 200 && !wire.isClosed; waited += 1) {
-    await sleep(5);
+  const isIdle = async () => {
+    await turns(10);
     const now = wire.rest.length + recorder.requests.length;
-    idleChecks = now === previous && recorder.countPending() === 0 ? idleChecks + 1 : 0;
+    const hasChanged = now !== previous;
     previous = now;
-  }
+    return wire.isClosed || (!hasChanged && metrics.inFlight === 0 && recorder.countPending() === 0);
+  };
+  // An incomplete request never ends.
+  await eventually('the connection is idle', isIdle, UNFINISHED_MS).catch(() => undefined);
   return { responses: [], interimStatuses: [] };
 }
 
@@ -145,7 +157,7 @@ async function probe(port: number): Promise<string[]> {
   try {
     const wire = await Wire.open(port);
     wire.write(PROBE);
-    const response = await Promise.race([wire.response(), sleep(LIMIT_MS)]);
+    const response = await within(LIMIT_MS, wire.response());
     wire.end();
     const got = response === undefined ? 'nothing' : `${response.status} ${response.body}`;
     return got === '200 {"target":"/public/probe"}' ? [] : [`the response to the next request was ${got}`];

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startGateway } from '../support/gateway.ts';
+import { turns, within } from '../support/pause.ts';
 import { openSocket, type RawResponse, sendRequest } from '../support/raw.ts';
 import { type RawUpstream, startRawUpstream } from '../support/upstream.ts';
 import { get, HOST, request } from './corpus/case.ts';
@@ -59,9 +59,9 @@ export async function startResponseLane(): Promise<ResponseLane> {
         errors.push('the gateway kept a connection with surplus bytes');
       // On a busy machine the last bytes may be late, and would reach the gateway as a response to the next request.
       await sent;
-      for (const pause of [0, 0, 60, 0]) {
-        await sleep(pause);
+      for (let request = 0; request < 4; request += 1) {
         errors.push(...(await nextRequestErrors(send)));
+        await turns(5);
       }
       return errors;
     },
@@ -119,14 +119,14 @@ function startHostileUpstream(respond: (socket: Socket) => void): Promise<RawUps
 async function sendHostile(socket: Socket, { bytes, after, lateBytes }: HostileResponse): Promise<void> {
   const writes = typeof bytes === 'string' ? [bytes] : bytes;
   for (const [index, text] of writes.entries()) {
-    if (index > 0) await sleep(25);
+    if (index > 0) await turns(5);
     if (text !== '') socket.write(Buffer.from(text, 'latin1'));
   }
   if (after === 'close') socket.end();
   // A reset discards bytes that the gateway has not read yet, so wait for it to read them.
-  if (after === 'reset') setTimeout(() => socket.resetAndDestroy(), writes.join('') === '' ? 0 : 10);
+  if (after === 'reset') void turns(5).then(() => socket.resetAndDestroy());
   if (lateBytes === undefined) return;
-  await sleep(30);
+  await turns(20);
   socket.write(Buffer.from(lateBytes, 'latin1'));
 }
 
@@ -152,12 +152,11 @@ async function requestHostile(
   let bytes = Buffer.alloc(0);
   let end: ClientResult['end'] = 'timeout';
   const parse = () => parseResponses(bytes, method, end !== 'timeout');
-  await new Promise<void>((resolve) => {
+  const received = new Promise<void>((resolve) => {
     const finish = (reason: ClientResult['end']) => {
       if (end === 'timeout') end = reason;
       resolve();
     };
-    setTimeout(resolve, LIMIT_MS);
     socket.on('data', (chunk: Buffer) => {
       bytes = Buffer.concat([bytes, chunk]);
       if (parse().message !== undefined) finish('open');
@@ -169,6 +168,7 @@ async function requestHostile(
     const body = uploadBytes === undefined ? '' : 'x'.repeat(100);
     socket.write(request(`${method} ${path} HTTP/1.1`, HOST, ...length) + body);
   });
+  await within(LIMIT_MS, received);
   socket.destroy();
   return { end, ...parse() };
 }
@@ -333,7 +333,7 @@ function expectedResponse({ bytes, forwardedAs, method = 'GET', after }: Hostile
 async function isClosedInTime(socket: Socket | undefined): Promise<boolean> {
   if (socket === undefined || socket.destroyed) return true;
   const closed = new Promise<true>((resolve) => socket.once('close', () => resolve(true)));
-  return Promise.race([closed, sleep(LIMIT_MS, false)]);
+  return (await within(LIMIT_MS, closed)) === true;
 }
 
 let nextNumber = 0;
@@ -343,7 +343,7 @@ async function nextRequestErrors(send: (path: string) => Promise<RawResponse>): 
   nextNumber += 1;
   const path = `/x/next/${nextNumber}`;
   try {
-    const response = await Promise.race([send(path), sleep(LIMIT_MS)]);
+    const response = await within(LIMIT_MS, send(path));
     const received = response === undefined ? 'nothing' : `${response.status} ${response.body}`;
     return received === `200 ${path}` ? [] : [`the response to the next request was ${received}`];
   } catch (error) {

@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createPair } from '../support/certificate.ts';
 import { PUBLIC_ALL, startGateway } from '../support/gateway.ts';
+import { turns } from '../support/pause.ts';
 import { keepAliveHead, openSocket, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 
@@ -27,7 +28,7 @@ const CLOSINGS: Readonly<Record<string, (socket: Socket) => void>> = {
   'ends the connection and reads nothing more': (socket) => {
     socket.pause();
     socket.end(EARLY);
-    setTimeout(() => socket.destroy(), 20);
+    void turns(10).then(() => socket.destroy());
   },
   'ends the connection and resets it when more bytes arrive': (socket) => {
     socket.removeAllListeners('data').on('data', () => socket.resetAndDestroy());

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { readinessOf } from '../../src/admin/endpoints/health.ts';
 import { load } from '../../src/load.ts';
 import { PUBLIC_ALL, startGateway, type TestGateway, worldOf } from '../support/gateway.ts';
+import { pause } from '../support/pause.ts';
 import { head, keepAliveHead, openSocket, sendRequest } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { startWireUpstream } from '../support/upstream.ts';
@@ -116,6 +117,9 @@ describe('several endpoints without a configured breaker', () => {
   });
 });
 
+/** Longer than the second after which a client that disconnects counts against its endpoint. */
+const PATIENCE_MS = 1_100;
+
 describe('clients that disconnect while an endpoint hangs', () => {
   it('are counted and never eject it without other failures', { timeout: 30_000 }, async () => {
     const [failing, one] = [await startEndpoint('hangs'), await startEndpoint('responds')];
@@ -125,7 +129,7 @@ describe('clients that disconnect while an endpoint hangs', () => {
       const client = await openSocket(gateway.port);
       client.write(keepAliveHead('GET /x HTTP/1.1'));
       await eventually('the request reaches the endpoint', () => failing.upstream.messages.length === count);
-      await new Promise((resolve) => setTimeout(resolve, 1_100));
+      await pause(PATIENCE_MS);
       client.destroy();
       await eventually('the client is counted', () => endpointStatus()?.abandoned === count);
       expect(await statuses(gateway, 1)).toEqual([200]);

@@ -6,11 +6,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createPair } from '../support/certificate.ts';
 import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
 import { readMessage } from '../support/message.ts';
+import { pause, turns } from '../support/pause.ts';
 import { chunked, head, keepAliveHead, openSocket, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstreamServer, type UpstreamServer } from '../support/upstream.ts';
 
 const MB = 1024 * 1024;
+/** A late response: the gateway probes a half-closed connection several times before it. */
+const LATE_MS = 150;
 const ROUTES = `  - { id: read, method: POST, path: /read, upstream: up, access: public, body: { schema: {} } }
   - { id: secret, method: GET, path: /secret, upstream: up, access: protected }
   - { id: all, method: any, path: /**, upstream: up, access: public, websocket: true }
@@ -96,8 +99,8 @@ describe('a client that half-closes after a complete request', () => {
     ['an ambiguous path', get('/a/../b'), 'HTTP/1.1 400 Bad Request'],
     ['garbage', 'garbage\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
   ])('gets its response, then the connection closes: %s', async (_title, bytes, status) => {
-    for (const delayMs of [0, 150]) {
-      respond = (request, response) => void setTimeout(() => OK(request, response), delayMs);
+    for (const delayMs of [0, LATE_MS]) {
+      respond = (request, response) => void pause(delayMs).then(() => OK(request, response));
       const text = await halfClose(bytes);
       expect(text.startsWith(status)).toBe(true);
       // There is exactly one final status line.
@@ -107,7 +110,7 @@ describe('a client that half-closes after a complete request', () => {
   });
 
   it('gets the responses to all its pipelined requests in order', async () => {
-    respond = (request, response) => void setTimeout(() => response.end(`<${request.url}>`), 30);
+    respond = (request, response) => void pause(30).then(() => response.end(`<${request.url}>`));
     const text = await halfClose(['/1', '/2', '/a/../b', '/4'].map(get).join(''));
     expect(text.match(/HTTP\/1\.1 \d{3}|<[^>]*>/g)).toEqual([
       'HTTP/1.1 200',
@@ -120,10 +123,12 @@ describe('a client that half-closes after a complete request', () => {
   });
 
   it('gets all of a long response that pauses', async () => {
-    respond = (_request, response) => {
+    respond = async (_request, response) => {
       response.setHeader('Content-Length', 20 * MB);
-      setTimeout(() => response.write(Buffer.alloc(10 * MB)), 50);
-      setTimeout(() => response.end(Buffer.alloc(10 * MB)), 600);
+      await pause(50);
+      response.write(Buffer.alloc(10 * MB));
+      await pause(550);
+      response.end(Buffer.alloc(10 * MB));
     };
     expect((await halfClose(get('/long'))).length).toBeGreaterThan(20 * MB);
     expect(endings).toEqual(['complete']);
@@ -136,7 +141,7 @@ describe('a client that half-closes after a complete request', () => {
       {},
       { './tls.crt': pair.certificate, './tls.key': pair.key },
     );
-    respond = (request, response) => void setTimeout(() => OK(request, response), 150);
+    respond = (request, response) => void pause(LATE_MS).then(() => OK(request, response));
     const socket = connectTls({
       port: secure.port,
       host: '127.0.0.1',
@@ -160,7 +165,8 @@ describe('a client that half-closes after a complete request', () => {
     const socket = await openSocket(gateway.port);
     socket.end(get('/x'));
     await eventually('the request reaches the upstream', () => received.length === 1);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    // The client still reads, so the probes of this time do not end the exchange.
+    await pause(100);
     expect(endings).toEqual([]);
     socket.destroy();
     await eventually('the gateway aborts the exchange', () => endings.length === 1, 8_000);
@@ -168,10 +174,12 @@ describe('a client that half-closes after a complete request', () => {
   });
 
   const trickle =
-    (headers: Record<string, string>, pauseMs: number) => (_: IncomingMessage, response: ServerResponse) => {
+    (headers: Record<string, string>, pauseMs: number) => async (_: IncomingMessage, response: ServerResponse) => {
       response.writeHead(200, headers).write('one,');
-      setTimeout(() => response.write('two,'), pauseMs);
-      setTimeout(() => response.end('three'), 2 * pauseMs);
+      await pause(pauseMs);
+      response.write('two,');
+      await pause(pauseMs);
+      response.end('three');
     };
 
   it.each<[string, Record<string, string>]>([
@@ -179,12 +187,12 @@ describe('a client that half-closes after a complete request', () => {
     ['an event stream', { 'Content-Type': 'text/event-stream' }],
   ])('gets a complete chunked response that pauses: %s', async (_title, headers) => {
     respond = trickle(headers, 300);
-    for (const delayMs of [0, 150]) {
+    for (const delayMs of [0, LATE_MS]) {
       const socket = connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true });
       const chunks: Buffer[] = [];
       socket.on('data', (chunk: Buffer) => chunks.push(chunk));
       socket.write(get('/slow'));
-      setTimeout(() => socket.end(), delayMs);
+      void pause(delayMs).then(() => socket.end());
       await once(socket, 'end');
       const { body } = readMessage(Buffer.concat(chunks)) ?? {};
       expect(body?.toString()).toBe('one,two,three');
@@ -232,7 +240,7 @@ describe('a client that disconnects during a request', () => {
       socket.resume().write(bytes);
       if (bytes.includes('/half HTTP/1.1') && isBegun)
         await eventually('the upstream request begins', () => begunCount === 1);
-      else await new Promise((resolve) => setTimeout(resolve, 30));
+      else await turns(10);
       const closed = once(socket, 'close');
       if (method === 'half-closes') socket.end();
       else if (method === 'closes') socket.destroy();
@@ -248,7 +256,7 @@ describe('a client that disconnects during a request', () => {
   );
 
   it.each(Object.entries(INCOMPLETE))('gets the response to the request before it: %s', async (_title, bytes) => {
-    respond = (request, response) => void setTimeout(() => OK(request, response), 50);
+    respond = (request, response) => void pause(50).then(() => OK(request, response));
     const text = await halfClose(get('/complete') + bytes);
     expect(text.startsWith('HTTP/1.1 200 OK')).toBe(true);
     expect([text.match(/HTTP\/1\.1 /g)?.length, received]).toEqual([1, ['GET /complete']]);

@@ -3,13 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { NameResolver } from '../../src/dns/name-resolver.ts';
 import { type GatewayWithAdmin, startGatewayWithAdmin } from '../support/admin.ts';
 import { createPair } from '../support/certificate.ts';
 import { type NameRecord, type NameServer, startNameServer, type Zone } from '../support/name-server.ts';
+import { turns } from '../support/pause.ts';
 import { scrape } from '../support/scrape.ts';
 
 const a = (data: string, ttl = 60): NameRecord => ({ type: 'A', ttl, data });
@@ -65,7 +65,7 @@ async function startSilentEndpoint(host: string, port: number): Promise<void> {
     const { parentPort } = require('node:worker_threads');
     const server = require('node:net').createServer().listen({ port: ${port}, host: '${host}', backlog: 1 }, () => {
       parentPort.postMessage('listening');
-      setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0), 20);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
     });`;
   const worker = new Worker(code, { eval: true });
   await once(worker, 'message');
@@ -74,13 +74,13 @@ async function startSilentEndpoint(host: string, port: number): Promise<void> {
     for (const socket of sockets) socket.destroy();
     await worker.terminate();
   });
-  await sleep(100);
-  const canConnect = () =>
-    new Promise<boolean>((resolve) => {
-      const socket = connect(port, host);
-      sockets.push(socket.on('error', () => undefined).on('connect', () => resolve(true)));
-      setTimeout(resolve, 500, false).unref();
-    });
+  // The kernel accepts connections to itself at once, until the queue is full.
+  const canConnect = async () => {
+    const socket = connect(port, host);
+    sockets.push(socket.on('error', () => undefined));
+    await turns(20);
+    return !socket.connecting;
+  };
   while (await canConnect());
 }
 
@@ -203,14 +203,12 @@ describe('a name that does not resolve', () => {
       good: `{ url: 'http://good.test:${port}' }`,
       literal: `{ url: 'http://127.77.0.1:${port}' }`,
     });
-    const started = performance.now();
     const waiting = Array.from({ length: 200 }, () => site.refusal('/slow'));
     await until(() => expect(site.gateway.metrics.inFlight).toBe(200));
     await until(() => expect(site.resolver.inFlight).toBe(1));
     await readFile(new URL(import.meta.url));
     for (const path of ['/good', '/literal', '/good']) expect(await site.get(path)).toBe('127.77.0.1');
     // The requests to other upstreams finished while the 200 requests waited.
-    expect(performance.now() - started).toBeLessThan(2_900);
     expect(site.gateway.metrics.inFlight).toBeGreaterThanOrEqual(200);
     const refusals = await Promise.all(waiting);
     expect(new Set(refusals.map(String))).toEqual(new Set(['504,upstream_timeout,upstream_connect_timeout']));

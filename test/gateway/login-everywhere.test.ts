@@ -1,27 +1,18 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { head, type RawResponse, sendRequest } from '../support/raw.ts';
-import { RESPOND_OK, type Site, startSite } from '../support/site.ts';
+import type { RawResponse } from '../support/raw.ts';
+import { RESPOND_OK } from '../support/site.ts';
+import { LOGIN_PATHS, type LoginResponse, type LoginSite, startLoginSite } from './login-site.ts';
 
-const login = (id: string, rule: string) =>
-  `  - { id: ${id}, method: any, path: /${id}, upstream: up, access: public, login: ${rule} }\n`;
-const ROUTES = [
-  login('pointer', '{ token: /data/access_token }'),
-  login('header', '{ header: X-Auth-Token }'),
-  login('anywhere', '{}'),
-].join('');
-const PATHS = ['/pointer', '/header', '/anywhere'];
 const STATUSES = [200, 201, 301, 302, 307, 400, 401, 403, 404, 422, 429, 500, 503];
 
-let site: Site;
+let site: LoginSite;
 let user: string;
 let viewer: string;
 
 beforeAll(async () => {
-  site = await startSite(ROUTES);
-  user = await site.issuer.token({ company_role: 'user' });
-  viewer = await site.issuer.token({ company_role: 'viewer' });
+  site = await startLoginSite();
+  ({ user, viewer } = site);
 });
 
 afterAll(() => site.close());
@@ -29,26 +20,6 @@ afterAll(() => site.close());
 beforeEach(() => {
   site.respond = RESPOND_OK;
 });
-
-interface LoginResponse {
-  readonly body?: string | Buffer;
-  readonly headers?: OutgoingHttpHeaders;
-  readonly status?: number;
-  readonly reason?: string;
-}
-
-async function responseTo(
-  path: string,
-  loginResponse: LoginResponse | ((response: ServerResponse) => void),
-): Promise<RawResponse> {
-  site.respond = (_request, response) => {
-    if (typeof loginResponse === 'function') return loginResponse(response);
-    const { body = '{}', headers = {}, status = 200, reason = 'Fine' } = loginResponse;
-    response.writeHead(status, reason, { 'Content-Type': 'application/json', 'X-Upstream': 'SENTINEL', ...headers });
-    response.end(body);
-  };
-  return sendRequest(site.port, head(`POST ${path} HTTP/1.1`));
-}
 
 function expectRefused(got: RawResponse, status = 403, code = 'role_not_allowed'): void {
   expect([got.status, got.json().code]).toEqual([status, code]);
@@ -82,17 +53,17 @@ const LOCATIONS: [string, (token: string) => LoginResponse][] = [
   ['gzip', (token) => ({ body: gzipSync(JSON.stringify({ token })), headers: { 'Content-Encoding': 'gzip' } })],
 ];
 
-describe.each(PATHS)('a login route (%s)', (path) => {
+describe.each(LOGIN_PATHS)('a login route (%s)', (path) => {
   it.each(LOCATIONS)(
     'never forwards a token of a role that is not allowed, with any status: %s',
     async (_title, loginResponse) => {
-      for (const status of STATUSES) expectRefused(await responseTo(path, { status, ...loginResponse(viewer) }));
+      for (const status of STATUSES) expectRefused(await site.login(path, { status, ...loginResponse(viewer) }));
     },
   );
 
   it.each(LOCATIONS)('forwards a token of an allowed role: %s', async (_title, loginResponse) => {
     for (const status of [200, 302, 401]) {
-      const got = await responseTo(path, { status, ...loginResponse(user) });
+      const got = await site.login(path, { status, ...loginResponse(user) });
       expect([got.status, got.value('x-upstream')]).toEqual([status, 'SENTINEL']);
     }
   });
@@ -109,7 +80,7 @@ describe.each(PATHS)('a login route (%s)', (path) => {
     'never forwards a token that is not allowed in an error page that is not JSON: %s',
     async (_title, write, type) => {
       for (const status of [302, 401, 500]) {
-        const got = await responseTo(path, { status, body: write(viewer), headers: { 'Content-Type': type } });
+        const got = await site.login(path, { status, body: write(viewer), headers: { 'Content-Type': type } });
         expect([403, 502]).toContain(got.status);
         expectRefused(got, got.status, got.status === 403 ? 'role_not_allowed' : 'login_response_refused');
       }
@@ -117,14 +88,14 @@ describe.each(PATHS)('a login route (%s)', (path) => {
   );
 
   it('never forwards a token that is not allowed in trailers or an informational response', async () => {
-    const trailing = await responseTo(path, (response) => {
+    const trailing = await site.login(path, (response) => {
       response.writeHead(200, { Trailer: 'X-Token', 'Transfer-Encoding': 'chunked' });
       response.write('{}');
       response.addTrailers({ 'X-Token': viewer });
       response.end();
     });
     expect(trailing.status).toBe(200);
-    const early = await responseTo(path, (response) => {
+    const early = await site.login(path, (response) => {
       response.writeEarlyHints({ link: '</a>', 'x-token': viewer });
       response.end('{}');
     });
@@ -139,7 +110,7 @@ describe.each(PATHS)('a login route (%s)', (path) => {
       const body = `{"token":"${viewer.replaceAll('.', '+AC4-')}"}`;
       for (const status of [200, 401]) {
         const headers = { 'Content-Type': `application/json; a=b;CHARSET = ${charset}` };
-        expectRefused(await responseTo(path, { status, body, headers }), 502, 'login_response_refused');
+        expectRefused(await site.login(path, { status, body, headers }), 502, 'login_response_refused');
         expect(reason()).toBe('login_response_charset');
       }
     },
@@ -158,7 +129,7 @@ describe.each(PATHS)('a login route (%s)', (path) => {
       '',
     ]) {
       const headers = { 'Content-Type': `application/json; charset=${charset}` };
-      expect((await responseTo(path, { status: 401, headers })).status).toBe(401);
+      expect((await site.login(path, { status: 401, headers })).status).toBe(401);
     }
   });
 
@@ -177,17 +148,17 @@ describe.each(PATHS)('a login route (%s)', (path) => {
       zipped,
     ])
       for (const status of [200, 401])
-        expectRefused(await responseTo(path, { status, ...loginResponse }), 502, 'login_response_refused');
+        expectRefused(await site.login(path, { status, ...loginResponse }), 502, 'login_response_refused');
     expect(reason()).toBe('login_response_encoding_undeclared');
   });
 
   it('refuses a partial response with 502', async () => {
-    expectRefused(await responseTo(path, { status: 206, body: viewer.slice(0, 60) }), 502, 'login_response_refused');
+    expectRefused(await site.login(path, { status: 206, body: viewer.slice(0, 60) }), 502, 'login_response_refused');
   });
 
   it('refuses a response with too many tokens with 502', async () => {
     const tokens = await Promise.all(Array.from({ length: 65 }, (_, index) => site.issuer.token({ jti: `${index}` })));
-    expectRefused(await responseTo(path, { body: JSON.stringify({ tokens }) }), 502, 'login_response_refused');
+    expectRefused(await site.login(path, { body: JSON.stringify({ tokens }) }), 502, 'login_response_refused');
     expect(reason()).toBe('login_tokens_too_many');
   });
 });
@@ -227,10 +198,10 @@ describe('an encoded response with bytes outside its stream', () => {
   it.each(
     ENCODERS.flatMap(([name, encode]) => TRAILING.map(([title, append]) => [name, title, encode, append] as const)),
   )('is refused with 502: %s before %s', async (name, _title, encode, append) => {
-    for (const path of PATHS)
+    for (const path of LOGIN_PATHS)
       for (const status of [200, 401]) {
         const bytes = Buffer.concat([encode(body), append(encode)]);
-        const got = await responseTo(path, { status, body: bytes, headers: { 'Content-Encoding': name } });
+        const got = await site.login(path, { status, body: bytes, headers: { 'Content-Encoding': name } });
         expectRefused(got, 502, 'login_response_refused');
       }
   });
@@ -244,15 +215,15 @@ describe('an encoded response with bytes outside its stream', () => {
     ['compress', 'an unknown encoding', () => body],
   ])('is refused with 502: %s with %s', async (name, _title, make) => {
     for (const path of ['/pointer', '/anywhere']) {
-      const got = await responseTo(path, { body: make(), headers: { 'Content-Encoding': name } });
+      const got = await site.login(path, { body: make(), headers: { 'Content-Encoding': name } });
       expectRefused(got, 502, 'login_response_refused');
     }
   });
 
   it('is refused with 403 for a token in the header of a gzip stream', async () => {
-    for (const path of PATHS)
-      expectRefused(await responseTo(path, { body: gzipWithComment(viewer), headers: { 'Content-Encoding': 'gzip' } }));
-    const got = await responseTo('/pointer', {
+    for (const path of LOGIN_PATHS)
+      expectRefused(await site.login(path, { body: gzipWithComment(viewer), headers: { 'Content-Encoding': 'gzip' } }));
+    const got = await site.login('/pointer', {
       body: gzipWithComment('hello'),
       headers: { 'Content-Encoding': 'gzip' },
     });
@@ -262,7 +233,7 @@ describe('an encoded response with bytes outside its stream', () => {
   it.each(ENCODERS)('is forwarded if it is one stream of %s, small or large', async (name, encode) => {
     for (const size of [0, 300, 70_000, 300_000]) {
       const text = JSON.stringify({ filler: 'ab'.repeat(size / 2), random: Buffer.alloc(size / 10, size).toString() });
-      const got = await responseTo('/pointer', {
+      const got = await site.login('/pointer', {
         body: encode(Buffer.from(text)),
         headers: { 'Content-Encoding': name },
       });
@@ -283,9 +254,9 @@ describe('a JWT that the gateway does not accept', () => {
     ];
     for (const other of others) {
       const body = JSON.stringify({ data: { access_token: user, id_token: other } });
-      expect((await responseTo('/pointer', { body })).status).toBe(200);
-      expect((await responseTo('/pointer', { body, status: 401 })).status).toBe(401);
-      expectRefused(await responseTo('/anywhere', { body }), 502, 'login_response_refused');
+      expect((await site.login('/pointer', { body })).status).toBe(200);
+      expect((await site.login('/pointer', { body, status: 401 })).status).toBe(401);
+      expectRefused(await site.login('/anywhere', { body }), 502, 'login_response_refused');
     }
   });
 
@@ -299,21 +270,21 @@ describe('a JWT that the gateway does not accept', () => {
     ];
     for (const other of others) {
       const body = JSON.stringify({ data: { access_token: user, id_token: other } });
-      expectRefused(await responseTo('/pointer', { body }), 502, 'login_response_refused');
+      expectRefused(await site.login('/pointer', { body }), 502, 'login_response_refused');
     }
   });
 });
 
 it('refuses ambiguous JSON in an error response with 502, because it could contain a token', async () => {
   for (const body of [`{"data":{"access_token":"opaque"},"data":{}}`, '{"a":1,"a":2}', '\ufeff{"data":{}}'])
-    expectRefused(await responseTo('/pointer', { status: 401, body }), 502, 'login_response_refused');
+    expectRefused(await site.login('/pointer', { status: 401, body }), 502, 'login_response_refused');
 });
 
 it('checks a token at its configured location with any status', async () => {
   const body = (token: string) => JSON.stringify({ data: { access_token: token } });
   for (const status of STATUSES) {
-    expectRefused(await responseTo('/pointer', { status, body: body(viewer) }));
-    expectRefused(await responseTo('/pointer', { status, body: body('opaque') }), 502, 'login_response_refused');
-    expect((await responseTo('/pointer', { status, body: body(user) })).status).toBe(status);
+    expectRefused(await site.login('/pointer', { status, body: body(viewer) }));
+    expectRefused(await site.login('/pointer', { status, body: body('opaque') }), 502, 'login_response_refused');
+    expect((await site.login('/pointer', { status, body: body(user) })).status).toBe(status);
   }
 });

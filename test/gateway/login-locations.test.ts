@@ -5,18 +5,17 @@ import { type ForkedGateway, forkGateway } from '../support/forked.ts';
 import { manifest } from '../support/gateway.ts';
 import { head, type RawResponse, sendRequest } from '../support/raw.ts';
 import { RESPOND_OK, type Site, startSite } from '../support/site.ts';
+import { loginRoute } from './login-site.ts';
 
 const MB = 1024 * 1024;
-const login = (id: string, rule: string, more = 'access: public') =>
-  `  - { id: ${id}, method: any, path: /${id}, upstream: up, ${more}, login: ${rule} }\n`;
 const ROUTES = [
-  login('pointer', '{ token: /data/access_token }'),
-  login('pointers', '{ token: [/data/access_token, /access_token] }'),
-  login('header', '{ header: X-Auth-Token }'),
-  login('both', '{ token: /access_token, header: X-Auth-Token }'),
-  login('anywhere', '{}'),
-  login('admins', '{ token: /access_token }', 'access: public, roles: [admin]'),
-  login('renew', '{ token: /access_token }', 'access: protected'),
+  loginRoute('pointer', '{ token: /data/access_token }'),
+  loginRoute('pointers', '{ token: [/data/access_token, /access_token] }'),
+  loginRoute('header', '{ header: X-Auth-Token }'),
+  loginRoute('both', '{ token: /access_token, header: X-Auth-Token }'),
+  loginRoute('anywhere', '{}'),
+  loginRoute('admins', '{ token: /access_token }', 'access: public, roles: [admin]'),
+  loginRoute('renew', '{ token: /access_token }', 'access: protected'),
   '  - { id: private, method: GET, path: /private, upstream: up, access: protected }\n',
 ].join('');
 

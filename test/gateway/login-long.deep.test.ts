@@ -2,44 +2,31 @@ import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { validationPool } from '../../src/plan/body/validation-pool.ts';
-import { head, sendRequest, Wire } from '../support/raw.ts';
-import { eventually, type Site, startSite } from '../support/site.ts';
+import { head, Wire } from '../support/raw.ts';
+import { eventually } from '../support/site.ts';
+import { LOGIN_PATHS, type LoginSite, startLoginSite } from './login-site.ts';
 
-const login = (id: string, rule: string) =>
-  `  - { id: ${id}, method: any, path: /${id}, upstream: up, access: public, login: ${rule} }\n`;
-const ROUTES =
-  login('pointer', '{ token: /data/access_token }') +
-  login('header', '{ header: X-Auth-Token }') +
-  login('anywhere', '{}');
-const PATHS = ['/pointer', '/header', '/anywhere'];
-
-let site: Site;
+let site: LoginSite;
 let user: string;
 let viewer: string;
 
 beforeAll(async () => {
-  site = await startSite(ROUTES);
-  user = await site.issuer.token({ company_role: 'user' });
-  viewer = await site.issuer.token({ company_role: 'viewer' });
+  site = await startLoginSite();
+  ({ user, viewer } = site);
 });
 
 afterAll(() => site.close());
 
 const hash = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
 
-function responseTo(path: string, body: string | Buffer, headers: Record<string, string> = {}) {
-  site.respond = (_request, response) => {
-    response.writeHead(200, { 'Content-Type': 'application/json', ...headers });
-    response.end(body);
-  };
-  return sendRequest(site.port, head(`POST ${path} HTTP/1.1`));
-}
+const responseTo = (path: string, body: string | Buffer, headers: Record<string, string> = {}) =>
+  site.login(path, { body, headers });
 
 /** A body that takes hundreds of milliseconds to search, because it has many layers of escapes. */
 const COSTLY = '\\'.repeat(900_000);
 const withToken = (token: string, filler: string) => JSON.stringify({ data: { access_token: token }, filler });
 
-describe.each(PATHS)('a long login response (%s)', (path) => {
+describe.each(LOGIN_PATHS)('a long login response (%s)', (path) => {
   it('is searched in another thread, unlike a short response', async () => {
     const { started } = validationPool.status;
     expect((await responseTo(path, withToken(user, 'a'.repeat(5_000)))).status).toBe(200);

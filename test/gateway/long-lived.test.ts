@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocketFrameTracker } from '../../src/gateway/response/websocket-frames.ts';
 import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
+import { pause, turns } from '../support/pause.ts';
 import { keepAliveHead, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { type RawUpstream, startRawUpstream, startUpstream, type Upstream } from '../support/upstream.ts';
@@ -64,6 +65,13 @@ async function openTunnel(...headers: string[]): Promise<Wire> {
 const maskedFrame = (opcode: number, payload: Buffer) =>
   Buffer.concat([Buffer.from([0x80 | opcode, 0x80 | payload.length, 0, 0, 0, 0]), payload]);
 
+/** Resolves when the gateway has begun to close exchanges, which it does a turn after the timer of the grace period. */
+async function closingHasBegun(graceMs = 0): Promise<void> {
+  // The timers of a process expire in order, however late they are.
+  await pause(graceMs + 5);
+  await turns(5);
+}
+
 async function expectClosed(wire: Wire, code: number): Promise<void> {
   const reason = code === 1008 ? 'the access rules of the route have changed' : 'the route has changed';
   const payload = Buffer.concat([Buffer.from([code >> 8, code & 0xff]), Buffer.from(reason)]);
@@ -79,8 +87,7 @@ describe('a WebSocket during a reload', () => {
     gateway = await startGateway(textOf(SOCKET + OTHER));
     const wire = await openTunnel();
     gateway.swap(textOf(SOCKET.replace('/socket,', '/socket, timeout: 5s,')));
-    // The gateway closes connections in the next turn of the event loop, so the test waits for some turns.
-    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    await closingHasBegun();
     upstreamSocket.write(Buffer.from([0x81, 2, 0x68, 0x69]));
     await wire.until('\x81\x02hi');
     wire.write(maskedFrame(1, Buffer.from('yo')));
@@ -112,7 +119,7 @@ describe('a WebSocket during a reload', () => {
     );
     expect(more).not.toBe(text);
     gateway.swap(more);
-    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    await closingHasBegun();
     upstreamSocket.write(Buffer.from([0x81, 2, 0x68, 0x69]));
     await wire.until('\x81\x02hi');
     expect(isEnded).toBe(false);
@@ -150,7 +157,7 @@ describe('a WebSocket during a reload', () => {
     upstreamSocket.write(Buffer.from([0x81, 4, 0x68]));
     await wire.until('\x81\x04h');
     gateway.swap(textOf(OTHER));
-    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    await closingHasBegun();
     const closed = gateway.gateway.close(5_000);
     upstreamSocket.write(Buffer.from([0x61]));
     await wire.until('ha');
@@ -188,7 +195,7 @@ describe('a WebSocket during a reload', () => {
     upstreamSocket.write(Buffer.from([0x81, 4, 0x68, 0x61]));
     await wire.until('\x81\x04ha');
     gateway.swap(textOf(OTHER));
-    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    await closingHasBegun();
     upstreamSocket.write(Buffer.from([0x6c, 0x6f, 0x81, 1, 0x61]));
     await wire.until('lo\x88');
     await expectClosed(wire, 1012);
@@ -199,7 +206,7 @@ describe('a WebSocket during a reload', () => {
     const wire = await openTunnel();
     gateway.swap(textOf(OTHER, '100ms'));
     gateway.swap(textOf(SOCKET, '100ms'));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await closingHasBegun(100);
     upstreamSocket.write(Buffer.from([0x81, 2, 0x68, 0x69]));
     await wire.until('\x81\x02hi');
     wire.end();
@@ -232,7 +239,7 @@ describe('a response during a reload', () => {
   it('that is an event stream stays open while its route does not change', async () => {
     const wire = await begin('text/event-stream');
     gateway.swap(textOf(STREAM + OTHER, '0ms', site.url));
-    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    await closingHasBegun();
     stream.end('data: 2\n\n');
     const got = await wire.response();
     expect([got.body.toString(), got.isComplete]).toEqual(['data: 1\n\ndata: 2\n\n', true]);
@@ -272,7 +279,7 @@ describe('a response during a reload', () => {
   it('that is a download ends under the plan that it began with', async () => {
     const wire = await begin('application/pdf');
     gateway.swap(textOf(OTHER, '0ms', site.url));
-    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    await closingHasBegun();
     stream.end('the rest');
     expect((await wire.response()).body.toString()).toBe('data: 1\n\nthe rest');
     wire.end();

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { useSharedReadBuffer } from '../../src/gateway/server/shared-read-buffer.ts';
+import { turns } from '../support/pause.ts';
 import { eventually } from '../support/site.ts';
 
 it('connections share one read buffer, and a callback that returns false suspends reading', async () => {
@@ -31,7 +32,7 @@ it('connections share one read buffer, and a callback that returns false suspend
   clients[0]?.write('a');
   await eventually('the bytes are read', () => texts.length === 3);
   clients[0]?.write('b');
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await turns(10);
   expect(texts).toHaveLength(3);
   sockets[0]?.pause();
   sockets[0]?.resume();

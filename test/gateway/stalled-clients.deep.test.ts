@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
+import { pause } from '../support/pause.ts';
 import { endOf, head, keepAliveHead, openSocket, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstreamServer, type UpstreamServer } from '../support/upstream.ts';
@@ -76,7 +77,7 @@ describe('a client that does not read its response', () => {
     let received = 0;
     // 4 MB at a time, since the kernel frees about that much before the gateway can write again.
     for (let round = 0; round < 6; round += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      await pause(500);
       for (let roundBytes = 0; roundBytes < 4 * MB; ) {
         const chunk: Buffer | null = socket.read();
         if (chunk === null) await once(socket, 'readable');
@@ -110,11 +111,14 @@ describe('a client that stops sending its body', () => {
   });
 });
 
+/** Several times as long as the timeout for stalled clients of the following tests. */
+const WAIT_MS = 1_000;
+
 describe('a waiting client', () => {
   it('stays connected while its upstream prepares the response', async () => {
     await start('200ms', (_request, response) => {
       response.flushHeaders();
-      setTimeout(() => response.end('late'), 1_200);
+      void pause(WAIT_MS).then(() => response.end('late'));
     });
     const wire = new Wire(await request(keepAliveHead('GET /late HTTP/1.1')));
     const response = await wire.response();
@@ -125,7 +129,7 @@ describe('a waiting client', () => {
   it('stays connected while its upstream does not read the body', async () => {
     await start('200ms', (request, response) => {
       // 20 MB exceed the kernel buffers of both connections.
-      setTimeout(() => request.on('end', () => response.end('late')).resume(), 1_200);
+      void pause(WAIT_MS).then(() => request.on('end', () => response.end('late')).resume());
     });
     const socket = await request(keepAliveHead('POST /late HTTP/1.1', `Content-Length: ${20 * MB}`));
     socket.write(Buffer.alloc(20 * MB));
@@ -138,7 +142,7 @@ describe('a waiting client', () => {
     await start('200ms', (_request, response) => void response.end('ok'));
     const wire = new Wire(await request(keepAliveHead('GET /one HTTP/1.1')));
     await wire.response();
-    await new Promise((resolve) => setTimeout(resolve, 800));
+    await pause(WAIT_MS);
     wire.write(keepAliveHead('GET /two HTTP/1.1'));
     expect((await wire.response()).status).toBe(200);
     wire.end();
@@ -156,7 +160,7 @@ describe('a tunnel', () => {
     });
     const socket = await request(keepAliveHead('GET /socket HTTP/1.1', ...HANDSHAKE));
     await once(socket, 'readable');
-    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    await pause(WAIT_MS);
     let tail = '';
     for await (const chunk of socket) tail = (tail + chunk.toString('latin1')).slice(-4);
     expect(tail).toBe('last');

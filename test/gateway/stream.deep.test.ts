@@ -11,6 +11,7 @@ import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ForkedGateway, forkGateway } from '../support/forked.ts';
 import { manifest, PUBLIC_ALL, startGateway, type TestGateway } from '../support/gateway.ts';
+import { stoppedCount } from '../support/pause.ts';
 import { keepAliveHead, openSocket, Wire } from '../support/raw.ts';
 import { type RawUpstream, startRawUpstream, startUpstreamServer, type UpstreamServer } from '../support/upstream.ts';
 
@@ -130,8 +131,9 @@ describe('backpressure', () => {
     client.write(keepAliveHead('GET /down HTTP/1.1'));
     await once(client, 'readable');
     const before = (await forked.usage()).maxRssBytes;
-    const bytesSent = await waitUntilStable(() =>
-      sender === undefined ? 0 : sender.bytesWritten - sender.writableLength,
+    const bytesSent = await stoppedCount(
+      () => (sender === undefined ? 0 : sender.bytesWritten - sender.writableLength),
+      forked.usage,
     );
     expect(bytesSent).toBeLessThan(BOUND);
     expect((await forked.usage()).maxRssBytes - before).toBeLessThan(30 * MB);
@@ -162,7 +164,7 @@ describe('backpressure', () => {
     client.write(keepAliveHead('GET /down HTTP/1.1'));
     await once(client, 'readable');
     const before = (await forked.usage()).maxRssBytes;
-    await waitUntilStable(() => (sender === undefined ? 0 : sender.bytesWritten - sender.writableLength));
+    await stoppedCount(() => (sender === undefined ? 0 : sender.bytesWritten - sender.writableLength), forked.usage);
     expect((await forked.usage()).maxRssBytes - before).toBeLessThan(60 * MB);
     client.destroy();
   });
@@ -177,7 +179,7 @@ describe('backpressure', () => {
     client.write(keepAliveHead('POST /up HTTP/1.1', `Content-Length: ${TOTAL}`));
     const before = (await forked.usage()).maxRssBytes;
     pour(client, TOTAL);
-    const bytesSent = await waitUntilStable(() => client.bytesWritten - client.writableLength);
+    const bytesSent = await stoppedCount(() => client.bytesWritten - client.writableLength, forked.usage);
     expect(bytesSent).toBeGreaterThan(0);
     expect(bytesSent).toBeLessThan(BOUND);
     expect((await forked.usage()).maxRssBytes - before).toBeLessThan(30 * MB);
@@ -270,14 +272,4 @@ async function hashOf(stream: AsyncIterable<Buffer>): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of stream) hash.update(chunk);
   return hash.digest('hex');
-}
-
-/** Returns a number once it is stable. */
-async function waitUntilStable(count: () => number): Promise<number> {
-  for (let last = -1; ; ) {
-    const now = count();
-    if (now === last && now > 0) return now;
-    last = now;
-    await new Promise((resolve) => setTimeout(resolve, 250));
-  }
 }

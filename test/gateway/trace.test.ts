@@ -118,7 +118,7 @@ describe('with an OpenTelemetry SDK', () => {
   const spans: RecordedSpan[] = [];
   let gateway: Gateway | undefined;
 
-  /** Starts a span that records every call, as a minimal SDK does. */
+  /** Starts a span that records every call, as a minimal SDK does. It is not recorded if its parent is not sampled. */
   function startSpan(name: string, { kind, attributes = {} }: SpanOptions, context: Context): Span {
     const parent = api.getSpanContext(context);
     const spanId = `${spans.length + 1}`.padStart(16, '0');
@@ -131,9 +131,10 @@ describe('with an OpenTelemetry SDK', () => {
       isEnded: false,
       spanId,
     };
-    spans.push(record);
+    const traceFlags = parent?.traceFlags ?? 1;
+    if (traceFlags === 1) spans.push(record);
     const span: Partial<Span> = {
-      spanContext: () => ({ traceId: parent?.traceId ?? 'a'.repeat(32), spanId, traceFlags: 1 }),
+      spanContext: () => ({ traceId: parent?.traceId ?? 'a'.repeat(32), spanId, traceFlags }),
       setAttribute: (key, value) => update({ attributes: { ...record.attributes, [key]: value } }),
       setAttributes: (more) => update({ attributes: { ...record.attributes, ...more } }),
       updateName: (next) => update({ name: next }),
@@ -151,8 +152,8 @@ describe('with an OpenTelemetry SDK', () => {
     gateway = undefined;
   });
 
-  const start = (up: string, env: Record<string, string> = {}) =>
-    startPlan(manifest(PUBLIC_ALL.replace('/**', "'/things/{id}'"), { up }), env);
+  const start = (up: string, env: Record<string, string> = {}, tracing = '') =>
+    startPlan(manifest(PUBLIC_ALL.replace('/**', "'/things/{id}'"), { up }) + tracing, env);
 
   const startPlan = async (text: string, env: Record<string, string> = {}) => {
     api.setGlobalTracerProvider({ getTracer: () => ({ startSpan, startActiveSpan: () => undefined as never }) });
@@ -183,6 +184,33 @@ describe('with an OpenTelemetry SDK', () => {
     expect(spans[0]?.attributes).not.toHaveProperty('signing_gateway.rate_limit');
     const refused = { 'error.type': 'rate_limit_exceeded', 'signing_gateway.rate_limit': 'once' };
     expect(spans[2]).toMatchObject({ kind: SpanKind.SERVER, isError: false, attributes: refused });
+  });
+
+  it('the manifest selects the new traces, and the client those that it started', async () => {
+    const port = await start(site.upstream.url, {}, 'tracing: { sample: 0 }\n');
+    const flagsOf = async (...headers: string[]) => {
+      await sendRequest(port, head('GET /things/7 HTTP/1.1', ...headers));
+      const [traceparent = '', ...more] = valuesOf(site.upstream.requests.at(-1)?.headers ?? [], 'traceparent');
+      expect(more).toEqual([]);
+      return readTraceparent(traceparent)?.flags;
+    };
+    expect([await flagsOf(), await flagsOf('traceparent: nonsense'), spans]).toEqual(['00', '00', []]);
+    expect([await flagsOf(`traceparent: 00-${ID}-${SPAN}-00`), spans]).toEqual(['00', []]);
+    expect(await flagsOf(`traceparent: ${TRACEPARENT}`)).toBe('01');
+    expect(spans.map(({ kind }) => kind)).toEqual([SpanKind.SERVER, SpanKind.CLIENT]);
+  });
+
+  it('as many new traces are recorded as the manifest states', async () => {
+    const port = await start(site.upstream.url, {}, 'tracing: { sample: 0.5 }\n');
+    const responses = await Promise.all(
+      Array.from({ length: 200 }, () => sendRequest(port, head('GET /things/7 HTTP/1.1'))),
+    );
+    expect(responses.every(({ status }) => status === 200)).toBe(true);
+    const marked = site.upstream.requests.filter(({ headers }) => valuesOf(headers, 'traceparent')[0]?.endsWith('-01'));
+    expect(spans.length).toBe(2 * marked.length);
+    // A share of one half leaves this range once in 10^12 runs.
+    expect(marked.length).toBeGreaterThan(50);
+    expect(marked.length).toBeLessThan(150);
   });
 
   it('a failed request marks its span as an error', async () => {

@@ -8,6 +8,7 @@ import { UpstreamConnection } from '../../src/http1/upstream-connection.ts';
 import type { UpstreamRequest } from '../../src/http1/upstream-request.ts';
 import { load } from '../../src/load.ts';
 import { manifest, PUBLIC_ALL, worldOf } from '../support/gateway.ts';
+import { pause, turns } from '../support/pause.ts';
 import { eventually } from '../support/site.ts';
 import { type RawUpstream, startRawUpstream } from '../support/upstream.ts';
 
@@ -245,6 +246,9 @@ describe('UpstreamConnection with a streamed request body', () => {
   });
 });
 
+/** Longer than the time limits of the following tests. */
+const LONGER_MS = 150;
+
 describe('time limits of UpstreamConnection', () => {
   it('end the exchange once if no response begins', async () => {
     const { send, upstreamSocket } = await open({ responseTimeoutMs: 50 });
@@ -260,7 +264,7 @@ describe('time limits of UpstreamConnection', () => {
     const events = send({ ...POST, body });
     await upstreamSocket();
     body.push('a');
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await pause(LONGER_MS);
     expect(events).toEqual(['begin']);
     body.push('bc');
     body.push(null);
@@ -275,7 +279,7 @@ describe('time limits of UpstreamConnection', () => {
     });
     (await upstreamSocket()).write('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\na');
     await eventually('a chunk arrives', () => events.includes('data a'));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await pause(LONGER_MS);
     (await upstreamSocket()).write('b');
     expect(events).toEqual(['begin', 'head 200', 'data a']);
     connection.resume();
@@ -312,7 +316,7 @@ describe('a sink of UpstreamConnection', () => {
     const before = received();
     const events = send();
     connection.abort(new Error('enough'));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await turns(10);
     expect([events, received()]).toEqual([['enough'], before]);
   });
 

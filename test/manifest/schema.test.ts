@@ -24,7 +24,7 @@ const definitions = schema['$defs'] as Record<string, Subschema>;
 function* propertiesOf(node: unknown, pointer = '', isNames = false): Generator<[string, Subschema]> {
   if (node === null || typeof node !== 'object') return;
   for (const [key, value] of Object.entries(node)) {
-    if (key === 'examples' || key === 'default' || key === 'enum') continue;
+    if (['examples', 'default', 'enum', 'defaultSnippets'].includes(key)) continue;
     const here = `${pointer}/${key}`;
     // A key of the manifest may itself be named "properties".
     const isMembers = key === 'properties' && !isNames;

@@ -8,6 +8,7 @@ import { manifest, startGateway, type TestGateway } from '../support/gateway.ts'
 import { head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { type Respond, startUpstream, type Upstream } from '../support/upstream.ts';
+import { nextReload, withoutPoll } from './reload-causes.ts';
 
 let folder: string;
 let upstream: Upstream;
@@ -40,12 +41,13 @@ afterEach(async () => {
 });
 
 function watch(path: string, first = text('one')): void {
+  const outcomes = reported;
   reloader = new Reloader({
     path,
     env: {},
     gateway: gateway.gateway,
     initial: { sources: [{ path, text: first }], files: new Map(), globs: new Map() },
-    onReload: (reload) => void reported.push(reload),
+    onReload: (reload) => void outcomes.push(reload),
   });
 }
 
@@ -53,11 +55,7 @@ function watch(path: string, first = text('one')): void {
 async function reloadAfter(kind: ReloadOutcome['kind'], change: () => void): Promise<ReloadOutcome> {
   const before = reported.length;
   change();
-  await eventually(
-    `a reload of kind ${kind}`,
-    () => reported.slice(before).some((reload) => reload.kind === kind),
-    8_000,
-  );
+  await eventually(`a reload of kind ${kind}`, () => reported.slice(before).some((reload) => reload.kind === kind));
   return reported.findLast((reload) => reload.kind === kind) as ReloadOutcome;
 }
 
@@ -173,9 +171,9 @@ describe('a save', () => {
     const second = gateway.gateway.plan;
     expect(second).not.toBe(plan);
     reported.length = 0;
+    const outcome = nextReload(reloader as Reloader);
     writeFileSync(path, text('two'));
-    // Longer than a save takes to settle.
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await outcome).toMatchObject({ kind: 'unchanged' });
     expect(reported).toEqual([]);
     expect(gateway.gateway.plan).toBe(second);
     await reloadAfter('accepted', () => writeFileSync(path, text('three')));
@@ -184,8 +182,7 @@ describe('a save', () => {
 
   it('of another file in the folder causes no reload', async () => {
     writeFileSync(join(folder, 'other.yaml'), text('two'));
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(reported).toEqual([]);
+    expect(await reloader?.reload('request')).toMatchObject({ kind: 'unchanged' });
     await reloadAfter('accepted', () => writeFileSync(path, text('three')));
     expect(reported).toHaveLength(1);
   });
@@ -258,9 +255,11 @@ describe('a save', () => {
 
   it('after the reloader was closed causes no reload', async () => {
     await reloader?.close();
-    writeFileSync(path, text('two'));
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(reported).toEqual([]);
+    const reportedByClosed = reported;
+    reported = [];
+    watch(path);
+    await reloadAfter('accepted', () => writeFileSync(path, text('two')));
+    expect(reportedByClosed).toEqual([]);
   });
 });
 
@@ -284,8 +283,7 @@ it('accepts a manifest whose link is swapped, as Kubernetes does', async () => {
 it('finds a change between the first load and the start of the watch', async () => {
   const path = join(folder, 'gateway.yaml');
   writeFileSync(path, text('two'));
-  watch(path);
-  // Sooner than the poll would find it.
-  await eventually('the manifest is accepted', () => reported.some(({ kind }) => kind === 'accepted'), 3_000);
+  withoutPoll(() => watch(path));
+  await eventually('the manifest is accepted', () => reported.some(({ kind }) => kind === 'accepted'));
   await expectServed('two', 'one');
 });

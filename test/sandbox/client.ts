@@ -1,5 +1,5 @@
-import { setTimeout } from 'node:timers/promises';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
+import { eventually } from '../support/site.ts';
 
 /** A response with its parsed body. */
 export interface ApiResponse {
@@ -44,10 +44,10 @@ export async function tokenOf(sandbox: Sandbox, email: string): Promise<string> 
 
 /** Polls a job until it is completed or failed, and returns it. */
 export async function finishedJob(base: string, line: string, token: string): Promise<ApiResponse['body']> {
-  for (let tries = 0; tries < 400; tries += 1) {
-    const { data } = (await request(base, line, { token })).body;
-    if (data.status === 'completed' || data.status === 'failed') return data;
-    await setTimeout(20);
-  }
-  throw new Error('the job does not finish');
+  let job: ApiResponse['body'];
+  await eventually(`the job at ${line} finishes`, async () => {
+    job = (await request(base, line, { token })).body.data;
+    return job.status === 'completed' || job.status === 'failed';
+  });
+  return job;
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Platform, startPlatform } from '../support/platform.ts';
+import { eventually } from '../support/site.ts';
 
 let platform: Platform;
 let token: string;
@@ -23,13 +24,13 @@ async function list(path: string): Promise<List> {
 
 /** Polls a job until it ends. */
 async function poll(path: string): Promise<Record<string, unknown>> {
-  for (let tries = 0; tries < 200; tries += 1) {
+  let job: Record<string, unknown> = {};
+  await eventually(`the job at ${path} ends`, async () => {
     const response = await platform.call('GET', path, { token });
-    const { data } = (await response.json()) as { data: Record<string, unknown> };
-    if (data['status'] === 'completed' || data['status'] === 'failed') return data;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error(`the job at ${path} did not end`);
+    job = ((await response.json()) as { data: Record<string, unknown> }).data;
+    return job['status'] === 'completed' || job['status'] === 'failed';
+  });
+  return job;
 }
 
 async function startJob(method: string, path: string, options: Parameters<Platform['call']>[2]): Promise<string> {

@@ -38,11 +38,17 @@ describe('a run of the tests', () => {
     expect(existsSync(folder)).toBe(false);
   });
 
-  it('prints the seed, and how many files it leaves out', () => {
+  it('prints the seed, the files that it leaves out, and how to run them', () => {
     start('test')();
     expect(printed[0]).toMatch(/^Random tests use seed \d+\. /);
-    expect(printed[1]).toContain(`Left out: ${globSync('test/**/*.deep.test.ts').length} files of deep tests (`);
-    expect(printed[1]).toContain('"npm run test:deep" runs everything.');
+    const files = globSync('test/**/*.deep.test.ts');
+    expect(printed[1]).toContain(`and ${files.length} files of deep tests:\n`);
+    const names = printed[1]?.matchAll(/^ {2}(test\S*): (.*)$/gm) ?? [];
+    const named = [...names].flatMap(([, folder, list = '']) =>
+      list.split(', ').map((name) => `${folder}/${name}.deep.test.ts`),
+    );
+    expect(named.sort()).toEqual(files.sort());
+    expect(printed[1]).toContain('"npm run test:deep" runs everything');
   });
 
   it('leaves nothing out in the mode deep', () => {

@@ -1,7 +1,7 @@
 /** Runs before the first test and after the last one. */
 import { chmodSync, globSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 
 /** Node stores the compiled code of the command line here. */
@@ -25,14 +25,16 @@ export default function setup({ config }: TestProject): () => void {
   };
 }
 
+/** Names the deep tests by folder, so that a reader sees which feature the run did not test completely. */
 function leftOut(): string {
-  const folders = new Map<string, number>();
-  for (const file of globSync('test/**/*.deep.test.ts')) {
-    const folder = file.split('/').slice(1, -1)[0] ?? 'test';
-    folders.set(folder, (folders.get(folder) ?? 0) + 1);
+  const folders = new Map<string, string[]>();
+  for (const file of globSync('test/**/*.deep.test.ts').sort()) {
+    const folder = dirname(file);
+    folders.set(folder, [...(folders.get(folder) ?? []), basename(file, '.deep.test.ts')]);
   }
-  const counts = [...folders].sort().map(([folder, count]) => `${folder} ${count}`);
-  const files = [...folders.values()].reduce((sum, count) => sum + count, 0);
-  return `Left out: ${files} files of deep tests (${counts.join(', ')}) and nine tenths of the random cases.
-"npm run test:deep" runs everything.`;
+  const files = [...folders.values()].flat().length;
+  const lines = [...folders].map(([folder, names]) => `  ${folder}: ${names.join(', ')}`);
+  return `Left out: nine tenths of the random cases, and ${files} files of deep tests:
+${lines.join('\n')}
+"npm run test:deep" runs everything, and "npx vitest run --mode deep test/dns" one folder.`;
 }

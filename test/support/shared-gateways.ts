@@ -22,6 +22,8 @@ export interface SharedOptions {
   readonly env?: Record<string, string>;
   readonly files?: Record<string, string>;
   readonly respond?: Respond;
+  /** Returns the clock of a gateway. */
+  readonly clockOf?: (index: number) => () => number;
 }
 
 /** Five failures of an account. A long timeout: a busy machine must not cause a fallback in tests of other topics. */
@@ -41,7 +43,7 @@ const checkPassword: Respond = (_request, response, body) => {
 
 /** Starts gateways that share a store, in front of one upstream with a login. */
 export async function startSharedGateways(options: SharedOptions): Promise<SharedGateways> {
-  const { stores, limits = ACCOUNT, count = 3, env = {}, files = {}, respond = checkPassword } = options;
+  const { stores, limits = ACCOUNT, count = 3, env = {}, files = {}, respond = checkPassword, clockOf } = options;
   const upstream = await startUpstream(respond);
   const manifestOf = (limitLines: string, storeLines: string) => `version: 1
 listen: 127.0.0.1:0
@@ -59,7 +61,8 @@ routes:
       maxBytes: 4KB
       schema: { type: object, required: [email, password], properties: { email: { type: string }, password: { type: string } } }
 `;
-  const start = () => startGateway(manifestOf(limits, stores), { SECRET, ...env }, files);
+  const start = (_: unknown, index: number) =>
+    startGateway(manifestOf(limits, stores), { SECRET, ...env }, files, undefined, clockOf?.(index));
   const gateways = await Promise.all(Array.from({ length: count }, start));
   const login = async (index: number, email: string, password = 'wrong') => {
     const response = await fetch(`${gateways[index % count]?.url}/login`, {

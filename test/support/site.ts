@@ -1,5 +1,6 @@
 import { manifest, startGateway, type TestGateway } from './gateway.ts';
 import { type Issuer, startIssuer } from './issuer.ts';
+import { pause } from './pause.ts';
 import { head, type RawResponse, sendRequest } from './raw.ts';
 import { type Respond, startUpstream, type Upstream } from './upstream.ts';
 
@@ -50,6 +51,6 @@ export async function eventually(description: string, condition: () => boolean |
   const start = performance.now();
   while (!(await condition())) {
     if (performance.now() - start > timeoutMs) throw new Error(`not within ${timeoutMs} ms: ${description}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await pause(5);
   }
 }

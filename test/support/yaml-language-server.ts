@@ -11,8 +11,16 @@ export interface Diagnostic {
   readonly message: string;
 }
 
+/** A completion as an editor offers it. */
+export interface Completion {
+  readonly label: string;
+  /** The text to insert, with placeholders such as `${1:name}`. */
+  readonly insertText: string;
+}
+
 interface Message {
   readonly id?: number;
+  readonly result?: { readonly items: readonly Completion[] };
   readonly method?: string;
   readonly params?: {
     readonly uri?: string;
@@ -55,6 +63,19 @@ export class YamlLanguageServer {
     return (params?.diagnostics ?? [])
       .map(({ range, message }) => ({ line: range.start.line + 1, column: range.start.character + 1, message }))
       .toSorted((a, b) => a.line - b.line || a.column - b.column);
+  }
+
+  /** Opens a file and returns the completions at its end. */
+  async completionsAtEnd(path: string, text: string): Promise<readonly Completion[]> {
+    const uri = pathToFileURL(path).href;
+    this.#version += 1;
+    const textDocument = { uri, languageId: 'yaml', version: this.#version, text };
+    await this.#publishedAfter('textDocument/didOpen', textDocument);
+    const lines = text.split('\n');
+    const position = { line: lines.length - 1, character: lines.at(-1)?.length ?? 0 };
+    const { result } = await this.#request('textDocument/completion', { textDocument: { uri }, position });
+    await this.#publishedAfter('textDocument/didClose', { uri });
+    return result?.items ?? [];
   }
 
   async close(): Promise<void> {

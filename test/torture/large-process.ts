@@ -7,8 +7,8 @@ import { load } from '../../src/load.ts';
 import { createNullLog } from '../../src/log/log.ts';
 import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
 import { Reloader } from '../../src/reload/reloader.ts';
+import { pause } from '../support/pause.ts';
 import type { ReloadMeasurement } from './large.ts';
-import { pause } from './site.ts';
 
 const RELOADS = 6;
 const routes = Number(process.argv[2]);

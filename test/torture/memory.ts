@@ -1,7 +1,8 @@
 import { freePort } from '../support/free-port.ts';
+import { pause } from '../support/pause.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { startProcess } from './process.ts';
-import { pause, Site } from './site.ts';
+import { Site } from './site.ts';
 
 /** The first reloads fill caches, compile hot code and let the heap grow to its size. */
 const WARM_UP_RELOADS = 600;

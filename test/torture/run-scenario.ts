@@ -5,7 +5,7 @@ import { freePort } from '../support/free-port.ts';
 import { type LoadResult, startLoad } from './load.ts';
 import { startProcess } from './process.ts';
 import type { Scenario } from './scenarios.ts';
-import { pause, Site } from './site.ts';
+import { Site, until } from './site.ts';
 
 export interface ScenarioResult {
   readonly times: number;
@@ -59,8 +59,10 @@ export async function runScenario(scenario: Scenario, { times, rate, upstream }:
       }
       hashes.add(hashOf(site.path));
     }
-    // The log line of the last reload may not have arrived yet.
-    await pause(100);
+    // The log line of the last reload may arrive after its first response.
+    const last = hashOf(site.path);
+    const isLogged = async () => serving.reloads.some(({ kind, hash }) => kind === 'accepted' && hash === last);
+    await until('the log line of the last reload', isLogged).catch((error: Error) => missed.push(error.message));
     const { sent } = await traffic.stop();
     const partialManifests = serving.reloads.filter(
       ({ kind, hash }) => kind === 'accepted' && !hashes.has(hash),

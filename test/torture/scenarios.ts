@@ -18,7 +18,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pause, routesOf, type Site } from './site.ts';
+import { pause } from '../support/pause.ts';
+import { routesOf, type Site } from './site.ts';
 
 /** A way of changing files. At the end of each change, the new version must be active. */
 export interface Scenario {

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { eventually } from '../support/site.ts';
 
 /** A reload that the gateway reported. */
 export interface ReloadEvent {
@@ -114,14 +115,6 @@ export function routesOf(version: number, part: 'all' | 'first' | 'last'): strin
 /** Longer than the polling interval of 5 s, which finds changes that the file system does not report. */
 const TIMEOUT_MS = 15_000;
 
-export async function until(description: string, condition: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + TIMEOUT_MS;
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`not within ${TIMEOUT_MS} ms: ${description}`);
-    await pause(10);
-  }
-}
-
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+export function until(description: string, condition: () => Promise<boolean>): Promise<void> {
+  return eventually(description, condition, TIMEOUT_MS);
 }

@@ -1,7 +1,8 @@
 import { freePort } from '../support/free-port.ts';
+import { pause } from '../support/pause.ts';
 import { type LoadResult, startLoad } from './load.ts';
 import { startProcess } from './process.ts';
-import { pause, Site } from './site.ts';
+import { Site } from './site.ts';
 
 const REQUESTS_PER_SECOND = 100;
 const RELOAD_INTERVAL_MS = 100;

@@ -1,50 +1,71 @@
+import type { Source } from '../../manifest/source.ts';
 import type { Problem } from '../../problem/problem.ts';
-import { redactSource } from '../../problem/redaction.ts';
-import { redactManifestText } from '../../problem/secret-text.ts';
-import { type AdminContext, type AdminRequest, type AdminResponse, largeJsonResponse } from '../admin-endpoint.ts';
-import { streamJsonWithList } from '../json-stream.ts';
+import { redactRanges } from '../../problem/secret-text.ts';
+import {
+  type AdminContext,
+  type AdminRequest,
+  type AdminResources,
+  type AdminResponse,
+  largeJsonResponse,
+} from '../admin-endpoint.ts';
+import { openJsonObject } from '../json-stream.ts';
+import type { FileDisplay } from '../manifest-display.ts';
 
-/** A longer file is cut: the redaction of this many lines takes a few milliseconds. */
-const MAX_LINES = 2_000;
 const MAX_FILES = 50;
 const MAX_PROBLEMS = 500;
+/** A line may be a megabyte long, so the text is redacted and written in parts. */
+const PART_LENGTH = 8_192;
 
 /** Reports the text of the active manifest or, if the saved one was rejected, of the saved one with its problems. */
-export function manifest(_request: AdminRequest, { activeManifest, reloader }: AdminContext): AdminResponse {
+export async function manifest(
+  _request: AdminRequest,
+  { activeManifest, reloader }: AdminContext,
+  { displays }: AdminResources,
+): Promise<AdminResponse> {
   const { lastOutcome } = reloader;
   const isRejected = lastOutcome?.kind === 'rejected';
-  const { problems, sources } = isRejected ? lastOutcome : activeManifest();
-  const positions = problems.slice(0, MAX_PROBLEMS).map(positionOf);
+  const displayed = isRejected ? lastOutcome : activeManifest();
+  const { problems, sources } = displayed;
   const head = {
     state: isRejected ? 'rejected' : 'active',
-    problems: positions,
+    problems: problems.slice(0, MAX_PROBLEMS).map(positionOf),
     problem_count: problems.length,
   } as const;
-  const files = sources
-    .values()
-    .take(MAX_FILES)
-    .map(({ path, text }) => fileOf(path, text, problems));
-  return largeJsonResponse(streamJsonWithList(head, 'files', files));
+  return largeJsonResponse(streamManifest(head, sources.slice(0, MAX_FILES), await displays.of(displayed)));
 }
 
-export interface ManifestText {
+interface ManifestHead {
   readonly state: 'active' | 'rejected';
   readonly problems: readonly ReturnType<typeof positionOf>[];
   readonly problem_count: number;
-  readonly files: readonly ReturnType<typeof fileOf>[];
+}
+
+export interface ManifestText extends ManifestHead {
+  readonly files: readonly { readonly file: string; readonly text: string; readonly omitted_lines: number }[];
 }
 
 function positionOf({ file, range, severity, rule, message }: Problem) {
   return { file, line: range.line, column: range.column, severity, rule, message };
 }
 
-/** Redacts before it cuts, because a problem may begin in one line and end in another. */
-function fileOf(file: string, text: string, problems: readonly Problem[]) {
-  const own = problems.filter((problem) => problem.file === file && problem.isSecret);
-  const lines = redactSource(text, own).split(/\r?\n/);
-  return {
-    file,
-    text: redactManifestText(lines.slice(0, MAX_LINES).join('\n')),
-    omitted_lines: Math.max(0, lines.length - MAX_LINES),
-  };
+/** Yields the JSON of a `ManifestText` in chunks. */
+function* streamManifest(
+  head: ManifestHead,
+  sources: readonly Source[],
+  displays: readonly FileDisplay[],
+): Generator<string> {
+  yield `${openJsonObject(head)}"files":[`;
+  for (const [index, { path, text }] of sources.entries()) {
+    const { secrets, end, omittedLines } = displays[index] as FileDisplay;
+    yield `${index === 0 ? '' : ','}${openJsonObject({ file: path, omitted_lines: omittedLines })}"text":"`;
+    for (let start = 0, next = 0; start < end; start = next) {
+      next = Math.min(end, start + PART_LENGTH);
+      // A line break of two characters stays in one part.
+      if (text[next - 1] === '\r' && next < end) next += 1;
+      const part = redactRanges(text, secrets, start, next).replaceAll('\r\n', '\n');
+      yield JSON.stringify(part).slice(1, -1);
+    }
+    yield '"}';
+  }
+  yield ']}\n';
 }

@@ -1,4 +1,3 @@
-import type { PlannedManifest } from '../../load.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import {
   type AdminContext,
@@ -8,30 +7,31 @@ import {
   jsonResponse,
   problemDetails,
 } from '../admin-endpoint.ts';
-import { linesOf } from '../manifest-lines.ts';
+import { linesOfRoute, type ManifestLines } from '../manifest-display.ts';
 import { rateLimitSummary } from '../rate-limit-summary.ts';
 import { rateLimitsOf, routeSummary } from '../route-summary.ts';
 import type { TrafficHistory } from '../traffic-history.ts';
 import { statusesOf } from './traffic.ts';
 
 /** Reports one route: its limits, its lines of the manifest, and its last hour. */
-export function route(
+export async function route(
   { query }: AdminRequest,
   { activeManifest }: AdminContext,
-  { traffic }: AdminResources,
-): AdminResponse {
+  { traffic, displays }: AdminResources,
+): Promise<AdminResponse> {
   const planned = activeManifest();
   const id = query.get('id');
   const index = planned.plan.routes.findIndex((candidate) => candidate.id === id);
   const found = planned.plan.routes[index];
   if (id === null) return problemDetails(400, 'the route is missing; send the query id=<route id>');
   if (found === undefined) return problemDetails(404, 'the active manifest has no route with this id');
-  return jsonResponse(detailsOf(found, index, planned, traffic));
+  const source = linesOfRoute(planned.sources, await displays.of(planned), index);
+  return jsonResponse(detailsOf(found, source, traffic));
 }
 
 export type RouteDetails = ReturnType<typeof detailsOf>;
 
-function detailsOf(found: Route, index: number, planned: PlannedManifest, traffic: TrafficHistory) {
+function detailsOf(found: Route, source: ManifestLines, traffic: TrafficHistory) {
   const { intervals, refusals } = traffic.ofRoute(found.id);
   const { connectTimeoutMs, responseTimeoutMs, idleTimeoutMs, totalTimeoutMs = null } = found.upstream;
   const { connectionLimit, queueLimit, endpoints } = found.upstream;
@@ -45,7 +45,7 @@ function detailsOf(found: Route, index: number, planned: PlannedManifest, traffi
     },
     upstream_limits: { connections: connectionLimit, endpoints: endpoints.length, queue: queueLimit },
     limits: rateLimitsOf(found).map(rateLimitSummary),
-    source: linesOf(planned, ['routes', index]),
+    source,
     intervals,
     refusals,
     statuses: statusesOf(Object.keys(refusals)),

@@ -105,7 +105,7 @@ function limitRow(limit, store, counts, seconds) {
  */
 function storeBadges(store) {
   if (store === undefined || store.state === 'up') return [];
-  return [' ', badge(store.reason ?? store.state, store.state === 'down' ? 'bad' : 'warn')];
+  return [' ', badge(store.state, store.state === 'down' ? 'bad' : 'warn')];
 }
 
 /** @param {LimitTraffic | undefined} counts */

@@ -2,11 +2,11 @@
 import { byId, element, setText } from './element.js';
 import { ago, dateAndTime, decimal, duration, integer, NONE, quantity } from './format.js';
 import { showLimits } from './limits.js';
-import { Plot } from './plot.js';
 import { showProblems } from './problems.js';
 import { isFailure, showRefusals } from './refusals.js';
 import { alarmOf, setAlarm, tileOf } from './tiles.js';
-import { inRange, minutesOf, onRangeChange } from './time-range.js';
+import { minutesOf, onRangeChange } from './time-range.js';
+import { perSecond, TrafficPlots } from './traffic-plots.js';
 import { showUpstreams, showUpstreamTraffic } from './upstreams.js';
 
 /**
@@ -25,9 +25,11 @@ const LAST_INTERVAL = 'last 10 s';
 
 /** The first view: the state, the traffic and the upstreams of the gateway. */
 export class Overview {
-  #rate = new Plot(byId('plot-rate'), decimal);
-  #latency = new Plot(byId('plot-latency'), duration);
-  #refusals = new Plot(byId('plot-refusals'), decimal);
+  #plots = new TrafficPlots('overview-range', {
+    rate: 'plot-rate',
+    latency: 'plot-latency',
+    errors: 'plot-refusals',
+  });
   #tiles = {
     upstreams: tileOf('Healthy upstreams', 'now'),
     rate: tileOf('Requests per second', LAST_MINUTE),
@@ -96,31 +98,15 @@ export class Overview {
   showHistory(history) {
     this.#history = history;
     const { statuses } = history;
-    const intervals = inRange('overview-range', history.intervals);
-    const times = intervals.map(({ at }) => new Date(at).getTime());
-    const rate = (/** @type {(interval: Intervals[number]) => number} */ count) =>
-      intervals.map((interval) => (interval.seconds === 0 ? 0 : count(interval) / interval.seconds));
-    const refused = rate(({ refusals }) =>
-      sumOf(Object.entries(refusals).map(([code, count]) => (isFailure(statuses[code]) ? 0 : count))),
-    );
-    this.#rate.show({ times, lines: [{ name: 'all', values: rate(({ requests }) => requests) }] });
-    this.#latency.show({
-      times,
-      lines: [
-        { name: 'p50', values: intervals.map(({ p50_ms }) => p50_ms) },
-        { name: 'p95', values: intervals.map(({ p95_ms }) => p95_ms) },
-        { name: 'p99', values: intervals.map(({ p99_ms }) => p99_ms) },
-      ],
+    const refused = (/** @type {Intervals[number]} */ { refusals }) =>
+      sumOf(Object.entries(refusals).map(([code, count]) => (isFailure(statuses[code]) ? 0 : count)));
+    const intervals = this.#plots.show(history.intervals, {
+      refused,
+      '5xx': ({ server_errors }) => server_errors,
     });
-    this.#refusals.show({
-      times,
-      lines: [
-        { name: 'refused', values: refused },
-        { name: '5xx', values: rate(({ server_errors }) => server_errors) },
-      ],
-    });
-    setText(this.#tiles.latency, duration(intervals.at(-1)?.p95_ms));
-    setText(this.#tiles.refused, intervals.length === 0 ? NONE : decimal(refused.at(-1) ?? 0));
+    const latest = intervals.at(-1);
+    setText(this.#tiles.latency, duration(latest?.p95_ms));
+    setText(this.#tiles.refused, latest === undefined ? NONE : decimal(perSecond(latest, refused(latest))));
     setText(byId('refusals-window'), `in the last ${minutesOf('overview-range')} minutes`);
     showRefusals('refusals', countsOf(intervals), statuses);
   }
@@ -149,8 +135,9 @@ export function describeReload(reload) {
 }
 
 /** @param {Responses['status']} status */
-function failuresOf({ streams: { stdout: log }, file_descriptors, client_connections, watch_error, admin }) {
+function failuresOf({ streams: { stdout: log }, file_descriptors, client_connections, watch_error, admin, stores }) {
   const failures = [
+    ...stores.filter(({ state }) => state === 'down').map(({ id, reason }) => `store ${id} of rate limits: ${reason}`),
     log.error === null ? '' : `the log cannot be written: ${log.error}`,
     log.dropped_lines === 0 ? '' : `${quantity(log.dropped_lines, 'log line')} dropped`,
     client_connections.refused === 0

@@ -1,4 +1,4 @@
-import { element, showRows } from './element.js';
+import { byId, element, showRows } from './element.js';
 import { integer } from './format.js';
 
 /**
@@ -9,6 +9,7 @@ import { integer } from './format.js';
  * @param {Record<string, number>} statuses by code
  */
 export function showRefusals(table, counts, statuses) {
+  if (byId(table).tHead.rows.length === 0) byId(table).tHead.append(headerRow());
   const rows = Object.entries(counts)
     .sort(([, one], [, other]) => other - one)
     .map(([code, count]) =>
@@ -21,6 +22,16 @@ export function showRefusals(table, counts, statuses) {
       ),
     );
   showRows(table, rows, 'None.');
+}
+
+function headerRow() {
+  return element(
+    'tr',
+    {},
+    element('th', { scope: 'col' }, 'Code'),
+    element('th', { scope: 'col', class: 'number' }, 'Status'),
+    element('th', { scope: 'col', class: 'number' }, 'Requests'),
+  );
 }
 
 /** @param {number | undefined} status */

@@ -2,13 +2,13 @@
 import { fetchJson } from './api.js';
 import { badge, byId, element, setText } from './element.js';
 import { exampleHash } from './explain.js';
-import { decimal, duration, integer, NONE } from './format.js';
+import { duration, integer, NONE } from './format.js';
 import { modeBadges, ruleOf } from './limits.js';
 import { yamlLines } from './manifest-lines.js';
-import { Plot } from './plot.js';
 import { showRefusals } from './refusals.js';
 import { accessElement, checksOf, methodsOf, pathElement } from './route-columns.js';
-import { inRange, onRangeChange } from './time-range.js';
+import { onRangeChange } from './time-range.js';
+import { TrafficPlots } from './traffic-plots.js';
 
 const REFRESH_MS = 10_000;
 
@@ -16,9 +16,7 @@ const REFRESH_MS = 10_000;
 
 /** The view of one route. */
 export class RouteView {
-  #rate = new Plot(byId('route-rate'), decimal);
-  #latency = new Plot(byId('route-latency'), duration);
-  #errors = new Plot(byId('route-errors'), decimal);
+  #plots = new TrafficPlots('route-range', { rate: 'route-rate', latency: 'route-latency', errors: 'route-errors' });
   /** @type {Details | undefined} */
   #details;
   #id = '';
@@ -76,25 +74,9 @@ export class RouteView {
 
   /** @param {Details} details */
   #showPlots(details) {
-    const intervals = inRange('route-range', details.intervals);
-    const times = intervals.map(({ at }) => new Date(at).getTime());
-    const rate = (/** @type {(interval: Details['intervals'][number]) => number} */ count) =>
-      intervals.map((interval) => (interval.seconds === 0 ? 0 : count(interval) / interval.seconds));
-    this.#rate.show({ times, lines: [{ name: 'all', values: rate(({ requests }) => requests) }] });
-    this.#latency.show({
-      times,
-      lines: [
-        { name: 'p50', values: intervals.map(({ p50_ms }) => p50_ms) },
-        { name: 'p95', values: intervals.map(({ p95_ms }) => p95_ms) },
-        { name: 'p99', values: intervals.map(({ p99_ms }) => p99_ms) },
-      ],
-    });
-    this.#errors.show({
-      times,
-      lines: [
-        { name: '4xx', values: rate(({ client_errors }) => client_errors) },
-        { name: '5xx', values: rate(({ server_errors }) => server_errors) },
-      ],
+    this.#plots.show(details.intervals, {
+      '4xx': ({ client_errors }) => client_errors,
+      '5xx': ({ server_errors }) => server_errors,
     });
   }
 }
@@ -123,7 +105,7 @@ function factsOf(details) {
       checksOf(details) || 'none',
       ...(details.validation === 'report' ? [' ', badge('report only', 'warn')] : []),
     ],
-    ['Rate limits', ...(details.limits.length === 0 ? [NONE] : details.limits.map(limitElement))],
+    ['Rate limits', ...(details.limits.length === 0 ? [NONE] : details.limits.flatMap(limitElements))],
     ['Body limit', body === undefined || body === null ? NONE : `${integer(body.limit_bytes)} bytes`],
     ['Time limits', limitsOfTime.join(', ')],
     ['Upstream', upstream],
@@ -132,6 +114,6 @@ function factsOf(details) {
 }
 
 /** @param {Details['limits'][number]} limit */
-function limitElement(limit) {
-  return element('div', {}, `${limit.id}: ${ruleOf(limit)}`, ...modeBadges(limit));
+function limitElements(limit) {
+  return [`${limit.id}: ${ruleOf(limit)}`, ...modeBadges(limit), element('br')];
 }

@@ -14,6 +14,9 @@ export type CompletionScript = (verbs: readonly CompletionVerb[]) => string;
 
 export const COMMAND = 'signing-gateway';
 
+/** The command that prints words of a manifest: its arguments are the kind, and optionally the manifest. */
+export const WORDS_COMMAND = 'completion --words';
+
 /** Returns an option's short and long flags. */
 export function flagsOf(name: string, short: string | undefined): string[] {
   return short === undefined ? [`--${name}`] : [`-${short}`, `--${name}`];

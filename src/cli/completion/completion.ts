@@ -1,8 +1,21 @@
+import { claimsOfRole } from '../../offline/claims.ts';
 import { suggestion } from '../../problem/did-you-mean.ts';
+import { chooseManifest, loadFile } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
-import { UsageError, type Verb } from '../terminal.ts';
+import { CommandError, type ManifestWords, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import type { CompletionVerb } from './completion-script.ts';
 import { SHELLS } from './shells.ts';
+
+const WORDS = ['roles', 'claims'] as const satisfies readonly ManifestWords[];
+
+const OPTIONS = {
+  words: {
+    type: 'string',
+    valueName: 'KIND',
+    choices: WORDS,
+    summary: 'print words of a manifest, one per line: the roles of its routes, or the claims of each role',
+  },
+} as const satisfies Options;
 
 const NAMES = Object.keys(SHELLS) as (keyof typeof SHELLS)[];
 
@@ -12,22 +25,36 @@ type VerbTable = Readonly<Record<string, { readonly summary: string; readonly lo
 /**
  * Creates the verb that prints a completion script for these verbs, including itself.
  *
- * The scripts are our own because they are static: those of @bomb.sh/tab 0.0.22, for example, start the program at every press
- * of the Tab key.
+ * The scripts are our own because they start the program only for words of a manifest: those of @bomb.sh/tab 0.0.22, for
+ * example, start it at every press of the Tab key.
  */
 export function createCompletionVerb(verbs: VerbTable): Verb {
   return {
-    usage: `signing-gateway completion ${NAMES.join('|')}`,
+    usage: `signing-gateway completion ${NAMES.join('|')} | --words ${WORDS.join('|')} [FILE]`,
+    options: OPTIONS,
     choices: NAMES,
     examples: ['source <(signing-gateway completion bash)', 'signing-gateway completion fish | source'],
-    async run({ args, out }) {
-      const { positionals } = parseArguments({ args: [...args], allowPositionals: true });
+    async run(terminal) {
+      const { values, positionals } = parseArguments({
+        args: [...terminal.args],
+        allowPositionals: true,
+        options: OPTIONS,
+      });
+      if (values.words !== undefined) {
+        const kind = parseName(values.words, WORDS, 'kind of words');
+        terminal.out(
+          wordsOf(kind, chooseManifest(positionals), terminal)
+            .map((word) => `${word}\n`)
+            .join(''),
+        );
+        return 0;
+      }
       const shell = parseShell(positionals);
       const entries = Object.entries(verbs).map(async ([name, { summary, load }]): Promise<CompletionVerb> => {
         const { options = {}, choices } = await load();
         return choices === undefined ? { name, summary, options } : { name, summary, options, choices };
       });
-      out(SHELLS[shell](await Promise.all(entries)));
+      terminal.out(SHELLS[shell](await Promise.all(entries)));
       return 0;
     },
   };
@@ -35,7 +62,23 @@ export function createCompletionVerb(verbs: VerbTable): Verb {
 
 function parseShell([name = '', ...others]: readonly string[]): keyof typeof SHELLS {
   if (name === '' || others.length > 0) throw new UsageError(`name one shell: ${NAMES.join(', ')}`);
-  const shell = NAMES.find((candidate) => candidate === name);
-  if (shell === undefined) throw new UsageError(`unknown shell "${name}"${suggestion(name, NAMES)}`);
-  return shell;
+  return parseName(name, NAMES, 'shell');
+}
+
+function parseName<Name extends string>(text: string, names: readonly Name[], noun: string): Name {
+  const name = names.find((candidate) => candidate === text);
+  if (name === undefined) throw new UsageError(`unknown ${noun} "${text}"${suggestion(text, names)}`);
+  return name;
+}
+
+/** Returns the roles that routes of a manifest allow, or the claims of each. Roles from the environment are secret. */
+function wordsOf(kind: ManifestWords, file: string, { env }: Terminal): string[] {
+  const loaded = loadFile(file, env);
+  if (loaded.plan === undefined) throw new CommandError(`${file} has errors; see: signing-gateway lint ${file}`);
+  const { plan, manifest } = loaded;
+  const all = plan.routes.flatMap(({ auth }) => auth?.role.redactedRoles ?? []);
+  const roles = [...new Set(all)].filter((role) => !role.includes('${'));
+  return roles.map((role) =>
+    kind === 'roles' || manifest.auth === undefined ? role : JSON.stringify(claimsOfRole(manifest.auth.role, role)),
+  );
 }

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { fileErrorCode } from '../../manifest/source.ts';
 import { durationMs } from '../../manifest/units.ts';
 import type { SandboxOptions } from '../../sandbox/sandbox.ts';
+import { ADDRESS_OPTIONS, readOverrides } from '../address-options.ts';
 import { MANIFEST_OPTIONS, parseSingleManifestArguments } from '../manifest-file.ts';
-import { ADDRESS_OPTIONS, readOverrides } from '../run/address-options.ts';
 import { loadForServing, serveFile } from '../run/run.ts';
 import { CommandError, type Options, UsageError, type Verb } from '../terminal.ts';
 

@@ -11,15 +11,37 @@ import { parseArguments } from '../parse-arguments.ts';
 import { type Options, UsageError, type Verb } from '../terminal.ts';
 import { formatExplanation } from './explain-text.ts';
 
+/** The request headers that a gateway most often treats in a special way. */
+const HEADERS = [
+  'Accept:',
+  'Accept-Language:',
+  'Authorization:',
+  'Content-Type:',
+  'Cookie:',
+  'If-None-Match:',
+  'Origin:',
+  'Range:',
+  'Traceparent:',
+  'Upgrade:',
+  'X-Forwarded-For:',
+  'X-Request-Id:',
+];
+
 const OPTIONS = {
-  role: { type: 'string', valueName: 'ROLE', summary: 'send a valid token with this role' },
-  claims: { type: 'string', valueName: 'JSON', summary: 'send a valid token with these claims' },
+  role: { type: 'string', valueName: 'ROLE', manifestWords: 'roles', summary: 'send a valid token with this role' },
+  claims: {
+    type: 'string',
+    valueName: 'JSON',
+    manifestWords: 'claims',
+    summary: 'send a valid token with these claims',
+  },
   anonymous: { type: 'boolean', summary: 'send no token (default)' },
   header: {
     type: 'string',
     multiple: true,
     short: 'H',
     valueName: "'NAME: VALUE'",
+    starts: HEADERS,
     summary: 'add a header to the request',
   },
   body: { type: 'string', valueName: 'FILE', summary: 'send this file as the body' },

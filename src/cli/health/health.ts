@@ -1,9 +1,9 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { durationMs } from '../../manifest/units.ts';
+import { readOverrides } from '../address-options.ts';
 import { chooseManifest, DEFAULT_MANIFEST } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
-import { readOverrides } from '../run/address-options.ts';
 import { type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { adminAddress } from './admin-address.ts';
 

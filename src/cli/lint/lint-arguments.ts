@@ -1,8 +1,11 @@
 import { PRESETS, type Preset } from '../../lint/rule.ts';
 import { RULES } from '../../lint/rule-table.ts';
+import type { AddressOverrides } from '../../manifest/source.ts';
 import { suggestion } from '../../problem/did-you-mean.ts';
 import type { Severity } from '../../problem/finding.ts';
+import { ADDRESS_OPTIONS, readOverrides } from '../address-options.ts';
 import { MANIFEST_OPTIONS, parseManifestArguments } from '../manifest-file.ts';
+import { parseCount, parseLimit } from '../parse-arguments.ts';
 import { DEFAULT_MAX_PROBLEMS } from '../problem-groups.ts';
 import { type Options, UsageError } from '../terminal.ts';
 import { OUTPUT_OPTIONS, type Output, readOutputs } from './outputs.ts';
@@ -10,6 +13,7 @@ import { OUTPUT_OPTIONS, type Output, readOutputs } from './outputs.ts';
 const SEVERITIES = ['error', 'warning', 'info'] as const satisfies readonly Severity[];
 
 const OWN_OPTIONS = {
+  ...ADDRESS_OPTIONS,
   preset: {
     type: 'string',
     valueName: 'PRESET',
@@ -64,12 +68,15 @@ export interface LintArguments {
   readonly isBaselineWrite: boolean;
   readonly isOnline: boolean;
   readonly explain: string | undefined;
+  /** The addresses that `run` would get. */
+  readonly overrides: AddressOverrides;
 }
 
 /** Parses the arguments. Throws a `UsageError` if they are invalid or exclude each other. */
 export function parseLintArguments(args: readonly string[]): LintArguments {
   const { files, tokens } = parseManifestArguments(args, { ...OUTPUT_OPTIONS, ...OWN_OPTIONS });
   const values = new Map(tokens.map((token) => (token.kind === 'option' ? [token.name, token.value ?? ''] : ['', ''])));
+  const maxWarnings = values.get('max-warnings');
   const isFix = values.has('fix');
   if (values.has('dry-run') && !isFix) throw new UsageError('--dry-run works only with --fix; add --fix');
   if (isFix && !values.has('dry-run') && files.includes('-'))
@@ -81,14 +88,14 @@ export function parseLintArguments(args: readonly string[]): LintArguments {
     outputs: readOutputs(tokens, files),
     preset: parseChoice('preset', values.get('preset'), PRESETS),
     failOn: parseChoice('fail-on', values.get('fail-on'), SEVERITIES) ?? 'error',
-    maxWarnings: parseCount('max-warnings', values.get('max-warnings')) ?? Number.POSITIVE_INFINITY,
-    maxProblems:
-      (parseCount('max-problems', values.get('max-problems')) ?? DEFAULT_MAX_PROBLEMS) || Number.POSITIVE_INFINITY,
+    maxWarnings: maxWarnings === undefined ? Number.POSITIVE_INFINITY : parseCount('max-warnings', maxWarnings),
+    maxProblems: parseLimit('max-problems', values.get('max-problems'), DEFAULT_MAX_PROBLEMS),
     fix: !isFix ? 'no' : values.has('dry-run') ? 'show' : 'write',
     baseline: values.get('baseline') ?? values.get('write-baseline'),
     isBaselineWrite: values.has('write-baseline'),
     isOnline: values.has('online'),
     explain: values.get('explain'),
+    overrides: readOverrides({ listen: values.get('listen'), admin: values.get('admin') }),
   };
 }
 
@@ -101,10 +108,4 @@ function parseChoice<Word extends string>(
   if (text !== undefined && word === undefined)
     throw new UsageError(`unknown --${option} "${text}"${suggestion(text, words)}`);
   return word;
-}
-
-function parseCount(option: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--${option} takes an integer, not "${text}"`);
-  return Number(text);
 }

@@ -7,6 +7,7 @@ import { load } from '../../load.ts';
 import { createFileEnvironment } from '../../manifest/file-environment.ts';
 import type { Source } from '../../manifest/source.ts';
 import { displayPathBeside } from '../../problem/display-path.ts';
+import { formatOverrides } from '../address-options.ts';
 import { docsUrl } from '../docs-url.ts';
 import { explainRule } from '../explain-rule.ts';
 import { paint, pluralize } from '../format.ts';
@@ -29,6 +30,7 @@ export const lint: Verb = {
     'signing-gateway lint deploy/gateway.yaml --fail-on warning',
     'signing-gateway lint -f sarif -o lint.sarif -f github',
     'signing-gateway lint --fix --dry-run | git apply',
+    'signing-gateway lint --listen 0.0.0.0:8080',
     'signing-gateway lint - < gateway.yaml',
   ],
   async run(terminal) {
@@ -47,7 +49,8 @@ export const lint: Verb = {
     const isFailed =
       report.problems.some((problem) => isFailing(problem, report)) || countOf(report, 'warning') > options.maxWarnings;
     const hiddenCount = all.problems.length - report.problems.length;
-    terminal.err(formatSummary({ report, hiddenCount, routes, isFailed }, terminal.errColour));
+    const summary = formatSummary({ report, hiddenCount, routes, isFailed }, terminal.errColour);
+    terminal.err(summary + formatOverrides(options.overrides));
     return isFailed ? 1 : 0;
   },
 };
@@ -66,8 +69,8 @@ async function lintSources(sources: readonly Source[], options: LintArguments, t
   return { all, routes: results.reduce((sum, { routes }) => sum + routes, 0) };
 }
 
-async function lintSource(source: Source, { preset, isOnline }: LintArguments, { env }: Terminal) {
-  const { loaded, selfTest } = await loadTested(source, env);
+async function lintSource(source: Source, { preset, isOnline, overrides }: LintArguments, { env }: Terminal) {
+  const { loaded, selfTest } = await loadTested(source, env, overrides);
   const extraFindings = isOnline && loaded.plan !== undefined ? await checkOnline(loaded) : [];
   const routes = loaded.plan?.routes.length ?? 0;
   const sources = [...loaded.sources, ...(selfTest.problems.length === 0 ? [] : selfTest.sources)];
@@ -75,9 +78,9 @@ async function lintSource(source: Source, { preset, isOnline }: LintArguments, {
 }
 
 /** Applies the safe fixes to a manifest and each file that it includes, and yields both texts. Writes nothing. */
-function* fixSources(source: Source, { preset }: LintArguments, { env }: Terminal) {
+function* fixSources(source: Source, { preset, overrides }: LintArguments, { env }: Terminal) {
   const { path } = source;
-  const environment = createFileEnvironment(path, env);
+  const environment = createFileEnvironment(path, env, overrides);
   const texts = new Map([[path, source.text]]);
   const readFile = (name: string) => texts.get(displayPathBeside(path, name)) ?? environment.readFile(name);
   const loadFixed = () => load({ path, text: texts.get(path) ?? '' }, { ...environment, readFile });

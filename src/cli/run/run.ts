@@ -3,11 +3,11 @@ import { setFlagsFromString } from 'node:v8';
 import type { PlannedManifest } from '../../load.ts';
 import type { AddressOverrides } from '../../manifest/source.ts';
 import { runInSlices } from '../../plan/sliced-work.ts';
+import { ADDRESS_OPTIONS, formatOverrides, readOverrides } from '../address-options.ts';
 import { formatProblems } from '../format.ts';
 import { MANIFEST_OPTIONS, parseSingleManifestArguments, readSource } from '../manifest-file.ts';
 import type { ExitCode, Terminal, Verb } from '../terminal.ts';
 import { loadTested } from '../tested-manifest.ts';
-import { ADDRESS_OPTIONS, formatOverrides, readOverrides } from './address-options.ts';
 import { type RunningGateway, startGateway } from './start-gateway.ts';
 import { openStreams, writeNote } from './streams.ts';
 

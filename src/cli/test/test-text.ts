@@ -1,8 +1,9 @@
 import type { Mismatch } from '../../testing/compare.ts';
-import type { CoverageCount, CoverageSummary } from '../../testing/coverage.ts';
+import type { CoverageSummary } from '../../testing/coverage.ts';
 import type { CheckedTestFile } from '../../testing/read-test-file.ts';
 import type { TestResult } from '../../testing/run-test-file.ts';
-import { paint, pluralize } from '../format.ts';
+import { paint } from '../format.ts';
+import { formatCoverage } from './coverage-text.ts';
 import { formatMutation, type MutationReport } from './mutation-report.ts';
 
 /** The results of a test run, for every format. */
@@ -11,6 +12,8 @@ export interface TestReport {
   readonly testFile: CheckedTestFile;
   readonly results: readonly TestResult[];
   readonly coverage: CoverageSummary;
+  /** The largest number of lines, for a person, with what no case covers. */
+  readonly maxUncovered: number;
   /** Present with `--mutate`. */
   readonly mutation: MutationReport | undefined;
   /** True if the coverage and the mutation score reach `--fail-under`. */
@@ -23,9 +26,9 @@ export function formatTestText(report: TestReport, colour: boolean): string {
   const passed = paint(`${report.results.length - failed.length} passed`, 'green', colour);
   const summary = failed.length === 0 ? passed : `${passed}, ${paint(`${failed.length} failed`, 'red', colour)}`;
   const parts = failed.map((result) => `${formatFailure(result, report, colour)}\n`);
-  const { mutation, coverage } = report;
+  const { mutation, coverage, maxUncovered } = report;
   const mutationText = mutation === undefined ? '' : formatMutation(mutation, colour);
-  return [...parts, `${report.path}: ${summary}\n`, formatCoverage(coverage), mutationText].join('');
+  return [...parts, `${report.path}: ${summary}\n`, formatCoverage(coverage, maxUncovered), mutationText].join('');
 }
 
 function formatFailure(result: TestResult, report: TestReport, colour: boolean): string {
@@ -70,16 +73,4 @@ function truncateLines(lines: readonly string[]): readonly string[] {
 function linesOf(value: unknown): string[] {
   if (value === undefined || value === null) return ['none'];
   return (typeof value === 'string' ? value : JSON.stringify(value, null, 2)).split('\n');
-}
-
-export function formatCoverage({ percent, routes, roles, refusals, values, uncovered }: CoverageSummary): string {
-  const format = ({ covered, total }: CoverageCount, noun: string) => `${covered} of ${pluralize(total, noun)}`;
-  const figures = [
-    format(routes, 'route'),
-    `${format(roles, 'role')} by route`,
-    format(refusals, 'refusal'),
-    format(values, 'validated value'),
-  ].join(', ');
-  const lines = uncovered.map(({ route, items }) => `  not covered: ${route ?? 'any route'}: ${items.join(', ')}\n`);
-  return `coverage of routes, roles, refusals and values ${percent} %: ${figures}\n${lines.join('')}`;
 }

@@ -1,13 +1,14 @@
 import { timerMs } from '../../manifest/units.ts';
 import { coverageOf, summarizeCoverage } from '../../testing/coverage.ts';
 import { runTestFile } from '../../testing/run-test-file.ts';
-import { parseArguments } from '../parse-arguments.ts';
+import { parseArguments, parseLimit } from '../parse-arguments.ts';
 import { CommandError, type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
+import { DEFAULT_MAX_UNCOVERED, formatCoverage } from './coverage-text.ts';
 import { mutate } from './mutate.ts';
 import { formatScore } from './mutation-report.ts';
 import { formatTestJson } from './test-json.ts';
 import { formatJunit } from './test-junit.ts';
-import { formatCoverage, formatTestText, type TestReport } from './test-text.ts';
+import { formatTestText, type TestReport } from './test-text.ts';
 import { DEFAULT_TEST_FILE, readTestedFiles } from './tested-files.ts';
 import { waitForChange } from './wait-for-change.ts';
 
@@ -18,6 +19,11 @@ const OPTIONS = {
     type: 'string',
     valueName: 'PERCENT',
     summary: 'exit with 1 if the coverage, or with --mutate the mutation score, is below this',
+  },
+  'max-uncovered': {
+    type: 'string',
+    valueName: 'N',
+    summary: `print at most N lines of what no case covers (default ${DEFAULT_MAX_UNCOVERED}); 0 prints everything`,
   },
   format: {
     type: 'string',
@@ -47,7 +53,7 @@ const OPTIONS = {
 
 export const test: Verb = {
   usage:
-    'signing-gateway test [TEST-FILE] [-c FILE] [--mutate] [--max-time DURATION] [--fail-under PERCENT] [-f text|junit|json | --json] [--watch]',
+    'signing-gateway test [TEST-FILE] [-c FILE] [--mutate] [--max-time DURATION] [--fail-under PERCENT] [--max-uncovered N] [-f text|junit|json | --json] [--watch]',
   options: OPTIONS,
   examples: [
     'signing-gateway test test/gateway.test.yaml --fail-under 90',
@@ -68,6 +74,7 @@ export const test: Verb = {
       manifest: values.config,
       failUnder: parsePercent(values['fail-under']),
       format: parseFormat(values.format, values.json),
+      maxUncovered: parseLimit('max-uncovered', values['max-uncovered'], DEFAULT_MAX_UNCOVERED),
       mutate: values.mutate === true,
       maxMs: parseDuration(values['max-time']),
     };
@@ -81,6 +88,7 @@ interface TestOptions {
   readonly manifest: string | undefined;
   readonly failUnder: number;
   readonly format: keyof typeof FORMATS;
+  readonly maxUncovered: number;
   readonly mutate: boolean;
   /** The longest time of `--mutate`. */
   readonly maxMs: number;
@@ -121,11 +129,11 @@ async function runOnce(
   const isPassed = results.every(({ mismatches }) => mismatches.length === 0);
   // A case that fails with the original manifest says nothing about a changed one.
   const mutation = options.mutate && isPassed ? await mutate(tested, results, options.maxMs, terminal) : undefined;
-  const { failUnder } = options;
+  const { path, failUnder, maxUncovered } = options;
   // A score of only some changes says nothing about the others.
   const isComplete = failUnder === 0 || mutation === undefined || mutation.untested === 0;
   const isEnough = coverage.percent >= failUnder && (mutation?.score ?? 100) >= failUnder && isComplete;
-  print({ path: options.path, testFile, results, coverage, mutation, isEnough }, options, terminal);
+  print({ path, testFile, results, coverage, maxUncovered, mutation, isEnough }, options, terminal);
   return isEnough && isPassed && !(mutation?.isStopped && mutation.untested > 0) ? 0 : 1;
 }
 
@@ -137,7 +145,8 @@ function print(
 ): void {
   const { coverage, mutation } = report;
   out(FORMATS[format](report, outColour));
-  if (format !== 'text') err(formatCoverage(coverage) + (mutation === undefined ? '' : formatScore(mutation)));
+  if (format !== 'text')
+    err(formatCoverage(coverage, report.maxUncovered) + (mutation === undefined ? '' : formatScore(mutation)));
   if (isMutated && mutation === undefined)
     err('the manifest was not changed, because cases fail; correct them first\n');
   if (coverage.percent < failUnder) err(`coverage is below ${failUnder} %; add test cases or lower --fail-under\n`);

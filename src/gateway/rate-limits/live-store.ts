@@ -19,7 +19,7 @@ const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
 const STABLE_MS = 10_000;
 /** An interval of one second, which is over by itself soon after. */
-const PROBE_VALUES = [1_000_000, 1_000_000];
+const PROBE_VALUES = [1_000_000, 1_000_000, 1];
 
 /**
  * The connection to a store, and its circuit breaker. While the store does not respond, decisions fail at once, and attempts in the
@@ -80,7 +80,7 @@ export class LiveStore {
   /** Counts a decision that is made without the store. */
   recordWithout(reason: StoreFailureReason): void {
     this.#decisionsWithout += 1;
-    this.#failures.set(reason, (this.#failures.get(reason) ?? 0) + 1);
+    // Otherwise the log already has a line about the failure of the store.
     if (this.#connection !== undefined) this.#late.add({ store: this.store.id, reason });
   }
 
@@ -94,6 +94,7 @@ export class LiveStore {
       const settle = this.#deadlines.add({
         expire: () => {
           reject(new StoreError('timeout'));
+          this.#countFailure('timeout');
           if (connection !== this.#connection) return;
           this.#timeouts += 1;
           if (this.#timeouts >= MAX_TIMEOUTS) this.#fail('timeout');
@@ -108,6 +109,7 @@ export class LiveStore {
           (error) => {
             const failure = storeErrorOf(error);
             reject(failure);
+            this.#countFailure(failure.reason);
             if (connection === this.#connection) this.#fail(failure.reason);
           },
         )
@@ -150,6 +152,10 @@ export class LiveStore {
     this.#attemptLater();
   }
 
+  #countFailure(reason: StoreFailureReason): void {
+    this.#failures.set(reason, (this.#failures.get(reason) ?? 0) + 1);
+  }
+
   #reportDown(reason: StoreFailureReason): void {
     this.#reason = reason;
     if (this.#state === 'down') return;
@@ -177,7 +183,9 @@ export class LiveStore {
       else this.#activate(connection);
     } catch (error) {
       if (this.#closing.signal.aborted) return;
-      this.#reportDown(storeErrorOf(error).reason);
+      const { reason } = storeErrorOf(error);
+      this.#countFailure(reason);
+      this.#reportDown(reason);
       this.#attemptLater();
     }
   }

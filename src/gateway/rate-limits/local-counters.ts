@@ -96,6 +96,16 @@ export class LocalCounters implements Counters {
     for (const request of later) request.arrival -= unusedMs;
   }
 
+  /**
+   * Moves a counter at least as far ahead as that of a store: who is over the limit there must gain nothing if the store fails.
+   */
+  raise(limit: RateLimit, value: string, aheadMs: number): void {
+    const now = this.#now();
+    const { table } = this.#countersOf(limit);
+    table.select(value, now, now + (limit.burst - 1) * limit.intervalMs);
+    if (!table.isOverflow) table.arrival = Math.max(table.arrival, now + aheadMs);
+  }
+
   keep(limit: RateLimit, value: string, counted: LocalCount): void {
     this.#countersOf(limit).pending.remove(pendingKey(value, counted), counted);
   }

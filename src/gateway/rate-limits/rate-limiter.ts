@@ -53,9 +53,9 @@ export class RateLimiter {
    *
    * @returns a promise that resolves once each store is connected, has failed, or takes too long
    */
-  connect(resolver: NameResolver, logger: Log['logger']): Promise<void> {
-    this.#stores = new LiveStores(this.local, resolver, logger);
-    return this.#stores.activate(this.#limits);
+  async connect(resolver: NameResolver, logger: Log['logger']): Promise<void> {
+    this.#stores ??= new LiveStores(this.local, resolver, logger);
+    await this.#stores.activate(this.#limits);
   }
 
   /** Closes the connections to stores after their pending decisions. */

@@ -3,17 +3,26 @@ import type { RateLimit } from '../../plan/rate-limits/rate-limit.ts';
 import type { CountedRequest, Counters, StoreFailure } from './counters.ts';
 import type { LiveStore } from './live-store.ts';
 import type { LocalCounters } from './local-counters.ts';
-import { COUNT, RELEASE } from './redis/gcra-script.ts';
+import { RELEASE } from './redis/gcra-script.ts';
 import { STORE_FAILURES, type StoreFailureReason, storeErrorOf } from './redis/store-error.ts';
+import { intervalOf, SimultaneousCounts, type StoreCount } from './simultaneous-counts.ts';
+
+/** A request that a store has counted. */
+interface SharedCount extends CountedRequest {
+  /** Identifies the counter: later ones of the same value do not contain the request. */
+  readonly counter: number;
+}
 
 /** Counts the requests of several gateways in a store. While the store fails, counts in this process or makes no decision. */
 export class SharedCounters implements Counters {
   readonly live: LiveStore;
   readonly #local: LocalCounters;
+  readonly #counts: SimultaneousCounts;
 
   constructor(live: LiveStore, local: LocalCounters) {
     this.live = live;
     this.#local = local;
+    this.#counts = new SimultaneousCounts(live);
   }
 
   count(limit: RateLimit, value: string): CountedRequest | StoreFailure | Promise<CountedRequest | StoreFailure> {
@@ -21,32 +30,31 @@ export class SharedCounters implements Counters {
     return obstacle === undefined ? this.#countInStore(limit, value) : this.#countWithout(limit, value, obstacle);
   }
 
-  release(limit: RateLimit, value: string, { arrival }: CountedRequest): void {
+  release(limit: RateLimit, value: string, { arrival, counter }: SharedCount): void {
     if (this.live.obstacle !== undefined) return;
     // A request that cannot be taken back remains counted, which never helps who guesses.
-    this.live.run(RELEASE, this.#keyOf(limit, value), [intervalOf(limit), arrival]).catch(() => undefined);
+    this.live.run(RELEASE, this.#keyOf(limit, value), [intervalOf(limit), arrival, counter]).catch(() => undefined);
   }
 
-  async #countInStore(limit: RateLimit, value: string): Promise<CountedRequest | StoreFailure> {
-    const interval = intervalOf(limit);
-    const { burst } = limit;
+  async #countInStore(limit: RateLimit, value: string): Promise<SharedCount | CountedRequest | StoreFailure> {
+    let result: StoreCount;
     try {
-      const [wait = 0, ahead = 0, arrival = 0] = await this.live.run(COUNT, this.#keyOf(limit, value), [
-        interval,
-        burst,
-      ]);
-      const remaining = Math.floor(burst - ahead / interval);
-      const common = { arrival, countedBy: this, isFallback: false };
-      return { ...common, waitMs: wait / 1_000, remaining, resetMs: ahead / 1_000 };
+      result = await this.#counts.count(limit, this.#keyOf(limit, value));
     } catch (error) {
       return this.#countWithout(limit, value, storeErrorOf(error).reason);
     }
+    const { waitUs, aheadUs, position, counter } = result;
+    this.#local.raise(limit, value, aheadUs / 1_000);
+    const remaining = Math.floor(limit.burst - aheadUs / intervalOf(limit));
+    const common = { arrival: position, counter, countedBy: this, isFallback: false };
+    return { ...common, waitMs: waitUs / 1_000, remaining, resetMs: aheadUs / 1_000 };
   }
 
   #countWithout(limit: RateLimit, value: string, reason: StoreFailureReason): CountedRequest | StoreFailure {
     this.live.recordWithout(reason);
     if (this.live.store.onFailure === 'refuse') return { storeFailure: STORE_FAILURES[reason] };
-    return { ...this.#local.count(limit, value), isFallback: true };
+    // The same object, because the local counters compare it when they take the request back.
+    return Object.assign(this.#local.count(limit, value), { isFallback: true });
   }
 
   /** Values are personal data. Only this hash leaves the process, and only who has the secret can compare it with known values. */
@@ -54,9 +62,4 @@ export class SharedCounters implements Counters {
     const hash = createHmac('sha256', this.live.store.secret()).update(`${key}\0${value}`).digest('base64url');
     return `sg:rl:${id}:${hash}`;
   }
-}
-
-/** In whole microseconds, so that sums are exact. Rounded up: the limit is never looser than in the manifest. */
-function intervalOf({ periodMs, requests }: RateLimit): number {
-  return Math.ceil((periodMs * 1_000) / requests);
 }

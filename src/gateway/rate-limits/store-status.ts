@@ -11,7 +11,7 @@ export interface StoreStatus {
   readonly since: number;
   /** The reason while the state is `down`. */
   readonly reason: StoreFailureReason | undefined;
-  /** Decisions that failed or came too late, by reason. */
+  /** Decisions that failed or came too late, and attempts to connect that failed, by reason. */
   readonly failures: ReadonlyMap<StoreFailureReason, number>;
   /** Decisions that were made without the store, or refused because of it. */
   readonly decisionsWithout: number;

@@ -4,7 +4,13 @@ import type { Context, ProxyTracerProvider, Span, Tracer, TracerProvider } from 
 import type { Exchange } from '../exchange.ts';
 import type { RequestRecord } from './request-record.ts';
 import { clientSpanAttributes, serverSpanAttributes, spanMethod } from './span-attributes.ts';
-import { passThroughTracer, type RequestTrace, type RequestTracer, readTraceparent } from './trace.ts';
+import {
+  passThroughTracer,
+  type RequestTrace,
+  type RequestTracer,
+  readTraceparent,
+  type TraceParent,
+} from './trace.ts';
 
 type OpenTelemetryApi = typeof import('@opentelemetry/api');
 
@@ -25,7 +31,12 @@ export function findRequestTracer(version: string): RequestTracer {
   const provider = api.trace.getTracerProvider();
   const tracer = provider.getTracer('signing-gateway', version);
   return {
-    begin: (exchange, traceparent) => new OpenTelemetryTrace(api, tracer, exchange, traceparent),
+    begin(exchange, traceparent, sampled) {
+      const parent = readTraceparent(traceparent);
+      // The sampler of the SDK knows neither the manifest nor its reloads, so it sees only the new traces that are sampled here.
+      if (parent === undefined && Math.random() >= sampled) return passThroughTracer.begin(exchange, undefined, 0);
+      return new OpenTelemetryTrace(api, tracer, exchange, parent);
+    },
     flush: () => flush(provider),
   };
 }
@@ -52,9 +63,8 @@ class OpenTelemetryTrace implements RequestTrace {
   readonly #context: Context;
   #upstreamSpan: Span | undefined;
 
-  constructor(api: OpenTelemetryApi, tracer: Tracer, exchange: Exchange, traceparent: string | undefined) {
+  constructor(api: OpenTelemetryApi, tracer: Tracer, exchange: Exchange, parent: TraceParent | undefined) {
     const { request } = exchange;
-    const parent = readTraceparent(traceparent);
     const attributes = serverSpanAttributes(exchange);
     const context = parent === undefined ? api.ROOT_CONTEXT : remoteContext(api, parent, request.headers['tracestate']);
     this.#api = api;
@@ -118,11 +128,7 @@ class OpenTelemetryTrace implements RequestTrace {
 const SERVER_ERROR = 500;
 const CLIENT_ERROR = 400;
 
-function remoteContext(
-  api: OpenTelemetryApi,
-  parent: NonNullable<ReturnType<typeof readTraceparent>>,
-  state: unknown,
-): Context {
+function remoteContext(api: OpenTelemetryApi, parent: TraceParent, state: unknown): Context {
   const { traceId, spanId, flags } = parent;
   const traceFlags = Number.parseInt(flags, 16);
   const traceState = typeof state === 'string' ? { traceState: api.createTraceState(state) } : {};

@@ -65,7 +65,7 @@ function compileRedis(entry: string | Redis, path: Path, context: StoresContext)
   const urlPath = typeof entry === 'string' ? path : [...path, key];
   const urls = [settings[key] ?? []].flat();
   const parsed = urls.map((url, index) =>
-    parseRedisUrl(url, urls === settings[key] ? [...urlPath, index] : urlPath, context),
+    parseRedisUrl(url, Array.isArray(settings[key]) ? [...urlPath, index] : urlPath, context),
   );
   const [first] = parsed;
   if (first === undefined || parsed.some((url) => url === undefined)) return undefined;

@@ -162,7 +162,7 @@ describe('guesses for one account', () => {
   });
 });
 
-/** Responses of an upstream that did read the guess. Each attempt may have shown the result to the client. */
+/** Responses of an upstream that has read the guess. The client may have learned the result from any of them. */
 const FAILED_RESPONSES: Readonly<Record<string, WireResponse>> = {
   'a reset without a byte': (socket) => socket.resetAndDestroy(),
   'an end after half a head': (socket) => socket.end('HTTP/1.1 401 Unauth'),
@@ -209,6 +209,29 @@ describe('a request without a guess', () => {
     upstream = await startWireUpstream(() => WRONG, Number(new URL(url).port));
     await sendOneByOne(guess);
     expect(received()).toBe(ALLOWED);
+  });
+
+  it('is not counted if the queue of the upstream is full', async () => {
+    const held: Socket[] = [];
+    await start(() => (socket) => void held.push(socket), '', '{}', 'connections: { limit: 1, queue: 1 },');
+    const first = send(guess('first'));
+    await eventually('the first guess is sent', () => held.length === 1);
+    const second = send(guess('second'));
+    await eventually('the second guess waits', () => gateway?.gateway.upstreams[0]?.waiting === 1);
+    expect(new Set(await sendOneByOne(guess))).toEqual(new Set([503]));
+    held[0]?.write(WRONG);
+    expect(await first).toBe(401);
+    await eventually('the second guess is sent', () => held.length === 2);
+    held[1]?.write(WRONG);
+    expect(await second).toBe(401);
+    expect(gateway?.gateway.rateLimiter.counts.get('account')).toMatchObject({ allowed: 14, released: 12, refused: 0 });
+  });
+
+  it('is not counted while the circuit breaker is open', async () => {
+    const breaker = 'breaker: { failures: 1, pause: 60s }, retry: false,';
+    await start(() => (socket) => socket.resetAndDestroy(), '', '{}', breaker);
+    expect(await sendOneByOne(guess)).toEqual([502, ...Array(GUESSES - 1).fill(503)]);
+    expect(gateway?.gateway.rateLimiter.counts.get('account')).toMatchObject({ allowed: 12, released: 11, refused: 0 });
   });
 
   it('is not counted if its body violates the schema', async () => {

@@ -68,7 +68,7 @@ async function startProxy(target: Redis, delayMs: () => number) {
   });
 }
 
-const count = (live: LiveStore, key = 'sg:rl:test:a') => live.run(COUNT, key, [1_000_000, 5]);
+const count = (live: LiveStore, key = 'sg:rl:test:a') => live.run(COUNT, key, [1_000_000, 5, 1]);
 const reasonsOf = (live: LiveStore) => live.status.reason;
 
 afterEach(async () => {
@@ -84,7 +84,7 @@ describe.skipIf(!hasRedis)('a store', () => {
     expect(live.status.state).toBe('connecting');
     await live.start();
     expect(live.status).toMatchObject({ state: 'up', reason: undefined, pending: 0 });
-    expect(await count(live)).toEqual([0, 1_000_000, expect.any(Number)]);
+    expect(await count(live)).toEqual([1, 0, 1_000_000, expect.any(Number), expect.any(Number)]);
     expect(log).toEqual([]);
   });
 
@@ -176,6 +176,7 @@ describe.skipIf(!hasRedis)('a store', () => {
     const results = await Promise.allSettled([count(live), count(live), count(live), count(live)]);
     expect(results.map(({ status }) => status)).toEqual(Array(4).fill('rejected'));
     expect(live.status).toMatchObject({ state: 'down', reason: 'timeout' });
+    expect(live.status.failures.get('timeout')).toBe(4);
     await expect(count(live)).rejects.toMatchObject({ reason: 'timeout' });
     delayMs = 0;
     await until(() => live.status.state === 'up');
@@ -232,10 +233,13 @@ describe('a store without a Redis server', () => {
     ['sends bytes of no protocol', (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
     ['sends random bytes', (socket) => socket.write(Buffer.from([0xff, 0, 0x2a, 0x0d, 0x0a, 0x24]))],
     ['sends other results', (socket) => socket.on('data', () => socket.write('*1\r\n+OK\r\n'))],
-    ['sends too many results', (socket) => socket.on('data', () => socket.write('*3\r\n:0\r\n:1\r\n:2\r\n'.repeat(9)))],
+    [
+      'sends too many results',
+      (socket) => socket.on('data', () => socket.write('*5\r\n:1\r\n:0\r\n:1\r\n:2\r\n:3\r\n'.repeat(9))),
+    ],
     [
       'sends numbers that are no integers',
-      (socket) => socket.on('data', () => socket.write('*3\r\n:9\r\n$1\r\n1\r\n:1\r\n')),
+      (socket) => socket.on('data', () => socket.write('*5\r\n:1\r\n:9\r\n$1\r\n1\r\n:1\r\n:1\r\n')),
     ],
     ['sends an endless line', (socket) => socket.on('data', () => socket.write(`-${'x'.repeat(100_000)}`))],
     ['sends unknown errors', (socket) => socket.on('data', () => socket.write('-SECRET of the server\r\n'))],

@@ -29,6 +29,12 @@ describe.skipIf(!hasRedis)('rate limits in Redis', () => {
     expect(await shared.login(1, 'other@example.com')).toBe(401);
   });
 
+  it('count by the clock of the server, however far apart the clocks of the gateways are', async () => {
+    const clockOf = (index: number) => () => index * 1e9 + performance.now() * (index + 1);
+    shared = await startSharedGateways({ stores: storeAt(redis.url), clockOf });
+    expect(await shared.guess(30, 'a')).toEqual({ 401: 5, 429: 25 });
+  });
+
   it('take successful logins back for all gateways', async () => {
     shared = await startSharedGateways({ stores: storeAt(redis.url) });
     for (let index = 0; index < 12; index += 1) expect(await shared.login(index, 'a', 'right')).toBe(200);
@@ -89,12 +95,13 @@ describe.skipIf(!hasRedis)('rate limits in Redis', () => {
     expect(ids(await redis.run('CLIENT', 'LIST', 'TYPE', 'normal'))).toEqual(ids(clients));
   });
 
-  it('count in the process once a reload removes the store', async () => {
+  it('continue to count in the process once a reload removes the store', async () => {
     shared = await startSharedGateways({ stores: storeAt(redis.url), count: 1 });
     await shared.guess(9, 'a');
     shared.swap(ACCOUNT.replace(', store: counters', ''), '');
     expect(shared.gateways[0]?.gateway.stores).toEqual([]);
-    expect(await shared.guess(9, 'a')).toEqual({ 401: 5, 429: 4 });
+    expect(await shared.guess(9, 'a')).toEqual({ 429: 9 });
+    expect(await shared.guess(9, 'b')).toEqual({ 401: 5, 429: 4 });
     shared.swap(ACCOUNT, storeAt(redis.url));
     await until(() => shared?.gateways[0]?.gateway.stores[0]?.state === 'up');
     expect(await shared.guess(9, 'a')).toEqual({ 429: 9 });
@@ -123,6 +130,14 @@ describe.skipIf(!hasRedis)('a rate limit whose store fails', () => {
     await until(() => lines('rate limit store responds again').length === 2);
     expect(lines('rate limit store responds again')[0]).toMatchObject({ store: 'counters', decisions_without: 20 });
     expect(await shared.guess(20, 'b')).toEqual({ 401: 5, 429: 15 });
+  });
+
+  it('gives no more guesses to who is over the limit when the store fails', async () => {
+    redis = await startRedis();
+    shared = await startSharedGateways({ stores: storeAt(redis.url), count: 2 });
+    expect(await shared.guess(20, 'a')).toEqual({ 401: 5, 429: 15 });
+    await redis.kill();
+    expect(await shared.guess(20, 'a')).toEqual({ 429: 20 });
   });
 
   it('refuses with 503 if the manifest says so', async () => {
@@ -162,5 +177,44 @@ describe.skipIf(!hasRedis)('a rate limit whose store fails', () => {
     await shared.close();
     expect(performance.now() - start).toBeLessThan(5_000);
     await guesses;
+  });
+
+  it('never lets more guesses through than each gateway may alone, while the store comes and goes under load', async () => {
+    redis = await startRedis();
+    shared = await startSharedGateways({ stores: storeAt(redis.url, 'timeout: 50ms'), count: 2 });
+    const changes: (() => unknown)[] = [
+      () => redis.pause(),
+      () => redis.resume(),
+      () => redis.kill(),
+      () => redis.start(),
+      () => redis.run('FLUSHALL'),
+    ];
+    const statuses = new Set<number>();
+    for (const change of changes) {
+      const guesses = shared.guess(60, 'a');
+      await change();
+      for (const status of Object.keys(await guesses)) statuses.add(Number(status));
+    }
+    // Five at each gateway, five before the server ends, five after its start, and five after all keys are deleted.
+    expect(shared.upstream.requests.length).toBeLessThanOrEqual(25);
+    expect([...statuses].sort()).toEqual([401, 429]);
+  });
+
+  it('loses no count in reloads under load that remove, change and restore the store', async () => {
+    redis = await startRedis();
+    shared = await startSharedGateways({ stores: storeAt(redis.url), count: 1 });
+    await shared.guess(5, 'a');
+    const [gateway] = shared.gateways;
+    const guesses: Promise<unknown>[] = [];
+    for (const rest of ['timeout: 2s', 'timeout: 3s', 'timeout: 2s, onFailure: refuse', 'timeout: 2s']) {
+      guesses.push(shared.guess(20, 'a'));
+      shared.swap(ACCOUNT, storeAt(redis.url, rest));
+      await until(() => gateway?.gateway.stores[0]?.state === 'up');
+      guesses.push(shared.guess(20, 'a'));
+    }
+    await Promise.all(guesses);
+    // The five of the store, and five that the gateway counts by itself while the new store connects.
+    expect(shared.upstream.requests.length).toBeLessThanOrEqual(10);
+    expect(gateway?.told.filter(({ msg }) => msg === 'rate limit store failed')).toEqual([]);
   });
 });

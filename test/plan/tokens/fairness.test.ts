@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { VerificationClient, Verifier } from '../../../src/plan/tokens/verifier.ts';
+import { pause } from '../../support/pause.ts';
 import { eventually } from '../../support/site.ts';
 import { type Identity, introspecting, sendJson, startIdentity, userinfoOf } from './identity-service.ts';
 import { claims, ecKey, type KeysServer, startKeysServer, tokenOf, verifierOf } from './keys.ts';
@@ -153,7 +154,7 @@ describe.each([
 test('requests that time out after a wait for a connection do not count as failures of the service', async () => {
   const verifier = introspecting(identity.url, { timeout: '4s' });
   // A slow service that responds in time to each request that it receives immediately.
-  identity.respond = (response, { token }) => void setTimeout(() => accept(response, { token, url: '' }), 2_500);
+  identity.respond = (response, { token }) => void pause(2_500).then(() => accept(response, { token, url: '' }));
   const outcomes = await Promise.all(
     Array.from({ length: 300 }, (_, index) => outcome(verifier, `t${index}`, connected('10.0.0.1'))),
   );

@@ -4,15 +4,21 @@ export interface PendingDecision {
   expire(): void;
 }
 
+/** A timer that fires later than this shows that the process did not run. Then the server on the same machine may not have run either. */
+const STALL_MS = 5;
+const MAX_EXTENSIONS = 2;
+
 /** The decisions that began in one turn of the event loop. They share a timer. */
 interface Batch {
   readonly pending: Set<PendingDecision>;
   timer: NodeJS.Timeout | undefined;
+  extensions: number;
 }
 
 /**
- * The time limit of decisions. The time begins when the commands of a turn of the event loop were written, and a response that has
- * arrived at its end counts: a busy gateway must not take its own delay for a failure of the store.
+ * The time limit of decisions. A busy gateway must not take its own delay for a failure of the store: the time begins when the
+ * commands of a turn of the event loop were written, begins again if the process did not run at its end, and a response that has
+ * arrived by then counts.
  */
 export class Deadlines {
   readonly #timeoutMs: number;
@@ -33,14 +39,24 @@ export class Deadlines {
   }
 
   #begin(): Batch {
-    const batch: Batch = { pending: new Set(), timer: undefined };
+    const batch: Batch = { pending: new Set(), timer: undefined, extensions: 0 };
     this.#current = batch;
     // The library writes the commands of a turn in such a callback too, before this one.
     setImmediate(() => {
       this.#current = undefined;
-      if (batch.pending.size > 0) batch.timer = setTimeout(() => this.#end(batch), this.#timeoutMs);
+      if (batch.pending.size > 0) this.#arm(batch);
     });
     return batch;
+  }
+
+  #arm(batch: Batch): void {
+    const dueAt = performance.now() + this.#timeoutMs;
+    batch.timer = setTimeout(() => {
+      if (performance.now() - dueAt > STALL_MS && batch.extensions < MAX_EXTENSIONS) {
+        batch.extensions += 1;
+        this.#arm(batch);
+      } else this.#end(batch);
+    }, this.#timeoutMs);
   }
 
   /** Reads the sockets once more before the decisions expire. */

@@ -1,18 +1,18 @@
-import type { AddressOverrides } from '../../manifest/source.ts';
-import { findAddressError } from '../../plan/settings/address.ts';
-import { type Options, UsageError } from '../terminal.ts';
+import type { AddressOverrides } from '../manifest/source.ts';
+import { findAddressError } from '../plan/settings/address.ts';
+import { type Options, UsageError } from './terminal.ts';
 
 /** The options that replace addresses of the manifest. */
 export const ADDRESS_OPTIONS = {
   listen: {
     type: 'string',
     valueName: 'ADDRESS',
-    summary: 'accept clients on this host and port; replaces "listen" of the manifest',
+    summary: 'the host and port for clients; replaces "listen" of the manifest',
   },
   admin: {
     type: 'string',
     valueName: 'ADDRESS',
-    summary: 'serve the admin API on this host and port; replaces the address in "admin" of the manifest',
+    summary: 'the host and port of the admin API; replaces the address in "admin" of the manifest',
   },
 } as const satisfies Options;
 

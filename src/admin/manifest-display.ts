@@ -1,0 +1,111 @@
+import { type ParsedText, parseText } from '../manifest/document.ts';
+import { findSecretRanges } from '../manifest/secret-ranges.ts';
+import type { Source } from '../manifest/source.ts';
+import type { Problem } from '../problem/problem.ts';
+import { joinRanges, redactRanges, type SecretRange } from '../problem/secret-text.ts';
+
+/** A longer file, or route, is cut. */
+const MAX_FILE_LINES = 2_000;
+const MAX_ROUTE_LINES = 500;
+const MAX_ROUTE_LENGTH = 32_768;
+
+/** A problem whose text is a secret. */
+export type SecretProblem = Pick<Problem, 'file' | 'range'>;
+
+/** The offsets of a file that its display needs. The text itself has another home. */
+export interface FileDisplay {
+  /** As `joinRanges` returns them. */
+  readonly secrets: Uint32Array;
+  /** The end of the displayed lines. */
+  readonly end: number;
+  readonly omittedLines: number;
+  /** Three numbers for each route: the number of its first line, and the start and end of the displayed text. */
+  readonly routes: Uint32Array;
+}
+
+/** Finds the secrets and the routes of texts. Takes hundreds of milliseconds for a large manifest. */
+export function createFileDisplays(
+  sources: readonly Source[],
+  problems: readonly SecretProblem[],
+): readonly FileDisplay[] {
+  return sources.map(({ path, text }) => {
+    const parsed = parseText(text);
+    const starts = lineStarts(text);
+    const ofProblems = problems.filter(({ file }) => file === path).map(({ range }) => offsetsOf(range, starts));
+    const next = starts[MAX_FILE_LINES];
+    return {
+      secrets: joinRanges([...findSecretRanges(text, parsed), ...ofProblems]),
+      end: next === undefined ? text.length : text.slice(0, next).replace(/\r?\n$/, '').length,
+      omittedLines: Math.max(0, starts.length - MAX_FILE_LINES),
+      routes: findRoutes(parsed, text, starts),
+    };
+  });
+}
+
+/** Lines of a manifest, with secrets redacted. */
+export interface ManifestLines {
+  readonly file: string;
+  /** The number of the first line. */
+  readonly line: number;
+  readonly text: string;
+}
+
+/** Returns the lines of a route, by its index in the merged manifest: the routes of each file follow those of the previous one. */
+export function linesOfRoute(
+  sources: readonly Source[],
+  displays: readonly FileDisplay[],
+  index: number,
+): ManifestLines {
+  let at = 3 * index;
+  for (const [number, { secrets, routes }] of displays.entries()) {
+    const source = sources[number];
+    if (at < routes.length && source !== undefined) {
+      const [line = 0, start = 0, end = 0] = routes.subarray(at, at + 3);
+      const text = redactRanges(source.text, secrets, start, end).replaceAll('\r\n', '\n').trimEnd();
+      return { file: source.path, line, text };
+    }
+    at -= routes.length;
+  }
+  throw new RangeError(`the texts have no route ${index}`);
+}
+
+/** Returns the offset of the first character of each line. */
+function lineStarts(text: string): number[] {
+  const starts = [text.startsWith('\uFEFF') ? 1 : 0];
+  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) starts.push(end + 1);
+  return starts;
+}
+
+function offsetsOf({ line, column, endLine, endColumn }: Problem['range'], starts: readonly number[]): SecretRange {
+  return { start: (starts[line - 1] ?? 0) + column - 1, end: (starts[endLine - 1] ?? 0) + endColumn - 1 };
+}
+
+function findRoutes({ value, positions }: ParsedText, text: string, starts: readonly number[]): Uint32Array {
+  const routes = value !== null && typeof value === 'object' && 'routes' in value ? value['routes'] : undefined;
+  if (!Array.isArray(routes)) return new Uint32Array();
+  const found = new Uint32Array(3 * routes.length);
+  for (const index of routes.keys()) {
+    const path = ['routes', index];
+    const start = positions.offsetsAt({ path, at: 'value' }).start;
+    // A block of text ends with its line break.
+    const content = text.slice(0, positions.contentEndOf(positions.find(path, 'follow').row)).trimEnd().length;
+    const line = lineAt(start, starts);
+    const lineStart = starts[line - 1] ?? 0;
+    const end = (starts[Math.min(lineAt(content, starts), line + MAX_ROUTE_LINES - 1)] ?? text.length + 1) - 1;
+    // All routes of a JSON text may be in one line.
+    const isLong = end - lineStart > MAX_ROUTE_LENGTH;
+    found.set(isLong ? [line, start, Math.min(content, start + MAX_ROUTE_LENGTH)] : [line, lineStart, end], 3 * index);
+  }
+  return found;
+}
+
+/** Returns the number of the line of an offset, by binary search. */
+function lineAt(offset: number, starts: readonly number[]): number {
+  let [low, high] = [0, starts.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((starts[middle] ?? 0) <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return Math.max(1, low);
+}
