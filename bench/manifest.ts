@@ -31,7 +31,7 @@ export type BodySchemas = 'none' | 'shared' | 'distinct';
 /**
  * Returns a manifest of `count` routes: four that the benchmarks use, and others like those of a platform.
  *
- * @param rateLimit the rate limit of the protected GET; empty if it has none
+ * @param rateLimit the rate limit of one more protected GET; empty if there is none
  */
 export function manifestText(
   port: number,
@@ -41,7 +41,6 @@ export function manifestText(
   bodySchemas: BodySchemas = 'none',
   rateLimit = '',
 ): string {
-  const limited = rateLimit === '' ? '' : ', rateLimits: [caller]';
   const others = Array.from({ length: Math.max(0, count - 4) }, (_, index) => {
     const area = `area-${index % 40}`;
     return `  - { id: other-${index}, method: [GET, POST], path: '/api/${area}/things-${index}/{id}', upstream: up, access: protected${bodyText(bodySchemas, index)} }`;
@@ -66,11 +65,17 @@ schemas:
       tags: { type: array, maxItems: 20, items: { type: string, pattern: '^[a-z-]+$', maxLength: 40 } }
 routes:
   - { id: public, method: GET, path: '/api/public/{thing}', upstream: up, access: public }
-  - { id: protected, method: GET, path: '/api/protected/{thing}', upstream: up, access: protected${limited} }
+  - { id: protected, method: GET, path: '/api/protected/{thing}', upstream: up, access: protected }
   - { id: checked, method: POST, path: /api/checked, upstream: up, access: protected, body: { schema: { $ref: '#/schemas/Notification' } } }
   - { id: rest, method: any, path: '/api/rest/**', upstream: up, access: protected }
 ${others.join('\n')}
-${rateLimit === '' ? '' : `rateLimits: { caller: ${rateLimit} }`}
+${rateLimit === '' ? '' : limitedRoute(rateLimit)}`;
+}
+
+function limitedRoute(rateLimit: string): string {
+  return `  - { id: limited, method: GET, path: '/api/limited/{thing}', upstream: up, access: protected, rateLimits: [caller] }
+rateLimits:
+  caller: ${rateLimit}
 `;
 }
 

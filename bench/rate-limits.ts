@@ -15,8 +15,8 @@ import { createKeys } from './manifest.ts';
 import { readCost } from './process-cost.ts';
 import { type Bench, type Subject, startSubject, startUpstream, stopAll } from './subjects.ts';
 
-const WITHOUT = 'gateway';
-const WITH = 'gateway, rate limit';
+const SUBJECT = 'gateway, rate limit';
+const PATHS = ['/api/protected/small', '/api/limited/small'] as const;
 const CONNECTIONS = 32;
 const VALUES = 1_000_000;
 
@@ -24,7 +24,7 @@ const { values } = parseArgs({ options: { rounds: { type: 'string', default: '20
 
 print(`${cpus()[0]?.model}, Node ${process.version}\n`);
 countInProcess();
-await compareGateways();
+await compareRoutes();
 
 /** Counts requests without a server around it. */
 function countInProcess(): void {
@@ -85,18 +85,21 @@ function cpuMs(): number {
   return (user + system) / 1_000;
 }
 
-/** Compares the CPU time of a protected GET with and without a limit. The gateways take turns, so other load affects both. */
-async function compareGateways(): Promise<void> {
+/**
+ * Compares the CPU time of a protected GET with and without a limit. The routes of one process take turns, because two processes
+ * of one program differ by more than a limit costs.
+ */
+async function compareRoutes(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'rate-limits-'));
   const keys = await createKeys(folder);
   const bench: Bench = { folder, keys, children: [], upstream: '' };
   try {
-    const running = { ...bench, upstream: await startUpstream(bench) };
-    const subjects = [await start(WITHOUT, running), await start(WITH, running)];
+    const subject = await startSubject(SUBJECT, { ...bench, upstream: await startUpstream(bench) });
+    if (subject === undefined) throw new Error('the gateway did not start');
     const costs: number[][] = [[], []];
     for (let round = -2; round < Number(values.rounds); round += 1)
       for (const at of round % 2 === 0 ? [0, 1] : [1, 0]) {
-        const cost = await costOfRequest(subjects[at] as Subject, folder, keys.token);
+        const cost = await costOfRequest(subject, PATHS[at] as string, folder, keys.token);
         if (round >= 0) costs[at]?.push(cost);
       }
     const [without = Number.NaN, limited = Number.NaN] = costs.map(lowestDecile);
@@ -109,26 +112,13 @@ async function compareGateways(): Promise<void> {
   }
 }
 
-async function start(name: string, running: Bench): Promise<Subject> {
-  const subject = await startSubject(name, running);
-  if (subject === undefined) throw new Error(`${name} did not start`);
-  return subject;
-}
-
 /** Returns the CPU time of the gateway for one request, in microseconds. */
-async function costOfRequest({ url, pid }: Subject, folder: string, token: string): Promise<number> {
+async function costOfRequest({ url, pid }: Subject, path: string, folder: string, token: string): Promise<number> {
   const seconds = 1;
+  const headers = { Authorization: `Bearer ${token}` };
+  const load = { method: 'GET', connections: CONNECTIONS, seconds, headers } as const;
   const before = readCost(pid).processorMs;
-  const { requestsPerSecond, failed } = await measure(
-    {
-      url: `${url}/api/protected/small`,
-      method: 'GET',
-      connections: CONNECTIONS,
-      seconds,
-      headers: { Authorization: `Bearer ${token}` },
-    },
-    folder,
-  );
+  const { requestsPerSecond, failed } = await measure({ ...load, url: url + path }, folder);
   if (failed > 0) throw new Error(`${failed} requests failed`);
   return ((readCost(pid).processorMs - before) * 1_000) / (requestsPerSecond * seconds);
 }

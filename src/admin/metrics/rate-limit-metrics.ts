@@ -53,7 +53,7 @@ export const RATE_LIMIT_METRICS: readonly Metric[] = [
   {
     name: 'rate_limit_store_failures_total',
     type: 'counter',
-    help: 'Decisions that were made without the store, or refused because of it, by reason (docs/rate-limits.md).',
+    help: 'Decisions of a store that failed or came too late, and failed attempts to connect to it, by reason (docs/rate-limits.md).',
     labels: ['store', 'reason'],
     *collect({ gateway }) {
       // All reasons from the start: a series that begins with 1 has no increase in Prometheus.

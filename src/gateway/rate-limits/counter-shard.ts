@@ -8,15 +8,17 @@ export class CounterShard {
   readonly arrivals: Float64Array;
   /** Numbers that differ between a counter and one of the same value that was removed before. */
   readonly ids: Uint32Array;
-  /** The 64-bit hashes of the values. */
-  readonly #hashes: Uint32Array;
+  /** The halves of the 64-bit hashes of the values. */
+  readonly #highs: Uint32Array;
+  readonly #lows: Uint32Array;
   readonly #mask: number;
 
   /** @param size a power of two */
   constructor(size = MIN_SLOTS) {
     this.arrivals = new Float64Array(size);
     this.ids = new Uint32Array(size);
-    this.#hashes = new Uint32Array(2 * size);
+    this.#highs = new Uint32Array(size);
+    this.#lows = new Uint32Array(size);
     this.#mask = size - 1;
   }
 
@@ -26,12 +28,12 @@ export class CounterShard {
 
   /** Returns the slot of a value, or -1. */
   find(high: number, low: number): number {
-    const hashes = this.#hashes;
+    const highs = this.#highs;
     const mask = this.#mask;
     const length = Math.min(WINDOW, this.size);
     for (let offset = 0; offset < length; offset += 1) {
       const slot = (high + offset) & mask;
-      if (hashes[2 * slot] === high && hashes[2 * slot + 1] === low) return slot;
+      if (highs[slot] === high && this.#lows[slot] === low) return slot;
     }
     return -1;
   }
@@ -52,8 +54,8 @@ export class CounterShard {
   }
 
   insert(slot: number, high: number, low: number, arrival: number, id: number): void {
-    this.#hashes[2 * slot] = high;
-    this.#hashes[2 * slot + 1] = low;
+    this.#highs[slot] = high;
+    this.#lows[slot] = low;
     this.arrivals[slot] = arrival;
     this.ids[slot] = id;
   }
@@ -67,11 +69,11 @@ export class CounterShard {
     for (let slot = 0; slot < this.size; slot += 1) {
       const arrival = this.arrivals[slot] as number;
       if (arrival <= now) continue;
-      const high = this.#hashes[2 * slot] as number;
+      const high = this.#highs[slot] as number;
       const distance = (slot - high) & this.#mask;
       const place = size > this.size ? (high + distance) & copy.#mask : copy.lightest(high, now);
       if ((copy.arrivals[place] as number) > now) return undefined;
-      copy.insert(place, high, this.#hashes[2 * slot + 1] as number, arrival, this.ids[slot] as number);
+      copy.insert(place, high, this.#lows[slot] as number, arrival, this.ids[slot] as number);
     }
     return copy;
   }

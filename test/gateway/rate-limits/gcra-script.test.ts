@@ -146,6 +146,15 @@ describe.skipIf(!hasRedis)('the script that counts', () => {
     expect((await countAt(5 * second)).slice(0, 2)).toEqual([0, second]);
   });
 
+  it('takes all of two requests back if the later one ends first', async () => {
+    const key = 'sg:rl:test:order';
+    const [, , , first = 0, counter = 0] = await runScript(connection, count, key, [1_000_000, 5, 1, ...clock(0)]);
+    const [, , , second = 0] = await runScript(connection, count, key, [1_000_000, 5, 1, ...clock(0)]);
+    for (const position of [second, first])
+      expect(await runScript(connection, release, key, [1_000_000, position, counter, ...clock(0)])).toEqual([1]);
+    expect(await redis.run('EXISTS', key)).toBe('0');
+  });
+
   it('remembers a bounded number of released intervals', async () => {
     const key = 'sg:rl:test:released';
     await runScript(connection, count, key, [1_000_000, 100, 1, ...clock(0)]);

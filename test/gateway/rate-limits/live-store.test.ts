@@ -5,7 +5,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { NameResolver } from '../../../src/dns/name-resolver.ts';
 import { LiveStore } from '../../../src/gateway/rate-limits/live-store.ts';
 import { COUNT } from '../../../src/gateway/rate-limits/redis/gcra-script.ts';
+import { SimultaneousCounts } from '../../../src/gateway/rate-limits/simultaneous-counts.ts';
 import type { CounterStore, RedisSettings } from '../../../src/plan/rate-limits/counter-store.ts';
+import type { RateLimit } from '../../../src/plan/rate-limits/rate-limit.ts';
 import { createPair } from '../../support/certificate.ts';
 import { hasRedis, type Redis, startRedis, stopRedis, until } from '../../support/redis.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -203,12 +205,31 @@ describe.skipIf(!hasRedis)('a store', () => {
     const live = startStore({ urls: [redis.url] }, 30_000);
     await live.start();
     redis.pause();
-    const pending = Array.from({ length: 100 }, () => count(live));
+    // They may be rejected before the server has ended.
+    const pending = Promise.allSettled(Array.from({ length: 100 }, () => count(live)));
     await until(() => live.status.pending === 100);
     await redis.kill();
-    const results = await Promise.allSettled(pending);
+    const results = await pending;
     expect(results.every(({ status }) => status === 'rejected')).toBe(true);
     expect(live.status).toMatchObject({ state: 'down', reason: 'closed', pending: 0 });
+  });
+
+  it('counts requests of one turn with one command, each with its own place', async () => {
+    const redis = await startRedis();
+    const live = startStore({ urls: [redis.url] });
+    await live.start();
+    const limit = { periodMs: 3_000, requests: 3, burst: 3 } as RateLimit;
+    const counts = new SimultaneousCounts(live);
+    const before = await redis.run('INFO', 'commandstats');
+    const results = await Promise.all([1, 2, 3, 4].map(() => counts.count(limit, 'sg:rl:test:turn')));
+    const calls = (text: string) => Number(/cmdstat_evalsha:calls=(\d+)/.exec(text)?.[1]);
+    expect(calls(await redis.run('INFO', 'commandstats')) - calls(before)).toBe(1);
+    const [first, second, third, fourth] = results;
+    expect(results.map(({ aheadUs }) => aheadUs)).toEqual([1_000_000, 2_000_000, 3_000_000, 3_000_000]);
+    expect([first, second, third].map((result) => (result?.position ?? 0) - (first?.position ?? 0))).toEqual([
+      0, 1_000_000, 2_000_000,
+    ]);
+    expect(fourth?.waitUs).toBe(1_000_000);
   });
 
   it('has at most 4,096 pending decisions', async () => {
