@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Keys, manifestText } from './manifest.ts';
 
-/** The build, with the flag that the Dockerfile sets. */
-const IMAGE_FLAGS = ['--max-semi-space-size=4'];
+/** The flags and variables that the Dockerfile sets. */
+const IMAGE_FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=50'];
+const IMAGE_ENV = { MALLOC_ARENA_MAX: '2' };
 
 /** Never reached in a benchmark. */
 const RATE_LIMIT = '{ key: subject, allow: 900000 per 1s }';
@@ -38,7 +39,10 @@ interface Command {
 /** Returns the command that starts a subject on a port, or `undefined` if it is not installed. */
 const SUBJECTS: Readonly<Record<string, (bench: Bench, port: number) => Command | undefined>> = {
   gateway: (bench, port) => gateway(bench, port, 200),
-  'gateway (image)': (bench, port) => gateway(bench, port, 200, IMAGE_FLAGS, 'dist/cli/main.js'),
+  'gateway (image)': (bench, port) => ({
+    ...gateway(bench, port, 200, IMAGE_FLAGS, 'dist/cli/main.js'),
+    env: IMAGE_ENV,
+  }),
   'gateway, rate limit': (bench, port) => gateway(bench, port, 200, [], 'src/cli/main.ts', RATE_LIMIT),
   'gateway, 10 routes': (bench, port) => gateway(bench, port, 10),
   'gateway, 10,000 routes': (bench, port) => gateway(bench, port, 10_000),

@@ -10,7 +10,7 @@ import { chmodSync, cpSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, type OutputAsset, type OutputChunk } from 'rolldown';
+import { build, type OutputAsset, type OutputChunk, type Plugin } from 'rolldown';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const EXTERNAL_PACKAGES = ['@opentelemetry/api', '@prometheus-io/client', 'jose'];
@@ -19,10 +19,22 @@ const EXTERNAL_PACKAGES = ['@opentelemetry/api', '@prometheus-io/client', 'jose'
  * take 10 MB and 40 ms of each start.
  */
 const UNUSED_BY_PROXY = ['node:https', 'node:http2', 'node:tls', 'follow-redirects', 'debug'];
-/** Packages with both kinds of modules. Their CommonJS modules can run on first use; the others are CommonJS anyway. */
-const LAZY_PACKAGES = ['re2js', 'csv-parse/sync'];
+/** Packages that a usual manifest does not need. Each gets a file of its own, which is read on first use. */
+const LAZY_PACKAGES: Readonly<Record<string, string>> = {
+  yaml: 'yaml.cjs',
+  re2js: 're2js.cjs',
+  'csv-parse/sync': 'csv-parse.cjs',
+};
+const LAZY_MODULE = '\0lazy:';
 const require = createRequire(import.meta.url);
 const UNUSED_MODULE = '\0unused-by-proxy';
+
+/** Without comments and white space, V8 holds half the text in memory. Names stay, for stack traces. */
+const MINIFY = { compress: false, mangle: false, codegen: true } as const;
+const chunksPlugin: Plugin = {
+  name: 'chunks',
+  generateBundle: (_options, bundle) => Object.values(bundle).forEach(finishChunk),
+};
 
 const docsUrl = readDocsUrl();
 
@@ -52,18 +64,42 @@ await build({
       // A function, because `debug` exports one that returns one.
       load: (id) => (id === UNUSED_MODULE ? 'module.exports = () => () => undefined;' : undefined),
     },
-    { name: 'chunks', generateBundle: (_options, bundle) => Object.values(bundle).forEach(finishChunk) },
+    {
+      name: 'lazy-packages',
+      resolveId: (id) =>
+        Object.hasOwn(LAZY_PACKAGES, id)
+          ? LAZY_MODULE + id
+          : Object.values(LAZY_PACKAGES).some((file) => id === `./${file}`)
+            ? { id, external: true }
+            : undefined,
+      load: (id) =>
+        id.startsWith(LAZY_MODULE)
+          ? `module.exports = require('./${LAZY_PACKAGES[id.slice(LAZY_MODULE.length)]}');`
+          : undefined,
+    },
+    chunksPlugin,
   ],
-  resolve: { alias: Object.fromEntries(LAZY_PACKAGES.map((name) => [name, require.resolve(name)])) },
   output: {
     dir: 'dist',
     format: 'esm',
     chunkFileNames: 'cli/[name]-[hash].js',
-    // Without comments and white space, V8 holds half the text in memory. Names stay, for stack traces.
-    minify: { compress: false, mangle: false, codegen: true },
+    minify: MINIFY,
   },
   logLevel: 'warn',
 });
+await Promise.all(
+  Object.entries(LAZY_PACKAGES).map(([name, file]) =>
+    build({
+      cwd: ROOT,
+      // The CommonJS version: the other one would load its modules before its first use.
+      input: require.resolve(name),
+      platform: 'node',
+      plugins: [chunksPlugin],
+      output: { file: `dist/cli/${file}`, format: 'cjs', exports: 'named', minify: MINIFY },
+      logLevel: 'warn',
+    }),
+  ),
+);
 cpSync(join(ROOT, 'src/admin/page'), join(ROOT, 'dist/cli/page'), {
   recursive: true,
   filter: (path) => !path.endsWith('tsconfig.json'),
@@ -84,7 +120,21 @@ function readDocsUrl(): string | undefined {
 /** Runs after the minifier, which would remove the escapes. */
 function finishChunk(output: OutputAsset | OutputChunk): void {
   // V8 holds a text in two bytes a character if one of them is not in Latin-1.
-  if (output.type === 'chunk') output.code = loadOnFirstUse(output.code).replaceAll(/[^\x00-\x7f]/g, toEscape);
+  if (output.type === 'chunk') output.code = loadOnFirstUse(readBuiltins(output)).replaceAll(/[^\x00-\x7f]/g, toEscape);
+}
+
+/**
+ * Reads modules of Node without `import`, which would read all of their exports: some of these load other modules, such as a
+ * line editor and archives, which take 2 MB.
+ */
+function readBuiltins({ code, moduleIds }: OutputChunk): string {
+  // bypass-thread-pool.ts replaces functions that these packages have imported.
+  if (moduleIds.some((id) => id.includes('/node_modules/chokidar/'))) return code;
+  return code.replaceAll(
+    /import(?:\*as )?\s*([\w$]+|\{[^}]*\})\s*from\s*"(node:[\w/]+)";/g,
+    (_statement, names: string, name: string) =>
+      `const ${names.replaceAll(' as ', ':')}=process.getBuiltinModule("${name}");`,
+  );
 }
 
 /**

@@ -13,6 +13,11 @@ export const CONTENT_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PAT
 /** Methods whose requests have no body for a route to validate (RFC 9110 sections 9.3.1 and 9.3.2). */
 export const BODYLESS_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
+/** Formats the methods of a route. */
+export function formatMethods(methods: readonly string[]): string {
+  return methods.length === HTTP_METHODS.length ? 'any' : methods.join(',');
+}
+
 /** Returns the methods with the most common ones first. */
 export function sortMethods(methods: readonly string[]): readonly string[] {
   return METHODS_BY_USE.filter((method) => methods.includes(method));

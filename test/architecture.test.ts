@@ -52,7 +52,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   fairness: [],
   dns: ['loopback'],
   http1: ['dns', 'http-methods', 'raw-headers'],
-  manifest: ['json-pointer', 'problem'],
+  manifest: ['json-pointer', 'loopback', 'problem'],
   plan: [
     'circuit-breaker',
     'fairness',

@@ -146,7 +146,7 @@ describe.runIf(process.env['IMAGE_STEPS'] === '1')('the package', { timeout: 480
   it.each([22, 24, 26].filter((major) => major >= oldest))(
     'runs with Node %i, also without an installation',
     async (major) => {
-      const folder = temporaryFolder('installed');
+      const folder = temporaryFolder('installed', { 'package.json': '{ "allowScripts": { "node": true } }' });
       await runCommand('npm', ['install', '--silent', `node@${major}`, archive], folder);
       const env = { PATH: [join(folder, 'node_modules/.bin'), process.env['PATH']].join(delimiter) };
       expect(await runCommand('node', ['--version'], folder, env)).toMatch(new RegExp(`^v${major}\\.`));

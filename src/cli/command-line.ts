@@ -60,7 +60,8 @@ export async function main(
   argv: readonly string[],
   createTerminal: (args: readonly string[]) => Terminal,
 ): Promise<ExitCode> {
-  const [name = '', ...args] = argv;
+  // `help lint` is `lint --help`.
+  const [name = '', ...args] = argv[0] === 'help' && argv.length > 1 ? [...argv.slice(1), '--help'] : argv;
   const terminal = createTerminal(args);
   const print = (text: string): ExitCode => {
     terminal.out(text);
@@ -74,6 +75,8 @@ export async function main(
   if (name === '--version' || name === '-v') return print(`${version}\n`);
   if (name === '--help' || name === '-h' || name === 'help') return print(formatHelp());
   if (name === '') return fail('name a command', `\n${formatHelp()}`);
+  if (name.startsWith('-'))
+    return fail(`unknown option "${name}"${suggestion(name, ['--help', '--version'])}`, helpHint());
   const entry = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
   if (entry === undefined) return fail(`unknown command "${name}"${suggestion(name, Object.keys(VERBS))}`, helpHint());
   const verb = await entry.load();

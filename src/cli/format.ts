@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { HTTP_METHODS } from '../http-methods.ts';
+import { formatMethods } from '../http-methods.ts';
 import type { Source } from '../manifest/source.ts';
 import type { PlanChanges } from '../plan/changes.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -122,10 +122,6 @@ export function formatRoutes({ routes, auth }: Pick<Plan, 'routes' | 'auth'>, co
       .trimEnd(),
   );
   return `${[paint(lines[0] ?? '', 'bold', colour), ...lines.slice(1)].join('\n')}\n`;
-}
-
-export function formatMethods(methods: readonly string[]): string {
-  return methods.length === HTTP_METHODS.length ? 'any' : methods.join(',');
 }
 
 function rulesOf(route: Route, auth: Auth | undefined): string {

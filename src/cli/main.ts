@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import module from 'node:module';
 import { constants } from 'node:os';
+import { findCacheFolder } from './compile-cache.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
 /** The verbs that serve use parts of Node that older versions do not have. */
@@ -83,8 +84,10 @@ if (nodeVersion < (isServing ? MIN_SERVING_NODE_VERSION : MIN_NODE_VERSION)) {
   process.exit(2);
 }
 
-// Later starts read compiled code from a cache, which saves a third of their time.
-module.enableCompileCache();
+// Later starts read compiled code from a cache, which saves a quarter of their time. By default Node would use a folder in the
+// temporary folder, where another user may have stored other code.
+const cacheFolder = process.env['NODE_COMPILE_CACHE'] ?? findCacheFolder(process.env, process.getuid?.());
+if (cacheFolder !== undefined) module.enableCompileCache(cacheFolder);
 
 // An import of `node:http` reads all of its exports. These load a client for WebSocket, which takes 15 MB and 40 ms.
 for (const name of ['WebSocket', 'CloseEvent', 'MessageEvent'])

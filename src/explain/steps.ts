@@ -1,5 +1,5 @@
 import type { RefusalCode } from '../gateway/response/refusal.ts';
-import { HTTP_METHODS } from '../http-methods.ts';
+import { formatMethods, HTTP_METHODS } from '../http-methods.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { rolesOf } from '../offline/claims.ts';
 import { headerValue } from '../offline/request-bytes.ts';
@@ -91,10 +91,13 @@ function refusalTextOr({ refusal }: ExplainContext, otherwise: string): string {
 }
 
 function explainMessage(context: ExplainContext): StepExplanation {
-  const { method } = context.request;
+  const { method, target } = context.request;
   const text = refusalTextOr(context, 'the message is well-formed');
+  if (context.refusal?.code !== 'message_malformed') return explanation(text);
+  if (/^[\w.-]+(?:[/?]|$)/.test(target))
+    return explanation(`${text}; the path does not begin with "/"; write /${target}`);
   // Methods are case-sensitive (RFC 9110 section 9.1).
-  if (context.refusal?.code !== 'message_malformed' || HTTP_METHODS.includes(method)) return explanation(text);
+  if (HTTP_METHODS.includes(method)) return explanation(text);
   return explanation(`${text}; the method "${method}" is unknown${suggestion(method, HTTP_METHODS)}`);
 }
 
@@ -112,7 +115,7 @@ function explainRoute({
   nearRoutes,
   allowedMethods,
 }: ExplainContext): StepExplanation | undefined {
-  if (route !== undefined) return explanation(`${route.id}: ${route.methods.join(',')} ${route.path}`, routePath);
+  if (route !== undefined) return explanation(`${route.id}: ${formatMethods(route.methods)} ${route.path}`, routePath);
   if (refusal?.code === 'method_not_allowed')
     return explanation(`the routes of this path allow ${allowedMethods.join(', ')}`);
   const nearest = nearRoutes[0]?.path;

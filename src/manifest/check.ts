@@ -34,7 +34,7 @@ export function checkAgainst<Value>(
   return {
     checked,
     findings: withoutMisspeltKeys(withoutUnintendedBranches(errors))
-      .flatMap((error) => toSchemaFindings(error, value, quote))
+      .flatMap((error) => toSchemaFindings(error, value, quote, isSecret))
       .map((finding) => withoutFix(finding, isSecret)),
   };
 }

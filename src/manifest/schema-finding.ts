@@ -1,9 +1,10 @@
 import type { ErrorObject } from 'ajv';
 import { parsePointer } from '../json-pointer.ts';
-import { onlyNearMatch, suggestion } from '../problem/did-you-mean.ts';
+import { didYouMean, onlyNearMatch, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Fix, type Path } from '../problem/finding.ts';
 import { formatFlow } from './flow-yaml.ts';
-import { fixDuration, fixSize } from './units.ts';
+import { nativeKey } from './foreign-keys.ts';
+import { fixUnit, textRemedy } from './text-remedy.ts';
 import type { YamlValue } from './yaml-values.ts';
 
 /** Quotes the value at a path if it may be printed. */
@@ -20,14 +21,20 @@ interface SchemaErrorContext {
   readonly examples: string;
   readonly root: YamlValue;
   readonly quote: ValueQuoter;
+  readonly isSecret: (path: Path) => boolean;
 }
 
 /** Converts an error of the validator to findings; to none if another error covers it. */
-export function toSchemaFindings(error: ErrorObject, root: YamlValue, quote: ValueQuoter): Finding[] {
+export function toSchemaFindings(
+  error: ErrorObject,
+  root: YamlValue,
+  quote: ValueQuoter,
+  isSecret: (path: Path) => boolean,
+): Finding[] {
   const path = pathOf(error.instancePath, root);
   const { params, keyword, parentSchema } = error;
   const examples = examplesText(parentSchema?.['examples']);
-  const context = { error, params, path, noun: parentSchema?.['title'], examples, root, quote };
+  const context = { error, params, path, noun: parentSchema?.['title'], examples, root, quote, isSecret };
   return BY_KEYWORD[keyword]?.(context) ?? [errorAt(path, RULE, error.message ?? keyword)];
 }
 
@@ -66,22 +73,26 @@ const BY_KEYWORD: Readonly<Record<string, (context: SchemaErrorContext) => Findi
   const: ({ params, path, quote }) => [
     errorAt(path, RULE, `${quote(path)} is not supported here; write ${JSON.stringify(params['allowedValue'])}`),
   ],
-  pattern({ error, path, noun, examples, root, quote }) {
+  pattern(context) {
+    const { error, path, noun, root, quote } = context;
     // `propertyNames` reports an invalid name.
     if (error.propertyName !== undefined) return [];
     const text = stringAt(root, path);
-    const fix = valueFix(path, unitFixer(noun)?.(text));
-    const remedy = (noun === UPSTREAM_URL ? upstreamUrlRemedy(text) : undefined) ?? examples;
+    const fix = valueFix(path, fixUnit(noun ?? '', text));
+    const remedy = remedyOfText(text, context);
     return [{ ...errorAt(path, RULE, `${quote(path)} is not ${noun ?? 'well formed'}${remedy}`), fix }];
   },
-  type({ params, path, noun, examples, root, quote }) {
+  type(context) {
+    const { params, path, noun, examples, root, quote } = context;
+    const value = valueAt(root, path);
+    const usualRemedy = typeof value === 'number' ? remedyOfText(String(value), context) : examples;
     const isKey = params['type'] === 'object' && /^[\w$-]+(?::(?!\/\/)\S|[\uFE55\uFF1A])/.test(stringAt(root, path));
     const isString = noun !== undefined && params['type'] === 'string';
     const remedy = isKey
       ? '; write a colon and a space after the key'
-      : isString && isBracedName(valueAt(root, path))
+      : isString && isBracedName(value)
         ? '; "{" begins a map in YAML; put the complete value in quotes'
-        : examples || (isString ? '; put it in quotes' : '');
+        : usualRemedy || (isString ? '; put it in quotes' : '');
     const wanted = noun ?? TYPES[String(params['type'])] ?? params['type'];
     return [errorAt(path, RULE, `${quote(path)} is not ${wanted}${remedy}`)];
   },
@@ -105,15 +116,9 @@ const BY_KEYWORD: Readonly<Record<string, (context: SchemaErrorContext) => Findi
   },
 };
 
-const UPSTREAM_URL = 'an upstream URL';
-
-/** Names the part of a URL that an upstream cannot have. */
-function upstreamUrlRemedy(text: string): string | undefined {
-  const [, before = '', after = ''] = /^https?:\/\/(?:([^/?#]*)@)?[^/?#@\s]+([/?#]\S*)?$/.exec(text) ?? [];
-  if (before !== '') return ', because it has a user or a password; remove them';
-  if (/^\/?[?#]/.test(after)) return ', because it has a query or a fragment; remove it';
-  if (after === '') return undefined;
-  return ', because it has a path; remove the path, and set "upstreamPath" of the routes to add it';
+function remedyOfText(text: string, { error, path, noun = '', examples, isSecret }: SchemaErrorContext): string {
+  const pattern = error.parentSchema?.['pattern'];
+  return pattern === undefined ? examples : textRemedy({ text, noun, pattern, examples, isSecret: isSecret(path) });
 }
 
 /** True for `{name}` without quotes, which YAML reads as a map. */
@@ -135,7 +140,11 @@ function rangeFinding({ error, path, quote }: SchemaErrorContext): Finding[] {
 /** Returns the remedy for an unknown key. `login:{ token` is one key, because a colon ends a key only before a space. */
 function remedyOf(name: string, known: readonly string[]): string {
   const [start = '', rest = ''] = name.split(/:(?=\S)/, 2);
-  return rest !== '' && known.includes(start) ? '; a colon needs a space after it' : suggestion(name, known);
+  if (rest !== '' && known.includes(start)) return '; a colon needs a space after it';
+  const native = nativeKey(name, known);
+  return native === undefined || didYouMean(name, known) !== undefined
+    ? suggestion(name, known)
+    : `; did you mean "${native}"?`;
 }
 
 /** Returns a fix for a misspelt key if only one name is near and the map does not have that name yet. */
@@ -147,11 +156,6 @@ function keyFix(path: Path, name: string, known: readonly string[], root: YamlVa
 
 function valueFix(path: Path, text: string | undefined): Fix | undefined {
   return text === undefined ? undefined : { change: 'value', path, text };
-}
-
-function unitFixer(noun = ''): ((text: string) => string | undefined) | undefined {
-  if (noun === 'a size') return fixSize;
-  return noun.startsWith('a duration') ? fixDuration : undefined;
 }
 
 const TYPES: Readonly<Record<string, string>> = {

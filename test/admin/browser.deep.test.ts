@@ -30,7 +30,7 @@ routes:
 ${routes}`;
 
 const ROUTES = `  - { id: beta, method: GET, path: '/beta/{id}', upstream: up, access: public }
-  - { id: alpha, method: any, path: /alpha/**, upstream: up, access: protected, roles: [admin] }
+  - { id: alpha, method: any, path: /alpha/**, upstream: up, access: protected, roles: [admin], body: { maxBytes: 3KB } }
   - { id: gamma, method: POST, path: /gamma, upstream: up, access: public, body: { schema: { $ref: '#/schemas/Note' } } }
 `;
 
@@ -375,13 +375,14 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     expect(facts.map((fact) => fact.replace(/\s+/g, ' '))).toEqual(
       expect.arrayContaining([
         'Roles admin',
+        'Body limit 3 KB',
         'Upstream up',
         'Time limits connect 2 s, response 30 s, idle 60 s, total none',
       ]),
     );
     await page.locator('#route').getByRole('link', { name: 'Explain' }).click();
     await page.locator('#explained').getByText('to up, route alpha').waitFor();
-    expect(new URL(page.url()).hash).toBe('#/explain?method=DELETE&url=%2Falpha%2F1&role=admin');
+    expect(new URL(page.url()).hash).toBe('#/explain?method=GET&url=%2Falpha%2F1&role=admin');
     await page.goBack();
     await page.locator('#route').getByRole('link', { name: 'Watch' }).click();
     await page.getByText('live', { exact: true }).waitFor();
@@ -464,6 +465,21 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     expect(right).toBeLessThanOrEqual(400);
     expect(await page.locator('#routes-table tbody th').first().innerText()).toMatch(/beta\s+GET, HEAD \/beta\/\{id\}/);
   });
+
+  it.each([
+    [400, ['Upstream', 'State', 'Rate', 'p95', '5xx']],
+    [1400, ['Upstream', 'State', 'Rate', 'p50', 'p95', '5xx', 'Endpoint', 'Health']],
+  ])(
+    'shows the rate, the latency and the errors of each upstream without scrolling, %i pixels wide',
+    async (width, expected) => {
+      const { page } = await visit(await start(), '', { viewport: { width, height: 800 } });
+      await page.locator('#upstreams tbody tr').waitFor();
+      const titles = page.locator('#upstreams thead th:visible');
+      expect((await titles.allTextContents()).slice(0, expected.length)).toEqual(expected);
+      const last = await titles.nth(expected.length - 1).evaluate((title) => title.getBoundingClientRect().right);
+      expect(last).toBeLessThanOrEqual(width - 20);
+    },
+  );
 
   it('fits a narrow window', async () => {
     const { page } = await visit(await start(), '', { viewport: { width: 360, height: 700 } });

@@ -79,7 +79,7 @@ describe('dev after init', () => {
     const [, gateway = ''] = await cli.waitFor(SERVING);
     expect(await (await fetch(`${gateway}/hello`)).text()).toBe('mine');
     expect(cli.err()).not.toContain('echo');
-    expect(cli.err()).toMatch(/^These addresses replace JWKS_URL\./m);
+    expect(cli.err()).toMatch(/^This address replaces JWKS_URL\./m);
   });
 });
 

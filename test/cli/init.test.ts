@@ -18,6 +18,11 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 describe('init', () => {
+  it('names the next commands as npx needs them, if npx runs it', async () => {
+    const { err } = await runCli(['init'], temporaryFolder('init'), { npm_lifecycle_event: 'npx' });
+    expect(err).toMatch(/^Next: run "npx signing-gateway dev", "npx signing-gateway lint /);
+  });
+
   it('writes a formatted manifest without problems, and tests that cover it and notice every change', async () => {
     const folder = temporaryFolder('init');
     const { code, out, err } = await runCli(['init'], folder);

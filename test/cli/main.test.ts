@@ -39,6 +39,11 @@ describe('the command line', () => {
     }
   });
 
+  it('prints the usage of a verb for "help VERB" too', async () => {
+    expect(await runCli(['help', 'lint'], root)).toEqual(await runCli(['lint', '--help'], root));
+    expect((await runCli(['help', 'lintt'], root)).err).toContain('unknown command "lintt"; did you mean "lint"?');
+  });
+
   it('prints the summary of each option of a verb', async () => {
     const { out } = await runCli(['dev', '--help'], root);
     expect(
@@ -108,7 +113,7 @@ Examples:
     [['lint', '--fix=1'], '--fix takes no value; remove "=1"'],
     [['lint', '--constructor'], 'unknown option "--constructor"'],
     [['schema', 'all'], 'unexpected argument "all"; remove it'],
-    [['explain', 'GET'], 'name the request: METHOD URL'],
+    [['explain', 'GET'], 'name the request: METHOD URL, for example GET /api/contacts'],
   ])('explains the usage error of %j in two lines', async (args, message) => {
     const { code, out, err } = await runCli(args, root);
     expect([code, out, err]).toEqual([
@@ -118,11 +123,12 @@ Examples:
     ]);
   });
 
-  it('explains an unknown command in two lines', async () => {
-    const { err } = await runCli(['lintt'], root);
-    expect(err).toBe(
-      'signing-gateway: unknown command "lintt"; did you mean "lint"?\nRun "signing-gateway --help" for the usage.\n',
-    );
+  it.each([
+    ['lintt', 'unknown command "lintt"; did you mean "lint"?'],
+    ['--hlep', 'unknown option "--hlep"; did you mean "--help"?'],
+  ])('explains %s in two lines', async (word, message) => {
+    const { code, err } = await runCli([word], root);
+    expect([code, err]).toEqual([2, `signing-gateway: ${message}\nRun "signing-gateway --help" for the usage.\n`]);
   });
 });
 

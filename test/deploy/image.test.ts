@@ -27,6 +27,19 @@ describe('the Dockerfile', () => {
     expect(wordsAfter('EXPOSE')).toMatch(/^8080 /);
   });
 
+  it('compiles with the V8 flags that it runs with, because Node accepts compiled code only with the same ones', () => {
+    const [build = []] = stages;
+    const { words } = build.findLast(({ name }) => name === 'RUN') ?? { words: '' };
+    const flags = wordsOf(last, 'ENTRYPOINT').filter((word) => word.startsWith('--') && word !== '--disable-sigusr1');
+    expect(words).toBe(
+      `NODE_COMPILE_CACHE=dist/compile-cache NODE_COMPILE_CACHE_PORTABLE=1 node ${flags.join(' ')} dist/cli/main.js run --help`,
+    );
+    expect(imageVariables('/')).toMatchObject({
+      NODE_COMPILE_CACHE: '/opt/signing-gateway/dist/compile-cache',
+      NODE_COMPILE_CACHE_PORTABLE: '1',
+    });
+  });
+
   it('runs no command in the final stage, and the build context has only the files that it copies', () => {
     expect(last.filter(({ name }) => name === 'RUN')).toEqual([]);
     const copied = stages.flat().filter(({ name, words }) => name === 'COPY' && !words.startsWith('--from'));
@@ -62,7 +75,7 @@ routes:
     // The root is read-only, and no other folder is writable.
     execFileSync('chmod', ['-R', 'a+rX,a-w', image]);
     execFileSync('chmod', ['a+rx', join(image, '..')]);
-    const options = { cwd, env: { TMPDIR: join(image, 'nowhere'), NODE_ENV: 'production' }, ...imageUser() };
+    const options = { cwd, env: { TMPDIR: join(image, 'nowhere'), ...imageVariables(image) }, ...imageUser() };
     const resolvePaths = (words: string[]) =>
       words.slice(1).map((word) => (word.startsWith('/') ? join(image, word) : word));
     const node = join(first, 'build/node_modules/node/bin/node');
@@ -93,6 +106,16 @@ routes:
     expect(checkHealth(run.pid).status).toBe(1);
   });
 });
+
+/** Returns the variables of the final stage, with paths in this root folder. */
+function imageVariables(image: string): Record<string, string> {
+  const variables = wordsAfter('ENV')
+    .split(/\s+/)
+    .map((word) => word.split('='));
+  return Object.fromEntries(
+    variables.map(([name = '', value = '']) => [name, value.startsWith('/') ? join(image, value) : value]),
+  );
+}
 
 /** Returns the user of the image if the test runs as root. */
 function imageUser(): { uid?: number; gid?: number } {

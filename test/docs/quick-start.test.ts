@@ -37,6 +37,13 @@ describe('the quick start for a service', () => {
     expect(serve).toContain(`/signing-gateway-${packageJson.version}.tgz\n`);
   });
 
+  it('allows the install script of Node, as the package.json of this project does', () => {
+    const [first = ''] = serve.split('\n');
+    const [, text = ''] = /^echo '(.*)' > package\.json$/.exec(first) ?? [];
+    expect(JSON.parse(text)).toEqual({ allowScripts: packageJson.allowScripts });
+    expect(readFileSync(join(root, 'action.yml'), 'utf8')).toContain(`echo '${text}' > .node/package.json\n`);
+  });
+
   it('has commands that lead to a response of the service', async () => {
     const port = await freePort();
     const folder = temporaryFolder('quick-start');

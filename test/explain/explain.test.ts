@@ -212,7 +212,9 @@ describe('the refusal of an explanation', () => {
     ['get /login', 'the method "get" is unknown; did you mean "GET"?'],
     ['Post /login', 'the method "Post" is unknown; did you mean "POST"?'],
     ['GETT /login', 'the method "GETT" is unknown; did you mean "GET"?'],
-  ])('of "%s" suggests the method', async (line, message) => {
+    ['GET login?a=1', 'the path does not begin with "/"; write /login?a=1'],
+    ['GET login', 'the path does not begin with "/"; write /login'],
+  ])('of "%s" suggests the request', async (line, message) => {
     const { steps } = await explainLine(line);
     expect(steps.at(-1)?.message).toContain(message);
   });

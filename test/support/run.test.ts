@@ -6,15 +6,16 @@ import type { TestProject } from 'vitest/node';
 import setUp from './run.ts';
 import { runs } from './runs.ts';
 
-const before = process.env['TMPDIR'];
+const { TMPDIR, XDG_CACHE_HOME } = process.env;
 const printed: string[] = [];
 
 beforeEach(() => void vi.spyOn(console, 'log').mockImplementation((line) => void printed.push(line)));
 afterEach(() => {
   vi.restoreAllMocks();
   printed.length = 0;
-  if (before === undefined) delete process.env['TMPDIR'];
-  else process.env['TMPDIR'] = before;
+  for (const [name, value] of Object.entries({ TMPDIR, XDG_CACHE_HOME }))
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
 });
 
 const start = (mode: string) => setUp({ config: { mode } } as TestProject);

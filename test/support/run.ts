@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 
-/** Node stores the compiled code of the command line here. */
+/** Node stores compiled code here. */
 const COMPILE_CACHE = 'node-compile-cache';
 
 /**
@@ -16,6 +16,7 @@ export default function setup({ config }: TestProject): () => void {
   // Some tests run programs in it as another user.
   chmodSync(folder, 0o755);
   process.env['TMPDIR'] = folder;
+  process.env['XDG_CACHE_HOME'] = join(folder, COMPILE_CACHE);
   console.log(`Random tests use seed ${process.env['SEED'] ?? 1}. SEED=7 npm test uses another one.`);
   return () => {
     const remaining = readdirSync(folder).filter((name) => name !== COMPILE_CACHE);

@@ -71,7 +71,8 @@ export class Explain {
  */
 export function exampleHash({ methods, path, roles }) {
   const url = path.replace(/\{[^}]*\}/g, '1').replace(/\/\*\*$/, '/1');
-  return explainHash(methods[0] ?? 'GET', url, roles[0] ?? '');
+  const method = methods.includes('GET') ? 'GET' : methods[0];
+  return explainHash(method ?? 'GET', url, roles[0] ?? '');
 }
 
 /**

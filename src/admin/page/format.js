@@ -32,6 +32,22 @@ export function duration(ms) {
   return ms < 1_000 ? `${decimal(ms)} ms` : `${decimal(ms / 1_000)} s`;
 }
 
+/**
+ * Formats a size in the units of the manifest, without rounding.
+ *
+ * @param {number} bytes
+ */
+export function size(bytes) {
+  let [value, index] = [bytes, 0];
+  while (value >= 1_024 && value % 1_024 === 0 && index < SIZE_UNITS.length - 1) {
+    value /= 1_024;
+    index += 1;
+  }
+  return `${integer(value)} ${SIZE_UNITS[index]}`;
+}
+
+const SIZE_UNITS = ['B', 'KB', 'MB', 'GB'];
+
 /** @param {string | number | Date} time */
 export function timeOfDay(time) {
   return new Date(time).toLocaleTimeString('en-GB');

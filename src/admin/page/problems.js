@@ -30,7 +30,7 @@ export function severityKind(severity) {
 function groupElement({ file, line, column, severity, message, rule, frame, count, others }) {
   const lines = others.map((other) => (other.file === file ? `${other.line}` : `${other.file}:${other.line}`));
   const more = count - 1 - others.length;
-  const elsewhere = `${quantity(count - 1, 'equal problem')} in line ${lines.join(', ')}${more > 0 ? ' …' : ''}`;
+  const elsewhere = `${quantity(count - 1, 'equal problem')} in ${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}${more > 0 ? ' …' : ''}`;
   return element(
     'article',
     { class: 'problem' },

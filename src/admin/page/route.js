@@ -2,7 +2,7 @@
 import { fetchJson } from './api.js';
 import { badge, byId, element, setText } from './element.js';
 import { exampleHash } from './explain.js';
-import { duration, integer, NONE } from './format.js';
+import { duration, integer, NONE, size } from './format.js';
 import { modeBadges, ruleOf } from './limits.js';
 import { yamlLines } from './manifest-lines.js';
 import { showRefusals } from './refusals.js';
@@ -106,7 +106,7 @@ function factsOf(details) {
       ...(details.validation === 'report' ? [' ', badge('report only', 'warn')] : []),
     ],
     ['Rate limits', ...(details.limits.length === 0 ? [NONE] : details.limits.flatMap(limitElements))],
-    ['Body limit', body === undefined || body === null ? NONE : `${integer(body.limit_bytes)} bytes`],
+    ['Body limit', body === undefined || body === null ? NONE : size(body.limit_bytes)],
     ['Time limits', limitsOfTime.join(', ')],
     ['Upstream', upstream],
     ['Connections', `${connections}; ${integer(limits.queue)} requests may wait`],

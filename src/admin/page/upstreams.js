@@ -41,7 +41,7 @@ export function showUpstreams(upstreams) {
         'tr',
         {},
         ...(index === 0 ? first : []),
-        element('td', {}, element('code', {}, url), ...nameBadges(resolution)),
+        element('td', { class: 'long' }, element('code', {}, url), ...nameBadges(resolution)),
         element(
           'td',
           {},
@@ -71,7 +71,9 @@ export function showUpstreamTraffic(upstreams, seconds) {
 
 /** @param {number} rowspan */
 function trafficCellsOf(rowspan) {
-  const cells = [0, 1, 2, 3].map(() => element('td', { class: 'number', rowspan }, NONE));
+  const cells = ['number', 'number wide-only', 'number', 'number'].map((name) =>
+    element('td', { class: name, rowspan }, NONE),
+  );
   const update = (/** @type {UpstreamTraffic | undefined} */ traffic, /** @type {number} */ seconds) => {
     const isIdle = traffic === undefined || traffic.requests === 0 || seconds === 0;
     const texts = isIdle

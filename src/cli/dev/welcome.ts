@@ -42,8 +42,10 @@ function describeServices({ sandbox, echo, issuer, environment }: Services): str
   if (echo !== undefined) lines.push(`The echo upstream at ${echo.url} responds with the request that it received.`);
   if (issuer !== undefined) lines.push(`The token issuer at ${issuer.url} stands in for your identity service.`);
   const names = Object.keys(environment);
-  if (names.length > 0)
-    lines.push(`These addresses replace ${names.join(', ')}. A variable that you set takes precedence.`);
+  if (names.length > 0) {
+    const verb = names.length === 1 ? 'This address replaces' : 'These addresses replace';
+    lines.push(`${verb} ${names.join(', ')}. A variable that you set takes precedence.`);
+  }
   return lines;
 }
 

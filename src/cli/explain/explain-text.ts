@@ -6,8 +6,9 @@ import type {
   NearRoute,
   SkipReason,
 } from '../../explain/explanation.ts';
+import { formatMethods } from '../../http-methods.ts';
 import { printable } from '../../problem/printable.ts';
-import { formatMethods, paint } from '../format.ts';
+import { paint } from '../format.ts';
 
 /** Formats an explanation as text: the steps in order, the skipped routes, and the request to the upstream. */
 export function formatExplanation(explanation: Explanation, colour: boolean): string {

@@ -66,7 +66,8 @@ export const explain: Verb = {
   async run({ args, env, out, err, outColour, errColour }) {
     const { values, positionals } = parseArguments({ args: [...args], allowPositionals: true, options: OPTIONS });
     const [method, url, ...files] = positionals;
-    if (method === undefined || url === undefined) throw new UsageError('name the request: METHOD URL');
+    if (method === undefined || url === undefined)
+      throw new UsageError('name the request: METHOD URL, for example GET /api/contacts');
     const file = chooseManifest([values.config, ...files]);
     const request = readRequest(method, url, values.header ?? [], values.body);
     const loaded = loadFile(file, env);

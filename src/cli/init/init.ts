@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { isLoopback } from '../../loopback.ts';
 import { MANIFEST_OPTIONS, parseSingleManifestArguments } from '../manifest-file.ts';
 import { SCHEMA_FOLDER } from '../schema.ts';
-import { CommandError, type Options, type Verb } from '../terminal.ts';
+import { CommandError, type Options, type Terminal, type Verb } from '../terminal.ts';
 import { unwritableFileError } from '../unwritable-file.ts';
 import { type Starter, starterManifest, starterTestFile } from './starter-files.ts';
 import { probeUpstream, readTarget, type UpstreamTarget } from './upstream-probe.ts';
@@ -26,7 +26,7 @@ export const init: Verb = {
     'signing-gateway init --upstream http://127.0.0.1:3000',
     'signing-gateway init deploy/gateway.yaml --container --upstream http://contacts:3000/health',
   ],
-  async run({ args, out, err }) {
+  async run({ args, env, out, err }) {
     const { file, flags, values } = parseSingleManifestArguments(args, OPTIONS);
     const target = values.upstream === undefined ? undefined : readTarget(values.upstream);
     const starter = chooseStarter(target, flags.has('container'));
@@ -37,7 +37,7 @@ export const init: Verb = {
     writeNew(file, starterManifest(schemaPathFrom(file, 'gateway.schema.json'), starter));
     writeNew(tests, starterTestFile(schemaPathFrom(file, 'gateway-test.schema.json'), basename(file), starter));
     out(`${file}\n${tests}\n`);
-    err(`${probed}${containerNote(target, starter)}${nextSteps(file, tests)}`);
+    err(`${probed}${containerNote(target, starter)}${nextSteps(file, tests, env)}`);
     return 0;
   },
 };
@@ -70,9 +70,11 @@ function containerNote(target: UpstreamTarget | undefined, { isContainer }: Star
   return `In a container, ${target.origin} is the container itself. Set API_URL to the address of the service in its network.\n`;
 }
 
-function nextSteps(file: string, tests: string): string {
+/** Under npx the command itself may not be on the path. */
+function nextSteps(file: string, tests: string, env: Terminal['env']): string {
+  const command = env['npm_lifecycle_event'] === 'npx' ? 'npx signing-gateway' : 'signing-gateway';
   const argument = file === 'gateway.yaml' ? '' : ` ${file}`;
-  return `Next: run "signing-gateway dev${argument}", "signing-gateway lint ${file}" and "signing-gateway test ${tests}"\n`;
+  return `Next: run "${command} dev${argument}", "${command} lint ${file}" and "${command} test ${tests}"\n`;
 }
 
 /** Returns the relative path to a schema, for editors that open a file in the same folder. */

@@ -65,7 +65,9 @@ function parseSegment(text: string, isLast: boolean): Segment {
     throw new PatternError(
       `a parameter is a complete segment with a name of letters, digits and _; write {name} in place of "${text}"`,
     );
-  if (text.startsWith(':')) throw new PatternError(`write a parameter as {${text.slice(1)}}, not "${text}"`);
+  // As in Express and as in Flask.
+  const foreign = /^:(.*)$|^<(\w+)>$/s.exec(text);
+  if (foreign !== null) throw new PatternError(`write a parameter as {${foreign[1] ?? foreign[2]}}, not "${text}"`);
   if (text.includes('*'))
     throw new PatternError(
       `"${text}": a "*" has no meaning here; write {name} for one segment, a final ** for any rest`,
@@ -74,12 +76,28 @@ function parseSegment(text: string, isLast: boolean): Segment {
     throw new PatternError(`a path has no "${text}" segments; write the path without them`);
   if (!LITERAL.test(text) && isAlwaysRefused(text))
     throw new PatternError(`"${text}" is refused in every request's path, also with escapes; remove it`);
-  if (!LITERAL.test(text))
-    throw new PatternError(
-      `"${text}" has characters that a path cannot contain; percent-encode them in upper case, as in %C3%A9`,
-    );
+  if (!LITERAL.test(text)) {
+    const remedy = encodeSegment(text) ?? 'percent-encode them in upper case, as in %C3%A9';
+    throw new PatternError(`"${text}" has characters that a path cannot contain; ${remedy}`);
+  }
   checkEscapes(text);
   return { kind: 'literal', text };
+}
+
+/** Returns a literal segment with its other characters percent-encoded, as the end of a message. */
+function encodeSegment(text: string): string | undefined {
+  const encoded = text
+    .toWellFormed()
+    .replaceAll(/%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~!$&'()*+,=:@-]+/g, (part) =>
+      /^%[0-9A-Fa-f]{2}$/.test(part) ? part.toUpperCase() : encodeURIComponent(part),
+    );
+  try {
+    parseSegment(encoded, false);
+    return `write ${encoded}`;
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    return undefined;
+  }
 }
 
 /** Refuses escapes that the path guard refuses in requests: no request could match them. */

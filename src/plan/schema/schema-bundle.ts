@@ -62,6 +62,7 @@ class Bundler {
   /** The location in the manifest that first needed a file. */
   readonly #origins = new Map<string, Path>();
   readonly #references = new Map<string, Reference>();
+  #schemas: Manifest['schemas'] = {};
 
   constructor(readFile: Environment['readFile'], findings: Finding[]) {
     this.#readFile = readFile;
@@ -69,6 +70,7 @@ class Bundler {
   }
 
   *bundle(manifest: Manifest): SlicedWork<SchemaBundle> {
+    this.#schemas = manifest.schemas;
     const schemas = this.#resolve(manifest.schemas, ['schemas']);
     const routes: Manifest['routes'] = [];
     for (const [index, route] of manifest.routes.entries()) {
@@ -116,7 +118,8 @@ class Bundler {
   #read(file: string, location: Path): unknown {
     const schemaFile = readSchemaFile(file, this.#readFile);
     if (typeof schemaFile === 'string') {
-      this.#report(location, schemaFile);
+      const isName = Object.hasOwn(this.#schemas, file);
+      this.#report(location, isName ? `"${file}" is the name of a schema; write #/schemas/${file}` : schemaFile);
       return true;
     }
     this.#texts.set(file, schemaFile);

@@ -103,13 +103,14 @@ function* referenceFindings(root: SchemaRoot, reference: string, path: Path): Ge
   const [first, name, ...rest] = referencePath(reference) ?? [];
   // References to files are checked when the files are read.
   if (first === 'files') return;
-  if (first !== 'schemas' || name === undefined)
-    yield errorAt(
-      path,
-      RULE,
-      `"${reference}" refers to something outside of "schemas"; write #/schemas/ and a name, or the relative path of a file`,
-    );
-  else if (!Object.hasOwn(root.schemas, name))
+  if (first !== 'schemas' || name === undefined) {
+    // OpenAPI has its schemas in #/components/schemas, and JSON Schema in #/$defs.
+    const meant = /[^#/]*$/.exec(reference)?.[0] ?? '';
+    const remedy = Object.hasOwn(root.schemas, meant)
+      ? `write #/schemas/${meant}`
+      : 'write #/schemas/ and a name, or the relative path of a file';
+    yield errorAt(path, RULE, `"${reference}" refers to something outside of "schemas"; ${remedy}`);
+  } else if (!Object.hasOwn(root.schemas, name))
     yield errorAt(path, RULE, `no schema is named "${name}"${suggestion(name, schemaNamesOf(root))}`);
   else if (isSchema(root.schemas[name]) && !leadsToSchema(root.schemas[name], rest))
     yield errorAt(

@@ -20,7 +20,7 @@ export const DOWNLOAD_FLOW: Flow = {
       ],
     },
     {
-      text: 'The signature of the first document is valid, that of the second is not, because the document was changed',
+      text: 'The signature of the first document is valid, that of the altered document is not',
       statuses: [200, 200],
       commands: [SAMPLES.documentUuid, SAMPLES.tamperedDocumentUuid].map((uuid) => curl(`/api/v4/verify/${uuid}`)),
     },
@@ -89,7 +89,12 @@ export const JOB_FLOW: Flow = {
       ],
     },
     {
-      text: 'Analyse a document',
+      text: 'Analyse a document in one request, without a job',
+      statuses: [200],
+      commands: [curl('/api/ai/analyses', AS_USER, json({ document_uuid: SAMPLES.documentUuid }))],
+    },
+    {
+      text: 'Analyse a document in a job',
       statuses: [202, 200],
       commands: [
         keep('JOB', 'id', curl('/api/ai/analyses?async=true', AS_USER, json({ document_uuid: SAMPLES.documentUuid }))),
@@ -120,6 +125,20 @@ export const LIST_FLOW: Flow = {
         `/api/edm/documents?page=1&folder_id=${SAMPLES.folderId}&search=lease`,
         '/api/audit/events?from=2026-01-01&to=2026-12-31&page=1',
       ].map((path) => curl(path, AS_USER)),
+    },
+    {
+      text: 'An object has a path below its list',
+      statuses: [200, 200, 200],
+      commands: [
+        `/api/contacts/${SAMPLES.contactId}`,
+        `/api/workflows/${SAMPLES.workflowId}`,
+        `/api/v4/documents/${SAMPLES.documentUuid}`,
+      ].map((path) => curl(path, AS_USER)),
+    },
+    {
+      text: 'Add a document to a folder of the EDM',
+      statuses: [201],
+      commands: [curl('/api/edm/documents', AS_USER, json({ title: 'Receipt', folder_id: SAMPLES.folderId }))],
     },
     {
       text: 'The gateway refuses a page that is not a number',

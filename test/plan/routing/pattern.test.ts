@@ -68,7 +68,9 @@ describe('an invalid path', () => {
     ['/a\u0009b', '"a\u0009b" is refused in every request\'s path, also with escapes; remove it'],
     ['/ ', '" " is refused in every request\'s path, also with escapes; remove it'],
     ['/;x', '";x" is refused in every request\'s path, also with escapes; remove it'],
-    ['/a;x', '"a;x" has characters that a path cannot contain; percent-encode them in upper case, as in %C3%A9'],
+    ['/a;x', '"a;x" has characters that a path cannot contain; write a%3Bx'],
+    ['/a b/é', '"a b" has characters that a path cannot contain; write a%20b'],
+    ['/a/<id>', 'write a parameter as {id}, not "<id>"'],
     ['/.%23a', '".%23a" is refused in every request\'s path; remove its escapes'],
     ...['%E2%80%A5', '%E2%80%A5%3Bx', 'a%EF%BC%8Fb', 'a%EF%BC%852Fb', '%C2%AD', '%EF%BC%8E', 'a%EF%BC%BCb'].map(
       (text): [string, string] => [
@@ -103,7 +105,20 @@ describe('an invalid path', () => {
     '/a`b',
     '/a[b]',
   ])('%j is refused because of a character that a path cannot contain', (path) => {
-    expect(() => parsePattern(path)).toThrow(/has characters that a path cannot contain; percent-encode them/);
+    expect(() => parsePattern(path)).toThrow(
+      /has characters that a path cannot contain; (?:percent-encode them|write )/,
+    );
+  });
+
+  test.each([
+    ['/a b', 'a%20b'],
+    ['/é\ud800', '%C3%A9%EF%BF%BD'],
+    ['/a%c3%a9', 'a%C3%A9'],
+    ['/a"b', 'a%22b'],
+    ['/a%', 'a%25'],
+  ])('%j gets a segment to write that is valid', (path, segment) => {
+    expect(() => parsePattern(path)).toThrow(`; write ${segment}`);
+    expect(parsePattern(`/${segment}`)).toEqual([{ kind: 'literal', text: segment }]);
   });
 });
 
