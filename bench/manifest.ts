@@ -28,13 +28,18 @@ export async function createKeys(folder: string): Promise<Keys> {
 /** The body schemas of the other routes: none, a reference to one schema, or a different one for each route. */
 export type BodySchemas = 'none' | 'shared' | 'distinct';
 
-/** Returns a manifest of `count` routes: four that the benchmarks use, and others like those of a platform. */
+/**
+ * Returns a manifest of `count` routes: four that the benchmarks use, and others like those of a platform.
+ *
+ * @param rateLimit the rate limit of one more protected GET; empty if there is none
+ */
 export function manifestText(
   port: number,
   upstream: string,
   jwks: string,
   count: number,
   bodySchemas: BodySchemas = 'none',
+  rateLimit = '',
 ): string {
   const others = Array.from({ length: Math.max(0, count - 4) }, (_, index) => {
     const area = `area-${index % 40}`;
@@ -64,6 +69,13 @@ routes:
   - { id: checked, method: POST, path: /api/checked, upstream: up, access: protected, body: { schema: { $ref: '#/schemas/Notification' } } }
   - { id: rest, method: any, path: '/api/rest/**', upstream: up, access: protected }
 ${others.join('\n')}
+${rateLimit === '' ? '' : limitedRoute(rateLimit)}`;
+}
+
+function limitedRoute(rateLimit: string): string {
+  return `  - { id: limited, method: GET, path: '/api/limited/{thing}', upstream: up, access: protected, rateLimits: [caller] }
+rateLimits:
+  caller: ${rateLimit}
 `;
 }
 

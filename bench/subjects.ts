@@ -10,6 +10,9 @@ import { type Keys, manifestText } from './manifest.ts';
 const IMAGE_FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=50'];
 const IMAGE_ENV = { MALLOC_ARENA_MAX: '2' };
 
+/** Never reached in a benchmark. */
+const RATE_LIMIT = '{ key: subject, allow: 900000 per 1s }';
+
 /** The subject has one CPU alone. The load and the upstream share the other one. */
 const SUBJECT_CPU = '0';
 const LOAD_CPU = '1';
@@ -40,6 +43,7 @@ const SUBJECTS: Readonly<Record<string, (bench: Bench, port: number) => Command 
     ...gateway(bench, port, 200, IMAGE_FLAGS, 'dist/cli/main.js'),
     env: IMAGE_ENV,
   }),
+  'gateway, rate limit': (bench, port) => gateway(bench, port, 200, [], 'src/cli/main.ts', RATE_LIMIT),
   'gateway, 10 routes': (bench, port) => gateway(bench, port, 10),
   'gateway, 10,000 routes': (bench, port) => gateway(bench, port, 10_000),
   'http-proxy-3': server('http-proxy-3'),
@@ -104,9 +108,10 @@ function gateway(
   routes: number,
   flags: readonly string[] = [],
   entry = 'src/cli/main.ts',
+  rateLimit = '',
 ): Command {
-  const file = join(folder, `gateway-${routes}.yaml`);
-  writeFileSync(file, manifestText(port, upstream, keys.jwks, routes));
+  const file = join(folder, `gateway-${port}.yaml`);
+  writeFileSync(file, manifestText(port, upstream, keys.jwks, routes, 'none', rateLimit));
   return {
     command: process.execPath,
     args: [...flags, fileURLToPath(new URL(`../${entry}`, import.meta.url)), 'run', '-c', file],

@@ -166,6 +166,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/api': ['src/gateway/telemetry/opentelemetry.ts'],
   pino: ['src/log/log.ts'],
   chokidar: ['src/reload/file-watcher.ts'],
+  '@redis/client': ['src/gateway/rate-limits/redis/redis-link.ts'],
   '@prometheus-io/client': ['src/admin/metrics/prometheus-renderer.ts'],
   'csv-parse': ['src/plan/body/csv-header.ts', 'src/sandbox/platform/contacts-import.ts'],
 };
@@ -250,8 +251,9 @@ describe('connections to other servers', () => {
       'src/cli/health/container-health.ts',
       'src/http1/dial.ts',
     ]);
-    // The library is loaded on first use, so that a start without TLS does not load it.
+    // These libraries are loaded on first use, so that a start without TLS or without a store does not load them.
     expect(importing('node:tls', /./)).toEqual([]);
+    expect(importing('@redis/client', /./)).toEqual([]);
     expect(containing("require('node:tls')").sort()).toEqual(['src/http1/dial.ts', 'src/plan/settings/tls.ts']);
     expect(containing('loadTls().connect')).toEqual(['src/http1/dial.ts']);
     expect(importing('node:dns', /./)).toEqual(['src/dns/lookup-slots.ts']);

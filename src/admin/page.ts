@@ -13,6 +13,7 @@ const FILES = [
   'element.js',
   'explain.js',
   'format.js',
+  'limits.js',
   'manifest-lines.js',
   'manifest.js',
   'overview.js',

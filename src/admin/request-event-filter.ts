@@ -50,8 +50,8 @@ let latest: { readonly decision: RequestEvent; readonly text: string } | undefin
 
 function searchTextOf(decision: RequestEvent): string {
   if (latest?.decision !== decision) {
-    const { method, path, route, status, refusal, reason, subject } = decision;
-    const text = [method, path?.slice(0, MAX_PATH_LENGTH), route, status, refusal, reason, subject]
+    const { method, path, route, status, refusal, reason, limits, subject } = decision;
+    const text = [method, path?.slice(0, MAX_PATH_LENGTH), route, status, refusal, reason, ...limits, subject]
       .join(' ')
       .toLowerCase();
     latest = { decision, text };

@@ -1,3 +1,4 @@
+import type { RateLimit } from '../plan/rate-limits/rate-limit.ts';
 import type { Route } from '../plan/route-definition.ts';
 
 /** The members of a route that `/routes` and `signing-gateway routes --json` list. */
@@ -15,5 +16,11 @@ export function routeSummary({ id, methods, path, access, upstream, auth, ...rou
     parameters: route.parameters !== undefined,
     body: route.body && { schema: route.body.validate !== undefined, limit_bytes: route.body.limitBytes },
     timeout_ms: route.timeoutMs ?? null,
+    rate_limits: rateLimitsOf(route).map(({ id: limit }) => limit),
   };
+}
+
+/** Returns the rate limits of a route in the order in which they count a request. */
+export function rateLimitsOf({ rateLimits }: Pick<Route, 'rateLimits'>): readonly RateLimit[] {
+  return rateLimits === undefined ? [] : [...rateLimits.match, ...rateLimits.authorize, ...rateLimits.validate];
 }

@@ -2,6 +2,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { NO_ROUTE, TOTALS_LENGTH, type TrafficTotals } from '../gateway/telemetry/request-metrics.ts';
 import { runInSlices, type SlicedWork } from '../plan/sliced-work.ts';
 import { SLICE_MS } from './cpu-budget.ts';
+import { LimitHistories, type LimitTraffic } from './limit-traffic.ts';
 import { RouteHistories, type RouteHistory } from './route-histories.ts';
 import { countsBetween, rounded, sumsOf, type TrafficCounts, ZERO_SUMS } from './traffic-counts.ts';
 
@@ -29,11 +30,13 @@ export interface RecentTraffic {
   /** The counted time: half a minute to a minute, or less if the gateway started later. */
   readonly seconds: number;
   readonly upstreams: readonly UpstreamTraffic[];
+  /** The rate limits with requests in the last hour. */
+  readonly limits: readonly LimitTraffic[];
   /** Computes each entry when it is read. */
   readonly routes: IteratorObject<RouteTraffic>;
 }
 
-/** The traffic over time: the last hour in total and by route, and the last minute by route and by upstream. The memory is bounded. */
+/** The traffic over time: the last hour in total, by route and by rate limit, and the last minute also by upstream. The memory is bounded. */
 export interface TrafficHistory {
   recent(): RecentTraffic;
   /** Returns the intervals, oldest first. */
@@ -54,12 +57,16 @@ interface WindowSums {
   next: Float64Array;
 }
 
-export function createTrafficHistory({ metrics }: Pick<Gateway, 'metrics'>, intervalMs = INTERVAL_MS): TrafficHistory {
+export function createTrafficHistory(
+  { metrics, rateLimiter }: Pick<Gateway, 'metrics' | 'rateLimiter'>,
+  intervalMs = INTERVAL_MS,
+): TrafficHistory {
   const intervals: TrafficInterval[] = [];
   let last = { at: performance.now(), sums: metrics.totals(), refusals: new Map(metrics.refusals) };
   // A weak map, so that routes that a reload removes are freed.
   const windowSums = new WeakMap<TrafficTotals, WindowSums>();
   const histories = new RouteHistories();
+  const limits = new LimitHistories();
   let [windowAt, nextAt] = [last.at, last.at];
   let intervalCount = 0;
 
@@ -74,6 +81,7 @@ export function createTrafficHistory({ metrics }: Pick<Gateway, 'metrics'>, inte
   const moveWindow = function* (now: number): SlicedWork<void> {
     histories.startInterval(new Date(), rounded((now - nextAt) / 1_000));
     for (const upstream of metrics.upstreams.values()) moveSums(upstream);
+    limits.endInterval(rateLimiter.counts);
     for (const [id, route] of metrics.routes) {
       const { window, next } = moveSums(route);
       histories.record(id, route, countsBetween(window, next));
@@ -106,7 +114,8 @@ export function createTrafficHistory({ metrics }: Pick<Gateway, 'metrics'>, inte
         return counts.requests === 0 ? [] : [{ id: id === NO_ROUTE ? null : id, ...counts }];
       });
       const upstreams = Array.from(metrics.upstreams, ([id, upstream]) => ({ id, ...recentCounts(upstream) }));
-      return { seconds: rounded((performance.now() - windowAt) / 1_000), upstreams, routes };
+      const seconds = rounded((performance.now() - windowAt) / 1_000);
+      return { seconds, upstreams, limits: limits.recent(rateLimiter.counts), routes };
     },
     lastHour: () => intervals,
     ofRoute: (id) => histories.of(id),

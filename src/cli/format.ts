@@ -78,6 +78,8 @@ export function formatChanges(changes: PlanChanges, files: readonly string[]): s
     ['now protected', changes.nowProtected],
     ['upstreams', changes.upstreams],
     ['upstreams removed', changes.upstreamsRemoved],
+    ['rate limits', changes.rateLimits],
+    ['rate limits removed', changes.rateLimitsRemoved],
     ['server', changes.server],
     ['rules', changes.rules],
     ['needs a restart', changes.needsRestart],

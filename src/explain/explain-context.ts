@@ -64,7 +64,7 @@ export function createExplainContext(
 
 function refusalOf({ record, response }: OfflineOutcome): ExplainedRefusal | undefined {
   if (record.refusal === undefined) return undefined;
-  const { status, code, reason, detail, errors } = record.refusal;
+  const { status, code, reason, detail, errors, limit } = record.refusal;
   // After a response has begun, a refusal can only close the connection: the client sees another status, or none.
-  return { status: response?.status ?? status, code, reason, detail, errors };
+  return { status: response?.status ?? status, code, reason, detail, errors, ...(limit !== undefined && { limit }) };
 }

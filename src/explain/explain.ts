@@ -1,3 +1,4 @@
+import type { RefusalCode } from '../gateway/response/refusal.ts';
 import { formatPointer } from '../json-pointer.ts';
 import type { PlannedManifest } from '../load.ts';
 import { createOfflineGateway } from '../offline/offline-gateway.ts';
@@ -19,7 +20,7 @@ import type {
 } from './explanation.ts';
 import { findNearRoutes } from './near-routes.ts';
 import { findSkippedRoutes } from './skipped-routes.ts';
-import { STEP_OF_REFUSAL, STEPS } from './steps.ts';
+import { STEP_OF_REFUSAL, STEPS, type StepExplainer } from './steps.ts';
 
 /** Stands for the token of the caller. */
 const TOKEN = '<token>';
@@ -63,27 +64,38 @@ export async function explain(
 /** Returns the steps up to the one where the gateway refused the request or responded itself. */
 function stepsOf(context: ExplainContext): ExplanationStep[] {
   const steps: ExplanationStep[] = [];
-  const last = lastStepOf(context);
-  for (const { name, explain } of STEPS) {
-    const isLast = name === last;
+  for (const step of STEPS) {
+    const isLast = isLastStep(context, step);
     // Only the step that refused the request may mention the refusal.
-    const explained = explain(isLast || context.refusal === undefined ? context : { ...context, refusal: undefined });
+    const explained = step.explain(
+      isLast || context.refusal === undefined ? context : { ...context, refusal: undefined },
+    );
     if (explained === undefined) continue;
-    const isReported = context.reported.some(({ code }) => STEP_OF_REFUSAL[code] === name);
+    const isReported = context.reported.some((reported) => happensAt(step, reported, context));
     const verdict = isLast ? (context.isLocalResponse ? 'responded' : 'refused') : isReported ? 'reported' : 'passed';
     const locations = explained.paths.map((path) => locationOf(context, path));
-    steps.push({ step: name, verdict, message: explained.message, locations });
+    steps.push({ step: step.name, verdict, message: explained.message, locations });
     if (isLast) break;
   }
   return steps;
 }
 
-function lastStepOf({ refusal, isLocalResponse, outcome }: ExplainContext): ExplanationStep['step'] | undefined {
-  if (isLocalResponse) return 'preflight';
-  if (refusal === undefined) return undefined;
-  const step = STEP_OF_REFUSAL[refusal.code];
+function isLastStep(context: ExplainContext, step: StepExplainer): boolean {
+  const { refusal, isLocalResponse, outcome } = context;
+  if (isLocalResponse) return step.name === 'preflight';
+  if (refusal === undefined) return false;
   // On a login route the gateway checks the role in the response, after it has forwarded the request.
-  return step === 'role' && outcome.upstreamRequest !== undefined ? 'response' : step;
+  if (refusal.code === 'role_not_allowed' && outcome.upstreamRequest !== undefined) return step.name === 'response';
+  return happensAt(step, refusal, context);
+}
+
+function happensAt(
+  { name, stage }: StepExplainer,
+  { code, limit }: { readonly code: RefusalCode; readonly limit?: string | undefined },
+  { route }: ExplainContext,
+): boolean {
+  if (STEP_OF_REFUSAL[code] !== name) return false;
+  return stage === undefined || route?.rateLimits?.[stage].some(({ id }) => id === limit) === true;
 }
 
 function locationOf({ planned: { document } }: ExplainContext, path: Path): ExplanationLocation {

@@ -15,7 +15,7 @@ export interface Explanation {
   /** `responded`: the gateway itself responded without a refusal, to a CORS preflight for example. */
   readonly outcome: 'forwarded' | 'refused' | 'responded';
   readonly refusal: ExplainedRefusal | null;
-  /** Violations that the route, with `validation: report`, only reports. */
+  /** Refusals that the route, with `validation: report`, or a rate limit with `mode: report` only reports. */
   readonly reported: readonly ReportedViolation[];
   readonly steps: readonly ExplanationStep[];
   readonly route: MatchedRoute | null;
@@ -31,15 +31,18 @@ export interface ExplainedRefusal {
   readonly reason: string;
   readonly detail: string;
   readonly errors: readonly Violation[];
+  /** The id of the rate limit that refuses the request. */
+  readonly limit?: string;
 }
 
-/** The steps of a request, in order. */
+/** The steps of a request, in order. `limits` occurs up to three times: before the token, after the role and after the body. */
 export type StepName =
   | 'message'
   | 'path'
   | 'preflight'
   | 'route'
   | 'origin'
+  | 'limits'
   | 'token'
   | 'role'
   | 'parameters'
@@ -49,7 +52,7 @@ export type StepName =
 
 export interface ExplanationStep {
   readonly step: StepName;
-  /** `reported`: the request has a violation, and the gateway forwards it because the route only reports violations. */
+  /** `reported`: the gateway forwards the request, because the route or a rate limit only reports the refusal. */
   readonly verdict: 'passed' | 'refused' | 'reported' | 'responded';
   readonly message: string;
   /** The keys of the manifest that decide this step. */

@@ -3,9 +3,11 @@ import { formatMethods, HTTP_METHODS } from '../http-methods.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { rolesOf } from '../offline/claims.ts';
 import { headerValue } from '../offline/request-bytes.ts';
+import type { RateLimitStage } from '../plan/rate-limits/rate-limit.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import type { Path } from '../problem/finding.ts';
 import type { ExplainContext } from './explain-context.ts';
+import { limitsExplainer } from './explain-limits.ts';
 import type { StepName } from './explanation.ts';
 
 /** The message of a step and the keys of the manifest that decide it. */
@@ -14,8 +16,10 @@ export interface StepExplanation {
   readonly paths: readonly Path[];
 }
 
-interface StepExplainer {
+export interface StepExplainer {
   readonly name: StepName;
+  /** The stage of the rate limits, which apply at several steps. */
+  readonly stage?: RateLimitStage;
   /** Returns `undefined` if the step does not apply to the request. */
   readonly explain: (context: ExplainContext) => StepExplanation | undefined;
 }
@@ -31,10 +35,13 @@ export const STEPS: readonly StepExplainer[] = [
   { name: 'preflight', explain: explainPreflight },
   { name: 'route', explain: explainRoute },
   { name: 'origin', explain: explainOrigin },
+  limitsStep('match'),
   { name: 'token', explain: explainToken },
   { name: 'role', explain: explainRole },
+  limitsStep('authorize'),
   { name: 'parameters', explain: explainParameters },
   { name: 'body', explain: explainBody },
+  limitsStep('validate'),
   { name: 'forward', explain: explainForward },
   { name: 'response', explain: explainResponse },
 ];
@@ -53,6 +60,9 @@ export const STEP_OF_REFUSAL: Readonly<Record<RefusalCode, StepName>> = {
   token_invalid: 'token',
   keys_unavailable: 'token',
   role_not_allowed: 'role',
+  rate_limit_key_missing: 'limits',
+  rate_limit_exceeded: 'limits',
+  rate_limit_unavailable: 'limits',
   parameter_invalid: 'parameters',
   body_invalid: 'body',
   body_too_large: 'body',
@@ -66,6 +76,10 @@ export const STEP_OF_REFUSAL: Readonly<Record<RefusalCode, StepName>> = {
   upstream_timeout: 'forward',
   login_response_refused: 'response',
 };
+
+function limitsStep(stage: RateLimitStage): StepExplainer {
+  return { name: 'limits', stage, explain: limitsExplainer(stage) };
+}
 
 function explanation(message: string, ...paths: Path[]): StepExplanation {
   return { message, paths };

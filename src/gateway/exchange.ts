@@ -8,11 +8,13 @@ import type { Cors } from '../plan/settings/cors.ts';
 import type { Principal } from '../plan/tokens/verification-result.ts';
 import type { VerificationClient } from '../plan/tokens/verifier.ts';
 import type { RawHeaders } from '../raw-headers.ts';
+import { rateLimitFields } from './rate-limits/rate-limit-fields.ts';
+import type { AppliedLimit, RateLimiter } from './rate-limits/rate-limiter.ts';
 import { type ForwardedInfo, readForwardedInfo } from './request/forwarded-info.ts';
 import type { RequestHead } from './request/request-head.ts';
 import type { RequestTarget } from './request/request-target.ts';
 import { withCorsHeaders } from './response/cors.ts';
-import { gatewayBusy, type Refusal } from './response/refusal.ts';
+import { gatewayBusy, type Refusal, type RefusalCode } from './response/refusal.ts';
 import type { BufferBudget } from './server/buffer-budget.ts';
 import type { ClientConnection } from './server/client-connection.ts';
 import type { EndReason, LongLivedExchanges } from './server/long-lived-exchanges.ts';
@@ -43,6 +45,7 @@ export interface ServerState {
   readonly upstreams: LiveUpstreams;
   readonly longLived: LongLivedExchanges;
   readonly bufferBudget: BufferBudget;
+  readonly rateLimiter: RateLimiter;
 }
 
 export interface ExchangeOptions {
@@ -53,6 +56,8 @@ export interface ExchangeOptions {
   readonly expectation?: Expectation | undefined;
   readonly handshake?: WebSocketHandshake;
 }
+
+const LIMIT_REFUSALS: ReadonlySet<RefusalCode> = new Set(['rate_limit_exceeded', 'rate_limit_unavailable']);
 
 /** One request and its response, end to end, with everything that its log line and metrics need. */
 export class Exchange {
@@ -82,8 +87,12 @@ export class Exchange {
   /** The validated body; `undefined` if the body is streamed. */
   body: Buffer | undefined;
   refusal: Refusal | undefined;
-  /** Violations on a route that only reports them. */
+  /** Refusals that a route or a rate limit only reports. */
   reportedRefusals: Refusal[] | undefined;
+  /** The rate limits that have counted the request. */
+  appliedLimits: AppliedLimit[] | undefined;
+  /** True once a byte of the request was sent to an upstream. */
+  wasSent = false;
   /** True once the connection is a tunnel. The exchange then ends with its socket, and has no response. */
   isTunnel = false;
   /** Cancels the current work. Called if the client disconnects before the response is complete. */
@@ -104,6 +113,8 @@ export class Exchange {
   #bufferedBytes = 0;
   #isLongLived = false;
   #isOver = false;
+  /** The number of `appliedLimits` that are settled. */
+  #settledLimits = 0;
 
   constructor({ server, connection, request, response, expectation, handshake }: ExchangeOptions) {
     const { plan } = server;
@@ -125,6 +136,11 @@ export class Exchange {
     this.#server = server;
   }
 
+  /** The address of the client, as a trusted proxy reports it; otherwise that of the connection. */
+  get clientAddress(): string {
+    return this.forwardedInfo?.client ?? this.connection.peer ?? '';
+  }
+
   /** Stores the head of the request, and begins or continues its trace. */
   setHead(head: RequestHead): void {
     this.head = head;
@@ -134,8 +150,10 @@ export class Exchange {
   /** Writes the head of the response. Closes the connection after the response while the server drains. */
   writeHead(status: number, reason: string, headers: RawHeaders): void {
     if (this.#server.isDraining) this.response.shouldKeepAlive = false;
+    this.settleRateLimits(status);
     const { cors, request } = this;
-    const responseHeaders = cors === undefined ? headers : withCorsHeaders(cors, request.headers.origin, headers);
+    const limited = this.plan.server.hasRateLimitHeaders ? [...headers, ...this.#rateLimitFields()] : headers;
+    const responseHeaders = cors === undefined ? limited : withCorsHeaders(cors, request.headers.origin, limited);
     this.response.writeHead(status, reason, responseHeaders as string[]);
     this.connection.trimSentBytes(this.response);
   }
@@ -152,9 +170,39 @@ export class Exchange {
   /** Stores a refusal for the log if the route has `validation: report`. Returns false otherwise. */
   tryReport(refusal: Refusal): boolean {
     if (this.route?.validation !== 'report') return false;
+    this.addReport(refusal);
+    return true;
+  }
+
+  /** Stores a refusal for the log. It is not sent. */
+  addReport(refusal: Refusal): void {
     this.reportedRefusals ??= [];
     this.reportedRefusals.push(refusal);
-    return true;
+  }
+
+  /**
+   * Takes the request back from the rate limits that count failures, unless it is one. A request that was sent, but has no response
+   * of the upstream to forward, remains counted: it may have been a guess. A request that a rate limit refuses is not counted at
+   * all, because the client could otherwise not succeed after the time in `Retry-After`.
+   *
+   * @param status of the response; `undefined` without one
+   */
+  settleRateLimits(status?: number): void {
+    const { appliedLimits } = this;
+    if (appliedLimits === undefined || appliedLimits.length === this.#settledLimits) return;
+    const unsettled = appliedLimits.slice(this.#settledLimits);
+    this.#settledLimits = appliedLimits.length;
+    this.#server.rateLimiter.settle(unsettled, ({ failures }) => {
+      if (this.wasSent && (status === undefined || this.refusal !== undefined)) return false;
+      if (this.refusal !== undefined && LIMIT_REFUSALS.has(this.refusal.code)) return true;
+      return failures !== undefined && (status === undefined || !failures.has(status));
+    });
+  }
+
+  #rateLimitFields(): string[] {
+    if (this.route?.rateLimits === undefined) return [];
+    const { match, authorize, validate } = this.route.rateLimits;
+    return rateLimitFields([...match, ...authorize, ...validate], this.appliedLimits ?? [], this.refusal !== undefined);
   }
 
   /** Sends `100 Continue` to a client that waits for it. Called when only the body can still cause a refusal. */
@@ -206,6 +254,7 @@ export class Exchange {
   /** Ends the exchange: cancels the work of an incomplete response and releases the buffered bytes. */
   end(): void {
     if (!this.response.writableFinished) this.onClientDisconnected?.();
+    this.settleRateLimits();
     this.#isOver = true;
     if (this.#bufferedBytes > 0) this.#server.bufferBudget.release(this.client, this.#bufferedBytes);
     this.#bufferedBytes = 0;

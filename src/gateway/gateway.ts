@@ -7,6 +7,8 @@ import type { Log } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { RequestAcceptor } from './accept-requests.ts';
 import type { ServerState } from './exchange.ts';
+import { RateLimiter } from './rate-limits/rate-limiter.ts';
+import type { StoreStatus } from './rate-limits/store-status.ts';
 import { BufferBudget } from './server/buffer-budget.ts';
 import { descriptorLimits } from './server/descriptor-limits.ts';
 import { activateServerSettings, createHttpServer, type HttpServer } from './server/http-server.ts';
@@ -44,6 +46,10 @@ export interface Gateway {
   readonly clients: ClientCounts;
   /** The memory of buffered bodies. */
   readonly bufferBudget: BufferBudget;
+  /** The counts of rate limits. */
+  readonly rateLimiter: Pick<RateLimiter, 'counts' | 'local'>;
+  /** The state of the stores of rate limits; empty before `listen`. */
+  readonly stores: readonly StoreStatus[];
   /** The number of subscribers. */
   readonly subscribers: number;
   /** Calls the subscriber with the record of each request that ends. Returns a function that unsubscribes. */
@@ -63,21 +69,20 @@ export interface Gateway {
   close(graceMs: number): Promise<void>;
 }
 
-/**
- * Creates the server of a plan.
- *
- * @param tracer records traces; the default only passes them on
- * @param resolver resolves the host names of upstreams; the default is the resolver of the process
- * @param descriptorLimit the file descriptor limit of the process
- */
-export function createGateway(
-  plan: Plan,
-  log: Log,
-  tracer: RequestTracer = passThroughTracer,
-  resolver: NameResolver = systemResolver,
-  descriptorLimit = Number.POSITIVE_INFINITY,
-): Gateway {
-  const gateway = new LiveGateway(plan, log, tracer, resolver, descriptorLimit);
+export interface GatewayOptions {
+  /** Records traces. By default they are only passed on. */
+  readonly tracer?: RequestTracer | undefined;
+  /** Resolves the host names of upstreams. By default the resolver of the process. */
+  readonly resolver?: NameResolver | undefined;
+  /** The file descriptor limit of the process. */
+  readonly descriptorLimit?: number | undefined;
+  /** Returns the milliseconds of the clock of rate limits, which never goes back. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** Creates the server of a plan. */
+export function createGateway(plan: Plan, log: Log, options: GatewayOptions = {}): Gateway {
+  const gateway = new LiveGateway(plan, log, options);
   gateway.start();
   return gateway;
 }
@@ -96,7 +101,9 @@ class LiveGateway implements Gateway {
   #stopClosingStalled = () => {};
   #stopLoggingDns = () => {};
 
-  constructor(plan: Plan, log: Log, tracer: RequestTracer, resolver: NameResolver, descriptorLimit: number) {
+  constructor(plan: Plan, log: Log, options: GatewayOptions) {
+    const { tracer = passThroughTracer, resolver = systemResolver } = options;
+    const { descriptorLimit = Number.POSITIVE_INFINITY, now = () => performance.now() } = options;
     this.resolver = resolver;
     this.#log = log;
     this.#descriptorLimit = descriptorLimit;
@@ -112,6 +119,7 @@ class LiveGateway implements Gateway {
       upstreams: new LiveUpstreams(log, resolver, budget),
       longLived: new LongLivedExchanges(),
       bufferBudget: new BufferBudget(plan.server.bufferLimitBytes),
+      rateLimiter: new RateLimiter(now),
     };
     this.#server = createHttpServer(plan.server, (request) => this.#acceptor.isHandshake(request));
     this.#acceptor = new RequestAcceptor(this.#server, this.#state, log);
@@ -124,6 +132,7 @@ class LiveGateway implements Gateway {
     this.#server.on('drop', () => this.#refused.add());
     this.#acceptor.start();
     this.#state.upstreams.activate(this.plan);
+    this.#state.rateLimiter.activate(this.plan.rateLimits);
     this.#limitConnections();
   }
 
@@ -137,6 +146,14 @@ class LiveGateway implements Gateway {
 
   get metrics() {
     return this.#state.recorder.metrics;
+  }
+
+  get rateLimiter() {
+    return this.#state.rateLimiter;
+  }
+
+  get stores() {
+    return this.#state.rateLimiter.stores;
   }
 
   get bufferBudget() {
@@ -162,8 +179,10 @@ class LiveGateway implements Gateway {
     return this.#state.recorder.subscribe(subscriber);
   }
 
-  listen(): Promise<AddressInfo> {
+  async listen(): Promise<AddressInfo> {
     const server = this.#server;
+    // The first requests would otherwise not count together with those of other gateways.
+    await this.#state.rateLimiter.connect(this.resolver, this.#log.logger);
     const { port, host } = this.plan.listen;
     return new Promise((resolve, reject) => {
       server.once('error', reject);
@@ -187,6 +206,7 @@ class LiveGateway implements Gateway {
     this.#limitConnections();
     this.bufferBudget.limitBytes = plan.server.bufferLimitBytes;
     this.#state.upstreams.activate(plan);
+    this.#state.rateLimiter.activate(plan.rateLimits);
     this.metrics.retain(new Set(plan.routes.map(({ id }) => id)), new Set(plan.upstreams.map(({ id }) => id)));
     const count = this.#state.longLived.revalidate(plan);
     const { graceMs } = plan.reload;
@@ -212,6 +232,7 @@ class LiveGateway implements Gateway {
     clearTimeout(timer);
     this.#stopClosingStalled();
     await this.#state.upstreams.close();
+    await this.#state.rateLimiter.close();
     this.#stopLoggingDns();
   }
 

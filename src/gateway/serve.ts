@@ -1,5 +1,6 @@
 import { HTTP_METHODS } from '../http-methods.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { RateLimitStage } from '../plan/rate-limits/rate-limit.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { Auth } from '../plan/tokens/auth.ts';
 import type { Exchange, RoutedExchange, ServerState } from './exchange.ts';
@@ -43,6 +44,8 @@ export async function serve(exchange: Exchange, server: ServerState): Promise<vo
     const route = findRoute(plan, request.method ?? '', target.path);
     exchange.route = route;
     if (handshake !== undefined) checkWebSocketOrigin(exchange, route);
+    const countedAtMatch = applyRateLimits('match', exchange as RoutedExchange, server);
+    if (countedAtMatch !== undefined) await countedAtMatch;
     if (route.access === 'protected') {
       const auth = requireAuth(route);
       const authenticated = authenticate(auth, head, exchange);
@@ -51,6 +54,8 @@ export async function serve(exchange: Exchange, server: ServerState): Promise<vo
       exchange.principal = principal;
       authorize(auth, principal);
     }
+    const countedByCaller = applyRateLimits('authorize', exchange as RoutedExchange, server);
+    if (countedByCaller !== undefined) await countedByCaller;
     if (route.parameters !== undefined) {
       const { path, query } = target;
       const result = route.parameters.validateWithinBudget(path, query, request.rawHeaders, exchange.client);
@@ -58,11 +63,36 @@ export async function serve(exchange: Exchange, server: ServerState): Promise<vo
       if (errors.length > 0) exchange.refuseOrReport(new Refusal('parameter_invalid', { errors }));
     }
     if (route.body !== undefined) exchange.body = await readBody(exchange, head, route.body);
+    const countedByBody = applyRateLimits('validate', exchange as RoutedExchange, server);
+    if (countedByBody !== undefined) await countedByBody;
     // The client may have left while its token was verified or its body read.
     if (response.destroyed) return;
     await forward(exchange as RoutedExchange, server);
   } catch (error) {
-    fail(exchange, error);
+    fail(exchange, wouldShowLimit(exchange, error) ? await readBodyBefore(exchange, error) : error);
+  } finally {
+    // A store may have counted the request after the client had left, and so after the end of the exchange.
+    if (response.destroyed) exchange.settleRateLimits();
+  }
+}
+
+/**
+ * True for the refusal of a rate limit before the body was read, on a route that also limits by the body. The gateway would close
+ * the connection because of the unread body, so the client would see which limit it was.
+ */
+function wouldShowLimit({ route, body }: Exchange, error: unknown): boolean {
+  const isExceeded = error instanceof Refusal && error.code === 'rate_limit_exceeded';
+  return isExceeded && body === undefined && (route?.rateLimits?.validate.length ?? 0) > 0;
+}
+
+/** Reads the body. Returns the error, or that of the body, which does not depend on the limits. */
+async function readBodyBefore(exchange: Exchange, error: unknown): Promise<unknown> {
+  const { head, route } = exchange;
+  try {
+    if (head !== undefined && route?.body !== undefined) await readBody(exchange, head, route.body);
+    return error;
+  } catch (bodyError) {
+    return bodyError;
   }
 }
 
@@ -104,6 +134,16 @@ function requireAuth({ auth }: Route): Auth {
   // The compiler rejects such a route. If one exists all the same, refuse its requests.
   if (auth === undefined) throw new Refusal('internal_error', { reason: 'auth_missing' });
   return auth;
+}
+
+/** Applies the rate limits of a step. Returns a promise only if a store has to be asked. */
+function applyRateLimits(
+  stage: RateLimitStage,
+  exchange: RoutedExchange,
+  { rateLimiter }: ServerState,
+): void | Promise<void> {
+  const limits = exchange.route.rateLimits?.[stage];
+  return limits === undefined || limits.length === 0 ? undefined : rateLimiter.apply(limits, exchange);
 }
 
 /** Forwards the request and sends the response to the client. A login response is verified before the client receives it. */

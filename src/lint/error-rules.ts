@@ -5,6 +5,7 @@ const MANIFEST = { ...ERROR, category: 'manifest' } as const;
 const ROUTES = { ...ERROR, category: 'routes' } as const;
 const AUTH = { ...ERROR, category: 'auth' } as const;
 const VALIDATION = { ...ERROR, category: 'validation' } as const;
+const LIMITS = { ...ERROR, category: 'limits' } as const;
 const OPERATIONS = { ...ERROR, category: 'operations' } as const;
 const UPSTREAMS = { ...ERROR, category: 'upstreams' } as const;
 
@@ -146,6 +147,37 @@ export const ERROR_RULES: readonly Rule[] = [
     ...VALIDATION,
     id: 'body-schema',
     rationale: 'A schema that does not compile, checks nothing or never finishes offers no protection.',
+  },
+  {
+    ...LIMITS,
+    id: 'rate-limit',
+    rationale: 'A duration that is too long, or a key that has no effect, is a mistake.',
+  },
+  {
+    ...LIMITS,
+    id: 'rate-limit-unknown',
+    rationale: 'The route would not be limited, although its author intended it.',
+  },
+  {
+    ...LIMITS,
+    id: 'rate-limit-key',
+    rationale: 'The gateway could not count requests by a value that they never have, or that has two meanings.',
+  },
+  {
+    ...LIMITS,
+    id: 'rate-limit-missing',
+    rationale: 'The manifest decides about requests that lack the key: a client could leave it out to avoid the limit.',
+  },
+  { ...LIMITS, id: 'store-unknown', rationale: 'The limit would be counted by each gateway alone.' },
+  {
+    ...LIMITS,
+    id: 'store-redis',
+    rationale: 'The gateway could not connect, or would connect to another server than its author intended.',
+  },
+  {
+    ...LIMITS,
+    id: 'store-secret',
+    rationale: 'With a short secret, anyone who can read the store can find out the addresses and accounts in it.',
   },
   {
     ...UPSTREAMS,

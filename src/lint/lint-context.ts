@@ -26,6 +26,8 @@ export interface LintContext extends ValidManifest {
   /** Finds the routes that overlap with a route. Sets have the indexes of `routes`. */
   readonly routeIndex: RouteIndex<LintRoute>;
   readonly witnessSearch: WitnessSearch;
+  /** The date, such as `2027-01-31`. */
+  readonly today: string;
 }
 
 /** A route as written and as compiled. */
@@ -35,7 +37,7 @@ export interface LintRoute extends PatternRoute {
   readonly entry: RouteEntry;
 }
 
-export function createLintContext(valid: ValidManifest): LintContext {
+export function createLintContext(valid: ValidManifest, today: string): LintContext {
   const { manifest, plan } = valid;
   const routes = plan.routes.map((route, index) => ({
     path: ['routes', index],
@@ -50,5 +52,6 @@ export function createLintContext(valid: ValidManifest): LintContext {
     schemas: schemaNodes(manifest),
     routeIndex,
     witnessSearch: new WitnessSearch(routeIndex, plan.router),
+    today,
   };
 }

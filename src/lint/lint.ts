@@ -17,19 +17,24 @@ export interface LintOptions {
   readonly preset?: Preset | undefined;
   /** Findings of the online checks. The settings and directives of the manifest apply to them too. */
   readonly extraFindings?: readonly Finding[];
+  /** The date for rules about dates; by default the current one in UTC. */
+  readonly today?: string;
 }
 
 /**
  * Returns the problems of a manifest in text order: its errors or, if it has none, the findings of the rules.
- * Deterministic; uses no network.
+ * Deterministic for a date; uses no network.
  */
-export function lint(input: LintInput, { preset, extraFindings = [] }: LintOptions = {}): Problem[] {
+export function lint(
+  input: LintInput,
+  { preset, extraFindings = [], today = currentDate() }: LintOptions = {},
+): Problem[] {
   const { document, findings } = input;
   if (input.plan === undefined) return toProblems(findings, document);
   const { lint: settings } = input.manifest;
   const severityOf = (rule: Rule) => effectiveSeverity({ ...settings, preset: preset ?? settings.preset }, rule);
   const severities = new Map(RULES.map((rule) => [rule.id, severityOf(rule)]));
-  const context = createLintContext(input);
+  const context = createLintContext(input, today);
   const ruleFindings = RULES.flatMap((rule) => (severities.get(rule.id) === 'off' ? [] : runRule(rule, context)));
   const parsed = readDirectives(document, RULES);
   const { remaining, unused } = applyDirectives([...ruleFindings, ...extraFindings], parsed.directives, input);
@@ -40,6 +45,10 @@ export function lint(input: LintInput, { preset, extraFindings = [] }: LintOptio
     return severity === undefined || severity === 'off' ? [] : [{ ...finding, severity }];
   });
   return toProblems([...findings, ...active], document);
+}
+
+function currentDate(): string {
+  return new Date().toISOString().slice(0, 10);
 }
 
 type LintSettings = Manifest['lint'];

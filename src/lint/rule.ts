@@ -12,6 +12,7 @@ export const CATEGORIES = {
   routes: 'Routes',
   auth: 'Authentication',
   validation: 'Validation',
+  limits: 'Rate limits',
   upstreams: 'Upstreams',
   operations: 'Operations',
   secrets: 'Secrets',

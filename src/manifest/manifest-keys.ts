@@ -1,7 +1,7 @@
 import { keys } from './validate.generated.ts';
 
 /** The top-level keys that included files may have. Their members are merged, and checked and compiled one by one. */
-export const MERGED_KEYS = ['upstreams', 'schemas', 'routes'] as const;
+export const MERGED_KEYS = ['upstreams', 'schemas', 'rateLimits', 'routes'] as const;
 
 /** Returns true for a top-level key of the schema. */
 export function isManifestKey(key: string): boolean {

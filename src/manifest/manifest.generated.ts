@@ -37,7 +37,19 @@ export type Method = ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OP
  * The name of a header, in any letter case.
  */
 export type HeaderName = string
+/**
+ * The URL of a Redis server: `redis://` or, with TLS, `rediss://`, with an optional user, password and database number.
+ */
+export type RedisUrl = string
+/**
+ * `client` is the address of the client, and of IPv6 its /64 network; `subject` is the caller, by the claim `sub`; `route` is the route.
+ */
+export type RateLimitKeyName = ("client" | "subject" | "route")
 export type JsonSchema = boolean | Readonly<Record<string, unknown>>
+/**
+ * Lower-case words joined by hyphens.
+ */
+export type Name = string
 /**
  * A location in a JSON value: a JSON Pointer (RFC 6901).
  */
@@ -79,6 +91,18 @@ auth?: Auth
 cors?: Cors
 log: Log
 tracing: Tracing
+/**
+ * Redis servers that several gateways share for rate limits, by name. Without a store, each gateway counts by itself.
+ */
+stores: {
+[k: string]: Store
+}
+/**
+ * Rate limits, by the names that routes use. All routes with the same limit share its counters.
+ */
+rateLimits: {
+[k: string]: RateLimit
+}
 /**
  * JSON Schemas (2020-12) for bodies and parameters, by name. Refer to one as `#/schemas/Name`.
  */
@@ -190,6 +214,10 @@ requestsPerConnection: number
  */
 bufferedBodies: string
 }
+/**
+ * `draft-11` adds the `RateLimit` and `RateLimit-Policy` fields of the IETF draft to responses of routes with a limit of `count: requests`.
+ */
+rateLimitHeaders: ("off" | "draft-11")
 /**
  * The shutdown after SIGTERM. See docs/operations.md.
  */
@@ -613,6 +641,139 @@ export interface Tracing {
 sample: number
 }
 /**
+ * A Redis server, a group of Redis servers behind Sentinel, or a Redis Cluster.
+ */
+export interface Store {
+/**
+ * The URL of a server, or a map for Sentinel, Cluster, an ACL user or TLS files.
+ */
+redis: (RedisUrl | Redis)
+/**
+ * The key of the HMAC-SHA256 that replaces e-mail addresses, client addresses and other values before they leave the gateway. It must come from the environment and have at least 16 characters. All gateways of a store need the same secret.
+ */
+secret: string
+/**
+ * The time limit of one decision. After repeated failures the gateway does not ask the store until it responds again.
+ */
+timeout: string
+/**
+ * The behaviour while the store does not respond: `local` counts in this gateway alone; `refuse` refuses requests with 503.
+ */
+onFailure: ("local" | "refuse")
+}
+/**
+ * The addresses and the credentials of Redis. Write exactly one of `url`, `sentinels` and `cluster`.
+ */
+export interface Redis {
+/**
+ * The URL of a Redis server: `redis://` or, with TLS, `rediss://`, with an optional user, password and database number.
+ */
+url?: string
+/**
+ * The URLs of the Sentinel servers, which name the current primary.
+ * 
+ * @minItems 1
+ * @maxItems 32
+ */
+sentinels?: RedisUrl[]
+/**
+ * The name of the primary, as the Sentinel servers know it.
+ */
+name?: string
+/**
+ * The URLs of some nodes of a Redis Cluster.
+ * 
+ * @minItems 1
+ * @maxItems 32
+ */
+cluster?: RedisUrl[]
+/**
+ * The ACL user of the Redis servers. By default the user of the URL. Sentinel servers get the user and the password of their own URL.
+ */
+username?: string
+/**
+ * The password. It must come from the environment.
+ */
+password?: string
+/**
+ * The certificate authorities of `rediss:` servers: a PEM file, relative to the manifest. By default those of Node.
+ */
+ca?: string
+}
+/**
+ * A rate limit: which requests are counted together, and how many of them are allowed. A request over the limit gets 429.
+ */
+export interface RateLimit {
+/**
+ * The value that identifies who or what is counted. Requests with the same value share one counter. A list combines several values.
+ */
+key: (RateLimitKeyName | RateLimitKeyPart | (RateLimitKeyName | RateLimitKeyPart)[])
+/**
+ * The behaviour if a request has no such body member, claim or header: `refuse` it with 400, or `skip` this limit. Required for such keys.
+ */
+missing?: ("refuse" | "skip")
+/**
+ * The rate: with `5 per 15m`, 5 requests may come at once, and then one more every 3 minutes (15 minutes divided by 5).
+ */
+allow: string
+/**
+ * The number of requests that may come at once after a pause. By default the number in `allow`.
+ */
+burst?: number
+/**
+ * `requests` counts every request. `failures` counts a request before it is forwarded, and takes it back if the response is no failure.
+ */
+count: ("requests" | "failures")
+/**
+ * The response statuses that are failures, with `count: failures`. By default 401, 403 and 422.
+ * 
+ * @minItems 1
+ */
+failures?: number[]
+/**
+ * Lower-case words joined by hyphens.
+ */
+store?: string
+/**
+ * `report` counts requests and records those over the limit in the log and the metrics, but does not refuse them.
+ */
+mode: ("enforce" | "report")
+/**
+ * The day until which `mode: report` is intended. After it, `lint` warns.
+ */
+reportUntil?: string
+}
+/**
+ * A value of the request. Write exactly one of `body`, `claim`, `header` and `client`.
+ */
+export interface RateLimitKeyPart {
+/**
+ * The location of a text, number or boolean in the JSON body.
+ */
+body?: string
+/**
+ * The location of a text, number or boolean in the claims of the token.
+ */
+claim?: string
+/**
+ * The name of a header, in any letter case.
+ */
+header?: string
+/**
+ * The address of the client, with another prefix length for IPv6.
+ */
+client?: {
+/**
+ * The bits of an IPv6 address that identify a client.
+ */
+ipv6Prefix: number
+}
+/**
+ * `case` counts spellings together that differ only in letter case, Unicode compatibility forms, or spaces at the ends.
+ */
+fold?: "case"
+}
+/**
  * Settings of `signing-gateway lint`. They do not affect requests.
  */
 export interface Lint {
@@ -680,6 +841,13 @@ responseHeaders?: HeaderRules
  * @minItems 1
  */
 roles?: string[]
+/**
+ * The rate limits of this route, by their names in `rateLimits`. A request must be within all of them.
+ * 
+ * @minItems 1
+ * @maxItems 16
+ */
+rateLimits?: Name[]
 /**
  * `true` allows WebSocket handshakes (RFC 6455) on this route, with the same path, token and role checks as for other requests. A map with `origins` also restricts the web origins. By default an upgrade is handled as a plain request.
  */

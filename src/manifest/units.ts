@@ -49,3 +49,9 @@ function parseQuantity(text: string, units: Readonly<Record<string, number>>): n
   if (number === undefined || factor === undefined) throw new TypeError(`"${text}" is not a duration or a size`);
   return Number(number) * factor;
 }
+
+/** Returns the number and the duration of a rate such as `5 per 15m`, which the schema has validated. */
+export function parseRate(text: string): { readonly requests: number; readonly periodMs: number } {
+  const [requests = '', period = ''] = text.split(' per ');
+  return { requests: Number(requests), periodMs: durationMs(period) };
+}

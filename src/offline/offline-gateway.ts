@@ -1,7 +1,8 @@
-import { createGateway } from '../gateway/gateway.ts';
+import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import type { RequestRecord } from '../gateway/telemetry/request-record.ts';
 import { createNullLog } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { RateLimit, RouteRateLimits } from '../plan/rate-limits/rate-limit.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { Router } from '../plan/routing/router.ts';
 import type { Upstream } from '../plan/settings/upstream-definition.ts';
@@ -27,13 +28,26 @@ export interface OfflineOutcome {
 }
 
 /** Serves one request at a time. @param upstreamResponse the response of the upstream; default: 200 without a body */
-export type OfflineGateway = (request: OfflineRequest, upstreamResponse?: StubResponse) => Promise<OfflineOutcome>;
+export type OfflineGateway = (
+  request: OfflineRequest,
+  upstreamResponse?: StubResponse,
+  repetition?: Repetition,
+) => Promise<OfflineOutcome>;
 
+/** Sends a request several times, so that rate limits refuse it. The outcome is that of the last time. */
+export interface Repetition {
+  readonly times: number;
+  /** The time that passes before the last request, by the clock of the rate limits. */
+  readonly waitMs: number;
+}
+
+const ONCE: Repetition = { times: 1, waitMs: 0 };
 const OK_RESPONSE: StubResponse = { status: 200, headers: [], body: Buffer.alloc(0) };
 
 /**
  * Runs the gateway of a plan without a network: the same server, parser, steps and HTTP client, between an in-memory
- * client and upstream. Each request has its own gateway, so no request affects the next one.
+ * client and upstream. Each call has its own gateway, so that no call affects the next one. No time passes for rate limits,
+ * except between the requests of a repetition.
  *
  * @param tokens replaces the verifier of the plan
  */
@@ -43,19 +57,32 @@ export function createOfflineGateway(plan: Plan, tokens: StubVerifier): OfflineG
   const routedPlan = { ...plan, router: withListener(plan.router, (path) => void routedPaths.add(path)) };
   const offlinePlan = offlinePlanOf(routedPlan, tokens, (origin) => upstream.connect(origin));
   const log = createNullLog();
-  return async (request, upstreamResponse = OK_RESPONSE) => {
-    upstream = createRecordingUpstream(upstreamResponse);
+  return async (request, upstreamResponse = OK_RESPONSE, { times, waitMs } = ONCE) => {
     routedPaths = new Set();
-    const { promise: recorded, resolve } = Promise.withResolvers<RequestRecord>();
-    const gateway = createGateway(offlinePlan, log);
-    gateway.subscribe(resolve);
-    const [client, server] = MemorySocket.pair(plan.server.tls !== undefined);
-    gateway.acceptConnection(server);
-    const response = await sendOverSocket(client, request);
-    const record = await recorded;
-    await gateway.close(0);
-    return { record, response, upstreamRequest: upstream.requests[0], principals: tokens.takeVerified(), routedPaths };
+    let now = 0;
+    const gateway = createGateway(offlinePlan, log, { now: () => now });
+    for (let count = 1; ; count += 1) {
+      if (count === times) now += waitMs;
+      upstream = createRecordingUpstream(upstreamResponse);
+      const { record, response } = await sendRequest(gateway, request);
+      const principals = tokens.takeVerified();
+      if (count < times) continue;
+      await gateway.close(0);
+      return { record, response, upstreamRequest: upstream.requests[0], principals, routedPaths };
+    }
   };
+}
+
+/** Sends a request over a new connection, and waits until the gateway has recorded it. */
+async function sendRequest(gateway: Gateway, request: OfflineRequest) {
+  const { promise: recorded, resolve } = Promise.withResolvers<RequestRecord>();
+  const unsubscribe = gateway.subscribe(resolve);
+  const [client, server] = MemorySocket.pair(gateway.plan.server.tls !== undefined);
+  gateway.acceptConnection(server);
+  const response = await sendOverSocket(client, request);
+  const record = await recorded;
+  unsubscribe();
+  return { record, response };
 }
 
 /** Returns the router. It calls the listener with each path that it receives. */
@@ -73,7 +100,7 @@ function withListener(router: Router, onPath: (path: string) => void): Router {
   };
 }
 
-/** Returns the plan without anything that needs a network or a timer: no health checks, breaker or time limits. */
+/** Returns the plan without anything that needs a network or a timer: no stores, health checks, breaker or time limits. */
 function offlinePlanOf(plan: Plan, verifier: StubVerifier, connect: NonNullable<Upstream['connect']>): Plan {
   const upstreams = new Map(
     plan.upstreams.map((upstream) => [upstream, { ...upstream, ...OFFLINE_UPSTREAM_SETTINGS, connect }]),
@@ -81,7 +108,8 @@ function offlinePlanOf(plan: Plan, verifier: StubVerifier, connect: NonNullable<
   const authOf = (auth: Auth | undefined) => auth && { ...auth, verifier };
   const offlineRoute = (route: Route): Route => {
     const upstream = upstreams.get(route.upstream) ?? route.upstream;
-    return { ...route, auth: authOf(route.auth), upstream, timeoutMs: undefined };
+    const rateLimits = route.rateLimits && offlineRateLimits(route.rateLimits);
+    return { ...route, auth: authOf(route.auth), upstream, rateLimits, timeoutMs: undefined };
   };
   const match = (method: string, path: string) => {
     const route = plan.router.match(method, path);
@@ -89,7 +117,20 @@ function offlinePlanOf(plan: Plan, verifier: StubVerifier, connect: NonNullable<
   };
   // Only the matched route is replaced: another router of all routes would cost more than the request.
   const router = { ...plan.router, match };
-  return { ...plan, upstreams: [...upstreams.values()], router, auth: authOf(plan.auth) };
+  const rateLimits = plan.rateLimits.map(withoutStore);
+  return { ...plan, upstreams: [...upstreams.values()], router, rateLimits, auth: authOf(plan.auth) };
+}
+
+function offlineRateLimits({ match, authorize, validate }: RouteRateLimits): RouteRateLimits {
+  return {
+    match: match.map(withoutStore),
+    authorize: authorize.map(withoutStore),
+    validate: validate.map(withoutStore),
+  };
+}
+
+function withoutStore(limit: RateLimit): RateLimit {
+  return limit.store === undefined ? limit : { ...limit, store: undefined };
 }
 
 const OFFLINE_UPSTREAM_SETTINGS = {

@@ -112,6 +112,7 @@ function responsesOf(route: Route): object {
     status,
     {
       description: codes.map((code) => `${code}: ${REFUSALS[code].detail}`).join('; '),
+      ...(codes.includes('rate_limit_exceeded') ? { headers: { 'Retry-After': RETRY_AFTER } } : {}),
       content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Refusal' } } },
     },
   ]);
@@ -120,6 +121,13 @@ function responsesOf(route: Route): object {
     default: { description: `the response of the upstream "${route.upstream.id}"` },
   };
 }
+
+/** The header of every refusal by a rate limit (RFC 9110 section 10.2.3). */
+const RETRY_AFTER = {
+  description: 'Seconds to wait before another request.',
+  required: true,
+  schema: { type: 'integer', minimum: 1 },
+};
 
 export const REFUSAL_SCHEMA = {
   type: 'object',

@@ -1,4 +1,5 @@
 import type { Plan } from './plan.ts';
+import type { RateLimit } from './rate-limits/rate-limit.ts';
 import { pairRoutesSliced } from './route-pairing.ts';
 import {
   becameProtected,
@@ -22,6 +23,9 @@ export interface PlanChanges extends RouteChanges {
   /** Upstreams that are new or have a different definition. */
   readonly upstreams: readonly string[];
   readonly upstreamsRemoved: readonly string[];
+  /** Rate limits that are new or have a different definition or store. */
+  readonly rateLimits: readonly string[];
+  readonly rateLimitsRemoved: readonly string[];
   /** Keys of `server` whose value, or whose file's content, differs. */
   readonly server: readonly string[];
   /** Changed rules: token verification, the role rule, CORS. */
@@ -51,10 +55,25 @@ export function* comparePlansSliced(old: Plan, next: Plan): SlicedWork<PlanChang
     nowProtected: newRouteIds(next, pairs.filter(becameProtected)),
     upstreams: idsOf(next.upstreams.filter(({ key }) => !upstreams.has(key))),
     upstreamsRemoved: idsOf(old.upstreams.filter(({ id }) => !upstreamIds.has(id))),
+    ...changedLimits(old, next),
     server: serverKeys.filter((key) => old.server.keys[key] !== next.server.keys[key]),
     rules: changedRules(old, next),
     needsRestart: settingsNeedingRestart(old, next),
   };
+}
+
+function changedLimits(old: Plan, next: Plan): Pick<PlanChanges, 'rateLimits' | 'rateLimitsRemoved'> {
+  const definitions = new Set(old.rateLimits.map(limitDefinition));
+  const ids = new Set(idsOf(next.rateLimits));
+  return {
+    rateLimits: idsOf(next.rateLimits.filter((limit) => !definitions.has(limitDefinition(limit)))),
+    rateLimitsRemoved: idsOf(old.rateLimits).filter((id) => !ids.has(id)),
+  };
+}
+
+/** Returns a text that is equal for limits that count and refuse alike. */
+function limitDefinition({ failures, store, ...limit }: RateLimit): string {
+  return JSON.stringify({ ...limit, failures: failures && [...failures].sort(), store: store?.key });
 }
 
 function* pairingSideOf(plan: Plan): SlicedWork<PairingSide<PatternRoute>> {
@@ -89,6 +108,8 @@ export function summarizeChanges(changes: PlanChanges): string {
     ...(changes.nowProtected.length > 0 ? [`${changes.nowProtected.length} now protected`] : []),
     formatCount(changes.upstreams, 'upstream', 'new or changed'),
     formatCount(changes.upstreamsRemoved, 'upstream', 'removed'),
+    formatCount(changes.rateLimits, 'rate limit', 'new or changed'),
+    formatCount(changes.rateLimitsRemoved, 'rate limit', 'removed'),
     ...[...changes.rules, ...changes.server.map((key) => `server.${key}`)].map((key) => `${key} changed`),
   ];
   return counts.filter((part) => part !== '').join(', ') || 'no effective changes';

@@ -4,6 +4,8 @@ import { errorAtKey, type Finding } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 import { findBodiesOverBudget } from './body/buffer-budget.ts';
 import type { Plan } from './plan.ts';
+import { compileRateLimits } from './rate-limits/compile-rate-limits.ts';
+import { compileStores } from './rate-limits/compile-stores.ts';
 import { checkInvalidRoute, compileRoutes, type ParsedRoute, parseRoute } from './route.ts';
 import { createRouterSliced } from './routing/router.ts';
 import { createManifestNameCheck } from './schema/manifest-names.ts';
@@ -43,6 +45,10 @@ export function* compilePlan(
   const tokens = { readFile, upstreams, secrets, findings };
   const auth = authEntry && compileAuth(authEntry, tokens, options.previous?.auth?.verifier);
   const cors = invalidParts.has('cors') ? undefined : manifest.cors && compileCors(manifest.cors, findings);
+  const stores = invalidParts.has('stores')
+    ? undefined
+    : compileStores(manifest.stores, { readFile, secrets, findings });
+  const rateLimits = compileRateLimits(manifest.rateLimits, invalidParts, stores, findings);
   const hasSchemas = !invalidParts.has('') && !invalidParts.has('schemas');
   const schemas = hasSchemas
     ? yield* createSchemaCompiler(manifest, readFile, secrets, findings, options.previous?.compilations)
@@ -70,6 +76,7 @@ export function* compilePlan(
     parsedRoutes,
     {
       upstreams,
+      rateLimits,
       schemas,
       auth,
       authEntry,
@@ -89,6 +96,7 @@ export function* compilePlan(
     upstreams: [...upstreams.values()].filter((upstream) => upstream !== undefined),
     routes,
     router: yield* createRouterSliced(routes),
+    rateLimits: [...rateLimits.values()].filter((limit) => limit !== undefined),
     reload,
     auth,
     sample2xx: invalidParts.has('log') ? 1 : manifest.log.sample2xx,

@@ -1,3 +1,4 @@
+import type { RateLimit } from './rate-limits/rate-limit.ts';
 import type { Route } from './route-definition.ts';
 import type { Router } from './routing/router.ts';
 import type { SchemaCompilations } from './schema/value-validator.ts';
@@ -20,6 +21,8 @@ export interface Plan {
   /** In the manifest's order. */
   readonly routes: readonly Route[];
   readonly router: Router;
+  /** In the manifest's order. */
+  readonly rateLimits: readonly RateLimit[];
   readonly reload: ReloadSettings;
   /** Present if the manifest has `auth`, which protected routes and login gates need. */
   readonly auth: Auth | undefined;

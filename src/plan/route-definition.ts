@@ -1,5 +1,6 @@
 import type { BodyRule } from './body/body.ts';
 import type { ParameterRules } from './body/parameters.ts';
+import type { RouteRateLimits } from './rate-limits/rate-limit.ts';
 import type { HeaderRules } from './settings/header-rules.ts';
 import type { Upstream } from './settings/upstream-definition.ts';
 import type { Auth } from './tokens/auth.ts';
@@ -18,6 +19,7 @@ export interface Route {
   /** Verifies callers, and the tokens in login responses; present if the route is protected or has a login gate. */
   readonly auth: Auth | undefined;
   readonly upstream: Upstream;
+  readonly rateLimits: RouteRateLimits | undefined;
   /** From the start of forwarding to the last byte of the response; `undefined`: the upstream's timeout. */
   readonly timeoutMs: number | undefined;
   /** True if the path may contain encoded slashes. */

@@ -4,6 +4,8 @@ import { timerMs } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding, type Fix } from '../problem/finding.ts';
 import { compileBody } from './body/body.ts';
 import { compileParameters } from './body/parameters.ts';
+import type { RateLimits } from './rate-limits/compile-rate-limits.ts';
+import { compileRouteRateLimits } from './rate-limits/route-rate-limits.ts';
 import type { Route } from './route-definition.ts';
 import { fixPath } from './routing/fix-path.ts';
 import { type Pattern, PatternError, parsePattern, patternKey } from './routing/pattern.ts';
@@ -28,6 +30,7 @@ export interface ParsedRoute {
 
 export interface RouteContext extends RouteAuthContext {
   readonly upstreams: Upstreams;
+  readonly rateLimits: RateLimits;
   /** The origins of `cors`. */
   readonly origins: readonly string[];
   /** `undefined` if the manifest's `schemas` are invalid. */
@@ -96,6 +99,7 @@ function compileRoute(
   const parameters = pattern && compileParameters(entry, pattern, path, schemas, findings);
   const body = compileBody(entry, methods, path, context, findings);
   const auth = compileRouteAuth(entry, index, context, findings);
+  const rateLimits = compileRouteRateLimits(entry, path, context.rateLimits, findings);
   const login = compileLogin(entry, index, context.authEntry, findings);
   const forwarding = {
     timeoutMs: entry.timeout === undefined ? undefined : timerMs(entry.timeout),
@@ -116,6 +120,7 @@ function compileRoute(
       access,
       auth,
       upstream,
+      rateLimits,
       ...forwarding,
       websocket: entry.websocket !== false,
       allowsOrigin: compileWebSocketOrigins(entry, path, context.origins, findings),

@@ -53,6 +53,8 @@ export function reportChanges(changes: PlanChanges, limit = Number.POSITIVE_INFI
     now_protected: names(changes.nowProtected),
     upstreams: names(changes.upstreams),
     upstreams_removed: names(changes.upstreamsRemoved),
+    rate_limits: names(changes.rateLimits),
+    rate_limits_removed: names(changes.rateLimitsRemoved),
     server: names(changes.server),
     rules: names(changes.rules),
     needs_restart: names(changes.needsRestart),

@@ -4,6 +4,7 @@ import type { PlannedManifest } from '../load.ts';
 import type { Manifest, RouteEntry } from '../manifest/manifest.generated.ts';
 import { rolesOf } from '../offline/claims.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { RouteRateLimits } from '../plan/rate-limits/rate-limit.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { TestResult } from './run-test-file.ts';
 import { type ValidatedManifest, validatedValues } from './validated-values.ts';
@@ -72,11 +73,20 @@ function coveredBy(
   return [...keys, ...roles.map((name) => keyOf('role', route, name))];
 }
 
-/** Returns the refusals that the cases should cause. Without its own list of origins a route has no origin rule to test. */
+/**
+ * Returns the refusals that the cases should cause. Without its own list of origins a route has no origin rule to test, and
+ * the schema of a body usually requires the member that a rate limit counts by.
+ */
 function testableRefusals(route: Route, entry: RouteEntry | undefined): RefusalCode[] {
   const hasOriginList = typeof entry?.websocket === 'object';
-  return ruleRefusals(route).filter((code) => code !== 'origin_not_allowed' || hasOriginList);
+  const { match, authorize } = route.rateLimits ?? NO_LIMITS;
+  const canLackKey = [...match, ...authorize].some(({ missing, mode }) => missing === 'refuse' && mode === 'enforce');
+  const isTestable = (code: RefusalCode) =>
+    (code !== 'origin_not_allowed' || hasOriginList) && (code !== 'rate_limit_key_missing' || canLackKey);
+  return ruleRefusals(route).filter(isTestable);
 }
+
+const NO_LIMITS: Pick<RouteRateLimits, 'match' | 'authorize'> = { match: [], authorize: [] };
 
 function keyOf(kind: CoverageUnit['kind'], route: string | undefined, name: string): string {
   return JSON.stringify([kind, route, name]);

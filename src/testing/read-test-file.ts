@@ -26,7 +26,12 @@ export function readTestFile(source: Source): { testFile?: CheckedTestFile; prob
   });
   // The other checks require a file that matches the schema.
   const all =
-    findings.length > 0 ? findings : testFile.cases.flatMap(({ request }, index) => findExclusiveKeys(request, index));
+    findings.length > 0
+      ? findings
+      : testFile.cases.flatMap(({ request }, index) => [
+          ...findExclusiveKeys(request, index),
+          ...findUselessWait(request, index),
+        ]);
   const problems = toProblems(all, document);
   return hasErrors(problems) ? { problems } : { testFile: { testFile, document }, problems };
 }
@@ -60,4 +65,10 @@ function findExclusiveKeys(request: TestFile['cases'][number]['request'], index:
       return errorAtKey(['cases', index, 'request', other], 'case-conflict', message);
     },
   );
+}
+
+function findUselessWait({ times, wait }: TestFile['cases'][number]['request'], index: number): Finding[] {
+  if (wait === undefined || times > 1) return [];
+  const message = '"wait" has no effect without an earlier request; add "times" with at least 2, or remove "wait"';
+  return [errorAtKey(['cases', index, 'request', 'wait'], 'case-conflict', message)];
 }

@@ -1,3 +1,5 @@
+import { durationMs } from '../manifest/units.ts';
+import type { Repetition } from '../offline/offline-gateway.ts';
 import type { StubResponse } from '../offline/recording-upstream.ts';
 import { headerValue, type OfflineRequest } from '../offline/request-bytes.ts';
 import type { CaseHeaders, CaseResponse, TestCase } from './test-file.generated.ts';
@@ -37,6 +39,10 @@ export function requestOf({ method, url: target, testCase }: TestRequest): Offli
   const headers = flattenHeaders(testCase.request.headers);
   if (bodyBytes !== undefined) return { method, target, headers, body: Buffer.alloc(bodyBytes, ' ') };
   return { method, target, ...withBody(headers, body) };
+}
+
+export function repetitionOf({ times, wait }: TestCase['request']): Repetition {
+  return { times, waitMs: wait === undefined ? 0 : durationMs(wait) };
 }
 
 export function stubResponseOf(response: CaseResponse | undefined): StubResponse | undefined {

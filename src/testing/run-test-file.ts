@@ -4,7 +4,7 @@ import { createOfflineGateway, type OfflineOutcome } from '../offline/offline-ga
 import { redactedUrl } from '../offline/redacted-url.ts';
 import { type CallerClaims, type StubToken, StubVerifier } from '../offline/stub-verifier.ts';
 import { compareOutcome, type Mismatch } from './compare.ts';
-import { requestOf, stubResponseOf, type TestRequest, testRequestsOf } from './requests.ts';
+import { repetitionOf, requestOf, stubResponseOf, type TestRequest, testRequestsOf } from './requests.ts';
 import type { TestFile, TestToken } from './test-file.generated.ts';
 
 export interface TestResult extends TestRequest {
@@ -45,6 +45,7 @@ export function createCaseRunner(
     const outcome = await send(
       { ...request, headers: [...request.headers, ...authorization] },
       stubResponseOf(testCase.response),
+      repetitionOf(testCase.request),
     );
     const mismatches = compareOutcome(testCase.expect, outcome, planned.plan).map((mismatch) =>
       redactMismatch(mismatch, outcome, planned),

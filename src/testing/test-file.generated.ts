@@ -90,6 +90,14 @@ body?: (string | {
  * The size in bytes of a body that consists of spaces, in place of `body`.
  */
 bodyBytes?: number
+/**
+ * The number of times that the request is sent, one after the other, to test rate limits. The expectation is of the last time.
+ */
+times: number
+/**
+ * The time that passes before the last request, for rate limits. No time passes between the others.
+ */
+wait?: string
 }
 /**
  * The request headers. Several values of one header are a list.
@@ -126,11 +134,11 @@ export interface Expectation {
 /**
  * The code of the expected refusal; see docs/errors.md. By default the gateway must not refuse the request.
  */
-refusal?: ("message_malformed" | "path_ambiguous" | "parameter_invalid" | "body_invalid" | "token_missing" | "token_invalid" | "origin_not_allowed" | "role_not_allowed" | "route_unknown" | "method_not_allowed" | "request_timeout" | "body_too_large" | "media_type_unsupported" | "expectation_failed" | "headers_too_large" | "internal_error" | "upstream_unreachable" | "upstream_error" | "login_response_refused" | "gateway_busy" | "upstream_unavailable" | "upstream_busy" | "keys_unavailable" | "upstream_timeout")
+refusal?: ("message_malformed" | "path_ambiguous" | "parameter_invalid" | "body_invalid" | "token_missing" | "token_invalid" | "origin_not_allowed" | "role_not_allowed" | "route_unknown" | "method_not_allowed" | "request_timeout" | "body_too_large" | "media_type_unsupported" | "expectation_failed" | "rate_limit_key_missing" | "rate_limit_exceeded" | "headers_too_large" | "internal_error" | "upstream_unreachable" | "upstream_error" | "login_response_refused" | "gateway_busy" | "rate_limit_unavailable" | "upstream_unavailable" | "upstream_busy" | "keys_unavailable" | "upstream_timeout")
 /**
- * The codes of the expected reported violations, in any order, for a route in `report` mode.
+ * The codes that are reported instead of refused, in any order, for a route or a rate limit in `report` mode.
  */
-reported?: ("parameter_invalid" | "body_invalid" | "media_type_unsupported")[]
+reported?: ("parameter_invalid" | "body_invalid" | "media_type_unsupported" | "rate_limit_key_missing" | "rate_limit_exceeded")[]
 /**
  * The exact reason of the refusal, as in the access log.
  */

@@ -16,8 +16,10 @@ auth:
   tokens:
     jwt: { jwks: 'http://127.0.0.1:9/jwks', algorithms: [ES256], issuer: 'http://issuer', audience: signing }
   role: { claim: /company_role, allow: [admin, user], message: admins and users only }
+stores: { counters: { redis: 'redis://127.0.0.1:9', secret: '\${SECRET}' } }
+rateLimits: { opening: { key: client, allow: 2 per 1h, burst: 1, store: counters }, closing: { key: subject, allow: 2 per 1h, mode: report } }
 routes:
-  - { id: open, method: GET, path: '/open/{id}', upstream: up, access: public }
+  - { id: open, method: GET, path: '/open/{id}', upstream: up, access: public, rateLimits: [opening] }
   - { id: gone, method: GET, path: /gone, upstream: gone, access: public }
   - { id: closed, method: any, path: /closed/**, upstream: up, access: protected, roles: [admin] }
 `;
@@ -26,7 +28,10 @@ const COLOR_SCHEMES = ['light', 'dark'] as const;
 
 /** The steps that make a view display all of its parts. */
 const VIEWS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
-  '#/overview': async (page) => page.locator('#upstreams tbody tr').nth(1).waitFor(),
+  '#/overview': async (page) => {
+    await page.locator('#upstreams tbody tr').nth(1).waitFor();
+    await page.locator('#limits tbody tr').nth(1).waitFor();
+  },
   '#/routes': async (page) => page.getByText('3 routes', { exact: true }).waitFor(),
   '#/routes/open': async (page) => page.locator('#route-source pre').waitFor(),
   '#/decisions': async (page) => {
@@ -51,7 +56,7 @@ describe.skipIf(!hasBrowser)('the accessibility of the admin page', () => {
   beforeAll(async () => {
     browser = await startBrowser();
     upstream = await startUpstream((_request, response) => void response.end('ok'));
-    const env = { UP: upstream.url };
+    const env = { UP: upstream.url, SECRET: 'x'.repeat(16) };
     const text = MANIFEST.replaceAll('access:', 'acess:');
     const { problems } = load({ path: 'gateway.yaml', text }, worldOf(env));
     const sources = [{ path: 'gateway.yaml', text }];

@@ -53,6 +53,7 @@ describe('/traffic', () => {
       tunnels: 0,
       seconds: expect.any(Number),
       // The request that matches no route is not forwarded.
+      limits: [],
       upstreams: [{ id: 'up', requests: 2, client_errors: 0, server_errors: 1, ...quantiles }],
     });
     expect(routes).toEqual([

@@ -20,6 +20,8 @@ const PEM = {
   'renewed.key': { old: PAIR.key, new: OTHER.key },
 } as const;
 
+const ENVIRONMENT = { ADMIN_TOKEN: 'a'.repeat(16), RATE_LIMIT_SECRET: 'b'.repeat(16) };
+
 /** Loads one side of a case. The files that it names are beside it, or in `PEM`. */
 export function sideOfCase(name: string, side: 'old' | 'new'): DiffSide {
   const readFile = (path: string) => {
@@ -30,7 +32,7 @@ export function sideOfCase(name: string, side: 'old' | 'new'): DiffSide {
   };
   const path = `${side}.yaml`;
   const text = readFileSync(new URL(`${name}/${path}`, CASES), 'utf8');
-  const loaded = load({ path, text }, { env: { ADMIN_TOKEN: 'a'.repeat(16) }, readFile });
+  const loaded = load({ path, text }, { env: ENVIRONMENT, readFile });
   if (loaded.plan === undefined) throw new Error(JSON.stringify(loaded.problems));
   return createDiffSide(loaded, readFile);
 }

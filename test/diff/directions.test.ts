@@ -24,6 +24,7 @@ const [JWT, INTROSPECTION] = [0, 4];
 const CORS = ['warning cors-widened', 'info cors-narrowed'] as const;
 const LIMIT = ['warning server-limit-raised', 'info server-limits'] as const;
 const TRUST = ['warning token-trust', 'info token-trust-less'] as const;
+const RATE = ['warning rate-limit-loosened', 'info rate-limit-tightened'] as const;
 const FORM = ['warning form-changed', 'info form-added'] as const;
 const PART = 'routes.form.body.multipart.parts.a';
 
@@ -98,6 +99,52 @@ const ORDERS: readonly Order[] = [
     [['self.test.yaml', './self.test.yaml'], NONE],
     'error self-test-removed',
     'info self-test-added',
+  ),
+  order(
+    'rateLimits.account.allow',
+    [['1 per 1m'], ['2 per 1m', '4 per 2m', '120 per 1h', '2 per 60s'], ['3 per 1m'], ['4 per 1m']],
+    ...RATE,
+  ),
+  order('rateLimits.account.burst', [[1], [undefined, 5], [6]], ...RATE),
+  order(
+    'rateLimits.account.failures',
+    [
+      [[401, 403, 404]],
+      [
+        [401, 403],
+        [403, 401],
+      ],
+      [[403]],
+    ],
+    ...RATE,
+  ),
+  order('rateLimits.caller.count', [[undefined, 'requests'], ['failures']], ...RATE),
+  order('rateLimits.account.missing', [['refuse'], ['skip']], ...RATE),
+  order('rateLimits.account.store', [['counters'], NONE], ...RATE),
+  order(
+    'rateLimits.address.mode',
+    [[undefined, 'enforce'], ['report']],
+    'warning rate-limit-reported',
+    'info rate-limit-enforced',
+  ),
+  order(
+    'routes.login.rateLimits',
+    [
+      [
+        ['address', 'other'],
+        ['other', 'address'],
+      ],
+      [['address']],
+      NONE,
+    ],
+    'warning rate-limit-removed',
+    'info rate-limit-added',
+  ),
+  order(
+    'stores.counters.onFailure',
+    [['refuse'], [undefined, 'local']],
+    'warning store-fallback',
+    'info store-changed',
   ),
   order('log.sample2xx', [[0], [0.5], [undefined, 1]], 'warning log-more', 'info log-changed'),
   order(

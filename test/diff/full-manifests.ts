@@ -56,6 +56,8 @@ const UPSTREAM = {
   tls: { ca: './ca.pem', certificate: './client.pem', key: './client.key', serverName: 'other.internal' },
 };
 
+const REDIS = { username: 'gateway', password: '${RATE_LIMIT_SECRET}', ca: './ca.pem' };
+
 const TYPED = { properties: { page: { type: 'integer', minimum: 1 } }, required: ['page'] };
 
 const ROUTES = [
@@ -65,6 +67,7 @@ const ROUTES = [
     path: '/login',
     access: 'public',
     login: { token: '/token', header: 'X-Token', maxBytes: '7KB' },
+    rateLimits: ['address'],
   },
   {
     id: 'notes',
@@ -78,10 +81,19 @@ const ROUTES = [
     responseHeaders: { set: { 'X-Of': 'notes' }, remove: ['X-From'] },
     roles: ['admin'],
     validation: 'enforce',
+    rateLimits: ['caller'],
     params: { properties: { page: { type: 'integer' } } },
     query: { ...TYPED, unknown: 'refuse', repeated: 'refuse' },
     headers: { properties: { 'X-Page': { type: 'integer' } }, required: ['X-Page'] },
     body: { schema: { type: 'object', required: ['a'] }, types: ['application/json'], maxBytes: '7KB' },
+  },
+  {
+    id: 'account',
+    method: 'POST',
+    path: '/account',
+    access: 'public',
+    rateLimits: ['account'],
+    body: { schema: { type: 'object', required: ['a'] }, maxBytes: '7KB' },
   },
   { id: 'socket', method: 'GET', path: '/socket', access: 'public', websocket: true },
   { id: 'page', method: 'GET', path: '/page', access: 'public', websocket: { origins: ['https://page.example'] } },
@@ -118,6 +130,7 @@ export const MANIFESTS = TOKENS.map((tokens) => ({
     trustedProxies: ['10.0.0.0/8'],
     timeouts: { headers: '10s', request: '20m', keepAlive: '600s', stalled: '50s' },
     stopping: { delay: '3s', grace: '20s' },
+    rateLimitHeaders: 'draft-11',
     limits: { headerBytes: '8KB', headers: 50, connections: 5_000, requestsPerConnection: 500, bufferedBodies: '64MB' },
   },
   upstreams: {
@@ -137,6 +150,45 @@ export const MANIFESTS = TOKENS.map((tokens) => ({
     credentials: true,
     maxAge: '5m',
   },
+  stores: {
+    counters: { redis: 'redis://10.0.0.1:6379', secret: '${RATE_LIMIT_SECRET}', timeout: '30ms', onFailure: 'refuse' },
+    secured: { redis: { url: 'rediss://10.0.0.1:6379', ...REDIS }, secret: '${RATE_LIMIT_SECRET}' },
+    guarded: {
+      redis: { sentinels: ['redis://10.0.0.1:26379', 'redis://10.0.0.2:26379'], name: 'counters' },
+      secret: '${RATE_LIMIT_SECRET}',
+    },
+    spread: {
+      redis: { cluster: ['redis://10.0.0.1:6379', 'redis://10.0.0.2:6379'] },
+      secret: '${RATE_LIMIT_SECRET}',
+    },
+  },
+  rateLimits: {
+    address: { key: { client: { ipv6Prefix: 56 } }, allow: '30 per 15m' },
+    other: { key: 'client', allow: '30 per 1m' },
+    'by-claim': { key: { claim: '/a' }, missing: 'skip', allow: '1 per 1s', count: 'failures', mode: 'report' },
+    'by-header': { key: { header: 'X-A' }, missing: 'skip', allow: '1 per 1s' },
+    'by-list': {
+      key: [{ body: '/a', fold: 'case' }, { client: { ipv6Prefix: 48 } }, 'route'],
+      missing: 'skip',
+      allow: '1 per 1s',
+    },
+    account: {
+      key: { body: '/a', fold: 'case' },
+      missing: 'refuse',
+      allow: '5 per 15m',
+      burst: 7,
+      count: 'failures',
+      failures: [401],
+      store: 'counters',
+    },
+    caller: {
+      key: ['subject', { claim: '/tenant' }, { header: 'X-Page' }],
+      missing: 'skip',
+      allow: '600 per 1m',
+      mode: 'report',
+      reportUntil: '2027-01-31',
+    },
+  },
   schemas: { Note: { type: 'object' } },
   lint: { preset: 'strict', rules: { 'admin-missing': 'off' } },
   routes: ROUTES.map((route) => ({ ...route, upstream: 'contacts' })),
@@ -144,7 +196,12 @@ export const MANIFESTS = TOKENS.map((tokens) => ({
 
 /** The variables and files of these manifests. */
 export const WORLD = worldOf(
-  { JWT_SECRET: 'y'.repeat(64), CLIENT_SECRET: 'z'.repeat(32), ADMIN_TOKEN: 'a'.repeat(32) },
+  {
+    JWT_SECRET: 'y'.repeat(64),
+    CLIENT_SECRET: 'z'.repeat(32),
+    ADMIN_TOKEN: 'a'.repeat(32),
+    RATE_LIMIT_SECRET: 'r'.repeat(32),
+  },
   FILES,
 );
 

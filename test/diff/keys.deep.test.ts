@@ -32,6 +32,12 @@ const IGNORED: Readonly<Record<string, string>> = {
 
 /** Values for keys whose examples and similar values do not load. */
 const SAMPLES: Readonly<Record<string, unknown>> = {
+  stores: { counters: { redis: 'redis://10.0.0.1:6379', secret: '${RATE_LIMIT_SECRET}' } },
+  rateLimits: Object.fromEntries(
+    ['account', 'address', 'caller'].map((id) => [id, { key: 'client', allow: '1 per 1s' }]),
+  ),
+  'rateLimits.*.key.client': { ipv6Prefix: 60 },
+  'rateLimits.*.key.*.client': { ipv6Prefix: 60 },
   'routes.*.upstream': 'identity',
   'routes.*.upstreamPath.replace': '/',
   'routes.*.params.properties': { page: { type: 'integer', minimum: 2 } },

@@ -22,12 +22,14 @@ const MEMBERS: Readonly<Record<string, string>> = {
   'refusal.errors[]': 'the violations of the request',
   'refusal.errors[].pointer': 'a JSON Pointer into the body, or to a parameter',
   'refusal.errors[].message': 'the violation',
-  'reported[]': 'the refusals that a route in report mode only reports',
+  'refusal.limit': 'the rate limit that refuses the request; absent for other refusals',
+  'reported[]': 'the refusals that a route or a rate limit in report mode only reports',
   'reported[].code': 'a `code` as in `refusal`',
   'reported[].pointers[]': 'JSON Pointers as in `errors`; names that are not in the manifest are `*`, as in the log',
+  'reported[].limit': 'the rate limit; absent for other refusals',
   'steps[]': 'the steps of the gateway, in order, up to the last one',
   'steps[].step':
-    '`message`, `path`, `preflight`, `route`, `origin` (of a WebSocket handshake), `token`, `role`, `parameters`, `body`, `forward`, `response`',
+    '`message`, `path`, `preflight`, `route`, `origin` (of a WebSocket handshake), `limits`, `token`, `role`, `parameters`, `body`, `forward`, `response`; rate limits apply before `token`, after `role` and after `body`, so `limits` can occur several times',
   'steps[].verdict': '`passed`, `refused`, `reported`, or `responded`',
   'steps[].message': 'a sentence; the text may change',
   'steps[].locations[]': 'the values in the manifest that decide',
@@ -101,6 +103,8 @@ describe('docs/explain.md', () => {
       await explain(loaded, requestOf('POST', '/notes', '{}'), undefined),
       await explain(loaded, requestOf('GET', '/notes'), undefined),
       await explain(reporting, requestOf('POST', '/notes', '{}'), undefined),
+      await explain(planned(limited('enforce')), requestOf('GET', '/notes'), undefined),
+      await explain(planned(limited('report')), requestOf('GET', '/notes'), undefined),
       await explain(included(), requestOf('GET', '/notes'), undefined),
       await explain(included(), requestOf('GET', '/text2'), undefined),
     ];
@@ -122,6 +126,14 @@ upstreams: { up: { url: http://127.0.0.1:9 } }
 routes:
   - { id: note, method: POST, path: /notes, upstream: up, access: public, validation: report, body: { schema: { required: [text] } } }
   - { id: rest, method: any, path: /**, upstream: up, access: public }
+`;
+
+/** Returns a manifest with a rate limit whose key requests lack. */
+const limited = (mode: 'enforce' | 'report') => `version: 1
+upstreams: { up: { url: http://127.0.0.1:9 } }
+rateLimits: { tenant: { key: { header: X-Tenant }, missing: refuse, allow: 5 per 1m, mode: ${mode} } }
+routes:
+  - { id: notes, method: GET, path: /notes, upstream: up, access: public, rateLimits: [tenant] }
 `;
 
 function included(): PlannedManifest {

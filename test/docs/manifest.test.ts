@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readRequestTarget } from '../../src/gateway/request/request-target.ts';
 import { load } from '../../src/load.ts';
-import { AUTH, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
+import { AUTH, completeManifest, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
 import { expectKeys, readSchema } from '../support/schema-keys.ts';
 import { expectSection } from '../support/section.ts';
 
@@ -19,6 +19,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   'auth.md': ['auth'],
   'cors.md': ['cors'],
   'log.md': ['log', 'tracing'],
+  'rate-limits.md': ['stores', 'rateLimits'],
   'schemas.md': ['schemas'],
   'lint.md': ['lint'],
   'routes.md': ['routes'],
@@ -30,15 +31,6 @@ const FILE_RULES = ['tls', 'self-test'];
 
 const PAGE_NAMES = readdirSync(new URL(`../../${FOLDER}`, import.meta.url));
 const readPage = (name: string) => readFileSync(new URL(`../../${FOLDER}/${name}`, import.meta.url), 'utf8');
-
-/** The first example of a page as a complete manifest. */
-function completeManifest(example: string): string {
-  const parts = ['version: 1', example.trimEnd()];
-  if (!/^upstreams:/m.test(example)) parts.push('upstreams: { contacts: { url: http://127.0.0.1:7002 } }');
-  if (!/^auth:/m.test(example) && /protected|login:/.test(example)) parts.push(AUTH.trimEnd());
-  if (!/^routes:/m.test(example)) parts.push(`routes:\n${ROUTE.trimEnd()}`);
-  return `${parts.join('\n')}\n`;
-}
 
 /** The plan of a route in block style with additional keys. */
 function planOf(path: string, keys: string, environment = {}) {

@@ -40,6 +40,7 @@ describe('README.md', () => {
       'Routes',
       'Authentication',
       'Validation',
+      'Rate limits',
       'Upstreams',
       'Reload',
       'Operations',

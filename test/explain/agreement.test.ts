@@ -13,8 +13,8 @@ import { runs } from '../support/runs.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
-/** The number of requests. */
-const REQUESTS = runs(1_200);
+/** The number of requests: enough for every common outcome. */
+const REQUESTS = Math.max(runs(1_200), 360);
 const PER_MANIFEST = 30;
 
 const ROLES = ['admin', 'user', 'guest'] as const;
@@ -163,6 +163,7 @@ const COMMON_OUTCOMES = [
   'parameter_invalid',
   'method_not_allowed',
   'path_ambiguous',
+  'rate_limit_key_missing',
   'role_not_allowed',
   'route_unknown',
   'token_invalid',
@@ -185,9 +186,9 @@ interface ObservableOutcome {
 }
 
 function observableOf({ refusal, reported, route, upstream }: Explanation, method: string): ObservableOutcome {
-  const { code, reason, status } = refusal ?? {};
+  const { detail: _detail, errors: _errors, ...head } = refusal ?? {};
   return {
-    refusal: refusal === null ? undefined : method === 'HEAD' ? { code, reason, status } : refusal,
+    refusal: refusal === null ? undefined : method === 'HEAD' ? head : refusal,
     reported,
     route: route?.id,
     upstream: upstream && {
@@ -228,13 +229,13 @@ async function sendToGateway(request: OfflineRequest, caller: Role | undefined):
 }
 
 function refusalOf(line: Record<string, unknown>, response: RawResponse): unknown {
-  const { refusal: code, reason } = line;
+  const { refusal: code, reason, limit } = line;
   if (code === undefined) return undefined;
-  const { status } = response;
+  const head = { code, reason, status: response.status, ...(limit !== undefined && { limit }) };
   // The response to HEAD has no body.
-  if (response.body.length === 0) return { code, reason, status };
+  if (response.body.length === 0) return head;
   const { detail, errors = [] } = response.json();
-  return { code, reason, status, detail, errors };
+  return { ...head, detail, errors };
 }
 
 function valueAt(name: string, value: string, token: string | undefined): string {

@@ -152,12 +152,14 @@ describe('with an OpenTelemetry SDK', () => {
     gateway = undefined;
   });
 
-  const start = async (up: string, env: Record<string, string> = {}, tracing = '') => {
+  const start = (up: string, env: Record<string, string> = {}, tracing = '') =>
+    startPlan(manifest(PUBLIC_ALL.replace('/**', "'/things/{id}'"), { up }) + tracing, env);
+
+  const startPlan = async (text: string, env: Record<string, string> = {}) => {
     api.setGlobalTracerProvider({ getTracer: () => ({ startSpan, startActiveSpan: () => undefined as never }) });
-    const text = manifest(PUBLIC_ALL.replace('/**', "'/things/{id}'"), { up }) + tracing;
     const { gateway: other, close } = await startGateway(text, env);
     await close();
-    gateway = createGateway(other.plan, createNullLog(), findRequestTracer('1'));
+    gateway = createGateway(other.plan, createNullLog(), { tracer: findRequestTracer('1') });
     return (await gateway.listen()).port;
   };
 
@@ -172,6 +174,16 @@ describe('with an OpenTelemetry SDK', () => {
     const traceparent = valuesOf(site.upstream.requests.at(-1)?.headers ?? [], 'traceparent')[0];
     expect(traceparent).toBe(`00-${ID}-${clientSpan?.spanId}-01`);
     expect(JSON.stringify(spans)).not.toContain('secret');
+  });
+
+  it('a request over a rate limit has the name of the limit', async () => {
+    const text = manifest(PUBLIC_ALL.replace(' }', ', rateLimits: [once] }'), { up: site.upstream.url });
+    const port = await startPlan(`${text}rateLimits: { once: { key: client, allow: 1 per 1h } }\n`);
+    for (let count = 0; count < 2; count += 1) await sendRequest(port, head('GET /things/7 HTTP/1.1'));
+    await eventually('the spans', () => spans.length === 3 && spans.every(({ isEnded }) => isEnded));
+    expect(spans[0]?.attributes).not.toHaveProperty('signing_gateway.rate_limit');
+    const refused = { 'error.type': 'rate_limit_exceeded', 'signing_gateway.rate_limit': 'once' };
+    expect(spans[2]).toMatchObject({ kind: SpanKind.SERVER, isError: false, attributes: refused });
   });
 
   it('the manifest selects the new traces, and the client those that it started', async () => {

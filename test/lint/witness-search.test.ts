@@ -90,7 +90,7 @@ const SEGMENTS_BY_PATH = new Map(
 /** Expects a request that the router matches for each route, or a report and none of the paths to reach the route. */
 function expectReachability(text: string, paths: readonly string[]): void {
   const plan = planOf(text);
-  const { routes: lintRoutes, witnessSearch } = createLintContext(readText(text) as ValidManifest);
+  const { routes: lintRoutes, witnessSearch } = createLintContext(readText(text) as ValidManifest, '2027-01-01');
   const reported = reportedRoutes(lintText(text, { preset: 'strict' }), plan, text, isUnreachable);
   const reached = reachedRoutes(plan, paths);
   for (const lintRoute of lintRoutes) {
@@ -319,7 +319,7 @@ describe('the search for overlaps is complete', () => {
       ...(third === undefined ? [] : [publicRoute(third)]),
     ];
     const text = textOf(written);
-    const { routes: lintRoutes, witnessSearch } = createLintContext(readText(text) as ValidManifest);
+    const { routes: lintRoutes, witnessSearch } = createLintContext(readText(text) as ValidManifest, '2027-01-01');
     const request = lintRoutes[0] && witnessSearch.findRequest(lintRoutes[0], ['GET']);
     expect(planOf(text).router.match('GET', request?.path ?? '')?.id).toBe('r0');
   });

@@ -33,6 +33,13 @@ routes:
     upstream: contacts
     access: public
     body: { maxBytes: 64KB }
+    rateLimits: [per-client]
+rateLimits:
+  per-client: { key: client, allow: 100 per 1m }
+  account: { key: [{ body: /email, fold: case }, { header: X-A }], missing: skip, allow: 5 per 15m, mode: report, reportUntil: 2027-01-31 }
+stores:
+  counters: { redis: 'redis://127.0.0.1:6379', secret: '\${SECRET}', timeout: 20ms, onFailure: refuse }
+  secured: { redis: { url: 'rediss://127.0.0.1:6379', username: gateway, password: '\${SECRET}', ca: ./ca.pem }, secret: '\${SECRET}' }
 `;
 
 interface SnippetHolder {
@@ -76,6 +83,10 @@ describe('yaml-language-server', () => {
     ['[GET, PUT]', '[GET, put]', 15, 19, 'Valid values: "GET"'],
     ['path: /contacts', 'path: contacts', 16, 11, 'This is not a path; write for example /api/contacts'],
     ['    access: public\n', '', 14, 5, 'Missing property "access"'],
+    ['5 per 15m', '5 in 15m', 23, 90, 'This is not a rate; write for example 5 per 15m'],
+    ['key: client', 'key: clients', 22, 22, 'Valid values: "client", "subject", "route"'],
+    ['2027-01-31', '31.1.2027', 23, 128, 'This is not a date; write for example 2027-01-31'],
+    ['onFailure: refuse', 'onFailure: open', 25, 95, 'Valid values: "local", "refuse"'],
     ['64KB', '64kb', 19, 23, 'This is not a size; write for example 512B'],
   ])('for %j instead of %j shows a diagnostic at the mistake', async (right, wrong, line, column, message) => {
     const diagnostics = await server.diagnose('/mistake.yaml', MANIFEST.replace(right, wrong));
@@ -102,6 +113,10 @@ describe('yaml-language-server', () => {
     'sampled traces': `${AT_END}tracing:\n  `,
     'strict rules': `${AT_END}lint:\n  `,
     'admin API with a token': `${AT_END}admin:\n  `,
+    store: `${AT_END}stores:\n  `,
+    'rate limit': `${AT_END}rateLimits:\n  `,
+    'limit of failures': `${AT_END}rateLimits:\n  `,
+    'limit that only reports': `${AT_END}rateLimits:\n  `,
     schema: `${AT_END}schemas:\n  `,
     'object schema': `${AT_END}schemas:\n  Credentials:\n    `,
     upstream: `${HEAD}${ROUTES}upstreams:\n  `,

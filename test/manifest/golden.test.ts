@@ -16,11 +16,16 @@ const cases = globSync('*/*.yaml', { cwd: CASES })
   .sort()
   .map((path) => ({ path, rule: dirname(path), name: basename(path) }));
 
+const ENVIRONMENT = { RATE_LIMIT_SECRET: 'hQ7wkR2mVx9tLp4zGcN8', SHORT_SECRET: 'hQ7wkR2m' };
+
 function loadCase(path: string) {
   const manifest = new URL(`${path}.yaml`, CASES);
   const readFile = (file: string) =>
     basename(file) === 'certificate.pem' ? certificate : decodeText(readFileSync(new URL(file, manifest)));
-  return load({ path: basename(manifest.pathname), text: decodeText(readFileSync(manifest)) }, { env: {}, readFile });
+  return load(
+    { path: basename(manifest.pathname), text: decodeText(readFileSync(manifest)) },
+    { env: ENVIRONMENT, readFile },
+  );
 }
 
 describe('a manifest with one error', () => {

@@ -56,3 +56,12 @@ export const AUTH = `auth:
 export function repeat(count: number, write: (index: number) => string): string {
   return Array.from({ length: count }, (_, index) => write(index)).join('');
 }
+
+/** Adds the parts that an example of the documentation lacks. */
+export function completeManifest(example: string): string {
+  const parts = ['version: 1', example.trimEnd()];
+  if (!/^upstreams:/m.test(example)) parts.push('upstreams: { contacts: { url: http://127.0.0.1:7002 } }');
+  if (!/^auth:/m.test(example) && /protected|login:/.test(example)) parts.push(AUTH.trimEnd());
+  if (!/^routes:/m.test(example)) parts.push(`routes:\n${ROUTE.trimEnd()}`);
+  return `${parts.join('\n')}\n`;
+}

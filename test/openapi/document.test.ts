@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { HTTP_METHODS } from '../../src/http-methods.ts';
 import { load, type PlannedManifest } from '../../src/load.ts';
 import { streamOpenApi } from '../../src/openapi/document.ts';
-import { anyManifest } from '../support/any-manifest.ts';
+import { anyUnlimitedManifest } from '../support/any-manifest.ts';
 import { worldOf } from '../support/gateway.ts';
 import { runs } from '../support/runs.ts';
 
@@ -21,7 +21,10 @@ function planned(routes: readonly object[], others: object = {}): PlannedManifes
 }
 
 function loaded(manifest: object): PlannedManifest {
-  const result = load({ path: 'gateway.yaml', text: JSON.stringify(manifest) }, worldOf());
+  const result = load(
+    { path: 'gateway.yaml', text: JSON.stringify(manifest) },
+    worldOf({ SECRET: '0123456789abcdef' }),
+  );
   if (result.plan === undefined) throw new Error(result.problems.map(({ message }) => message).join('; '));
   return result;
 }
@@ -77,7 +80,7 @@ describe('paths', () => {
 
   it('has the methods that the router accepts, for random manifests', () => {
     fc.assert(
-      fc.property(anyManifest, (manifest) => {
+      fc.property(anyUnlimitedManifest, (manifest) => {
         const { plan } = load({ path: 'gateway.yaml', text: JSON.stringify(manifest) }, worldOf());
         fc.pre(plan !== undefined);
         const { paths } = describeRoutes(loaded(manifest));
@@ -187,6 +190,33 @@ function findOperation(document: Json, method: string, path: string): Json | und
   return candidates.sort((one, other) => (one.rank < other.rank ? -1 : 1))[0]?.operation;
 }
 
+describe('rate limits', () => {
+  const limits = {
+    stores: { counters: { redis: 'redis://127.0.0.1:6379', secret: '${SECRET}', onFailure: 'refuse' } },
+    rateLimits: {
+      enforced: { key: { header: 'X-A' }, missing: 'refuse', allow: '5 per 1m', store: 'counters' },
+      reported: { key: 'client', allow: '5 per 1m', mode: 'report' },
+    },
+  };
+  const responsesOf = (rateLimits: readonly string[]) => {
+    const { paths } = describeRoutes(planned([{ id: 'a', path: '/a', rateLimits }], limits));
+    return paths['/a'].get.responses;
+  };
+
+  it('describes 429 with Retry-After, and the refusals of a missing key and of a store', () => {
+    const responses = responsesOf(['enforced', 'reported']);
+    expect(responses[429].description).toContain('rate_limit_exceeded');
+    expect(responses[429].headers).toMatchObject({ 'Retry-After': { required: true, schema: { type: 'integer' } } });
+    expect(responses[400].description).toContain('rate_limit_key_missing');
+    expect(responses[503].description).toContain('rate_limit_unavailable');
+    expect(responses[503].headers).toBeUndefined();
+  });
+
+  it('describes no refusal by a limit that only reports', () => {
+    expect(responsesOf(['reported'])[429]).toBeUndefined();
+  });
+});
+
 describe('any manifest', () => {
   const PARTS = ['a', 'b', 'Admin', 'x.y', '7', 'other'];
   const paths = ['/', ...[1, 2, 3, 4].flatMap((length) => pathsOf(length))];
@@ -198,7 +228,7 @@ describe('any manifest', () => {
   it('has the routes that receive the requests, unique operation ids, and every path parameter', () => {
     fc.assert(
       fc.property(
-        anyManifest,
+        anyUnlimitedManifest,
         fc.array(fc.constantFrom(...paths), { minLength: 40, maxLength: 40 }),
         (manifest, urls) => {
           const result = load({ path: 'gateway.yaml', text: JSON.stringify(manifest) }, worldOf());

@@ -25,7 +25,15 @@ const C = '  - { id: c, method: GET, path: /c, upstream: up, access: public }\n'
 const ALL = '  - { id: all, method: any, path: /**, upstream: up, access: public, body: { maxBytes: 1KB } }\n';
 const NOTHING = {
   ...{ added: [], removed: [], changed: [], nowPublic: [], nowProtected: [] },
-  ...{ upstreams: [], upstreamsRemoved: [], server: [], rules: [], needsRestart: [] },
+  ...{
+    upstreams: [],
+    upstreamsRemoved: [],
+    rateLimits: [],
+    rateLimitsRemoved: [],
+    server: [],
+    rules: [],
+    needsRestart: [],
+  },
 };
 
 describe('comparePlans', () => {
@@ -69,6 +77,17 @@ describe('comparePlans', () => {
     ['another body limit', B, B.replace('1KB', '2KB'), { ...NOTHING, changed: ['b'] }],
   ])('finds %s', (_name, old, next, changes) => {
     expect(comparePlans(planOf(old), planOf(next))).toEqual(changes);
+  });
+
+  it('finds new, changed and removed rate limits', () => {
+    const withLimits = (...limits: string[]) => planOf(`${A}rateLimits: { ${limits.join(', ')} }\n`);
+    const [one, two] = ['one: { key: client, allow: 5 per 1m }', 'two: { key: route, allow: 5 per 1m }'];
+    const changed = one.replace('}', ', mode: report }');
+    expect(comparePlans(withLimits(one, two), withLimits(two, one))).toEqual(NOTHING);
+    expect(comparePlans(withLimits(one), withLimits(two, changed))).toEqual({ ...NOTHING, rateLimits: ['two', 'one'] });
+    const removed = comparePlans(withLimits(one, two), withLimits(two));
+    expect(removed).toEqual({ ...NOTHING, rateLimitsRemoved: ['one'] });
+    expect(summarizeChanges(removed)).toBe('1 rate limit removed');
   });
 
   it('finds another address, which needs a restart', () => {

@@ -20,9 +20,12 @@ const path = fc
 
 const methods = fc.constantFrom<unknown>('GET', 'POST', 'any', ['PUT', 'DELETE'], ['GET', 'POST']);
 
+/** A rate limit may count by its members. */
+const SMALL_BODY = { schema: SCHEMA, maxBytes: '1KB' };
+
 const body = fc.constantFrom<unknown>(
   { maxBytes: '64B' },
-  { schema: SCHEMA, maxBytes: '1KB' },
+  SMALL_BODY,
   { schema: { $ref: '#/schemas/Shared' } },
   { types: ['text/csv'] },
   { csv: { header: ['a', 'b'] } },
@@ -41,60 +44,111 @@ const headerRules = fc.constantFrom<Entry>(
   { requestHeaders: { set: { 'X-Platform': 'signing' }, remove: ['X-Debug'] } },
 );
 
+/** Requests never come often enough to be over one of these rates. */
+const allow = fc.constantFrom('90000 per 1s', '90000 per 2s', '180000 per 2s');
+const mode = fc.constantFrom<Entry>({}, { mode: 'report' }, { count: 'failures' }, { burst: 70_000 });
+const missing = fc.constantFrom('refuse', 'skip', 'skip', 'skip');
+
+/** Generates a rate limit. A request can lack a body member, a claim or a header. */
+function rateLimit(...keys: readonly unknown[]): fc.Arbitrary<Entry> {
+  return fc.tuple(fc.constantFrom(...keys), allow, mode, missing).map(([key, allow, mode, missing]) => {
+    const isOptional = /body|claim|header/.test(JSON.stringify(key));
+    return { key, allow, ...mode, ...(isOptional && { missing }) };
+  });
+}
+
+const rateLimits = fc.record({
+  address: rateLimit('client', ['client', 'route'], { client: { ipv6Prefix: 56 } }),
+  caller: rateLimit('subject', ['subject', 'route'], { claim: '/company_role' }),
+  tenant: rateLimit({ header: 'X-Tenant' }, { header: 'x-debug', fold: 'case' }),
+  member: rateLimit({ body: '/a' }, [{ body: '/b' }, 'client']),
+});
+
+const LIMIT_IDS = ['address', 'caller', 'tenant', 'member'] as const;
+
 /** Generates `undefined` in 80 % of the cases. */
 function rarely<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
   return fc.option(arbitrary, { nil: undefined, freq: 5 }).map((value) => value);
 }
 
-const route = fc
-  .record({
-    path,
-    methods,
-    access: fc.constantFrom('public', 'protected'),
-    isNarrow: fc.boolean(),
-    login: rarely(fc.constantFrom<unknown>({ token: '/token' }, {})),
-    body: fc.option(body, { nil: undefined, freq: 2 }),
-    rules,
-    headerRules,
-    isReporting: fc.boolean(),
-    keepsSlash: fc.boolean(),
-    prefix: fc.constantFrom(undefined, '/v2', '/'),
-  })
-  .map((draft) => ({ ...draft, key: draft.path.map((text) => (text.startsWith('{') ? '{}' : text)).join('/') }));
+const routeWith = (limits: fc.Arbitrary<(typeof LIMIT_IDS)[number][] | undefined>) =>
+  fc
+    .record({
+      path,
+      methods,
+      access: fc.constantFrom('public', 'protected'),
+      isNarrow: fc.boolean(),
+      login: rarely(fc.constantFrom<unknown>({ token: '/token' }, {})),
+      body: fc.option(body, { nil: undefined, freq: 2 }),
+      rules,
+      headerRules,
+      isReporting: fc.boolean(),
+      limits,
+      keepsSlash: fc.boolean(),
+      prefix: fc.constantFrom(undefined, '/v2', '/'),
+    })
+    .map((draft) => ({ ...draft, key: draft.path.map((text) => (text.startsWith('{') ? '{}' : text)).join('/') }));
 
 const cors = fc.constantFrom<unknown>({ origins: ['https://app.example'], credentials: true }, { origins: ['*'] });
 
 const server = fc.constantFrom<unknown>({ trustedProxies: ['127.0.0.1'] }, { limits: { headers: 6 } });
 
-/** Generates manifests with the upstream `up` and routes that use any of their keys. Nearly all of them load. */
-export const anyManifest = fc
-  .tuple(
-    fc.uniqueArray(route, { selector: ({ key }) => key, minLength: 1, maxLength: 7 }),
-    rarely(cors),
-    rarely(server),
-  )
-  .map(([routes, cors, server]) => ({
-    version: 1,
-    listen: '127.0.0.1:0',
-    upstreams: { up: { url: 'http://127.0.0.1:9' } },
-    auth: {
-      tokens: {
-        jwt: { jwks: 'http://127.0.0.1:9/jwks.json', algorithms: ['ES256'], issuer: ISSUER, audience: AUDIENCE },
+const limitedServer = fc.oneof(server, fc.constant({ rateLimitHeaders: 'draft-11' }));
+
+const manifestWith = (
+  route: ReturnType<typeof routeWith>,
+  server: fc.Arbitrary<unknown>,
+  rateLimits: fc.Arbitrary<Entry>,
+) =>
+  fc
+    .tuple(
+      fc.uniqueArray(route, { selector: ({ key }) => key, minLength: 1, maxLength: 7 }),
+      rarely(cors),
+      rarely(server),
+      rateLimits,
+    )
+    .map(([routes, cors, server, rateLimits]) => ({
+      version: 1,
+      listen: '127.0.0.1:0',
+      upstreams: { up: { url: 'http://127.0.0.1:9' } },
+      auth: {
+        tokens: {
+          jwt: { jwks: 'http://127.0.0.1:9/jwks.json', algorithms: ['ES256'], issuer: ISSUER, audience: AUDIENCE },
+        },
+        role: { claim: '/company_role', allow: ['admin', 'user'], message: 'admins and users only' },
       },
-      role: { claim: '/company_role', allow: ['admin', 'user'], message: 'admins and users only' },
-    },
-    ...(cors !== undefined && { cors }),
-    ...(server !== undefined && { server }),
-    schemas: { Shared: { type: 'object', required: ['b'], properties: { b: { type: 'string', minLength: 2 } } } },
-    routes: routes.map(entryOf),
-  }));
+      ...(cors !== undefined && { cors }),
+      ...(server !== undefined && { server }),
+      schemas: { Shared: { type: 'object', required: ['b'], properties: { b: { type: 'string', minLength: 2 } } } },
+      rateLimits,
+      routes: routes.map(entryOf),
+    }));
+
+/** Generates manifests with the upstream `up` and routes that use any of their keys. Nearly all of them load. */
+export const anyManifest = manifestWith(
+  routeWith(rarely(fc.subarray([...LIMIT_IDS], { minLength: 1 }))),
+  limitedServer,
+  rateLimits,
+);
+
+/** Generates the same manifests without rate limits, which have no effect on paths. */
+export const anyUnlimitedManifest = manifestWith(routeWith(fc.constant(undefined)), server, fc.constant({}));
 
 export type AnyManifest = typeof anyManifest extends fc.Arbitrary<infer Value> ? Value : never;
 
-function entryOf(draft: typeof route extends fc.Arbitrary<infer Value> ? Value : never, index: number): Entry {
+type RouteDraft = ReturnType<typeof routeWith> extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** False if requests to a route never have the key of a limit. */
+function isPossible(id: (typeof LIMIT_IDS)[number], { access, body, methods }: RouteDraft): boolean {
+  if (id === 'caller') return access === 'protected';
+  return id !== 'member' || (methods !== 'GET' && body === SMALL_BODY);
+}
+
+function entryOf(draft: RouteDraft, index: number): Entry {
   const { access, login, prefix } = draft;
   const [first = ''] = draft.path;
   const hasPrefix = LITERALS.includes(first) && prefix !== undefined;
+  const limits = draft.limits?.filter((id) => isPossible(id, draft)) ?? [];
   const isGate = access === 'protected' || login !== undefined;
   return {
     id: `r${index}`,
@@ -107,6 +161,7 @@ function entryOf(draft: typeof route extends fc.Arbitrary<infer Value> ? Value :
     ...(draft.methods !== 'GET' && draft.body !== undefined && { body: draft.body }),
     ...draft.rules,
     ...draft.headerRules,
+    ...(limits.length > 0 && { rateLimits: limits }),
     ...(draft.isReporting && { validation: 'report' }),
     ...(draft.keepsSlash && { encodedSlash: 'keep' }),
     ...(hasPrefix && { upstreamPath: { replace: `/${first}`, with: prefix } }),

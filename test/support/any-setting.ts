@@ -115,6 +115,7 @@ function settingsOf(up: string): Entry {
         bufferedBodies: '256MB',
       },
       stopping: { delay: '0s', grace: '0s' },
+      rateLimitHeaders: 'draft-11',
     },
     reload: { selfTest: 'passes.test.yaml', grace: '1s' },
     upstreams: {
@@ -129,10 +130,28 @@ function settingsOf(up: string): Entry {
     },
     cors: { origins: ['https://app.example'], maxAge: '10m' },
     log: { sample2xx: 0.5 },
+    stores: {
+      counters: { redis: 'redis://127.0.0.1:1', secret: token, timeout: '20ms' },
+      spread: { redis: { cluster: ['rediss://localhost:1/0'], ca: 'bundle.pem', password: token }, secret: token },
+    },
+    rateLimits: {
+      all: { key: 'client', allow: '9 per 1m', burst: 9, mode: 'report', reportUntil: '2027-01-31' },
+      note: {
+        key: [{ body: '/text', fold: 'case' }, { header: 'X-A' }, { client: { ipv6Prefix: 56 } }],
+        missing: 'skip',
+        allow: '9 per 1m',
+        count: 'failures',
+        failures: [401],
+        store: 'counters',
+      },
+    },
     schemas: { Note: { type: 'object', properties: { text: { type: 'string', maxLength: 5 } } } },
     routes: [
       route('one', 'GET', { timeout: '1s', query: { properties: { page: { type: 'integer' } } } }),
-      route('two', 'POST', { body: { schema: { $ref: '#/schemas/Note' }, maxBytes: '64KB' } }),
+      route('two', 'POST', {
+        body: { schema: { $ref: '#/schemas/Note' }, maxBytes: '32KB' },
+        rateLimits: ['all', 'note'],
+      }),
       route('three', 'GET', { access: 'protected', roles: ['admin'], websocket: { origins: ['*'] } }),
       route('four', 'POST', { login: { token: '/token', maxBytes: '1MB' } }),
       route('five', 'any', { upstream: 'secure', upstreamPath: { replace: '/five', with: '/v2' } }),

@@ -22,12 +22,17 @@ export interface TestGateway {
   close(): Promise<void>;
 }
 
-/** Starts a gateway for this manifest on a free port. Its log stays in memory. */
+/**
+ * Starts a gateway for this manifest on a free port. Its log stays in memory.
+ *
+ * @param now the clock of rate limits
+ */
 export async function startGateway(
   manifest: string,
   env: Record<string, string> = {},
   files: Record<string, string> = {},
   resolver?: NameResolver,
+  now?: () => number,
 ): Promise<TestGateway> {
   let planned: PlannedManifest;
   const planOf = (text: string) => {
@@ -46,7 +51,7 @@ export async function startGateway(
     writeLine: (json) => void lines.push(JSON.parse(json)),
     flush: () => undefined,
   };
-  const gateway = createGateway(planOf(manifest), log, undefined, resolver);
+  const gateway = createGateway(planOf(manifest), log, { resolver, now });
   const { port } = await gateway.listen();
   return {
     url: `http://127.0.0.1:${port}`,

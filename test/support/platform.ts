@@ -19,10 +19,11 @@ export interface Platform extends TestGateway {
   tokenPastTheGateway(email: string): Promise<string>;
 }
 
-export async function startPlatform(): Promise<Platform> {
+/** @param now the clock of rate limits */
+export async function startPlatform(now?: () => number): Promise<Platform> {
   const sandbox = await createSandbox({ file: ':memory:', identityPort: 0, platformPort: 0 });
   const env = { ...sandbox.environment, LISTEN: '127.0.0.1:0' };
-  const running = await startGateway(readFileSync(MANIFEST, 'utf8'), env);
+  const running = await startGateway(readFileSync(MANIFEST, 'utf8'), env, {}, undefined, now);
   const credentials = (email: string) => sandbox.accounts.find((account) => account.email === email);
   const tokenFrom = async (url: string, email: string) => {
     const { password } = credentials(email) ?? {};

@@ -32,8 +32,13 @@ schemas:
       text: { type: string, minLength: 2, maxLength: 5, pattern: '^[a-z]+$' }
       kind: { enum: [memo, task] }
       tags: { type: array, maxItems: 2, uniqueItems: true, items: { type: string, maxLength: 3 } }
+rateLimits:
+  guesses: { key: client, allow: 2 per 1m, count: failures, failures: [401, 403] }
+  tenant: { key: { header: X-Tenant }, missing: refuse, allow: 3 per 1m, burst: 2 }
+  unseen: { key: client, allow: 1 per 1s, mode: report }
 routes:
-  - { id: login, method: POST, path: /login, upstream: contacts, access: public, roles: [admin], login: { token: /token, header: X-Token } }
+  - { id: login, method: POST, path: /login, upstream: contacts, access: public, roles: [admin], login: { token: /token, header: X-Token }, rateLimits: [guesses, unseen] }
+  - { id: tools, method: GET, path: /tools, upstream: files, access: public, rateLimits: [tenant] }
   - id: contacts
     method: any
     path: /contacts/**

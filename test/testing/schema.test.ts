@@ -51,7 +51,7 @@ test('exactly the refusal codes can be expected', () => {
   const { refusal, reported } = definitions['Expectation']?.properties ?? {};
   expect(refusal?.enum).toEqual(Object.keys(REFUSALS));
   const { enum: codes = [] } = (reported?.['items'] ?? {}) as Subschema;
-  expect(codes.length).toBe(3);
+  expect(codes.length).toBe(5);
   for (const code of codes) expect(REFUSALS).toHaveProperty(String(code));
 });
 

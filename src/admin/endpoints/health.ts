@@ -53,6 +53,9 @@ export function readinessOf({ gateway, reloader, isStopping }: AdminContext): Re
       .filter((upstream) => !required.has(upstream.id) || unreadyReason(upstream).length === 0)
       .map(({ id }) => `the upstream "${id}" has no healthy endpoint`),
     ...panicking.map((id) => `every endpoint of the upstream "${id}" fails; requests go to all of them`),
+    ...gateway.stores
+      .filter(({ state }) => state === 'down')
+      .map(({ id }) => `the store "${id}" of rate limits does not respond`),
     ...reloadReasons(reloader.lastOutcome),
   ];
   const status = unready.length > 0 ? 'unready' : degraded.length > 0 ? 'degraded' : 'ready';

@@ -8,7 +8,8 @@ import {
   problemDetails,
 } from '../admin-endpoint.ts';
 import { linesOfRoute, type ManifestLines } from '../manifest-display.ts';
-import { routeSummary } from '../route-summary.ts';
+import { rateLimitSummary } from '../rate-limit-summary.ts';
+import { rateLimitsOf, routeSummary } from '../route-summary.ts';
 import type { TrafficHistory } from '../traffic-history.ts';
 import { statusesOf } from './traffic.ts';
 
@@ -43,6 +44,7 @@ function detailsOf(found: Route, source: ManifestLines, traffic: TrafficHistory)
       total: found.timeoutMs ?? totalTimeoutMs,
     },
     upstream_limits: { connections: connectionLimit, endpoints: endpoints.length, queue: queueLimit },
+    limits: rateLimitsOf(found).map(rateLimitSummary),
     source,
     intervals,
     refusals,

@@ -1,9 +1,14 @@
+import type { Gateway } from '../../gateway/gateway.ts';
+import { createLimitCounts } from '../../gateway/rate-limits/limit-counts.ts';
+import { STORE_FAILURES } from '../../gateway/rate-limits/redis/store-error.ts';
+import type { StoreStatus } from '../../gateway/rate-limits/store-status.ts';
 import type { BufferBudget } from '../../gateway/server/buffer-budget.ts';
 import type { UpstreamStatus } from '../../gateway/upstream/live-upstream.ts';
 import type { LogStatus } from '../../log/log.ts';
 import { validationPool } from '../../plan/body/validation-pool.ts';
 import type { VerifierStatus } from '../../plan/tokens/verifier.ts';
 import { type AdminContext, type AdminRequest, type AdminResponse, jsonResponse } from '../admin-endpoint.ts';
+import { rateLimitSummary } from '../rate-limit-summary.ts';
 import { readinessOf } from './health.ts';
 import { reloadFields } from './reload.ts';
 
@@ -25,6 +30,8 @@ function statusOf(context: AdminContext) {
     overrides,
     ...reloadFields(reloader),
     upstreams: gateway.upstreams.map(upstreamFields),
+    rate_limits: rateLimitFields(gateway),
+    stores: gateway.stores.map(storeFields),
     tokens: plan.auth === undefined ? null : tokenFields(plan.auth.verifier.status),
     validation: validationPool.status,
     buffered_bodies: bufferFields(gateway.bufferBudget),
@@ -43,6 +50,27 @@ function upstreamFields({ endpoints, ...upstream }: UpstreamStatus) {
     breaker_openings,
   }));
   return { ...upstream, endpoints: fields };
+}
+
+function rateLimitFields({ plan, rateLimiter: { counts, local } }: Gateway) {
+  const { tables } = local;
+  return plan.rateLimits.map((limit) => {
+    const { size, evicted, overflowed } = tables.get(limit.key) ?? EMPTY_TABLE;
+    const limitCounts = counts.get(limit.id) ?? createLimitCounts();
+    return { ...rateLimitSummary(limit), ...limitCounts, counters: size, evicted, overflowed };
+  });
+}
+
+const EMPTY_TABLE = { size: 0, evicted: 0, overflowed: 0 };
+
+function storeFields({ since, reason, failures, decisionsWithout, ...store }: StoreStatus) {
+  return {
+    ...store,
+    since: new Date(since),
+    reason: reason === undefined ? null : STORE_FAILURES[reason],
+    failures: Object.fromEntries(failures),
+    decisions_without: decisionsWithout,
+  };
 }
 
 function streamFields({ standardStreams }: AdminContext) {

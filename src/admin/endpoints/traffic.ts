@@ -10,15 +10,15 @@ import {
 import { streamJsonWithList } from '../json-stream.ts';
 import type { RecentTraffic, RouteTraffic, TrafficHistory } from '../traffic-history.ts';
 
-/** Reports the recent traffic of each route, and the open requests and connections. */
+/** Reports the recent traffic of each route, upstream and rate limit, and the open requests and connections. */
 export function recentTraffic(
   _request: AdminRequest,
   { gateway }: AdminContext,
   { traffic }: AdminResources,
 ): AdminResponse {
   const { connections, tunnels } = gateway.clients;
-  const { seconds, upstreams, routes } = traffic.recent();
-  const head = { in_flight: gateway.metrics.inFlight, connections, tunnels, seconds, upstreams };
+  const { seconds, upstreams, limits, routes } = traffic.recent();
+  const head = { in_flight: gateway.metrics.inFlight, connections, tunnels, seconds, upstreams, limits };
   return largeJsonResponse(streamJsonWithList(head, 'routes', routes));
 }
 

@@ -3,6 +3,7 @@ import type { Plan } from '../../plan/plan.ts';
 import { READINESS_STATUSES, readinessOf } from '../endpoints/health.ts';
 import { LOSS_METRICS } from './loss-metrics.ts';
 import { gauge, type Metric, routeDurations, upstreamDurations } from './metric.ts';
+import { RATE_LIMIT_METRICS } from './rate-limit-metrics.ts';
 import { UPSTREAM_METRICS } from './upstream-metrics.ts';
 import { VALIDATION_METRICS } from './validation-metrics.ts';
 
@@ -50,6 +51,7 @@ export const METRICS: readonly Metric[] = [
       for (const [route, value] of gateway.metrics.reportedRequests) yield { labels: { route }, value };
     },
   },
+  ...RATE_LIMIT_METRICS,
   ...VALIDATION_METRICS,
   ...UPSTREAM_METRICS,
   {

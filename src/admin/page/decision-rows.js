@@ -56,12 +56,13 @@ function summaryRow({ id, method, path, route, status, refusal, reason, subject,
 
 /** @param {Decision} decision */
 function detailsOf(decision) {
-  const { id, method, path, route, refusal, reason, pointers, upstream, retries, subject } = decision;
+  const { id, method, path, route, refusal, reason, limits, pointers, upstream, retries, subject } = decision;
   /** @type {[string, ...(Node | string)[]][]} */
   const facts = [
     ['Route', route === null ? NONE : element('a', { href: routeHash(route) }, route)],
     ['Refusal', codeOf(refusal)],
     ['Reason', codeOf(reason)],
+    ['Rate limits', limits.join(', ') || NONE],
     ['Violations', ...(pointers.length === 0 ? [NONE] : pointers.flatMap(pointerElements))],
     ['Upstream', upstream ?? 'not forwarded', retries === 0 ? '' : `; sent again: ${integer(retries)}`],
     ['Timings', timingsOf(decision)],

@@ -1,6 +1,7 @@
 /** @import { Responses } from './api.js' */
 import { byId, element, setText } from './element.js';
 import { ago, dateAndTime, decimal, duration, integer, NONE, quantity } from './format.js';
+import { showLimits } from './limits.js';
 import { showProblems } from './problems.js';
 import { isFailure, showRefusals } from './refusals.js';
 import { alarmOf, setAlarm, tileOf } from './tiles.js';
@@ -45,6 +46,8 @@ export class Overview {
    */
   #reloadAt;
   #connectionLimit = Number.POSITIVE_INFINITY;
+  /** @type {Pick<Responses['status'], 'rate_limits' | 'stores'>} */
+  #limits = { rate_limits: [], stores: [] };
   /** @type {Responses['history'] | undefined} */
   #history;
 
@@ -69,13 +72,15 @@ export class Overview {
     if (status.last_reload?.at !== this.#reloadAt) showProblems(status.last_reload);
     this.#reloadAt = status.last_reload?.at;
     this.#connectionLimit = status.client_connections.limit;
+    this.#limits = status;
     this.#showHealth(status.upstreams);
     showUpstreams(status.upstreams);
   }
 
   /** @param {Responses['traffic']} traffic */
-  showTraffic({ seconds, routes, upstreams, in_flight, connections, tunnels }) {
+  showTraffic({ seconds, routes, upstreams, limits, in_flight, connections, tunnels }) {
     showUpstreamTraffic(upstreams, seconds);
+    showLimits(this.#limits, limits, seconds);
     const requests = sumOf(routes.map((route) => route.requests));
     const failed = sumOf(routes.map((route) => route.server_errors));
     setText(this.#tiles.rate, seconds === 0 ? NONE : decimal(requests / seconds));
@@ -130,8 +135,9 @@ export function describeReload(reload) {
 }
 
 /** @param {Responses['status']} status */
-function failuresOf({ streams: { stdout: log }, file_descriptors, client_connections, watch_error, admin }) {
+function failuresOf({ streams: { stdout: log }, file_descriptors, client_connections, watch_error, admin, stores }) {
   const failures = [
+    ...stores.filter(({ state }) => state === 'down').map(({ id, reason }) => `store ${id} of rate limits: ${reason}`),
     log.error === null ? '' : `the log cannot be written: ${log.error}`,
     log.dropped_lines === 0 ? '' : `${quantity(log.dropped_lines, 'log line')} dropped`,
     client_connections.refused === 0

@@ -3,6 +3,7 @@ import { fetchJson } from './api.js';
 import { badge, byId, element, setText } from './element.js';
 import { exampleHash } from './explain.js';
 import { duration, integer, NONE, size } from './format.js';
+import { modeBadges, ruleOf } from './limits.js';
 import { yamlLines } from './manifest-lines.js';
 import { showRefusals } from './refusals.js';
 import { accessElement, checksOf, methodsOf, pathElement } from './route-columns.js';
@@ -104,9 +105,15 @@ function factsOf(details) {
       checksOf(details) || 'none',
       ...(details.validation === 'report' ? [' ', badge('report only', 'warn')] : []),
     ],
+    ['Rate limits', ...(details.limits.length === 0 ? [NONE] : details.limits.flatMap(limitElements))],
     ['Body limit', body === undefined || body === null ? NONE : size(body.limit_bytes)],
     ['Time limits', limitsOfTime.join(', ')],
     ['Upstream', upstream],
     ['Connections', `${connections}; ${integer(limits.queue)} requests may wait`],
   ];
+}
+
+/** @param {Details['limits'][number]} limit */
+function limitElements(limit) {
+  return [`${limit.id}: ${ruleOf(limit)}`, ...modeBadges(limit), element('br')];
 }

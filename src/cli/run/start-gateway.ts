@@ -37,7 +37,7 @@ export async function startGateway(
   const { plan } = initial;
   const maxDescriptors = descriptorLimit();
   const tracer = findRequestTracer(version);
-  const gateway = createGateway(plan, log, tracer, undefined, maxDescriptors);
+  const gateway = createGateway(plan, log, { tracer, descriptorLimit: maxDescriptors });
   const bound = await gateway.listen().catch((error) => Promise.reject(listenError(error, 'listen', plan.listen)));
   const { reloader, activeManifest } = startReloader({ path: file, overrides, gateway, initial }, terminal, {
     log,

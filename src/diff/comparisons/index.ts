@@ -9,6 +9,16 @@ import { loginAdded, loginChanged, loginLoosened, loginRemoved } from './login.t
 import { mediaTypesNarrowed, mediaTypesWidened } from './media-types.ts';
 import { headerOverrideDropped, headerOverrideKept } from './override-headers.ts';
 import { parametersChanged, parametersLoosened, parametersTightened } from './parameters.ts';
+import {
+  rateLimitAdded,
+  rateLimitEnforced,
+  rateLimitKey,
+  rateLimitLoosened,
+  rateLimitRemoved,
+  rateLimitReported,
+  rateLimitSettings,
+  rateLimitTightened,
+} from './rate-limits.ts';
 import { roleNarrowed, roleWidened } from './roles.ts';
 import { routeAdded, routeAddedPublic, routeNarrowed, routeRemoved, routeShadowed } from './routes.ts';
 import { encodedSlashKept, encodedSlashRefused, websocketClosed, websocketOpened } from './switches.ts';
@@ -52,6 +62,14 @@ export const COMPARISONS: readonly Comparison[] = [
   validationEnforced,
   limitRaised,
   limitLowered,
+  rateLimitRemoved,
+  rateLimitLoosened,
+  rateLimitReported,
+  rateLimitKey,
+  rateLimitAdded,
+  rateLimitTightened,
+  rateLimitEnforced,
+  rateLimitSettings,
   upstreamChanged,
   upstreamRenamed,
   upstreamPathChanged,

@@ -108,6 +108,7 @@ export const VALUE_RULES: readonly ValueRule[] = [
     'Requests have a different time to finish when the process stops.',
     'server stopping',
   ),
+  rule('rate-limit-headers', 'info', 'Responses have other RateLimit headers.', 'server rateLimitHeaders'),
   rule('server-limit-raised', 'warning', 'Clients may use more resources of the server.', 'server limits', isMore),
   rule('server-limits', 'info', 'Clients may use fewer resources of the server, or have different timeouts.', 'server'),
   rule(
@@ -125,6 +126,14 @@ export const VALUE_RULES: readonly ValueRule[] = [
     'Connections have a different time to finish after a reload changes their route.',
     'reload',
   ),
+  rule(
+    'store-fallback',
+    'warning',
+    'While a store does not respond, each gateway counts alone; it refused requests.',
+    'stores * onFailure',
+    (_old, next) => next === 'local',
+  ),
+  rule('store-changed', 'info', 'A store of rate limits was added, changed or removed.', 'stores *'),
   rule('log-more', 'warning', 'The log contains more requests.', 'log sample2xx', isMore),
   rule('log-changed', 'info', 'The log contains fewer requests.', 'log'),
   rule('tracing-changed', 'info', 'The gateway records more or fewer traces.', 'tracing'),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { posix } from 'node:path';
 import { isLocalhostName } from '../../loopback.ts';
+import type { Redis } from '../../manifest/manifest.generated.ts';
 import type { Environment } from '../../manifest/source.ts';
 import { durationMs, sizeBytes, timerMs } from '../../manifest/units.ts';
 import { isMap } from '../../plan/schema/schema-walk.ts';
@@ -28,6 +29,8 @@ const NORMALIZATIONS: readonly (readonly [path: string, normalize: Normalization
   ['upstreams * health interval', timerMs],
   ['upstreams * health timeout', timerMs],
   ['upstreams * breaker pause', durationMs],
+  ['stores * redis', redis],
+  ['stores * timeout', timerMs],
   ['auth tokens jwt jwks', keySource],
   ['auth tokens jwt discovery', (url: string) => new URL(url).href.replace(/\/$/, '')],
   ['auth tokens jwt requiredClaims', (names: string[]) => unordered(names.filter((name) => name !== 'exp'))],
@@ -59,6 +62,15 @@ function address(text: string): string {
 /** The path and the contents of a file. The hash stays in the process; no output contains it. */
 function file(path: string, readFile: Environment['readFile']): readonly string[] {
   return [posix.normalize(path), hashOf(readFile(path))];
+}
+
+/** The order of servers means nothing, and a map with only a URL means the same as the URL. */
+function redis(entry: string | Redis, readFile: Environment['readFile']): string {
+  const { url, sentinels, cluster, ca, ...rest } = typeof entry === 'string' ? { url: entry } : entry;
+  const urls = [url ?? sentinels ?? cluster ?? []].flat().map((one) => new URL(one).href.replace(/\/0?$/, ''));
+  const kind = url !== undefined ? 'url' : sentinels !== undefined ? 'sentinels' : 'cluster';
+  const certificates = ca === undefined ? undefined : file(ca, readFile);
+  return JSON.stringify([kind, unordered(urls), certificates, Object.entries(rest).sort()]);
 }
 
 /** The URL of a key set, or its keys, in a file or in the manifest itself. */

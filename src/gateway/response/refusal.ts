@@ -43,6 +43,16 @@ export const REFUSALS = {
     title: 'Expectation failed',
     detail: 'only the expectation 100-continue is supported',
   },
+  rate_limit_key_missing: {
+    status: 400,
+    title: 'Missing value',
+    detail: 'the request lacks a value that this route needs',
+  },
+  rate_limit_exceeded: {
+    status: 429,
+    title: 'Too many requests',
+    detail: 'too many requests; send the request again after the time in Retry-After',
+  },
   headers_too_large: {
     status: 431,
     title: 'Headers too large',
@@ -69,6 +79,11 @@ export const REFUSALS = {
     title: 'Gateway busy',
     detail: 'the gateway has too many bodies to buffer or validate now; send the request again later',
   },
+  rate_limit_unavailable: {
+    status: 503,
+    title: 'Rate limit unavailable',
+    detail: 'the gateway cannot count this request now; send it again later',
+  },
   upstream_unavailable: { status: 503, title: 'Upstream unavailable', detail: 'the upstream service is not available' },
   upstream_busy: { status: 503, title: 'Upstream busy', detail: 'the upstream service has too many requests' },
   keys_unavailable: { status: 503, title: 'Keys unavailable', detail: 'tokens cannot be verified now' },
@@ -84,6 +99,8 @@ export interface RefusalOptions {
   readonly errors?: readonly Violation[];
   /** The exact reason, for the log only. Never sent. */
   readonly reason?: string;
+  /** The id of the rate limit, for the log only. */
+  readonly limit?: string;
 }
 
 /**
@@ -95,6 +112,8 @@ export class Refusal {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly reason: string;
+  /** The id of the rate limit that refused the request. Never sent. */
+  readonly limit: string | undefined;
   readonly #options: RefusalOptions;
 
   constructor(code: RefusalCode, options: RefusalOptions = {}) {
@@ -102,6 +121,7 @@ export class Refusal {
     this.status = REFUSALS[code].status;
     this.headers = options.headers ?? {};
     this.reason = options.reason ?? code;
+    this.limit = options.limit;
     this.#options = options;
   }
 

@@ -14,6 +14,12 @@ interface RefusalCondition {
 const ANY_ROUTE: RefusalCondition = { appliesTo: () => true };
 const BEFORE_MATCH: RefusalCondition = { appliesTo: () => false };
 
+/** The limits of a route that refuse requests. */
+const limitsOf = ({ rateLimits }: Route) =>
+  Object.values(rateLimits ?? {})
+    .flat()
+    .filter(({ mode }) => mode === 'enforce');
+
 const verifiesTokens = ({ access, login }: Route) => access === 'protected' || login !== undefined;
 
 /**
@@ -39,6 +45,12 @@ const CONDITIONS: Readonly<Record<RefusalCode, RefusalCondition>> = {
   role_not_allowed: { appliesTo: verifiesTokens, isRule: true },
   keys_unavailable: { appliesTo: verifiesTokens },
   login_response_refused: { appliesTo: ({ login }) => login !== undefined },
+  rate_limit_key_missing: {
+    appliesTo: (route) => limitsOf(route).some(({ missing }) => missing === 'refuse'),
+    isRule: true,
+  },
+  rate_limit_exceeded: { appliesTo: (route) => limitsOf(route).length > 0, isRule: true },
+  rate_limit_unavailable: { appliesTo: (route) => limitsOf(route).some(({ store }) => store?.onFailure === 'refuse') },
   parameter_invalid: { appliesTo: ({ parameters }) => parameters !== undefined, isRule: true, isReportable: true },
   body_too_large: { appliesTo: ({ body }) => body !== undefined, isRule: true },
   gateway_busy: {

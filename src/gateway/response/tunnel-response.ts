@@ -45,6 +45,7 @@ export class TunnelResponse extends StreamedResponse {
     });
     pipeOneWay(socket, upstream);
     pipeOneWay(upstream, socket);
+    exchange.settleRateLimits(101);
     exchange.isTunnel = true;
     exchange.trackLongLived((reason) => closeTunnel(socket, upstream, frames, reason));
   }

@@ -41,8 +41,9 @@ export function sampleRateOf(record: RequestRecord, sample2xx: number): number {
 }
 
 /** Returns the members for a refusal. Only the log has the reason and the required roles, never the response. */
-function refusalMembers({ code, reason }: Refusal, route: Route | undefined): string {
-  const members = `,"decision":"refused","refusal":"${code}","reason":${JSON.stringify(reason)}`;
+function refusalMembers({ code, reason, limit }: Refusal, route: Route | undefined): string {
+  const named = limit === undefined ? '' : `,"limit":"${limit}"`;
+  const members = `,"decision":"refused","refusal":"${code}","reason":${JSON.stringify(reason)}${named}`;
   return route?.auth === undefined ? members : `${members},"required":${JSON.stringify(route.auth.role.redactedRoles)}`;
 }
 

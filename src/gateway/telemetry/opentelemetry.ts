@@ -100,6 +100,7 @@ class OpenTelemetryTrace implements RequestTrace {
       span.setAttributes({ 'http.route': route.path, 'signing_gateway.route': route.id });
     }
     if (refusal !== undefined) span.setAttribute('error.type', refusal.code);
+    if (refusal?.limit !== undefined) span.setAttribute('signing_gateway.rate_limit', refusal.limit);
     this.#endSpan(span, status, SERVER_ERROR);
   }
 

@@ -17,6 +17,8 @@ export interface RequestEvent {
   /** `null` if the gateway did not refuse the request. */
   readonly refusal: RefusalCode | null;
   readonly reason: string | null;
+  /** The rate limits that refused the request, or that would have refused it without `mode: report`. */
+  readonly limits: readonly string[];
   readonly subject: string | null;
   /** Locations of the violations, at most ten. Each name that is not in the manifest is `*`. */
   readonly pointers: readonly string[];
@@ -46,6 +48,7 @@ export function requestEventOf(record: RequestRecord): RequestEvent {
     status: status ?? null,
     refusal: refusal?.code ?? null,
     reason: refusal?.reason ?? null,
+    limits: limitsOf(record),
     subject: subject ?? null,
     pointers: pointersOf(record),
     upstream: forwardedAfterMs === undefined ? null : (route?.upstream.id ?? null),
@@ -54,6 +57,11 @@ export function requestEventOf(record: RequestRecord): RequestEvent {
     gateway_ms: forwardedAfterMs === undefined ? null : roundedMs(forwardedAfterMs),
     upstream_ms: respondedAfterMs === undefined ? null : roundedMs(respondedAfterMs - (forwardedAfterMs ?? 0)),
   };
+}
+
+function limitsOf({ refusal, reported = [] }: RequestRecord): string[] {
+  const limits = [...reported, ...(refusal === undefined ? [] : [refusal])].map(({ limit }) => limit);
+  return limits.filter((limit) => limit !== undefined);
 }
 
 /** Returns the locations of the violations that refused the request or, on a route that only reports them, of the reported ones. */

@@ -202,7 +202,7 @@ export class RequestMetrics {
       this.countRefusal(refusal.code);
       if (DESCRIPTOR_SHORTAGES.has(refusal.reason)) this.descriptorShortages += 1;
     }
-    if (reported !== undefined) this.#reported.set(id, (this.#reported.get(id) ?? 0) + 1);
+    if (reported?.some(({ limit }) => limit === undefined)) this.#reported.set(id, (this.#reported.get(id) ?? 0) + 1);
   }
 
   #metricsOf(upstreamId: string): UpstreamMetrics {

@@ -21,7 +21,7 @@ export interface RequestRecord {
   /** 101 for a tunnel; `undefined` if the client disconnected before the response began. */
   readonly status: number | undefined;
   readonly refusal: Refusal | undefined;
-  /** The violations of a route with `validation: report`. */
+  /** The violations of a route with `validation: report`, and the refusals of rate limits with `mode: report`. */
   readonly reported: readonly ReportedViolation[] | undefined;
   readonly isRequestComplete: boolean;
   /** True if the response ended early. */

@@ -84,6 +84,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
 
   onRequestStart(): void {
     this.#isSent = true;
+    this.#exchange.wasSent = true;
   }
 
   onStale(): void {

@@ -9,7 +9,9 @@ import { compileTrustedProxies } from './trusted-proxies.ts';
 /** The settings of the listener, which apply to all routes. */
 export interface ServerSettings {
   /** One text for each key of `server` in the manifest, equal for equal definitions. */
-  readonly keys: Readonly<Record<'tls' | 'trustedProxies' | 'timeouts' | 'limits' | 'stopping', string>>;
+  readonly keys: Readonly<
+    Record<'tls' | 'trustedProxies' | 'timeouts' | 'limits' | 'rateLimitHeaders' | 'stopping', string>
+  >;
   /** `undefined` for plain HTTP. */
   readonly tls: ServerTls | undefined;
   /** Returns true for the address of a trusted proxy; `undefined` if no peer is trusted. */
@@ -27,6 +29,8 @@ export interface ServerSettings {
   readonly maxRequestsPerConnection: number;
   /** Limit of all buffered bodies together. */
   readonly bufferLimitBytes: number;
+  /** True if responses have the `RateLimit` fields of the IETF draft 11. */
+  readonly hasRateLimitHeaders: boolean;
   /** During shutdown: how long the gateway still accepts connections, and how long requests may then take to end. */
   readonly stopping: { readonly delayMs: number; readonly graceMs: number };
 }
@@ -47,6 +51,7 @@ export function compileServer(entry: Server, readFile: Environment['readFile'], 
       trustedProxies: JSON.stringify(trustedProxies),
       timeouts: JSON.stringify(timeouts),
       limits: JSON.stringify(limits),
+      rateLimitHeaders: entry.rateLimitHeaders,
       stopping: JSON.stringify(stopping),
     },
     tls: pair,
@@ -61,6 +66,7 @@ export function compileServer(entry: Server, readFile: Environment['readFile'], 
     maxConnections: limits.connections,
     maxRequestsPerConnection: limits.requestsPerConnection,
     bufferLimitBytes: compileBufferedBodies(limits.bufferedBodies, findings),
+    hasRateLimitHeaders: entry.rateLimitHeaders !== 'off',
     stopping: {
       delayMs: compileShutdownDelay(stopping.delay, 'delay', findings),
       graceMs: compileShutdownDelay(stopping.grace, 'grace', findings),

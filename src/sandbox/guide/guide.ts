@@ -4,6 +4,7 @@ import {
   COMPANY_FLOW,
   ENROLMENT_FLOW,
   LOGIN_FLOW,
+  RATE_LIMIT_FLOW,
   RECOVERY_FLOW,
   SECOND_FACTOR_FLOW,
   SOCIAL_LOGIN_FLOW,
@@ -29,6 +30,7 @@ const FLOWS: readonly Flow[] = [
   NOTIFICATION_FLOW,
   JOB_FLOW,
   LIST_FLOW,
+  RATE_LIMIT_FLOW,
 ];
 
 /** Returns the page of the sandbox, in Markdown. */

@@ -180,3 +180,22 @@ export const COMPANY_FLOW: Flow = {
     },
   ],
 };
+
+export const RATE_LIMIT_FLOW: Flow = {
+  title: 'Rate limits',
+  steps: [
+    {
+      text: 'The gateway forwards five wrong passwords for one account and refuses the next one. The account is a new one, which does not exist: the responses are the same, and no account above is locked',
+      statuses: [401, 401, 401, 401, 401, 429],
+      commands: [
+        'EMAIL="guess-$(date +%s)@acme.example"',
+        `for TRY in 1 2 3 4 5 6; do ${curl('/api/v1/login', jsonOfVariables({ email: '$EMAIL', password: '$TRY' }))}; done`,
+      ],
+    },
+    {
+      text: 'Other accounts can still log in',
+      statuses: [200],
+      commands: [login(USER)],
+    },
+  ],
+};

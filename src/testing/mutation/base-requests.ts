@@ -25,9 +25,9 @@ export function* baseRequests(
 }
 
 function probeOf({ testCase, method, url, role }: TestResult): Probe {
-  const { role: _role, ...rest } = testCase.request;
+  const { role: _role, wait: _wait, ...rest } = testCase.request;
   return {
-    request: { ...rest, method, url, ...(role !== undefined && { role }) },
+    request: { ...rest, times: 1, method, url, ...(role !== undefined && { role }) },
     ...(testCase.response && { response: testCase.response }),
   };
 }
@@ -38,7 +38,7 @@ function* madeRequests(context: MutationContext, tested: TestedRoute): Generator
   for (const path of context.samplePaths(pattern))
     for (const method of sortMethods(route.methods)) {
       if (context.plan.router.match(method, path) !== route) continue;
-      const bare: Probe = { request: { method, url: path, headers: {} } };
+      const bare: Probe = { request: { method, url: path, headers: {}, times: 1 } };
       const named = route.access === 'protected' && role !== undefined ? withRole(bare, role) : bare;
       const complete = withRequiredParameters(context, tested, named);
       yield method === 'GET' || method === 'HEAD' ? complete : withValidBody(context, tested, complete);

@@ -5,14 +5,23 @@ import type { TestCase } from '../test-file.generated.ts';
 export function formatTestCase({ name, request, response, expect }: TestCase): string {
   const lines = [
     `- name: ${formatFlow(name)}`,
-    `  request: ${formatFlow(withoutEmptyHeaders(request))}`,
-    ...(response === undefined ? [] : [`  response: ${formatFlow(withoutEmptyHeaders(response))}`]),
+    `  request: ${formatFlow(withoutDefaults(request))}`,
+    ...(response === undefined ? [] : [`  response: ${formatFlow(withoutDefaults(response))}`]),
     `  expect: ${formatFlow(expect)}`,
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function withoutEmptyHeaders<Message extends { readonly headers: object }>(message: Message): Partial<Message> {
-  const { headers, ...rest } = message;
-  return (Object.keys(headers).length === 0 ? rest : message) as Partial<Message>;
+function withoutDefaults(message: {
+  readonly headers: object;
+  readonly times?: number;
+  readonly wait?: string;
+}): object {
+  const { headers, times, wait, ...rest } = message;
+  return {
+    ...rest,
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(times !== undefined && times > 1 && { times }),
+    ...(wait !== undefined && { wait }),
+  };
 }

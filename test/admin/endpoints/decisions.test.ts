@@ -96,7 +96,7 @@ describe('/decisions', () => {
     await eventually('all three decisions arrive', () => stream.events('decision').length === 3);
     const base = { at: expect.any(Number), id: expect.any(String), method: 'GET', ms: expect.any(Number) };
     const notRefused = { refusal: null, reason: null };
-    const notForwarded = { pointers: [], upstream: null, retries: 0, gateway_ms: null, upstream_ms: null };
+    const notForwarded = { limits: [], pointers: [], upstream: null, retries: 0, gateway_ms: null, upstream_ms: null };
     const [line] = site.lines;
     expect(stream.events('decision')).toEqual([
       {

@@ -22,8 +22,10 @@ auth:
   tokens:
     jwt: { jwks: '\${JWKS}', algorithms: [ES256], issuer: '${ISSUER}', audience: ${AUDIENCE} }
   role: { claim: /company_role, allow: [admin, user], message: admins and users only }
+stores: { counters: { redis: 'redis://127.0.0.1:9', secret: '\${SECRET}' } }
+rateLimits: { client: { key: client, allow: 1000 per 1s, store: counters } }
 routes:
-  - { id: open, method: any, path: /open, upstream: up, access: public }
+  - { id: open, method: any, path: /open, upstream: up, access: public, rateLimits: [client] }
   - { id: files, method: any, path: /files/**, upstream: up, access: protected }
   - { id: gone, method: any, path: /gone, upstream: gone, access: public }
   - { id: reported, method: GET, path: /reported, upstream: up, access: public, validation: report, query: { properties: { page: { type: integer } } } }
@@ -36,7 +38,7 @@ let site: GatewayWithAdmin;
 beforeAll(async () => {
   upstream = await startUpstream();
   issuer = await startIssuer();
-  const env = { UP: upstream.url, JWKS: issuer.jwksUrl };
+  const env = { UP: upstream.url, JWKS: issuer.jwksUrl, SECRET: 'x'.repeat(16) };
   site = await startGatewayWithAdmin(MANIFEST, env, { 'c.crt': PAIR.certificate, 'c.key': PAIR.key });
 });
 afterAll(async () => {
@@ -179,6 +181,17 @@ describe('/metrics', () => {
     expect([...names]).toEqual(expect.arrayContaining(STANDARD_NAMES));
     expect(value('process_cpu_seconds_total')).toBeGreaterThan(0);
     expect(value('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
+  });
+
+  it('counts requests that no store counted', async () => {
+    const before = await scrape(site.admin.url);
+    await send('/open');
+    const { value } = await scrape(site.admin.url);
+    expect(value('rate_limit_store_up', { store: 'counters' })).toBe(0);
+    expect(value('rate_limit_store_failures_total', { store: 'counters', reason: 'unreachable' })).toBeGreaterThan(0);
+    expect(value('rate_limit_store_failures_total', { store: 'counters', reason: 'timeout' })).toBe(0);
+    const fallback = ['rate_limit_fallback_total', { limit: 'client' }] as const;
+    expect(value(...fallback) - before.value(...fallback)).toBe(1);
   });
 
   it('exports every metric of the table with its labels', async () => {

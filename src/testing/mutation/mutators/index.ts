@@ -11,6 +11,7 @@ import {
 } from './forwarding.ts';
 import { loginRemoved, loginTokenMoved } from './login.ts';
 import { parameterOptional, parameterRemoved, queryOpened } from './parameters.ts';
+import { rateLimitCount, rateLimitKey, rateLimitLoosened, rateLimitRemoved, rateLimitReport } from './rate-limits.ts';
 import { accessPublic, methodAdded, methodAny, pathWidened, publicRouteAdded, routeRemoved } from './routing.ts';
 import { schemaLoosened } from './schemas.ts';
 import { corsOpened, proxyTrusted } from './settings.ts';
@@ -31,6 +32,11 @@ export const MUTATORS: readonly Mutator[] = [
   tokenCheckDropped,
   loginRemoved,
   loginTokenMoved,
+  rateLimitRemoved,
+  rateLimitLoosened,
+  rateLimitReport,
+  rateLimitKey,
+  rateLimitCount,
   bodyRuleRemoved,
   bodyLimitRaised,
   mediaTypeAdded,

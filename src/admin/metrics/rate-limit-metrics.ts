@@ -1,0 +1,108 @@
+import type { CounterTable } from '../../gateway/rate-limits/counter-table.ts';
+import type { LimitCounts } from '../../gateway/rate-limits/limit-counts.ts';
+import { STORE_FAILURES, type StoreFailureReason } from '../../gateway/rate-limits/redis/store-error.ts';
+import type { Metric } from './metric.ts';
+
+/** The results of a request by a limit. Each request has one. */
+const RESULTS = ['allowed', 'refused', 'reported', 'skipped', 'undecided'] as const;
+
+/** Metrics of rate limits. No label contains a value that was counted. */
+export const RATE_LIMIT_METRICS: readonly Metric[] = [
+  {
+    name: 'rate_limit_requests_total',
+    type: 'counter',
+    help: 'Requests by rate limit and result: "allowed", "refused" (429), "reported" (over a limit with mode: report), "skipped" (not counted, for example without the key), "undecided" (refused because the key was missing or the store failed).',
+    labels: ['limit', 'result'],
+    *collect({ gateway: { rateLimiter } }) {
+      for (const [limit, counts] of rateLimiter.counts)
+        for (const result of RESULTS) yield { labels: { limit, result }, value: counts[result] };
+    },
+  },
+  limitCounter(
+    'rate_limit_released_total',
+    'Requests that a limit with count: failures took back, because they were no failures.',
+    ({ released }) => released,
+  ),
+  limitCounter(
+    'rate_limit_fallback_total',
+    'Requests that this process counted because the store failed.',
+    ({ fallback }) => fallback,
+  ),
+  tableMetric('rate_limit_counters', 'gauge', 'Values that a limit remembers in this process.', ({ size }) => size),
+  tableMetric(
+    'rate_limit_evicted_total',
+    'counter',
+    'Values that were forgotten too early, because there was no room for new ones.',
+    ({ evicted }) => evicted,
+  ),
+  tableMetric(
+    'rate_limit_overflowed_total',
+    'counter',
+    'Requests that were counted together, because there was no room for their values.',
+    ({ overflowed }) => overflowed,
+  ),
+  {
+    name: 'rate_limit_store_up',
+    type: 'gauge',
+    help: '1 while the store responds in time, 0 while no request waits for it.',
+    labels: ['store'],
+    *collect({ gateway }) {
+      for (const { id, state } of gateway.stores) yield { labels: { store: id }, value: Number(state === 'up') };
+    },
+  },
+  {
+    name: 'rate_limit_store_failures_total',
+    type: 'counter',
+    help: 'Decisions of a store that failed or came too late, and failed attempts to connect to it, by reason (docs/rate-limits.md).',
+    labels: ['store', 'reason'],
+    *collect({ gateway }) {
+      // All reasons from the start: a series that begins with 1 has no increase in Prometheus.
+      for (const { id, failures } of gateway.stores)
+        for (const reason of STORE_REASONS) yield { labels: { store: id, reason }, value: failures.get(reason) ?? 0 };
+    },
+  },
+  {
+    name: 'rate_limit_store_pending',
+    type: 'gauge',
+    help: 'Decisions that wait for the store.',
+    labels: ['store'],
+    *collect({ gateway }) {
+      for (const { id, pending } of gateway.stores) yield { labels: { store: id }, value: pending };
+    },
+  },
+];
+
+const STORE_REASONS = Object.keys(STORE_FAILURES) as StoreFailureReason[];
+
+function limitCounter(name: string, help: string, read: (counts: Readonly<LimitCounts>) => number): Metric {
+  return {
+    name,
+    type: 'counter',
+    help,
+    labels: ['limit'],
+    *collect({ gateway: { rateLimiter } }) {
+      for (const [limit, counts] of rateLimiter.counts) yield { labels: { limit }, value: read(counts) };
+    },
+  };
+}
+
+function tableMetric(
+  name: string,
+  type: 'counter' | 'gauge',
+  help: string,
+  read: (table: CounterTable) => number,
+): Metric {
+  return {
+    name,
+    type,
+    help,
+    labels: ['limit'],
+    *collect({ gateway: { plan, rateLimiter } }) {
+      const { tables } = rateLimiter.local;
+      for (const { id, key } of plan.rateLimits) {
+        const table = tables.get(key);
+        if (table !== undefined) yield { labels: { limit: id }, value: read(table) };
+      }
+    },
+  };
+}

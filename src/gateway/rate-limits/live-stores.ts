@@ -1,0 +1,86 @@
+import type { NameResolver } from '../../dns/name-resolver.ts';
+import type { Log } from '../../log/log.ts';
+import type { RateLimit } from '../../plan/rate-limits/rate-limit.ts';
+import { LiveStore } from './live-store.ts';
+import type { LocalCounters } from './local-counters.ts';
+import { loadRedis } from './redis/redis-link.ts';
+import { SharedCounters } from './shared-counters.ts';
+import type { StoreStatus } from './store-status.ts';
+
+/** The longest that a start waits for its stores. */
+const READY_MS = 2_000;
+/** A store that a reload removed still takes back the requests that it has counted before. */
+const RETIRED_MS = 30_000;
+
+/** The stores of the active plan, with their connections. */
+export class LiveStores {
+  readonly #local: LocalCounters;
+  readonly #resolver: NameResolver;
+  readonly #logger: Log['logger'];
+  readonly #byKey = new Map<string, SharedCounters>();
+  readonly #retired = new Map<LiveStore, NodeJS.Timeout>();
+
+  constructor(local: LocalCounters, resolver: NameResolver, logger: Log['logger']) {
+    this.#local = local;
+    this.#resolver = resolver;
+    this.#logger = logger;
+  }
+
+  get statuses(): readonly StoreStatus[] {
+    return [...this.#byKey.values()].map(({ live }) => live.status);
+  }
+
+  /** Returns the counters of a limit of the active plan; `undefined` if this process counts by itself. */
+  get({ store }: RateLimit): SharedCounters | undefined {
+    return store && this.#byKey.get(store.key);
+  }
+
+  /**
+   * Keeps the stores that the new plan has too, closes the others, and connects to the new ones.
+   *
+   * @returns a promise that resolves once each new store is connected, has failed, or takes too long
+   */
+  async activate(limits: readonly RateLimit[]): Promise<void> {
+    const stores = new Map(limits.flatMap(({ store }) => (store === undefined ? [] : [[store.key, store]])));
+    for (const [key, { live }] of this.#byKey) {
+      if (stores.has(key)) continue;
+      this.#byKey.delete(key);
+      this.#retire(live);
+    }
+    const added: LiveStore[] = [];
+    for (const [key, store] of stores) {
+      if (this.#byKey.has(key)) continue;
+      const live = new LiveStore(store, this.#resolver, this.#logger);
+      this.#byKey.set(key, new SharedCounters(live, this.#local));
+      added.push(live);
+    }
+    if (added.length === 0) return;
+    // A slow disk must not take from the time of the stores. The stores themselves report an error.
+    await loadRedis().catch(() => undefined);
+    await untilReady(added.map((live) => live.start()));
+  }
+
+  /** Closes all stores after their pending decisions. */
+  async close(): Promise<void> {
+    for (const timer of this.#retired.values()) clearTimeout(timer);
+    const stores = [...this.#retired.keys(), ...[...this.#byKey.values()].map(({ live }) => live)];
+    await Promise.all(stores.map((live) => live.close()));
+  }
+
+  #retire(live: LiveStore): void {
+    const close = () => {
+      this.#retired.delete(live);
+      void live.close();
+    };
+    this.#retired.set(live, setTimeout(close, RETIRED_MS).unref());
+  }
+}
+
+async function untilReady(starts: readonly Promise<void>[]): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, READY_MS);
+  });
+  await Promise.race([Promise.all(starts), late]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,72 @@
+/** The reasons why a store made no decision. They contain no text of the store, because a log must not repeat it. */
+export const STORE_FAILURES = {
+  timeout: 'the store did not respond in time',
+  busy: 'too many decisions wait for the store',
+  connecting: 'the first connection is not open yet',
+  closed: 'the connection closed',
+  unreachable: 'no connection to the server',
+  tls: 'the TLS handshake failed, or the certificate is not trusted',
+  credentials: 'the server refused the user, the password or the command',
+  readonly: 'the server is a replica, which refuses writes',
+  memory: 'the server is out of memory',
+  loading: 'the server loads its data',
+  cluster: 'the cluster is incomplete, or the server is no part of it',
+  primary: 'the Sentinel servers know no primary of this name',
+  reply: 'the server returned an error or an unexpected response',
+} as const;
+
+export type StoreFailureReason = keyof typeof STORE_FAILURES;
+
+/** An error of a store. */
+export class StoreError extends Error {
+  readonly reason: StoreFailureReason;
+
+  constructor(reason: StoreFailureReason) {
+    super(STORE_FAILURES[reason]);
+    this.reason = reason;
+  }
+}
+
+/** Error replies of Redis by their first word. */
+const REPLIES: Readonly<Record<string, StoreFailureReason>> = {
+  NOAUTH: 'credentials',
+  WRONGPASS: 'credentials',
+  NOPERM: 'credentials',
+  READONLY: 'readonly',
+  MASTERDOWN: 'readonly',
+  OOM: 'memory',
+  MISCONF: 'memory',
+  LOADING: 'loading',
+  CLUSTERDOWN: 'cluster',
+};
+
+/** Errors of the network by their code. */
+const CODES: Readonly<Record<string, StoreFailureReason>> = {
+  ECONNREFUSED: 'unreachable',
+  EHOSTUNREACH: 'unreachable',
+  ENETUNREACH: 'unreachable',
+  ENOTFOUND: 'unreachable',
+  EAI_AGAIN: 'unreachable',
+  ETIMEOUT: 'unreachable',
+  ETIMEDOUT: 'unreachable',
+  EMFILE: 'unreachable',
+  ECONNRESET: 'closed',
+  EPIPE: 'closed',
+};
+
+/** Returns the error of a store for an error of the library, of the network or of the server. */
+export function storeErrorOf(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  const { code, message, errors } = error as { code?: unknown; message?: unknown; errors?: readonly unknown[] };
+  // One error for each address of a name.
+  if (code === undefined && errors?.[0] !== undefined) return storeErrorOf(errors[0]);
+  if (typeof code === 'string') return new StoreError(CODES[code] ?? (isTlsCode(code) ? 'tls' : 'closed'));
+  const [word = ''] = String(message).split(' ', 1);
+  // Errors of the library without a code, such as "Socket closed unexpectedly", begin with a word in lower case.
+  return new StoreError(REPLIES[word] ?? (/^[A-Z]{2}|RESP/.test(String(message)) ? 'reply' : 'closed'));
+}
+
+/** Codes of OpenSSL, such as `DEPTH_ZERO_SELF_SIGNED_CERT`; those of the system begin with `E` and have no underscore. */
+function isTlsCode(code: string): boolean {
+  return code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || (code.includes('_') && !code.startsWith('ERR_'));
+}

@@ -1,0 +1,102 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { hashSlot } from '../../../src/gateway/rate-limits/redis/hash-slot.ts';
+import { hasRedis, startCluster, startSentinelPair, stopRedis, until } from '../../support/redis.ts';
+import { type SharedGateways, startSharedGateways, storeAt } from '../../support/shared-gateways.ts';
+
+let shared: SharedGateways | undefined;
+
+const states = () => (shared?.gateways ?? []).map(({ gateway }) => gateway.stores[0]?.state);
+const areUp = () => states().every((state) => state === 'up');
+const lines = (message: string) =>
+  (shared?.gateways ?? []).flatMap(({ told }) => told.filter(({ msg }) => msg === message));
+
+afterEach(async () => {
+  await shared?.close();
+  shared = undefined;
+  await stopRedis();
+});
+
+describe.skipIf(!hasRedis)('a store behind Sentinel', () => {
+  it('counts at the new primary after a failover, with the counters of the old one', async () => {
+    const { primary, replica, sentinel } = await startSentinelPair();
+    const redis = `{ sentinels: ['redis://127.0.0.1:1', 'redis://127.0.0.1:${sentinel.port}'], name: counters }`;
+    shared = await startSharedGateways({ stores: storeAt(redis) });
+    expect(states()).toEqual(['up', 'up', 'up']);
+    expect(await shared.guess(30, 'a')).toEqual({ 401: 5, 429: 25 });
+    await primary.run('WAIT', '1', '1000');
+    await primary.kill();
+    // Each gateway counts by itself meanwhile. The failover may end before the last guess.
+    const { 401: guesses } = await shared.guess(90, 'b');
+    expect(guesses).toBeGreaterThanOrEqual(15);
+    expect(guesses).toBeLessThanOrEqual(20);
+    await until(async () => (await replica.run('ROLE')).startsWith('master'));
+    await until(areUp);
+    expect(await shared.guess(30, 'a')).toEqual({ 429: 30 });
+    expect(await shared.guess(30, 'c')).toEqual({ 401: 5, 429: 25 });
+    expect(lines('rate limit store failed')).toHaveLength(3);
+    expect(lines('rate limit store responds again')).toHaveLength(3);
+  });
+
+  it('follows a failover on command, at which the old primary continues as a replica', async () => {
+    const { primary, sentinel } = await startSentinelPair();
+    const redis = `{ sentinels: ['redis://127.0.0.1:${sentinel.port}'], name: counters }`;
+    shared = await startSharedGateways({ stores: storeAt(redis) });
+    await sentinel.run('SENTINEL', 'failover', 'counters');
+    await until(async () => (await primary.run('ROLE')).startsWith('slave'), 30_000);
+    await until(areUp, 30_000);
+    expect(await shared.guess(30, 'a')).toEqual({ 401: 5, 429: 25 });
+  });
+
+  it('is down if Sentinel does not know the name', async () => {
+    const { sentinel } = await startSentinelPair();
+    const redis = `{ sentinels: ['redis://127.0.0.1:${sentinel.port}'], name: other }`;
+    shared = await startSharedGateways({ stores: storeAt(redis), count: 1 });
+    expect(shared.gateways[0]?.gateway.stores[0]).toMatchObject({ state: 'down', reason: 'primary' });
+  });
+});
+
+describe.skipIf(!hasRedis)('a store that is a cluster', () => {
+  it('counts each key at its server, also after slots move', async () => {
+    const nodes = await startCluster();
+    const redis = `{ cluster: ['redis://127.0.0.1:1', 'redis://127.0.0.1:${nodes[1]?.port}'] }`;
+    shared = await startSharedGateways({ stores: storeAt(redis) });
+    expect(states()).toEqual(['up', 'up', 'up']);
+    for (const email of ['a', 'b', 'c', 'd', 'e', 'f'])
+      expect(await shared.guess(12, email)).toEqual({ 401: 5, 429: 7 });
+    const sizes = await Promise.all(nodes.map((node) => node.run('DBSIZE')));
+    expect(sizes.every((size) => Number(size) > 0)).toBe(true);
+
+    const ids = await Promise.all(nodes.map((node) => node.run('CLUSTER', 'MYID')));
+    const keysOf = async () => (await nodes[0]?.run('KEYS', 'sg:rl:account:*'))?.split('\n').filter(Boolean) ?? [];
+    const [moved = ''] = await keysOf();
+    const slot = String(hashSlot(moved));
+    expect(await nodes[0]?.run('CLUSTER', 'KEYSLOT', moved)).toBe(slot);
+    await nodes[1]?.run('CLUSTER', 'SETSLOT', slot, 'IMPORTING', ids[0] ?? '');
+    await nodes[0]?.run('CLUSTER', 'SETSLOT', slot, 'MIGRATING', ids[1] ?? '');
+    await nodes[0]?.run('MIGRATE', '127.0.0.1', String(nodes[1]?.port), moved, '0', '1000');
+    // The counter is at the second server, and the first one still owns the slot: it redirects with ASK.
+    for (const email of ['a', 'b', 'c', 'd', 'e', 'f']) expect(await shared.guess(6, email)).toEqual({ 429: 6 });
+    for (const node of nodes) await node.run('CLUSTER', 'SETSLOT', slot, 'NODE', ids[1] ?? '');
+    for (const email of ['a', 'b', 'c', 'd', 'e', 'f']) expect(await shared.guess(6, email)).toEqual({ 429: 6 });
+    expect(lines('rate limit store failed')).toEqual([]);
+  });
+
+  it('is down while a server is down, and up again after that', async () => {
+    const nodes = await startCluster();
+    shared = await startSharedGateways({ stores: storeAt(`{ cluster: ['${nodes[0]?.url}'] }`), count: 1 });
+    await nodes[2]?.kill();
+    await until(() => states()[0] === 'down');
+    expect(await shared.guess(12, 'a')).toEqual({ 401: 5, 429: 7 });
+    expect(states()).toEqual(['down']);
+  });
+});
+
+describe('the hash slot', () => {
+  it.each([
+    ['123456789', 0x31c3],
+    ['foo', 12_182],
+    ['', 0],
+  ])('of %j is %i', (key, slot) => {
+    expect(hashSlot(key)).toBe(slot);
+  });
+});
