@@ -76,6 +76,9 @@ describe('Retry-After', () => {
       fc.array(fc.nat({ max: 4_000 }), { maxLength: 12 }),
       async (limits, pauses) => {
         run += 1;
+        // A connection closes after 10,000 requests.
+        wire.end();
+        wire = await Wire.open(gateway.port);
         const entries = limits.map(
           ({ requests, period, burst }, index) =>
             `  limit-${run}-${index}: { key: client, allow: ${requests} per ${period}, burst: ${burst} }`,
