@@ -2,7 +2,6 @@ import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import type { RequestRecord } from '../gateway/telemetry/request-record.ts';
 import { createNullLog } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { RateLimit, RouteRateLimits } from '../plan/rate-limits/rate-limit.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { Router } from '../plan/routing/router.ts';
 import type { Upstream } from '../plan/settings/upstream-definition.ts';
@@ -47,7 +46,7 @@ const OK_RESPONSE: StubResponse = { status: 200, headers: [], body: Buffer.alloc
 /**
  * Runs the gateway of a plan without a network: the same server, parser, steps and HTTP client, between an in-memory
  * client and upstream. Each call has its own gateway, so that no call affects the next one. No time passes for rate limits,
- * except between the requests of a repetition.
+ * except between the requests of a repetition. A gateway that never listens connects to no store, so all limits count locally.
  *
  * @param tokens replaces the verifier of the plan
  */
@@ -100,7 +99,7 @@ function withListener(router: Router, onPath: (path: string) => void): Router {
   };
 }
 
-/** Returns the plan without anything that needs a network or a timer: no stores, health checks, breaker or time limits. */
+/** Returns the plan without anything that needs a network or a timer: no health checks, breaker or time limits. */
 function offlinePlanOf(plan: Plan, verifier: StubVerifier, connect: NonNullable<Upstream['connect']>): Plan {
   const upstreams = new Map(
     plan.upstreams.map((upstream) => [upstream, { ...upstream, ...OFFLINE_UPSTREAM_SETTINGS, connect }]),
@@ -108,8 +107,7 @@ function offlinePlanOf(plan: Plan, verifier: StubVerifier, connect: NonNullable<
   const authOf = (auth: Auth | undefined) => auth && { ...auth, verifier };
   const offlineRoute = (route: Route): Route => {
     const upstream = upstreams.get(route.upstream) ?? route.upstream;
-    const rateLimits = route.rateLimits && offlineRateLimits(route.rateLimits);
-    return { ...route, auth: authOf(route.auth), upstream, rateLimits, timeoutMs: undefined };
+    return { ...route, auth: authOf(route.auth), upstream, timeoutMs: undefined };
   };
   const match = (method: string, path: string) => {
     const route = plan.router.match(method, path);
@@ -117,20 +115,7 @@ function offlinePlanOf(plan: Plan, verifier: StubVerifier, connect: NonNullable<
   };
   // Only the matched route is replaced: another router of all routes would cost more than the request.
   const router = { ...plan.router, match };
-  const rateLimits = plan.rateLimits.map(withoutStore);
-  return { ...plan, upstreams: [...upstreams.values()], router, rateLimits, auth: authOf(plan.auth) };
-}
-
-function offlineRateLimits({ match, authorize, validate }: RouteRateLimits): RouteRateLimits {
-  return {
-    match: match.map(withoutStore),
-    authorize: authorize.map(withoutStore),
-    validate: validate.map(withoutStore),
-  };
-}
-
-function withoutStore(limit: RateLimit): RateLimit {
-  return limit.store === undefined ? limit : { ...limit, store: undefined };
+  return { ...plan, upstreams: [...upstreams.values()], router, auth: authOf(plan.auth) };
 }
 
 const OFFLINE_UPSTREAM_SETTINGS = {
