@@ -58,6 +58,11 @@ export interface Gateway {
   listen(): Promise<AddressInfo>;
   /** Serves the requests on a connection that the caller has opened. */
   acceptConnection(connection: Duplex): void;
+  /**
+   * Connects to the rate limit stores that a plan adds or changes. Without it, the first requests after `activate` would find them
+   * not connected. Resolves after at most a few seconds, also if a store does not respond.
+   */
+  prepare(plan: Plan): Promise<void>;
   /** Serves new requests by this plan. Requests in flight keep the plan that they began with. */
   activate(plan: Plan): void;
   /** Closes each connection after its next response. The server still accepts connections and serves all requests. */
@@ -198,6 +203,10 @@ class LiveGateway implements Gateway {
   acceptConnection(connection: Duplex): void {
     // The caller has already completed a TLS handshake, if the server has TLS.
     this.#server.emit(this.plan.server.tls === undefined ? 'connection' : 'secureConnection', connection);
+  }
+
+  async prepare(plan: Plan): Promise<void> {
+    await this.#state.rateLimiter.prepare(plan.rateLimits);
   }
 
   activate(plan: Plan): void {

@@ -159,6 +159,7 @@ export class Reloader {
         if ('reason' in prepared) return { kind: 'unreadable', reason: prepared.reason } as const;
         if ('problems' in prepared)
           return { kind: 'rejected', problems: prepared.problems, sources: prepared.sources } as const;
+        await this.#options.gateway.prepare(prepared.planned.plan);
         return this.#isClosed ? ({ kind: 'cancelled' } as const) : this.#activate(prepared.planned, prepared.changes);
       }
       if (this.#isClosed || performance.now() >= deadlineMs)

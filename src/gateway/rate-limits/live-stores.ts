@@ -1,5 +1,6 @@
 import type { NameResolver } from '../../dns/name-resolver.ts';
 import type { Log } from '../../log/log.ts';
+import type { CounterStore } from '../../plan/rate-limits/counter-store.ts';
 import type { RateLimit } from '../../plan/rate-limits/rate-limit.ts';
 import { LiveStore } from './live-store.ts';
 import type { LocalCounters } from './local-counters.ts';
@@ -18,6 +19,8 @@ export class LiveStores {
   readonly #resolver: NameResolver;
   readonly #logger: Log['logger'];
   readonly #byKey = new Map<string, SharedCounters>();
+  /** Stores of a plan that is not active yet. */
+  readonly #prepared = new Map<string, SharedCounters>();
   readonly #retired = new Map<LiveStore, NodeJS.Timeout>();
 
   constructor(local: LocalCounters, resolver: NameResolver, logger: Log['logger']) {
@@ -36,22 +39,16 @@ export class LiveStores {
   }
 
   /**
-   * Keeps the stores that the new plan has too, closes the others, and connects to the new ones.
+   * Connects to the stores that the active plan lacks, so that no request fails because they are not connected yet.
    *
-   * @returns a promise that resolves once each new store is connected, has failed, or takes too long
+   * @returns a promise that resolves once each of them is connected, has failed, or takes too long
    */
-  async activate(limits: readonly RateLimit[]): Promise<void> {
-    const stores = new Map(limits.flatMap(({ store }) => (store === undefined ? [] : [[store.key, store]])));
-    for (const [key, { live }] of this.#byKey) {
-      if (stores.has(key)) continue;
-      this.#byKey.delete(key);
-      this.#retire(live);
-    }
+  async prepare(limits: readonly RateLimit[]): Promise<void> {
     const added: LiveStore[] = [];
-    for (const [key, store] of stores) {
-      if (this.#byKey.has(key)) continue;
+    for (const [key, store] of storesOf(limits)) {
+      if (this.#byKey.has(key) || this.#prepared.has(key)) continue;
       const live = new LiveStore(store, this.#resolver, this.#logger);
-      this.#byKey.set(key, new SharedCounters(live, this.#local));
+      this.#prepared.set(key, new SharedCounters(live, this.#local));
       added.push(live);
     }
     if (added.length === 0) return;
@@ -60,10 +57,27 @@ export class LiveStores {
     await untilReady(added.map((live) => live.start()));
   }
 
+  /** Keeps the stores that the new plan has too, and closes the others. Connects in the background to those not prepared. */
+  activate(limits: readonly RateLimit[]): void {
+    const stores = storesOf(limits);
+    for (const [key, { live }] of this.#byKey) {
+      if (stores.has(key)) continue;
+      this.#byKey.delete(key);
+      this.#retire(live);
+    }
+    void this.prepare(limits);
+    for (const [key, counters] of this.#prepared) {
+      if (stores.has(key)) this.#byKey.set(key, counters);
+      else void counters.live.close();
+    }
+    this.#prepared.clear();
+  }
+
   /** Closes all stores after their pending decisions. */
   async close(): Promise<void> {
     for (const timer of this.#retired.values()) clearTimeout(timer);
-    const stores = [...this.#retired.keys(), ...[...this.#byKey.values()].map(({ live }) => live)];
+    const counters = [...this.#byKey.values(), ...this.#prepared.values()];
+    const stores = [...this.#retired.keys(), ...counters.map(({ live }) => live)];
     await Promise.all(stores.map((live) => live.close()));
   }
 
@@ -74,6 +88,11 @@ export class LiveStores {
     };
     this.#retired.set(live, setTimeout(close, RETIRED_MS).unref());
   }
+}
+
+/** Returns the stores of limits by `CounterStore.key`. */
+function storesOf(limits: readonly RateLimit[]): ReadonlyMap<string, CounterStore> {
+  return new Map(limits.flatMap(({ store }) => (store === undefined ? [] : [[store.key, store]])));
 }
 
 async function untilReady(starts: readonly Promise<void>[]): Promise<void> {

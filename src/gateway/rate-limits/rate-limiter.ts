@@ -42,7 +42,7 @@ export class RateLimiter {
     this.#limits = limits;
     this.local.activate(limits);
     this.#shared = new Map(limits.filter(({ store }) => store !== undefined).map((limit) => [limit.key, limit]));
-    void this.#stores?.activate(limits);
+    this.#stores?.activate(limits);
     const ids = new Set(limits.map(({ id }) => id));
     for (const id of this.#counts.keys()) if (!ids.has(id)) this.#counts.delete(id);
     for (const id of ids) if (!this.#counts.has(id)) this.#counts.set(id, createLimitCounts());
@@ -55,7 +55,13 @@ export class RateLimiter {
    */
   async connect(resolver: NameResolver, logger: Log['logger']): Promise<void> {
     this.#stores ??= new LiveStores(this.local, resolver, logger);
-    await this.#stores.activate(this.#limits);
+    await this.prepare(this.#limits);
+    this.#stores.activate(this.#limits);
+  }
+
+  /** Connects to the stores of a plan before it becomes active, in the same way as `connect`. */
+  async prepare(limits: readonly RateLimit[]): Promise<void> {
+    await this.#stores?.prepare(limits);
   }
 
   /** Closes the connections to stores after their pending decisions. */
