@@ -1,10 +1,13 @@
-import type { createClient } from '@redis/client';
 import type { NameResolver } from '../../../dns/name-resolver.ts';
 import type { RedisSettings } from '../../../plan/rate-limits/counter-store.ts';
 import { Deadlines } from './deadlines.ts';
 import { StoreError, storeErrorOf } from './store-error.ts';
 
-type Client = ReturnType<typeof createClient>;
+type CreateClient = Awaited<ReturnType<typeof importRedis>>;
+type Client = ReturnType<CreateClient>;
+
+/** The oldest protocol, which proxies for Redis understand too. */
+const PROTOCOL = 2;
 
 /** The address of one Redis or Sentinel server. */
 export interface RedisAddress {
@@ -22,8 +25,24 @@ export interface LinkOptions {
   readonly signal: AbortSignal;
 }
 
+let created: Promise<CreateClient> | undefined;
+
 /** Loads the library, which takes 30 MB and a tenth of a second, with the first store. */
-export const loadRedis = () => import('@redis/client');
+export function loadRedis(): Promise<CreateClient> {
+  created ??= importRedis();
+  return created;
+}
+
+/**
+ * Returns a function that creates clients of one class. `createClient` of the library creates a class with all commands for each
+ * other address, which blocks the process for tens of milliseconds.
+ */
+async function importRedis() {
+  const { RedisClient } = await import('@redis/client');
+  const createClient = RedisClient.factory({ RESP: PROTOCOL });
+  // The client reads the protocol from its own options too, which their type does not say.
+  return (options: Parameters<typeof createClient>[0]) => createClient({ ...options, ...{ RESP: PROTOCOL } });
+}
 
 /**
  * One connection to one server. It never reconnects: after an error it is closed, and every command that waits for a response
@@ -46,7 +65,7 @@ export class RedisLink {
   /** Opens a connection. @throws StoreError */
   static async open(address: RedisAddress, options: LinkOptions): Promise<RedisLink> {
     const { signal, connectTimeoutMs } = options;
-    const { createClient } = await loadRedis();
+    const createClient = await loadRedis();
     if (signal.aborted) throw new StoreError('closed');
     const link = new RedisLink(createClient(clientOptions(address, options)), connectTimeoutMs);
     const close = () => link.close();
@@ -100,7 +119,7 @@ export class RedisLink {
   }
 }
 
-function clientOptions({ host, port }: RedisAddress, options: LinkOptions): Parameters<typeof createClient>[0] {
+function clientOptions({ host, port }: RedisAddress, options: LinkOptions): Parameters<CreateClient>[0] {
   const { isTls, settings, resolver, connectTimeoutMs } = options;
   const { ca, username, password, database } = settings;
   const socket = {
@@ -122,8 +141,6 @@ function clientOptions({ host, port }: RedisAddress, options: LinkOptions): Para
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
     database,
-    // The oldest protocol, which proxies for Redis understand too.
-    RESP: 2,
     disableOfflineQueue: true,
     disableClientInfo: true,
     maintNotifications: 'disabled',
