@@ -174,7 +174,7 @@ describe.skipIf(!hasRedis)('a store', () => {
     const proxy = await startProxy(redis, () => delayMs);
     const live = startStore({ urls: [proxy.url] }, 100);
     await live.start();
-    delayMs = 300;
+    delayMs = 1_000;
     // Each late response arrives before the next decision begins.
     for (let index = 0; index < 3; index += 1) {
       await expect(count(live)).rejects.toMatchObject({ reason: 'timeout' });
@@ -194,7 +194,7 @@ describe.skipIf(!hasRedis)('a store', () => {
     const proxy = await startProxy(redis, () => delayMs);
     const live = startStore({ urls: [proxy.url] }, 200);
     await live.start();
-    delayMs = 300;
+    delayMs = 1_000;
     const late = count(live);
     await expect(late).rejects.toMatchObject({ reason: 'timeout' });
     delayMs = 0;
