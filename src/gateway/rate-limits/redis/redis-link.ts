@@ -1,3 +1,4 @@
+import type { RedisClientOptions } from '@redis/client';
 import type { NameResolver } from '../../../dns/name-resolver.ts';
 import type { RedisSettings } from '../../../plan/rate-limits/counter-store.ts';
 import { Deadlines } from './deadlines.ts';
@@ -5,6 +6,7 @@ import { StoreError, storeErrorOf } from './store-error.ts';
 
 type CreateClient = Awaited<ReturnType<typeof importRedis>>;
 type Client = ReturnType<CreateClient>;
+type ClientOptions = Omit<RedisClientOptions, 'RESP' | 'modules' | 'functions' | 'scripts'>;
 
 /** The oldest protocol, which proxies for Redis understand too. */
 const PROTOCOL = 2;
@@ -41,7 +43,7 @@ async function importRedis() {
   const { RedisClient } = await import('@redis/client');
   const createClient = RedisClient.factory({ RESP: PROTOCOL });
   // The client reads the protocol from its own options too, which their type does not say.
-  return (options: Parameters<typeof createClient>[0]) => createClient({ ...options, ...{ RESP: PROTOCOL } });
+  return (options: ClientOptions) => createClient({ ...options, ...{ RESP: PROTOCOL } });
 }
 
 /**
@@ -119,7 +121,7 @@ export class RedisLink {
   }
 }
 
-function clientOptions({ host, port }: RedisAddress, options: LinkOptions): Parameters<CreateClient>[0] {
+function clientOptions({ host, port }: RedisAddress, options: LinkOptions): ClientOptions {
   const { isTls, settings, resolver, connectTimeoutMs } = options;
   const { ca, username, password, database } = settings;
   const socket = {
