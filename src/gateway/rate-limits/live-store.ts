@@ -22,8 +22,8 @@ const STABLE_MS = 10_000;
 const PROBE_VALUES = [1_000_000, 1_000_000, 1];
 
 /**
- * The connection to a store, and its circuit breaker. While the store does not respond, decisions fail at once, and attempts in the
- * background look for it, one at a time.
+ * The connection to a store, and its circuit breaker. While the store does not respond, decisions fail at once, and the
+ * gateway tries to connect in the background.
  */
 export class LiveStore {
   readonly store: CounterStore;

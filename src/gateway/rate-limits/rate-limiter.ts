@@ -75,7 +75,7 @@ export class RateLimiter {
 
   /**
    * Counts a request by several limits. If one of them refuses it, still applies the others, so that the client learns the
-   * longest time to wait. Returns a promise only if a store has to be asked.
+   * longest time to wait. Returns a promise only if a limit counts in a store.
    *
    * @throws Refusal `rate_limit_exceeded`, `rate_limit_key_missing` or `rate_limit_unavailable`
    */
