@@ -125,12 +125,13 @@ export class RateLimiter {
   }
 
   #handleMissingKey(limit: RateLimit, exchange: LimitedExchange): void {
+    if (limit.missing === 'skip') this.#countsOf(limit).skipped += 1;
+    else this.#refuseUncounted(limit, exchange, new Refusal('rate_limit_key_missing', { limit: limit.id }));
+  }
+
+  /** Refuses a request that the limit could not count, unless the limit only reports. @throws Refusal */
+  #refuseUncounted(limit: RateLimit, exchange: LimitedExchange, refusal: Refusal): void {
     const counts = this.#countsOf(limit);
-    if (limit.missing === 'skip') {
-      counts.skipped += 1;
-      return;
-    }
-    const refusal = new Refusal('rate_limit_key_missing', { limit: limit.id });
     if (limit.mode === 'enforce') {
       counts.undecided += 1;
       throw refusal;
@@ -148,18 +149,8 @@ export class RateLimiter {
   ): Refusal | undefined {
     const counts = this.#countsOf(limit);
     if ('storeFailure' in result) {
-      const reason = result.storeFailure;
-      const refusal = new Refusal('rate_limit_unavailable', {
-        limit: limit.id,
-        reason,
-        headers: { 'Retry-After': '1' },
-      });
-      if (limit.mode === 'enforce') {
-        counts.undecided += 1;
-        throw refusal;
-      }
-      counts.skipped += 1;
-      exchange.addReport(refusal);
+      const details = { limit: limit.id, reason: result.storeFailure, headers: { 'Retry-After': '1' } };
+      this.#refuseUncounted(limit, exchange, new Refusal('rate_limit_unavailable', details));
       return undefined;
     }
     if (result.isFallback) counts.fallback += 1;
