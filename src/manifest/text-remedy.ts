@@ -49,7 +49,7 @@ const CORRECTIONS: Readonly<Record<string, Correction>> = {
   'an address': (text) => `127.0.0.1:${text.replace(/^:/, '')}`,
   // Other gateways write `5/15m`, `10r/s` or `5 per minute`.
   'a rate': (text) => {
-    const [, requests, period = ''] = /^([0-9]+)\s*(?:r|requests?)?\s*(?:per|every|in|\/)\s*(\S+)$/.exec(text) ?? [];
+    const [, requests, period = ''] = /^([0-9]{1,6})(?: ?r| ?requests?)? ?(?:per|every|in|\/) ?(\S+)$/.exec(text) ?? [];
     const duration = fixDuration(/^[0-9]/.test(period) ? period : `1${period}`);
     return duration && `${requests} per ${duration}`;
   },
