@@ -108,7 +108,7 @@ describe.skipIf(!hasRedis)('a store', () => {
     ['no password', ['--requirepass', 'right'], {}, 'credentials'],
     ['a replica', ['--replicaof', '127.0.0.1', '9'], {}, 'readonly'],
     ['no free memory', ['--maxmemory', '1', '--maxmemory-policy', 'noeviction'], {}, 'memory'],
-    ['no such database', [], { database: 99 }, 'reply'],
+    ['no such database', [], { database: 99 }, 'response'],
   ])('is down with %s', async (_title, args, settings, reason) => {
     const redis = await startRedis({ args });
     const live = startStore({ urls: [redis.url], ...settings });
