@@ -90,9 +90,11 @@ export class LiveStore {
     if (connection === undefined) return Promise.reject(new StoreError(this.#reason));
     this.#pending += 1;
     return new Promise((resolve, reject) => {
+      let isLate = false;
       const response = runScript(connection, script, key, values);
       const settle = this.#deadlines.add({
         expire: () => {
+          isLate = true;
           reject(new StoreError('timeout'));
           this.#countFailure('timeout');
           if (connection !== this.#connection) return;
@@ -103,7 +105,8 @@ export class LiveStore {
       response
         .then(
           (result) => {
-            this.#timeouts = 0;
+            // A store that always responds too late must not keep every request waiting.
+            if (!isLate) this.#timeouts = 0;
             resolve(result);
           },
           (error) => {
