@@ -6,7 +6,6 @@
 import { readFileSync } from 'node:fs';
 import module from 'node:module';
 import { constants } from 'node:os';
-import { findCacheFolder } from './compile-cache.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
 /** The verbs that serve use parts of Node that older versions do not have. */
@@ -86,6 +85,7 @@ if (nodeVersion < (isServing ? MIN_SERVING_NODE_VERSION : MIN_NODE_VERSION)) {
 
 // Later starts read compiled code from a cache, which saves a quarter of their time. By default Node would use a folder in the
 // temporary folder, where another user may have stored other code.
+const { findCacheFolder } = await import('./compile-cache.ts');
 const cacheFolder = process.env['NODE_COMPILE_CACHE'] ?? findCacheFolder(process.env, process.getuid?.());
 if (cacheFolder !== undefined) module.enableCompileCache(cacheFolder);
 
