@@ -653,7 +653,7 @@ redis: (RedisUrl | Redis)
  */
 secret: string
 /**
- * The time limit of one decision. After repeated failures the gateway does not ask the store until it responds again.
+ * The time limit of one decision. After repeated failures no request waits for the store until it responds again.
  */
 timeout: string
 /**

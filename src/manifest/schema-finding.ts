@@ -2,8 +2,8 @@ import type { ErrorObject } from 'ajv';
 import { parsePointer } from '../json-pointer.ts';
 import { didYouMean, onlyNearMatch, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Fix, type Path } from '../problem/finding.ts';
-import { formatFlow } from './flow-yaml.ts';
 import { nativeKey } from './foreign-keys.ts';
+import { exampleOf, examplesText } from './schema-examples.ts';
 import { fixUnit, textRemedy } from './text-remedy.ts';
 import type { YamlValue } from './yaml-values.ts';
 
@@ -65,7 +65,8 @@ const BY_KEYWORD: Readonly<Record<string, (context: SchemaErrorContext) => Findi
     if (name !== undefined)
       return [errorAtKey([...path, name], RULE, `"${name}" is not ${noun}${suggestion(name, known)}`)];
     const word = stringAt(root, path);
-    const message = `${quote(path)} is not ${noun ?? 'supported here'}${suggestion(word, known)}`;
+    const form = didYouMean(word, known) === undefined ? (OTHER_FORMS[noun ?? ''] ?? '') : '';
+    const message = `${quote(path)} is not ${noun ?? 'supported here'}${suggestion(word, known)}${form}`;
     const meant = onlyNearMatch(word, known);
     // Never fix `access` automatically: it decides who may call a route.
     return [{ ...errorAt(path, RULE, message), fix: valueFix(path, known.includes('public') ? undefined : meant) }];
@@ -92,7 +93,9 @@ const BY_KEYWORD: Readonly<Record<string, (context: SchemaErrorContext) => Findi
       ? '; write a colon and a space after the key'
       : isString && isBracedName(value)
         ? '; "{" begins a map in YAML; put the complete value in quotes'
-        : usualRemedy || (isString ? '; put it in quotes' : '');
+        : isMap(value) && noun === 'a name'
+          ? '; move the map to the top level of the manifest, and write its name here'
+          : usualRemedy || (isString ? '; put it in quotes' : '');
     const wanted = noun ?? TYPES[String(params['type'])] ?? params['type'];
     return [errorAt(path, RULE, `${quote(path)} is not ${wanted}${remedy}`)];
   },
@@ -121,9 +124,18 @@ function remedyOfText(text: string, { error, path, noun = '', examples, isSecret
   return pattern === undefined ? examples : textRemedy({ text, noun, pattern, examples, isSecret: isSecret(path) });
 }
 
+/** The maps that some words are short forms of, by the titles of the schema. */
+const OTHER_FORMS: Readonly<Record<string, string>> = {
+  'client, subject or route': ', or a map such as { header: X-Api-Client }',
+};
+
+function isMap(value: YamlValue): value is { readonly [key: string]: YamlValue } {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
 /** True for `{name}` without quotes, which YAML reads as a map. */
 function isBracedName(value: YamlValue): boolean {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return false;
+  if (!isMap(value)) return false;
   const members = Object.values(value);
   return members.length === 1 && members[0] === null;
 }
@@ -167,30 +179,11 @@ const TYPES: Readonly<Record<string, string>> = {
   number: 'a number',
 };
 
-/** Returns an example for a missing member from the schema. */
-function exampleOf(error: ErrorObject, missing: string): string {
-  const member = error.parentSchema?.['properties']?.[missing];
-  if (Array.isArray(member?.enum)) return member.enum.join(' or ');
-  const example: unknown = member?.examples?.[0];
-  if (example === undefined) return '…';
-  return exampleText(example);
-}
-
 /** Returns names of upstreams that exist: the example of the schema is another manifest's. */
 function upstreamExample(root: YamlValue): string | undefined {
   const names = Object.keys(valueAt(root, ['upstreams']) ?? {});
   if (names.length === 0) return undefined;
   return `${names.slice(0, 3).join(' or ')}${names.length > 3 ? ' or …' : ''}`;
-}
-
-function examplesText(examples: unknown): string {
-  if (!Array.isArray(examples) || examples.length === 0) return '';
-  return `; write for example ${examples.map(exampleText).join(' or ')}`;
-}
-
-/** Formats an example as YAML. Quotes around a complete string would be noise in a sentence. */
-function exampleText(example: unknown): string {
-  return typeof example === 'string' ? example : formatFlow(example);
 }
 
 /** Converts the validator's JSON Pointer to a path: a number is an index if the value is a list. */

@@ -12,6 +12,8 @@ export type OperationIds = (template: PathTemplate, method: string) => string;
 export function* createOperationIds({ templates, mainTemplates }: PathTemplates): SlicedWork<OperationIds> {
   const idByOperation = new Map<PathTemplate, Map<string, string>>();
   const usedIds = new Set<string>();
+  // Thousands of operations may have the same name.
+  const lastNumbers = new Map<string, number>();
   const ranks = [isNamedAfterRoute, isMain, () => true];
   for (const hasRank of ranks) {
     for (const template of templates) {
@@ -20,10 +22,15 @@ export function* createOperationIds({ templates, mainTemplates }: PathTemplates)
       for (const [method, route] of template.routes) {
         if (ids.has(method) || !hasRank(route, template)) continue;
         const base = route.methods.length === 1 ? route.id : `${route.id}-${method.toLowerCase()}`;
-        let id = base;
-        for (let number = 2; usedIds.has(id); number += 1) id = `${base}-${number}`;
+        let number = lastNumbers.get(base) ?? 1;
+        let id = number === 1 ? base : `${base}-${number}`;
+        while (usedIds.has(id)) {
+          number += 1;
+          id = `${base}-${number}`;
+        }
         usedIds.add(id);
         ids.set(method, id);
+        lastNumbers.set(base, number);
       }
       yield;
     }

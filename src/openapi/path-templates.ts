@@ -4,6 +4,7 @@ import type { Route } from '../plan/route-definition.ts';
 import { type Pattern, parsePattern, patternKey, type Segment } from '../plan/routing/pattern.ts';
 import { findUnusedSegment } from '../plan/routing/sample-paths.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
+import { CrossingPaths } from './crossing-paths.ts';
 
 /** A path of an OpenAPI document, and the route of each of its methods. */
 export interface PathTemplate {
@@ -21,6 +22,12 @@ export interface PathTemplates {
   readonly mainTemplates: ReadonlyMap<Route, PathTemplate>;
 }
 
+/** Returns the route of a method for a path with an unused text in place of each parameter. */
+export type SampleMatch = (method: string, segments: readonly TemplateSegment[]) => Route | undefined;
+
+/** The paths of thousands of routes with literals at different positions would otherwise be millions. */
+const MAX_CROSSINGS = 10_000;
+
 interface TemplateDraft {
   segments: readonly TemplateSegment[];
   /** True if the path of a route is exactly this one. */
@@ -33,7 +40,7 @@ interface TemplateDraft {
  * with one parameter in its place, and longer paths while other routes receive the requests of the shorter ones.
  *
  * The router says which routes receive the requests of a path. A path has the methods of every route that matches it, because
- * readers of a document select the path before the method.
+ * readers of a document select the path before the method. `CrossingPaths` says which other paths this needs.
  */
 export function* createPathTemplates({ routes, router }: Plan): SlicedWork<PathTemplates> {
   const patterns = new Map<Route, Pattern>();
@@ -49,6 +56,7 @@ export function* createPathTemplates({ routes, router }: Plan): SlicedWork<PathT
       `/${segments.map((segment) => (segment.kind === 'literal' ? segment.text : unused)).join('/')}`,
     );
   const { drafts, mainKeys } = yield* draftTemplates(patterns, matchSample);
+  yield* addCrossings(drafts, yield* CrossingPaths.createSliced(patterns, matchSample));
   const templates = new Map<string, PathTemplate>();
   for (const [key, { segments }] of drafts) {
     const routesByMethod = matchMethods(segments, matchSample);
@@ -62,8 +70,6 @@ export function* createPathTemplates({ routes, router }: Plan): SlicedWork<PathT
   }
   return { templates: [...templates.values()], mainTemplates };
 }
-
-type SampleMatch = (method: string, segments: readonly TemplateSegment[]) => Route | undefined;
 
 function* draftTemplates(
   patterns: ReadonlyMap<Route, Pattern>,
@@ -85,6 +91,20 @@ function* draftTemplates(
     yield;
   }
   return { drafts, mainKeys };
+}
+
+/** Adds the paths that crossing routes need, at most `MAX_CROSSINGS`. */
+function* addCrossings(drafts: Map<string, TemplateDraft>, crossingPaths: CrossingPaths): SlicedWork<void> {
+  const maxSize = drafts.size + MAX_CROSSINGS;
+  // The loop also visits the paths that it adds.
+  for (const { segments } of drafts.values()) {
+    yield;
+    for (const common of crossingPaths.of(segments)) {
+      if (common !== undefined) addDraft(drafts, patternKey(common), { segments: common, isExact: false });
+      if (drafts.size === maxSize) return;
+      yield;
+    }
+  }
 }
 
 /** Returns the routes of a path by method. */

@@ -96,7 +96,7 @@ export function* compilePlan(
     upstreams: [...upstreams.values()].filter((upstream) => upstream !== undefined),
     routes,
     router: yield* createRouterSliced(routes),
-    rateLimits: [...rateLimits.values()].filter((limit) => limit !== undefined),
+    rateLimits: [...(rateLimits?.values() ?? [])].filter((limit) => limit !== undefined),
     reload,
     auth,
     sample2xx: invalidParts.has('log') ? 1 : manifest.log.sample2xx,

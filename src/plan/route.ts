@@ -30,7 +30,7 @@ export interface ParsedRoute {
 
 export interface RouteContext extends RouteAuthContext {
   readonly upstreams: Upstreams;
-  readonly rateLimits: RateLimits;
+  readonly rateLimits: RateLimits | undefined;
   /** The origins of `cors`. */
   readonly origins: readonly string[];
   /** `undefined` if the manifest's `schemas` are invalid. */

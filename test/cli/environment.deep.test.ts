@@ -121,6 +121,9 @@ const requests = (): Record<string, string> => ({
   'table of another type': post('/table', 'a', 'text/plain'),
   'body of another type': post('/typed', 'a', 'text/plain'),
   login: post('/login', '{}'),
+  limited: post('/limited', '{}'),
+  once: head('GET /once HTTP/1.1'),
+  'once more': head('GET /once HTTP/1.1'),
   'no token': head('GET /guarded HTTP/1.1'),
   'invalid token': head('GET /guarded HTTP/1.1', 'Authorization: Bearer a.b.c'),
   'no route': head('GET /none HTTP/1.1'),
@@ -337,6 +340,7 @@ const EXCLUDED = new Set([
   ...['routes.*.headers.required.*', 'routes.*.requestHeaders.keep.*', 'auth.tokens.introspection.endpoint.upstream'],
   ...['auth.tokens.introspection.endpoint.path', 'auth.tokens.userinfo.endpoint.upstream', 'routes.*.login.token'],
   'auth.tokens.userinfo.endpoint',
+  ...['rateLimits.*.store', 'routes.*.rateLimits.*'],
   // One of a few fixed characters.
   'routes.*.body.csv.delimiter',
   // Clients receive it on purpose.

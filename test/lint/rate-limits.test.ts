@@ -121,3 +121,43 @@ describe('rate-limit-high', () => {
     expect(rulesOf(`{ one: { key: client, allow: ${allow} } }`, [limited('/contacts')])).toEqual(rules);
   });
 });
+
+describe('rate-limit-body-unknown', () => {
+  const limits = (pointer: string) =>
+    `{ one: { key: [client, { body: ${pointer} }], missing: refuse, allow: 9 per 1m }, all: { key: client, allow: 9 per 1m } }`;
+  const schemas = 'schemas: { Person: { type: object, properties: { email: { type: string } } } }';
+  const route = (schema: string) =>
+    `method: POST, path: /a, access: public, rateLimits: [one, all], body: { maxBytes: 4KB, schema: ${schema} }`;
+  const findingsOf = (pointer: string, schema: string) =>
+    rulesOf(limits(pointer), [route(schema)], schemas).filter((rule) => rule === 'rate-limit-body-unknown');
+
+  test.each([
+    ['/mail', '{ type: object, properties: { email: { type: string } } }'],
+    ['/mail', "{ $ref: '#/schemas/Person' }"],
+    ['/person/mail', "{ type: object, properties: { person: { $ref: '#/schemas/Person' } } }"],
+    ['/constructor', "{ $ref: '#/schemas/Person' }"],
+  ])('finds %s in %s', (pointer, schema) => {
+    expect(findingsOf(pointer, schema)).toEqual(['rate-limit-body-unknown']);
+  });
+
+  test.each([
+    ['/email', "{ $ref: '#/schemas/Person' }"],
+    ['/person/email', "{ type: object, properties: { person: { $ref: '#/schemas/Person' } } }"],
+    ['/mail', '{ type: object }'],
+    ['/mail', "{ type: object, properties: { a: { type: string } }, patternProperties: { '^m': { type: string } } }"],
+    [
+      '/mail',
+      '{ type: object, properties: { a: { type: string } }, allOf: [{ properties: { mail: { type: string } } }] }',
+    ],
+    ['/mail', "{ $ref: '#/schemas/Person', properties: { mail: { type: string } } }"],
+    ['/list/0', '{ type: object, properties: { list: { type: array, items: { type: string } } } }'],
+  ])('permits %s in %s', (pointer, schema) => {
+    expect(findingsOf(pointer, schema)).toEqual([]);
+  });
+
+  test('reports a limit once, although several routes use it', () => {
+    const routes = ['/a', '/b'].map((path) => route("{ $ref: '#/schemas/Person' }").replace('/a', path));
+    const found = rulesOf(limits('/mail'), routes, schemas);
+    expect(found.filter((rule) => rule === 'rate-limit-body-unknown')).toHaveLength(1);
+  });
+});

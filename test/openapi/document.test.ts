@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { HTTP_METHODS } from '../../src/http-methods.ts';
 import { load, type PlannedManifest } from '../../src/load.ts';
 import { streamOpenApi } from '../../src/openapi/document.ts';
-import { anyUnlimitedManifest } from '../support/any-manifest.ts';
+import { createPathTemplates } from '../../src/openapi/path-templates.ts';
+import { runToEnd } from '../../src/plan/sliced-work.ts';
+import { anyManifest } from '../support/any-manifest.ts';
 import { worldOf } from '../support/gateway.ts';
 import { runs } from '../support/runs.ts';
 
@@ -78,9 +80,52 @@ describe('paths', () => {
     expect(paths['/items/{id}'].post).toMatchObject({ 'x-route': 'new' });
   });
 
+  it('adds the common paths of routes that cross', () => {
+    const routes = [
+      { id: 'middle', path: '/{p0}/b/**' },
+      { id: 'all', path: '/**' },
+      { id: 'left', method: ['PUT', 'DELETE'], path: '/a/{p1}/**' },
+    ];
+    const document = describeRoutes(planned(routes));
+    const { paths } = document;
+    expect(paths['/a/{p1}/{rest}'].get['x-route']).toBe('all');
+    expect(paths['/a/b/{rest}'].get['x-route']).toBe('middle');
+    expect(paths['/a/b/{rest}'].put['x-route']).toBe('left');
+    expect(paths['/a/b'].get['x-route']).toBe('middle');
+    expect(findOperation(document, 'GET', '/a/b/b')?.['x-route']).toBe('middle');
+  });
+
+  it('adds a common path for a method that the more specific path does not have', () => {
+    const routes = [
+      { id: 'new', method: 'POST', path: '/items/{id}' },
+      { id: 'view', path: '/{kind}/view' },
+    ];
+    const { paths } = describeRoutes(planned(routes));
+    expect(Object.keys(paths)).toEqual(['/items/{id}', '/{kind}/view', '/items/view']);
+    expect(paths['/items/view'].get).toMatchObject({ 'x-route': 'view', parameters: [] });
+    expect(paths['/items/view'].post).toMatchObject({ 'x-route': 'new', parameters: [] });
+  });
+
+  it('adds no path if the more specific path has the methods itself', () => {
+    const routes = [
+      { id: 'item', path: '/items/{id}' },
+      { id: 'view', path: '/{kind}/view' },
+    ];
+    expect(Object.keys(describeRoutes(planned(routes))['paths'])).toEqual(['/items/{id}', '/{kind}/view']);
+  });
+
+  it('adds at most 10,000 common paths', () => {
+    const routes = Array.from({ length: 120 }, (_, index) => [
+      { id: `left-${index}`, path: `/a${index}/{p}` },
+      { id: `right-${index}`, method: 'PUT', path: `/{p}/b${index}` },
+    ]).flat();
+    const { templates } = runToEnd(createPathTemplates(planned(routes).plan));
+    expect(templates).toHaveLength(240 + 10_000);
+  });
+
   it('has the methods that the router accepts, for random manifests', () => {
     fc.assert(
-      fc.property(anyUnlimitedManifest, (manifest) => {
+      fc.property(anyManifest, (manifest) => {
         const { plan } = load({ path: 'gateway.yaml', text: JSON.stringify(manifest) }, worldOf());
         fc.pre(plan !== undefined);
         const { paths } = describeRoutes(loaded(manifest));
@@ -108,6 +153,22 @@ describe('operation ids', () => {
     ];
     const ids = operationsOf(describeRoutes(planned(routes))).map(([, , { operationId }]) => operationId);
     expect(ids.sort()).toEqual(['items-get', 'items-get-2', 'items-head', 'items-head-2']);
+  });
+
+  it('skip the numbers that ids of routes have', () => {
+    const routes = [
+      { id: 'files', method: 'POST', path: '/files/**' },
+      { id: 'files-2', method: 'POST', path: '/a' },
+      { id: 'new', method: 'PUT', path: '/files/{id}' },
+      { id: 'newer', method: 'PUT', path: '/files/{id}/b' },
+    ];
+    const operations = operationsOf(describeRoutes(planned(routes)));
+    const ids = operations.map(([path, method, { operationId }]) => `${method} ${path} ${operationId}`);
+    expect(ids.filter((id) => id.startsWith('post /files'))).toEqual([
+      'post /files files-3',
+      'post /files/{id} files',
+      'post /files/{id}/b files-4',
+    ]);
   });
 });
 
@@ -217,18 +278,86 @@ describe('rate limits', () => {
   });
 });
 
+describe('any crossing routes', () => {
+  const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
+  const part = fc.constantFrom('a', 'b', '{}');
+  const route = fc
+    .record({
+      parts: fc.array(part, { maxLength: 4 }),
+      hasRest: fc.boolean(),
+      method: fc.oneof(fc.subarray(METHODS, { minLength: 1 }), fc.constant('any')),
+    })
+    .map(({ parts, hasRest, method }) => {
+      const named = parts.map((text, at) => (text === '{}' ? `{p${at}}` : text));
+      return { path: `/${[...named, ...(hasRest ? ['**'] : [])].join('/')}`, method };
+    });
+  const key = ({ path }: { path: string }) => path.replaceAll(/\{\w+\}/g, '{}');
+  const routes = fc
+    .uniqueArray(route, { selector: key, minLength: 1, maxLength: 12 })
+    .map((list) => list.map((entry, index) => ({ id: `r${index}`, ...entry })));
+  const urls = ['/', ...[1, 2, 3, 4, 5].flatMap((length) => pathsOf(length, ['a', 'b', 'other']))];
+
+  it('have paths for readers that select by method and path', () => {
+    fc.assert(
+      fc.property(routes, (list) => {
+        const manifest = planned(list);
+        const document = describeRoutes(manifest);
+        for (const url of urls)
+          for (const method of METHODS) {
+            const route = manifest.plan.router.match(method, url);
+            expect([method, url, findOperation(document, method, url)?.['x-route']]).toEqual([method, url, route?.id]);
+          }
+      }),
+      { numRuns: runs(100) },
+    );
+  });
+
+  it('have paths for readers that select the path first, if no route has a rest', () => {
+    fc.assert(
+      fc.property(
+        routes.map((list) => list.filter(({ path }) => !path.endsWith('**'))).filter((list) => list.length > 0),
+        (list) => {
+          const manifest = planned(list);
+          const { paths } = describeRoutes(manifest);
+          for (const url of urls)
+            for (const method of METHODS) {
+              const operation = paths[findPath(Object.keys(paths), url) ?? '']?.[method.toLowerCase()];
+              const route = manifest.plan.router.match(method, url);
+              expect([method, url, operation?.['x-route']]).toEqual([method, url, route?.id]);
+            }
+        },
+      ),
+      { numRuns: runs(100) },
+    );
+  });
+
+  /** Returns the most specific path without a look at its methods. */
+  function findPath(templates: readonly string[], url: string): string | undefined {
+    const wanted = url.split('/');
+    const rankOf = (template: string) => template.replaceAll(/\{\w+\}/g, '~');
+    return templates
+      .filter((template) => {
+        const segments = template.split('/');
+        const fits = segments.every((text, at) => text === wanted[at] || (text.startsWith('{') && wanted[at] !== ''));
+        return segments.length === wanted.length && fits;
+      })
+      .sort((one, other) => (rankOf(one) < rankOf(other) ? -1 : 1))[0];
+  }
+});
+
+/** Returns all paths of a length. */
+function pathsOf(length: number, parts: readonly string[]): string[] {
+  return length === 0 ? [''] : pathsOf(length - 1, parts).flatMap((start) => parts.map((part) => `${start}/${part}`));
+}
+
 describe('any manifest', () => {
   const PARTS = ['a', 'b', 'Admin', 'x.y', '7', 'other'];
-  const paths = ['/', ...[1, 2, 3, 4].flatMap((length) => pathsOf(length))];
-
-  function pathsOf(length: number): string[] {
-    return length === 0 ? [''] : pathsOf(length - 1).flatMap((start) => PARTS.map((part) => `${start}/${part}`));
-  }
+  const paths = ['/', ...[1, 2, 3, 4].flatMap((length) => pathsOf(length, PARTS))];
 
   it('has the routes that receive the requests, unique operation ids, and every path parameter', () => {
     fc.assert(
       fc.property(
-        anyUnlimitedManifest,
+        anyManifest,
         fc.array(fc.constantFrom(...paths), { minLength: 40, maxLength: 40 }),
         (manifest, urls) => {
           const result = load({ path: 'gateway.yaml', text: JSON.stringify(manifest) }, worldOf());

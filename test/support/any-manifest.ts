@@ -71,72 +71,58 @@ function rarely<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
   return fc.option(arbitrary, { nil: undefined, freq: 5 }).map((value) => value);
 }
 
-const routeWith = (limits: fc.Arbitrary<(typeof LIMIT_IDS)[number][] | undefined>) =>
-  fc
-    .record({
-      path,
-      methods,
-      access: fc.constantFrom('public', 'protected'),
-      isNarrow: fc.boolean(),
-      login: rarely(fc.constantFrom<unknown>({ token: '/token' }, {})),
-      body: fc.option(body, { nil: undefined, freq: 2 }),
-      rules,
-      headerRules,
-      isReporting: fc.boolean(),
-      limits,
-      keepsSlash: fc.boolean(),
-      prefix: fc.constantFrom(undefined, '/v2', '/'),
-    })
-    .map((draft) => ({ ...draft, key: draft.path.map((text) => (text.startsWith('{') ? '{}' : text)).join('/') }));
+const route = fc
+  .record({
+    path,
+    methods,
+    access: fc.constantFrom('public', 'protected'),
+    isNarrow: fc.boolean(),
+    login: rarely(fc.constantFrom<unknown>({ token: '/token' }, {})),
+    body: fc.option(body, { nil: undefined, freq: 2 }),
+    rules,
+    headerRules,
+    isReporting: fc.boolean(),
+    limits: rarely(fc.subarray([...LIMIT_IDS], { minLength: 1 })),
+    keepsSlash: fc.boolean(),
+    prefix: fc.constantFrom(undefined, '/v2', '/'),
+  })
+  .map((draft) => ({ ...draft, key: draft.path.map((text) => (text.startsWith('{') ? '{}' : text)).join('/') }));
 
 const cors = fc.constantFrom<unknown>({ origins: ['https://app.example'], credentials: true }, { origins: ['*'] });
 
-const server = fc.constantFrom<unknown>({ trustedProxies: ['127.0.0.1'] }, { limits: { headers: 6 } });
-
-const limitedServer = fc.oneof(server, fc.constant({ rateLimitHeaders: 'draft-11' }));
-
-const manifestWith = (
-  route: ReturnType<typeof routeWith>,
-  server: fc.Arbitrary<unknown>,
-  rateLimits: fc.Arbitrary<Entry>,
-) =>
-  fc
-    .tuple(
-      fc.uniqueArray(route, { selector: ({ key }) => key, minLength: 1, maxLength: 7 }),
-      rarely(cors),
-      rarely(server),
-      rateLimits,
-    )
-    .map(([routes, cors, server, rateLimits]) => ({
-      version: 1,
-      listen: '127.0.0.1:0',
-      upstreams: { up: { url: 'http://127.0.0.1:9' } },
-      auth: {
-        tokens: {
-          jwt: { jwks: 'http://127.0.0.1:9/jwks.json', algorithms: ['ES256'], issuer: ISSUER, audience: AUDIENCE },
-        },
-        role: { claim: '/company_role', allow: ['admin', 'user'], message: 'admins and users only' },
-      },
-      ...(cors !== undefined && { cors }),
-      ...(server !== undefined && { server }),
-      schemas: { Shared: { type: 'object', required: ['b'], properties: { b: { type: 'string', minLength: 2 } } } },
-      rateLimits,
-      routes: routes.map(entryOf),
-    }));
-
-/** Generates manifests with the upstream `up` and routes that use any of their keys. Nearly all of them load. */
-export const anyManifest = manifestWith(
-  routeWith(rarely(fc.subarray([...LIMIT_IDS], { minLength: 1 }))),
-  limitedServer,
-  rateLimits,
+const server = fc.oneof(
+  fc.constantFrom<unknown>({ trustedProxies: ['127.0.0.1'] }, { limits: { headers: 6 } }),
+  fc.constant({ rateLimitHeaders: 'draft-11' }),
 );
 
-/** Generates the same manifests without rate limits, which have no effect on paths. */
-export const anyUnlimitedManifest = manifestWith(routeWith(fc.constant(undefined)), server, fc.constant({}));
+/** Generates manifests with the upstream `up` and routes that use any of their keys. Nearly all of them load. */
+export const anyManifest = fc
+  .tuple(
+    fc.uniqueArray(route, { selector: ({ key }) => key, minLength: 1, maxLength: 7 }),
+    rarely(cors),
+    rarely(server),
+    rateLimits,
+  )
+  .map(([routes, cors, server, rateLimits]) => ({
+    version: 1,
+    listen: '127.0.0.1:0',
+    upstreams: { up: { url: 'http://127.0.0.1:9' } },
+    auth: {
+      tokens: {
+        jwt: { jwks: 'http://127.0.0.1:9/jwks.json', algorithms: ['ES256'], issuer: ISSUER, audience: AUDIENCE },
+      },
+      role: { claim: '/company_role', allow: ['admin', 'user'], message: 'admins and users only' },
+    },
+    ...(cors !== undefined && { cors }),
+    ...(server !== undefined && { server }),
+    schemas: { Shared: { type: 'object', required: ['b'], properties: { b: { type: 'string', minLength: 2 } } } },
+    rateLimits,
+    routes: routes.map(entryOf),
+  }));
 
 export type AnyManifest = typeof anyManifest extends fc.Arbitrary<infer Value> ? Value : never;
 
-type RouteDraft = ReturnType<typeof routeWith> extends fc.Arbitrary<infer Value> ? Value : never;
+type RouteDraft = typeof route extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** False if requests to a route never have the key of a limit. */
 function isPossible(id: (typeof LIMIT_IDS)[number], { access, body, methods }: RouteDraft): boolean {

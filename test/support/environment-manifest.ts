@@ -95,9 +95,33 @@ export function environmentManifest(upstream: string, jwks: string, method: Toke
     access: 'public',
     ...more,
   });
+  const pointer = () => variable((mark) => `/${mark}`);
+  const redisUrl = () => variable((mark) => `redis://${mark}:${mark}@${UNREACHABLE}:9`);
+  const secret = () => variable((mark) => `${mark}-0123456789abcdef`);
+  const redisCa = pem('ca');
+  const stores = {
+    single: { redis: redisUrl(), secret: secret() },
+    mapped: { redis: { url: redisUrl(), username: word(), password: word(), ca: redisCa }, secret: secret() },
+    sentinels: { redis: { sentinels: [redisUrl(), redisUrl()], name: word() }, secret: secret() },
+    cluster: { redis: { cluster: [redisUrl(), redisUrl()] }, secret: secret() },
+  };
+  const limit = (key: unknown, more: object = {}) => ({ key, missing: 'skip', allow: '100000 per 1m', ...more });
+  const rateLimits = {
+    body: limit({ body: pointer() }, { store: 'single' }),
+    header: limit({ header: header() }, { store: 'mapped' }),
+    claim: limit({ claim: pointer() }, { store: 'sentinels' }),
+    bodies: limit([{ body: pointer() }, { header: header() }], { store: 'cluster' }),
+    claims: limit([{ claim: pointer() }, 'client']),
+    one: { key: 'client', allow: '1 per 24h' },
+  };
   const routes = [
     route('login', 'POST', '/login', { login: { token: [variable((mark) => `/${mark}`)], header: header() } }),
     route('note', 'POST', '/note', { body: { schema: { $ref: '#/schemas/Note' } } }),
+    route('limited', 'POST', '/limited', {
+      rateLimits: ['body', 'header', 'bodies'],
+      body: { maxBytes: '1KB', schema: { type: 'object' } },
+    }),
+    route('once', 'GET', '/once', { rateLimits: ['one'] }),
     route('reported', 'POST', '/reported', { validation: 'report', body: { schema: { $ref: '#/schemas/Note' } } }),
     route('parameters', 'GET', '/parameters/{id}', {
       params: { properties: { id: { const: word() } } },
@@ -117,7 +141,7 @@ export function environmentManifest(upstream: string, jwks: string, method: Toke
     }),
     route('socket', 'GET', '/socket', { websocket: { origins: [variable((mark) => `https://${mark}.test`)] } }),
     route('guarded', 'GET', '/guarded', { access: 'protected', roles: [allow[0]] }),
-    route('private', 'GET', '/private/{id}', { access: 'protected' }),
+    route('private', 'GET', '/private/{id}', { access: 'protected', rateLimits: ['claim', 'claims'] }),
     { ...route('unreachable', 'GET', '/unreachable', {}), upstream: 'unreachable' },
     { ...route('nowhere', 'GET', '/nowhere', {}), upstream: 'nowhere' },
     { ...route('secured', 'GET', '/secured', {}), upstream: 'secured' },
@@ -166,6 +190,8 @@ export function environmentManifest(upstream: string, jwks: string, method: Toke
       realm: word(),
     },
     cors: { origins: [variable((mark) => `https://${mark}.test`)], headers: [header()], exposedHeaders: [header()] },
+    stores,
+    rateLimits,
     schemas,
     routes,
   };
@@ -188,6 +214,7 @@ export function environmentManifest(upstream: string, jwks: string, method: Toke
     files: {
       [variableValue(tls.ca)]: certificate,
       [variableValue(tls.certificate)]: certificate,
+      [variableValue(redisCa)]: certificate,
       [variableValue(tls.key)]: key,
       [variableValue(schemaFile)]: '{"type":"string","maxLength":3}',
       [variableValue(testFile)]:
@@ -208,8 +235,8 @@ export function textKeys(): Set<string> {
   const keys = new Set<string>();
   const walk = (child: SchemaNode, path: string): void => {
     const node = { ...definitionOf(child), ...child };
-    // Durations and sizes hold no text. Outputs contain the parsed number.
-    const isNumber = /^a (?:duration|size)\b/.test(node.title ?? '');
+    // Durations, sizes, rates and dates hold no text. Outputs contain the parsed number.
+    const isNumber = /^a (?:duration|size|rate|date)\b/.test(node.title ?? '');
     if (node.type === 'string' && node.enum === undefined && !isNumber) keys.add(path);
     for (const branch of node.anyOf ?? []) walk(branch, path);
     for (const [name, inside] of Object.entries(node.properties ?? {}))
@@ -225,7 +252,9 @@ function* substitutedKeysOf(value: unknown, path: string): Generator<string> {
   if (typeof value === 'string' && value.includes('${')) yield path;
   if (value === null || typeof value !== 'object') return;
   const isNamed =
-    /^(?:upstreams|schemas|routes\.\*\.(?:params|query|headers)\.properties|.*\.parts|.*Headers\.set)$/.test(path);
+    /^(?:upstreams|stores|rateLimits|schemas|routes\.\*\.(?:params|query|headers)\.properties|.*\.parts|.*Headers\.set)$/.test(
+      path,
+    );
   for (const [key, inside] of Object.entries(value))
     yield* substitutedKeysOf(inside, path === '' ? key : `${path}.${Array.isArray(value) || isNamed ? '*' : key}`);
 }

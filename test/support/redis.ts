@@ -1,8 +1,8 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from './free-port.ts';
+import { pause } from './pause.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** True if Redis is installed (Debian's package `redis-server`). Tests that need it are skipped otherwise. */
@@ -58,7 +58,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<Redis> {
     await once(process_, 'exit');
   };
   const untilReady = async () => {
-    for (const end = Date.now() + READY_MS; Date.now() < end; await sleep(20)) {
+    for (const end = Date.now() + READY_MS; Date.now() < end; await pause(20)) {
       const reply = await run('PING').catch(() => '');
       if (reply !== '') return;
     }
@@ -130,6 +130,6 @@ export async function startCluster(): Promise<Redis[]> {
 
 /** Waits until a condition holds. */
 export async function until(isMet: () => boolean | Promise<boolean>, limitMs = 15_000): Promise<void> {
-  for (const end = Date.now() + limitMs; Date.now() < end; await sleep(20)) if (await isMet()) return;
+  for (const end = Date.now() + limitMs; Date.now() < end; await pause(20)) if (await isMet()) return;
   throw new Error('the condition was not met in time');
 }

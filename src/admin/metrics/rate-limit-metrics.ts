@@ -20,7 +20,7 @@ export const RATE_LIMIT_METRICS: readonly Metric[] = [
   },
   limitCounter(
     'rate_limit_released_total',
-    'Requests that a limit with count: failures took back, because they were no failures.',
+    'Requests that a limit took back, because the response was no failure, or because another limit refused them.',
     ({ released }) => released,
   ),
   limitCounter(

@@ -3,8 +3,9 @@ import type { Log } from '../../log/log.ts';
 import type { CounterStore } from '../../plan/rate-limits/counter-store.ts';
 import { ThrottledWarning } from '../telemetry/throttled-warning.ts';
 import { Deadlines } from './redis/deadlines.ts';
-import { COUNT, runScript, type Script } from './redis/gcra-script.ts';
-import { openRedis, type RedisConnection } from './redis/redis-connection.ts';
+import { runScript, type Script } from './redis/gcra-script.ts';
+import type { RedisConnection } from './redis/redis-connection.ts';
+import { openResponsive } from './redis/responsive-connection.ts';
 import { StoreError, type StoreFailureReason, storeErrorOf } from './redis/store-error.ts';
 import type { StoreState, StoreStatus } from './store-status.ts';
 
@@ -12,18 +13,14 @@ import type { StoreState, StoreStatus } from './store-status.ts';
 const MAX_TIMEOUTS = 3;
 /** Bounds the memory of commands that wait for a response. */
 const MAX_PENDING = 4_096;
-/** The time limit of each step of a connection. */
-const CONNECT_TIMEOUT_MS = 1_000;
 /** The pause before an attempt to connect. It doubles until the store was up for `STABLE_MS`. */
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
 const STABLE_MS = 10_000;
-/** An interval of one second, which is over by itself soon after. */
-const PROBE_VALUES = [1_000_000, 1_000_000, 1];
 
 /**
- * The connection to a store, and its circuit breaker. While the store does not respond, decisions fail at once, and attempts in the
- * background look for it, one at a time.
+ * The connection to a store, and its circuit breaker. While the store does not respond, decisions fail at once, and the
+ * gateway tries to connect in the background.
  */
 export class LiveStore {
   readonly store: CounterStore;
@@ -181,7 +178,8 @@ export class LiveStore {
 
   async #attempt(): Promise<void> {
     try {
-      const connection = await this.#connect();
+      const options = { resolver: this.#resolver, signal: this.#closing.signal };
+      const connection = await openResponsive(this.store, options);
       if (this.#closing.signal.aborted) connection.close();
       else this.#activate(connection);
     } catch (error) {
@@ -208,40 +206,5 @@ export class LiveStore {
       { store: this.store.id, seconds, decisions_without: decisions },
       'rate limit store responds again',
     );
-  }
-
-  /** Opens a connection whose servers make decisions in time. @throws StoreError */
-  async #connect(): Promise<RedisConnection> {
-    const { redis, timeoutMs } = this.store;
-    const options = {
-      resolver: this.#resolver,
-      connectTimeoutMs: Math.max(CONNECT_TIMEOUT_MS, timeoutMs),
-      signal: this.#closing.signal,
-    };
-    const connection = await openRedis(redis(), options);
-    try {
-      // The first run may have to send the script.
-      await probe(connection, options.connectTimeoutMs);
-      await probe(connection, timeoutMs);
-      return connection;
-    } catch (error) {
-      connection.close();
-      throw error;
-    }
-  }
-}
-
-/** Makes a decision on each server. @throws an error for `storeErrorOf` */
-async function probe(connection: RedisConnection, timeoutMs: number): Promise<void> {
-  const deadlines = new Deadlines(timeoutMs);
-  let settle = () => {};
-  const expired = new Promise((_resolve, reject) => {
-    settle = deadlines.add({ expire: () => reject(new StoreError('timeout')) });
-  });
-  const runs = connection.probeKeys.map((key) => runScript(connection, COUNT, key, PROBE_VALUES));
-  try {
-    await Promise.race([Promise.all(runs), expired]);
-  } finally {
-    settle();
   }
 }

@@ -96,9 +96,7 @@ export class LocalCounters implements Counters {
     for (const request of later) request.arrival -= unusedMs;
   }
 
-  /**
-   * Moves a counter at least as far ahead as that of a store: who is over the limit there must gain nothing if the store fails.
-   */
+  /** Moves a counter at least as far ahead as that of a store: a guesser who is over the limit there stays over it if the store fails. */
   raise(limit: RateLimit, value: string, aheadMs: number): void {
     const now = this.#now();
     const { table } = this.#countersOf(limit);

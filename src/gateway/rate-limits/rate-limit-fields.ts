@@ -4,7 +4,7 @@ import { wholeSeconds } from './whole-seconds.ts';
 
 /**
  * Returns the `RateLimit-Policy` and `RateLimit` fields of a response (draft-ietf-httpapi-ratelimit-headers-11). Limits of
- * failures are left out: they would tell how many guesses remain. A refused request gets the policies only, which are the same
+ * failures are not in them: a guesser could read how many guesses remain. A refused request gets the policies only, which are the same
  * for every request to the route, so that nobody learns which limit refused it.
  *
  * @param limits all limits of the route

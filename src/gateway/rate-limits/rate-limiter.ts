@@ -81,7 +81,7 @@ export class RateLimiter {
 
   /**
    * Counts a request by several limits. If one of them refuses it, still applies the others, so that the client learns the
-   * longest time to wait. Returns a promise only if a store has to be asked.
+   * longest time to wait. Returns a promise only if a limit counts in a store.
    *
    * @throws Refusal `rate_limit_exceeded`, `rate_limit_key_missing` or `rate_limit_unavailable`
    */
@@ -131,12 +131,13 @@ export class RateLimiter {
   }
 
   #handleMissingKey(limit: RateLimit, exchange: LimitedExchange): void {
+    if (limit.missing === 'skip') this.#countsOf(limit).skipped += 1;
+    else this.#refuseUncounted(limit, exchange, new Refusal('rate_limit_key_missing', { limit: limit.id }));
+  }
+
+  /** Refuses a request that the limit could not count, unless the limit only reports. @throws Refusal */
+  #refuseUncounted(limit: RateLimit, exchange: LimitedExchange, refusal: Refusal): void {
     const counts = this.#countsOf(limit);
-    if (limit.missing === 'skip') {
-      counts.skipped += 1;
-      return;
-    }
-    const refusal = new Refusal('rate_limit_key_missing', { limit: limit.id });
     if (limit.mode === 'enforce') {
       counts.undecided += 1;
       throw refusal;
@@ -154,18 +155,8 @@ export class RateLimiter {
   ): Refusal | undefined {
     const counts = this.#countsOf(limit);
     if ('storeFailure' in result) {
-      const reason = result.storeFailure;
-      const refusal = new Refusal('rate_limit_unavailable', {
-        limit: limit.id,
-        reason,
-        headers: { 'Retry-After': '1' },
-      });
-      if (limit.mode === 'enforce') {
-        counts.undecided += 1;
-        throw refusal;
-      }
-      counts.skipped += 1;
-      exchange.addReport(refusal);
+      const details = { limit: limit.id, reason: result.storeFailure, headers: { 'Retry-After': '1' } };
+      this.#refuseUncounted(limit, exchange, new Refusal('rate_limit_unavailable', details));
       return undefined;
     }
     if (result.isFallback) counts.fallback += 1;

@@ -32,7 +32,7 @@ export class SharedCounters implements Counters {
 
   release(limit: RateLimit, value: string, { arrival, counter }: SharedCount): void {
     if (this.live.obstacle !== undefined) return;
-    // A request that cannot be taken back remains counted, which never helps who guesses.
+    // A request that cannot be taken back remains counted: a failure of the store never helps a guesser.
     this.live.run(RELEASE, this.#keyOf(limit, value), [intervalOf(limit), arrival, counter]).catch(() => undefined);
   }
 
@@ -57,7 +57,7 @@ export class SharedCounters implements Counters {
     return Object.assign(this.#local.count(limit, value), { isFallback: true });
   }
 
-  /** Values are personal data. Only this hash leaves the process, and only who has the secret can compare it with known values. */
+  /** Values are personal data. Only this hash leaves the process. Without the secret, nobody can compare it with known values. */
   #keyOf({ id, key }: RateLimit, value: string): string {
     const hash = createHmac('sha256', this.live.store.secret()).update(`${key}\0${value}`).digest('base64url');
     return `sg:rl:${id}:${hash}`;

@@ -27,6 +27,7 @@ export { publicOverlapsProtected } from './public-overlaps-protected.ts';
 export { publicWriteUnbounded } from './public-write-unbounded.ts';
 export { publicWriteWithoutSchema } from './public-write-without-schema.ts';
 export { rateLimitAvoidable } from './rate-limit-avoidable.ts';
+export { rateLimitBodyUnknown } from './rate-limit-body-unknown.ts';
 export { rateLimitClient } from './rate-limit-client.ts';
 export { rateLimitHigh } from './rate-limit-high.ts';
 export { rateLimitReportOver } from './rate-limit-report-over.ts';

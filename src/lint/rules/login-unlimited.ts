@@ -18,7 +18,7 @@ export const loginUnlimited: Rule = {
       if (limits.some(({ mode, reportUntil }) => mode === 'enforce' || reportUntil !== undefined)) continue;
       const message =
         limits.length === 0
-          ? 'anyone can guess passwords or codes here without a limit; add rateLimits:, for example with count: failures'
+          ? 'anyone can guess passwords or codes here without a limit; add rateLimits: with the name of one, such as { key: client, allow: 30 per 15m, count: failures }'
           : 'the rate limits of this route only report guesses; write mode: enforce, or add reportUntil: with a date';
       yield findingAtKey([...path, 'access'], message);
     }
@@ -28,7 +28,7 @@ export const loginUnlimited: Rule = {
 const WORDS =
   /(?:^|[-_.])(?:log-?in|sign-?in|mfa|2fa|t?otp|passwords?|passcode|reset|forgot|verif(?:y|ication)|recover(?:y)?|unlock)(?:$|[-_.])/i;
 
-/** True if a route checks a secret that a client can guess, as far as its id and its path tell. */
+/** True if a route checks a secret that a client can guess, as far as its id and its path show. */
 function isGuessable({ entry, pattern }: LintRoute): boolean {
   const texts = pattern.flatMap((segment) => (segment.kind === 'literal' ? [segment.text] : []));
   return entry.login !== undefined || [entry.id, ...texts].some((text) => WORDS.test(text));

@@ -14,14 +14,17 @@ const DEFAULT_FAILURES = [401, 403, 422];
 const MAX_PERIOD_MS = 86_400_000;
 const STAGES: readonly RateLimitStage[] = ['match', 'authorize', 'validate'];
 
-/** @param invalidParts the parts that violate the schema: `rateLimits`, or `rateLimits/login` */
+/**
+ * @param invalidParts the parts that violate the schema: `rateLimits`, or `rateLimits/login`
+ * @returns `undefined` if `rateLimits` itself is invalid
+ */
 export function compileRateLimits(
   entries: Manifest['rateLimits'],
   invalidParts: ReadonlySet<string>,
   stores: Stores | undefined,
   findings: Finding[],
-): RateLimits {
-  if (invalidParts.has('rateLimits')) return new Map();
+): RateLimits | undefined {
+  if (invalidParts.has('rateLimits')) return undefined;
   const compile = (id: string, entry: RateLimitEntry) =>
     invalidParts.has(`rateLimits/${id}`) ? undefined : compileRateLimit(id, entry, stores, findings);
   return new Map(Object.entries(entries).map(([id, entry]) => [id, compile(id, entry)]));

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Manifest, Redis, Store as StoreEntry } from '../../manifest/manifest.generated.ts';
 import type { Environment } from '../../manifest/source.ts';
 import { timerMs } from '../../manifest/units.ts';
-import { errorAt, type Finding, type Path, quoteFreeErrorAt } from '../../problem/finding.ts';
+import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../../problem/finding.ts';
 import type { Secrets } from '../../problem/redaction.ts';
 import { readCertificate } from '../settings/pem.ts';
 import { requireSecretFromEnvironment } from '../tokens/tokens-context.ts';
@@ -45,38 +45,27 @@ function compileStore(id: string, entry: StoreEntry, context: StoresContext): Co
 const KINDS = { url: 'server', sentinels: 'sentinel', cluster: 'cluster' } as const;
 
 function compileRedis(entry: string | Redis, path: Path, context: StoresContext): RedisSettings | undefined {
-  const { findings, readFile } = context;
   const settings: Redis = typeof entry === 'string' ? { url: entry } : entry;
-  const kinds = (['url', 'sentinels', 'cluster'] as const).filter((key) => settings[key] !== undefined);
-  const [key] = kinds;
-  if (key === undefined || kinds.length > 1) {
+  const [key, other] = (['url', 'sentinels', 'cluster'] as const).filter((each) => settings[each] !== undefined);
+  if (key === undefined || other !== undefined) {
     const message = 'write exactly one of "url", "sentinels" and "cluster"';
-    findings.push(quoteFreeErrorAt(path, 'store-redis', message));
+    context.findings.push(quoteFreeErrorAt(path, 'store-redis', message));
     return undefined;
   }
-  if ((key === 'sentinels') !== (settings.name !== undefined)) {
-    const message =
-      key === 'sentinels'
-        ? 'the Sentinel servers need the name of the primary; add name: and the name that they use'
-        : '"name" is for "sentinels" only; remove it';
-    findings.push(errorAt(path, 'store-redis', message));
-  }
+  const servers = parseRedisUrls(settings[key] ?? [], typeof entry === 'string' ? path : [...path, key], context);
+  const [first] = servers ?? [];
   if (settings.password !== undefined) requireSecretFromEnvironment([...path, 'password'], context);
-  const urlPath = typeof entry === 'string' ? path : [...path, key];
-  const urls = [settings[key] ?? []].flat();
-  const parsed = urls.map((url, index) =>
-    parseRedisUrl(url, Array.isArray(settings[key]) ? [...urlPath, index] : urlPath, context),
-  );
-  const [first] = parsed;
-  if (first === undefined || parsed.some((url) => url === undefined)) return undefined;
-  const caContext = { readFile, rule: 'store-redis', findings };
-  const ca = settings.ca === undefined ? undefined : readCertificate(settings.ca, [...path, 'ca'], caContext);
+  if (servers === undefined || first === undefined) return undefined;
+  checkCombination(settings, first, path, context.findings);
+  const caContext = { readFile: context.readFile, rule: 'store-redis', findings: context.findings };
+  const file = first.protocol === 'rediss:' ? settings.ca : undefined;
+  const ca = file === undefined ? undefined : readCertificate(file, [...path, 'ca'], caContext);
   const user = { username: textOf(first.username), password: textOf(first.password) };
   return {
     kind: KINDS[key],
-    urls: parsed.map((url) => `${url?.protocol}//${url?.host}`),
+    urls: servers.map(({ protocol, host }) => `${protocol}//${host}`),
     name: settings.name,
-    database: Number(first.pathname.slice(1)),
+    database: databaseOf(first),
     username: settings.username ?? user.username,
     password: settings.password ?? user.password,
     sentinelUser: key === 'sentinels' && user.password !== undefined ? user : undefined,
@@ -84,24 +73,67 @@ function compileRedis(entry: string | Redis, path: Path, context: StoresContext)
   };
 }
 
+/** Reports settings that do not belong together. */
+function checkCombination({ sentinels, cluster, name, ca }: Redis, first: URL, path: Path, findings: Finding[]): void {
+  if (sentinels !== undefined && name === undefined) {
+    const message = 'the Sentinel servers need the name of the primary; add name: and the name that they use';
+    findings.push(errorAt(path, 'store-redis', message));
+  }
+  if (sentinels === undefined && name !== undefined)
+    findings.push(errorAtKey([...path, 'name'], 'store-redis', '"name" is for "sentinels" only; remove it'));
+  if (ca !== undefined && first.protocol !== 'rediss:') {
+    const message = '"ca" has no effect without TLS; write rediss:// URLs, or remove "ca"';
+    findings.push(errorAtKey([...path, 'ca'], 'store-redis', message));
+  }
+  if (cluster !== undefined && databaseOf(first) !== 0) {
+    const message = 'a Redis Cluster has only the database 0; remove the number from the URLs';
+    findings.push(errorAt([...path, 'cluster'], 'store-redis', message));
+  }
+}
+
+/** Parses the URLs of one store. Reports those that are not valid or differ in more than their address. */
+function parseRedisUrls(
+  urls: string | readonly string[],
+  path: Path,
+  context: StoresContext,
+): readonly URL[] | undefined {
+  const isList = typeof urls !== 'string';
+  const parsed = [urls].flat().map((url, index) => parseRedisUrl(url, isList ? [...path, index] : path, context));
+  const servers = parsed.filter((url) => url !== undefined);
+  if (servers.length < parsed.length) return undefined;
+  if (new Set(servers.map(withoutAddress)).size === 1) return servers;
+  const message = 'these URLs must have the same scheme, user, password and database number';
+  context.findings.push(quoteFreeErrorAt(path, 'store-redis', message));
+  return undefined;
+}
+
+/** Returns the parts of a URL that all servers of a store share. */
+function withoutAddress(url: URL): string {
+  return JSON.stringify([url.protocol, url.username, url.password, databaseOf(url)]);
+}
+
+function databaseOf({ pathname }: URL): number {
+  return Number(pathname.slice(1));
+}
+
 /** Parses the URL of a Redis server. Reports one that is not valid, and a password in the file. */
 function parseRedisUrl(text: string, path: Path, context: StoresContext): URL | undefined {
-  const { findings } = context;
   const url = URL.parse(text);
-  const isValid =
-    url !== null &&
-    url.hostname !== '' &&
-    /^(?:\/\d{0,4})?$/.test(url.pathname) &&
-    url.search + url.hash === '' &&
-    isDecodable(url.username + url.password);
-  if (!isValid) {
-    const message =
-      'this is not the URL of a Redis server; write for example redis://127.0.0.1:6379 or rediss://host:6379/0';
-    findings.push(quoteFreeErrorAt(path, 'store-redis', message));
+  const mistake = mistakeIn(url);
+  if (mistake !== undefined) {
+    const message = `${mistake}; write for example redis://127.0.0.1:6379 or rediss://host:6379/0`;
+    context.findings.push(quoteFreeErrorAt(path, 'store-redis', message));
     return undefined;
   }
-  if (url.password !== '') requireSecretFromEnvironment(path, context);
-  return url;
+  if (url?.password) requireSecretFromEnvironment(path, context);
+  return url ?? undefined;
+}
+
+function mistakeIn(url: URL | null): string | undefined {
+  if (url === null || url.hostname === '' || !isDecodable(url.username + url.password))
+    return 'this is not the URL of a Redis server';
+  if (!/^(?:\/\d{0,4})?$/.test(url.pathname)) return 'the path of a Redis URL must be a database number';
+  return url.search + url.hash === '' ? undefined : 'a Redis URL has no query and no fragment';
 }
 
 /** Returns the decoded text of a part of a URL; `undefined` if it is empty. */

@@ -12,10 +12,11 @@ const MAX_BODY_BYTES = 32_768;
 export function compileRouteRateLimits(
   entry: RouteEntry,
   path: Path,
-  limits: RateLimits,
+  limits: RateLimits | undefined,
   findings: Finding[],
 ): RouteRateLimits | undefined {
-  if (entry.rateLimits === undefined) return undefined;
+  // The mistakes of an invalid `rateLimits` are already reported.
+  if (entry.rateLimits === undefined || limits === undefined) return undefined;
   const found: RateLimit[] = [];
   for (const [index, id] of entry.rateLimits.entries()) {
     const limitPath = [...path, 'rateLimits', index];

@@ -19,7 +19,7 @@ export interface TestedLimit {
   readonly invisible: string | undefined;
 }
 
-/** Returns the limits that a route uses and that refuse requests. Nobody misses one that only reports. */
+/** Returns the limits that routes use and that refuse requests. Without one that only reports, all responses stay the same. */
 export function testedLimits({ plan, manifest, routes }: MutationContext): TestedLimit[] {
   return plan.rateLimits.flatMap((limit) => {
     const entry = manifest.rateLimits[limit.id];

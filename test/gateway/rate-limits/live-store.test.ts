@@ -58,20 +58,39 @@ async function startFake(onSocket: (socket: Socket) => void): Promise<{ server: 
   return { server, port, url: `redis://127.0.0.1:${port}` };
 }
 
-/** Starts a proxy in front of a server. `delayMs()` holds each block of bytes of the server back. */
-async function startProxy(target: Redis, delayMs: () => number) {
-  return await startFake((socket) => {
+/** Starts a proxy in front of a server. Between `hold` and `release`, connections receive no response to their scripts. */
+async function startProxy(target: Redis) {
+  let held: (() => void)[] | undefined;
+  const { url } = await startFake((socket) => {
     const upstream = connect(target.port, '127.0.0.1');
     upstream.on('error', () => socket.destroy());
     upstream.on('close', () => socket.destroy());
     socket.on('close', () => upstream.destroy());
     socket.pipe(upstream);
-    upstream.on('data', (chunk) => void setTimeout(() => socket.write(chunk), delayMs()));
+    let hasScript = false;
+    socket.on('data', (chunk) => {
+      hasScript ||= chunk.includes('EVAL');
+    });
+    upstream.on('data', (chunk) => {
+      if (held !== undefined && hasScript) held.push(() => socket.write(chunk));
+      else socket.write(chunk);
+    });
   });
+  return {
+    url,
+    hold: () => {
+      held = [];
+    },
+    release: () => {
+      for (const write of held ?? []) write();
+      held = undefined;
+    },
+  };
 }
 
 const count = (live: LiveStore, key = 'sg:rl:test:a') => live.run(COUNT, key, [1_000_000, 5, 1]);
 const reasonsOf = (live: LiveStore) => live.status.reason;
+const timeoutsOf = (live: LiveStore) => live.status.failures.get('timeout') ?? 0;
 
 afterEach(async () => {
   await Promise.all(closings.splice(0).map((close) => close()));
@@ -108,7 +127,7 @@ describe.skipIf(!hasRedis)('a store', () => {
     ['no password', ['--requirepass', 'right'], {}, 'credentials'],
     ['a replica', ['--replicaof', '127.0.0.1', '9'], {}, 'readonly'],
     ['no free memory', ['--maxmemory', '1', '--maxmemory-policy', 'noeviction'], {}, 'memory'],
-    ['no such database', [], { database: 99 }, 'reply'],
+    ['no such database', [], { database: 99 }, 'response'],
   ])('is down with %s', async (_title, args, settings, reason) => {
     const redis = await startRedis({ args });
     const live = startStore({ urls: [redis.url], ...settings });
@@ -169,38 +188,42 @@ describe.skipIf(!hasRedis)('a store', () => {
   });
 
   it('stays down while its responses take longer than the timeout', async () => {
-    const redis = await startRedis();
-    let delayMs = 0;
-    const proxy = await startProxy(redis, () => delayMs);
-    const live = startStore({ urls: [proxy.url] }, 100);
+    const proxy = await startProxy(await startRedis());
+    const live = startStore({ urls: [proxy.url] }, 500);
     await live.start();
-    delayMs = 1_000;
+    await until(() => live.status.state === 'up');
+    const before = timeoutsOf(live);
+    proxy.hold();
     // Each late response arrives before the next decision begins.
     for (let index = 0; index < 3; index += 1) {
       await expect(count(live)).rejects.toMatchObject({ reason: 'timeout' });
-      if (index < 2) await until(() => live.status.pending === 0);
+      if (index === 2) break;
+      proxy.release();
+      await until(() => live.status.pending === 0);
+      proxy.hold();
     }
     expect(live.status).toMatchObject({ state: 'down', reason: 'timeout' });
-    expect(live.status.failures.get('timeout')).toBe(3);
+    expect(timeoutsOf(live) - before).toBe(3);
     await expect(count(live)).rejects.toMatchObject({ reason: 'timeout' });
-    delayMs = 0;
+    // The next attempt opens a connection, and receives no decision.
+    await until(() => timeoutsOf(live) - before === 4);
+    expect(live.status.state).toBe('down');
+    proxy.release();
     await until(() => live.status.state === 'up');
-    await count(live);
   });
 
   it('stays up if a single decision comes too late', async () => {
-    const redis = await startRedis();
-    let delayMs = 0;
-    const proxy = await startProxy(redis, () => delayMs);
-    const live = startStore({ urls: [proxy.url] }, 200);
+    const proxy = await startProxy(await startRedis());
+    const live = startStore({ urls: [proxy.url] }, 1_000);
     await live.start();
-    delayMs = 1_000;
-    const late = count(live);
-    await expect(late).rejects.toMatchObject({ reason: 'timeout' });
-    delayMs = 0;
+    await until(() => live.status.state === 'up');
+    log.length = 0;
+    proxy.hold();
+    await expect(count(live)).rejects.toMatchObject({ reason: 'timeout' });
+    proxy.release();
     await until(() => live.status.pending === 0);
-    await count(live);
     expect(live.status.state).toBe('up');
+    expect(log).toEqual([]);
   });
 
   it('fails all pending decisions at once if the connection closes', async () => {

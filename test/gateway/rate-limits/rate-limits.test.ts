@@ -88,6 +88,21 @@ describe('a request over the limit', () => {
     await expect.poll(() => gateway?.lines.at(-1)).toMatchObject({ refusal: 'rate_limit_exceeded', limit: 'client' });
   });
 
+  it('counts against no limit, before or after the one that refuses it', async () => {
+    const limits = `  address: { key: client, allow: 12 per 15m }
+  account: { key: { body: /email }, missing: refuse, allow: 2 per 15m }
+  accounts: { key: [client, { body: /email }], missing: refuse, allow: 3 per 1h }`;
+    await start(limits, 'rateLimits: [address, account, accounts]');
+    for (let index = 0; index < 2; index += 1) expect((await login('a@example.com')).status).toBe(401);
+    for (let index = 0; index < 20; index += 1) expect((await login('a@example.com')).status).toBe(429);
+    for (let index = 0; index < 10; index += 1) expect((await login(`b${index}@example.com`)).status).toBe(401);
+    expect((await login('c@example.com')).status).toBe(429);
+    const { counts } = gateway?.gateway.rateLimiter ?? {};
+    expect(counts?.get('address')).toMatchObject({ allowed: 32, released: 20, refused: 1 });
+    expect(counts?.get('account')).toMatchObject({ allowed: 12, refused: 20 });
+    expect(counts?.get('accounts')).toMatchObject({ allowed: 32, released: 20, refused: 0 });
+  });
+
   it('is forwarded and recorded if the limit only reports', async () => {
     await start('  client: { key: client, allow: 1 per 90s, mode: report }', 'rateLimits: [client]');
     await login('a');

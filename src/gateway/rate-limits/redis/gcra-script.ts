@@ -108,17 +108,17 @@ export async function runScript(
   values: readonly number[],
 ): Promise<readonly number[]> {
   const rest = ['1', key, ...values.map(String)];
-  let reply: unknown;
+  let response: unknown;
   try {
-    reply = await connection.send(key, ['EVALSHA', script.sha, ...rest]);
+    response = await connection.send(key, ['EVALSHA', script.sha, ...rest]);
   } catch (error) {
     if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
-    reply = await connection.send(key, ['EVAL', script.text, ...rest]);
+    response = await connection.send(key, ['EVAL', script.text, ...rest]);
   }
-  if (isIntegers(reply) && reply.length === script.results) return reply;
-  throw new StoreError('reply');
+  if (isIntegers(response) && response.length === script.results) return response;
+  throw new StoreError('response');
 }
 
-function isIntegers(reply: unknown): reply is readonly number[] {
-  return Array.isArray(reply) && reply.every(Number.isSafeInteger);
+function isIntegers(response: unknown): response is readonly number[] {
+  return Array.isArray(response) && response.every(Number.isSafeInteger);
 }

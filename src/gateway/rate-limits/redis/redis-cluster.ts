@@ -120,9 +120,9 @@ interface SlotRange {
 async function readRanges(node: RedisAddress, options: LinkOptions): Promise<SlotRange[]> {
   const link = await RedisLink.open(node, options);
   try {
-    const reply = await link.sendInTime(['CLUSTER', 'SLOTS']);
-    if (!Array.isArray(reply) || reply.length === 0) throw new StoreError('cluster');
-    return reply.map((range) => parseRange(range, node));
+    const response = await link.sendInTime(['CLUSTER', 'SLOTS']);
+    if (!Array.isArray(response) || response.length === 0) throw new StoreError('cluster');
+    return response.map((range) => parseRange(range, node));
   } finally {
     link.close();
   }
@@ -133,6 +133,6 @@ function parseRange(range: unknown, { host }: RedisAddress): SlotRange {
   const [from, to, primary] = Array.isArray(range) ? range : [];
   const [name, port] = Array.isArray(primary) ? primary : [];
   const isValid = Number.isInteger(from) && Number.isInteger(to) && from >= 0 && to < 16_384 && Number(port) > 0;
-  if (!isValid) throw new StoreError('reply');
+  if (!isValid) throw new StoreError('response');
   return { from, to, primary: { host: typeof name === 'string' && name !== '' ? name : host, port: Number(port) } };
 }

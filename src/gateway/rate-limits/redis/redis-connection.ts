@@ -68,8 +68,8 @@ async function findPrimary(
   const settings = { ca, database: 0, username: sentinelUser?.username, password: sentinelUser?.password };
   const link = await RedisLink.open(sentinel, { ...options, settings });
   try {
-    const reply = await link.sendInTime(['SENTINEL', 'get-master-addr-by-name', name]);
-    const [host, port] = Array.isArray(reply) ? reply : [];
+    const response = await link.sendInTime(['SENTINEL', 'get-master-addr-by-name', name]);
+    const [host, port] = Array.isArray(response) ? response : [];
     if (typeof host !== 'string' || !(Number(port) > 0)) throw new StoreError('primary');
     return { host, port: Number(port) };
   } finally {

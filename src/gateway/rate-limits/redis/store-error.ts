@@ -12,7 +12,7 @@ export const STORE_FAILURES = {
   loading: 'the server loads its data',
   cluster: 'the cluster is incomplete, or the server is no part of it',
   primary: 'the Sentinel servers know no primary of this name',
-  reply: 'the server returned an error or an unexpected response',
+  response: 'the server returned an error or an unexpected response',
 } as const;
 
 export type StoreFailureReason = keyof typeof STORE_FAILURES;
@@ -27,8 +27,8 @@ export class StoreError extends Error {
   }
 }
 
-/** Error replies of Redis by their first word. */
-const REPLIES: Readonly<Record<string, StoreFailureReason>> = {
+/** Errors of Redis by their first word. */
+const SERVER_ERRORS: Readonly<Record<string, StoreFailureReason>> = {
   NOAUTH: 'credentials',
   WRONGPASS: 'credentials',
   NOPERM: 'credentials',
@@ -63,7 +63,7 @@ export function storeErrorOf(error: unknown): StoreError {
   if (typeof code === 'string') return new StoreError(CODES[code] ?? (isTlsCode(code) ? 'tls' : 'closed'));
   const [word = ''] = String(message).split(' ', 1);
   // Errors of the library without a code, such as "Socket closed unexpectedly", begin with a word in lower case.
-  return new StoreError(REPLIES[word] ?? (/^[A-Z]{2}|RESP/.test(String(message)) ? 'reply' : 'closed'));
+  return new StoreError(SERVER_ERRORS[word] ?? (/^[A-Z]{2}|RESP/.test(String(message)) ? 'response' : 'closed'));
 }
 
 /** Codes of OpenSSL, such as `DEPTH_ZERO_SELF_SIGNED_CERT`; those of the system begin with `E` and have no underscore. */
