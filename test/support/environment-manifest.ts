@@ -96,14 +96,18 @@ export function environmentManifest(upstream: string, jwks: string, method: Toke
     ...more,
   });
   const pointer = () => variable((mark) => `/${mark}`);
-  const redisUrl = () => variable((mark) => `redis://${mark}:${mark}@${UNREACHABLE}:9`);
+  const redisUrl = (scheme = 'redis') => variable((mark) => `${scheme}://${mark}:${mark}@${UNREACHABLE}:9`);
+  const redisUrls = () => {
+    const first = redisUrl();
+    return [first, variable(() => variableValue(first).replace(/9$/, '10'), `${UNREACHABLE}:10`)];
+  };
   const secret = () => variable((mark) => `${mark}-0123456789abcdef`);
   const redisCa = pem('ca');
   const stores = {
     single: { redis: redisUrl(), secret: secret() },
-    mapped: { redis: { url: redisUrl(), username: word(), password: word(), ca: redisCa }, secret: secret() },
-    sentinels: { redis: { sentinels: [redisUrl(), redisUrl()], name: word() }, secret: secret() },
-    cluster: { redis: { cluster: [redisUrl(), redisUrl()] }, secret: secret() },
+    mapped: { redis: { url: redisUrl('rediss'), username: word(), password: word(), ca: redisCa }, secret: secret() },
+    sentinels: { redis: { sentinels: redisUrls(), name: word() }, secret: secret() },
+    cluster: { redis: { cluster: redisUrls() }, secret: secret() },
   };
   const limit = (key: unknown, more: object = {}) => ({ key, missing: 'skip', allow: '100000 per 1m', ...more });
   const rateLimits = {
