@@ -1,0 +1,55 @@
+/** A credential in `Authorization`: a bearer token, another scheme, or none. */
+export type CredentialKind = 'bearer' | 'other' | 'none';
+
+/** How the gateway treats a request that no route forwards, or that opens a WebSocket. */
+export type RequestKind = 'websocket' | 'preflight' | 'server-options';
+
+/**
+ * One line `"msg":"request"` of the access log. Members that the line lacks are `undefined`. `log.replay` adds those from `manifest` on.
+ * It has no query value, header, claim or body.
+ */
+export interface LoggedRequest {
+  /** The name of the log and the number of the line, from 1. */
+  readonly source: string;
+  readonly line: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly time: number;
+  readonly method: string | undefined;
+  /** Without the query; with surrogates in place of identifiers if the log has keyed paths. `undefined` if the request target was invalid. */
+  readonly path: string | undefined;
+  readonly route: string | undefined;
+  /** The id of the route's upstream, also if the request was refused. */
+  readonly upstream: string | undefined;
+  /** `undefined` if the client disconnected before the response began. */
+  readonly status: number | undefined;
+  /** The code and the exact reason of a refusal. */
+  readonly refusal: string | undefined;
+  readonly reason: string | undefined;
+  /** The rate limit that refused the request. */
+  readonly limit: string | undefined;
+  /** The codes of the violations that the route or a rate limit only reported. */
+  readonly reported: readonly string[];
+  /** True if the response ended early. */
+  readonly isAborted: boolean;
+  readonly receivedBytes: number;
+  /** True if the request was forwarded. */
+  readonly isForwarded: boolean;
+  /** A hash of the caller's `sub`. */
+  readonly subject: string | undefined;
+  /** The address of the client, as a trusted proxy reported it, or of the connection's other end. */
+  readonly client: string | undefined;
+  /** The number of requests that this line stands for: 1 divided by `sampled`. */
+  readonly weight: number;
+  /** The first 16 hex digits of the SHA-256 of the manifest. */
+  readonly manifest: string | undefined;
+  /** The roles of the verified caller that `auth.role` allows; empty for `other`; `undefined` without a verified caller. */
+  readonly roles: readonly string[] | undefined;
+  readonly credential: CredentialKind | undefined;
+  /** In lower case, without parameters: `application/json`; `other` for one that is neither common nor in the manifest. */
+  readonly mediaType: string | undefined;
+  /** The names of the query parameters, in order; `*` for a name that may be a secret. */
+  readonly queryNames: readonly string[] | undefined;
+  /** In lower case, with its port. */
+  readonly host: string | undefined;
+  readonly kind: RequestKind | undefined;
+}
