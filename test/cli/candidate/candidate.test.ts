@@ -259,6 +259,11 @@ describe('the connection to the admin API', () => {
     };
     expect(await exit(own.certificate)).toMatchObject({ code: 0, out: 'no candidate\n' });
     expect((await exit(other.certificate)).code).toBe(2);
+    // The first certificate of the file is that of the listener, and the others are of its authorities.
+    expect(await exit(other.certificate + own.certificate)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('presents another certificate than that of the manifest'),
+    });
     expect(await runCandidate({ args: ['status', '--url', encrypted.admin.url] })).toMatchObject({
       code: 2,
       err: expect.stringContaining('set NODE_EXTRA_CA_CERTS'),
