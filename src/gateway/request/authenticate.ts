@@ -18,11 +18,16 @@ export function authenticate(
   { authorization }: RequestHead,
   exchange: Exchange,
 ): Principal | Promise<Principal> {
-  if (authorization === undefined || !BEARER.test(authorization)) {
+  if (authorization === undefined || !isBearer(authorization)) {
     throw new Refusal('token_missing', { headers: { 'WWW-Authenticate': auth.challengePrefix } });
   }
   const token = authorization.slice('bearer '.length);
   return auth.verifier.cached(token) ?? verifyToken(auth, token, exchange);
+}
+
+/** True if an `Authorization` header has a bearer token. */
+export function isBearer(authorization: string): boolean {
+  return BEARER.test(authorization);
 }
 
 async function verifyToken(auth: Auth, token: string, exchange: Exchange): Promise<Principal> {
