@@ -27,10 +27,10 @@ const UUID_LENGTH = 36;
 const VERSION_INDEX = 14;
 const VARIANT_INDEX = 19;
 /** Shorter texts of hexadecimal digits may be words or numbers. */
-const HEX_LOWER = /^(?=.*\d)(?=.*[a-f])[0-9a-f]{8,}$/;
-const HEX_UPPER = /^(?=.*\d)(?=.*[A-F])[0-9A-F]{8,}$/;
+const HEX_LOWER = /^(?=.*\d)(?=.*[a-f])[0-9a-f]{4,}$/;
+const HEX_UPPER = /^(?=.*\d)(?=.*[A-F])[0-9A-F]{4,}$/;
 /** A prefix that names a kind of identifier, such as `doc_` or `sk_live_`. */
-const PREFIX = /^(?:(?:[a-z]{2,5}|[A-Z]{2,5})[_-]){1,2}(?=[0-9A-Za-z_-]{8,}$)(?=.*\d)/;
+const PREFIX = /^(?:(?:[a-z]{2,5}|[A-Z]{2,5})[_-]){1,2}(?=[0-9A-Za-z_-]{6,}$)(?=.*\d)/;
 const PART = /(?:%[0-9A-Fa-f]{2})+|[0-9A-Za-z]+|[^0-9A-Za-z%]+/g;
 
 /** Analyses a segment of a path, still encoded, that the path guard accepts. */
