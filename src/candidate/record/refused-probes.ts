@@ -56,7 +56,9 @@ const SOURCES: Partial<Record<RefusalCode, ProbeSource>> = {
   rate_limit_key_missing: (base, { tested, limit }, { context }) =>
     limitsOf(tested, limit, context).flatMap(({ entry }) => [...withoutKey(base, entry), base]),
   rate_limit_exceeded: (base, { tested, limit }, { context }) =>
-    limitsOf(tested, limit, context).flatMap((each) => overLimit(base, each, context)),
+    limitsOf(tested, limit, context).flatMap((each) =>
+      each.limit.burst < MAX_TIMES ? overLimit(base, each, context) : [],
+    ),
 };
 
 /** Yields requests that may cause a refusal; none if a test case cannot cause it. */
@@ -112,8 +114,9 @@ function brokenLogins(base: Probe, { entry }: TestedRoute): Probe[] {
 function* invalidBodies(base: Probe, { path, entry }: TestedRoute, context: MutationContext): Generator<Probe> {
   const { body } = entry;
   if (body === undefined) return;
-  const [type = 'application/json'] = (body.types ?? []).map((listed) => listed.replace('/*', '/x'));
-  const typed = (probe: Probe) => (body.types === undefined ? probe : withHeader(probe, 'Content-Type', type));
+  const other = body.csv === undefined ? 'application/json' : 'text/csv';
+  const [type = other] = (body.types ?? []).map((listed) => listed.replace('/*', '/x'));
+  const typed = (probe: Probe) => withHeader(probe, 'Content-Type', type);
   yield* oddBodies(base);
   if (body.schema !== undefined) {
     const at = [...path, 'body', 'schema'];
@@ -134,9 +137,7 @@ function limitsOf({ entry }: TestedRoute, id: string | undefined, { plan, manife
     const limit = plan.rateLimits.find((candidate) => candidate.id === name);
     const limitEntry = manifest.rateLimits[name];
     const isOther = id !== undefined && id !== name;
-    return isOther || limit === undefined || limitEntry === undefined || limit.burst >= MAX_TIMES
-      ? []
-      : [{ limit, entry: limitEntry }];
+    return isOther || limit === undefined || limitEntry === undefined ? [] : [{ limit, entry: limitEntry }];
   });
 }
 

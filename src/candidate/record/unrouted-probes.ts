@@ -19,7 +19,11 @@ export function unroutedProbes(observation: Observation, record: RecordContext):
     const url = unknownPath(record.unknownPath, record.context);
     return url === undefined ? [] : [request(url), request(url, preflightHeaders(record.context))];
   }
-  return [...MALFORMED_URLS.map((url) => request(url)), ...MALFORMED_HEADERS.map((headers) => request('/x', headers))];
+  return [
+    ...MALFORMED_URLS.map((url) => request(url)),
+    ...MALFORMED_HEADERS.map((headers) => request('/x', headers)),
+    { request: { ...request('/x').request, method: 'UNKNOWN' } },
+  ];
 }
 
 function pathsNear({ tested }: Observation, { pathsOf }: RecordContext): string[] {
@@ -32,7 +36,19 @@ function preflightHeaders({ manifest }: MutationContext) {
 }
 
 /** Request targets that are refused, one for each reason. */
-const MALFORMED_URLS = ['/x//x', '/x/../x', '/%78', '/[', '/%ff', '/x%2Fx', '/x#', 'x', 'http://other.example/x'];
+const MALFORMED_URLS = [
+  '/x//x',
+  '/x/../x',
+  '/%78',
+  '/[',
+  '/%ff',
+  '/x%2Fx',
+  '/x#',
+  '/x x',
+  '*',
+  'x',
+  'http://other.example/x',
+];
 
 /** Headers that are refused, one for each reason. */
 const MALFORMED_HEADERS: readonly Probe['request']['headers'][] = [
