@@ -5,7 +5,7 @@ import type { RunCase } from '../../testing/mutation/missing-case.ts';
 import type { Probe, TestedRoute } from '../../testing/mutation/mutant.ts';
 import { withRequest } from '../../testing/mutation/probes.ts';
 import type { Expectation, TestCase } from '../../testing/test-file.generated.ts';
-import { baseProbes, type RecordContext } from './base-probes.ts';
+import { baseProbes, type RecordContext, withLimitKeys } from './base-probes.ts';
 import type { Observation } from './observation.ts';
 import { loginResponses, refusedProbes } from './refused-probes.ts';
 import { unroutedProbes } from './unrouted-probes.ts';
@@ -70,7 +70,10 @@ function* reportedProbes(
   { tested, role }: Pick<RoutedObservation, 'tested' | 'role'>,
   record: RecordContext,
 ): Generator<Probe> {
-  if (code === undefined) return yield base;
+  if (code === undefined) {
+    yield base;
+    return yield* withLimitKeys(base, tested, record.context);
+  }
   const facts = { tested, role, reason: code, limit: undefined };
   for (const probe of refusedProbes(code, base, facts, record)) yield* reportedProbes(probe, others, facts, record);
 }

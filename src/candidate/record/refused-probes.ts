@@ -30,9 +30,10 @@ type ProbeSource = (base: Probe, observed: RefusedObservation, record: RecordCon
 const SOURCES: Partial<Record<RefusalCode, ProbeSource>> = {
   token_missing: (base) => [withoutToken(base), withHeader(withoutToken(base), 'Authorization', 'Basic eDp4')],
   token_invalid: (base, { reason }, { tokens }) => withToken(base, tokens.ofError(reason)),
-  keys_unavailable: (base, { tested }, { tokens }) => {
+  keys_unavailable: (base, { tested, role }, { tokens }) => {
     const token = tokens.ofError('keys_unavailable');
-    return [...withToken(base, token), ...loginResponses(base, tested, token)];
+    const [callers, logins] = [withToken(base, token), loginResponses(base, tested, token)];
+    return role === undefined ? [...callers, ...logins] : [...logins, ...callers];
   },
   role_not_allowed: (base, { tested, role }, { tokens }) => [
     ...(tested.route.access === 'protected' ? [base] : []),

@@ -21,6 +21,7 @@ export function unroutedProbes(observation: Observation, record: RecordContext):
   }
   return [
     ...MALFORMED_URLS.map((url) => request(url)),
+    ...encodedSlashes(record).map((url) => request(url)),
     ...MALFORMED_HEADERS.map((headers) => request('/x', headers)),
     { request: { ...request('/x').request, method: 'UNKNOWN' } },
   ];
@@ -29,6 +30,14 @@ export function unroutedProbes(observation: Observation, record: RecordContext):
 function pathsNear({ tested }: Observation, { pathsOf }: RecordContext): string[] {
   return tested === undefined ? [] : [...pathsOf(tested)];
 }
+
+/** Returns paths with an encoded slash. Those of routes that keep such a slash are not refused. */
+function encodedSlashes({ context, pathsOf }: RecordContext): string[] {
+  const paths = context.routes.slice(0, MAX_ROUTES).flatMap((tested) => pathsOf(tested).slice(-1));
+  return [...paths, '/x/x/x', '/x/x/x/x/x'].map((path) => path.replace(/(?<=.)\/(?=[^/]*$)/, '%2F'));
+}
+
+const MAX_ROUTES = 30;
 
 function preflightHeaders({ manifest }: MutationContext) {
   const [origin = '*'] = manifest.cors?.origins ?? [];
