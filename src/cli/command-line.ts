@@ -39,6 +39,10 @@ const VERBS: Readonly<Record<string, VerbEntry>> = {
     summary: 'write a test file with the requests of an access log',
     load: async () => (await import('./record.ts')).record,
   },
+  candidate: {
+    summary: 'compare a changed manifest with the active one on live traffic',
+    load: async () => (await import('./candidate/candidate.ts')).candidate,
+  },
   routes: { summary: 'print the route table', load: async () => (await import('./routes.ts')).routes },
   init: {
     summary: 'create a starter manifest and a test file for it',
