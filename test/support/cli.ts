@@ -59,7 +59,18 @@ export function runProcess(args: readonly string[], cwd: string, env: Record<str
  * The verbs that end by themselves and use nothing of the process but its working directory.
  * `test/cli/process.deep.test.ts` checks that they give the same result in a process of their own.
  */
-export const OFFLINE_VERBS = ['lint', 'explain', 'test', 'diff', 'routes', 'schema', 'fmt', 'init', 'completion'];
+export const OFFLINE_VERBS = [
+  'lint',
+  'explain',
+  'test',
+  'diff',
+  'routes',
+  'schema',
+  'fmt',
+  'init',
+  'completion',
+  'record',
+];
 
 /** The last run in this process. The runs take turns, since a process has one working directory. */
 let lastRun: Promise<unknown> = Promise.resolve();
