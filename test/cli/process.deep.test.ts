@@ -17,6 +17,8 @@ const FILES = {
     'version: 1\ncases: [{ name: one, request: { method: GET, url: /one }, expect: { route: one } }]\n',
   'failing.test.yaml':
     'version: 1\ncases: [{ name: two, request: { method: GET, url: /one }, expect: { route: two } }]\n',
+  'access.log':
+    '{"level":30,"time":1,"msg":"request","method":"GET","path":"/one","route":"one","status":200,"gatewayMs":1}\n',
 };
 
 /** Command lines of each verb: with success, with findings, and with a wrong use. */
@@ -30,6 +32,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   fmt: ['gateway.yaml', '--check other.yaml', 'missing.yaml'],
   init: ['', '--no-such-option'],
   completion: ['bash', 'fish', 'no-such-shell'],
+  record: ['access.log', 'missing.log', ''],
 };
 
 interface Outcome extends CliResult {
