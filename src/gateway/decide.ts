@@ -57,23 +57,41 @@ export function* decide<Caller>(plan: Plan, request: RequestSteps<Caller>): Deci
   }
   const route = findRoute(plan, request.method, path);
   request.setRoute(route);
-  if (request.isHandshake) request.checkOrigin(route);
-  const countedAtMatch = request.applyRateLimits('match', route);
-  if (countedAtMatch !== undefined) yield countedAtMatch;
-  if (route.access === 'protected') {
-    const auth = requireAuth(route);
-    const authenticated = request.authenticate(auth);
-    request.authorize(auth, authenticated instanceof Promise ? ((yield authenticated) as Caller) : authenticated);
+  let isBodyRead = false;
+  try {
+    if (request.isHandshake) request.checkOrigin(route);
+    const countedAtMatch = request.applyRateLimits('match', route);
+    if (countedAtMatch !== undefined) yield countedAtMatch;
+    if (route.access === 'protected') {
+      const auth = requireAuth(route);
+      const authenticated = request.authenticate(auth);
+      request.authorize(auth, authenticated instanceof Promise ? ((yield authenticated) as Caller) : authenticated);
+    }
+    const countedByCaller = request.applyRateLimits('authorize', route);
+    if (countedByCaller !== undefined) yield countedByCaller;
+    const validated = route.parameters === undefined ? undefined : request.validateParameters(route);
+    if (validated !== undefined) yield validated;
+    isBodyRead = true;
+    const read = route.body === undefined ? undefined : request.readBody(route);
+    if (read !== undefined) yield read;
+    const countedByBody = request.applyRateLimits('validate', route);
+    if (countedByBody !== undefined) yield countedByBody;
+    return route;
+  } catch (error) {
+    // The refusal of the body does not depend on the limits, so it comes first.
+    const read = !isBodyRead && wouldShowLimit(route, error) ? request.readBody(route) : undefined;
+    if (read !== undefined) yield read;
+    throw error;
   }
-  const countedByCaller = request.applyRateLimits('authorize', route);
-  if (countedByCaller !== undefined) yield countedByCaller;
-  const validated = route.parameters === undefined ? undefined : request.validateParameters(route);
-  if (validated !== undefined) yield validated;
-  const read = route.body === undefined ? undefined : request.readBody(route);
-  if (read !== undefined) yield read;
-  const countedByBody = request.applyRateLimits('validate', route);
-  if (countedByBody !== undefined) yield countedByBody;
-  return route;
+}
+
+/**
+ * True for the refusal of a rate limit before the body was read, on a route that also limits by the body. The gateway would close
+ * the connection because of the unread body, so the client would see which limit it was.
+ */
+function wouldShowLimit({ body, rateLimits }: Route, error: unknown): boolean {
+  const isExceeded = error instanceof Refusal && error.code === 'rate_limit_exceeded';
+  return isExceeded && body !== undefined && (rateLimits?.validate.length ?? 0) > 0;
 }
 
 function findRoute(plan: Plan, method: string, path: string): Route {

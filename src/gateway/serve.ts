@@ -1,7 +1,6 @@
 import { HTTP_METHODS } from '../http-methods.ts';
 import { decide, requireAuth } from './decide.ts';
 import type { Exchange, RoutedExchange, ServerState } from './exchange.ts';
-import { readBody } from './request/read-body.ts';
 import { ServedRequest } from './request/served-request.ts';
 import { BufferedResponse } from './response/buffered-response.ts';
 import { respondToPreflight } from './response/cors.ts';
@@ -31,30 +30,10 @@ export async function serve(exchange: Exchange, server: ServerState): Promise<vo
     // The client may have left while its token was verified or its body read.
     else if (!response.destroyed) await forward(exchange as RoutedExchange, server);
   } catch (error) {
-    fail(exchange, wouldShowLimit(exchange, error) ? await readBodyBefore(exchange, error) : error);
+    fail(exchange, error);
   } finally {
     // A store may have counted the request after the client had left, and so after the end of the exchange.
     if (response.destroyed) exchange.settleRateLimits();
-  }
-}
-
-/**
- * True for the refusal of a rate limit before the body was read, on a route that also limits by the body. The gateway would close
- * the connection because of the unread body, so the client would see which limit it was.
- */
-function wouldShowLimit({ route, body }: Exchange, error: unknown): boolean {
-  const isExceeded = error instanceof Refusal && error.code === 'rate_limit_exceeded';
-  return isExceeded && body === undefined && (route?.rateLimits?.validate.length ?? 0) > 0;
-}
-
-/** Reads the body. Returns the error, or that of the body, which does not depend on the limits. */
-async function readBodyBefore(exchange: Exchange, error: unknown): Promise<unknown> {
-  const { head, route } = exchange;
-  try {
-    if (head !== undefined && route?.body !== undefined) await readBody(exchange, head, route.body);
-    return error;
-  } catch (bodyError) {
-    return bodyError;
   }
 }
 
