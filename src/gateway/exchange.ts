@@ -10,13 +10,15 @@ import type { VerificationClient } from '../plan/tokens/verifier.ts';
 import type { Violation } from '../plan/violation.ts';
 import type { RawHeaders } from '../raw-headers.ts';
 import type { BodyCopy, ExchangeObserver } from './exchange-observer.ts';
+import { isReleased } from './rate-limits/is-released.ts';
 import { rateLimitFields } from './rate-limits/rate-limit-fields.ts';
 import type { AppliedLimit, RateLimiter } from './rate-limits/rate-limiter.ts';
+import { beginBodyCopy } from './request/copy-body.ts';
 import { type ForwardedInfo, readForwardedInfo } from './request/forwarded-info.ts';
 import type { RequestHead } from './request/request-head.ts';
 import type { RequestTarget } from './request/request-target.ts';
 import { withCorsHeaders } from './response/cors.ts';
-import { gatewayBusy, Refusal, type RefusalCode } from './response/refusal.ts';
+import { gatewayBusy, Refusal } from './response/refusal.ts';
 import type { BufferBudget } from './server/buffer-budget.ts';
 import type { ClientConnection } from './server/client-connection.ts';
 import type { EndReason, LongLivedExchanges } from './server/long-lived-exchanges.ts';
@@ -61,8 +63,6 @@ export interface ExchangeOptions {
   readonly handshake?: WebSocketHandshake;
 }
 
-const LIMIT_REFUSALS: ReadonlySet<RefusalCode> = new Set(['rate_limit_exceeded', 'rate_limit_unavailable']);
-
 /** One request and its response, end to end, with everything that its log line and metrics need. */
 export class Exchange {
   /** The request id of a trusted proxy, or a new one. */
@@ -90,7 +90,7 @@ export class Exchange {
   principal: Principal | undefined;
   /** The validated body; `undefined` if the body is streamed. */
   body: Buffer | undefined;
-  /** The observer's copy of the body, once the gateway reads the body. */
+  /** The observer's copy of the body, once the gateway reads or discards the body. */
   bodyCopy: BodyCopy | undefined;
   refusal: Refusal | undefined;
   /** Refusals that a route or a rate limit only reports. */
@@ -192,23 +192,14 @@ export class Exchange {
     this.reportedRefusals.push(refusal);
   }
 
-  /**
-   * Takes the request back from the rate limits that count failures, unless it is one. A request that was sent, but has no response
-   * of the upstream to forward, remains counted: it may have been a guess. A request that a rate limit refuses is not counted at
-   * all, because the client could otherwise not succeed after the time in `Retry-After`.
-   *
-   * @param status of the response; `undefined` without one
-   */
+  /** Ends the counting by the rate limits that have counted the request. @param status of the response; `undefined` without one */
   settleRateLimits(status?: number): void {
-    const { appliedLimits } = this;
+    const { appliedLimits, wasSent } = this;
     if (appliedLimits === undefined || appliedLimits.length === this.#settledLimits) return;
     const unsettled = appliedLimits.slice(this.#settledLimits);
     this.#settledLimits = appliedLimits.length;
-    this.#server.rateLimiter.settle(unsettled, ({ failures }) => {
-      if (this.wasSent && (status === undefined || this.refusal !== undefined)) return false;
-      if (this.refusal !== undefined && LIMIT_REFUSALS.has(this.refusal.code)) return true;
-      return failures !== undefined && (status === undefined || !failures.has(status));
-    });
+    const end = { wasSent, status, refusal: this.refusal?.code };
+    this.#server.rateLimiter.settle(unsettled, (limit) => isReleased(limit, end));
   }
 
   #rateLimitFields(): string[] {
@@ -245,16 +236,18 @@ export class Exchange {
     this.#server.longLived.add(this, end);
   }
 
-  /** Begins the observer's copy of the body. */
+  /** Begins the observer's copy of the body, once. */
   copyBody(): void {
-    this.bodyCopy = this.#server.observer?.copyBody(this as RoutedExchange);
+    const { observer } = this.#server;
+    if (observer !== undefined) this.bodyCopy ??= beginBodyCopy(this, observer);
   }
 
   /** Shows the exchange to the observer, once. */
   observe(): void {
     if (this.#isObserved) return;
     this.#isObserved = true;
-    this.#server.observer?.observe(this);
+    if (this.#server.observer === undefined) this.bodyCopy?.release();
+    else this.#server.observer.observe(this);
   }
 
   /** Returns the client for work that must stop when the client disconnects. */

@@ -93,10 +93,9 @@ function bufferBody(exchange: Exchange, head: RequestHead, limitBytes: number): 
   const reads = new PacedReads(request.socket);
   const buffer = new GrowingBuffer(Math.min(limitBytes, typeof head.body === 'number' ? head.body : limitBytes));
   return new Promise((resolve, reject) => {
-    request.on('data', (chunk: Buffer) => {
+    const onData = (chunk: Buffer) => {
       exchange.receivedBytes += chunk.length;
       reads.count(chunk.length);
-      exchange.bodyCopy?.add(chunk);
       try {
         exchange.reserve(chunk.length);
         if (buffer.add(chunk)) return;
@@ -105,8 +104,9 @@ function bufferBody(exchange: Exchange, head: RequestHead, limitBytes: number): 
         // The budget or the memory is exhausted. An error in a listener would end the process.
         reject(error as Error);
       }
-      request.removeAllListeners('data');
-    });
+      request.off('data', onData);
+    };
+    request.on('data', onData);
     request.on('end', () => resolve(buffer.bytes()));
     request.on('close', () => reject(new Refusal('message_malformed', { reason: 'client_closed' })));
   });

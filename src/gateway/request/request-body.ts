@@ -76,7 +76,6 @@ export class RequestBody extends Readable implements DeferredTask {
     this.#size += chunk.length;
     this.#exchange.receivedBytes = this.#size;
     this.#reads.count(chunk.length);
-    this.#exchange.bodyCopy?.add(chunk);
     if (this.#size > this.#limitBytes) {
       this.destroy(new UpstreamError(new Refusal('body_too_large')));
       return;

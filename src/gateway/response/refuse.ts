@@ -3,6 +3,7 @@ import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { serializeHeaders } from '../../raw-headers.ts';
 import type { Exchange } from '../exchange.ts';
+import { copyDiscardedBody } from '../request/copy-body.ts';
 import { PacedReads } from '../server/paced-reads.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -32,6 +33,8 @@ export function refuse(exchange: Exchange, refusal: Refusal): void {
   const isLast = isHeadInvalid || isSending || refusal.status === 400;
   if (isLast) response.shouldKeepAlive = false;
   exchange.writeHead(refusal.status, STATUS_CODES[refusal.status] ?? '', refusalHeaders(refusal, body, isLast));
+  // Another plan may allow the request, depending on its body.
+  copyDiscardedBody(exchange);
   if (!isSending || exchange.expectation === 'continue') {
     response.end(body);
     return;
