@@ -108,6 +108,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   openapi: ['gateway', 'http-methods', 'load', 'manifest', 'plan', 'problem'],
   candidate: [
     'explain',
+    'fairness',
     'gateway',
     'http-methods',
     'json-pointer',

@@ -2,7 +2,7 @@ import type { Gateway } from '../../gateway/gateway.ts';
 import type { Log } from '../../log/log.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { ComparisonCounts, ComparisonReport } from '../comparison.ts';
-import { type CandidateWitness, LiveCandidate, type SkipReason } from './live-candidate.ts';
+import { type CandidateWitness, LiveCandidate, type UncomparedReason } from './live-candidate.ts';
 
 /** `file`: the file of `run --candidate`, which is watched; `request`: a manifest that the admin API received. */
 export type CandidateSource = 'file' | 'request';
@@ -20,13 +20,16 @@ export interface CandidateStatus {
   readonly counts: ComparisonCounts;
   /** Returns the counts with the changes in groups. */
   readonly report: () => ComparisonReport<CandidateWitness>;
-  readonly skipped: Readonly<Record<SkipReason, number>>;
+  readonly skipped: Readonly<Record<UncomparedReason, number>>;
   /** Requests for which the candidate failed. */
   readonly errors: number;
 }
 
 /** How often changes are logged. */
 const LOG_INTERVAL_MS = 60_000;
+
+/** The gateway whose requests are compared. */
+export type CandidateGateway = Pick<Gateway, 'observe' | 'plan' | 'rateLimiter'>;
 
 interface CurrentCandidate {
   readonly live: LiveCandidate;
@@ -38,12 +41,12 @@ interface CurrentCandidate {
 
 /** Compares the requests of a gateway with a candidate, as long as there is one. */
 export class CandidateControl {
-  readonly #gateway: Pick<Gateway, 'observe' | 'plan'>;
+  readonly #gateway: CandidateGateway;
   readonly #logger: Log['logger'];
   #current: CurrentCandidate | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(gateway: Pick<Gateway, 'observe' | 'plan'>, logger: Log['logger']) {
+  constructor(gateway: CandidateGateway, logger: Log['logger']) {
     this.#gateway = gateway;
     this.#logger = logger;
   }
@@ -61,15 +64,17 @@ export class CandidateControl {
 
   /** Begins to compare requests with this plan. @param sample the share of the requests, from 0 to 1 */
   activate(candidate: Plan, source: CandidateSource, sample: number): void {
-    const { plan: active } = this.#gateway;
+    const { plan: active, rateLimiter } = this.#gateway;
     const live = new LiveCandidate({
       active,
       candidate,
       sample,
       // A manifest that the admin API received must not be able to send tokens to an address of its own.
       maySendTokens: source === 'file',
+      counters: rateLimiter.local,
       onError: (error) => this.#logger.error({ reason: String(error) }, 'the candidate failed to compare a request'),
     });
+    this.#current?.live.close();
     if (source === 'file') void candidate.auth?.verifier.prepare();
     else this.#logger.info({ hash: candidate.hash, sample }, 'the gateway compares requests with a candidate');
     this.#current = { live, source, sample, since: new Date(), loggedChanges: 0 };
@@ -87,6 +92,7 @@ export class CandidateControl {
   /** Ends the comparison. Returns false if there is no candidate. */
   remove(): boolean {
     const isPresent = this.#current !== undefined;
+    this.#current?.live.close();
     this.#current = undefined;
     clearInterval(this.#timer);
     this.#timer = undefined;

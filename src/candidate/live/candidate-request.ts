@@ -1,6 +1,7 @@
+import { clientKey } from '../../fairness/client-key.ts';
 import type { RequestSteps } from '../../gateway/decide.ts';
 import type { Exchange } from '../../gateway/exchange.ts';
-import type { AppliedLimit, LimitedExchange, RateLimiter } from '../../gateway/rate-limits/rate-limiter.ts';
+import type { AppliedLimit } from '../../gateway/rate-limits/rate-limiter.ts';
 import { principalOf, readBearerToken } from '../../gateway/request/authenticate.ts';
 import { authorize } from '../../gateway/request/authorize.ts';
 import { type ForwardedInfo, readForwardedInfo } from '../../gateway/request/forwarded-info.ts';
@@ -13,13 +14,16 @@ import { Refusal } from '../../gateway/response/refusal.ts';
 import { isWebSocketHandshake } from '../../gateway/server/websocket-handshake.ts';
 import { checkWebSocketOrigin } from '../../gateway/server/websocket-origin.ts';
 import type { BodyRule } from '../../plan/body/body.ts';
-import type { ValidationResult } from '../../plan/body/validation-result.ts';
+import type { CancellablePromise, ValidationResult } from '../../plan/body/validation-result.ts';
 import type { Plan } from '../../plan/plan.ts';
-import type { RateLimit, RateLimitStage } from '../../plan/rate-limits/rate-limit.ts';
+import type { RateLimitStage } from '../../plan/rate-limits/rate-limit.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import type { Auth } from '../../plan/tokens/auth.ts';
 import type { Principal } from '../../plan/tokens/verification-result.ts';
+import type { Verifier } from '../../plan/tokens/verifier.ts';
 import { UnknownFact } from '../outcome.ts';
+import type { CandidateLimits, CountedCandidate } from './candidate-limits.ts';
+import { KeptBody } from './kept-body.ts';
 import type { PlanPair } from './plan-pair.ts';
 
 /** All work for the candidate counts as that of one client, so that it takes no more than the share of one. */
@@ -31,16 +35,16 @@ export interface CandidateRequestOptions {
   /** The exchange, which the active plan has decided. */
   readonly exchange: Exchange;
   readonly pair: PlanPair;
-  /** The counters of the candidate. */
-  readonly limiter: RateLimiter;
-  /** The complete body; `undefined` if it was not read or not kept. */
-  readonly bytes: Buffer | undefined;
+  readonly limits: CandidateLimits;
+  /** False if some requests are not compared. */
+  readonly isEachCounted: boolean;
   /** False if the tokens of the requests must not leave the process. */
   readonly maySendTokens: boolean;
 }
 
 /** The steps of a request that was served by the active plan, for the candidate. They send nothing to an upstream or a store. */
-export class CandidateRequest implements RequestSteps, LimitedExchange {
+export class CandidateRequest implements RequestSteps, CountedCandidate {
+  readonly exchange: Exchange;
   readonly id: string;
   readonly request: Exchange['request'];
   readonly connection: Exchange['connection'];
@@ -62,14 +66,16 @@ export class CandidateRequest implements RequestSteps, LimitedExchange {
     const { request, connection } = exchange;
     const { trustedProxies } = pair.candidate.server;
     this.#options = options;
+    this.exchange = exchange;
     this.id = exchange.id;
     this.request = request;
     this.connection = connection;
     const isTrusted = trustedProxies?.(connection.peer ?? '') === true;
     this.forwardedInfo = isTrusted ? readForwardedInfo(request.rawHeaders, trustedProxies) : undefined;
-    this.client = exchange.client;
-    this.clientAddress = this.forwardedInfo?.client ?? connection.peer ?? '';
-    this.isHandshake = isWebSocketHandshake(pair.candidate, request);
+    const client = this.forwardedInfo?.client;
+    this.client = client === undefined ? connection.client : clientKey(client);
+    this.clientAddress = client ?? connection.peer ?? '';
+    this.isHandshake = isHandshake(exchange, pair);
   }
 
   get method(): string {
@@ -77,7 +83,9 @@ export class CandidateRequest implements RequestSteps, LimitedExchange {
   }
 
   readHead({ server }: Plan): void {
-    if (this.#options.exchange.expectation === 'unknown') throw new Refusal('expectation_failed');
+    if (server.headerLimitBytes < this.#options.pair.active.server.headerLimitBytes)
+      checkHeadSize(this.request, server.headerLimitBytes);
+    if (this.exchange.expectation === 'unknown') throw new Refusal('expectation_failed');
     this.head = readRequestHead(this.request, server.maxHeaders);
     if (this.isHandshake && this.head.body !== undefined)
       throw new Refusal('message_malformed', { reason: 'handshake_with_body' });
@@ -104,24 +112,26 @@ export class CandidateRequest implements RequestSteps, LimitedExchange {
     checkWebSocketOrigin(this, route);
   }
 
-  applyRateLimits(stage: RateLimitStage, { rateLimits }: Route): void | Promise<void> {
+  applyRateLimits(stage: RateLimitStage, { rateLimits }: Route): void {
     const limits = rateLimits?.[stage];
     if (limits === undefined || limits.length === 0) return;
-    const counted = limits.filter((limit) => !this.#wasCounted(limit));
-    // Only the active plan counts in a store.
-    if (counted.some(({ store }) => store !== undefined)) throw new UnknownFact('rate-limit');
-    return this.#options.limiter.apply(counted, this);
+    const { limits: counters, isEachCounted } = this.#options;
+    counters.apply(limits, this, isEachCounted);
   }
 
   authenticate(auth: Auth): Principal | Promise<Principal> {
-    const { exchange, pair } = this.#options;
+    const { pair, maySendTokens } = this.#options;
     const token = readBearerToken(auth, this.#head);
-    if (pair.areTokensEqual) {
-      const { principal, refusal, route } = exchange;
-      if (route?.access === 'protected' && principal !== undefined) return principal;
-      if (refusal?.code === 'token_invalid') throw refusal;
-    } else if (!this.#options.maySendTokens) throw new UnknownFact('token');
-    return auth.verifier.cached(token) ?? this.#verify(auth, token);
+    if (!pair.areTokensEqual) {
+      if (!maySendTokens) throw new UnknownFact('token');
+      return auth.verifier.cached(token) ?? this.#verify(auth.verifier, auth, token);
+    }
+    const { principal, refusal, route } = this.exchange;
+    // At login, the principal is the user of the token in the response.
+    if (route?.access === 'protected' && route.login === undefined && principal !== undefined) return principal;
+    if (refusal?.code === 'token_invalid') throw refusal;
+    const { verifier } = pair.active.auth ?? auth;
+    return verifier.cached(token) ?? this.#verify(verifier, auth, token);
   }
 
   authorize(auth: Auth, principal: Principal): void {
@@ -133,18 +143,19 @@ export class CandidateRequest implements RequestSteps, LimitedExchange {
     const { path, query } = this.target as RequestTarget;
     const { rawHeaders } = this.request;
     const result = parameters?.validateWithinBudget(path, query, rawHeaders, CANDIDATE_CLIENT) ?? [];
-    if (result instanceof Promise)
-      return result.then((validated) => this.#refuseInvalid('parameter_invalid', validated));
-    this.#refuseInvalid('parameter_invalid', { violations: result });
+    if (!(result instanceof Promise)) return this.#refuseInvalid('parameter_invalid', { violations: result });
+    return cancellable(result, (validated) => this.#refuseInvalid('parameter_invalid', validated));
   }
 
   readBody({ body: rule }: Route): void | Promise<void> {
-    if (rule === undefined || !checkBodyHead(this, this.#head, rule)) return;
+    if (rule === undefined) return;
+    const isValidated = checkBodyHead(this, this.#head, rule);
     this.#checkSize(rule);
+    if (!isValidated) return;
     if (rule.validate === undefined) return this.#validateStream(rule);
     const result = rule.validate(this.#bytes(), CANDIDATE_CLIENT);
-    if (result instanceof Promise) return result.then((validated) => this.#acceptBody(validated));
-    this.#acceptBody(result);
+    if (!(result instanceof Promise)) return this.#acceptBody(result);
+    return cancellable(result, (validated) => this.#acceptBody(validated));
   }
 
   refuseOrReport(refusal: Refusal): void {
@@ -158,18 +169,9 @@ export class CandidateRequest implements RequestSteps, LimitedExchange {
     return this.head as RequestHead;
   }
 
-  /** True if the active plan has counted the request by an equal limit and let it through. @throws Refusal if it has refused it */
-  #wasCounted(limit: RateLimit): boolean {
-    const { exchange, pair } = this.#options;
-    if (!pair.isEqualLimit(limit)) return false;
-    const { refusal, appliedLimits } = exchange;
-    if (refusal?.limit === limit.id) throw refusal;
-    return appliedLimits?.some((applied) => applied.limit.id === limit.id) === true;
-  }
-
-  async #verify(auth: Auth, token: string): Promise<Principal> {
+  async #verify(verifier: Verifier, auth: Auth, token: string): Promise<Principal> {
     const signal = AbortSignal.timeout(TOKEN_TIMEOUT_MS);
-    const result = await auth.verifier.verify(token, { key: CANDIDATE_CLIENT, signal });
+    const result = await verifier.verify(token, { key: CANDIDATE_CLIENT, signal });
     if (signal.aborted) throw new UnknownFact('timeout');
     return principalOf(auth, result);
   }
@@ -191,10 +193,9 @@ export class CandidateRequest implements RequestSteps, LimitedExchange {
   /** Refuses a body of unknown length that is too large. The length in a header was checked before. */
   #checkSize({ limitBytes }: BodyRule): void {
     if (this.#head.body !== 'chunked') return;
-    const { exchange, bytes } = this.#options;
-    if (Math.max(exchange.receivedBytes, bytes?.length ?? 0) > limitBytes) throw new Refusal('body_too_large');
-    if (!this.request.complete || (exchange.forwardedAfterMs === undefined && bytes === undefined))
-      throw new UnknownFact('body');
+    const copy = this.#copy;
+    if (copy !== undefined && copy.size > limitBytes) throw new Refusal('body_too_large');
+    if (copy?.isComplete !== true) throw new UnknownFact('body');
   }
 
   #validateStream({ streamValidatorFor }: BodyRule): void {
@@ -206,8 +207,35 @@ export class CandidateRequest implements RequestSteps, LimitedExchange {
 
   #bytes(): Buffer {
     if (this.#head.body === undefined) return Buffer.alloc(0);
-    const { bytes } = this.#options;
+    const bytes = this.#copy?.bytes();
     if (bytes === undefined) throw new UnknownFact('body');
     return bytes;
   }
+
+  get #copy(): KeptBody | undefined {
+    const { bodyCopy } = this.exchange;
+    return bodyCopy instanceof KeptBody ? bodyCopy : undefined;
+  }
+}
+
+/** True if the candidate would accept the request as a handshake. The active plan does not if the client has closed its side. */
+function isHandshake({ request, handshake }: Exchange, { active, candidate }: PlanPair): boolean {
+  return (
+    isWebSocketHandshake(candidate, request) && (handshake !== undefined || !isWebSocketHandshake(active, request))
+  );
+}
+
+/** Node counts the request target, and the names and values of the headers with some of the white space around them. */
+const MAX_SPACE_BYTES = 256;
+
+/** Refuses a head that Node's parser would refuse by a lower limit. @throws Refusal `headers_too_large`; UnknownFact */
+function checkHeadSize({ url = '', rawHeaders }: Exchange['request'], limitBytes: number): void {
+  const bytes = rawHeaders.reduce((sum, text) => sum + text.length, url.length);
+  if (bytes >= limitBytes) throw new Refusal('headers_too_large');
+  if (bytes + MAX_SPACE_BYTES >= limitBytes) throw new UnknownFact('head');
+}
+
+/** Returns a promise that accepts the result of a validation and can be cancelled like it. */
+function cancellable(work: CancellablePromise, accept: (result: ValidationResult) => void): Promise<void> {
+  return Object.assign(work.then(accept), { cancel: work.cancel });
 }

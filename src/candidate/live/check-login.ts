@@ -10,10 +10,18 @@ import type { PlanPair } from './plan-pair.ts';
  *
  * @throws Refusal `role_not_allowed`, or the refusal of the active plan; UnknownFact
  */
-export function checkLogin(route: Route, { route: active, principal, refusal }: Exchange, pair: PlanPair): void {
+export function checkLogin(
+  route: Route,
+  { route: active, principal, refusal, forwardedAfterMs }: Exchange,
+  pair: PlanPair,
+): void {
   if (route.login === undefined || route.auth === undefined) return;
-  if (active === undefined || loginKey(route) !== loginKey(active) || !pair.areTokensEqual)
-    throw new UnknownFact('login-response');
+  const isComparable =
+    active !== undefined &&
+    forwardedAfterMs !== undefined &&
+    loginKey(route) === loginKey(active) &&
+    pair.areTokensEqual;
+  if (!isComparable) throw new UnknownFact('login-response');
   if (refusal?.code === 'login_response_refused') throw refusal;
   if (principal !== undefined) authorize(route.auth, principal);
   // Without a response of the service, nothing shows which token it would have had.

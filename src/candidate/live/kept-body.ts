@@ -1,7 +1,7 @@
 import type { BodyCopy } from '../../gateway/exchange-observer.ts';
 import { GrowingBuffer } from '../../gateway/request/growing-buffer.ts';
 
-/** The most bytes of one body, and of all of them together, that are kept for the candidate. */
+/** The most bytes of one body, and of all of them together, that are kept for the candidate. Their buffers take up to twice as much. */
 const MAX_BODY_BYTES = 1024 ** 2;
 const MAX_ALL_BYTES = 16 * 1024 ** 2;
 
@@ -27,33 +27,49 @@ export class KeptBodies {
 /** A copy of the body of one request. The gateway gives the original away to the thread that validates it. */
 export class KeptBody implements BodyCopy {
   readonly #memory: KeptBodies;
-  readonly #buffer = new GrowingBuffer(MAX_BODY_BYTES);
+  /** `undefined` if only the size is needed, or the bytes are too many. */
+  #buffer: GrowingBuffer | undefined;
+  #keptBytes = 0;
   #size = 0;
-  #isLost = false;
+  #isComplete = false;
 
-  constructor(memory: KeptBodies) {
+  /** @param keepsBytes false if only the size is needed */
+  constructor(memory: KeptBodies, keepsBytes: boolean) {
     this.#memory = memory;
+    this.#buffer = keepsBytes ? new GrowingBuffer(MAX_BODY_BYTES) : undefined;
   }
 
   add(chunk: Buffer): void {
-    if (this.#isLost) return;
-    // The buffer copies later chunks itself.
-    const copy = this.#size === 0 ? Buffer.from(chunk) : chunk;
-    if (this.#memory.acquire(chunk.length)) {
-      this.#size += chunk.length;
-      if (this.#buffer.add(copy)) return;
-    }
-    this.release();
+    this.#size += chunk.length;
+    if (this.#buffer === undefined) return;
+    // The buffer itself copies all chunks but the first.
+    const copy = this.#keptBytes === 0 ? Buffer.from(chunk) : chunk;
+    const hasMemory = this.#memory.acquire(chunk.length);
+    if (hasMemory) this.#keptBytes += chunk.length;
+    if (!hasMemory || !this.#buffer.add(copy)) this.release();
   }
 
-  /** Returns the bytes so far; `undefined` if they were too many. */
+  end(): void {
+    this.#isComplete = true;
+  }
+
+  /** The bytes so far, whether they are kept or not. */
+  get size(): number {
+    return this.#size;
+  }
+
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** Returns the complete body; `undefined` if it is not complete or not kept. */
   bytes(): Buffer | undefined {
-    return this.#isLost ? undefined : this.#buffer.bytes();
+    return this.#isComplete ? this.#buffer?.bytes() : undefined;
   }
 
   release(): void {
-    this.#memory.release(this.#size);
-    this.#size = 0;
-    this.#isLost = true;
+    this.#memory.release(this.#keptBytes);
+    this.#keptBytes = 0;
+    this.#buffer = undefined;
   }
 }

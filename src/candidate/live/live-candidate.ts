@@ -1,12 +1,13 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { Exchange, RoutedExchange } from '../../gateway/exchange.ts';
+import type { Exchange } from '../../gateway/exchange.ts';
 import type { BodyCopy, ExchangeObserver } from '../../gateway/exchange-observer.ts';
-import { RateLimiter } from '../../gateway/rate-limits/rate-limiter.ts';
+import type { LocalCounters } from '../../gateway/rate-limits/local-counters.ts';
 import { loggedPathOf } from '../../gateway/telemetry/request-record.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { compareOutcomes } from '../compare-outcomes.ts';
 import { Comparison } from '../comparison.ts';
 import { UnknownFact } from '../outcome.ts';
+import { CandidateLimits } from './candidate-limits.ts';
 import { CandidateRequest } from './candidate-request.ts';
 import { KeptBodies, KeptBody } from './kept-body.ts';
 import { candidateOutcome, servedOutcome } from './outcomes.ts';
@@ -24,7 +25,7 @@ export interface CandidateWitness {
 }
 
 /** Requests that were not compared: too many waited, began with an earlier plan, or were not in the sample. */
-export type SkipReason = 'queue' | 'earlier-plan' | 'sample';
+export type UncomparedReason = 'queue' | 'earlier-plan' | 'sample';
 
 export interface LiveCandidateOptions {
   readonly active: Plan;
@@ -33,6 +34,8 @@ export interface LiveCandidateOptions {
   readonly sample: number;
   /** False if the tokens of the requests must not leave the process. */
   readonly maySendTokens: boolean;
+  /** The counters of the active plan. */
+  readonly counters: Pick<LocalCounters, 'tables'>;
   /** Called with the first error of the candidate. */
   readonly onError: (error: unknown) => void;
 }
@@ -47,48 +50,81 @@ const DECISION_TIMEOUT_MS = 3_000;
 /** Compares each exchange that ends with what the candidate would have done. It sends nothing and delays no response. */
 export class LiveCandidate implements ExchangeObserver {
   readonly comparison = new Comparison<CandidateWitness>();
-  readonly skipped: Record<SkipReason, number> = { queue: 0, 'earlier-plan': 0, sample: 0 };
+  readonly skipped: Record<UncomparedReason, number> = { queue: 0, 'earlier-plan': 0, sample: 0 };
   /** Requests for which the candidate failed. */
   errors = 0;
   readonly pair: PlanPair;
   readonly #options: LiveCandidateOptions;
-  readonly #limiter = new RateLimiter(() => performance.now());
+  readonly #limits: CandidateLimits;
   readonly #bodies = new KeptBodies();
   readonly #salt = randomBytes(16).toString('base64url');
   #queue: Exchange[] = [];
   #pending = 0;
   #isScheduled = false;
+  #isClosed = false;
 
   constructor(options: LiveCandidateOptions) {
     this.#options = options;
     this.pair = pairPlans(options.active, options.candidate);
-    this.#limiter.activate(options.candidate.rateLimits);
+    this.#limits = new CandidateLimits(this.pair, options.counters);
   }
 
-  copyBody({ plan, route, request, target }: RoutedExchange): BodyCopy | undefined {
-    if (plan !== this.pair.active) return undefined;
-    const candidate = this.pair.candidate.router.match(request.method ?? '', target.path);
-    const readsBody = candidate?.body?.validate !== undefined || candidate?.body?.streamValidatorFor !== undefined;
-    const isEqual = this.pair.isHeadEqual && this.pair.isEqualRoute(route, candidate);
-    return readsBody && !isEqual ? new KeptBody(this.#bodies) : undefined;
+  /** The bytes of bodies that are kept now. */
+  get keptBytes(): number {
+    return this.#bodies.usedBytes;
+  }
+
+  copyBody(exchange: Exchange): BodyCopy | undefined {
+    const { request, target } = exchange;
+    try {
+      if (target === undefined || this.#skipReason(exchange) !== undefined || this.#isCertainlySame(exchange))
+        return undefined;
+      const body = this.pair.candidate.router.match(request.method ?? '', target.path)?.body;
+      return body && new KeptBody(this.#bodies, body.validate !== undefined || body.streamValidatorFor !== undefined);
+    } catch {
+      // The comparison will fail with the same error, and reports it.
+      return undefined;
+    }
   }
 
   observe(exchange: Exchange): void {
-    const skipReason = this.#skipReason(exchange);
-    if (skipReason !== undefined) this.skipped[skipReason] += 1;
-    else if (!this.#isCertainlySame(exchange)) {
-      this.#queue.push(exchange);
-      this.#schedule();
-      return;
-    } else this.comparison.addSame();
-    releaseBody(exchange);
+    try {
+      if (this.#isQueued(exchange)) return;
+    } catch (error) {
+      this.#fail(error);
+    }
+    exchange.bodyCopy?.release();
   }
 
-  #skipReason({ plan, id }: Exchange): SkipReason | undefined {
+  /** Ends the comparison. Requests that wait are not compared. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { bodyCopy } of this.#queue.splice(0)) bodyCopy?.release();
+  }
+
+  #fail(error: unknown): void {
+    this.errors += 1;
+    if (this.errors === 1) this.#options.onError(error);
+  }
+
+  /** Queues the exchange, unless it is skipped or its outcome is known at once. Returns true if it is queued. */
+  #isQueued(exchange: Exchange): boolean {
+    const skipReason = this.#skipReason(exchange);
+    if (skipReason !== undefined) this.skipped[skipReason] += 1;
+    else if (this.#isCertainlySame(exchange)) this.comparison.addSame();
+    else if (this.#queue.length >= MAX_QUEUED) this.skipped.queue += 1;
+    else {
+      this.#queue.push(exchange);
+      this.#schedule();
+      return true;
+    }
+    return false;
+  }
+
+  #skipReason({ plan, id }: Exchange): 'earlier-plan' | 'sample' | undefined {
     if (plan !== this.pair.active) return 'earlier-plan';
     const { sample } = this.#options;
-    if (sample < 1 && Number.parseInt(this.#hash(id, 8), 16) >= sample * 2 ** 32) return 'sample';
-    return this.#queue.length >= MAX_QUEUED ? 'queue' : undefined;
+    return sample < 1 && Number.parseInt(this.#hash(id, 8), 16) >= sample * 2 ** 32 ? 'sample' : undefined;
   }
 
   /** True if the candidate has an equal route for the request, which is the case for most requests. */
@@ -98,7 +134,7 @@ export class LiveCandidate implements ExchangeObserver {
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#queue.length === 0 || this.#pending >= MAX_PENDING) return;
+    if (this.#isScheduled || this.#isClosed || this.#queue.length === 0 || this.#pending >= MAX_PENDING) return;
     this.#isScheduled = true;
     setImmediate(() => this.#compareSlice());
   }
@@ -118,14 +154,18 @@ export class LiveCandidate implements ExchangeObserver {
 
   async #compare(exchange: Exchange): Promise<void> {
     this.#pending += 1;
-    const from = servedOutcome(exchange);
-    const { limiter, bytes } = { limiter: this.#limiter, bytes: keptBytes(exchange) };
-    const { maySendTokens } = this.#options;
-    const request = new CandidateRequest({ exchange, pair: this.pair, limiter, bytes, maySendTokens });
     try {
+      const from = servedOutcome(exchange);
+      const { maySendTokens } = this.#options;
+      const request = new CandidateRequest({
+        exchange,
+        pair: this.pair,
+        limits: this.#limits,
+        isEachCounted: this.#isEachCounted,
+        maySendTokens,
+      });
       const to = await candidateOutcome(request, exchange, this.pair, withTimeout);
-      const status = to.kind === 'refused' ? to.status : exchange.response.statusCode;
-      this.#settleLimits(request, status, to.kind === 'refused' && to.limit !== undefined);
+      this.#limits.settle(request, to);
       this.comparison.add(
         compareOutcomes(from, to),
         1,
@@ -133,33 +173,21 @@ export class LiveCandidate implements ExchangeObserver {
         () => witnessOf(exchange),
       );
     } catch (error) {
-      this.errors += 1;
-      if (this.errors === 1) this.#options.onError(error);
+      this.#fail(error);
     } finally {
-      releaseBody(exchange);
+      exchange.bodyCopy?.release();
       this.#pending -= 1;
       this.#schedule();
     }
   }
 
-  #settleLimits({ appliedLimits = [] }: CandidateRequest, status: number, isLimited: boolean): void {
-    this.#limiter.settle(
-      appliedLimits,
-      ({ failures }) => isLimited || (failures !== undefined && !failures.has(status)),
-    );
+  get #isEachCounted(): boolean {
+    return this.#options.sample === 1 && this.skipped.queue === 0;
   }
 
   #hash(text: string, digits: number): string {
     return hash('sha256', this.#salt + text).slice(0, digits);
   }
-}
-
-function keptBytes({ bodyCopy, request }: Exchange): Buffer | undefined {
-  return bodyCopy instanceof KeptBody && request.complete ? bodyCopy.bytes() : undefined;
-}
-
-function releaseBody({ bodyCopy }: Exchange): void {
-  if (bodyCopy instanceof KeptBody) bodyCopy.release();
 }
 
 function witnessOf(exchange: Exchange): CandidateWitness {
@@ -178,7 +206,7 @@ async function withTimeout(work: Promise<unknown> & { readonly cancel?: () => vo
     timer = setTimeout(() => {
       work.cancel?.();
       reject(new UnknownFact('timeout'));
-    }, DECISION_TIMEOUT_MS);
+    }, DECISION_TIMEOUT_MS).unref();
   });
   try {
     return await Promise.race([work, timeout]);

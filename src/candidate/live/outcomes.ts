@@ -1,10 +1,11 @@
 import { type Decision, decide } from '../../gateway/decide.ts';
 import type { Exchange, RoutedExchange } from '../../gateway/exchange.ts';
-import { upstreamTarget } from '../../gateway/request/request-target.ts';
+import { type RequestTarget, upstreamTarget } from '../../gateway/request/request-target.ts';
 import { isServerOptions } from '../../gateway/request/served-request.ts';
-import { preflightHeaders } from '../../gateway/response/cors.ts';
+import { preflightHeaders, withCorsHeaders } from '../../gateway/response/cors.ts';
 import { Refusal } from '../../gateway/response/refusal.ts';
 import { type ForwardedRequest, forwardRequestHeaders } from '../../gateway/upstream/proxy-headers.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { endpointsOf, type Outcome, UnknownFact } from '../outcome.ts';
 import { refusedOutcome, UPSTREAM_REFUSALS } from '../refused-outcome.ts';
 import type { CandidateRequest } from './candidate-request.ts';
@@ -17,12 +18,11 @@ export function servedOutcome(exchange: Exchange): Outcome {
   if (refusal !== undefined && !UPSTREAM_REFUSALS.has(refusal.code)) return refusedOutcome(refusal, route?.id);
   if (route === undefined) {
     if (isServerOptions(request)) return SERVER_OPTIONS;
-    if (target !== undefined)
-      return { kind: 'responded', status: 204, headers: preflightHeaders({ plan, request, target }) };
+    if (target !== undefined) return preflightOutcome(plan, request, target);
     return { kind: 'unknown', route: undefined, reason: 'client-left' };
   }
   if (forwardedAfterMs === undefined) return { kind: 'unknown', route: route.id, reason: 'client-left' };
-  return forwardedOutcome(exchange as RoutedExchange);
+  return forwardedOutcome(exchange as RoutedExchange, exchange.handshake !== undefined);
 }
 
 /** Returns what the candidate would do with a request. Rejects if the candidate fails. */
@@ -52,18 +52,20 @@ const SERVER_OPTIONS: Outcome = { kind: 'responded', status: 204, headers: [] };
 function outcomeOf(decision: Decision, request: CandidateRequest, exchange: Exchange, pair: PlanPair): Outcome {
   if (decision === 'server-options') return SERVER_OPTIONS;
   if (decision === 'preflight') {
-    const { target, request: message } = request;
-    return {
-      kind: 'responded',
-      status: 204,
-      headers: preflightHeaders({ plan: pair.candidate, request: message, target }),
-    };
+    return preflightOutcome(pair.candidate, exchange.request, request.target);
   }
   checkLogin(decision, exchange, pair);
-  return forwardedOutcome(request as CandidateRequest & Pick<RoutedExchange, 'head' | 'target'>);
+  return forwardedOutcome(request as CandidateRequest & Pick<RoutedExchange, 'head' | 'target'>, request.isHandshake);
 }
 
-function forwardedOutcome(request: ForwardedRequest & Pick<RoutedExchange, 'target'>): Outcome {
+function preflightOutcome(plan: Plan, request: Exchange['request'], target: RequestTarget | undefined): Outcome {
+  const headers = preflightHeaders({ plan, request, target });
+  const { cors } = plan;
+  const permissions = cors === undefined ? headers : withCorsHeaders(cors, request.headers.origin, headers);
+  return { kind: 'responded', status: 204, headers: permissions };
+}
+
+function forwardedOutcome(request: ForwardedRequest & Pick<RoutedExchange, 'target'>, isHandshake: boolean): Outcome {
   const { route, target } = request;
   return {
     kind: 'forwarded',
@@ -71,6 +73,12 @@ function forwardedOutcome(request: ForwardedRequest & Pick<RoutedExchange, 'targ
     upstream: route.upstream.id,
     endpoints: endpointsOf(route.upstream),
     // Trace headers depend on the trace of the exchange and not on the plan.
-    message: () => ({ path: upstreamTarget(route, target), headers: forwardRequestHeaders(request, undefined) }),
+    message: () => {
+      const headers = forwardRequestHeaders(request, undefined);
+      return {
+        path: upstreamTarget(route, target),
+        headers: isHandshake ? [...headers, 'Upgrade', 'websocket'] : headers,
+      };
+    },
   };
 }

@@ -1,0 +1,88 @@
+import type { Exchange, RoutedExchange } from '../../gateway/exchange.ts';
+import { type CountedEnd, isReleased } from '../../gateway/rate-limits/is-released.ts';
+import type { LocalCounters } from '../../gateway/rate-limits/local-counters.ts';
+import { type LimitedExchange, RateLimiter } from '../../gateway/rate-limits/rate-limiter.ts';
+import type { RateLimit } from '../../plan/rate-limits/rate-limit.ts';
+import { type Outcome, UnknownFact } from '../outcome.ts';
+import { UPSTREAM_REFUSALS } from '../refused-outcome.ts';
+import type { PlanPair } from './plan-pair.ts';
+
+/** A request that the candidate counts, and the exchange in which the active plan has counted it. */
+export interface CountedCandidate extends LimitedExchange {
+  readonly exchange: Exchange;
+}
+
+/**
+ * The rate limits of the candidate. They begin to count with the candidate, by counters of their own. Only the active plan counts in a
+ * store.
+ */
+export class CandidateLimits {
+  readonly #pair: PlanPair;
+  readonly #now: () => number;
+  readonly #limiter: RateLimiter;
+  readonly #startedAt: number;
+  /** The keys of the limits that had counted requests before. An activation of the candidate would keep those counts. */
+  readonly #countedBefore: ReadonlySet<string>;
+
+  /** @param counters those of the active plan */
+  constructor(pair: PlanPair, counters: Pick<LocalCounters, 'tables'>, now = () => performance.now()) {
+    this.#pair = pair;
+    this.#now = now;
+    this.#startedAt = now();
+    this.#limiter = new RateLimiter(now);
+    this.#limiter.activate(pair.candidate.rateLimits);
+    this.#countedBefore = new Set([...counters.tables].filter(([, { size }]) => size > 0).map(([key]) => key));
+  }
+
+  /**
+   * Counts a request by the limits that may refuse it.
+   *
+   * @param isEachCounted false if some requests were not compared, and so not counted
+   * @throws Refusal; UnknownFact
+   */
+  apply(limits: readonly RateLimit[], request: CountedCandidate, isEachCounted: boolean): void {
+    const enforced = limits.filter(({ mode }) => mode === 'enforce');
+    const isCountable = (limit: RateLimit) => isEachCounted && limit.store === undefined;
+    // Nothing counts a request without a value, so its result needs no counter.
+    const counted = enforced.filter((limit) => isCountable(limit) || limit.readValue(request) === undefined);
+    // Never a promise, because this limiter is connected to no store.
+    void this.#limiter.apply(counted, request);
+    for (const limit of enforced) if (!counted.includes(limit)) this.#applyActiveResult(limit, request);
+    if (counted.some((limit) => this.#lacksHistory(limit, request.exchange))) throw new UnknownFact('rate-limit');
+  }
+
+  /** Ends the counting of a request. */
+  settle({ appliedLimits = [], exchange }: CountedCandidate, to: Outcome): void {
+    if (appliedLimits.length === 0) return;
+    const end = endOf(exchange, to);
+    this.#limiter.settle(appliedLimits, (limit) => isReleased(limit, end));
+  }
+
+  /** Applies the result of the active plan. @throws Refusal; UnknownFact if the active plan has not counted the request alike */
+  #applyActiveResult(limit: RateLimit, request: CountedCandidate): void {
+    const { exchange } = request;
+    const { route, refusal, appliedLimits } = exchange;
+    const value = limit.readValue(request);
+    const isSameCounter =
+      this.#pair.hasEqualLimit(limit) && route !== undefined && limit.readValue(exchange as RoutedExchange) === value;
+    if (isSameCounter && refusal?.limit === limit.id) throw refusal;
+    const wasCounted = appliedLimits?.some((applied) => applied.limit.id === limit.id) === true;
+    if (!isSameCounter || !wasCounted) throw new UnknownFact('rate-limit');
+  }
+
+  /** True if the active plan has refused the request because of requests that came before the candidate. */
+  #lacksHistory({ key, burst, intervalMs }: RateLimit, { refusal }: Exchange): boolean {
+    if (refusal?.code !== 'rate_limit_exceeded' || !this.#countedBefore.has(key)) return false;
+    if (this.#now() - this.#startedAt > burst * intervalMs) return false;
+    return this.#pair.active.rateLimits.some((limit) => limit.id === refusal.limit && limit.key === key);
+  }
+}
+
+/** Returns the end that a request would have by the candidate. Without the response of the upstream, it is no failure. */
+function endOf({ wasSent, refusal, response }: Exchange, to: Outcome): CountedEnd {
+  if (to.kind === 'refused')
+    return { wasSent: to.code === 'login_response_refused', status: to.status, refusal: to.code };
+  const status = wasSent && response.headersSent ? response.statusCode : undefined;
+  const isUpstreamError = refusal !== undefined && UPSTREAM_REFUSALS.has(refusal.code);
+  return { wasSent, status, refusal: isUpstreamError ? refusal.code : undefined };
+}
