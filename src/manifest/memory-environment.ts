@@ -20,7 +20,7 @@ export function createMemoryEnvironment(
       return text;
     },
     listFolder: (path) => {
-      const folder = posix.join(path, '/');
+      const folder = posix.join('.', path, '/');
       const paths = folder === './' ? [...texts.keys()] : [...texts.keys()].filter((name) => name.startsWith(folder));
       const names = paths.map((name) => name.slice(folder === './' ? 0 : folder.length).split('/', 1)[0] ?? '');
       if (names.length === 0) throw missingError(path);

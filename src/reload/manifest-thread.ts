@@ -6,6 +6,7 @@ import type { AddressOverrides, Environment, Source } from '../manifest/source.t
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import type { Finding } from '../problem/finding.ts';
 import type { Problem } from '../problem/problem.ts';
+import type { UnsavedManifest } from './unsaved-manifest.ts';
 import { WorkerThread } from './worker-thread.ts';
 
 /** The data that the thread starts with. */
@@ -13,19 +14,11 @@ export interface ManifestThreadOptions {
   readonly path: string;
   readonly env: Environment['env'];
   readonly overrides: AddressOverrides;
-  /** A manifest that is not saved, in place of the file. It may use only the listed files. */
-  readonly unsaved?: UnsavedManifest;
-}
-
-export interface UnsavedManifest {
-  readonly text: string;
-  /** As the active manifest names them. */
-  readonly files: readonly string[];
 }
 
 /** `locate` finds the lines of findings, and `self-test` tests the manifest, in the texts that the last `read` has read. */
 export type ManifestThreadRequest =
-  | { readonly kind: 'read' }
+  | { readonly kind: 'read'; readonly unsaved: UnsavedManifest | undefined }
   | { readonly kind: 'locate'; readonly findings: readonly Finding[] }
   | { readonly kind: 'self-test' };
 
@@ -85,8 +78,9 @@ export class ManifestThread {
     this.#stopWhenIdle();
   }
 
-  read(): Promise<TransferredManifest | ReadFailure> {
-    return this.#request({ kind: 'read' });
+  /** @param unsaved a manifest that is read in place of the file */
+  read(unsaved?: UnsavedManifest): Promise<TransferredManifest | ReadFailure> {
+    return this.#request({ kind: 'read', unsaved });
   }
 
   locate(findings: readonly Finding[]): Promise<LocatedProblems> {

@@ -6,7 +6,7 @@ import { createFileEnvironment } from '../manifest/file-environment.ts';
 import type { DocumentParser } from '../manifest/include.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import { type CheckedManifest, checkManifest, type ReadManifest, readManifest } from '../manifest/read-manifest.ts';
-import type { Source } from '../manifest/source.ts';
+import type { Environment, Source } from '../manifest/source.ts';
 import type { Finding } from '../problem/finding.ts';
 import { referencedSources, toProblems } from '../problem/problem.ts';
 import type {
@@ -17,12 +17,14 @@ import type {
   TransferredManifest,
 } from './manifest-thread.ts';
 import { countOperations } from './operation-counter.ts';
-import { restrictFiles } from './unsaved-manifest.ts';
+import { restrictFiles, type UnsavedManifest } from './unsaved-manifest.ts';
 import type { WorkerInput, WorkerMessage, WorkerRequest } from './worker-thread.ts';
 
 interface WorkerReadResult extends Pick<TransferredManifest, 'dependencies' | 'manifestHash'> {
   readonly read: ReadManifest;
   readonly checked: CheckedManifest | undefined;
+  /** The files from which the plan is compiled. */
+  readonly environment: Environment;
 }
 
 // The YAML parser reads an environment variable for each token. As a system call each time, that takes a sixth of the
@@ -30,9 +32,8 @@ interface WorkerReadResult extends Pick<TransferredManifest, 'dependencies' | 'm
 process.env = {};
 
 /** The input of this thread, which `manifest-thread.ts` starts. */
-const { path, env, overrides, unsaved, operations } = workerData as WorkerInput<ManifestThreadOptions>;
+const { path, env, overrides, operations } = workerData as WorkerInput<ManifestThreadOptions>;
 const saved = countOperations(createFileEnvironment(path, env, overrides), operations);
-const environment = unsaved === undefined ? saved : restrictFiles(saved, path, unsaved);
 /** The delay before the warm-up. A thread that was started for a request receives it sooner and needs no warm-up. */
 const WARM_UP_DELAY_MS = 100;
 
@@ -40,14 +41,14 @@ const WARM_UP_DELAY_MS = 100;
 let last: WorkerReadResult | undefined;
 
 parentPort?.on('message', async ({ id, request }: WorkerRequest<ManifestThreadRequest>) => {
-  if (request.kind === 'read') respond(id, toTransferred(readSavedManifest()));
+  if (request.kind === 'read') respond(id, toTransferred(readOneManifest(request.unsaved)));
   else if (request.kind === 'locate') respond(id, locateFindings(request.findings));
   else respond(id, await runManifestSelfTest());
 });
 
 // Read the files once to warm up the thread: the first read takes 1.5 times as long as later ones.
 setTimeout(() => {
-  if (last === undefined) readSavedManifest();
+  if (last === undefined) readOneManifest(undefined);
 }, WARM_UP_DELAY_MS);
 
 function respond(id: number, response: TransferredManifest | ReadFailure | LocatedProblems): void {
@@ -55,7 +56,8 @@ function respond(id: number, response: TransferredManifest | ReadFailure | Locat
   parentPort?.postMessage({ id, response } satisfies WorkerMessage, ports);
 }
 
-function readSavedManifest(): WorkerReadResult | ReadFailure {
+function readOneManifest(unsaved: UnsavedManifest | undefined): WorkerReadResult | ReadFailure {
+  const environment = unsaved === undefined ? saved : restrictFiles(saved, path, unsaved, unsaved.includes);
   let text: string;
   try {
     text = environment.readFile(resolve(path));
@@ -66,7 +68,8 @@ function readSavedManifest(): WorkerReadResult | ReadFailure {
   const read = readManifest({ path, text }, tracked, parseCached);
   evictUnusedFiles(read);
   const checked = checkManifest(read, environment);
-  last = { read, checked, dependencies, manifestHash: sha256(text) };
+  const compileEnvironment = unsaved === undefined ? saved : restrictFiles(saved, path, unsaved, unsaved.files);
+  last = { read, checked, dependencies, environment: compileEnvironment, manifestHash: sha256(text) };
   return last;
 }
 
@@ -119,7 +122,7 @@ function locateFindings(findings: readonly Finding[]): LocatedProblems {
 
 async function runManifestSelfTest(): Promise<LocatedProblems> {
   if (last?.checked === undefined) throw new Error('no manifest was read');
-  const { read, checked, dependencies } = last;
+  const { read, checked, dependencies, environment } = last;
   // Imported lazily: these modules load the complete gateway, which costs time and memory.
   const [{ createPlannedManifest, planManifest }, { runToEnd }, { runSelfTest }] = await Promise.all([
     import('../load.ts'),

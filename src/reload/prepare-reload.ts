@@ -27,7 +27,7 @@ export type FileReader = Pick<FileThread, 'readFiles'>;
  * @param active the plan from which unchanged parts are taken over
  */
 export async function prepareReload(
-  manifestThread: ManifestThread,
+  manifestThread: Pick<ManifestThread, 'read' | 'locate' | 'runSelfTest'>,
   fileThread: FileReader,
   likelyFiles: Iterable<string>,
   active: Plan,

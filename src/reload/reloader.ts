@@ -4,6 +4,7 @@ import type { PlannedManifest } from '../load.ts';
 import { type Dependencies, sha256 } from '../manifest/dependencies.ts';
 import type { AddressOverrides, Environment, Source } from '../manifest/source.ts';
 import { type PlanChanges, type StartupSettings, settingsNeedingRestart, summarizeChanges } from '../plan/changes.ts';
+import type { Finding } from '../problem/finding.ts';
 import type { FileSnapshot } from './file-snapshot.ts';
 import { FileThread, type FileWatchEvent } from './file-thread.ts';
 import { ManifestThread } from './manifest-thread.ts';
@@ -12,7 +13,7 @@ import { type ReloadCount, ReloadCounts } from './reload-counts.ts';
 import type { ReloadCause, ReloadOutcome, ReportedReloadOutcome } from './reload-outcome.ts';
 import { isExplicit, ReloadQueue } from './reload-queue.ts';
 import { SETTLE_MS } from './settled-files.ts';
-import { restrictReader } from './unsaved-manifest.ts';
+import { createUnsavedManifest, hideContents, restrictReader } from './unsaved-manifest.ts';
 import { FileSystemHangError } from './worker-thread.ts';
 
 export type { ReloadCause, ReloadOutcome, ReportedReloadOutcome } from './reload-outcome.ts';
@@ -53,6 +54,9 @@ export class Reloader {
   readonly #options: ReloaderOptions;
   readonly #fileThread: FileThread;
   readonly #manifestThread: ManifestThread;
+  /** Reads manifests that are not saved. The thread of the saved manifest caches its files. */
+  readonly #unsavedThread: ManifestThread;
+  #lastUnsaved: Promise<unknown> = Promise.resolve();
   /** The settings that the process started with and that need a restart to change. */
   readonly #startup: StartupSettings;
   readonly #counts = new ReloadCounts();
@@ -70,6 +74,7 @@ export class Reloader {
     this.#options = options;
     this.#fileThread = new FileThread(path, (event) => this.#onFileEvent(event));
     this.#manifestThread = new ManifestThread({ path, env, overrides });
+    this.#unsavedThread = new ManifestThread({ path, env, overrides });
     const { listen, admin, server } = gateway.plan;
     this.#startup = { listen, admin, server: { tls: server.tls } };
     // The hash of the text that was loaded, not of the file: a save since then is a change.
@@ -94,12 +99,12 @@ export class Reloader {
 
   /** Threads that wait for a file system that does not respond. */
   get hungThreadCount(): number {
-    return this.#fileThread.hungCount + this.#manifestThread.hungCount;
+    return this.#threads.reduce((sum, { hungCount }) => sum + hungCount, 0);
   }
 
   /** True while a thread waits for the file system. The process must not wait for such a thread when it exits. */
   get isThreadBlocked(): boolean {
-    return this.#fileThread.isBlocked || this.#manifestThread.isBlocked;
+    return this.#threads.some(({ isBlocked }) => isBlocked);
   }
 
   /** Keys of the active manifest that take effect only after a restart. */
@@ -122,15 +127,33 @@ export class Reloader {
   }
 
   /**
-   * Reads, checks, compiles and tests a manifest that is not saved, in place of the file. Activates nothing. It may use only the files
-   * of the active manifest: the sender of the text could otherwise read other files through the messages about them.
+   * Reads, checks, compiles and tests a manifest that is not saved, in place of the file, after all earlier ones. Activates nothing. It
+   * may use only the files of the active manifest.
+   *
+   * @returns `reason` if the files cannot be read; never rejects
    */
-  async prepareUnsaved(text: string): Promise<PreparedReload> {
-    const { path, env, overrides = {}, gateway } = this.#options;
-    const files = [...this.#snapshot.dependencies.files.keys()];
-    const thread = new ManifestThread({ path, env, overrides, unsaved: { text, files } });
+  prepareUnsaved(text: string): Promise<PreparedReload> {
+    const prepared = this.#lastUnsaved.then(() => this.#prepareUnsaved(text));
+    this.#lastUnsaved = prepared;
+    return prepared;
+  }
+
+  async #prepareUnsaved(text: string): Promise<PreparedReload> {
+    if (this.#isClosed) return { reason: 'the gateway is stopping', snapshot: this.#snapshot };
+    const { path, gateway } = this.#options;
+    const { plan: active } = gateway;
+    const unsaved = createUnsavedManifest(text, this.#snapshot.dependencies);
+    const thread = this.#unsavedThread;
+    const reader = {
+      read: () => thread.read(unsaved),
+      locate: async (findings: readonly Finding[]) =>
+        hideContents(await thread.locate(findings), path, unsaved, active),
+      runSelfTest: async () => hideContents(await thread.runSelfTest(), path, unsaved, active),
+    };
     try {
-      return await prepareReload(thread, restrictReader(this.#fileThread, files), files, gateway.plan);
+      return await prepareReload(reader, restrictReader(this.#fileThread, unsaved), unsaved.files, active);
+    } catch (error) {
+      return { reason: error instanceof Error ? error.message : String(error), snapshot: this.#snapshot };
     } finally {
       await thread.close();
     }
@@ -140,8 +163,12 @@ export class Reloader {
     this.#isClosed = true;
     clearTimeout(this.#settleTimer);
     clearInterval(this.#pollTimer);
-    await Promise.all([this.#fileThread.close(), this.#manifestThread.close()]);
+    await Promise.all(this.#threads.map((thread) => thread.close()));
     await this.#queue.idle();
+  }
+
+  get #threads() {
+    return [this.#fileThread, this.#manifestThread, this.#unsavedThread];
   }
 
   async #reload(cause: ReloadCause): Promise<ReloadOutcome> {
