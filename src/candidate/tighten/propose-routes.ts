@@ -1,0 +1,93 @@
+import { formatMethods, HTTP_METHODS, sortMethods } from '../../http-methods.ts';
+import type { RouteEntry } from '../../manifest/manifest.generated.ts';
+import { narrowMethods } from './manifest-change.ts';
+import { routeInPlaceOf } from './fall-through.ts';
+import type { Proposal } from './proposal.ts';
+import { evidenceOf, type Round } from './round.ts';
+import type { RouteUse } from './tighten-state.ts';
+import type { RequestGroup } from './usage.ts';
+
+/** Proposes to remove the routes without an allowed request. */
+export function* proposeRoutes(round: Round): Generator<Proposal> {
+  if (round.usage.isSampled) return;
+  const { plan } = round.state.loaded;
+  for (const use of round.state.uses) {
+    const { route, groups, index } = use;
+    if (groups.length > 0 || route.methods.some((method) => routeInPlaceOf(route, method, plan) !== undefined)) continue;
+    const evidence = evidenceOf(round, use);
+    const only = evidence.refused === 0 ? 'had no request' : 'had only refused requests';
+    yield {
+      id: `route/${route.id}`,
+      kind: 'route',
+      message: `the route "${route.id}" ${only}; remove it`,
+      route: route.id,
+      path: ['routes', index],
+      changes: [{ change: 'remove', place: { route: route.id } }],
+      ...evidence,
+    };
+  }
+}
+
+/** Proposes to list the methods of the allowed requests of a route. */
+export function* proposeMethods(round: Round): Generator<Proposal> {
+  if (round.usage.isSampled) return;
+  for (const use of round.state.uses) {
+    const { route, entry, groups, index } = use;
+    if (groups.length === 0) continue;
+    const written = writtenMethods(entry);
+    const used = new Set(usedMethods(entry, groups));
+    // Without this method, other routes would get its requests.
+    const isKept = (method: string) => used.has(method) || routeInPlaceOf(route, method, round.state.loaded.plan) !== undefined;
+    const kept = withoutImpliedHead(sortMethods(written.filter(isKept)), entry);
+    if (kept.length === 0 || isComplete(kept, written)) continue;
+    yield {
+      id: `method/${route.id}`,
+      kind: 'method',
+      message: `the route "${route.id}" was used with ${formatList(kept)} only; allow no other method`,
+      route: route.id,
+      path: ['routes', index, 'method'],
+      changes: narrowMethods(route.id, entry.method, kept),
+      ...evidenceOf(round, use),
+    };
+  }
+}
+
+/** Returns the methods that an entry lists: all for `any`. */
+function writtenMethods({ method }: RouteEntry): readonly string[] {
+  if (method === 'any') return HTTP_METHODS;
+  return typeof method === 'string' ? [method] : method;
+}
+
+/** Returns the methods of requests. A route with GET accepts HEAD too, so a HEAD request uses GET where the entry has it. */
+export function usedMethods(entry: RouteEntry, groups: readonly RequestGroup[]): readonly string[] {
+  const written = writtenMethods(entry);
+  const used = groups.map(({ method }) => (method === 'HEAD' && written.includes('GET') ? 'GET' : method));
+  return sortMethods([...new Set(used)]);
+}
+
+function withoutImpliedHead(methods: readonly string[], { method }: RouteEntry): readonly string[] {
+  if (!methods.includes('GET')) return methods;
+  // A list that has both keeps both, as written.
+  if (Array.isArray(method) && method.includes('HEAD')) return sortMethods([...new Set([...methods, 'HEAD'])]);
+  return methods.filter((one) => one !== 'HEAD');
+}
+
+function isComplete(kept: readonly string[], written: readonly string[]): boolean {
+  return written.every((method) => kept.includes(method) || (method === 'HEAD' && kept.includes('GET')));
+}
+
+export function formatList(words: readonly string[]): string {
+  return words.length < 2 ? formatMethods(words) : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}
+
+/** Returns why routes without an allowed request stay. */
+export function* unusedButKept(round: Round): Generator<{ readonly route: string; readonly reason: string }> {
+  const { plan } = round.state.loaded;
+  for (const { route, groups } of round.state.uses as readonly RouteUse[]) {
+    if (groups.length > 0) continue;
+    const others = route.methods.flatMap((method) => routeInPlaceOf(route, method, plan)?.id ?? []);
+    if (round.usage.isSampled) yield { route: route.id, reason: 'the log has only a share of the requests, so its use may be missing' };
+    else if (others[0] !== undefined) yield { route: route.id, reason: `without it, its requests would match the route "${others[0]}"` };
+    else yield { route: route.id, reason: 'the manifest has no form without it that loads' };
+  }
+}

@@ -1,0 +1,74 @@
+import { applyProposals, type TightenInputs } from './apply-proposals.ts';
+import type { Proposal } from './proposal.ts';
+import { proposeRateLimits } from './propose-rate-limits.ts';
+import { proposeRoles } from './propose-roles.ts';
+import { proposeMethods, proposeRoutes } from './propose-routes.ts';
+import { proposeSwitches } from './propose-switches.ts';
+import { proposeUnused } from './propose-unused.ts';
+import { proposeWildcards } from './propose-wildcards.ts';
+import type { Round } from './round.ts';
+import type { TightenState } from './tighten-state.ts';
+import type { Usage } from './usage.ts';
+
+/** A group of proposals that change different parts of the text. */
+type Stage = (round: Round, first: TightenState) => Iterable<Proposal>;
+
+/** In this order: a wildcard with names needs no list of methods, and a removed route needs no roles. */
+export const STAGES: readonly Stage[] = [
+  proposeWildcards,
+  function* (round) {
+    yield* proposeRoutes(round);
+    yield* proposeMethods(round);
+    yield* proposeSwitches(round);
+    yield* proposeRateLimits(round);
+  },
+  proposeRoles,
+  (round, { loaded }) => proposeUnused(round, loaded),
+];
+
+export interface FoundProposals {
+  /** The proposals of each stage that had some, in the order in which they apply. */
+  readonly steps: readonly (readonly Proposal[])[];
+  /** The manifest with all proposals. */
+  readonly state: TightenState;
+}
+
+/** Searches for proposals until the manifest with all of them gives no other. */
+export function searchProposals(first: TightenState, usage: Usage, inputs: TightenInputs): FoundProposals {
+  const rejected = new Set<string>();
+  const steps: Proposal[][] = [];
+  let state = first;
+  let isChanged = true;
+  while (isChanged) {
+    isChanged = false;
+    for (const stage of STAGES) {
+      const proposals = [...stage({ state, usage }, first)].filter(({ id }) => !rejected.has(id));
+      const accepted = acceptProposals(state, proposals, inputs, rejected);
+      if (accepted.proposals.length === 0) continue;
+      steps.push(accepted.proposals);
+      state = accepted.state;
+      isChanged = true;
+    }
+  }
+  return { steps, state };
+}
+
+/** Applies as many proposals as possible: all of them, or those of each half. Each one that fails alone is rejected. */
+function acceptProposals(
+  state: TightenState,
+  proposals: readonly Proposal[],
+  inputs: TightenInputs,
+  rejected: Set<string>,
+): { readonly state: TightenState; readonly proposals: Proposal[] } {
+  const next = applyProposals(state, proposals, inputs);
+  if (next !== undefined) return { state: next, proposals: [...proposals] };
+  const [only] = proposals;
+  if (only !== undefined && proposals.length === 1) {
+    rejected.add(only.id);
+    return { state, proposals: [] };
+  }
+  const middle = proposals.length >> 1;
+  const left = acceptProposals(state, proposals.slice(0, middle), inputs, rejected);
+  const right = acceptProposals(left.state, proposals.slice(middle), inputs, rejected);
+  return { state: right.state, proposals: [...left.proposals, ...right.proposals] };
+}
