@@ -122,8 +122,9 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'schema-comparison',
     'testing',
   ],
-  reload: ['gateway', 'load', 'manifest', 'plan', 'problem', 'testing'],
+  reload: ['candidate', 'gateway', 'load', 'manifest', 'plan', 'problem', 'testing'],
   admin: [
+    'candidate',
     'dns',
     'explain',
     'fairness',
