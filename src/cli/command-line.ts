@@ -35,6 +35,10 @@ const VERBS: Readonly<Record<string, VerbEntry>> = {
     summary: 'compare how two manifests behave',
     load: async () => (await import('./diff/diff.ts')).diff,
   },
+  tighten: {
+    summary: 'propose to close what the access log shows to be unused',
+    load: async () => (await import('./tighten/tighten.ts')).tighten,
+  },
   routes: { summary: 'print the route table', load: async () => (await import('./routes.ts')).routes },
   init: {
     summary: 'create a starter manifest and a test file for it',

@@ -5,36 +5,54 @@ import { type Pattern, parsePattern, patternKey } from '../../plan/routing/patte
 import { intersect } from '../../plan/routing/pattern-overlap.ts';
 import { isStricter } from '../../plan/routing/router.ts';
 
+/** A route that would get requests of another route, or only other spellings of its paths. */
+export interface FallThrough {
+  readonly route: Route;
+  readonly isSpelling: boolean;
+}
+
 /**
  * Returns a route that requests of this method would match if `route` did not accept them; `undefined` if they would be refused.
- * Such a route must not lose the method: the change would open more than it closes.
+ * With such a route, the change would open more than it closes.
  */
-export function routeInPlaceOf(route: Route, method: string, { routes }: Pick<Plan, 'routes'>): Route | undefined {
+export function fallThroughOf(route: Route, method: string, plan: Pick<Plan, 'routes'>): FallThrough | undefined {
+  return fallThroughs(route, method, plan).next().value ?? undefined;
+}
+
+/** Returns all such routes. */
+export function fallThroughsOf(route: Route, method: string, plan: Pick<Plan, 'routes'>): FallThrough[] {
+  return [...fallThroughs(route, method, plan)];
+}
+
+function* fallThroughs(route: Route, method: string, { routes }: Pick<Plan, 'routes'>): Generator<FallThrough, undefined> {
   const pattern = parsePattern(route.path);
-  return routes.find((other) => other !== route && other.methods.includes(method) && receives(other, route, pattern));
-}
-
-/** True if another route would match paths of a pattern that it does not match now, as some server may read them. */
-function receives(other: Route, route: Route, pattern: Pattern): boolean {
-  const otherPattern = parsePattern(other.path);
-  if (isWithin(otherPattern, pattern)) return false;
-  if (intersect(otherPattern, pattern) !== undefined) return true;
-  if (!isStricter(route, other)) return false;
-  // The router refuses a second spelling of a path of the stricter route only while that route exists.
-  const folded = pattern.map(foldLiteral);
-  const otherFolded = otherPattern.map(foldLiteral);
-  return intersect(otherFolded, folded) !== undefined || reachesWithSlash(otherFolded, folded);
-}
-
-/** True if both patterns match a path of which some server reads a part of one segment as a slash. */
-function reachesWithSlash(one: Pattern, other: Pattern): boolean {
-  for (const [index, segment] of one.entries()) {
-    const opposite = other[index];
-    if (opposite === undefined) return false;
-    if (segment.kind !== 'literal' || opposite.kind === 'rest') return true;
-    if (opposite.kind === 'literal' && opposite.text !== segment.text) return false;
+  for (const other of routes) {
+    if (other === route || !other.methods.includes(method)) continue;
+    const otherPattern = parsePattern(other.path);
+    if (isWithin(otherPattern, pattern)) continue;
+    if (intersect(otherPattern, pattern) !== undefined) yield { route: other, isSpelling: false };
+    // The router refuses other spellings of the paths of a stricter route only while that route exists.
+    else if (isStricter(route, other) && canSpell(otherPattern.map(foldLiteral), pattern.map(foldLiteral)))
+      yield { route: other, isSpelling: true };
   }
-  return false;
+}
+
+/**
+ * True if a path of the first pattern is a spelling of a path of the second one: a parameter may contain what some server reads as
+ * slashes, or as the end of the path.
+ */
+function canSpell(one: Pattern, other: Pattern, from = 0, otherFrom = 0): boolean {
+  const segment = one[from];
+  const opposite = other[otherFrom];
+  if (segment?.kind === 'rest' || opposite?.kind === 'rest') return true;
+  if (segment === undefined || opposite === undefined) return segment === opposite;
+  if (segment.kind === 'parameter')
+    return (
+      otherFrom === other.length - 1 ||
+      canSpell(one, other, from + 1, otherFrom + 1) ||
+      canSpell(one, other, from, otherFrom + 1)
+    );
+  return (opposite.kind !== 'literal' || opposite.text === segment.text) && canSpell(one, other, from + 1, otherFrom + 1);
 }
 
 /** True if a pattern matches only paths that the other one matches too. */

@@ -29,6 +29,8 @@ export interface Proposal {
   /** The place in the manifest that it was found in. */
   readonly path: Path;
   readonly changes: readonly ManifestChange[];
+  /** The methods that the route stops to accept, at least for some paths. Other routes must not get these requests. */
+  readonly closes?: readonly string[];
   /** The allowed requests of the route, or of all routes that are concerned. */
   readonly evidence: Evidence;
   /** The number of refused requests of the route. */

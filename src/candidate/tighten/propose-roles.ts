@@ -1,8 +1,10 @@
+import type { Route } from '../../plan/route-definition.ts';
 import type { ManifestChange, MapKey } from './manifest-change.ts';
 import type { Proposal } from './proposal.ts';
 import { formatList } from './propose-routes.ts';
 import { evidenceOf, type Round } from './round.ts';
 import type { RouteUse, TightenState } from './tighten-state.ts';
+import type { RequestGroup } from './usage.ts';
 
 /** Proposes to remove roles from `auth.role.allow` that no request needed; if there are none, from single routes. */
 export function* proposeRoles(round: Round): Generator<Proposal> {
@@ -10,9 +12,10 @@ export function* proposeRoles(round: Round): Generator<Proposal> {
   const { auth } = state.loaded.plan;
   if (usage.isSampled || auth === undefined || hasHiddenRoles(state)) return;
   const guarded = state.uses.filter(({ route }) => route.auth !== undefined);
-  const unneeded = unneededEverywhere(guarded, auth.role.required);
-  for (const role of unneeded) {
-    const evidence = evidenceOf(round, ...guarded);
+  const alwaysNeeded = new Set(guarded.flatMap(onlyRoles));
+  const neededBy = new Map(guarded.map((use) => [use, neededRoles(use, alwaysNeeded)]));
+  const unneeded = unneededEverywhere(guarded, neededBy, auth.role.required);
+  for (const role of unneeded)
     yield {
       id: `role/auth/${role}`,
       kind: 'role',
@@ -20,15 +23,14 @@ export function* proposeRoles(round: Round): Generator<Proposal> {
       route: undefined,
       path: ['auth', 'role', 'allow'],
       changes: removalOfRole(role, state),
-      ...evidence,
+      ...evidenceOf(round, ...guarded),
     };
-  }
-  if (unneeded.length === 0) for (const use of guarded) yield* proposeRouteRoles(round, use);
+  // Both kinds change the lists of routes, so the second one waits for the next round.
+  if (unneeded.length === 0) for (const [use, needed] of neededBy) yield* proposeRouteRoles(round, use, needed);
 }
 
-function* proposeRouteRoles(round: Round, use: RouteUse): Generator<Proposal> {
+function* proposeRouteRoles(round: Round, use: RouteUse, needed: ReadonlySet<string> | undefined): Generator<Proposal> {
   const { route, entry, index } = use;
-  const needed = neededRoles(use);
   const required = route.auth?.role.required ?? [];
   const kept = required.filter((role) => needed?.has(role));
   if (kept.length === 0 || kept.length === required.length) return;
@@ -48,10 +50,12 @@ function* proposeRouteRoles(round: Round, use: RouteUse): Generator<Proposal> {
   };
 }
 
-/** Returns the roles of `allow` that no route needed; none if the log lacks roles of a route. */
-function unneededEverywhere(guarded: readonly RouteUse[], allow: readonly string[]): readonly string[] {
-  const used = guarded.filter(({ groups }) => groups.length > 0);
-  const needed = used.map(neededRoles);
+type NeededRoles = ReadonlyMap<RouteUse, ReadonlySet<string> | undefined>;
+
+/** Returns the roles of `allow` that no route needed; none if the log lacks the roles of a route. */
+function unneededEverywhere(guarded: readonly RouteUse[], neededBy: NeededRoles, allow: readonly string[]): readonly string[] {
+  const used = guarded.filter(({ groups, route }) => groups.some((group) => !isLoginWithoutToken(group, route)));
+  const needed = used.map((use) => neededBy.get(use));
   if (used.length === 0 || needed.includes(undefined)) return [];
   const all = new Set(needed.flatMap((roles) => [...(roles ?? [])]));
   if (all.size === 0) return [];
@@ -61,25 +65,38 @@ function unneededEverywhere(guarded: readonly RouteUse[], allow: readonly string
   return unneeded.filter((role) => !held.includes(role));
 }
 
+/** Returns the roles that were the only allowed ones of a caller. */
+function onlyRoles(use: RouteUse): readonly string[] {
+  return (roleSets(use) ?? []).flatMap((roles) => (roles.length === 1 ? roles : []));
+}
+
 /**
- * Returns the roles that requests of a route needed: a role is not needed if every caller with it has another one that is.
- * `undefined` if the log lacks roles.
+ * Returns the roles that requests of a route needed; `undefined` if the log lacks roles. Of several roles of a caller, one is
+ * enough: one that this route or another one needs anyway, otherwise each of them may be.
  */
-function neededRoles({ route, groups }: RouteUse): ReadonlySet<string> | undefined {
-  const required = route.auth?.role.required ?? [];
-  const needed = new Set<string>();
-  const sets: (readonly string[])[] = [];
-  for (const { roles, hasReplay } of groups) {
-    // A login response without a token has no role.
-    if (roles === undefined && hasReplay && route.access === 'public') continue;
-    if (roles === undefined) return undefined;
-    sets.push(required.filter((role) => roles.includes(role)));
+function neededRoles(use: RouteUse, alwaysNeeded: ReadonlySet<string>): ReadonlySet<string> | undefined {
+  const sets = roleSets(use);
+  if (sets === undefined || sets.length === 0) return undefined;
+  const needed = new Set(onlyRoles(use));
+  for (const roles of sets) {
+    if (roles.some((role) => needed.has(role))) continue;
+    const anyway = roles.filter((role) => alwaysNeeded.has(role));
+    for (const role of anyway.length === 0 ? roles : anyway) needed.add(role);
   }
-  if (sets.length === 0) return undefined;
-  for (const set of sets) if (set.length === 1) needed.add(set[0] as string);
-  // Either role would do, so both stay.
-  for (const set of sets) if (!set.some((role) => needed.has(role))) for (const role of set) needed.add(role);
   return needed;
+}
+
+/** Returns the allowed roles of each group of callers; `undefined` if the log lacks roles. */
+function roleSets({ route, groups }: RouteUse): readonly (readonly string[])[] | undefined {
+  const required = route.auth?.role.required ?? [];
+  const known = groups.filter((group) => !isLoginWithoutToken(group, route));
+  if (known.some(({ roles }) => roles === undefined)) return undefined;
+  return known.map(({ roles = [] }) => required.filter((role) => roles.includes(role)));
+}
+
+/** A login response without a token has no role. */
+function isLoginWithoutToken({ roles, hasReplay }: RequestGroup, { access }: Route): boolean {
+  return roles === undefined && hasReplay && access === 'public';
 }
 
 function removalOfRole(role: string, { uses }: TightenState): ManifestChange[] {

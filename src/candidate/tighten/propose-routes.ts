@@ -1,10 +1,11 @@
 import { formatMethods, HTTP_METHODS, sortMethods } from '../../http-methods.ts';
+import type { Plan } from '../../plan/plan.ts';
+import type { Route } from '../../plan/route-definition.ts';
 import type { RouteEntry } from '../../manifest/manifest.generated.ts';
 import { narrowMethods } from './manifest-change.ts';
-import { routeInPlaceOf } from './fall-through.ts';
+import { fallThroughOf } from './fall-through.ts';
 import type { Proposal } from './proposal.ts';
 import { evidenceOf, type Round } from './round.ts';
-import type { RouteUse } from './tighten-state.ts';
 import type { RequestGroup } from './usage.ts';
 
 /** Proposes to remove the routes without an allowed request. */
@@ -13,7 +14,7 @@ export function* proposeRoutes(round: Round): Generator<Proposal> {
   const { plan } = round.state.loaded;
   for (const use of round.state.uses) {
     const { route, groups, index } = use;
-    if (groups.length > 0 || route.methods.some((method) => routeInPlaceOf(route, method, plan) !== undefined)) continue;
+    if (groups.length > 0 || route.methods.some((method) => fallThroughOf(route, method, plan) !== undefined)) continue;
     const evidence = evidenceOf(round, use);
     const only = evidence.refused === 0 ? 'had no request' : 'had only refused requests';
     yield {
@@ -23,6 +24,7 @@ export function* proposeRoutes(round: Round): Generator<Proposal> {
       route: route.id,
       path: ['routes', index],
       changes: [{ change: 'remove', place: { route: route.id } }],
+      closes: route.methods,
       ...evidence,
     };
   }
@@ -37,7 +39,7 @@ export function* proposeMethods(round: Round): Generator<Proposal> {
     const written = writtenMethods(entry);
     const used = new Set(usedMethods(entry, groups));
     // Without this method, other routes would get its requests.
-    const isKept = (method: string) => used.has(method) || routeInPlaceOf(route, method, round.state.loaded.plan) !== undefined;
+    const isKept = (method: string) => used.has(method) || fallThroughOf(route, method, round.state.loaded.plan) !== undefined;
     const kept = withoutImpliedHead(sortMethods(written.filter(isKept)), entry);
     if (kept.length === 0 || isComplete(kept, written)) continue;
     yield {
@@ -47,6 +49,7 @@ export function* proposeMethods(round: Round): Generator<Proposal> {
       route: route.id,
       path: ['routes', index, 'method'],
       changes: narrowMethods(route.id, entry.method, kept),
+      closes: written.filter((method) => !kept.includes(method) && method !== 'HEAD'),
       ...evidenceOf(round, use),
     };
   }
@@ -81,13 +84,18 @@ export function formatList(words: readonly string[]): string {
 }
 
 /** Returns why routes without an allowed request stay. */
-export function* unusedButKept(round: Round): Generator<{ readonly route: string; readonly reason: string }> {
-  const { plan } = round.state.loaded;
-  for (const { route, groups } of round.state.uses as readonly RouteUse[]) {
-    if (groups.length > 0) continue;
-    const others = route.methods.flatMap((method) => routeInPlaceOf(route, method, plan)?.id ?? []);
-    if (round.usage.isSampled) yield { route: route.id, reason: 'the log has only a share of the requests, so its use may be missing' };
-    else if (others[0] !== undefined) yield { route: route.id, reason: `without it, its requests would match the route "${others[0]}"` };
-    else yield { route: route.id, reason: 'the manifest has no form without it that loads' };
+export function* unusedButKept({ state, usage }: Round): Generator<{ readonly route: string; readonly reason: string }> {
+  for (const { route, groups } of state.uses)
+    if (groups.length === 0) yield { route: route.id, reason: reasonToKeep(route, state.loaded.plan, usage.isSampled) };
+}
+
+function reasonToKeep(route: Route, plan: Plan, isSampled: boolean): string {
+  if (isSampled) return 'the log has only a share of the requests, so its use may be missing';
+  for (const method of route.methods) {
+    const other = fallThroughOf(route, method, plan);
+    if (other === undefined) continue;
+    const requests = other.isSpelling ? 'requests with other spellings of its paths' : 'its requests';
+    return `without it, ${requests} would match the route "${other.route.id}"`;
   }
+  return 'the text has no form without it that is safe to write';
 }

@@ -1,6 +1,6 @@
 import type { Plan } from '../../plan/plan.ts';
 import { type Pattern, parsePattern, patternKey } from '../../plan/routing/pattern.ts';
-import { routeInPlaceOf, takesRequests } from './fall-through.ts';
+import { fallThroughOf, takesRequests } from './fall-through.ts';
 import type { NamedRoute } from './manifest-change.ts';
 import { hasKeyedPaths, PathShapes } from './path-shape.ts';
 import type { Proposal } from './proposal.ts';
@@ -23,7 +23,7 @@ export function* proposeWildcards(round: Round): Generator<Proposal> {
     const { route, groups, index } = use;
     const pattern = parsePattern(route.path);
     if (pattern.at(-1)?.kind !== 'rest' || groups.length === 0) continue;
-    if (route.methods.some((method) => routeInPlaceOf(route, method, plan) !== undefined)) continue;
+    if (route.methods.some((method) => fallThroughOf(route, method, plan) !== undefined)) continue;
     const isKeyed = hasKeyedPaths(route, manifest.log);
     const found = wildcardShapes(groups, pattern.length - 1, (segment) => shapes.isName(segment, isKeyed));
     const into = namedRoutes(use, found, plan);
@@ -36,6 +36,7 @@ export function* proposeWildcards(round: Round): Generator<Proposal> {
       route: route.id,
       path: ['routes', index, 'path'],
       changes: [{ change: 'split', route: route.id, into }],
+      closes: route.methods,
       ...evidenceOf(round, use),
     };
   }

@@ -14,7 +14,7 @@ import type { Usage } from './usage.ts';
 type Stage = (round: Round, first: TightenState) => Iterable<Proposal>;
 
 /** In this order: a wildcard with names needs no list of methods, and a removed route needs no roles. */
-export const STAGES: readonly Stage[] = [
+const STAGES: readonly Stage[] = [
   proposeWildcards,
   function* (round) {
     yield* proposeRoutes(round);
@@ -27,8 +27,8 @@ export const STAGES: readonly Stage[] = [
 ];
 
 export interface FoundProposals {
-  /** The proposals of each stage that had some, in the order in which they apply. */
-  readonly steps: readonly (readonly Proposal[])[];
+  /** In the order in which they apply. */
+  readonly proposals: readonly Proposal[];
   /** The manifest with all proposals. */
   readonly state: TightenState;
 }
@@ -36,7 +36,7 @@ export interface FoundProposals {
 /** Searches for proposals until the manifest with all of them gives no other. */
 export function searchProposals(first: TightenState, usage: Usage, inputs: TightenInputs): FoundProposals {
   const rejected = new Set<string>();
-  const steps: Proposal[][] = [];
+  const found: Proposal[] = [];
   let state = first;
   let isChanged = true;
   while (isChanged) {
@@ -45,12 +45,12 @@ export function searchProposals(first: TightenState, usage: Usage, inputs: Tight
       const proposals = [...stage({ state, usage }, first)].filter(({ id }) => !rejected.has(id));
       const accepted = acceptProposals(state, proposals, inputs, rejected);
       if (accepted.proposals.length === 0) continue;
-      steps.push(accepted.proposals);
+      found.push(...accepted.proposals);
       state = accepted.state;
       isChanged = true;
     }
   }
-  return { steps, state };
+  return { proposals: found, state };
 }
 
 /** Applies as many proposals as possible: all of them, or those of each half. Each one that fails alone is rejected. */

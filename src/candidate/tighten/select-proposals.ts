@@ -1,7 +1,7 @@
-import { isDeepStrictEqual } from 'node:util';
 import { applyProposals, type TightenInputs } from './apply-proposals.ts';
+import { fallThroughOf } from './fall-through.ts';
 import type { Proposal } from './proposal.ts';
-import { type FoundProposals, STAGES } from './search-proposals.ts';
+import { proposeUnused } from './propose-unused.ts';
 import type { TightenState } from './tighten-state.ts';
 import type { Usage } from './usage.ts';
 
@@ -11,59 +11,39 @@ export interface ProposalWithNeeds {
   readonly needs: readonly string[];
 }
 
-/** Finds the proposals that each one needs: alone, it may not apply, or other routes may get the requests that it closes. */
-export function findNeeds(first: TightenState, found: FoundProposals, usage: Usage, inputs: TightenInputs): ProposalWithNeeds[] {
-  const independent = new Map(STAGES.flatMap((stage) => [...stage({ state: first, usage }, first)]).map((one) => [one.id, one]));
-  const earlier: Proposal[] = [];
-  const all: ProposalWithNeeds[] = [];
-  for (const step of found.steps) {
-    for (const proposal of step) {
-      const alone = independent.get(proposal.id);
-      const isIndependent = alone !== undefined && isDeepStrictEqual(alone.changes, proposal.changes);
-      const needs = isIndependent ? [] : reduceNeeds(earlier, proposal, { first, usage, inputs });
-      all.push({ proposal, needs: needs.map(({ id }) => id) });
-    }
-    earlier.push(...step);
-  }
-  return all;
+/** The selected proposals, and the manifest with them; without a state, they need others. */
+export interface SelectedProposals {
+  readonly proposals: readonly ProposalWithNeeds[];
+  readonly state: TightenState | undefined;
 }
 
-/** More proposals than these are not tried one by one. */
-const MAX_TRIED = 24;
-
-/** Leaves out the earlier proposals, one by one, without which a proposal is found too. */
-function reduceNeeds(
-  earlier: readonly Proposal[],
-  proposal: Proposal,
+/** Returns the named proposals with those that they need, and removes the definitions that then have no use. */
+export function selectProposals(
+  all: readonly ProposalWithNeeds[],
+  only: readonly string[],
   { first, usage, inputs }: { readonly first: TightenState; readonly usage: Usage; readonly inputs: TightenInputs },
-): readonly Proposal[] {
-  if (earlier.length > MAX_TRIED) return earlier;
-  const isFoundAfter = (proposals: readonly Proposal[]) => {
-    const state = applyInOrder(first, proposals, inputs);
-    return (
-      state !== undefined &&
-      STAGES.some((stage) =>
-        [...stage({ state, usage }, first)].some(
-          ({ id, changes }) => id === proposal.id && isDeepStrictEqual(changes, proposal.changes),
-        ),
-      )
-    );
-  };
-  let needed = earlier;
-  for (const one of earlier) {
-    const fewer = needed.filter((other) => other !== one);
-    if (isFoundAfter(fewer)) needed = fewer;
+): SelectedProposals {
+  const ids = new Set(only);
+  // The loop also visits the ids that it adds.
+  for (const id of ids) for (const need of all.find(({ proposal }) => proposal.id === id)?.needs ?? []) ids.add(need);
+  const selected = all.filter(({ proposal }) => ids.has(proposal.id));
+  let state: TightenState | undefined = first;
+  for (const { proposal } of selected) state = state && applyClosed(state, proposal, inputs);
+  const unused: Proposal[] = [];
+  // A rate limit that is removed may leave a store without a use.
+  while (state !== undefined) {
+    const next: Proposal[] = [...proposeUnused({ state, usage }, first.loaded)];
+    if (next.length === 0) break;
+    unused.push(...next);
+    state = applyProposals(state, next, inputs);
   }
-  return needed;
+  return { proposals: [...selected, ...unused.map((proposal) => ({ proposal, needs: [...ids] }))], state };
 }
 
-/** Applies proposals one after the other; `undefined` if one cannot be applied. */
-export function applyInOrder(
-  first: TightenState,
-  proposals: readonly Proposal[],
-  inputs: TightenInputs,
-): TightenState | undefined {
-  let state: TightenState | undefined = first;
-  for (const proposal of proposals) state = state && applyProposals(state, [proposal], inputs);
-  return state;
+/** Applies a proposal unless another route would get the requests that it closes. */
+function applyClosed(state: TightenState, proposal: Proposal, inputs: TightenInputs): TightenState | undefined {
+  const { plan } = state.loaded;
+  const route = plan.routes.find(({ id }) => id === proposal.route);
+  const isOpen = route !== undefined && proposal.closes?.some((method) => fallThroughOf(route, method, plan) !== undefined);
+  return isOpen ? undefined : applyProposals(state, [proposal], inputs);
 }

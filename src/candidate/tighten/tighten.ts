@@ -1,11 +1,11 @@
 import type { PlannedManifest } from '../../load.ts';
 import type { Environment, Source } from '../../manifest/source.ts';
 import type { Range } from '../../problem/finding.ts';
-import { applyInOrder, findNeeds, type ProposalWithNeeds } from './select-proposals.ts';
+import { findNeeds } from './find-needs.ts';
+import { type ProposalWithNeeds, selectProposals } from './select-proposals.ts';
 import type { TightenInputs } from './apply-proposals.ts';
 import { findHints } from './find-hints.ts';
 import type { Hint, Proposal } from './proposal.ts';
-import { proposeUnused } from './propose-unused.ts';
 import { unusedButKept } from './propose-routes.ts';
 import { searchProposals } from './search-proposals.ts';
 import { allowedToday, createState, type TightenState } from './tighten-state.ts';
@@ -25,6 +25,8 @@ export interface TightenResult {
   readonly kept: readonly { readonly route: string; readonly reason: string }[];
   readonly before: readonly Source[];
   readonly after: readonly Source[];
+  /** False if the selected proposals cannot be applied without others; `after` is `before` then. */
+  readonly isApplied: boolean;
   /** The number of lines of requests that the manifest refuses today, although they were allowed. */
   readonly refusedToday: number;
 }
@@ -51,37 +53,26 @@ export function tighten(
   const inputs: TightenInputs = { environment, allowed };
   const first = createState(loaded, allowed, new Map());
   // A log without an allowed request says nothing about the use of the manifest.
-  const found = allowed.length === 0 ? { steps: [], state: first } : searchProposals(first, usage, inputs);
-  const all = findNeeds(first, found, usage, inputs);
+  const found = allowed.length === 0 ? { proposals: [], state: first } : searchProposals(first, usage, inputs);
+  const all = findNeeds(found.proposals, first, found.state);
   const ids = all.map(({ proposal }) => proposal.id);
   const unknown = only.filter((id) => !ids.includes(id));
   if (unknown.length > 0) return { unknown, known: ids };
-  const { proposals, state } =
-    only.length === 0 ? { proposals: all, state: found.state } : select(all, only, { first, usage, inputs });
+  const selected = only.length === 0 ? undefined : selectProposals(all, only, { first, usage, inputs });
+  const { proposals, state = first } = selected ?? { proposals: all, state: found.state };
   return {
-    proposals: proposals.map((one) => ({ ...one, ...locate(one.proposal, first, found.state) })),
+    proposals: proposals.map(({ proposal, needs }) => ({
+      proposal: { ...proposal, message: loaded.secrets.redactText(proposal.message) },
+      needs,
+      ...locate(proposal, first, found.state),
+    })),
     hints: [...findHints(first)],
     kept: allowed.length === 0 ? [] : [...unusedButKept({ state: found.state, usage })],
     before: loaded.sources,
     after: state.loaded.sources,
+    isApplied: selected === undefined || selected.state !== undefined,
     refusedToday: usage.allowed.length - allowed.length,
   };
-}
-
-/** Returns the named proposals with those that they need, and the definitions that then have no use. */
-function select(
-  all: readonly ProposalWithNeeds[],
-  only: readonly string[],
-  { first, usage, inputs }: { readonly first: TightenState; readonly usage: Usage; readonly inputs: TightenInputs },
-): { readonly proposals: readonly ProposalWithNeeds[]; readonly state: TightenState } {
-  const ids = new Set(only);
-  // The loop also visits the ids that it adds.
-  for (const id of ids) for (const need of all.find(({ proposal }) => proposal.id === id)?.needs ?? []) ids.add(need);
-  const proposals = all.filter(({ proposal }) => ids.has(proposal.id));
-  let state = applyInOrder(first, proposals.map(({ proposal }) => proposal), inputs) ?? first;
-  const unused = state === first ? [] : [...proposeUnused({ state, usage }, first.loaded)];
-  state = applyInOrder(state, unused, inputs) ?? state;
-  return { proposals: [...proposals, ...unused.map((proposal) => ({ proposal, needs: [...ids] }))], state };
 }
 
 /** Returns the place of a proposal in the first manifest. A route that replaces a wildcard has the place of the wildcard. */

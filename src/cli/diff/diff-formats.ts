@@ -101,11 +101,12 @@ function shorten(text: string): string {
 }
 
 /** Escapes text of a manifest so that it cannot add cells or markup to the table. */
-function cell(text: string): string {
+export function cell(text: string): string {
   return text.replaceAll(/[\\`*_{}[\]<>()#+!|~@]/g, '\\$&').replaceAll(/\s+/g, ' ');
 }
 
-function inlineCode(text: string): string {
+/** Formats text as code within a line or a cell. */
+export function inlineCode(text: string): string {
   const ticks = '`'.repeat(1 + Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length)));
   const padding = /^`|`$/.test(text) ? ' ' : '';
   return `${ticks}${padding}${text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ')}${padding}${ticks}`;
