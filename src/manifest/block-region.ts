@@ -20,7 +20,11 @@ const DIRECTIVE = /^\s*#\s*gateway-disable/;
  * Returns the complete lines of a member, with the comments that belong to it: those after it that are indented more, and those
  * directly above it. `undefined` if another member is on its first line.
  */
-export function blockRegion(text: string, member: BlockRange, { isItem, ownsComments }: BlockMember): BlockRange | undefined {
+export function blockRegion(
+  text: string,
+  member: BlockRange,
+  { isItem, ownsComments }: BlockMember,
+): BlockRange | undefined {
   const lineStart = text.lastIndexOf('\n', member.start - 1) + 1;
   const prefix = text.slice(lineStart, member.start);
   if (!(isItem ? /^ *- +(?:[&!]\S+ +)*$/ : /^ *$/).test(prefix)) return undefined;

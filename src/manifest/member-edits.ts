@@ -1,9 +1,9 @@
 import type { Path } from '../problem/finding.ts';
 import type { TextEdit } from '../problem/problem.ts';
+import { blockRegion } from './block-region.ts';
 import { formatFlow } from './flow-yaml.ts';
 import { editOf } from './scalar-edits.ts';
 import { BLOCK_LIST, BLOCK_MAP, FLOW_LIST, FLOW_MAP, SCALAR, type ValuePositions } from './value-positions.ts';
-import { blockRegion } from './block-region.ts';
 import type { YamlValue } from './yaml-values.ts';
 
 /** A change of a member of a list or of a map: its removal, another value, or several copies of a list item in its place. */
@@ -69,10 +69,7 @@ function applyEdits(text: string, edits: readonly TextEdit[], { start, end }: Me
   return changed + text.slice(position, end);
 }
 
-function editOfSet(
-  file: MemberText,
-  change: Extract<MemberChange, { change: 'set' }>,
-): TextEdit | undefined {
+function editOfSet(file: MemberText, change: Extract<MemberChange, { change: 'set' }>): TextEdit | undefined {
   const { text, positions } = file;
   const { path, value } = change;
   const { row, depth } = positions.find(path, 'stop');
@@ -155,9 +152,7 @@ function removals(file: MemberText, changes: readonly MemberChange[]): TextEdit[
 function removalsFrom(file: MemberText, parentPath: Path, paths: readonly Path[]): TextEdit[] | undefined {
   const { text, positions } = file;
   const members = membersAt(file, parentPath);
-  const indexes = paths
-    .map((path) => members.findIndex(({ step }) => step === path.at(-1)))
-    .toSorted((a, b) => a - b);
+  const indexes = paths.map((path) => members.findIndex(({ step }) => step === path.at(-1))).toSorted((a, b) => a - b);
   const { row, depth } = positions.find(parentPath, 'stop');
   if (depth < parentPath.length || indexes.some((index) => members[index] === undefined)) return undefined;
   const kind = positions.kindOf(row);
@@ -246,7 +241,9 @@ function isJson(file: MemberText, path: Path): boolean {
 
 function formatValue(value: string | readonly string[], json: boolean): string {
   if (!json) return formatFlow(value);
-  return typeof value === 'string' ? JSON.stringify(value) : `[${value.map((item) => JSON.stringify(item)).join(', ')}]`;
+  return typeof value === 'string'
+    ? JSON.stringify(value)
+    : `[${value.map((item) => JSON.stringify(item)).join(', ')}]`;
 }
 
 function isMap(value: YamlValue | undefined): value is { readonly [key: string]: YamlValue } {

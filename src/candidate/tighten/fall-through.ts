@@ -24,7 +24,11 @@ export function fallThroughsOf(route: Route, method: string, plan: Pick<Plan, 'r
   return [...fallThroughs(route, method, plan)];
 }
 
-function* fallThroughs(route: Route, method: string, { routes }: Pick<Plan, 'routes'>): Generator<FallThrough, undefined> {
+function* fallThroughs(
+  route: Route,
+  method: string,
+  { routes }: Pick<Plan, 'routes'>,
+): Generator<FallThrough, undefined> {
   const pattern = parsePattern(route.path);
   for (const other of routes) {
     if (other === route || !other.methods.includes(method)) continue;
@@ -52,7 +56,9 @@ function canSpell(one: Pattern, other: Pattern, from = 0, otherFrom = 0): boolea
       canSpell(one, other, from + 1, otherFrom + 1) ||
       canSpell(one, other, from, otherFrom + 1)
     );
-  return (opposite.kind !== 'literal' || opposite.text === segment.text) && canSpell(one, other, from + 1, otherFrom + 1);
+  return (
+    (opposite.kind !== 'literal' || opposite.text === segment.text) && canSpell(one, other, from + 1, otherFrom + 1)
+  );
 }
 
 /** True if a pattern matches only paths that the other one matches too. */
@@ -62,7 +68,12 @@ export function isWithin(pattern: Pattern, other: Pattern): boolean {
 }
 
 /** Returns true if a new pattern, which is part of a wildcard, would match requests that another route gets now. */
-export function takesRequests(pattern: Pattern, methods: readonly string[], wildcard: Route, { routes }: Pick<Plan, 'routes'>): boolean {
+export function takesRequests(
+  pattern: Pattern,
+  methods: readonly string[],
+  wildcard: Route,
+  { routes }: Pick<Plan, 'routes'>,
+): boolean {
   const whole = parsePattern(wildcard.path);
   return routes.some((other) => {
     if (other === wildcard || !other.methods.some((method) => methods.includes(method))) return false;

@@ -1,5 +1,5 @@
-import type { Hint } from './proposal.ts';
 import { sumEvidence } from './evidence.ts';
+import type { Hint } from './proposal.ts';
 import type { TightenState } from './tighten-state.ts';
 
 /** Finds public routes to which every request brought a bearer token. The gateway does not verify it, so nothing is certain. */

@@ -5,7 +5,11 @@ import type { ProposalWithNeeds } from './select-proposals.ts';
 import type { TightenState } from './tighten-state.ts';
 
 /** Finds the proposals that each one needs: without them, its part does not exist, is in use, or another route gets its requests. */
-export function findNeeds(proposals: readonly Proposal[], first: TightenState, last: TightenState): ProposalWithNeeds[] {
+export function findNeeds(
+  proposals: readonly Proposal[],
+  first: TightenState,
+  last: TightenState,
+): ProposalWithNeeds[] {
   const earlier: Proposal[] = [];
   return proposals.map((proposal) => {
     const needed = new Set([
@@ -19,7 +23,12 @@ export function findNeeds(proposals: readonly Proposal[], first: TightenState, l
 }
 
 /** A route that replaces a wildcard needs the proposal that creates it. */
-function wildcardNeeds({ route }: Proposal, earlier: readonly Proposal[], first: TightenState, last: TightenState): Proposal[] {
+function wildcardNeeds(
+  { route }: Proposal,
+  earlier: readonly Proposal[],
+  first: TightenState,
+  last: TightenState,
+): Proposal[] {
   if (route === undefined || first.loaded.plan.routes.some(({ id }) => id === route)) return [];
   return earlier.filter((other) => other.kind === 'wildcard' && other.route === last.origins.get(route));
 }
@@ -50,7 +59,8 @@ function useNeeds({ path: [map, name] }: Proposal, earlier: readonly Proposal[],
     return map === 'schemas' && JSON.stringify(entry ?? null).includes('#/schemas/');
   };
   return earlier.filter(({ kind, route, path }) => {
-    if (kind === 'unused') return map === 'stores' ? path[0] === 'rateLimits' : map === 'schemas' && path[0] === 'schemas';
+    if (kind === 'unused')
+      return map === 'stores' ? path[0] === 'rateLimits' : map === 'schemas' && path[0] === 'schemas';
     return kind === 'route' && uses(manifest.routes.find(({ id }) => id === route));
   });
 }

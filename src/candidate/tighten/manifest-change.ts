@@ -2,8 +2,8 @@ import { parseText } from '../../manifest/document.ts';
 import { formatText } from '../../manifest/format.ts';
 import type { Manifest } from '../../manifest/manifest.generated.ts';
 import { changeMembers, type MemberChange, type MemberText } from '../../manifest/member-edits.ts';
-import type { Source } from '../../manifest/source.ts';
 import { valueAt } from '../../manifest/schema-finding.ts';
+import type { Source } from '../../manifest/source.ts';
 import type { YamlValue } from '../../manifest/yaml-values.ts';
 import type { Path } from '../../problem/finding.ts';
 
@@ -34,7 +34,12 @@ export type ManifestChange =
       /** The key after which a new one is written. */
       readonly after?: string;
     }
-  | { readonly change: 'remove-items'; readonly place: MapPlace; readonly key: string; readonly items: readonly string[] }
+  | {
+      readonly change: 'remove-items';
+      readonly place: MapPlace;
+      readonly key: string;
+      readonly items: readonly string[];
+    }
   | { readonly change: 'split'; readonly route: string; readonly into: readonly NamedRoute[] };
 
 /** The texts of a manifest: its own, then those that it includes. */
@@ -123,7 +128,9 @@ function methodChanges(
   const methodPath = [...path, 'method'];
   if (typeof written === 'string' && methods.length === 1 && methods[0] === written) return [];
   if (typeof written === 'string' || written === undefined)
-    return [{ change: 'set', path: methodPath, value: methods.length === 1 ? String(methods[0]) : methods, after: 'id' }];
+    return [
+      { change: 'set', path: methodPath, value: methods.length === 1 ? String(methods[0]) : methods, after: 'id' },
+    ];
   const removed = [...written.entries()].filter(([, method]) => !methods.includes(method));
   return removed.map(([index]) => ({ change: 'remove', path: [...methodPath, index] }));
 }
@@ -137,7 +144,9 @@ export function narrowMethods(
   const place = { route };
   if (typeof written === 'string')
     return [{ change: 'set', place, key: 'method', value: methods.length === 1 ? String(methods[0]) : methods }];
-  return [{ change: 'remove-items', place, key: 'method', items: written.filter((method) => !methods.includes(method)) }];
+  return [
+    { change: 'remove-items', place, key: 'method', items: written.filter((method) => !methods.includes(method)) },
+  ];
 }
 
 /** Returns the file of a place and its path there. */

@@ -53,7 +53,11 @@ function* proposeRouteRoles(round: Round, use: RouteUse, needed: ReadonlySet<str
 type NeededRoles = ReadonlyMap<RouteUse, ReadonlySet<string> | undefined>;
 
 /** Returns the roles of `allow` that no route needed; none if the log lacks the roles of a route. */
-function unneededEverywhere(guarded: readonly RouteUse[], neededBy: NeededRoles, allow: readonly string[]): readonly string[] {
+function unneededEverywhere(
+  guarded: readonly RouteUse[],
+  neededBy: NeededRoles,
+  allow: readonly string[],
+): readonly string[] {
   const used = guarded.filter(({ groups, route }) => groups.some((group) => !isLoginWithoutToken(group, route)));
   const needed = used.map((use) => neededBy.get(use));
   if (used.length === 0 || needed.includes(undefined)) return [];
@@ -61,7 +65,9 @@ function unneededEverywhere(guarded: readonly RouteUse[], neededBy: NeededRoles,
   if (all.size === 0) return [];
   const unneeded = allow.filter((role) => !all.has(role));
   // A route that is not used, but stays, needs one of its roles to load.
-  const held = guarded.flatMap(({ entry: { roles = [] } }) => (roles.every((role) => unneeded.includes(role)) ? roles : []));
+  const held = guarded.flatMap(({ entry: { roles = [] } }) =>
+    roles.every((role) => unneeded.includes(role)) ? roles : [],
+  );
   return unneeded.filter((role) => !held.includes(role));
 }
 

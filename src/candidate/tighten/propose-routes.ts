@@ -1,9 +1,9 @@
 import { formatMethods, HTTP_METHODS, sortMethods } from '../../http-methods.ts';
+import type { RouteEntry } from '../../manifest/manifest.generated.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Route } from '../../plan/route-definition.ts';
-import type { RouteEntry } from '../../manifest/manifest.generated.ts';
-import { narrowMethods } from './manifest-change.ts';
 import { fallThroughOf } from './fall-through.ts';
+import { narrowMethods } from './manifest-change.ts';
 import type { Proposal } from './proposal.ts';
 import { evidenceOf, type Round } from './round.ts';
 import type { RequestGroup } from './usage.ts';
@@ -39,7 +39,8 @@ export function* proposeMethods(round: Round): Generator<Proposal> {
     const written = writtenMethods(entry);
     const used = new Set(usedMethods(entry, groups));
     // Without this method, other routes would get its requests.
-    const isKept = (method: string) => used.has(method) || fallThroughOf(route, method, round.state.loaded.plan) !== undefined;
+    const isKept = (method: string) =>
+      used.has(method) || fallThroughOf(route, method, round.state.loaded.plan) !== undefined;
     const kept = withoutImpliedHead(sortMethods(written.filter(isKept)), entry);
     if (kept.length === 0 || isComplete(kept, written)) continue;
     yield {
@@ -84,7 +85,10 @@ export function formatList(words: readonly string[]): string {
 }
 
 /** Returns why routes without an allowed request stay. */
-export function* unusedButKept({ state, usage }: Round): Generator<{ readonly route: string; readonly reason: string }> {
+export function* unusedButKept({
+  state,
+  usage,
+}: Round): Generator<{ readonly route: string; readonly reason: string }> {
   for (const { route, groups } of state.uses)
     if (groups.length === 0) yield { route: route.id, reason: reasonToKeep(route, state.loaded.plan, usage.isSampled) };
 }

@@ -59,9 +59,7 @@ function* proposeTypes(round: Round, use: RouteUse): Generator<Proposal> {
     message: `"${route.id}" got no body of ${formatList(unneeded)}; remove ${unneeded.length === 1 ? 'this type' : 'these types'}`,
     route: route.id,
     path: ['routes', index, 'body', 'types'],
-    changes: [
-      { change: 'remove-items', place: { route: route.id, within: 'body' }, key: 'types', items: unneeded },
-    ],
+    changes: [{ change: 'remove-items', place: { route: route.id, within: 'body' }, key: 'types', items: unneeded }],
     ...evidenceOf(round, use),
   };
 }

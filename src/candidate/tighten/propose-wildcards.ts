@@ -82,7 +82,11 @@ function parameterName(kind: 'id' | 'name', before: Pattern, patterns: readonly 
   const key = patternKey(before);
   for (const pattern of patterns) {
     const segment = pattern[before.length];
-    if (segment?.kind === 'parameter' && !taken.has(segment.name) && patternKey(pattern.slice(0, before.length)) === key)
+    if (
+      segment?.kind === 'parameter' &&
+      !taken.has(segment.name) &&
+      patternKey(pattern.slice(0, before.length)) === key
+    )
       return segment.name;
   }
   let name: string = kind;
@@ -101,7 +105,11 @@ function formatPattern(pattern: Pattern): string {
 /** Returns the id of the wildcard with the words of the path: `docs-guide`; the parameters of `/docs/{id}` give `docs-by-id`. */
 function unusedId(id: string, segments: readonly ShapeSegment[], ids: ReadonlySet<string>): string {
   const words = segments.map((segment) => (segment.kind === 'word' ? segment.text : `by-${segment.kind}`));
-  const slug = [id, ...words].join('-').toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').slice(0, MAX_ID_CHARACTERS);
+  const slug = [id, ...words]
+    .join('-')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, MAX_ID_CHARACTERS);
   const base = segments.length === 0 ? id : slug.replace(/-$/, '');
   if (segments.length === 0 || !ids.has(base)) return base;
   let number = 2;

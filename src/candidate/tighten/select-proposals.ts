@@ -44,6 +44,7 @@ export function selectProposals(
 function applyClosed(state: TightenState, proposal: Proposal, inputs: TightenInputs): TightenState | undefined {
   const { plan } = state.loaded;
   const route = plan.routes.find(({ id }) => id === proposal.route);
-  const isOpen = route !== undefined && proposal.closes?.some((method) => fallThroughOf(route, method, plan) !== undefined);
+  const isOpen =
+    route !== undefined && proposal.closes?.some((method) => fallThroughOf(route, method, plan) !== undefined);
   return isOpen ? undefined : applyProposals(state, [proposal], inputs);
 }

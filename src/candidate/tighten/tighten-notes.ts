@@ -18,7 +18,12 @@ export function daysOf({ all: { from, to } }: Pick<Usage, 'all'>): number {
 /** Returns why the log may lack requests that the manifest must allow: sentences for a person. */
 export function usageNotes(
   usage: Usage,
-  { minimum, counts, manifest, refusedToday }: {
+  {
+    minimum,
+    counts,
+    manifest,
+    refusedToday,
+  }: {
     readonly minimum: LogMinimum;
     readonly counts: LogCounts;
     readonly manifest: Manifest;
@@ -30,7 +35,10 @@ export function usageNotes(
   const isShort = days < minimum.days || requests < minimum.requests;
   const invalid = counts.skipped.get('truncated')?.lines ?? 0;
   const rows: readonly (readonly [applies: boolean, note: string])[] = [
-    [requests === 0, 'the log has no request that this manifest allows, so nothing is proposed; name logs of its gateway'],
+    [
+      requests === 0,
+      'the log has no request that this manifest allows, so nothing is proposed; name logs of its gateway',
+    ],
     [
       requests > 0 && isShort,
       `the log is short: ${number(requests)} allowed requests in ${days} days, fewer than ${number(minimum.requests)} or than ${minimum.days} days; a rare use may be missing, so compare with a longer log`,

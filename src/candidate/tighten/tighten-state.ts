@@ -1,4 +1,4 @@
-import { type PlannedManifest, load } from '../../load.ts';
+import { load, type PlannedManifest } from '../../load.ts';
 import type { RouteEntry } from '../../manifest/manifest.generated.ts';
 import type { Environment, Source } from '../../manifest/source.ts';
 import type { Route } from '../../plan/route-definition.ts';

@@ -1,13 +1,13 @@
 import type { PlannedManifest } from '../../load.ts';
 import type { Environment, Source } from '../../manifest/source.ts';
 import type { Range } from '../../problem/finding.ts';
-import { findNeeds } from './find-needs.ts';
-import { type ProposalWithNeeds, selectProposals } from './select-proposals.ts';
 import type { TightenInputs } from './apply-proposals.ts';
 import { findHints } from './find-hints.ts';
+import { findNeeds } from './find-needs.ts';
 import type { Hint, Proposal } from './proposal.ts';
 import { unusedButKept } from './propose-routes.ts';
 import { searchProposals } from './search-proposals.ts';
+import { type ProposalWithNeeds, selectProposals } from './select-proposals.ts';
 import { allowedToday, createState, type TightenState } from './tighten-state.ts';
 import type { Usage } from './usage.ts';
 

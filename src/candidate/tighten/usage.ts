@@ -84,7 +84,8 @@ export class UsageCounter {
     }
     if (method === undefined || path === undefined) return;
     const { route, shape } = this.#shapedPath(method, path);
-    if (route !== undefined && request.reported.some((code) => RATE_LIMIT_CODE.test(code))) this.#overLimit.add(route.id);
+    if (route !== undefined && request.reported.some((code) => RATE_LIMIT_CODE.test(code)))
+      this.#overLimit.add(route.id);
     if (!isAllowed(request)) {
       if (route !== undefined) counterAt(this.#refused, route.id).add(request);
       return;

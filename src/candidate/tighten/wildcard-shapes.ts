@@ -34,7 +34,10 @@ export function wildcardShapes(
   const root = emptyNode();
   for (const group of groups) {
     // One trailing slash is ignored.
-    const segments = group.path.replace(/\/$/, '').split('/').slice(1 + depth);
+    const segments = group.path
+      .replace(/\/$/, '')
+      .split('/')
+      .slice(1 + depth);
     let node = root;
     for (const segment of segments) node = childOf(node, isName(segment) ? segment : undefined);
     node.groups.push(group);

@@ -1,6 +1,6 @@
 import type { Evidence } from '../../candidate/tighten/evidence.ts';
-import { daysOf } from '../../candidate/tighten/tighten-notes.ts';
 import type { LocatedProposal } from '../../candidate/tighten/tighten.ts';
+import { daysOf } from '../../candidate/tighten/tighten-notes.ts';
 import { printable } from '../../problem/printable.ts';
 import { cell, inlineCode } from '../diff/diff-formats.ts';
 import { paint } from '../format.ts';
@@ -21,7 +21,9 @@ const MAX_OF_KIND = 100;
 function formatPretty(report: TightenReport, colour: boolean): string {
   const { hints, kept, proposals } = report.result;
   const section = (title: string, entries: readonly string[]) =>
-    entries.length === 0 ? [] : [`${paint(title, 'bold', colour)}\n${limited(entries, (more) => `  and ${more} more\n`)}`];
+    entries.length === 0
+      ? []
+      : [`${paint(title, 'bold', colour)}\n${limited(entries, (more) => `  and ${more} more\n`)}`];
   const notes = report.notes.map((note) => `${paint(`note: ${printable(note)}`, 'yellow', colour)}\n`);
   const parts = [
     `${paint(printable(formatSummary(report)), 'bold', colour)}\n${notes.join('')}`,
@@ -33,7 +35,9 @@ function formatPretty(report: TightenReport, colour: boolean): string {
     ),
     ...section(
       'Worth a look',
-      hints.map(({ message, evidence }) => `  ${printable(message)}\n    ${paint(formatEvidence(evidence), 'dim', colour)}\n`),
+      hints.map(
+        ({ message, evidence }) => `  ${printable(message)}\n    ${paint(formatEvidence(evidence), 'dim', colour)}\n`,
+      ),
     ),
     ...section(
       'Routes without an allowed request that stay',
@@ -87,7 +91,11 @@ function formatJson(report: TightenReport): string {
       needs,
       evidence: { ...evidenceJson(proposal.evidence), refused: proposal.refused },
     })),
-    worth_a_look: result.hints.map(({ route, message, evidence }) => ({ route, message, evidence: evidenceJson(evidence) })),
+    worth_a_look: result.hints.map(({ route, message, evidence }) => ({
+      route,
+      message,
+      evidence: evidenceJson(evidence),
+    })),
     kept: result.kept,
     patch: formatPatch(report),
   };
@@ -98,7 +106,6 @@ function evidenceJson({ requests, callers, hasMoreCallers, from, to, logs }: Evi
   const time = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
   return { requests, callers, more_callers: hasMoreCallers, from: time(from), to: time(to), logs };
 }
-
 
 /** Formats a report as a comment for a pull request, with the patch. */
 function formatMarkdown(report: TightenReport): string {
@@ -120,7 +127,13 @@ function formatMarkdown(report: TightenReport): string {
     ['Routes without an allowed request that stay', kept.map(({ route, reason }) => `${route}: ${reason}`)],
   ] as const;
   for (const [title, entries] of lists)
-    if (entries.length > 0) parts.push(`${title}:\n\n${limited(entries.map((text) => `- ${cell(text)}\n`), (more) => `- and ${more} more\n`)}`);
+    if (entries.length > 0)
+      parts.push(
+        `${title}:\n\n${limited(
+          entries.map((text) => `- ${cell(text)}\n`),
+          (more) => `- and ${more} more\n`,
+        )}`,
+      );
   return parts.join('\n');
 }
 

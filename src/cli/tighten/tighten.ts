@@ -39,7 +39,8 @@ const OPTIONS = {
 } as const satisfies Options;
 
 export const tighten: Verb = {
-  usage: 'signing-gateway tighten LOG... MANIFEST [-f pretty|json|markdown|patch] [--only ID] [--min-requests N] [--min-days N]',
+  usage:
+    'signing-gateway tighten LOG... MANIFEST [-f pretty|json|markdown|patch] [--only ID] [--min-requests N] [--min-days N]',
   options: OPTIONS,
   examples: [
     'signing-gateway tighten access.log gateway.yaml',
