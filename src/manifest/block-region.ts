@@ -12,6 +12,7 @@ interface BlockMember {
 }
 
 const COMMENT = /^\s*#/;
+const KEY_LINE = /:\s*(?:#.*)?$/;
 const BLANK = /^\s*$/;
 /** It must not apply to the next member. */
 const DIRECTIVE = /^\s*#\s*gateway-disable/;
@@ -73,8 +74,10 @@ function startWithComments(text: string, lineStart: number, own: RegExp): number
   return start === 0 ? lineStart : start;
 }
 
-/** Two empty lines would be in the place of a member between two empty lines. */
+/** Without this, a member between two empty lines leaves both, and the first one of a block leaves one. */
 function skipBlankLine(text: string, start: number, end: number): number {
   const before = start === 0 ? '' : lineAt(text, text.lastIndexOf('\n', start - 2) + 1);
-  return BLANK.test(before) && end < text.length && BLANK.test(lineAt(text, end)) ? lineEndAfter(text, end) : end;
+  return (BLANK.test(before) || KEY_LINE.test(before)) && end < text.length && BLANK.test(lineAt(text, end))
+    ? lineEndAfter(text, end)
+    : end;
 }

@@ -1,24 +1,23 @@
 import type { RouteEntry } from '../../manifest/manifest.generated.ts';
 import { fallThroughsOf } from './fall-through.ts';
 import type { Proposal } from './proposal.ts';
+import type { FoundProposals } from './search-proposals.ts';
 import type { ProposalWithNeeds } from './select-proposals.ts';
 import type { TightenState } from './tighten-state.ts';
 
 /** Finds the proposals that each one needs: without them, its part does not exist, is in use, or another route gets its requests. */
-export function findNeeds(
-  proposals: readonly Proposal[],
-  first: TightenState,
-  last: TightenState,
-): ProposalWithNeeds[] {
+export function findNeeds({ batches, state: last }: FoundProposals, first: TightenState): ProposalWithNeeds[] {
   const earlier: Proposal[] = [];
-  return proposals.map((proposal) => {
+  const numbered = batches.flatMap((proposals, batch) => proposals.map((proposal) => ({ proposal, batch })));
+  return numbered.map(({ proposal, batch }) => {
     const needed = new Set([
+      ...earlier.filter(({ kind, route }) => route !== undefined && kind === proposal.kind && route === proposal.route),
       ...wildcardNeeds(proposal, earlier, first, last),
       ...fallThroughNeeds(proposal, earlier, first, last),
       ...(proposal.kind === 'unused' ? useNeeds(proposal, earlier, first) : []),
     ]);
     earlier.push(proposal);
-    return { proposal, needs: [...needed].map(({ id }) => id) };
+    return { proposal, batch, needs: [...needed].map(({ id }) => id) };
   });
 }
 

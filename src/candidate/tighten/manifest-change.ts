@@ -96,12 +96,27 @@ function locate(change: ManifestChange, manifest: Manifest, files: readonly Pars
     const { key } = change;
     return [{ file, change: { change: 'remove', path: key === undefined ? path : [...path, key] } }];
   }
-  const list = valueAt(manifest as unknown as YamlValue, [...mergedPath(change.place, manifest), change.key]);
-  const items: readonly YamlValue[] = Array.isArray(list) ? list : [];
-  return change.items.map((item) => ({
-    file,
-    change: { change: 'remove', path: [...path, change.key, items.indexOf(item)] },
-  }));
+  return locateItems(change, { file, path: [...path, change.key] }, manifest);
+}
+
+function locateItems(
+  { place, key, items }: Extract<ManifestChange, { change: 'remove-items' }>,
+  { file, path }: { readonly file: ParsedFile | undefined; readonly path: Path },
+  manifest: Manifest,
+): LocatedChange[] {
+  const list = valueAt(manifest as unknown as YamlValue, [...mergedPath(place, manifest), key]);
+  const written: readonly YamlValue[] = Array.isArray(list) ? list : [];
+  // The list behind an alias is also that of others, so this one gets a list of its own.
+  if (file !== undefined && isAlias(file, path)) {
+    const value = written.flatMap((item) => (typeof item === 'string' && !items.includes(item) ? item : []));
+    return [{ file, change: { change: 'set', path, value, after: key } }];
+  }
+  return items.map((item) => ({ file, change: { change: 'remove', path: [...path, written.indexOf(item)] } }));
+}
+
+function isAlias({ positions, text }: ParsedFile, path: Path): boolean {
+  const { row, depth } = positions.find(path, 'stop');
+  return depth === path.length && text[positions.valueOf(row).start] === '*';
 }
 
 function locateSplit(

@@ -27,8 +27,8 @@ const STAGES: readonly Stage[] = [
 ];
 
 export interface FoundProposals {
-  /** In the order in which they apply. */
-  readonly proposals: readonly Proposal[];
+  /** Proposals that were applied together, in the order in which they apply. */
+  readonly batches: readonly (readonly Proposal[])[];
   /** The manifest with all proposals. */
   readonly state: TightenState;
 }
@@ -36,21 +36,25 @@ export interface FoundProposals {
 /** Searches for proposals until the manifest with all of them gives no other. */
 export function searchProposals(first: TightenState, usage: Usage, inputs: TightenInputs): FoundProposals {
   const rejected = new Set<string>();
-  const found: Proposal[] = [];
+  const batches: Proposal[][] = [];
   let state = first;
   let isChanged = true;
   while (isChanged) {
     isChanged = false;
+    // A proposal that failed may work after others: a WebSocket needs GET.
+    rejected.clear();
     for (const stage of STAGES) {
       const proposals = [...stage({ state, usage }, first)].filter(({ id }) => !rejected.has(id));
       const accepted = acceptProposals(state, proposals, inputs, rejected);
-      if (accepted.proposals.length === 0) continue;
-      found.push(...accepted.proposals);
+      for (const batch of accepted.batches) {
+        const earlier = batches.flat();
+        batches.push(batch.map((proposal) => withUniqueId(proposal, earlier)));
+        isChanged = true;
+      }
       state = accepted.state;
-      isChanged = true;
     }
   }
-  return { proposals: found, state };
+  return { batches, state };
 }
 
 /** Applies as many proposals as possible: all of them, or those of each half. Each one that fails alone is rejected. */
@@ -59,16 +63,23 @@ function acceptProposals(
   proposals: readonly Proposal[],
   inputs: TightenInputs,
   rejected: Set<string>,
-): { readonly state: TightenState; readonly proposals: Proposal[] } {
+): FoundProposals {
+  if (proposals.length === 0) return { batches: [], state };
   const next = applyProposals(state, proposals, inputs);
-  if (next !== undefined) return { state: next, proposals: [...proposals] };
+  if (next !== undefined) return { batches: [proposals], state: next };
   const [only] = proposals;
   if (only !== undefined && proposals.length === 1) {
     rejected.add(only.id);
-    return { state, proposals: [] };
+    return { batches: [], state };
   }
   const middle = proposals.length >> 1;
   const left = acceptProposals(state, proposals.slice(0, middle), inputs, rejected);
   const right = acceptProposals(left.state, proposals.slice(middle), inputs, rejected);
-  return { state: right.state, proposals: [...left.proposals, ...right.proposals] };
+  return { batches: [...left.batches, ...right.batches], state: right.state };
+}
+
+/** A part may change again after other proposals, which gives a second proposal for it: `method/contacts/2`. */
+function withUniqueId(proposal: Proposal, earlier: readonly Proposal[]): Proposal {
+  const count = earlier.filter(({ id }) => id === proposal.id || id.startsWith(`${proposal.id}/`)).length;
+  return count === 0 ? proposal : { ...proposal, id: `${proposal.id}/${count + 1}` };
 }

@@ -25,8 +25,6 @@ export interface TightenResult {
   readonly kept: readonly { readonly route: string; readonly reason: string }[];
   readonly before: readonly Source[];
   readonly after: readonly Source[];
-  /** False if the selected proposals cannot be applied without others; `after` is `before` then. */
-  readonly isApplied: boolean;
   /** The number of lines of requests that the manifest refuses today, although they were allowed. */
   readonly refusedToday: number;
 }
@@ -53,16 +51,17 @@ export function tighten(
   const inputs: TightenInputs = { environment, allowed };
   const first = createState(loaded, allowed, new Map());
   // A log without an allowed request says nothing about the use of the manifest.
-  const found = allowed.length === 0 ? { proposals: [], state: first } : searchProposals(first, usage, inputs);
-  const all = findNeeds(found.proposals, first, found.state);
+  const found = allowed.length === 0 ? { batches: [], state: first } : searchProposals(first, usage, inputs);
+  const all = findNeeds(found, first);
   const ids = all.map(({ proposal }) => proposal.id);
   const unknown = only.filter((id) => !ids.includes(id));
   if (unknown.length > 0) return { unknown, known: ids };
   const selected = only.length === 0 ? undefined : selectProposals(all, only, { first, usage, inputs });
-  const { proposals, state = first } = selected ?? { proposals: all, state: found.state };
+  const { proposals, state } = selected ?? { proposals: all, state: found.state };
   return {
-    proposals: proposals.map(({ proposal, needs }) => ({
+    proposals: proposals.map(({ proposal, batch, needs }) => ({
       proposal: { ...proposal, message: loaded.secrets.redactText(proposal.message) },
+      batch,
       needs,
       ...locate(proposal, first, found.state),
     })),
@@ -70,7 +69,6 @@ export function tighten(
     kept: allowed.length === 0 ? [] : [...unusedButKept({ state: found.state, usage })],
     before: loaded.sources,
     after: state.loaded.sources,
-    isApplied: selected === undefined || selected.state !== undefined,
     refusedToday: usage.allowed.length - allowed.length,
   };
 }

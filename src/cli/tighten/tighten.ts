@@ -11,7 +11,7 @@ import { showReadProgress } from '../logs/read-progress.ts';
 import { formatSkippedLines } from '../logs/skipped-lines.ts';
 import { readSource } from '../manifest-file.ts';
 import { parseArguments, parseCount } from '../parse-arguments.ts';
-import { CommandError, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
+import { type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { TIGHTEN_FORMATS } from './tighten-formats.ts';
 
 const FORMAT_NAMES = Object.keys(TIGHTEN_FORMATS);
@@ -59,8 +59,6 @@ export const tighten: Verb = {
       const [id = ''] = result.unknown;
       throw new UsageError(`no proposal has the id "${id}"${suggestion(id, result.known)}`);
     }
-    if (!result.isApplied)
-      throw new CommandError(`${only.join(', ')} cannot be applied without other proposals; leave out --only`);
     const notes = usageNotes(usage, { minimum, counts, manifest: loaded.manifest, refusedToday: result.refusedToday });
     const report = { manifest: file, logs: inputs.map(({ name }) => name), usage, counts, result, notes };
     terminal.out(TIGHTEN_FORMATS[format](report, terminal.outColour));

@@ -153,7 +153,7 @@ export async function checkProposals({ manifest, style, requests, others }: Tigh
     compareOutcomes(await sendBefore(request, manifest), await sendAfter(request, manifest), 'at most');
   for (const { proposal } of result.proposals) {
     const one = await tightenText(text, log, { files, only: [proposal.id] });
-    ok(one.isApplied, proposal.id);
+    ok(idsOf(one).includes(proposal.id), proposal.id);
     const alone = senderOf(loadText(textAfter(one), filesAfter(one.after)).plan);
     for (const request of others.slice(0, 5))
       compareOutcomes(await sendBefore(request, manifest), await alone(request, manifest), 'at most');
