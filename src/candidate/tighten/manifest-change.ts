@@ -1,7 +1,8 @@
 import { parseText } from '../../manifest/document.ts';
 import { formatText } from '../../manifest/format.ts';
 import type { Manifest } from '../../manifest/manifest.generated.ts';
-import { changeMembers, type MemberChange, type MemberText } from '../../manifest/member-edits.ts';
+import { changeMembers, type MemberChange } from '../../manifest/member-edits.ts';
+import type { MemberText } from '../../manifest/member-ranges.ts';
 import { valueAt } from '../../manifest/schema-finding.ts';
 import type { Source } from '../../manifest/source.ts';
 import type { YamlValue } from '../../manifest/yaml-values.ts';
