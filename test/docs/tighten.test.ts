@@ -94,6 +94,10 @@ describe('docs/tighten.md', () => {
     );
     expect(members).toEqual(Object.keys(MEMBERS));
     const rows = Object.entries(MEMBERS).map(([name, content]) => `| \`${name}\` | ${content} |`);
-    expectSection('docs/tighten.md', 'members', `${['| member of `json` | content |', '|---|---|', ...rows].join('\n')}\n`);
+    expectSection(
+      'docs/tighten.md',
+      'members',
+      `${['| member of `json` | content |', '|---|---|', ...rows].join('\n')}\n`,
+    );
   });
 });
