@@ -24,10 +24,10 @@ export function applyProposals(
   { environment, allowed }: TightenInputs,
 ): TightenState | undefined {
   if (proposals.length === 0) return state;
-  const { sources, manifest } = state.loaded;
+  const { sources, manifest, plan } = state.loaded;
   const changes = proposals.flatMap((proposal) => proposal.changes);
   const changed = changeTexts({ sources, manifest }, changes);
-  const loaded = changed && loadTexts(changed, environment);
+  const loaded = changed && loadTexts(changed, environment, plan);
   if (loaded === undefined || !isRestEqual(manifest, loaded.manifest, changes)) return undefined;
   const next = createState(loaded, allowed, originsAfter(state, changes));
   return next.lost.length === 0 ? next : undefined;

@@ -1,6 +1,6 @@
 import type { LoggedRequest } from '../log/logged-request.ts';
 
-/** What the log has about requests. Numbers of requests are weighted by the share of the lines that were logged. */
+/** The requests that support a proposal. Their number is weighted by the share of the lines that were logged. */
 export interface Evidence {
   readonly requests: number;
   /** Distinct callers: by `subject`, otherwise by address. */

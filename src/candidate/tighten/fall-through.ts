@@ -16,28 +16,61 @@ export interface FallThrough {
  * With such a route, the change would open more than it closes.
  */
 export function fallThroughOf(route: Route, method: string, plan: Pick<Plan, 'routes'>): FallThrough | undefined {
-  return fallThroughs(route, method, plan).next().value ?? undefined;
+  return competitorsOf(route, plan).find((other) => other.route.methods.includes(method));
 }
 
 /** Returns all such routes. */
-export function fallThroughsOf(route: Route, method: string, plan: Pick<Plan, 'routes'>): FallThrough[] {
-  return [...fallThroughs(route, method, plan)];
+export function fallThroughsOf(route: Route, method: string, plan: Pick<Plan, 'routes'>): readonly FallThrough[] {
+  return competitorsOf(route, plan).filter((other) => other.route.methods.includes(method));
 }
 
-function* fallThroughs(
-  route: Route,
-  method: string,
-  { routes }: Pick<Plan, 'routes'>,
-): Generator<FallThrough, undefined> {
-  const pattern = parsePattern(route.path);
-  for (const other of routes) {
-    if (other === route || !other.methods.includes(method)) continue;
-    const otherPattern = parsePattern(other.path);
-    if (isWithin(otherPattern, pattern)) continue;
-    if (intersect(otherPattern, pattern) !== undefined) yield { route: other, isSpelling: false };
-    // The router refuses other spellings of the paths of a stricter route only while that route exists.
-    else if (isStricter(route, other) && canSpell(otherPattern.map(foldLiteral), pattern.map(foldLiteral)))
-      yield { route: other, isSpelling: true };
+/** The results for each plan: a proposal asks for every method, and each comparison of two patterns takes time. */
+const competitors = new WeakMap<Plan['routes'], Map<Route, readonly FallThrough[]>>();
+
+/** Returns the routes that would get requests of a route, whatever their methods. */
+function competitorsOf(route: Route, { routes }: Pick<Plan, 'routes'>): readonly FallThrough[] {
+  const known = competitors.get(routes) ?? new Map<Route, readonly FallThrough[]>();
+  competitors.set(routes, known);
+  const found =
+    known.get(route) ?? routes.flatMap((other) => (other === route ? [] : (competitorOf(route, other) ?? [])));
+  known.set(route, found);
+  return found;
+}
+
+function competitorOf(route: Route, other: Route): FallThrough | undefined {
+  const [pattern, otherPattern] = [patternOf(route), patternOf(other)];
+  if (overlaps(otherPattern.written, pattern.written))
+    return isWithin(otherPattern.written, pattern.written) ? undefined : { route: other, isSpelling: false };
+  // The router refuses other spellings of the paths of a stricter route only while that route exists.
+  return canSpell(otherPattern.folded, pattern.folded) && isStricter(route, other)
+    ? { route: other, isSpelling: true }
+    : undefined;
+}
+
+interface RoutePattern {
+  readonly written: Pattern;
+  readonly folded: Pattern;
+}
+
+const patterns = new WeakMap<Route, RoutePattern>();
+
+function patternOf(route: Route): RoutePattern {
+  const known = patterns.get(route);
+  if (known !== undefined) return known;
+  const written = parsePattern(route.path);
+  const pattern = { written, folded: written.map(foldLiteral) };
+  patterns.set(route, pattern);
+  return pattern;
+}
+
+/** True if both patterns match a path. Unlike `intersect`, creates nothing: most patterns differ in an early segment. */
+function overlaps(one: Pattern, other: Pattern): boolean {
+  for (let index = 0; ; index += 1) {
+    const a = one[index];
+    const b = other[index];
+    if (a?.kind === 'rest' || b?.kind === 'rest') return true;
+    if (a === undefined || b === undefined) return a === b;
+    if (a.kind === 'literal' && b.kind === 'literal' && a.text !== b.text) return false;
   }
 }
 

@@ -1,9 +1,12 @@
 import type { Plan } from '../../plan/plan.ts';
 import type { Route } from '../../plan/route-definition.ts';
+import { foldedVariants } from '../../plan/routing/path-folding.ts';
 import { parsePattern } from '../../plan/routing/pattern.ts';
 
 /** Characters for which the router has no second reading. */
 const PLAIN = /^[A-Za-z0-9_~@:-]+(?:\.[A-Za-z0-9_~@:-]+)*$/;
+/** Plain characters, and escapes of others than slashes, backslashes, escapes, `;`, `?` and `#`. */
+const ESCAPED = /^(?:[A-Za-z0-9_.~@:-]|%(?!2[35Ff]|3[BbFf]|5[Cc])[0-9A-Fa-f]{2})+$/;
 /** A name that a developer chose: words of letters, with few digits, as in `v2` or `open-api.json`. */
 const WORD = /^[A-Za-z][A-Za-z]*\d{0,2}(?:[-_.][A-Za-z]+\d{0,2})*$/;
 const MAX_WORD_CHARACTERS = 32;
@@ -30,10 +33,19 @@ export class PathShapes {
   shapeOf(path: string, isKeyed: boolean): string {
     if (!path.startsWith('/')) return path;
     const segments = path.split('/').map((segment) => {
-      if (segment === '' || !PLAIN.test(segment) || this.#literals.has(segment.toLowerCase())) return segment;
+      if (segment === '' || !this.#isPlain(segment)) return segment;
       return this.isName(segment, isKeyed) ? segment : this.#placeholder;
     });
     return segments.join('/');
+  }
+
+  /** True if the router reads a segment in one way, and that is no literal of a route. */
+  #isPlain(segment: string): boolean {
+    if (PLAIN.test(segment)) return !this.#literals.has(segment.toLowerCase());
+    if (!ESCAPED.test(segment) || this.#literals.has(segment.toLowerCase())) return false;
+    return foldedVariants(`/${segment}`).every(
+      (variant) => variant.lastIndexOf('/') === 0 && !this.#literals.has(variant.slice(1)),
+    );
   }
 
   /** True if a segment may be a literal of a proposed route: no identifier, no surrogate and no secret. */

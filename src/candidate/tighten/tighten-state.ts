@@ -1,6 +1,7 @@
 import { load, type PlannedManifest } from '../../load.ts';
 import type { RouteEntry } from '../../manifest/manifest.generated.ts';
 import type { Environment, Source } from '../../manifest/source.ts';
+import type { Plan } from '../../plan/plan.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import { displayPathBeside } from '../../problem/display-path.ts';
 import type { RequestGroup, Usage } from './usage.ts';
@@ -58,13 +59,21 @@ function allows({ auth, websocket }: Route, { roles, isUpgrade }: RequestGroup):
   return auth === undefined || roles === undefined || auth.role.redactedRoles.some((role) => roles.includes(role));
 }
 
-/** Loads changed texts; `undefined` if they have errors. */
-export function loadTexts(sources: readonly Source[], environment: Environment): PlannedManifest | undefined {
+/**
+ * Loads changed texts; `undefined` if they have errors.
+ *
+ * @param previous a plan of which most parts are the same
+ */
+export function loadTexts(
+  sources: readonly Source[],
+  environment: Environment,
+  previous: Plan,
+): PlannedManifest | undefined {
   const [main, ...included] = sources;
   if (main === undefined) return undefined;
   const texts = new Map(included.map(({ path, text }) => [path, text]));
   const readFile = (name: string) => texts.get(displayPathBeside(main.path, name)) ?? environment.readFile(name);
-  const loaded = load(main, { ...environment, readFile });
+  const loaded = load(main, { ...environment, readFile }, previous);
   return loaded.plan === undefined ? undefined : loaded;
 }
 
