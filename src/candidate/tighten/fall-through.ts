@@ -39,10 +39,10 @@ function competitorsOf(route: Route, { routes }: Pick<Plan, 'routes'>): readonly
 
 function competitorOf(route: Route, other: Route): FallThrough | undefined {
   const [pattern, otherPattern] = [patternOf(route), patternOf(other)];
-  if (overlaps(otherPattern.written, pattern.written))
-    return isWithin(otherPattern.written, pattern.written) ? undefined : { route: other, isSpelling: false };
+  const isOverlap = overlaps(otherPattern.written, pattern.written);
+  if (isOverlap && !isWithin(otherPattern.written, pattern.written)) return { route: other, isSpelling: false };
   // The router refuses other spellings of the paths of a stricter route only while that route exists.
-  return canSpell(otherPattern.folded, pattern.folded) && isStricter(route, other)
+  return canSpell(otherPattern.folded, pattern.folded, isOverlap) && isStricter(route, other)
     ? { route: other, isSpelling: true }
     : undefined;
 }
@@ -77,21 +77,20 @@ function overlaps(one: Pattern, other: Pattern): boolean {
 /**
  * True if a path of the first pattern is a spelling of a path of the second one: a parameter may contain what some server reads as
  * slashes, or as the end of the path.
+ *
+ * @param isOther true if the spelling must differ from the path in more than its letters
  */
-function canSpell(one: Pattern, other: Pattern, from = 0, otherFrom = 0): boolean {
-  const segment = one[from];
-  const opposite = other[otherFrom];
-  if (segment?.kind === 'rest' || opposite?.kind === 'rest') return true;
-  if (segment === undefined || opposite === undefined) return segment === opposite;
+function canSpell(one: Pattern, other: Pattern, isOther: boolean): boolean {
+  const [segment, ...rest] = one;
+  const [opposite, ...otherRest] = other;
+  if (segment?.kind === 'rest') return !isOther;
+  if (opposite?.kind === 'rest') return !isOther || one.some(({ kind }) => kind === 'parameter');
+  if (segment === undefined || opposite === undefined) return segment === opposite && !isOther;
   if (segment.kind === 'parameter')
-    return (
-      otherFrom === other.length - 1 ||
-      canSpell(one, other, from + 1, otherFrom + 1) ||
-      canSpell(one, other, from, otherFrom + 1)
-    );
-  return (
-    (opposite.kind !== 'literal' || opposite.text === segment.text) && canSpell(one, other, from + 1, otherFrom + 1)
-  );
+    return otherRest.length === 0
+      ? !isOther || rest.length > 0
+      : canSpell(rest, otherRest, isOther) || canSpell(one, otherRest, false);
+  return (opposite.kind !== 'literal' || opposite.text === segment.text) && canSpell(rest, otherRest, isOther);
 }
 
 /** True if a pattern matches only paths that the other one matches too. */

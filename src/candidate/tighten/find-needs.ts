@@ -12,7 +12,7 @@ export function findNeeds({ batches, state: last }: FoundProposals, first: Tight
   return numbered.map(({ proposal, batch }) => {
     const needed = new Set([
       ...earlier.filter(({ kind, route }) => route !== undefined && kind === proposal.kind && route === proposal.route),
-      ...wildcardNeeds(proposal, earlier, first, last),
+      ...wildcardNeeds(proposal, earlier),
       ...fallThroughNeeds(proposal, earlier, first, last),
       ...(proposal.kind === 'unused' ? useNeeds(proposal, earlier, first) : []),
     ]);
@@ -21,15 +21,11 @@ export function findNeeds({ batches, state: last }: FoundProposals, first: Tight
   });
 }
 
-/** A route that replaces a wildcard needs the proposal that creates it. */
-function wildcardNeeds(
-  { route }: Proposal,
-  earlier: readonly Proposal[],
-  first: TightenState,
-  last: TightenState,
-): Proposal[] {
-  if (route === undefined || first.loaded.plan.routes.some(({ id }) => id === route)) return [];
-  return earlier.filter((other) => other.kind === 'wildcard' && other.route === last.origins.get(route));
+/** A route that replaces a wildcard needs the proposal that creates it. It may have the id of the wildcard. */
+function wildcardNeeds({ route }: Proposal, earlier: readonly Proposal[]): Proposal[] {
+  return earlier.filter(({ changes }) =>
+    changes.some((change) => change.change === 'split' && change.into.some(({ id }) => id === route)),
+  );
 }
 
 /** Returns the proposals for the routes that would get the requests that a proposal closes. */

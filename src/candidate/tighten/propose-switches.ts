@@ -1,9 +1,7 @@
 import type { Proposal } from './proposal.ts';
 import { formatList } from './propose-routes.ts';
 import { evidenceOf, type Round } from './round.ts';
-import type { RouteUse } from './tighten-state.ts';
-
-const ENCODED_SLASH = /%2f/i;
+import { ENCODED_SLASH, type RouteUse } from './tighten-state.ts';
 
 /** Proposes to remove what a route allows beyond plain requests, where no request used it. */
 export function* proposeSwitches(round: Round): Generator<Proposal> {

@@ -6,6 +6,8 @@ import type { Route } from '../../plan/route-definition.ts';
 import { displayPathBeside } from '../../problem/display-path.ts';
 import type { RequestGroup, Usage } from './usage.ts';
 
+export const ENCODED_SLASH = /%2f/i;
+
 /** A route and the allowed requests that match it. */
 export interface RouteUse {
   readonly route: Route;
@@ -38,7 +40,7 @@ export function createState(
   const groups = new Map<Route, RequestGroup[]>(plan.routes.map((route) => [route, []]));
   const lost: RequestGroup[] = [];
   for (const group of allowed) {
-    const route = plan.router.match(group.method, group.path);
+    const route = matchRoute(plan, group.method, group.path);
     const isSame = route !== undefined && (origins.get(route.id) ?? route.id) === group.route;
     if (isSame && allows(route, group)) groups.get(route)?.push(group);
     else lost.push(group);
@@ -51,6 +53,11 @@ export function createState(
     groups: groups.get(route) ?? [],
   }));
   return { loaded, uses, origins, lost };
+}
+
+/** Returns the route of a request; `undefined` if it is refused. A plan whose routes keep no encoded slash refuses them all. */
+export function matchRoute({ router }: Pick<Plan, 'router'>, method: string, path: string): Route | undefined {
+  return !router.keepsEncodedSlash && ENCODED_SLASH.test(path) ? undefined : router.match(method, path);
 }
 
 /** True if a route allows a request that was allowed when it was logged, by its roles and its kind. */

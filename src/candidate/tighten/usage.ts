@@ -3,6 +3,7 @@ import type { Route } from '../../plan/route-definition.ts';
 import type { CredentialKind, LoggedRequest } from '../log/logged-request.ts';
 import { type Evidence, EvidenceCounter } from './evidence.ts';
 import { hasKeyedPaths, PathShapes } from './path-shape.ts';
+import { matchRoute } from './tighten-state.ts';
 
 /** Allowed requests that no plan treats differently. */
 export interface RequestGroup {
@@ -132,7 +133,7 @@ export class UsageCounter {
     const cached = this.#cache.get(key);
     if (cached !== undefined) return cached;
     const { plan, manifest } = this.#loaded;
-    const route = plan.router.match(method, path);
+    const route = matchRoute(plan, method, path);
     this.#isCoarse ||= this.#groups.size >= MAX_GROUPS;
     // Without words, all paths of a route have few shapes.
     const isKeyed = this.#isCoarse || (route !== undefined && hasKeyedPaths(route, manifest.log));

@@ -131,6 +131,19 @@ describe('proposals for routes', () => {
   });
 });
 
+describe('a selected proposal', () => {
+  it('has the proposal that creates its route, also if that has the id of the wildcard', async () => {
+    const text = manifestOf(
+      `  - { id: docs, method: any, path: '/docs/**', upstream: up, access: public, encodedSlash: keep }\n`,
+    );
+    const lines = [line('GET', '/docs', 'docs'), line('GET', '/docs/a%2Fb', 'docs')];
+    expect(idsOf(await tightenText(text, logText(lines), { only: ['encoded-slash/docs'] }))).toEqual([
+      'encoded-slash/docs',
+      'wildcard/docs',
+    ]);
+  });
+});
+
 describe('proposals for methods', () => {
   const routes = (method: string) => `  - { id: one, method: ${method}, path: /one, upstream: up, access: public }\n`;
   const methodsAfter = async (method: string, ...methods: string[]) => {
