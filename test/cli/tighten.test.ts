@@ -41,7 +41,7 @@ describe('tighten', () => {
     expect(out).toContain('note: the log is short: 4 allowed requests in 0 days');
     expect(out).toContain('more.yaml:3:5 the route "two" had no request; remove it [route/two]\n');
     expect(out).toContain(
-      'gateway.yaml:5:24 the route "one" was used with GET only; allow no other method [method/one]\n',
+      'gateway.yaml:5:24 the route "one" was used with GET only; allow no method but GET [method/one]\n',
     );
   });
 

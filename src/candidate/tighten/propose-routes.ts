@@ -30,30 +30,38 @@ export function* proposeRoutes(round: Round): Generator<Proposal> {
   }
 }
 
-/** Proposes to list the methods of the allowed requests of a route. */
+/** Proposes to list the methods of the allowed requests of a route, and those that other routes would accept in its place. */
 export function* proposeMethods(round: Round): Generator<Proposal> {
   if (round.usage.isSampled) return;
+  const { plan } = round.state.loaded;
   for (const use of round.state.uses) {
     const { route, entry, groups, index } = use;
-    if (groups.length === 0) continue;
     const written = writtenMethods(entry);
     const used = new Set(usedMethods(entry, groups));
-    // Without this method, other routes would get its requests.
+    const isNeeded = (method: string) => used.has(method) || fallThroughOf(route, method, plan) !== undefined;
+    // A route accepts HEAD together with GET.
     const isKept = (method: string) =>
-      used.has(method) || fallThroughOf(route, method, round.state.loaded.plan) !== undefined;
+      acceptedMethods([method]).some((one) => route.methods.includes(one) && isNeeded(one));
     const kept = withoutImpliedHead(sortMethods(written.filter(isKept)), entry);
     if (kept.length === 0 || isComplete(kept, written)) continue;
+    const reason = groups.length === 0 ? 'had no request' : `was used with ${formatList(sortMethods([...used]))} only`;
+    const accepted = acceptedMethods(kept);
     yield {
       id: `method/${route.id}`,
       kind: 'method',
-      message: `the route "${route.id}" was used with ${formatList(kept)} only; allow no other method`,
+      message: `the route "${route.id}" ${reason}; allow no method but ${formatList(kept)}`,
       route: route.id,
       path: ['routes', index, 'method'],
       changes: narrowMethods(route.id, entry.method, kept),
-      closes: written.filter((method) => !kept.includes(method) && method !== 'HEAD'),
+      closes: route.methods.filter((method) => !accepted.includes(method)),
       ...evidenceOf(round, use),
     };
   }
+}
+
+/** Returns the methods that a route with these methods accepts. */
+export function acceptedMethods(methods: readonly string[]): readonly string[] {
+  return methods.includes('GET') && !methods.includes('HEAD') ? [...methods, 'HEAD'] : methods;
 }
 
 /** Returns the methods that an entry lists: all for `any`. */

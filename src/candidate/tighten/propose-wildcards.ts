@@ -4,7 +4,7 @@ import { fallThroughOf, takesRequests } from './fall-through.ts';
 import type { NamedRoute } from './manifest-change.ts';
 import { hasKeyedPaths, PathShapes } from './path-shape.ts';
 import type { Proposal } from './proposal.ts';
-import { usedMethods } from './propose-routes.ts';
+import { acceptedMethods, usedMethods } from './propose-routes.ts';
 import { evidenceOf, type Round } from './round.ts';
 import type { RouteUse } from './tighten-state.ts';
 import { type ShapeSegment, type WildcardShape, wildcardShapes } from './wildcard-shapes.ts';
@@ -47,7 +47,7 @@ function canSplit({ state }: Round, { route, entry }: RouteUse, into: readonly N
   // Several routes would have several counters.
   const countsByRoute = entry.rateLimits?.some((name) => [manifest.rateLimits[name]?.key].flat().includes('route'));
   if (into.length > 1 && countsByRoute) return false;
-  return into.every(({ path, methods }) => !takesRequests(parsePattern(path), methods, route, plan));
+  return into.every(({ path, methods }) => !takesRequests(parsePattern(path), acceptedMethods(methods), route, plan));
 }
 
 /** Returns the routes for the forms of paths; `undefined` if there are too many. */

@@ -168,6 +168,19 @@ describe('proposals for methods', () => {
   });
 });
 
+describe('a route with GET', () => {
+  it('is not written in a wildcard beside a route with HEAD, which its HEAD would take over', async () => {
+    const text = manifestOf(`  - { id: all, method: [GET, PUT], path: '/**', upstream: up, access: public }
+  - { id: head, method: [HEAD, POST], path: '/a/{p}/**', upstream: up, access: protected }
+`);
+    const lines = [
+      line('GET', '/a/1/b', 'all'),
+      replayed('HEAD', '/a/1/b', 'head', { role: ['admin', 'user', 'auditor'] }),
+    ];
+    expect(idsOf(await tightenText(text, logText(lines)))).toEqual(['method/all', 'method/head']);
+  });
+});
+
 describe('proposals for roles', () => {
   const TWO = `${ONE}  - id: two
     method: GET
