@@ -16,12 +16,16 @@ export interface FallThrough {
  * With such a route, the change would open more than it closes.
  */
 export function fallThroughOf(route: Route, method: string, plan: Pick<Plan, 'routes'>): FallThrough | undefined {
-  return competitorsOf(route, plan).find((other) => other.route.methods.includes(method));
+  return fallThroughsOf(route, method, plan)[0];
 }
 
 /** Returns all such routes. */
 export function fallThroughsOf(route: Route, method: string, plan: Pick<Plan, 'routes'>): readonly FallThrough[] {
-  return competitorsOf(route, plan).filter((other) => other.route.methods.includes(method));
+  return competitorsOf(route, plan).filter(({ route: { path, methods } }) => {
+    if (methods.includes(method)) return true;
+    // A route with GET accepts HEAD, unless another route has HEAD for the same path.
+    return method === 'HEAD' && methods.includes('GET') && keyOf(path) === keyOf(route.path);
+  });
 }
 
 /** The results for each plan: a proposal asks for every method, and each comparison of two patterns takes time. */
@@ -40,11 +44,16 @@ function competitorsOf(route: Route, { routes }: Pick<Plan, 'routes'>): readonly
 function competitorOf(route: Route, other: Route): FallThrough | undefined {
   const [pattern, otherPattern] = [patternOf(route), patternOf(other)];
   const isOverlap = overlaps(otherPattern.written, pattern.written);
-  if (isOverlap && !isWithin(otherPattern.written, pattern.written)) return { route: other, isSpelling: false };
+  const isPart = isOverlap && isWithin(otherPattern.written, pattern.written);
+  if (isOverlap && (!isPart || keyOf(other.path) === keyOf(route.path))) return { route: other, isSpelling: false };
   // The router refuses other spellings of the paths of a stricter route only while that route exists.
   return canSpell(otherPattern.folded, pattern.folded, isOverlap) && isStricter(route, other)
     ? { route: other, isSpelling: true }
     : undefined;
+}
+
+function keyOf(path: string): string {
+  return patternKey(parsePattern(path));
 }
 
 interface RoutePattern {

@@ -169,6 +169,14 @@ describe('proposals for methods', () => {
 });
 
 describe('a route with GET', () => {
+  it('does not get the HEAD of a route with the same path', async () => {
+    const text = manifestOf(`  - { id: get, method: GET, path: /a, upstream: up, access: public }
+  - { id: head, method: HEAD, path: /a, upstream: up, access: protected }
+`);
+    const result = await tightenText(text, logText([line('GET', '/a', 'get')]));
+    expect(result.kept).toEqual([{ route: 'head', reason: 'without it, its requests would match the route "get"' }]);
+  });
+
   it('is not written in a wildcard beside a route with HEAD, which its HEAD would take over', async () => {
     const text = manifestOf(`  - { id: all, method: [GET, PUT], path: '/**', upstream: up, access: public }
   - { id: head, method: [HEAD, POST], path: '/a/{p}/**', upstream: up, access: protected }
