@@ -34,17 +34,19 @@ export class PathShapes {
     if (!path.startsWith('/')) return path;
     const segments = path.split('/').map((segment) => {
       if (segment === '' || !this.#isPlain(segment)) return segment;
-      return this.isName(segment, isKeyed) ? segment : this.#placeholder;
+      // The router folds letter case, so a name in other letters is no identifier.
+      const isName = this.isName(segment, isKeyed) || this.isName(segment.toLowerCase(), isKeyed);
+      return isName ? segment : this.#placeholder;
     });
     return segments.join('/');
   }
 
-  /** True if the router reads a segment in one way, and that is no literal of a route. */
+  /** True if the router reads a segment in one way, and that is no literal of a route, nor of one that may be proposed. */
   #isPlain(segment: string): boolean {
     if (PLAIN.test(segment)) return !this.#literals.has(segment.toLowerCase());
     if (!ESCAPED.test(segment) || this.#literals.has(segment.toLowerCase())) return false;
     return foldedVariants(`/${segment}`).every(
-      (variant) => variant.lastIndexOf('/') === 0 && !this.#literals.has(variant.slice(1)),
+      (variant) => variant.lastIndexOf('/') === 0 && !this.isName(variant.slice(1), false),
     );
   }
 

@@ -286,6 +286,13 @@ describe('proposals for wildcards', () => {
     expect(textAfter(result)).toContain('  - id: docs\n    method: GET # all\n    path: /docs/{name}\n');
   });
 
+  it('allow requests with another spelling of a word', async () => {
+    const text = manifestOf(DOCS.replace('protected', 'public'));
+    const lines = [get('/docs/a'), get('/docs/a%20'), get('/docs/a;x'), get('/docs/A')];
+    const after = loadText(textAfter(await tightenText(text, logText(lines)))).plan.router;
+    for (const { method, path } of lines) expect(after.match(String(method), String(path)), String(path)).toBeDefined();
+  });
+
   it('write no word of a keyed path, which may be a surrogate', async () => {
     const text = manifestOf(DOCS.replace('protected', 'public'));
     const result = await tightenText(text, logText([get('/docs/qwhzkpwbr'), get('/docs/api')]));
