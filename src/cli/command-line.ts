@@ -35,6 +35,10 @@ const VERBS: Readonly<Record<string, VerbEntry>> = {
     summary: 'compare how two manifests behave',
     load: async () => (await import('./diff/diff.ts')).diff,
   },
+  candidate: {
+    summary: 'compare a changed manifest with the active one on live traffic',
+    load: async () => (await import('./candidate/candidate.ts')).candidate,
+  },
   tighten: {
     summary: 'propose to close what the access log shows to be unused',
     load: async () => (await import('./tighten/tighten.ts')).tighten,

@@ -2,8 +2,8 @@ import type { Evidence } from '../../candidate/tighten/evidence.ts';
 import type { LocatedProposal } from '../../candidate/tighten/tighten.ts';
 import { daysOf } from '../../candidate/tighten/tighten-notes.ts';
 import { printable } from '../../problem/printable.ts';
-import { cell, inlineCode } from '../diff/diff-formats.ts';
 import { paint } from '../format.ts';
+import { inlineCode, tableCell } from '../markdown.ts';
 import { byKind, formatEvidence, formatPatch, formatSummary, type TightenReport } from './tighten-report.ts';
 
 type TightenFormat = (report: TightenReport, colour: boolean) => string;
@@ -112,9 +112,12 @@ function formatMarkdown(report: TightenReport): string {
   const { proposals, hints, kept } = report.result;
   const rows = proposals.map(({ proposal: { id, message, evidence, refused }, file, range }) => {
     const place = inlineCode(`${file}:${range.line}`);
-    return `| ${cell(message)} (${inlineCode(id)}) | ${cell(formatEvidence(evidence, refused))} | ${place} |\n`;
+    return `| ${tableCell(message)} (${inlineCode(id)}) | ${tableCell(formatEvidence(evidence, refused))} | ${place} |\n`;
   });
-  const parts = [`### ${cell(formatSummary(report))}\n`, ...report.notes.map((note) => `> **Note:** ${cell(note)}\n`)];
+  const parts = [
+    `### ${tableCell(formatSummary(report))}\n`,
+    ...report.notes.map((note) => `> **Note:** ${tableCell(note)}\n`),
+  ];
   if (rows.length > 0) {
     const table = limited(rows, (more) => `| and ${more} more | | |\n`);
     parts.push(
@@ -130,7 +133,7 @@ function formatMarkdown(report: TightenReport): string {
     if (entries.length > 0)
       parts.push(
         `${title}:\n\n${limited(
-          entries.map((text) => `- ${cell(text)}\n`),
+          entries.map((text) => `- ${tableCell(text)}\n`),
           (more) => `- and ${more} more\n`,
         )}`,
       );
