@@ -43,6 +43,10 @@ const VERBS: Readonly<Record<string, VerbEntry>> = {
     summary: 'compare a changed manifest with the active one on live traffic',
     load: async () => (await import('./candidate/candidate.ts')).candidate,
   },
+  tighten: {
+    summary: 'propose to close what the access log shows to be unused',
+    load: async () => (await import('./tighten/tighten.ts')).tighten,
+  },
   routes: { summary: 'print the route table', load: async () => (await import('./routes.ts')).routes },
   init: {
     summary: 'create a starter manifest and a test file for it',

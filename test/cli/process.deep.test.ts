@@ -10,6 +10,8 @@ routes:
   - { id: one, method: GET, path: /one, upstream: up, access: public }
 `;
 const FILES = {
+  'access.log':
+    '{"level":30,"time":1767225600000,"msg":"request","method":"GET","path":"/one","route":"one","upstream":"up","status":200}\n',
   'gateway.yaml': VALID,
   'other.yaml': VALID.replace('/one', '/other'),
   'broken.yaml': VALID.replace('access: public', 'access: publik'),
@@ -27,6 +29,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   explain: ['GET /one', 'GET /nowhere --json', 'GET', 'GET /one broken.yaml'],
   test: ['', 'failing.test.yaml', 'failing.test.yaml -f junit', '--fail-under 101', 'missing.test.yaml'],
   diff: ['gateway.yaml other.yaml', 'gateway.yaml other.yaml -f json --fail-on info', 'gateway.yaml broken.yaml', ''],
+  tighten: ['access.log gateway.yaml', 'access.log other.yaml -f json', 'access.log broken.yaml', 'gateway.yaml'],
   routes: ['', '--json', 'broken.yaml'],
   schema: ['', 'x y z'],
   fmt: ['gateway.yaml', '--check other.yaml', 'missing.yaml'],

@@ -70,6 +70,7 @@ export const OFFLINE_VERBS = [
   'init',
   'completion',
   'record',
+  'tighten',
 ];
 
 /** The last run in this process. The runs take turns, since a process has one working directory. */
