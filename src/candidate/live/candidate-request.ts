@@ -86,7 +86,9 @@ export class CandidateRequest implements RequestSteps, CountedCandidate {
     if (server.headerLimitBytes < this.#options.pair.active.server.headerLimitBytes)
       checkHeadSize(this.request, server.headerLimitBytes);
     if (this.exchange.expectation === 'unknown') throw new Refusal('expectation_failed');
-    this.head = readRequestHead(this.request, server.maxHeaders);
+    // Both plans read the head and the target alike if their settings are equal.
+    this.head =
+      (this.#isHeadEqual ? this.exchange.head : undefined) ?? readRequestHead(this.request, server.maxHeaders);
     if (this.isHandshake && this.head.body !== undefined)
       throw new Refusal('message_malformed', { reason: 'handshake_with_body' });
   }
@@ -96,7 +98,8 @@ export class CandidateRequest implements RequestSteps, CountedCandidate {
   }
 
   readTarget({ router }: Plan): RequestTarget {
-    this.target = readRequestTarget(this.request.url ?? '', this.head?.host, router.keepsEncodedSlash);
+    const target = this.#isHeadEqual ? this.exchange.target : undefined;
+    this.target = target ?? readRequestTarget(this.request.url ?? '', this.head?.host, router.keepsEncodedSlash);
     return this.target;
   }
 
@@ -164,6 +167,10 @@ export class CandidateRequest implements RequestSteps, CountedCandidate {
 
   /** A rate limit that only reports changes no outcome. */
   addReport(): void {}
+
+  get #isHeadEqual(): boolean {
+    return this.#options.pair.isHeadEqual;
+  }
 
   get #head(): RequestHead {
     return this.head as RequestHead;
