@@ -1,0 +1,72 @@
+import type { Readable } from 'node:stream';
+import { finished, pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+
+/** A log to read. */
+export interface LogInput {
+  /** The name in reports. */
+  readonly name: string;
+  /** Opens the log. It is called once, when the logs before it have been read. */
+  open(): Readable;
+  /** The size; `undefined` if it is not known, as that of a pipe. */
+  readonly bytes?: number | undefined;
+}
+
+/** The bytes read so far. A compressed log counts by its compressed size. */
+export interface ReadProgress {
+  readonly bytes: number;
+  /** `undefined` if the size of a log is not known. */
+  readonly totalBytes: number | undefined;
+}
+
+/** Yields the bytes of a log, decompressed if it begins like gzip. */
+export async function* readBytes(input: LogInput, onBytes: (bytes: number) => void): AsyncGenerator<Buffer> {
+  const source = input.open();
+  const chunks = countBytes(source, onBytes);
+  try {
+    const start = await readStart(chunks);
+    if (!isGzip(start)) {
+      yield start;
+      yield* chunks;
+      return;
+    }
+    const gunzip = createGunzip({ chunkSize: DECOMPRESSED_CHUNK_BYTES });
+    // The loop below throws the error of the pipeline.
+    pipeline(prepend(start, chunks), gunzip, () => undefined);
+    yield* gunzip;
+  } finally {
+    source.destroy();
+    // Without a listener, an error after the end of the iteration would end the process.
+    finished(source, () => undefined);
+  }
+}
+
+const DECOMPRESSED_CHUNK_BYTES = 65_536;
+
+async function* countBytes(source: Readable, onBytes: (bytes: number) => void): AsyncGenerator<Buffer> {
+  for await (const chunk of source) {
+    onBytes(chunk.length);
+    yield chunk;
+  }
+}
+
+/** Reads until the first bytes show the format. */
+async function readStart(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
+  let start: Buffer = Buffer.alloc(0);
+  while (start.length < 2) {
+    const { done, value } = await chunks.next();
+    if (done) break;
+    start = start.length === 0 ? value : Buffer.concat([start, value]);
+  }
+  return start;
+}
+
+async function* prepend(start: Buffer, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield start;
+  yield* chunks;
+}
+
+/** RFC 1952 section 2.3.1. */
+function isGzip(start: Buffer): boolean {
+  return start[0] === 0x1f && start[1] === 0x8b;
+}

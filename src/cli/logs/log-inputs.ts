@@ -1,0 +1,45 @@
+import { createReadStream, statSync } from 'node:fs';
+import type { LogInput } from '../../candidate/log/read-logs.ts';
+import { fileErrorCode } from '../../manifest/source.ts';
+import { unreadableFileError } from '../manifest-file.ts';
+import { UsageError } from '../terminal.ts';
+
+const STANDARD_INPUT = 0;
+/** Twice the default, which saves a tenth of the time. */
+const CHUNK_BYTES = 131_072;
+
+/**
+ * Returns the logs that the command line names; `-` is the standard input. Throws a `UsageError` without a name, and a
+ * `CommandError` for a file that does not exist.
+ */
+export function logInputs(names: readonly string[]): LogInput[] {
+  if (names.length === 0) throw new UsageError('name a log, or "-" to read it from the standard input');
+  if (names.filter((name) => name === '-').length > 1)
+    throw new UsageError('the standard input can be read once; name "-" once');
+  return names.map((name) => (name === '-' ? STANDARD_INPUT_LOG : fileInput(name)));
+}
+
+const STANDARD_INPUT_LOG: LogInput = {
+  name: '<stdin>',
+  open: () => createReadStream('', { fd: STANDARD_INPUT, autoClose: false, highWaterMark: CHUNK_BYTES }),
+};
+
+function fileInput(name: string): LogInput {
+  return {
+    name,
+    bytes: sizeOf(name),
+    open: () => createReadStream(name, { highWaterMark: CHUNK_BYTES }),
+  };
+}
+
+/** Returns `undefined` for a pipe. */
+function sizeOf(name: string): number | undefined {
+  try {
+    const stats = statSync(name);
+    if (stats.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
+    return stats.isFile() ? stats.size : undefined;
+  } catch (error) {
+    const isFolder = fileErrorCode(error) === 'EISDIR';
+    throw unreadableFileError(name, error, isFolder ? 'name the logs in it' : 'name a log');
+  }
+}
