@@ -1,0 +1,92 @@
+import type { RefusalCode } from '../../gateway/response/refusal.ts';
+import type { Plan } from '../../plan/plan.ts';
+import type { Router } from '../../plan/routing/router.ts';
+import type { LoggedRequest } from '../log/logged-request.ts';
+import { type LoggedEnd, STEPS, type Step } from './logged-end.ts';
+import type { RouteRules } from './route-rules.ts';
+
+/** The facts that a log has about one request, beside the plan that wrote it. */
+export interface LoggedFactsOptions {
+  readonly request: LoggedRequest;
+  readonly end: LoggedEnd;
+  readonly loggedPlan: Plan;
+  /** The rules of the logged route; `undefined` if the request had none. */
+  readonly logged: RouteRules | undefined;
+  readonly namedTypes: ReadonlySet<string>;
+  /** True if the path may have surrogates. */
+  readonly isPathKeyed: boolean;
+  /** Returns true if the path without surrogates may match another route. */
+  readonly mayMatchOther: (router: Router) => boolean;
+}
+
+export class LoggedFacts {
+  readonly request: LoggedRequest;
+  readonly end: LoggedEnd;
+  readonly loggedPlan: Plan;
+  readonly logged: RouteRules | undefined;
+  readonly namedTypes: ReadonlySet<string>;
+  readonly #options: LoggedFactsOptions;
+
+  constructor(options: LoggedFactsOptions) {
+    this.#options = options;
+    this.request = options.request;
+    this.end = options.end;
+    this.loggedPlan = options.loggedPlan;
+    this.logged = options.logged;
+    this.namedTypes = options.namedTypes;
+  }
+
+  /** True if the log has the facts that `log.replay` adds. */
+  get hasReplayFacts(): boolean {
+    return this.request.manifest !== undefined;
+  }
+
+  /** The path without surrogates. */
+  get knownPath(): string | undefined {
+    return this.#options.isPathKeyed ? undefined : this.request.path;
+  }
+
+  get refusalCode(): RefusalCode {
+    return this.request.refusal as RefusalCode;
+  }
+
+  /** The roles of the caller. A response of a login service has replaced them by those of its token. */
+  get roles(): readonly string[] | undefined {
+    const isReplaced = this.logged?.route.login !== undefined && this.request.isForwarded;
+    return isReplaced ? undefined : this.request.roles;
+  }
+
+  /** True if the gateway has read the complete body. */
+  get isBodyComplete(): boolean {
+    const { request, end, logged } = this;
+    const isBuffered = logged?.route.body?.validate !== undefined;
+    if (end.kind === 'refused') return isBuffered && end.code === 'body_invalid';
+    const { isForwarded, isAborted, status = 0 } = request;
+    // A service may respond before it has read the body, but not with success.
+    return isForwarded && (isBuffered || (!isAborted && status >= 200 && status < 300));
+  }
+
+  /** True if the path without surrogates may match another route of a plan. */
+  mayMatchOther(router: Router | undefined): boolean {
+    return this.#options.isPathKeyed && router !== undefined && this.#options.mayMatchOther(router);
+  }
+
+  /** Returns the logged result of a step; `undefined` if the request may not have reached it. */
+  resultOf(step: Step): 'passed' | 'refused' | undefined {
+    const { end } = this;
+    if (end.kind === 'unknown' || this.logged === undefined) return undefined;
+    const index = STEPS.indexOf(step);
+    const endIndex = STEPS.indexOf(end.step);
+    if (index === endIndex) return end.kind === 'refused' ? 'refused' : 'passed';
+    return index < endIndex && !this.#isSkipped(index) ? 'passed' : undefined;
+  }
+
+  /** True for a step that a request may have skipped: on a route with limits by the body, it is read even for a request over another limit. */
+  #isSkipped(index: number): boolean {
+    const { end, logged } = this;
+    const limits = logged?.route.rateLimits;
+    if (end.kind !== 'refused' || end.step !== 'body' || limits === undefined || limits.validate.length === 0) return false;
+    const first = (['match', 'authorize'] as const).find((stage) => limits[stage].length > 0);
+    return first !== undefined && index >= STEPS.indexOf(first);
+  }
+}
