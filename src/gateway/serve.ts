@@ -100,7 +100,7 @@ function fail(exchange: Exchange, error: unknown): void {
 function end(exchange: Exchange, { plan, recorder, isClosing }: ServerState): void {
   const { connection } = exchange;
   exchange.end();
-  recorder.record(exchange, plan.sample2xx);
+  recorder.record(exchange, plan.log);
   exchange.observe();
   connection.completeRequest();
   // The response may have promised keep-alive before the server began to close.

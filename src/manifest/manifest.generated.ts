@@ -630,6 +630,18 @@ export interface Log {
  * The share of requests with a 2xx response that are logged. All others are always logged: refusals, errors, redirects, incomplete responses and reported violations.
  */
 sample2xx: number
+/**
+ * Adds to each line the facts that a replay of the log needs: the hash of the manifest, the role of the caller, the kind of credential, the media type, the names of the query parameters and the host. Never a token, a claim, a value or a body.
+ */
+replay: boolean
+/**
+ * The paths in the log, in request events and in spans: `keyed` writes surrogates of the same shape in place of identifiers; `plain` writes each path as sent. By default the paths of public routes with parameters are keyed, because such a path may be the only secret of a download, and the others are plain.
+ */
+paths?: ("keyed" | "plain")
+/**
+ * The key of the surrogates. It must come from the environment and have at least 32 characters. Gateways with the same secret write the same surrogate for a value. By default each process has its own random key.
+ */
+secret?: string
 }
 /**
  * Settings of distributed tracing (W3C Trace Context). The gateway continues the trace of a client that sends `traceparent`, and starts a new trace for other requests.

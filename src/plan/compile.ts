@@ -3,6 +3,7 @@ import type { Environment } from '../manifest/source.ts';
 import { errorAtKey, type Finding } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 import { findBodiesOverBudget } from './body/buffer-budget.ts';
+import { checkLog, compileLog } from './log/log-settings.ts';
 import type { Plan } from './plan.ts';
 import { compileRateLimits } from './rate-limits/compile-rate-limits.ts';
 import { compileStores } from './rate-limits/compile-stores.ts';
@@ -63,6 +64,7 @@ export function* compilePlan(
   if (listen !== undefined && adminEntry !== undefined && admin !== undefined)
     checkListeners(listen, admin, adminListenPath(adminEntry), findings);
   const server = invalidParts.has('server') ? undefined : compileServer(manifest.server, options.readFile, findings);
+  if (!invalidParts.has('log')) checkLog(manifest.log, secrets, findings);
   const reload = invalidParts.has('reload') ? undefined : compileReload(manifest.reload, readFile, findings);
   const parsedRoutes: ParsedRoute[] = [];
   for (const [index, entry] of manifest.routes.entries()) {
@@ -88,6 +90,7 @@ export function* compilePlan(
   );
   if (findings.length > 0 || invalidParts.size > 0) return { findings };
   if (listen === undefined || server === undefined || reload === undefined) return { findings };
+  const router = yield* createRouterSliced(routes);
   const plan = {
     hash: options.hash,
     listen,
@@ -95,11 +98,11 @@ export function* compilePlan(
     server,
     upstreams: [...upstreams.values()].filter((upstream) => upstream !== undefined),
     routes,
-    router: yield* createRouterSliced(routes),
+    router,
     rateLimits: [...(rateLimits?.values() ?? [])].filter((limit) => limit !== undefined),
     reload,
     auth,
-    sample2xx: invalidParts.has('log') ? 1 : manifest.log.sample2xx,
+    log: compileLog(manifest.log, { hash: options.hash, entries: manifest.routes, routes, router, secrets }),
     sampledTraces: invalidParts.has('tracing') ? 1 : manifest.tracing.sample,
     cors,
     schemas: schemas?.redactedRoot,

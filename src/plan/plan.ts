@@ -1,3 +1,4 @@
+import type { LogSettings } from './log/log-settings.ts';
 import type { RateLimit } from './rate-limits/rate-limit.ts';
 import type { Route } from './route-definition.ts';
 import type { Router } from './routing/router.ts';
@@ -30,8 +31,7 @@ export interface Plan {
   readonly schemas: Readonly<Record<'schemas' | 'routes' | 'files', unknown>> | undefined;
   /** The state of the schemas: most are compiled when a request first needs them. */
   readonly compilations: SchemaCompilations | undefined;
-  /** The share of 2xx responses that get a line in the log: from 0 to 1. */
-  readonly sample2xx: number;
+  readonly log: LogSettings;
   /** The share of the traces started by the gateway that are marked as sampled: from 0 to 1. */
   readonly sampledTraces: number;
   /** `undefined`: the gateway does not handle CORS. */

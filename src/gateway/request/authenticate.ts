@@ -20,10 +20,15 @@ export function authenticate(auth: Auth, head: RequestHead, exchange: Exchange):
 
 /** @throws Refusal `token_missing` */
 export function readBearerToken(auth: Auth, { authorization }: RequestHead): string {
-  if (authorization === undefined || !BEARER.test(authorization)) {
+  if (authorization === undefined || !isBearer(authorization)) {
     throw new Refusal('token_missing', { headers: { 'WWW-Authenticate': auth.challengePrefix } });
   }
   return authorization.slice('bearer '.length);
+}
+
+/** True if an `Authorization` header has a bearer token. */
+export function isBearer(authorization: string): boolean {
+  return BEARER.test(authorization);
 }
 
 async function verifyToken(auth: Auth, token: string, exchange: Exchange): Promise<Principal> {

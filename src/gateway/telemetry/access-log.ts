@@ -1,5 +1,6 @@
 import type { Route } from '../../plan/route-definition.ts';
 import type { Refusal } from '../response/refusal.ts';
+import type { ReplayFacts } from './replay-facts.ts';
 import type { RequestRecord } from './request-record.ts';
 
 /**
@@ -30,7 +31,28 @@ export function accessLogLine(record: RequestRecord, sampled: number): string {
   if (record.retries > 0) line += `,"retries":${record.retries}`;
   line += record.peer === undefined ? ',"peer":null' : `,"peer":"${record.peer}"`;
   if (record.client !== undefined) line += `,"client":${JSON.stringify(record.client)}`;
+  if (record.replay !== undefined) line += replayMembers(record.replay);
   return sampled < 1 ? `${line},"sampled":${sampled}}` : `${line}}`;
+}
+
+/** A valid host and a name of a media type contain no character that JSON escapes. */
+function replayMembers(facts: ReplayFacts): string {
+  const { manifest, roles, credential, mediaType, queryNames, host, kind } = facts;
+  let members = `,"manifest":"${manifest}"`;
+  if (roles !== undefined) members += `,"role":${roleMember(roles)}`;
+  if (credential !== undefined) members += `,"credential":"${credential}"`;
+  if (mediaType !== undefined) members += `,"type":"${mediaType}"`;
+  if (queryNames !== undefined)
+    members += queryNames.length === 0 ? ',"query":[]' : `,"query":${JSON.stringify(queryNames)}`;
+  if (host !== undefined) members += `,"host":"${host}"`;
+  if (kind !== undefined) members += `,"kind":"${kind}"`;
+  return members;
+}
+
+/** The role itself if there is one. A role of the manifest that is named `other` is in a list. */
+function roleMember(roles: readonly string[]): string {
+  if (roles.length === 0) return '"other"';
+  return JSON.stringify(roles.length === 1 && roles[0] !== 'other' ? roles[0] : roles);
 }
 
 /** Returns the share of requests like this one to log: 1 unless the response is a complete 2xx without a reported refusal. */

@@ -9,7 +9,7 @@ export interface RequestEvent {
   /** The request id, as in the access log. */
   readonly id: string;
   readonly method: string | null;
-  /** As sent, without the query; `null` if the request target is not valid. */
+  /** As in the access log, without the query; `null` if the request target is not valid. */
   readonly path: string | null;
   readonly route: string | null;
   /** `null` if the client disconnected before the response began. */

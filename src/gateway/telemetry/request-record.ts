@@ -1,6 +1,7 @@
 import type { Route } from '../../plan/route-definition.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Refusal } from '../response/refusal.ts';
+import { type ReplayFacts, replayFactsOf } from './replay-facts.ts';
 import { type ReportedViolation, reportedViolationOf } from './reported-violation.ts';
 
 /**
@@ -13,7 +14,10 @@ export interface RequestRecord {
   readonly id: string;
   readonly traceId: string | undefined;
   readonly method: string | undefined;
-  /** As sent, without the query; `undefined` if the request target is not valid. */
+  /**
+   * Without the query, and with surrogates in place of identifiers if `log.paths` says so; `undefined` if the request target is not
+   * valid. The path as sent may be a secret.
+   */
   readonly path: string | undefined;
   readonly route: Route | undefined;
   /** The hash that identifies the caller. */
@@ -43,6 +47,8 @@ export interface RequestRecord {
   readonly peer: string | undefined;
   /** The client's address as a trusted proxy reports it. */
   readonly client: string | undefined;
+  /** `undefined` without `log.replay`, and without a request head. */
+  readonly replay: ReplayFacts | undefined;
 }
 
 export function createRequestRecord(exchange: Exchange): RequestRecord {
@@ -52,7 +58,7 @@ export function createRequestRecord(exchange: Exchange): RequestRecord {
     id: exchange.id,
     traceId: exchange.trace?.id,
     method: request.method,
-    path: exchange.target?.path,
+    path: loggedPathOf(exchange),
     route: exchange.route,
     subject: exchange.principal?.subject,
     status: isTunnel ? 101 : response.headersSent ? response.statusCode : undefined,
@@ -70,7 +76,14 @@ export function createRequestRecord(exchange: Exchange): RequestRecord {
     endpoint: exchange.endpoint,
     peer: connection.peer,
     client: exchange.forwardedInfo?.client,
+    replay: replayFactsOf(exchange),
   };
+}
+
+function loggedPathOf({ plan, request, target, route }: Exchange): string | undefined {
+  const path = target?.path;
+  const toLogged = plan.log.path;
+  return path === undefined || toLogged === undefined ? path : toLogged(request.method ?? '', path, route);
 }
 
 /** Returns the record of a CONNECT, or of bytes that the gateway could not parse as a request. */
@@ -98,5 +111,6 @@ export function createUnparsedRecord(id: string, refusal: Refusal, peer: string 
     endpoint: undefined,
     peer,
     client: undefined,
+    replay: undefined,
   };
 }

@@ -1,4 +1,5 @@
 import type { Log } from '../../log/log.ts';
+import type { LogSettings } from '../../plan/log/log-settings.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Refusal } from '../response/refusal.ts';
 import { accessLogLine, sampleRateOf } from './access-log.ts';
@@ -27,8 +28,7 @@ export class RequestRecorder {
     return () => void this.#subscribers.delete(subscriber);
   }
 
-  /** @param sample2xx the share of requests with a 2xx response that are logged */
-  record(exchange: Exchange, sample2xx: number): void {
+  record(exchange: Exchange, { sample2xx }: LogSettings): void {
     const record = createRequestRecord(exchange);
     const share = sampleRateOf(record, sample2xx);
     if (share === 1 || Math.random() < share) this.#log.writeLine(accessLogLine(record, share));

@@ -32,6 +32,16 @@ export interface ParameterRules {
     headers: readonly string[],
     client: string,
   ) => readonly Violation[] | CancellablePromise;
+  /** The rules of path parameters, by the index of their segment in the path, from 0. */
+  readonly pathValues: ReadonlyMap<number, PathValueRule>;
+}
+
+/** The rule of one path parameter. */
+export interface PathValueRule {
+  /** The values that the manifest lists with `enum` or `const`, except those from the environment. */
+  readonly listed: ReadonlySet<string>;
+  /** @param value still encoded; `undefined` if the validation takes too long for the serving thread */
+  readonly isValid: (value: string) => boolean | undefined;
 }
 
 const RULE = 'parameters';
@@ -51,8 +61,9 @@ export function compileParameters(
   const deferred: DeferredValues = { values: undefined };
   const validatorsOf = (kind: Parameter['kind'], section: ParameterSection) =>
     compileValidators(kind, section, path, schemas, findings, deferred);
+  const paramValidators = params && validatorsOf('params', params);
   const rules = [
-    params && compileParams(validatorsOf('params', params), pattern, path, findings),
+    paramValidators && compileParams(paramValidators, pattern, path, findings),
     query && compileQuery(query, validatorsOf('query', query)),
     headers && compileHeaders(headers, validatorsOf('headers', headers), path, findings),
   ].filter((rule) => rule !== undefined);
@@ -64,12 +75,19 @@ export function compileParameters(
       if (Array.isArray(names)) findUnlisted(names, [...path, key, list], Object.keys(rule.properties ?? {}), findings);
     }
   }
-  return createParameterRules(rules, { route: routeKeyOf(path), root: schemas?.root as SchemaRoot }, deferred);
+  const pathValues = compilePathValues(paramValidators ?? new Map(), pattern, path, schemas);
+  return createParameterRules(
+    rules,
+    pathValues,
+    { route: routeKeyOf(path), root: schemas?.root as SchemaRoot },
+    deferred,
+  );
 }
 
 /** A function of its own, because closures beside the compiler would keep it in memory, and with it the plan before this one. */
 function createParameterRules(
   rules: readonly Validate[],
+  pathValues: ParameterRules['pathValues'],
   job: { readonly route: string; readonly root: SchemaRoot },
   deferred: DeferredValues,
 ): ParameterRules {
@@ -78,7 +96,7 @@ function createParameterRules(
   const validateWithinBudget: ParameterRules['validateWithinBudget'] = (requestPath, query, headers, client) =>
     withinBudget(() => validate(requestPath, query, headers)) ??
     validateDeferred({ ...job, client }, deferred, () => validate(requestPath, query, headers));
-  return { validate, validateWithinBudget };
+  return { validate, validateWithinBudget, pathValues };
 }
 
 interface ParameterSection {
@@ -130,6 +148,28 @@ function compileParams(
       validate(decodeURIComponent(segments[index] ?? ''), pointer),
     );
   };
+}
+
+/** The cost that one check of a value for the log may have: about 20 microseconds. */
+const VALUE_BUDGET = 1_000;
+
+function compilePathValues(
+  validators: ReadonlyMap<string, ParameterValidator>,
+  pattern: Pattern,
+  path: Path,
+  schemas: SchemaCompiler | undefined,
+): ParameterRules['pathValues'] {
+  const rules = new Map<number, PathValueRule>();
+  for (const [index, segment] of pattern.entries()) {
+    const validate = segment.kind === 'parameter' ? validators.get(segment.name) : undefined;
+    if (segment.kind !== 'parameter' || validate === undefined) continue;
+    const listed = schemas?.listedValuesAt([...path, 'params', 'properties', segment.name]);
+    rules.set(index, {
+      listed: new Set(listed),
+      isValid: (value) => withinBudget(() => validate(decodeURIComponent(value), '').length === 0, VALUE_BUDGET),
+    });
+  }
+  return rules;
 }
 
 function compileHeaders(

@@ -24,7 +24,7 @@ export function compileQuery(
       if (pair === '') continue;
       const equals = pair.indexOf('=');
       const encoded = equals === -1 ? pair : pair.slice(0, equals);
-      const name = decode(encoded) ?? encoded;
+      const name = decodeFormText(encoded) ?? encoded;
       const validate = validators.get(name);
       const pointer = validate === undefined ? '/query' : `/query${pointerStep(name)}`;
       if (seen.has(name) && !mayRepeat(name)) violations.push({ pointer, message: DUPLICATE });
@@ -46,11 +46,12 @@ const DUPLICATE = 'appears twice in the query';
 const SEMICOLON = 'contains a semicolon, which separates parameters for some servers; write %3B';
 
 function validateValue(validate: ParameterValidator, encoded: string, pointer: string): readonly Violation[] {
-  const value = decode(encoded);
+  const value = decodeFormText(encoded);
   return value === undefined ? [{ pointer, message: 'must be percent-encoded UTF-8' }] : validate(value, pointer);
 }
 
-function decode(text: string): string | undefined {
+/** Decodes a name or a value as HTML forms encode it; `undefined` if it is not UTF-8. */
+export function decodeFormText(text: string): string | undefined {
   if (!/[%+]/.test(text)) return text;
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

@@ -8,7 +8,7 @@ import { withHiddenKeywords } from './hidden-keywords.ts';
 import { bundleSchemasSliced, type SchemaRoot } from './schema-bundle.ts';
 import { createSchemaCheck } from './schema-check.ts';
 import { createRecursionCheck } from './schema-recursion.ts';
-import { type LocatedSchema, schemasWithin, typesAt, valueAt } from './schema-walk.ts';
+import { type LocatedSchema, listedValuesAt, schemasWithin, typesAt, valueAt } from './schema-walk.ts';
 import { unevaluatedFindings } from './unevaluated-findings.ts';
 import {
   type ContentValidator,
@@ -23,6 +23,8 @@ export interface SchemaCompiler {
   compile(path: Path, findings: Finding[]): ValueValidator | undefined;
   /** Returns the JSON types that the schema at a path names, itself or through references. */
   typesAt(path: Path): ReadonlySet<string>;
+  /** Returns the texts of the values that `enum` and `const` of the schema at a path list, except those from the environment. */
+  listedValuesAt(path: Path): ReadonlySet<string>;
   /** The schemas without values from the environment. */
   readonly redactedRoot: SchemaRoot;
   /** The schemas, for the worker threads that compile them too. */
@@ -67,11 +69,13 @@ export function* createSchemaCompiler(
   const needsCompilation = ({ content }: ContentValidator, schemas: readonly LocatedSchema[]) =>
     previous?.compiledContents.has(content) === true || !certainlyCompiles(root, schemas);
   const isValid = ({ content }: ContentValidator) => validContents.has(content) || wasValid(content, previous);
+  const redactedRoot = redactRoot(root, secrets);
   const compiler: SchemaCompiler = {
     root: markedRoot,
-    redactedRoot: redactRoot(root, secrets),
+    redactedRoot,
     compilations,
     typesAt: (path) => typesAt(root, path),
+    listedValuesAt: (path) => listedValuesAt(redactedRoot, path),
     compile(path, findings) {
       // Nothing refers to the schema of a route, so its content alone decides if it is valid.
       const validator = path[0] === 'routes' ? contentValidatorAt(path) : undefined;

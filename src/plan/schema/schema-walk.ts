@@ -131,14 +131,26 @@ export function typesAt(root: unknown, path: Path, seen = new Set<unknown>()): S
   if (!isMap(schema) || seen.has(schema)) return types;
   seen.add(schema);
   for (const type of [schema['type']].flat()) if (typeof type === 'string') types.add(type);
-  const values = [
-    ...('const' in schema ? [schema['const']] : []),
-    ...(Array.isArray(schema['enum']) ? schema['enum'] : []),
-  ];
-  for (const value of values) types.add(typeof value);
+  for (const value of listedValues(schema)) types.add(typeof value);
   for (const { keyword, path: at } of inPlaceSchemasOf(root, path))
     if (!CONDITIONS.has(keyword)) for (const type of typesAt(root, at, seen)) types.add(type);
   return types;
+}
+
+/** Returns the texts of the values that a schema lists, itself or in place, except in conditions. */
+export function listedValuesAt(root: unknown, path: Path, seen = new Set<unknown>()): Set<string> {
+  const texts = new Set<string>();
+  const schema = valueAt(root, path);
+  if (!isMap(schema) || seen.has(schema)) return texts;
+  seen.add(schema);
+  for (const value of listedValues(schema)) texts.add(String(value));
+  for (const { keyword, path: at } of inPlaceSchemasOf(root, path))
+    if (!CONDITIONS.has(keyword)) for (const text of listedValuesAt(root, at, seen)) texts.add(text);
+  return texts;
+}
+
+function listedValues(schema: Record<string, unknown>): readonly unknown[] {
+  return [...('const' in schema ? [schema['const']] : []), ...(Array.isArray(schema['enum']) ? schema['enum'] : [])];
 }
 
 /** Parses a reference such as `#/schemas/Name`: a JSON Pointer as a URI fragment (RFC 6901 section 6). */

@@ -10,6 +10,8 @@ export interface RoleRule {
   /** Equal for rules that allow the same callers. */
   readonly key: string;
   readonly allows: (principal: Principal) => boolean;
+  /** Returns those of `redactedRoles` that the caller has, in the order of the manifest. */
+  readonly heldBy: (principal: Principal) => readonly string[];
   /** The caller needs one of these roles. */
   readonly required: readonly string[];
   /** `required` as it may be printed. */
@@ -34,9 +36,15 @@ export function compileRole(
   // `array` in the manifest says that the claim is a list. A claim in the other form never matches.
   const hasRole = entry.array ? (claim: unknown) => Array.isArray(claim) && claim.some(isRequired) : isRequired;
   const allows = ({ claims }: Principal) => hasRole(roleAt(claims));
+  const redactedRoles = redactValue(required, path);
+  const heldBy = ({ claims }: Principal) => {
+    const claim = roleAt(claims);
+    const held = new Set<unknown>(entry.array ? (Array.isArray(claim) ? claim : []) : [claim]);
+    return redactedRoles.filter((_role, index) => held.has(required[index]));
+  };
   const key = JSON.stringify([entry.claim, entry.array, required]);
   const message = isSecret(['auth', 'role', 'message']) ? undefined : entry.message;
-  return Object.freeze({ key, allows, required, redactedRoles: redactValue(required, path), message });
+  return Object.freeze({ key, allows, heldBy, required, redactedRoles, message });
 }
 
 export interface RouteAuthContext {

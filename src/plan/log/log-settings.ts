@@ -1,0 +1,87 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { Manifest, RouteEntry } from '../../manifest/manifest.generated.ts';
+import { type Finding, quoteFreeErrorAt } from '../../problem/finding.ts';
+import type { Secrets } from '../../problem/redaction.ts';
+import type { Route } from '../route-definition.ts';
+import type { Router } from '../routing/router.ts';
+import { requireSecretFromEnvironment } from '../tokens/tokens-context.ts';
+import { keyedRouteOf } from './keyed-route.ts';
+import { createLoggedPath, type LoggedPath } from './logged-path.ts';
+import { createMediaTypeNames } from './media-type-names.ts';
+import { createQueryNames } from './query-names.ts';
+import { Surrogates } from './surrogates.ts';
+
+/** What the access log contains. */
+export interface LogSettings {
+  /** Equal for equal settings. */
+  readonly key: string;
+  /** The share of 2xx responses that get a line: from 0 to 1. */
+  readonly sample2xx: number;
+  /** The functions that return the facts for a replay; `undefined` if lines do not have them. */
+  readonly replay: ReplaySettings | undefined;
+  /** `undefined`: as sent, for every path. */
+  readonly path: LoggedPath | undefined;
+}
+
+export interface ReplaySettings {
+  /** The first digits of the hash of the manifest. */
+  readonly manifest: string;
+  /** @param query with its question mark, or empty. @returns the names of its parameters; `*` for one that may be a secret */
+  readonly queryNames: (query: string) => readonly string[];
+  /** Returns the name of a Content-Type; `other` for one that is neither common nor in the manifest. */
+  readonly mediaType: (contentType: string) => string;
+}
+
+/** A shorter secret could be guessed from the surrogates of known values. */
+const MIN_SECRET = 32;
+const MANIFEST_DIGITS = 16;
+
+/** The key of a process whose manifest has no `secret`. A reload keeps it. */
+const PROCESS_SECRET = randomBytes(32).toString('hex');
+
+/** Reports a secret that is short, or that did not come from the environment. */
+export function checkLog({ secret }: Manifest['log'], secrets: Secrets, findings: Finding[]): void {
+  const path = ['log', 'secret'];
+  if (secret === undefined || !requireSecretFromEnvironment(path, { secrets, findings })) return;
+  if (secret.length >= MIN_SECRET) return;
+  const message = `a secret of fewer than ${MIN_SECRET} characters can be guessed; set a longer one, such as the output of "openssl rand -hex 32"`;
+  findings.push(quoteFreeErrorAt(path, 'log-secret', message));
+}
+
+export interface LogContext {
+  readonly hash: string;
+  readonly entries: readonly RouteEntry[];
+  readonly routes: readonly Route[];
+  readonly router: Router;
+  readonly secrets: Secrets;
+}
+
+/** Compiles `log` of a manifest without errors. */
+export function compileLog(entry: Manifest['log'], context: LogContext): LogSettings {
+  const { entries, routes, router, secrets } = context;
+  const { sample2xx, secret = PROCESS_SECRET } = entry;
+  const isKeyed = ({ access }: Route) => entry.paths === 'keyed' || (entry.paths === undefined && access === 'public');
+  const keyedRoutes = routes
+    .filter(isKeyed)
+    .map(keyedRouteOf)
+    .filter((keyed) => keyed !== undefined);
+  const hasSurrogates = entry.paths === 'keyed' || keyedRoutes.length > 0;
+  return Object.freeze({
+    key: hash('sha256', JSON.stringify(entry)),
+    sample2xx,
+    replay: entry.replay
+      ? {
+          manifest: context.hash.slice(0, MANIFEST_DIGITS),
+          queryNames: createQueryNames(queryNamesIn(entries)),
+          mediaType: createMediaTypeNames(entries, secrets),
+        }
+      : undefined,
+    path: hasSurrogates
+      ? createLoggedPath({ keyedRoutes, routes, router, surrogates: new Surrogates(secret) })
+      : undefined,
+  });
+}
+
+function queryNamesIn(entries: readonly RouteEntry[]): ReadonlySet<string> {
+  return new Set(entries.flatMap(({ query }) => Object.keys(query?.properties ?? {})));
+}

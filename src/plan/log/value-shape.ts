@@ -1,0 +1,136 @@
+import {
+  type Alphabet,
+  DIGITS,
+  escapedAlphabet,
+  HEX_LETTERS_LOWER_CASE,
+  HEX_LETTERS_UPPER_CASE,
+  HEX_LOWER_CASE,
+  HEX_UPPER_CASE,
+  LOWER_CASE,
+  NONZERO_DIGITS,
+  UPPER_CASE,
+  VARIANT_LOWER_CASE,
+  VARIANT_UPPER_CASE,
+} from './alphabet.ts';
+import { fileExtension } from './identifier.ts';
+
+/** A value of a path as a sequence of characters and percent-encoded characters, with the alphabet of each. */
+export interface ValueShape {
+  readonly texts: ArrayLike<string>;
+  /** `undefined` for a text that stays the same: a separator, an extension, an escape of no letter. */
+  readonly alphabets: readonly (Alphabet | undefined)[];
+}
+
+const UUID = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
+const UUID_LENGTH = 36;
+/** The digits of a UUID that hold its version and its variant (RFC 9562 section 4). */
+const VERSION_INDEX = 14;
+const VARIANT_INDEX = 19;
+/** Shorter texts of hexadecimal digits may be words or numbers. */
+const HEX_LOWER = /^(?=.*\d)(?=.*[a-f])[0-9a-f]{8,}$/;
+const HEX_UPPER = /^(?=.*\d)(?=.*[A-F])[0-9A-F]{8,}$/;
+/** A prefix that names a kind of identifier, such as `doc_` or `sk_live_`. */
+const PREFIX = /^(?:(?:[a-z]{2,5}|[A-Z]{2,5})[_-]){1,2}(?=[0-9A-Za-z_-]{8,}$)(?=.*\d)/;
+const PART = /(?:%[0-9A-Fa-f]{2})+|[0-9A-Za-z]+|[^0-9A-Za-z%]+/g;
+
+/** Analyses a segment of a path, still encoded, that the path guard accepts. */
+export function shapeOf(value: string): ValueShape {
+  const uuid = value.length === UUID_LENGTH ? uuidAlphabets(value) : undefined;
+  if (uuid !== undefined) return { texts: value, alphabets: uuid };
+  const extension = fileExtension(value);
+  const stem = extension === '' ? value : value.slice(0, -extension.length);
+  const shape = new ShapeWriter();
+  const prefix = PREFIX.exec(stem)?.[0] ?? '';
+  shape.addFixed(prefix);
+  for (const part of stem.slice(prefix.length).match(PART) ?? []) shape.addPart(part);
+  shape.addFixed(extension);
+  return shape;
+}
+
+/** Returns a text that is equal for values of the same shape. */
+export function shapeKey({ texts, alphabets }: ValueShape): string {
+  return alphabets.map((alphabet, index) => alphabet?.key ?? texts[index]).join('');
+}
+
+class ShapeWriter implements ValueShape {
+  readonly texts: string[] = [];
+  readonly alphabets: (Alphabet | undefined)[] = [];
+
+  addFixed(text: string): void {
+    if (text !== '') this.#add(text, undefined);
+  }
+
+  /** Adds escapes, or letters and digits, or separators. */
+  addPart(part: string): void {
+    if (part.startsWith('%')) this.#addEscapes(part);
+    else if (/^\d+$/.test(part)) this.#addNumber(part);
+    else if (HEX_LOWER.test(part)) this.#addEach(part, HEX_LOWER_CASE);
+    else if (HEX_UPPER.test(part)) this.#addEach(part, HEX_UPPER_CASE);
+    else this.#addEach(part);
+  }
+
+  #addNumber(digits: string): void {
+    this.#add(digits.charAt(0), digits.startsWith('0') ? undefined : NONZERO_DIGITS);
+    this.#addEach(digits.slice(1), DIGITS);
+  }
+
+  #addEscapes(part: string): void {
+    let start = 0;
+    for (const character of decodeURIComponent(part)) {
+      const end = start + '%XX'.length * Buffer.byteLength(character);
+      const escapes = part.slice(start, end);
+      const isText = /[\p{L}\p{N}]/u.test(character);
+      this.#add(escapes, isText ? escapedAlphabet(character, /[a-f]/.test(escapes)) : undefined);
+      start = end;
+    }
+  }
+
+  /** @param alphabet by default that of the class of each character */
+  #addEach(text: string, alphabet?: Alphabet): void {
+    for (let index = 0; index < text.length; index += 1) {
+      const character = text.charAt(index);
+      this.#add(character, alphabet ?? classOf(character));
+    }
+  }
+
+  #add(text: string, alphabet: Alphabet | undefined): void {
+    this.texts.push(text);
+    this.alphabets.push(alphabet);
+  }
+}
+
+function classOf(character: string): Alphabet | undefined {
+  if (character >= '0' && character <= '9') return DIGITS;
+  if (character >= 'a' && character <= 'z') return LOWER_CASE;
+  return character >= 'A' && character <= 'Z' ? UPPER_CASE : undefined;
+}
+
+const UUID_LOWER_CASE = createUuidAlphabets(HEX_LOWER_CASE, VARIANT_LOWER_CASE);
+const UUID_UPPER_CASE = createUuidAlphabets(HEX_UPPER_CASE, VARIANT_UPPER_CASE);
+
+/** Returns `undefined` if the value is no UUID. */
+function uuidAlphabets(value: string): ValueShape['alphabets'] | undefined {
+  if (!UUID.test(value)) return undefined;
+  const isLower = value === value.toLowerCase();
+  const variant = isLower ? VARIANT_LOWER_CASE : VARIANT_UPPER_CASE;
+  const isOfOneCase = isLower || value === value.toUpperCase();
+  if (isOfOneCase && variant.indexOf(value.charAt(VARIANT_INDEX)) !== -1)
+    return isLower ? UUID_LOWER_CASE : UUID_UPPER_CASE;
+  return Array.from(value, (character, index) =>
+    index === VERSION_INDEX || index === VARIANT_INDEX ? undefined : hexClassOf(character),
+  );
+}
+
+function createUuidAlphabets(hex: Alphabet, variant: Alphabet): ValueShape['alphabets'] {
+  return Array.from({ length: UUID_LENGTH }, (_, index) => {
+    if (index === VARIANT_INDEX) return variant;
+    const isFixed = index === VERSION_INDEX || [8, 13, 18, 23].includes(index);
+    return isFixed ? undefined : hex;
+  });
+}
+
+function hexClassOf(character: string): Alphabet | undefined {
+  if (character === '-') return undefined;
+  if (character <= '9') return DIGITS;
+  return character <= 'F' ? HEX_LETTERS_UPPER_CASE : HEX_LETTERS_LOWER_CASE;
+}
