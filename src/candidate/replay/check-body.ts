@@ -17,8 +17,8 @@ export interface BodyFacts {
   readonly violations: readonly RefusalCode[];
   /** True if the gateway has read the complete body. */
   readonly isComplete: boolean;
-  /** The media types that the log names; it writes `other` for any other one. */
-  readonly namedTypes: ReadonlySet<string>;
+  /** True for a media type that the log names. It writes `other` for the others. */
+  readonly isNamedType: (mediaType: string) => boolean;
 }
 
 /**
@@ -56,7 +56,7 @@ function isWithoutBody({ request, isComplete }: BodyFacts): boolean {
   return BODYLESS_METHODS.has(request.method ?? '') && request.receivedBytes === 0 && isComplete;
 }
 
-function checkType(rules: RouteRules, { request, hasReplayFacts, applied, violations, isComplete, namedTypes }: BodyFacts): CheckResult {
+function checkType(rules: RouteRules, { request, hasReplayFacts, applied, violations, isComplete, isNamedType }: BodyFacts): CheckResult {
   const { body } = rules.route;
   if (body?.types === undefined) return 'valid';
   const before = applied?.types === rules.types ? (violations.includes('media_type_unsupported') ? 'invalid' : 'valid') : undefined;
@@ -68,13 +68,18 @@ function checkType(rules: RouteRules, { request, hasReplayFacts, applied, violat
     return before ?? (isComplete ? 'valid' : 'body-size');
   }
   const listed = rules.entry.body?.types ?? defaultTypes(rules);
-  const accepts = acceptsName(rules);
-  if (mediaType === 'other') return before ?? (listed.every((type) => namedTypes.has(type.toLowerCase())) ? 'invalid' : 'media-type');
-  if (!accepts(mediaType)) return 'invalid';
+  // The log writes a kind such as `image/*` for the types of that kind that it does not name.
+  const mayStandFor = (type: string) => (mediaType === 'other' || isOfKind(type, mediaType)) && !isNamedType(type);
+  if (!acceptsName(rules)(mediaType)) return listed.some(mayStandFor) ? (before ?? 'media-type') : 'invalid';
   if (before !== undefined) return before;
   // The type was accepted, so the body has no content encoding, and its parameters satisfied the same format.
   const isAccepted = applied?.route.body?.types !== undefined && !violations.includes('media_type_unsupported');
   return isAccepted && formatOf(applied, mediaType) === formatOf(rules, mediaType) ? 'valid' : 'media-type';
+}
+
+/** @param kind such as `image/*`, or a media type */
+function isOfKind(type: string, kind: string): boolean {
+  return kind.endsWith('/*') && type.toLowerCase().startsWith(kind.slice(0, -1));
 }
 
 function isMethodWithBody({ method }: LoggedRequest): boolean {

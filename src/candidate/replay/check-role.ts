@@ -17,7 +17,9 @@ export interface LoggedCaller {
  */
 export function checkRole({ role }: Auth, caller: LoggedCaller, loggedAuth: Auth | undefined): CheckResult {
   const { applied, roles } = caller;
-  if (loggedAuth === undefined || !hasEqualClaim(role, loggedAuth.role)) return 'role';
+  if (loggedAuth === undefined || claimOf(role) !== claimOf(loggedAuth.role)) return 'role';
+  // A list is no single role, and a single role is no list.
+  if (isList(role) !== isList(loggedAuth.role)) return roles !== undefined && roles.length > 0 ? 'invalid' : 'role';
   const fromRoles = roles === undefined ? 'not-logged' : checkRoles(role, roles, loggedAuth.role);
   if (fromRoles === 'valid' || fromRoles === 'invalid' || applied === undefined) return fromRoles;
   const { rule, isAllowed } = applied;
@@ -43,11 +45,11 @@ function checkRoles(role: RoleRule, names: readonly string[], loggedRole: RoleRu
   return isListed || isOnlyRole ? 'invalid' : 'role';
 }
 
-/** True if two rules read the same claim in the same form. */
-function hasEqualClaim(one: RoleRule, other: RoleRule): boolean {
-  return JSON.stringify(partsOf(one).slice(0, 2)) === JSON.stringify(partsOf(other).slice(0, 2));
+function claimOf(rule: RoleRule): unknown {
+  return partsOf(rule)[0];
 }
 
+/** True if the rule reads a list of roles. */
 function isList(rule: RoleRule): boolean {
   return partsOf(rule)[1] === true;
 }

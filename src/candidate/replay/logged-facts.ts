@@ -1,6 +1,5 @@
 import type { RefusalCode } from '../../gateway/response/refusal.ts';
 import type { Plan } from '../../plan/plan.ts';
-import type { Router } from '../../plan/routing/router.ts';
 import type { LoggedRequest } from '../log/logged-request.ts';
 import { type LoggedEnd, STEPS, type Step } from './logged-end.ts';
 import type { RouteRules } from './route-rules.ts';
@@ -12,11 +11,12 @@ export interface LoggedFactsOptions {
   readonly loggedPlan: Plan;
   /** The rules of the logged route; `undefined` if the request had none. */
   readonly logged: RouteRules | undefined;
-  readonly namedTypes: ReadonlySet<string>;
+  /** True for a media type that the log names. It writes `other` for the others. */
+  readonly isNamedType: (mediaType: string) => boolean;
   /** True if the path may have surrogates. */
   readonly isPathKeyed: boolean;
-  /** Returns true if the path without surrogates may match another route. */
-  readonly mayMatchOther: (router: Router) => boolean;
+  /** True if the path without surrogates may match another route of the new plan. */
+  readonly mayMatchOther: boolean;
 }
 
 export class LoggedFacts {
@@ -24,16 +24,18 @@ export class LoggedFacts {
   readonly end: LoggedEnd;
   readonly loggedPlan: Plan;
   readonly logged: RouteRules | undefined;
-  readonly namedTypes: ReadonlySet<string>;
-  readonly #options: LoggedFactsOptions;
+  readonly isNamedType: (mediaType: string) => boolean;
+  readonly mayMatchOther: boolean;
+  readonly #isPathKeyed: boolean;
 
   constructor(options: LoggedFactsOptions) {
-    this.#options = options;
     this.request = options.request;
     this.end = options.end;
     this.loggedPlan = options.loggedPlan;
     this.logged = options.logged;
-    this.namedTypes = options.namedTypes;
+    this.isNamedType = options.isNamedType;
+    this.#isPathKeyed = options.isPathKeyed;
+    this.mayMatchOther = options.mayMatchOther;
   }
 
   /** True if the log has the facts that `log.replay` adds. */
@@ -43,7 +45,7 @@ export class LoggedFacts {
 
   /** The path without surrogates. */
   get knownPath(): string | undefined {
-    return this.#options.isPathKeyed ? undefined : this.request.path;
+    return this.#isPathKeyed ? undefined : this.request.path;
   }
 
   get refusalCode(): RefusalCode {
@@ -66,11 +68,6 @@ export class LoggedFacts {
     return isForwarded && (isBuffered || (!isAborted && status >= 200 && status < 300));
   }
 
-  /** True if the path without surrogates may match another route of a plan. */
-  mayMatchOther(router: Router | undefined): boolean {
-    return this.#options.isPathKeyed && router !== undefined && this.#options.mayMatchOther(router);
-  }
-
   /** Returns the logged result of a step; `undefined` if the request may not have reached it. */
   resultOf(step: Step): 'passed' | 'refused' | undefined {
     const { end } = this;
@@ -78,15 +75,17 @@ export class LoggedFacts {
     const index = STEPS.indexOf(step);
     const endIndex = STEPS.indexOf(end.step);
     if (index === endIndex) return end.kind === 'refused' ? 'refused' : 'passed';
-    return index < endIndex && !this.#isSkipped(index) ? 'passed' : undefined;
+    return index < endIndex ? 'passed' : undefined;
   }
 
-  /** True for a step that a request may have skipped: on a route with limits by the body, it is read even for a request over another limit. */
-  #isSkipped(index: number): boolean {
+  /**
+   * True if the request may have skipped steps before the one that refused it: on a route with a limit by the body, the body is read
+   * and validated even if another limit has refused the request.
+   */
+  get mayHaveSkippedSteps(): boolean {
     const { end, logged } = this;
     const limits = logged?.route.rateLimits;
-    if (end.kind !== 'refused' || end.step !== 'body' || limits === undefined || limits.validate.length === 0) return false;
-    const first = (['match', 'authorize'] as const).find((stage) => limits[stage].length > 0);
-    return first !== undefined && index >= STEPS.indexOf(first);
+    if (end.kind !== 'refused' || end.step !== 'body' || limits === undefined) return false;
+    return limits.validate.length > 0 && limits.match.length + limits.authorize.length > 0;
   }
 }

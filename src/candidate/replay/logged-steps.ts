@@ -2,6 +2,7 @@ import type { RequestSteps } from '../../gateway/decide.ts';
 import { type RequestTarget, readRequestTarget } from '../../gateway/request/request-target.ts';
 import { Refusal, type RefusalCode } from '../../gateway/response/refusal.ts';
 import type { Plan } from '../../plan/plan.ts';
+import { limitDefinition } from '../../plan/rate-limits/limit-definition.ts';
 import type { RateLimitStage } from '../../plan/rate-limits/rate-limit.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import type { Auth } from '../../plan/tokens/auth.ts';
@@ -30,6 +31,11 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
     this.#rulesOf = rulesOf;
   }
 
+  /** The matched route. */
+  get route(): Route | undefined {
+    return this.#rules?.route;
+  }
+
   get method(): string {
     return this.#facts.request.method ?? '';
   }
@@ -56,8 +62,10 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
     return this.#facts.end.kind === 'server-options';
   }
 
-  readTarget({ router }: Plan): RequestTarget {
-    const { request, end, loggedPlan } = this.#facts;
+  readTarget(plan: Plan): RequestTarget {
+    const { router } = plan;
+    const { request, end, loggedPlan, mayMatchOther } = this.#facts;
+    if (mayMatchOther && plan !== loggedPlan) throw new UnknownFact('path');
     const { path, reason } = request;
     if (path !== undefined) return readRequestTarget(path, undefined, router.keepsEncodedSlash);
     if (end.kind !== 'refused') throw new UnknownFact('no-decision');
@@ -80,7 +88,10 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
 
   setRoute(route: Route): void {
     this.#rules = this.#rulesOf(route);
-    if (this.#facts.mayMatchOther(this.#plan?.router)) throw new UnknownFact('path');
+    const { mayHaveSkippedSteps, logged, refusalCode } = this.#facts;
+    if (!mayHaveSkippedSteps) return;
+    if (logged === undefined || !isEqualUntilForwarded(this.#rules, logged)) throw new UnknownFact('rate-limit');
+    throw this.#loggedRefusal(refusalCode);
   }
 
   checkOrigin(): void {
@@ -139,13 +150,13 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
   }
 
   readBody(route: Route): void {
-    const { request, hasReplayFacts, namedTypes, isBodyComplete, logged } = this.#facts;
+    const { request, hasReplayFacts, isNamedType, isBodyComplete, logged } = this.#facts;
     const rules = this.#matched;
     const violations = this.#violationsOf('body');
     const applied = violations === undefined ? undefined : logged;
     let code: RefusalCode | undefined;
     try {
-      const facts = { request, hasReplayFacts, applied, violations: violations ?? [], isComplete: isBodyComplete, namedTypes };
+      const facts = { request, hasReplayFacts, applied, violations: violations ?? [], isComplete: isBodyComplete, isNamedType };
       code = checkBody(rules, facts);
     } catch (error) {
       if (!(error instanceof UnknownFact) || !hasEqualBody(rules, applied)) throw error;
@@ -234,6 +245,16 @@ export function createRefusal(
     ...(reason !== undefined && { reason }),
     ...(limit !== undefined && { limit }),
   });
+}
+
+/** True if two routes refuse the same requests that match them. */
+function isEqualUntilForwarded(rules: RouteRules, other: RouteRules): boolean {
+  const textOf = ({ route, origins }: RouteRules) => {
+    const { access, auth, rateLimits, validation } = route;
+    const limits = Object.values(rateLimits ?? {}).map((stage) => stage.map(limitDefinition));
+    return JSON.stringify([origins, access, auth?.verifier.key, auth?.role.key, auth?.role.message, limits, validation]);
+  };
+  return textOf(rules) === textOf(other) && hasEqualParameters(rules, other) && hasEqualBody(rules, other);
 }
 
 function hasEqualParameters(rules: RouteRules, other: RouteRules | undefined): boolean {

@@ -4,7 +4,7 @@ import type { Route } from '../../plan/route-definition.ts';
 import { referencePath, valueAt } from '../../plan/schema/schema-walk.ts';
 
 /** One of the two manifests of a replay. */
-export type ReplaySide = Pick<PlannedManifest, 'plan' | 'manifest'>;
+export type ReplaySide = Pick<PlannedManifest, 'plan' | 'manifest' | 'secrets'>;
 
 /** The parameters of one kind that a route validates. */
 export interface ParameterRuleTexts {
@@ -31,14 +31,15 @@ export interface RouteRules {
 }
 
 /** Returns the rules of the routes of a plan, each of which is computed once. */
-export function createRulesOf({ plan, manifest }: ReplaySide): (route: Route) => RouteRules {
+export function createRulesOf(side: ReplaySide): (route: Route) => RouteRules {
+  const { plan, manifest } = side;
   const indexes = new Map(plan.routes.map((route, index) => [route, index]));
   const known = new Map<Route, RouteRules>();
   return (route) => {
     let rules = known.get(route);
     if (rules === undefined) {
       const index = indexes.get(route) ?? -1;
-      rules = rulesOf(route, manifest.routes[index] as RouteEntry, index, { plan, manifest });
+      rules = rulesOf(route, manifest.routes[index] as RouteEntry, index, side);
       known.set(route, rules);
     }
     return rules;
