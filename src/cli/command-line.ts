@@ -35,6 +35,10 @@ const VERBS: Readonly<Record<string, VerbEntry>> = {
     summary: 'compare how two manifests behave',
     load: async () => (await import('./diff/diff.ts')).diff,
   },
+  record: {
+    summary: 'write a test file with the requests of an access log',
+    load: async () => (await import('./record.ts')).record,
+  },
   routes: { summary: 'print the route table', load: async () => (await import('./routes.ts')).routes },
   init: {
     summary: 'create a starter manifest and a test file for it',

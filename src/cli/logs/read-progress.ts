@@ -6,20 +6,32 @@ const INTERVAL_MS = 100;
 const CLEAR_LINE = '\r\x1b[K';
 const BYTES_PER_MB = 1_000_000;
 
-/** Shows on a terminal how much of the logs has been read. `end` removes the line. */
-export function showReadProgress({ err, errIsTerminal }: Pick<Terminal, 'err' | 'errIsTerminal'>): {
-  readonly update: ((progress: ReadProgress) => void) | undefined;
+/** The line on a terminal that shows the progress of a verb with logs. */
+export interface ProgressLine {
+  readonly reading: (progress: ReadProgress) => void;
+  /** Returns the listener of a later step. */
+  readonly working: (step: string) => (done: number, total: number) => void;
+  /** Removes the line. */
   readonly end: () => void;
-} {
-  if (!errIsTerminal) return { update: undefined, end: () => undefined };
+}
+
+/** Shows the progress if standard error is a terminal. */
+export function showProgress({ err, errIsTerminal }: Pick<Terminal, 'err' | 'errIsTerminal'>): ProgressLine {
   let shownAt = Number.NEGATIVE_INFINITY;
-  const update = ({ bytes, totalBytes }: ReadProgress) => {
+  const show = (text: () => string) => {
     const now = performance.now();
-    if (now - shownAt < INTERVAL_MS) return;
+    if (!errIsTerminal || now - shownAt < INTERVAL_MS) return;
     shownAt = now;
-    const megabytes = `${Math.floor(bytes / BYTES_PER_MB)} MB`;
-    const share = totalBytes ? `${Math.min(100, Math.floor((100 * bytes) / totalBytes))} %, ${megabytes}` : megabytes;
-    err(`${CLEAR_LINE}reading the logs: ${share}`);
+    err(CLEAR_LINE + text());
   };
-  return { update, end: () => err(CLEAR_LINE) };
+  return {
+    reading: (progress) => show(() => `reading the logs: ${formatRead(progress)}`),
+    working: (step) => (done, total) => show(() => `${step}: ${done} of ${total}`),
+    end: () => errIsTerminal && err(CLEAR_LINE),
+  };
+}
+
+function formatRead({ bytes, totalBytes }: ReadProgress): string {
+  const megabytes = `${Math.floor(bytes / BYTES_PER_MB)} MB`;
+  return totalBytes ? `${Math.min(100, Math.floor((100 * bytes) / totalBytes))} %, ${megabytes}` : megabytes;
 }

@@ -1,4 +1,4 @@
-import { sortMethods } from '../../http-methods.ts';
+import { BODYLESS_METHODS, sortMethods } from '../../http-methods.ts';
 import type { TestResult } from '../run-test-file.ts';
 import { MULTIPART_TYPE, multipartBody } from './multipart-bodies.ts';
 import type { MutationContext, Probe, TestedRoute } from './mutant.ts';
@@ -38,12 +38,21 @@ function* madeRequests(context: MutationContext, tested: TestedRoute): Generator
   for (const path of context.samplePaths(pattern))
     for (const method of sortMethods(route.methods)) {
       if (context.plan.router.match(method, path) !== route) continue;
-      const bare: Probe = { request: { method, url: path, headers: {}, times: 1 } };
-      const named = route.access === 'protected' && role !== undefined ? withRole(bare, role) : bare;
-      const complete = withRequiredParameters(context, tested, named);
-      yield method === 'GET' || method === 'HEAD' ? complete : withValidBody(context, tested, complete);
+      yield madeRequest(context, tested, { method, path, role });
       break;
     }
+}
+
+/** Returns a request with the parameters and the body that a route requires. @param role of the caller of a protected route */
+export function madeRequest(
+  context: MutationContext,
+  tested: TestedRoute,
+  { method, path, role }: { readonly method: string; readonly path: string; readonly role: string | undefined },
+): Probe {
+  const bare: Probe = { request: { method, url: path, headers: {}, times: 1 } };
+  const named = tested.route.access === 'protected' && role !== undefined ? withRole(bare, role) : bare;
+  const complete = withRequiredParameters(context, tested, named);
+  return BODYLESS_METHODS.has(method) ? complete : withValidBody(context, tested, complete);
 }
 
 function withRequiredParameters(context: MutationContext, { path, entry }: TestedRoute, bare: Probe): Probe {
@@ -62,11 +71,17 @@ function withRequiredParameters(context: MutationContext, { path, entry }: Teste
 function withValidBody(context: MutationContext, { path, entry }: TestedRoute, probe: Probe): Probe {
   const { body } = entry;
   if (body === undefined) return probe;
-  if (body.schema !== undefined) return withJsonBody(probe, context.validValues([...path, 'body', 'schema'])[0] ?? {});
+  const [type] = (body.types ?? []).map((listed) => listed.replace('/*', '/x'));
+  if (body.schema !== undefined) {
+    const json = withJsonBody(probe, context.validValues([...path, 'body', 'schema'])[0] ?? {});
+    return type === undefined || body.types?.includes('application/json')
+      ? json
+      : withHeader(json, 'Content-Type', type);
+  }
   if (body.csv !== undefined) {
     const { header, delimiter } = body.csv;
-    return withTextBody(probe, body.types?.[0] ?? 'text/csv', `${header.join(delimiter)}\n`);
+    return withTextBody(probe, type ?? 'text/csv', `${header.join(delimiter)}\n`);
   }
   if (body.multipart !== undefined) return withTextBody(probe, MULTIPART_TYPE, multipartBody(body.multipart));
-  return withTextBody(probe, body.types?.[0] ?? 'text/plain', 'x');
+  return withTextBody(probe, type ?? 'text/plain', 'x');
 }

@@ -50,7 +50,7 @@ function formatDuration(ms: number): string {
 }
 
 /** Returns the request with every part of a key that a test case determines. */
-function withKey(base: Probe, { key }: RateLimitEntry, manifest: MutationContext['manifest']): Probe {
+export function withKey(base: Probe, { key }: RateLimitEntry, manifest: MutationContext['manifest']): Probe {
   return mapsIn(key).reduce((probe, { header, body, claim }) => {
     if (header !== undefined) return withHeader(probe, header, 'a');
     if (body !== undefined) return withJsonBody(probe, { ...objectOf(probe), ...(nestValue(body, 'a') as object) });

@@ -80,9 +80,10 @@ export const mediaTypeAdded: Mutator = {
   },
 };
 
-const OTHER_TYPES = ['text/plain', 'application/json', 'application/problem+json', 'application/octet-stream'];
+export const OTHER_TYPES = ['text/plain', 'application/json', 'application/problem+json', 'application/octet-stream'];
 
-function oddBodies(base: Probe): Probe[] {
+/** Returns the request with bodies that few routes accept. */
+export function oddBodies(base: Probe): Probe[] {
   return [
     ...[{}, [], 'x', 7].map((value) => withJsonBody(base, value)),
     withTextBody(base, 'text/plain', 'x'),
@@ -142,7 +143,12 @@ export const validationReport: Mutator = {
   },
 };
 
-function* invalidRequests(context: MutationContext, base: Probe, { path, entry }: TestedRoute): Generator<Probe> {
+/** Yields requests that violate a rule of the route about parameters or the body. */
+export function* invalidRequests(
+  context: MutationContext,
+  base: Probe,
+  { path, entry }: TestedRoute,
+): Generator<Probe> {
   if (entry.body !== undefined) yield* oddBodies(base);
   if (entry.query?.unknown === 'refuse') yield withQuery(base, 'other_parameter', 'x');
   for (const name of Object.keys(entry.query?.properties ?? {})) {

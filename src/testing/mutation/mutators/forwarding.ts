@@ -121,7 +121,8 @@ function encodedSlashPaths(base: Probe, { pattern }: TestedRoute): string[] {
   return [...ends, ...inner].map((texts) => `/${texts.join('/')}`);
 }
 
-const HANDSHAKE = {
+/** The headers of a WebSocket handshake (RFC 6455 section 4.1). */
+export const HANDSHAKE = {
   Connection: 'Upgrade',
   Upgrade: 'websocket',
   'Sec-WebSocket-Version': '13',

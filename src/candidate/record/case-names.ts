@@ -1,0 +1,44 @@
+import { formatMethods } from '../../http-methods.ts';
+import type { RecordedCase } from './merge-cases.ts';
+
+/** Returns a name for each case. Cases that would have the same name begin with their methods, and then end with a number. */
+export function nameCases(cases: readonly RecordedCase[]): readonly string[] {
+  const plain = cases.map(plainName);
+  const repeated = repeatedTexts(plain);
+  const names = plain.map((name, index) =>
+    repeated.has(name) ? `${formatMethods(cases[index]?.methods ?? []).replaceAll(',', ' ')} ${name}` : name,
+  );
+  const counts = new Map<string, number>();
+  const stillRepeated = repeatedTexts(names);
+  return names.map((name) => {
+    if (!stillRepeated.has(name)) return name;
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    return `${name} (${count})`;
+  });
+}
+
+function repeatedTexts(texts: readonly string[]): ReadonlySet<string> {
+  return new Set(texts.filter((text, index) => texts.indexOf(text) !== index));
+}
+
+function plainName({ observation, roles, testCase }: RecordedCase): string {
+  const { tested, isMatched } = observation;
+  const caller = roles.length === 0 ? '' : ` as ${roles.join(' or ')}`;
+  const subject = isMatched
+    ? `${tested?.entry.id}${caller}`
+    : tested === undefined
+      ? 'a request'
+      : `the path of ${tested.entry.id}`;
+  return `${subject} ${resultText(observation, testCase.expect.status)}`;
+}
+
+function resultText({ result, isHandshake }: RecordedCase['observation'], status: number | undefined): string {
+  if (result.kind === 'preflight') return 'has permissions for other origins';
+  if (result.kind === 'server-options') return 'for the options of the server has a response';
+  if (result.kind === 'refused') return `is refused with ${result.reason}`;
+  const { reported } = result;
+  const suffix = reported.length === 0 ? '' : ` and reports ${reported.join(' and ')}`;
+  if (isHandshake && status === undefined) return `opens a WebSocket${suffix}`;
+  return status === undefined || status < 300 ? `is forwarded${suffix}` : `forwards the status ${status}${suffix}`;
+}

@@ -1,0 +1,89 @@
+import type { RunCase } from '../../testing/mutation/missing-case.ts';
+import type { Probe, TestedRoute } from '../../testing/mutation/mutant.ts';
+import { withRequest } from '../../testing/mutation/probes.ts';
+import type { Expectation, TestCase } from '../../testing/test-file.generated.ts';
+import { baseProbes, type RecordContext } from './base-probes.ts';
+import type { Observation } from './observation.ts';
+import { loginResponses, refusedProbes } from './refused-probes.ts';
+import { unroutedProbes } from './unrouted-probes.ts';
+
+/** The requests of a search, and the repetitions in them, so that a rate limit that cannot be reached takes no minutes. */
+const MAX_PROBES = 60;
+const MAX_SENT = 5_000;
+/** The requests of a route that a search begins with. */
+const MAX_BASES = 6;
+
+/** Finds a test case that has the observed result. @param status of the upstream's response, if the request was forwarded */
+export async function findRecordedCase(
+  observation: Observation,
+  status: number,
+  record: RecordContext,
+  run: RunCase,
+): Promise<TestCase | undefined> {
+  const expect = expectationOf(observation, status);
+  let sent = 0;
+  for (const probe of probesOf(observation, status, record).take(MAX_PROBES)) {
+    sent += probe.request.times;
+    if (sent > MAX_SENT) return undefined;
+    const testCase = { name: '-', ...probe, expect };
+    const { mismatches, outcome } = await run(testCase);
+    const { refusal } = outcome.record;
+    if (mismatches.length > 0 || !isSameLimit(observation, refusal?.limit)) continue;
+    const isStopped = refusal !== undefined && outcome.upstreamRequest === undefined;
+    return isStopped ? { ...testCase, expect: { ...expect, upstream: null } } : testCase;
+  }
+  return undefined;
+}
+
+function* probesOf(observation: Observation, status: number, record: RecordContext): Generator<Probe> {
+  const { tested, isMatched } = observation;
+  if (tested === undefined || !isMatched) return yield* unroutedProbes(observation, record);
+  const bases = baseProbes({ ...observation, tested }, record).take(MAX_BASES);
+  for (const base of bases) yield* routedProbes(base, { ...observation, tested }, status, record);
+}
+
+type RoutedObservation = Observation & { readonly tested: TestedRoute };
+
+function* routedProbes(
+  base: Probe,
+  observation: RoutedObservation,
+  status: number,
+  record: RecordContext,
+): Generator<Probe> {
+  const { tested, role, result } = observation;
+  if (result.kind === 'refused') return yield* refusedProbes(result.code, base, { ...result, tested, role }, record);
+  if (result.kind !== 'forwarded') return;
+  const login = tested.entry.login === undefined || role === undefined ? undefined : record.tokens.ofRole(role);
+  const requests = [...loginResponses(base, tested, login), base];
+  const [code] = result.reported;
+  if (code === undefined) return yield* requests.map((request) => withStatus(request, status));
+  for (const request of requests) {
+    const facts = { tested, role, reason: code, limit: undefined };
+    yield* [...refusedProbes(code as Parameters<typeof refusedProbes>[0], request, facts, record)].map((probe) =>
+      withStatus(probe, status),
+    );
+  }
+}
+
+/** Returns the request with another status of the upstream's response. A test case cannot switch protocols. */
+function withStatus(probe: Probe, status: number): Probe {
+  if (status < 200 || (status === 200 && probe.response === undefined)) return probe;
+  return { ...withRequest(probe, {}), response: { headers: {}, ...probe.response, status } };
+}
+
+function expectationOf({ tested, isMatched, result }: Observation, status: number): Expectation {
+  const route = isMatched ? (tested?.entry.id ?? null) : null;
+  if (result.kind === 'refused')
+    return { route, refusal: result.code, ...(result.reason !== result.code && { reason: result.reason }) };
+  if (result.kind !== 'forwarded') return { route, status: 204, upstream: null };
+  const reported = result.reported as NonNullable<Expectation['reported']>;
+  return {
+    route,
+    ...(status === 101 ? { upstream: { headers: { Upgrade: 'websocket' } } } : { status }),
+    ...(reported.length > 0 && { reported }),
+  };
+}
+
+function isSameLimit({ result }: Observation, limit: string | undefined): boolean {
+  return result.kind !== 'refused' || result.limit === undefined || result.limit === limit;
+}

@@ -1,0 +1,83 @@
+import { readLogs } from '../candidate/log/read-logs.ts';
+import { loadWithoutEnvironment } from '../candidate/record/load-without-environment.ts';
+import { recordCases } from '../candidate/record/record-cases.ts';
+import { formatRecording, pluralizeRequests } from '../candidate/record/record-text.ts';
+import type { PlannedManifest } from '../load.ts';
+import { createFileEnvironment } from '../manifest/file-environment.ts';
+import { formatProblems, pluralize } from './format.ts';
+import { logInputs } from './logs/log-inputs.ts';
+import { showProgress } from './logs/read-progress.ts';
+import { formatSkippedLines } from './logs/skipped-lines.ts';
+import { DEFAULT_MANIFEST, readSource } from './manifest-file.ts';
+import { parseArguments, parseLimit } from './parse-arguments.ts';
+import type { ExitCode, Options, Terminal, Verb } from './terminal.ts';
+
+const OPTIONS = {
+  manifest: {
+    type: 'string',
+    short: 'c',
+    valueName: 'FILE',
+    summary: `the manifest that the cases test (default ${DEFAULT_MANIFEST})`,
+  },
+  max: {
+    type: 'string',
+    valueName: 'N',
+    summary: 'print at most N cases: one for each route first, then those of the most requests',
+  },
+} as const satisfies Options;
+
+export const record: Verb = {
+  usage: 'signing-gateway record LOG... [--manifest FILE] [--max N]',
+  options: OPTIONS,
+  examples: [
+    'signing-gateway record access.log > cases.yaml && signing-gateway test cases.yaml',
+    'signing-gateway record access.log.2.gz access.log.1.gz --max 50',
+    'kubectl logs deploy/gateway | signing-gateway record - --manifest gateway.yaml',
+  ],
+  async run(terminal) {
+    const { values, positionals } = parseArguments({
+      args: [...terminal.args],
+      allowPositionals: true,
+      options: OPTIONS,
+    });
+    const path = values.manifest ?? DEFAULT_MANIFEST;
+    const maxCases = parseLimit('max', values.max, Number.POSITIVE_INFINITY);
+    return recordLogs({ logs: logInputs(positionals), path, maxCases }, terminal);
+  },
+};
+
+interface RecordOptions {
+  readonly logs: ReturnType<typeof logInputs>;
+  /** Of the manifest. */
+  readonly path: string;
+  readonly maxCases: number;
+}
+
+async function recordLogs({ logs, path, maxCases }: RecordOptions, terminal: Terminal): Promise<ExitCode> {
+  const { out, err, errColour } = terminal;
+  const { loaded, environment } = loadWithoutEnvironment(readSource(path), (env) => createFileEnvironment(path, env));
+  if (loaded.plan === undefined) {
+    err(formatProblems(loaded.problems, loaded.sources, errColour));
+    return 1;
+  }
+  const planned: PlannedManifest = loaded;
+  const progress = showProgress(terminal);
+  const reader = readLogs(logs, progress.reading);
+  const { readFile } = createFileEnvironment(path, environment);
+  const recorded = await recordCases(reader, planned, readFile, maxCases, progress.working('finding the test cases'));
+  progress.end();
+  err(formatSkippedLines(reader.counts));
+  if (recorded.cases.length === 0) {
+    err(`no test case was found for ${pluralizeRequests(recorded.requests)}; ${NO_CASE_REMEDY}\n`);
+    return 1;
+  }
+  out(formatRecording({ ...recorded, manifest: path, environment }));
+  const omitted = [...recorded.unrecorded.values()].reduce((sum, requests) => sum + requests, 0);
+  const rest = omitted === 0 ? '' : `; ${pluralizeRequests(omitted)} have none, see the end of the file`;
+  err(
+    `${pluralize(recorded.cases.length, 'test case')} for ${pluralizeRequests(recorded.requests - omitted)}${rest}\n`,
+  );
+  return reader.counts.failures.length === 0 ? 0 : 1;
+}
+
+const NO_CASE_REMEDY = 'name a log of the gateway, and the manifest that it served';
