@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { CandidateControl } from '../candidate/live/candidate-control.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PlannedManifest } from '../load.ts';
 import type { LogStatus } from '../log/log.ts';
@@ -21,6 +22,9 @@ export interface AdminContext {
   /** Returns the active plan with its manifest. */
   readonly activeManifest: () => PlannedManifest;
   readonly reloader: ReloadControl;
+  readonly candidate: CandidateControl;
+  /** The reloads of the file of `--candidate`; `undefined` without that option. */
+  readonly candidateFile: Pick<Reloader, 'lastOutcome'> | undefined;
   /** True while the process stops: it finishes its requests and should receive no new ones. */
   readonly isStopping: () => boolean;
   /** Counts requests that the admin API could not serve. */
@@ -50,6 +54,7 @@ export type ReloadControl = Pick<
   | 'reload'
   | 'hungThreadCount'
   | 'watchError'
+  | 'prepareUnsaved'
 >;
 
 export interface AdminEndpoint {
