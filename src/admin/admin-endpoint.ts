@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { CandidateControl } from '../candidate/live/candidate-control.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PlannedManifest } from '../load.ts';
 import type { LogStatus } from '../log/log.ts';
@@ -21,6 +22,7 @@ export interface AdminContext {
   /** Returns the active plan with its manifest. */
   readonly activeManifest: () => PlannedManifest;
   readonly reloader: ReloadControl;
+  readonly candidate: CandidateControl;
   /** True while the process stops: it finishes its requests and should receive no new ones. */
   readonly isStopping: () => boolean;
   /** Counts requests that the admin API could not serve. */
@@ -54,7 +56,7 @@ export type ReloadControl = Pick<
 
 export interface AdminEndpoint {
   /** An endpoint with GET also responds to HEAD. */
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   /** True if callers need no token and no certificate. */
   readonly isPublic?: boolean;

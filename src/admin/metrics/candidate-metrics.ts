@@ -1,0 +1,61 @@
+import { CHANGE_KINDS, UNKNOWN_REASONS } from '../../candidate/live/candidate-control.ts';
+import type { AdminContext } from '../admin-endpoint.ts';
+import { candidateTotals } from '../endpoints/candidate.ts';
+import type { Metric, Sample } from './metric.ts';
+
+/** Metrics of the candidate. They count from 0 for each candidate. All series exist from the start, so that alerts see the first change. */
+export const CANDIDATE_METRICS: readonly Metric[] = [
+  {
+    name: 'candidate_info',
+    type: 'gauge',
+    help: '1 while a candidate is compared with the active manifest, with its SHA-256; 0 without one.',
+    labels: ['hash'],
+    *collect({ candidate }) {
+      const { state, hash = '' } = candidate.report();
+      yield { labels: { hash }, value: Number(state === 'active') };
+    },
+  },
+  {
+    name: 'candidate_requests_total',
+    type: 'counter',
+    help: 'Requests by the result of the comparison with the candidate: "same", "changed", "unknown", "skipped" (not compared), "error" (the comparison failed).',
+    labels: ['result'],
+    *collect({ candidate }) {
+      for (const [result, value] of Object.entries(candidateTotals(candidate.report())))
+        yield { labels: { result }, value };
+    },
+  },
+  countersBy('candidate_changes_total', 'Requests that the candidate decides differently, by kind of the change.', {
+    label: 'kind',
+    values: CHANGE_KINDS,
+    read: ({ candidate }) => candidate.report().kinds,
+  }),
+  countersBy(
+    'candidate_unknown_total',
+    'Requests for which the decision of the candidate is unknown, by reason (docs/candidate.md).',
+    { label: 'reason', values: UNKNOWN_REASONS, read: ({ candidate }) => candidate.report().unknown },
+  ),
+];
+
+interface CounterSeries<Value extends string> {
+  readonly label: string;
+  readonly values: readonly Value[];
+  readonly read: (context: AdminContext) => ReadonlyMap<Value, number>;
+}
+
+function countersBy<Value extends string>(
+  name: string,
+  help: string,
+  { label, values, read }: CounterSeries<Value>,
+): Metric {
+  return {
+    name,
+    type: 'counter',
+    help,
+    labels: [label],
+    *collect(context): Generator<Sample> {
+      const counts = read(context);
+      for (const value of values) yield { labels: { [label]: value }, value: counts.get(value) ?? 0 };
+    },
+  };
+}
