@@ -7,6 +7,7 @@ import type { Route } from '../plan/route-definition.ts';
 import type { Cors } from '../plan/settings/cors.ts';
 import type { Principal } from '../plan/tokens/verification-result.ts';
 import type { VerificationClient } from '../plan/tokens/verifier.ts';
+import type { Violation } from '../plan/violation.ts';
 import type { RawHeaders } from '../raw-headers.ts';
 import { rateLimitFields } from './rate-limits/rate-limit-fields.ts';
 import type { AppliedLimit, RateLimiter } from './rate-limits/rate-limiter.ts';
@@ -14,7 +15,7 @@ import { type ForwardedInfo, readForwardedInfo } from './request/forwarded-info.
 import type { RequestHead } from './request/request-head.ts';
 import type { RequestTarget } from './request/request-target.ts';
 import { withCorsHeaders } from './response/cors.ts';
-import { gatewayBusy, type Refusal, type RefusalCode } from './response/refusal.ts';
+import { gatewayBusy, Refusal, type RefusalCode } from './response/refusal.ts';
 import type { BufferBudget } from './server/buffer-budget.ts';
 import type { ClientConnection } from './server/client-connection.ts';
 import type { EndReason, LongLivedExchanges } from './server/long-lived-exchanges.ts';
@@ -165,6 +166,11 @@ export class Exchange {
    */
   refuseOrReport(refusal: Refusal): void {
     if (!this.tryReport(refusal)) throw refusal;
+  }
+
+  /** Refuses a request whose parameters have violations, or reports them. @throws Refusal `parameter_invalid` */
+  refuseInvalidParameters(errors: readonly Violation[]): void {
+    if (errors.length > 0) this.refuseOrReport(new Refusal('parameter_invalid', { errors }));
   }
 
   /** Stores a refusal for the log if the route has `validation: report`. Returns false otherwise. */

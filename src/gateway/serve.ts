@@ -1,23 +1,15 @@
 import { HTTP_METHODS } from '../http-methods.ts';
-import type { Plan } from '../plan/plan.ts';
-import type { RateLimitStage } from '../plan/rate-limits/rate-limit.ts';
-import type { Route } from '../plan/route-definition.ts';
-import type { Auth } from '../plan/tokens/auth.ts';
+import { decide, requireAuth } from './decide.ts';
 import type { Exchange, RoutedExchange, ServerState } from './exchange.ts';
-import { authenticate } from './request/authenticate.ts';
-import { authorize } from './request/authorize.ts';
-import { awaitValidation } from './request/await-validation.ts';
 import { readBody } from './request/read-body.ts';
-import { type RequestHead, readRequestHead } from './request/request-head.ts';
-import { hasEncodedSlash, readRequestTarget } from './request/request-target.ts';
+import { ServedRequest } from './request/served-request.ts';
 import { BufferedResponse } from './response/buffered-response.ts';
-import { isPreflight, respondToPreflight } from './response/cors.ts';
+import { respondToPreflight } from './response/cors.ts';
 import { Refusal } from './response/refusal.ts';
 import { refuse } from './response/refuse.ts';
 import { StreamedResponse } from './response/streamed-response.ts';
 import { TunnelResponse } from './response/tunnel-response.ts';
 import { verifyLogin } from './response/verify-login.ts';
-import { checkWebSocketOrigin } from './server/websocket-origin.ts';
 import { forwardAsProxyPass } from './upstream/http-proxy.ts';
 import { ClientDisconnected } from './upstream/upstream-error.ts';
 import { type ClientResponse, UpstreamExchange } from './upstream/upstream-exchange.ts';
@@ -27,47 +19,17 @@ import { type ClientResponse, UpstreamExchange } from './upstream/upstream-excha
  * this function sends it. The promise never rejects.
  */
 export async function serve(exchange: Exchange, server: ServerState): Promise<void> {
-  const { request, response, handshake, plan } = exchange;
+  const { plan, response } = exchange;
   begin(exchange, server);
   try {
-    const head = readHead(exchange);
-    if (isServerOptions(exchange)) {
-      respondToServerOptions(exchange);
-      return;
-    }
-    const target = readRequestTarget(request.url ?? '', head.host, plan.router.keepsEncodedSlash);
-    exchange.target = target;
-    if (exchange.cors !== undefined && isPreflight(request, head)) {
-      respondToPreflight(exchange.cors, exchange, plan.router.allowedMethods(target.path));
-      return;
-    }
-    const route = findRoute(plan, request.method ?? '', target.path);
-    exchange.route = route;
-    if (handshake !== undefined) checkWebSocketOrigin(exchange, route);
-    const countedAtMatch = applyRateLimits('match', exchange as RoutedExchange, server);
-    if (countedAtMatch !== undefined) await countedAtMatch;
-    if (route.access === 'protected') {
-      const auth = requireAuth(route);
-      const authenticated = authenticate(auth, head, exchange);
-      // `await` would cost a turn of the microtask queue even for a cached principal.
-      const principal = authenticated instanceof Promise ? await authenticated : authenticated;
-      exchange.principal = principal;
-      authorize(auth, principal);
-    }
-    const countedByCaller = applyRateLimits('authorize', exchange as RoutedExchange, server);
-    if (countedByCaller !== undefined) await countedByCaller;
-    if (route.parameters !== undefined) {
-      const { path, query } = target;
-      const result = route.parameters.validateWithinBudget(path, query, request.rawHeaders, exchange.client);
-      const errors = result instanceof Promise ? (await awaitValidation(exchange, result)).violations : result;
-      if (errors.length > 0) exchange.refuseOrReport(new Refusal('parameter_invalid', { errors }));
-    }
-    if (route.body !== undefined) exchange.body = await readBody(exchange, head, route.body);
-    const countedByBody = applyRateLimits('validate', exchange as RoutedExchange, server);
-    if (countedByBody !== undefined) await countedByBody;
+    const deciding = decide(plan, new ServedRequest(exchange, server));
+    let step = deciding.next();
+    while (step.done !== true) step = deciding.next(await step.value);
+    const decision = step.value;
+    if (decision === 'server-options') respondToServerOptions(exchange);
+    else if (decision === 'preflight') respondToPreflight(exchange);
     // The client may have left while its token was verified or its body read.
-    if (response.destroyed) return;
-    await forward(exchange as RoutedExchange, server);
+    else if (!response.destroyed) await forward(exchange as RoutedExchange, server);
   } catch (error) {
     fail(exchange, wouldShowLimit(exchange, error) ? await readBodyBefore(exchange, error) : error);
   } finally {
@@ -102,48 +64,9 @@ function begin(exchange: Exchange, server: ServerState): void {
   (exchange.handshake?.socket ?? exchange.response).once('close', () => end(exchange, server));
 }
 
-function readHead(exchange: Exchange): RequestHead {
-  if (exchange.expectation === 'unknown') throw new Refusal('expectation_failed');
-  const head = readRequestHead(exchange.request, exchange.plan.server.maxHeaders);
-  exchange.setHead(head);
-  if (exchange.handshake !== undefined && head.body !== undefined)
-    throw new Refusal('message_malformed', { reason: 'handshake_with_body' });
-  return head;
-}
-
-/** True for `OPTIONS *`, which applies to the server and not to a route (RFC 9110 section 9.3.7). */
-function isServerOptions({ request }: Exchange): boolean {
-  return request.url === '*' && request.method === 'OPTIONS';
-}
-
 function respondToServerOptions(exchange: Exchange): void {
   exchange.writeHead(204, 'No Content', ['Allow', HTTP_METHODS.join(', ')]);
   exchange.response.end();
-}
-
-function findRoute(plan: Plan, method: string, path: string): Route {
-  const route = plan.router.match(method, path);
-  if (route !== undefined) return route;
-  if (hasEncodedSlash(path)) throw new Refusal('path_ambiguous', { reason: 'path_encoded_slash' });
-  const allowed = plan.router.allowedMethods(path);
-  if (allowed.length === 0) throw new Refusal('route_unknown');
-  throw new Refusal('method_not_allowed', { headers: { Allow: allowed.join(', ') } });
-}
-
-function requireAuth({ auth }: Route): Auth {
-  // The compiler rejects such a route. If one exists all the same, refuse its requests.
-  if (auth === undefined) throw new Refusal('internal_error', { reason: 'auth_missing' });
-  return auth;
-}
-
-/** Applies the rate limits of a step. Returns a promise only if a store has to be asked. */
-function applyRateLimits(
-  stage: RateLimitStage,
-  exchange: RoutedExchange,
-  { rateLimiter }: ServerState,
-): void | Promise<void> {
-  const limits = exchange.route.rateLimits?.[stage];
-  return limits === undefined || limits.length === 0 ? undefined : rateLimiter.apply(limits, exchange);
 }
 
 /** Forwards the request and sends the response to the client. A login response is verified before the client receives it. */

@@ -3,7 +3,6 @@ import type { Cors } from '../../plan/settings/cors.ts';
 import { getAllHeaders, type RawHeaders, setHeader } from '../../raw-headers.ts';
 import type { Exchange } from '../exchange.ts';
 import type { RequestHead } from '../request/request-head.ts';
-import { Refusal } from './refusal.ts';
 
 /**
  * True for a preflight, with which a browser checks the permissions of a page from another origin (Fetch standard, CORS
@@ -18,18 +17,18 @@ export function isPreflight({ method, headers }: IncomingMessage, head: RequestH
   );
 }
 
-/**
- * Responds to a preflight without an upstream. The response to an origin that is not allowed has no permissions.
- *
- * @param methods the methods of the routes with this path
- * @throws Refusal `route_unknown` if there are none
- */
-export function respondToPreflight(cors: Cors, exchange: Exchange, methods: readonly string[]): void {
-  if (methods.length === 0) throw new Refusal('route_unknown');
-  const isAllowed = cors.headersFor(exchange.request.headers.origin).length > 0;
-  const permissions = ['Access-Control-Allow-Methods', (cors.methods ?? methods).join(', '), ...cors.preflightHeaders];
-  exchange.writeHead(204, 'No Content', isAllowed ? permissions : []);
+/** Responds to a preflight without an upstream. The response to an origin that is not allowed has no permissions. */
+export function respondToPreflight(exchange: Exchange): void {
+  exchange.writeHead(204, 'No Content', preflightHeaders(exchange));
   exchange.response.end();
+}
+
+/** Returns the permissions in the response to a preflight. */
+export function preflightHeaders({ plan, request, target }: Pick<Exchange, 'plan' | 'request' | 'target'>): RawHeaders {
+  const { cors, router } = plan;
+  if (cors === undefined || target === undefined || cors.headersFor(request.headers.origin).length === 0) return [];
+  const methods = cors.methods ?? router.allowedMethods(target.path);
+  return ['Access-Control-Allow-Methods', methods.join(', '), ...cors.preflightHeaders];
 }
 
 /** Returns the headers with the CORS headers for pages of this origin. */
