@@ -35,6 +35,10 @@ const VERBS: Readonly<Record<string, VerbEntry>> = {
     summary: 'compare how two manifests behave',
     load: async () => (await import('./diff/diff.ts')).diff,
   },
+  candidate: {
+    summary: 'compare a changed manifest with the active one on live traffic',
+    load: async () => (await import('./candidate/candidate.ts')).candidate,
+  },
   routes: { summary: 'print the route table', load: async () => (await import('./routes.ts')).routes },
   init: {
     summary: 'create a starter manifest and a test file for it',

@@ -1,4 +1,4 @@
-import { CHANGE_KINDS, type ChangeKind } from '../candidate/live/candidate-control.ts';
+import { CHANGE_KINDS, type ChangeKind } from '../candidate/compare-outcomes.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { pluralize } from './format.ts';
 import { UsageError } from './terminal.ts';
@@ -17,8 +17,10 @@ export interface ComparisonCounts {
   readonly kinds: Readonly<Partial<Record<ChangeKind, number>>>;
 }
 
+const KINDS = Object.keys(CHANGE_KINDS) as ChangeKind[];
+
 /** The words of `--fail-on`, for help and completion. */
-export const FAIL_ON_WORDS = [...CHANGE_KINDS, 'changed', 'unknown>5%'] as const;
+export const FAIL_ON_WORDS = [...KINDS, 'changed', 'unknown>5%'] as const;
 
 /** Parses a list such as `newly-refused,unknown>5%`. `changed` stands for all kinds. Throws a `UsageError`. */
 export function parseFailOn(text: string | undefined): FailOn {
@@ -27,14 +29,14 @@ export function parseFailOn(text: string | undefined): FailOn {
   for (const word of text?.split(',').map((part) => part.trim()) ?? []) {
     const [, percent] = /^unknown>(\d{1,3}(?:\.\d{1,3})?)%$/.exec(word) ?? [];
     if (percent !== undefined) unknownShare = Number(percent) / 100;
-    else if (word === 'changed') for (const kind of CHANGE_KINDS) kinds.add(kind);
+    else if (word === 'changed') for (const kind of KINDS) kinds.add(kind);
     else kinds.add(parseKind(word));
   }
   return { kinds: [...kinds], unknownShare };
 }
 
 function parseKind(word: string): ChangeKind {
-  const kind = CHANGE_KINDS.find((candidate) => candidate === word);
+  const kind = KINDS.find((candidate) => candidate === word);
   if (kind !== undefined) return kind;
   const hint = suggestion(word, FAIL_ON_WORDS) || `; write a list of ${FAIL_ON_WORDS.join(', ')}`;
   throw new UsageError(`--fail-on: unknown condition "${word}"${hint}`);

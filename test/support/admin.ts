@@ -6,6 +6,7 @@ import type { NameResolver } from '../../src/dns/name-resolver.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 import type { PlannedManifest } from '../../src/load.ts';
 import type { Log } from '../../src/log/log.ts';
+import { fakeCandidate } from './candidate.ts';
 import { startGateway, type TestGateway } from './gateway.ts';
 
 export interface GatewayWithAdmin extends TestGateway {
@@ -49,6 +50,7 @@ export function adminContextOf(gateway: Gateway, log: Log, activeManifest: () =>
     overrides: {},
     activeManifest,
     reloader: noReloads(gateway.plan.hash),
+    candidate: fakeCandidate(),
     isStopping: () => false,
     descriptors: new DescriptorMonitor(gateway, log.logger, Number.POSITIVE_INFINITY),
     adminMetrics: new AdminMetrics(log.logger),

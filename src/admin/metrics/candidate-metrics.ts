@@ -1,4 +1,5 @@
-import { CHANGE_KINDS, UNKNOWN_REASONS } from '../../candidate/live/candidate-control.ts';
+import { CHANGE_KINDS } from '../../candidate/compare-outcomes.ts';
+import { UNKNOWN_REASONS } from '../../candidate/outcome.ts';
 import type { AdminContext } from '../admin-endpoint.ts';
 import { candidateTotals } from '../endpoints/candidate.ts';
 import type { Metric, Sample } from './metric.ts';
@@ -27,27 +28,27 @@ export const CANDIDATE_METRICS: readonly Metric[] = [
   },
   countersBy('candidate_changes_total', 'Requests that the candidate decides differently, by kind of the change.', {
     label: 'kind',
-    values: CHANGE_KINDS,
-    read: ({ candidate }) => candidate.report().kinds,
+    values: Object.keys(CHANGE_KINDS),
+    read: ({ candidate }) => candidate.report().comparison.changed,
   }),
   countersBy(
     'candidate_unknown_total',
     'Requests for which the decision of the candidate is unknown, by reason (docs/candidate.md).',
-    { label: 'reason', values: UNKNOWN_REASONS, read: ({ candidate }) => candidate.report().unknown },
+    {
+      label: 'reason',
+      values: Object.keys(UNKNOWN_REASONS),
+      read: ({ candidate }) => candidate.report().comparison.unknown,
+    },
   ),
 ];
 
-interface CounterSeries<Value extends string> {
+interface CounterSeries {
   readonly label: string;
-  readonly values: readonly Value[];
-  readonly read: (context: AdminContext) => ReadonlyMap<Value, number>;
+  readonly values: readonly string[];
+  readonly read: (context: AdminContext) => ReadonlyMap<string, number>;
 }
 
-function countersBy<Value extends string>(
-  name: string,
-  help: string,
-  { label, values, read }: CounterSeries<Value>,
-): Metric {
+function countersBy(name: string, help: string, { label, values, read }: CounterSeries): Metric {
   return {
     name,
     type: 'counter',

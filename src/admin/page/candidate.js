@@ -49,7 +49,7 @@ export class CandidateView {
 
   /** @param {Candidate['changed']['groups']} groups */
   #showGroups(groups) {
-    const listed = [...groups].sort((one, other) => other.requests - one.requests).slice(0, MAX_ROWS);
+    const listed = groups.slice(0, MAX_ROWS);
     const rows = listed.map((group) => {
       const key = JSON.stringify([group.kind, group.from, group.to]);
       const row = this.#rows.get(key) ?? changeRow(group);
@@ -59,7 +59,7 @@ export class CandidateView {
     const isSameOrder = [...this.#rows.keys()].join('\n') === rows.map(([key]) => key).join('\n');
     this.#rows = new Map(rows);
     const omitted = groups.length - listed.length;
-    setText(byId('candidate-omitted'), omitted === 0 ? '' : `The ${MAX_ROWS} most frequent of ${integer(groups.length)}.`);
+    setText(byId('candidate-omitted'), omitted === 0 ? '' : `The first ${MAX_ROWS} of ${integer(groups.length)}.`);
     if (isSameOrder && rows.length > 0) return;
     const focused = document.activeElement;
     showRows(
@@ -67,7 +67,8 @@ export class CandidateView {
       rows.map(([, { row }]) => row),
       'None.',
     );
-    if (focused instanceof HTMLElement && byId('candidate-groups').contains(focused)) focused.focus({ preventScroll: true });
+    if (focused instanceof HTMLElement && byId('candidate-groups').contains(focused))
+      focused.focus({ preventScroll: true });
   }
 }
 
@@ -119,12 +120,7 @@ function showCounts(table, counts) {
     .filter(([, count]) => count > 0)
     .sort(([, one], [, other]) => other - one)
     .map(([name, count]) =>
-      element(
-        'tr',
-        {},
-        element('th', { scope: 'row' }, name),
-        element('td', { class: 'number' }, integer(count)),
-      ),
+      element('tr', {}, element('th', { scope: 'row' }, name), element('td', { class: 'number' }, integer(count))),
     );
   showRows(table, rows, 'None.');
 }

@@ -44,9 +44,10 @@ export function changeRow({ kind, from, to }) {
     element('td', { class: 'long' }, link, time),
   );
   const update = (/** @type {Change} */ change) => {
-    const { method, path, at } = change.witness;
     setText(requests, integer(change.requests));
     setText(callers, integer(change.callers));
+    if (change.witness === null) return;
+    const { method, path, at } = change.witness;
     setText(link, `${method} ${path}`);
     link.setAttribute('href', explainHash(method, path));
     setText(time, ` ${timeOfDay(at)}`);
@@ -69,5 +70,9 @@ function routeElements(from, to) {
 function decisionElements({ outcome, upstream, status, refusal, reason }) {
   if (outcome === 'forwarded') return [`forwarded to ${upstream ?? NONE}`];
   const detail = reason === null || reason === refusal ? '' : ` ${reason}`;
-  return [`${outcome} ${status ?? ''} `, element('code', {}, refusal ?? ''), element('span', { class: 'hint' }, detail)];
+  return [
+    `${outcome} ${status ?? ''} `,
+    element('code', {}, refusal ?? ''),
+    element('span', { class: 'hint' }, detail),
+  ];
 }

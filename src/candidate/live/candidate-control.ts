@@ -1,39 +1,14 @@
 import type { Source } from '../../manifest/source.ts';
 import type { Problem } from '../../problem/problem.ts';
+import type { ComparisonReport } from '../comparison.ts';
 
-/** The kinds of changed decisions. */
-export const CHANGE_KINDS = [
-  'newly-refused',
-  'newly-allowed',
-  'other-route',
-  'other-upstream',
-  'other-status',
-  'other-message',
-] as const;
-export type ChangeKind = (typeof CHANGE_KINDS)[number];
-
-export const UNKNOWN_REASONS = ['body_not_read', 'limit_counter', 'claims'] as const;
-export type UnknownReason = (typeof UNKNOWN_REASONS)[number];
-
-/** A decision of one plan about a request. */
-export interface DecisionSummary {
-  readonly outcome: 'forwarded' | 'refused' | 'responded';
-  readonly route: string | undefined;
-  readonly upstream: string | undefined;
-  readonly status: number | undefined;
-  readonly refusal: string | undefined;
-  readonly reason: string | undefined;
-}
-
-/** Requests with the same change. */
-export interface ChangeGroup {
-  readonly kind: ChangeKind;
-  readonly route: string | undefined;
-  readonly from: DecisionSummary;
-  readonly to: DecisionSummary;
-  readonly requests: number;
-  readonly callers: number;
-  readonly witness: { readonly method: string; readonly path: string; readonly at: number; readonly id: string };
+/** The first request of a change. */
+export interface LiveWitness {
+  readonly method: string;
+  readonly path: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
+  readonly id: string;
 }
 
 export interface CandidateReport {
@@ -44,11 +19,7 @@ export interface CandidateReport {
   readonly activeHash: string;
   readonly since: Date | undefined;
   readonly sample: number;
-  readonly requests: number;
-  readonly same: number;
-  readonly unknown: ReadonlyMap<UnknownReason, number>;
-  readonly kinds: ReadonlyMap<ChangeKind, number>;
-  readonly groups: readonly ChangeGroup[];
+  readonly comparison: ComparisonReport<LiveWitness>;
   readonly skipped: ReadonlyMap<string, number>;
   readonly errors: number;
   readonly problems: readonly Problem[];
@@ -65,6 +36,5 @@ export type CandidateOutcome =
 export interface CandidateControl {
   readonly report: () => CandidateReport;
   readonly put: (text: string) => Promise<CandidateOutcome>;
-  /** False if the candidate is a file of the command line. */
   readonly discard: () => CandidateOutcome;
 }

@@ -25,6 +25,11 @@ export interface AdminReply {
 /** The admin API did not respond, so the request may succeed later. */
 export class UnreachableError extends CommandError {}
 
+/** Creates the error for a command that a signal ends. */
+export function stopError({ reason }: AbortSignal): CommandError {
+  return new CommandError(`stopped by ${String(reason)}; the candidate of the gateway stays as it is`);
+}
+
 /** A report with all groups of changes is smaller. */
 const MAX_RESPONSE_BYTES = 32 * 1024 ** 2;
 const TIMEOUT_MS = 10_000;
@@ -43,6 +48,10 @@ export class AdminClient {
     this.#stop = stop;
   }
 
+  get url(): string {
+    return this.#connection.url;
+  }
+
   /**
    * Resolves to a response with a JSON object, of any status but 401. Rejects with an `UnreachableError` without a response, and with
    * a `CommandError` if the response is not from an admin API.
@@ -53,6 +62,7 @@ export class AdminClient {
     const signal = AbortSignal.any([this.#stop, timeout]);
     const reply = await this.#exchange(method, path, signal, body).catch((error: unknown) => {
       if (error instanceof CommandError) throw error;
+      if (this.#stop.aborted) throw stopError(this.#stop);
       const reason = timeout.aborted ? `timed out after ${timeoutMs / 1_000} s` : reasonOf(error);
       throw new UnreachableError(`no response from ${this.#connection.url}: ${reason}`);
     });
@@ -127,7 +137,9 @@ function pinnedCertificate(certificate: string | undefined): https.RequestOption
 
 function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-  if (code === 'ECONNREFUSED') return `${code}; check that the gateway runs and that this is the address of its "admin"`;
-  if (/CERT|SELF_SIGNED|ISSUER/.test(code)) return `${code}; set NODE_EXTRA_CA_CERTS to the authority of its certificate`;
+  if (code === 'ECONNREFUSED')
+    return `${code}; check that the gateway runs and that this is the address of its "admin"`;
+  if (/CERT|SELF_SIGNED|ISSUER/.test(code))
+    return `${code}; set NODE_EXTRA_CA_CERTS to the authority of its certificate`;
   return code;
 }

@@ -9,33 +9,61 @@ type ProblemEntry = CandidateStatus['problems'][number];
 /** The changes that a person reads. The JSON format has all of them. */
 const MAX_CHANGES = 50;
 
-/** Formats the report for a person, the most frequent changes first. */
+/** Formats the report for a person, the most severe changes first. */
 export function formatCandidateText(status: CandidateStatus, colour: boolean): string {
   if (status.state === 'none') return 'no candidate\n';
-  const { listed, omitted } = mostFrequent(status, MAX_CHANGES);
-  const changes = listed.map((change) => formatChange(change, colour));
-  const more = omitted === 0 ? [] : [`and ${pluralize(omitted, 'more change')}`];
+  const { groups } = status.changed;
+  const changes = groups.slice(0, MAX_CHANGES).map((change) => formatChange(change, colour));
+  const omitted = groups.length - changes.length;
+  const more = omitted <= 0 ? [] : [`and ${omitted} more kinds of changes; use -f json`];
   const problems = status.state === 'rejected' ? [formatProblemReports(status.problems, colour).trimEnd()] : [];
-  return `${[headOf(status), ...problems, ...changes, ...more].map((part) => `${part}\n`).join('\n')}`;
+  return `${[headOf(status, colour), ...problems, ...changes, ...more].map((part) => `${part}\n`).join('\n')}`;
 }
 
-/** Returns the most frequent changes, and the number of the others. */
-export function mostFrequent({ changed }: CandidateStatus, max: number) {
-  const sorted = [...changed.groups].sort((one, other) => other.requests - one.requests);
-  return { listed: sorted.slice(0, max), omitted: Math.max(0, sorted.length - max) };
-}
-
-function headOf(status: CandidateStatus): string {
+function headOf(status: CandidateStatus, colour: boolean): string {
   const { state, source, file, since, active_hash, sample, unknown, skipped } = status;
   const name = source === 'file' ? `${file} ` : '';
+  const share = sample === 1 ? '' : `, ${100 * sample} % of the requests`;
   const reasons = [...entriesOf(unknown.reasons), ...entriesOf(skipped.reasons)];
   const lines = [
-    `candidate  ${name}${shortHash(status.hash)}, ${state}${since === null ? '' : ` since ${since}`}`,
-    `compared   with the active manifest ${shortHash(active_hash)}${sample === 1 ? '' : `, ${100 * sample} % of the requests`}`,
-    `requests   ${summaryOf(status)}`,
-    ...(reasons.length === 0 ? [] : [`unknown    ${reasons.map(([reason, count]) => `${reason} ${count}`).join(', ')}`]),
+    ['candidate', `${name}${shortHash(status.hash)}, ${state}${since === null ? '' : ` since ${since}`}`],
+    ['compared', `with the active manifest ${shortHash(active_hash)}${share}`],
+    ['requests', summaryOf(status)],
+    ...(reasons.length === 0 ? [] : [['reasons', reasons.map(([reason, count]) => `${reason} ${count}`).join(', ')]]),
   ];
-  return printable(lines.join('\u0000')).replaceAll('\uFFFD', '\n');
+  return lines.map(([key = '', text = '']) => `${paint(key.padEnd(10), 'dim', colour)} ${printable(text)}`).join('\n');
+}
+
+function formatChange({ kind, from, to, requests, callers, witness }: ChangeEntry, colour: boolean): string {
+  const style = STYLES[kind === 'newly-refused' || kind === 'newly-allowed' ? 'error' : 'warning'];
+  const example = witness === null ? [] : [['example', `${witness.method} ${witness.path}, request ${witness.id}`]];
+  const lines = [['active', decisionText(from)], ['candidate', decisionText(to)], ...example];
+  const rows = lines.map(([key = '', text = '']) => `  ${paint(key.padEnd(10), 'dim', colour)} ${printable(text)}`);
+  return [
+    `${paint(kind, style, colour)} ${pluralize(requests, 'request')} of ${pluralize(callers, 'caller')}`,
+    ...rows,
+  ].join('\n');
+}
+
+/** Returns a decision in words: `forwarded to contacts by contact-list`. */
+export function decisionText({ outcome, route, upstream, status, refusal, reason }: DecisionEntry): string {
+  const by = route === null ? 'no route' : route;
+  if (outcome === 'forwarded') return `forwarded to ${upstream} by ${by}`;
+  const code = [status, refusal, reason === refusal ? null : reason].filter((part) => part !== null).join(' ');
+  return `${outcome} by ${by}: ${code}`;
+}
+
+/** Formats the problems of a candidate for a person, as `lint` does. */
+export function formatProblemReports(problems: readonly ProblemEntry[], colour: boolean): string {
+  return problems
+    .map(({ file, line, column, severity, message, rule, frame, count }) => {
+      const place = paint(printable(`${file}:${line}:${column}`), 'bold', colour);
+      const head = `${place} ${paint(severity, STYLES[severity], colour)} ${printable(message)} ${paint(`[${printable(rule)}]`, 'dim', colour)}`;
+      const more = count === 1 ? '' : `  and ${pluralize(count - 1, 'equal problem')}\n`;
+      const lines = frame.split('\n').map((text) => `  ${printable(text)}\n`);
+      return `${head}\n${lines.join('')}${more}`;
+    })
+    .join('\n');
 }
 
 /** Returns the counts in one line: `1000: 990 same, 8 changed, 2 unknown`. */

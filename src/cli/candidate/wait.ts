@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type FailOn, failuresOf, occurredKinds } from '../fail-on.ts';
 import { pluralize } from '../format.ts';
 import { CommandError, type Terminal } from '../terminal.ts';
-import { type AdminClient, UnreachableError } from './admin-client.ts';
+import { type AdminClient, stopError, UnreachableError } from './admin-client.ts';
 import { type CandidateStatus, comparedCount, countsOf, fetchStatus } from './candidate-report.ts';
 
 /** When a wait ends. At least one of the limits is set. */
@@ -61,7 +61,7 @@ export async function waitForRequests(
 
 async function pause(ms: number, stop: AbortSignal): Promise<void> {
   await sleep(Math.max(0, ms), undefined, { signal: stop }).catch(() => undefined);
-  if (stop.aborted) throw new CommandError(`stopped by ${String(stop.reason)} before the end; the candidate stays`);
+  if (stop.aborted) throw stopError(stop);
 }
 
 /** Fetches the report, again if the gateway does not respond for a moment. */
@@ -88,7 +88,9 @@ function requireSameCandidate(before: CandidateStatus, after: CandidateStatus): 
   if (after.state === 'none')
     throw new CommandError(`the candidate is gone: it was discarded, or the gateway was restarted; ${again}`);
   if (after.hash !== before.hash)
-    throw new CommandError(`the candidate was replaced while the command waited (${short(before)} by ${short(after)}); wait again`);
+    throw new CommandError(
+      `the candidate was replaced while the command waited (${short(before)} by ${short(after)}); wait again`,
+    );
   if (after.active_hash !== before.active_hash)
     throw new CommandError('the active manifest changed while the command waited; wait again');
   if (after.since !== before.since || after.requests < before.requests)
@@ -101,8 +103,12 @@ function short({ hash }: CandidateStatus): string {
 
 function progressOf(status: CandidateStatus, requests: number, endMs: number): string {
   const compared = comparedCount(status);
-  const goal = Number.isFinite(requests) ? `${compared} of ${pluralize(requests, 'request')}` : pluralize(compared, 'request');
+  const goal = Number.isFinite(requests)
+    ? `${compared} of ${pluralize(requests, 'request')}`
+    : pluralize(compared, 'request');
   const seconds = Math.max(0, Math.ceil((endMs - performance.now()) / 1_000));
-  const left = Number.isFinite(seconds) ? `, ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} left` : '';
+  const left = Number.isFinite(seconds)
+    ? `, ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} left`
+    : '';
   return `compared: ${goal}, ${status.changed.total} changed, ${status.unknown.total} unknown${left}`;
 }
