@@ -24,7 +24,7 @@ const OPTIONS = {
     valueName: 'FILE',
     summary: `the manifest that names the admin API (default ${DEFAULT_MANIFEST})`,
   },
-  requests: { type: 'string', valueName: 'COUNT', summary: 'wait: until so many requests were compared' },
+  requests: { type: 'string', valueName: 'COUNT', summary: 'wait: until this number of requests was compared' },
   for: { type: 'string', valueName: 'DURATION', summary: 'wait: at most this time, for example 10m' },
   'fail-on': {
     type: 'string',

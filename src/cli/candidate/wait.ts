@@ -21,7 +21,9 @@ export interface WaitResult {
   readonly isTimeOver: boolean;
 }
 
-const POLL_MS = 500;
+/** The first polls are frequent, so that a wait that ends early returns early. */
+const FIRST_POLL_MS = 50;
+const MAX_POLL_MS = 1_000;
 /** A busy or restarting gateway may miss some polls. */
 const MAX_SILENCE_MS = 10_000;
 const CLEAR_LINE = '\r\x1b[K';
@@ -34,9 +36,11 @@ export async function waitForRequests(
   client: AdminClient,
   limits: WaitLimits,
   terminal: Pick<Terminal, 'err' | 'errIsTerminal' | 'stop'>,
+  maxSilenceMs = MAX_SILENCE_MS,
 ): Promise<WaitResult> {
   const { requests = Number.POSITIVE_INFINITY, forMs = Number.POSITIVE_INFINITY, failOn } = limits;
   const endMs = performance.now() + forMs;
+  let pollMs = FIRST_POLL_MS;
   let status = await fetchStatus(client);
   requireCandidate(status);
   const clear = () => (terminal.errIsTerminal ? terminal.err(CLEAR_LINE) : undefined);
@@ -49,8 +53,9 @@ export async function waitForRequests(
       const failures = occurredKinds(failOn, countsOf(status));
       if (failures.length > 0 || status.state === 'rejected') return { status, failures, isTimeOver: false };
       if (terminal.errIsTerminal) terminal.err(`${CLEAR_LINE}${progressOf(status, requests, endMs)}`);
-      await pause(Math.min(POLL_MS, endMs - performance.now()), terminal.stop);
-      const next = await pollStatus(client, terminal.stop);
+      await pause(Math.min(pollMs, endMs - performance.now()), terminal.stop);
+      pollMs = Math.min(MAX_POLL_MS, 2 * pollMs);
+      const next = await pollStatus(client, terminal.stop, maxSilenceMs);
       requireSameCandidate(status, next);
       status = next;
     }
@@ -65,14 +70,14 @@ async function pause(ms: number, stop: AbortSignal): Promise<void> {
 }
 
 /** Fetches the report, again if the gateway does not respond for a moment. */
-async function pollStatus(client: AdminClient, stop: AbortSignal): Promise<CandidateStatus> {
-  const endMs = performance.now() + MAX_SILENCE_MS;
+async function pollStatus(client: AdminClient, stop: AbortSignal, maxSilenceMs: number): Promise<CandidateStatus> {
+  const endMs = performance.now() + maxSilenceMs;
   for (;;) {
     try {
       return await fetchStatus(client);
     } catch (error) {
       if (!(error instanceof UnreachableError) || performance.now() >= endMs) throw error;
-      await pause(POLL_MS, stop);
+      await pause(FIRST_POLL_MS, stop);
     }
   }
 }
@@ -82,7 +87,7 @@ function requireCandidate({ state }: CandidateStatus): void {
     throw new CommandError('the gateway has no candidate; start one with: signing-gateway candidate put next.yaml');
 }
 
-/** The counts begin anew with another candidate, with another active manifest and with another process. */
+/** The counts start again with another candidate, with another active manifest and with another process. */
 function requireSameCandidate(before: CandidateStatus, after: CandidateStatus): void {
   const again = 'put the candidate again and wait again';
   if (after.state === 'none')
