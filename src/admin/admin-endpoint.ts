@@ -22,7 +22,9 @@ export interface AdminContext {
   /** Returns the active plan with its manifest. */
   readonly activeManifest: () => PlannedManifest;
   readonly reloader: ReloadControl;
-  readonly candidate: CandidateControl;
+  readonly candidate: Pick<CandidateControl, 'status' | 'activate' | 'remove'>;
+  /** The reloads of the file of `--candidate`; `undefined` without that option. */
+  readonly candidateFile: Pick<Reloader, 'path' | 'lastOutcome'> | undefined;
   /** True while the process stops: it finishes its requests and should receive no new ones. */
   readonly isStopping: () => boolean;
   /** Counts requests that the admin API could not serve. */
@@ -52,6 +54,7 @@ export type ReloadControl = Pick<
   | 'reload'
   | 'hungThreadCount'
   | 'watchError'
+  | 'prepareUnsaved'
 >;
 
 export interface AdminEndpoint {

@@ -1,4 +1,5 @@
 import type { RefusalCode } from '../gateway/response/refusal.ts';
+import type { Upstream } from '../plan/settings/upstream-definition.ts';
 import type { RawHeaders } from '../raw-headers.ts';
 
 /** Why the outcome of a request by a plan is not known. A test compares `docs/candidate.md` with this table. */
@@ -66,6 +67,18 @@ export type Outcome =
       readonly headers: RawHeaders;
     }
   | { readonly kind: 'unknown'; readonly route: string | undefined; readonly reason: UnknownReason };
+
+const endpointTexts = new WeakMap<Upstream, string>();
+
+/** Returns a text that is equal for upstreams with the same endpoints. It may have values of the environment: never print it. */
+export function endpointsOf(upstream: Upstream): string {
+  let text = endpointTexts.get(upstream);
+  if (text === undefined) {
+    text = JSON.stringify(upstream.endpoints.map(({ url }) => url.href).sort());
+    endpointTexts.set(upstream, text);
+  }
+  return text;
+}
 
 /** An outcome as reports show it. It has no value of a header, a query, a body or the environment. */
 export interface OutcomeReport {

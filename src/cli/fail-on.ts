@@ -11,7 +11,7 @@ export interface FailOn {
 }
 
 /** The counts of a comparison that the conditions are about. */
-export interface ComparisonCounts {
+export interface ChangeCounts {
   readonly requests: number;
   readonly unknown: number;
   readonly kinds: Readonly<Partial<Record<ChangeKind, number>>>;
@@ -43,7 +43,7 @@ function parseKind(word: string): ChangeKind {
 }
 
 /** Returns a message for each kind of change that has occurred. Such a condition stays true, so it is known before the end. */
-export function occurredKinds({ kinds }: FailOn, counts: ComparisonCounts): string[] {
+export function occurredKinds({ kinds }: FailOn, counts: ChangeCounts): string[] {
   return kinds.flatMap((kind) => {
     const count = counts.kinds[kind] ?? 0;
     return count === 0 ? [] : [`${kind}: ${pluralize(count, 'request')}`];
@@ -51,7 +51,7 @@ export function occurredKinds({ kinds }: FailOn, counts: ComparisonCounts): stri
 }
 
 /** Returns a message for each condition that is true at the end of a comparison. */
-export function failuresOf(failOn: FailOn, counts: ComparisonCounts): string[] {
+export function failuresOf(failOn: FailOn, counts: ChangeCounts): string[] {
   const { unknownShare } = failOn;
   const isUnknown = unknownShare !== undefined && counts.unknown > unknownShare * counts.requests;
   const unknown = isUnknown

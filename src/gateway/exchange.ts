@@ -9,6 +9,7 @@ import type { Principal } from '../plan/tokens/verification-result.ts';
 import type { VerificationClient } from '../plan/tokens/verifier.ts';
 import type { Violation } from '../plan/violation.ts';
 import type { RawHeaders } from '../raw-headers.ts';
+import type { BodyCopy, ExchangeObserver } from './exchange-observer.ts';
 import { rateLimitFields } from './rate-limits/rate-limit-fields.ts';
 import type { AppliedLimit, RateLimiter } from './rate-limits/rate-limiter.ts';
 import { type ForwardedInfo, readForwardedInfo } from './request/forwarded-info.ts';
@@ -47,6 +48,8 @@ export interface ServerState {
   readonly longLived: LongLivedExchanges;
   readonly bufferBudget: BufferBudget;
   readonly rateLimiter: RateLimiter;
+  /** Follows the exchanges; `undefined` without a candidate. */
+  readonly observer: ExchangeObserver | undefined;
 }
 
 export interface ExchangeOptions {
@@ -87,6 +90,8 @@ export class Exchange {
   principal: Principal | undefined;
   /** The validated body; `undefined` if the body is streamed. */
   body: Buffer | undefined;
+  /** The observer's copy of the body, once the gateway reads the body. */
+  bodyCopy: BodyCopy | undefined;
   refusal: Refusal | undefined;
   /** Refusals that a route or a rate limit only reports. */
   reportedRefusals: Refusal[] | undefined;
@@ -114,6 +119,7 @@ export class Exchange {
   #bufferedBytes = 0;
   #isLongLived = false;
   #isOver = false;
+  #isObserved = false;
   /** The number of `appliedLimits` that are settled. */
   #settledLimits = 0;
 
@@ -235,7 +241,20 @@ export class Exchange {
       return;
     }
     this.#isLongLived = true;
+    this.observe();
     this.#server.longLived.add(this, end);
+  }
+
+  /** Begins the observer's copy of the body. */
+  copyBody(): void {
+    this.bodyCopy = this.#server.observer?.copyBody(this as RoutedExchange);
+  }
+
+  /** Shows the exchange to the observer, once. */
+  observe(): void {
+    if (this.#isObserved) return;
+    this.#isObserved = true;
+    this.#server.observer?.observe(this);
   }
 
   /** Returns the client for work that must stop when the client disconnects. */

@@ -7,6 +7,7 @@ import type { Log } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { RequestAcceptor } from './accept-requests.ts';
 import type { ServerState } from './exchange.ts';
+import type { ExchangeObserver } from './exchange-observer.ts';
 import { RateLimiter } from './rate-limits/rate-limiter.ts';
 import type { StoreStatus } from './rate-limits/store-status.ts';
 import { BufferBudget } from './server/buffer-budget.ts';
@@ -54,6 +55,8 @@ export interface Gateway {
   readonly subscribers: number;
   /** Calls the subscriber with the record of each request that ends. Returns a function that unsubscribes. */
   subscribe(subscriber: RequestSubscriber): () => void;
+  /** Shows all further exchanges to this observer, or to none. */
+  observe(observer: ExchangeObserver | undefined): void;
   /** Starts to accept connections. Returns the bound address. Rejects with an error of `net`, such as `EADDRINUSE`. */
   listen(): Promise<AddressInfo>;
   /** Serves the requests on a connection that the caller has opened. */
@@ -125,6 +128,7 @@ class LiveGateway implements Gateway {
       longLived: new LongLivedExchanges(),
       bufferBudget: new BufferBudget(plan.server.bufferLimitBytes),
       rateLimiter: new RateLimiter(now),
+      observer: undefined,
     };
     this.#server = createHttpServer(plan.server, (request) => this.#acceptor.isHandshake(request));
     this.#acceptor = new RequestAcceptor(this.#server, this.#state, log);
@@ -182,6 +186,10 @@ class LiveGateway implements Gateway {
 
   subscribe(subscriber: RequestSubscriber): () => void {
     return this.#state.recorder.subscribe(subscriber);
+  }
+
+  observe(observer: ExchangeObserver | undefined): void {
+    this.#state.observer = observer;
   }
 
   async listen(): Promise<AddressInfo> {

@@ -101,6 +101,7 @@ function end(exchange: Exchange, { plan, recorder, isClosing }: ServerState): vo
   const { connection } = exchange;
   exchange.end();
   recorder.record(exchange, plan.sample2xx);
+  exchange.observe();
   connection.completeRequest();
   // The response may have promised keep-alive before the server began to close.
   if (isClosing && connection.isIdle) connection.closeGracefully();

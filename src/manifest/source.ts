@@ -30,6 +30,9 @@ export function describeFileError(code: string, base = 'the manifest'): string {
 const MISSING = ['it does not exist', 'write a path relative to BASE'] as const;
 const FORBIDDEN = ['its permissions do not allow it', 'let the user of the gateway read it'] as const;
 
+/** The code for a file that a manifest may not use, because it is not saved beside it. */
+export const FILE_NOT_LISTED = 'ERR_FILE_NOT_LISTED';
+
 const FILE_ERRORS: Readonly<Record<string, readonly [reason: string, remedy: string]>> = {
   ENOENT: MISSING,
   ENOTDIR: MISSING,
@@ -39,6 +42,10 @@ const FILE_ERRORS: Readonly<Record<string, readonly [reason: string, remedy: str
   EFBIG: [
     `it has more than ${MAX_FILE_BYTES} bytes, or all files of the manifest together more than ${MAX_ALL_CHARACTERS} characters`,
     'name a smaller file',
+  ],
+  [FILE_NOT_LISTED]: [
+    'a candidate from the admin API may use only the files of the active manifest',
+    'use one of them, or start the gateway with --candidate',
   ],
   ELOOP: ['its symbolic links form a circle', 'correct the links'],
   ENAMETOOLONG: ['its name is longer than the file system allows', 'write a shorter path'],

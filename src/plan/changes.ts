@@ -1,5 +1,5 @@
 import type { Plan } from './plan.ts';
-import type { RateLimit } from './rate-limits/rate-limit.ts';
+import { limitDefinition } from './rate-limits/limit-definition.ts';
 import { pairRoutesSliced } from './route-pairing.ts';
 import {
   becameProtected,
@@ -69,11 +69,6 @@ function changedLimits(old: Plan, next: Plan): Pick<PlanChanges, 'rateLimits' | 
     rateLimits: idsOf(next.rateLimits.filter((limit) => !definitions.has(limitDefinition(limit)))),
     rateLimitsRemoved: idsOf(old.rateLimits).filter((id) => !ids.has(id)),
   };
-}
-
-/** Returns a text that is equal for limits that count and refuse alike. */
-function limitDefinition({ failures, store, ...limit }: RateLimit): string {
-  return JSON.stringify({ ...limit, failures: failures && [...failures].sort(), store: store?.key });
 }
 
 function* pairingSideOf(plan: Plan): SlicedWork<PairingSide<PatternRoute>> {

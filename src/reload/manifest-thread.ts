@@ -13,6 +13,14 @@ export interface ManifestThreadOptions {
   readonly path: string;
   readonly env: Environment['env'];
   readonly overrides: AddressOverrides;
+  /** A manifest that is not saved, in place of the file. It may use only the listed files. */
+  readonly unsaved?: UnsavedManifest;
+}
+
+export interface UnsavedManifest {
+  readonly text: string;
+  /** As the active manifest names them. */
+  readonly files: readonly string[];
 }
 
 /** `locate` finds the lines of findings, and `self-test` tests the manifest, in the texts that the last `read` has read. */
@@ -55,10 +63,10 @@ export class ManifestThread {
   readonly #thread: WorkerThread<ManifestThreadRequest>;
   #idleTimer: NodeJS.Timeout | undefined;
 
-  constructor({ path, env, overrides }: ManifestThreadOptions) {
+  constructor({ env, ...options }: ManifestThreadOptions) {
     this.#thread = new WorkerThread({
       file: 'manifest-worker',
-      data: { path, env: { ...env }, overrides },
+      data: { ...options, env: { ...env } },
       timeoutMs: TIMEOUT_MS,
     });
   }

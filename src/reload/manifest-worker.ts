@@ -17,6 +17,7 @@ import type {
   TransferredManifest,
 } from './manifest-thread.ts';
 import { countOperations } from './operation-counter.ts';
+import { restrictFiles } from './unsaved-manifest.ts';
 import type { WorkerInput, WorkerMessage, WorkerRequest } from './worker-thread.ts';
 
 interface WorkerReadResult extends Pick<TransferredManifest, 'dependencies' | 'manifestHash'> {
@@ -29,8 +30,9 @@ interface WorkerReadResult extends Pick<TransferredManifest, 'dependencies' | 'm
 process.env = {};
 
 /** The input of this thread, which `manifest-thread.ts` starts. */
-const { path, env, overrides, operations } = workerData as WorkerInput<ManifestThreadOptions>;
-const environment = countOperations(createFileEnvironment(path, env, overrides), operations);
+const { path, env, overrides, unsaved, operations } = workerData as WorkerInput<ManifestThreadOptions>;
+const saved = countOperations(createFileEnvironment(path, env, overrides), operations);
+const environment = unsaved === undefined ? saved : restrictFiles(saved, path, unsaved);
 /** The delay before the warm-up. A thread that was started for a request receives it sooner and needs no warm-up. */
 const WARM_UP_DELAY_MS = 100;
 

@@ -17,6 +17,9 @@ export type PreparedReload = { readonly snapshot: FileSnapshot } & (
   | ReadFailure
 );
 
+/** Reads the files that a plan is compiled from. */
+export type FileReader = Pick<FileThread, 'readFiles'>;
+
 /**
  * Reads, checks, compiles and tests the saved manifest. Activates nothing.
  *
@@ -25,7 +28,7 @@ export type PreparedReload = { readonly snapshot: FileSnapshot } & (
  */
 export async function prepareReload(
   manifestThread: ManifestThread,
-  fileThread: FileThread,
+  fileThread: FileReader,
   likelyFiles: Iterable<string>,
   active: Plan,
 ): Promise<PreparedReload> {
@@ -57,7 +60,7 @@ export async function prepareReload(
  */
 async function compileFromFiles(
   checked: CheckedManifest,
-  fileThread: FileThread,
+  fileThread: FileReader,
   likelyFiles: Iterable<string>,
   active: Plan,
 ) {

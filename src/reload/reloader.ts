@@ -7,11 +7,12 @@ import { type PlanChanges, type StartupSettings, settingsNeedingRestart, summari
 import type { FileSnapshot } from './file-snapshot.ts';
 import { FileThread, type FileWatchEvent } from './file-thread.ts';
 import { ManifestThread } from './manifest-thread.ts';
-import { prepareReload } from './prepare-reload.ts';
+import { type PreparedReload, prepareReload } from './prepare-reload.ts';
 import { type ReloadCount, ReloadCounts } from './reload-counts.ts';
 import type { ReloadCause, ReloadOutcome, ReportedReloadOutcome } from './reload-outcome.ts';
 import { isExplicit, ReloadQueue } from './reload-queue.ts';
 import { SETTLE_MS } from './settled-files.ts';
+import { restrictReader } from './unsaved-manifest.ts';
 import { FileSystemHangError } from './worker-thread.ts';
 
 export type { ReloadCause, ReloadOutcome, ReportedReloadOutcome } from './reload-outcome.ts';
@@ -26,11 +27,14 @@ const MAX_SETTLE_MS = 10_000;
  */
 const MANY_ROUTES = 1_000;
 
+/** The gateway, or another user of the plan. `plan` is the active plan, from which unchanged parts are taken over. */
+export type ReloadTarget = Pick<Gateway, 'plan' | 'prepare' | 'activate'>;
+
 export interface ReloaderOptions {
   readonly path: string;
   readonly env: Environment['env'];
   readonly overrides?: AddressOverrides;
-  readonly gateway: Gateway;
+  readonly gateway: ReloadTarget;
   /** The files from which the active plan was loaded. */
   readonly initial: Dependencies & { readonly sources: readonly Source[] };
   /** Called for every reload that found a change. */
@@ -78,6 +82,11 @@ export class Reloader {
     this.#pollTimer = setInterval(() => void this.reload('poll'), POLL_INTERVAL_MS);
   }
 
+  /** The path of the manifest, as it was named at the start. */
+  get path(): string {
+    return this.#options.path;
+  }
+
   /** SHA-256 of the active manifest, in hex. */
   get hash(): string {
     return this.#options.gateway.plan.hash;
@@ -110,6 +119,21 @@ export class Reloader {
    */
   reload(cause: ReloadCause): Promise<ReloadOutcome> {
     return this.#queue.add(cause);
+  }
+
+  /**
+   * Reads, checks, compiles and tests a manifest that is not saved, in place of the file. Activates nothing. It may use only the files
+   * of the active manifest: the sender of the text could otherwise read other files through the messages about them.
+   */
+  async prepareUnsaved(text: string): Promise<PreparedReload> {
+    const { path, env, overrides = {}, gateway } = this.#options;
+    const files = [...this.#snapshot.dependencies.files.keys()];
+    const thread = new ManifestThread({ path, env, overrides, unsaved: { text, files } });
+    try {
+      return await prepareReload(thread, restrictReader(this.#fileThread, files), files, gateway.plan);
+    } finally {
+      await thread.close();
+    }
   }
 
   async close(): Promise<void> {

@@ -2,11 +2,14 @@ import type { AdminContext, ReloadControl } from '../../src/admin/admin-endpoint
 import { AdminMetrics } from '../../src/admin/admin-metrics.ts';
 import { createAdminServer } from '../../src/admin/admin-server.ts';
 import { DescriptorMonitor } from '../../src/admin/descriptor-monitor.ts';
+import { CandidateControl } from '../../src/candidate/live/candidate-control.ts';
 import type { NameResolver } from '../../src/dns/name-resolver.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
-import type { PlannedManifest } from '../../src/load.ts';
+import { load, type PlannedManifest } from '../../src/load.ts';
 import type { Log } from '../../src/log/log.ts';
-import { fakeCandidate } from './candidate.ts';
+import { createMemoryEnvironment } from '../../src/manifest/memory-environment.ts';
+import { comparePlans } from '../../src/plan/changes.ts';
+import type { PreparedReload } from '../../src/reload/prepare-reload.ts';
 import { startGateway, type TestGateway } from './gateway.ts';
 
 export interface GatewayWithAdmin extends TestGateway {
@@ -49,13 +52,23 @@ export function adminContextOf(gateway: Gateway, log: Log, activeManifest: () =>
     startedAt: new Date(),
     overrides: {},
     activeManifest,
-    reloader: noReloads(gateway.plan.hash),
-    candidate: fakeCandidate(),
+    reloader: { ...noReloads(gateway.plan.hash), prepareUnsaved: async (text) => prepareText(text, gateway) },
+    candidate: new CandidateControl(gateway, log.logger),
+    candidateFile: undefined,
     isStopping: () => false,
     descriptors: new DescriptorMonitor(gateway, log.logger, Number.POSITIVE_INFINITY),
     adminMetrics: new AdminMetrics(log.logger),
     standardStreams: () => ({ stdout: WORKING, stderr: WORKING }),
   };
+}
+
+/** Loads a manifest that uses no files. */
+function prepareText(text: string, gateway: Gateway): PreparedReload {
+  const loaded = load({ path: 'gateway.yaml', text }, createMemoryEnvironment(), gateway.plan);
+  const { problems, sources } = loaded;
+  const snapshot = { manifestHash: '', dependencies: { files: loaded.files, globs: loaded.globs } };
+  if (loaded.plan === undefined) return { problems, sources, snapshot };
+  return { planned: loaded, changes: comparePlans(gateway.plan, loaded.plan), snapshot };
 }
 
 const WORKING = { droppedLines: 0, waitingBytes: 0, error: undefined, errors: 0 };
@@ -74,5 +87,8 @@ export function noReloads(hash: string): ReloadControl {
     hungThreadCount: 0,
     watchError: undefined,
     reload: async () => unchanged,
+    prepareUnsaved: async () => {
+      throw new Error('this gateway has no files');
+    },
   };
 }

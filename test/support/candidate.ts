@@ -1,51 +1,30 @@
+import type { AdminContext } from '../../src/admin/admin-endpoint.ts';
 import type { ChangeKind } from '../../src/candidate/compare-outcomes.ts';
 import type { ChangeGroup, ComparisonReport } from '../../src/candidate/comparison.ts';
-import type {
-  CandidateControl,
-  CandidateOutcome,
-  CandidateReport,
-  LiveWitness,
-} from '../../src/candidate/live/candidate-control.ts';
-import type { OutcomeReport } from '../../src/candidate/outcome.ts';
+import type { CandidateStatus } from '../../src/candidate/live/candidate-control.ts';
+import type { CandidateWitness } from '../../src/candidate/live/live-candidate.ts';
+import type { OutcomeReport, UnknownReason } from '../../src/candidate/outcome.ts';
 
-/** A control whose report and whose outcome of requests a test sets. */
-export interface FakeCandidate extends CandidateControl {
-  current: CandidateReport;
-  outcome: CandidateOutcome;
-  /** The manifests that were put. */
-  readonly texts: string[];
-}
-
-/** The report without a candidate. */
-export const NO_CANDIDATE: CandidateReport = {
-  state: 'none',
-  source: undefined,
-  file: undefined,
-  hash: undefined,
-  activeHash: 'a'.repeat(64),
-  since: undefined,
-  sample: 1,
-  comparison: { requests: 0, same: 0, unknown: new Map(), changed: new Map(), groups: [], ungrouped: 0 },
-  skipped: new Map(),
-  errors: 0,
-  problems: [],
-  sources: [],
+/** A control whose status a test sets. */
+export type FakeCandidate = AdminContext['candidate'] & {
+  status: CandidateStatus | undefined;
+  /** The hashes of the activated plans, with their samples. */
+  readonly activated: [hash: string, sample: number][];
 };
 
-/** Creates a control without a candidate. */
-export function fakeCandidate(current = NO_CANDIDATE): FakeCandidate {
+/** Creates a control that compares nothing. */
+export function fakeCandidate(status?: CandidateStatus): FakeCandidate {
   const fake: FakeCandidate = {
-    current,
-    outcome: { kind: 'accepted' },
-    texts: [],
-    report: () => fake.current,
-    put: async (text) => {
-      fake.texts.push(text);
-      return fake.outcome;
+    status,
+    activated: [],
+    activate: ({ hash }, source, sample) => {
+      fake.activated.push([hash, sample]);
+      fake.status = activeCandidate(comparisonOf([]), { hash, source, sample });
     },
-    discard: () => {
-      if (fake.outcome.kind === 'accepted') fake.current = NO_CANDIDATE;
-      return fake.outcome;
+    remove: () => {
+      const isPresent = fake.status !== undefined;
+      fake.status = undefined;
+      return isPresent;
     },
   };
   return fake;
@@ -70,36 +49,49 @@ export const REFUSED: OutcomeReport = {
 };
 
 /** Returns a group of changed requests. */
-export function changeGroup(group: Partial<ChangeGroup<LiveWitness>> = {}): ChangeGroup<LiveWitness> {
-  const witness = { method: 'GET', path: '/api/contacts', at: 1_700_000_000_000, id: 'id-1' };
-  return {
-    kind: 'newly-refused',
-    from: FORWARDED,
-    to: REFUSED,
-    requests: 3,
-    callers: 2,
-    witnesses: [witness],
-    ...group,
-  };
+export function changeGroup(group: Partial<ChangeGroup<CandidateWitness>> = {}): ChangeGroup<CandidateWitness> {
+  const witnesses = [{ id: 'id-1', at: 1_700_000_000_000, method: 'GET', path: '/api/contacts' }];
+  return { kind: 'newly-refused', from: FORWARDED, to: REFUSED, requests: 3, callers: 2, witnesses, ...group };
 }
 
 /** Returns the counts of requests with these changes. */
 export function comparisonOf(
-  groups: readonly ChangeGroup<LiveWitness>[],
+  groups: readonly ChangeGroup<CandidateWitness>[],
   same = 0,
-  unknown: ComparisonReport<LiveWitness>['unknown'] = new Map(),
-): ComparisonReport<LiveWitness> {
+  unknown: Readonly<Partial<Record<UnknownReason, number>>> = {},
+): ComparisonReport<CandidateWitness> {
   const changed = new Map<ChangeKind, number>();
   for (const { kind, requests } of groups) changed.set(kind, (changed.get(kind) ?? 0) + requests);
-  const total = [...changed.values(), ...unknown.values()].reduce((sum, count) => sum + count, same);
-  return { requests: total, same, unknown, changed, groups, ungrouped: 0 };
+  const reasons = new Map(Object.entries(unknown) as [UnknownReason, number][]);
+  const requests = [...changed.values(), ...reasons.values()].reduce((sum, count) => sum + count, same);
+  return { requests, same, unknown: reasons, changed, groups, ungrouped: 0 };
 }
 
-/** Returns the report of a candidate with these changes. */
+/** Returns the status of a candidate with these changes. */
 export function activeCandidate(
-  comparison = comparisonOf([changeGroup()], 6, new Map([['body', 1]])),
-  more: Partial<CandidateReport> = {},
-): CandidateReport {
-  const since = new Date('2026-01-02T03:04:05.000Z');
-  return { ...NO_CANDIDATE, state: 'active', source: 'request', hash: 'c'.repeat(64), since, comparison, ...more };
+  report = comparisonOf([changeGroup()], 6, { body: 1 }),
+  more: Partial<CandidateStatus> = {},
+): CandidateStatus {
+  return {
+    source: 'request',
+    hash: 'c'.repeat(64),
+    activeHash: 'a'.repeat(64),
+    since: new Date('2026-01-02T03:04:05.000Z'),
+    sample: 1,
+    counts: report,
+    report: () => report,
+    skipped: { queue: 0, 'earlier-plan': 0, sample: 0 },
+    errors: 0,
+    ...more,
+  };
+}
+
+/** Returns the reloads of a file that does not load. */
+export function rejectedFile(
+  problems: Extract<NonNullable<AdminContext['reloader']['lastOutcome']>, { kind: 'rejected' }>['problems'],
+  text: string,
+): NonNullable<AdminContext['candidateFile']> {
+  const [path, at] = ['next.yaml', new Date()];
+  const sources = [{ path, text }];
+  return { path, lastOutcome: { kind: 'rejected', cause: 'change', at, ms: 1, files: [path], problems, sources } };
 }

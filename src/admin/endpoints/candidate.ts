@@ -1,5 +1,5 @@
 import type { ChangeGroup } from '../../candidate/comparison.ts';
-import type { CandidateReport, LiveWitness } from '../../candidate/live/candidate-control.ts';
+import type { CandidateWitness } from '../../candidate/live/live-candidate.ts';
 import { decodeText } from '../../manifest/decode-text.ts';
 import { reportProblems } from '../../reload/reload-report.ts';
 import {
@@ -10,37 +10,68 @@ import {
   largeJsonResponse,
   problemDetails,
 } from '../admin-endpoint.ts';
+import { type CandidateReport, candidateTotals, reportCandidate } from '../candidate-report.ts';
 import { openJsonObject, streamJsonWithList } from '../json-stream.ts';
 
 /** Reports how the decisions of the candidate differ from those of the active plan. */
-export function candidate(_request: AdminRequest, { candidate }: AdminContext): AdminResponse {
-  return largeJsonResponse(streamReport(candidate.report()));
+export function candidate(_request: AdminRequest, context: AdminContext): AdminResponse {
+  return largeJsonResponse(streamReport(reportCandidate(context)));
 }
 
-/** Makes the manifest in the body the candidate, and responds with the report. A manifest with problems changes nothing. */
-export async function putCandidate({ body }: AdminRequest, context: AdminContext): Promise<AdminResponse> {
-  const { candidate, isStopping } = context;
-  if (body.length === 0)
-    return problemDetails(400, 'the body is empty; send a manifest, for example with: curl -T next.yaml');
-  const outcome = isStopping() ? STOPPED : await candidate.put(decodeText(body));
-  if (outcome.kind === 'cancelled')
-    return problemDetails(
-      503,
-      'the gateway is stopping and accepts no candidate; send the request to another instance',
-    );
-  if (outcome.kind === 'conflict') return fileConflict(outcome.file);
-  if (outcome.kind === 'accepted') return largeJsonResponse(streamReport(candidate.report()));
-  const problems = reportProblems(outcome);
-  return jsonResponse({ result: outcome.kind, problems, problem_count: outcome.problems.length }, 422);
+/**
+ * Makes the manifest in the body the candidate, and responds with the report. `?sample=` is the share of the requests to compare. A
+ * manifest with problems changes nothing.
+ */
+export async function putCandidate(request: AdminRequest, context: AdminContext): Promise<AdminResponse> {
+  const { adminMetrics, candidateFile, isStopping } = context;
+  const sample = parseSample(request.query.get('sample'));
+  if (isStopping()) return STOPPING;
+  if (candidateFile !== undefined) return fileConflict(candidateFile.path);
+  if (sample === undefined) return problemDetails(400, 'the sample must be above 0 and at most 1, for example 0.1');
+  if (request.body.length === 0) return problemDetails(400, 'the body is empty; send the text of a manifest');
+  if (isLoading) {
+    adminMetrics.recordRefusal('/-/candidate');
+    return problemDetails(503, 'another candidate is being loaded; send the request again later', {
+      'Retry-After': '1',
+    });
+  }
+  isLoading = true;
+  try {
+    return await loadCandidate(decodeText(request.body), sample, context);
+  } finally {
+    isLoading = false;
+  }
 }
 
-const STOPPED = { kind: 'cancelled' } as const;
+/** Each load starts a thread, which takes 40 MB. */
+let isLoading = false;
+
+async function loadCandidate(text: string, sample: number, context: AdminContext): Promise<AdminResponse> {
+  const { candidate, reloader, isStopping } = context;
+  const prepared = await reloader.prepareUnsaved(text);
+  if (isStopping()) return STOPPING;
+  if ('reason' in prepared)
+    return problemDetails(503, `the files of the manifest cannot be read: ${prepared.reason}; send the request again`);
+  if ('problems' in prepared) {
+    const problems = reportProblems(prepared);
+    return jsonResponse({ result: 'rejected', problems, problem_count: prepared.problems.length }, 422);
+  }
+  candidate.activate(prepared.planned.plan, 'request', sample);
+  return largeJsonResponse(streamReport(reportCandidate(context)));
+}
 
 /** Discards the candidate, and responds with the report. */
-export function discardCandidate(_request: AdminRequest, { candidate }: AdminContext): AdminResponse {
-  const outcome = candidate.discard();
-  return outcome.kind === 'conflict' ? fileConflict(outcome.file) : largeJsonResponse(streamReport(candidate.report()));
+export function discardCandidate(_request: AdminRequest, context: AdminContext): AdminResponse {
+  const { candidate, candidateFile } = context;
+  if (candidateFile !== undefined) return fileConflict(candidateFile.path);
+  candidate.remove();
+  return largeJsonResponse(streamReport(reportCandidate(context)));
 }
+
+const STOPPING = problemDetails(
+  503,
+  'the gateway is stopping and accepts no candidate; send the request to another instance',
+);
 
 function fileConflict(file: string): AdminResponse {
   return problemDetails(
@@ -49,17 +80,16 @@ function fileConflict(file: string): AdminResponse {
   );
 }
 
-/** Returns the number of requests by the result of their comparison. */
-export function candidateTotals({ comparison, skipped, errors }: CandidateReport) {
-  const { same, changed, unknown } = comparison;
-  return { same, changed: sumOf(changed), unknown: sumOf(unknown), skipped: sumOf(skipped), error: errors };
+function parseSample(text: string | null): number | undefined {
+  const sample = text === null ? 1 : Number(text);
+  return sample > 0 && sample <= 1 ? sample : undefined;
 }
 
 /** Returns the member of /status that describes the candidate. */
-export function candidateSummary({ candidate }: AdminContext) {
-  const report = candidate.report();
-  const { state, source, file, hash, since, requests } = headOf(report);
-  return { state, source, file, hash, since, requests, changed: sumOf(report.comparison.changed) };
+export function candidateSummary(context: AdminContext) {
+  const report = reportCandidate(context);
+  const { state, source, file, hash, since, counts } = report;
+  return { state, source, file, hash, since, requests: counts.requests, changed: candidateTotals(report).changed };
 }
 
 /** The body of GET /candidate. */
@@ -69,39 +99,30 @@ export type CandidateResponse = ReturnType<typeof headOf> & {
 
 /** Yields the JSON of a `CandidateResponse` in chunks: a candidate with other routes has thousands of groups. */
 function* streamReport(report: CandidateReport): Generator<string> {
+  const { groups, ungrouped } = report.groups();
   yield `${openJsonObject(headOf(report))}"changed":`;
-  yield* streamJsonWithList(changedOf(report), 'groups', report.comparison.groups.values().map(groupFields));
+  yield* streamJsonWithList(changedOf(report, ungrouped), 'groups', groups.values().map(groupFields));
   yield '}\n';
 }
 
 function headOf(report: CandidateReport) {
-  const { state, source = null, file = null, hash = null, since = null, sample, comparison, skipped, errors } = report;
+  const { counts, skipped, rejected, groups: _groups, ...fields } = report;
+  const totals = candidateTotals(report);
   return {
-    state,
-    source,
-    file,
-    hash,
-    active_hash: report.activeHash,
-    since,
-    sample,
-    requests: comparison.requests,
-    same: comparison.same,
-    unknown: { total: sumOf(comparison.unknown), reasons: Object.fromEntries(comparison.unknown) },
-    skipped: { total: sumOf(skipped), reasons: Object.fromEntries(skipped) },
-    errors,
-    problems: reportProblems(report),
-    problem_count: report.problems.length,
+    ...fields,
+    requests: counts.requests,
+    same: counts.same,
+    unknown: { total: totals.unknown, reasons: Object.fromEntries(counts.unknown) },
+    skipped: { total: totals.skipped, reasons: skipped },
+    problems: reportProblems(rejected),
+    problem_count: rejected.problems.length,
   };
 }
 
-function changedOf({ comparison: { changed, ungrouped } }: CandidateReport) {
-  return { total: sumOf(changed), kinds: Object.fromEntries(changed), ungrouped };
+function changedOf(report: CandidateReport, ungrouped: number) {
+  return { total: candidateTotals(report).changed, kinds: Object.fromEntries(report.counts.changed), ungrouped };
 }
 
-function groupFields({ kind, from, to, requests, callers, witnesses }: ChangeGroup<LiveWitness>) {
+function groupFields({ kind, from, to, requests, callers, witnesses }: ChangeGroup<CandidateWitness>) {
   return { kind, route: from.route ?? to.route, from, to, requests, callers, witness: witnesses[0] ?? null };
-}
-
-function sumOf(counts: ReadonlyMap<string, number>): number {
-  return counts.values().reduce((sum, count) => sum + count, 0);
 }

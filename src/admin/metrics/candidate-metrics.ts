@@ -1,7 +1,6 @@
 import { CHANGE_KINDS } from '../../candidate/compare-outcomes.ts';
 import { UNKNOWN_REASONS } from '../../candidate/outcome.ts';
-import type { AdminContext } from '../admin-endpoint.ts';
-import { candidateTotals } from '../endpoints/candidate.ts';
+import { type CandidateReport, candidateTotals, reportCandidate } from '../candidate-report.ts';
 import type { Metric, Sample } from './metric.ts';
 
 /** Metrics of the candidate. They count from 0 for each candidate. All series exist from the start, so that alerts see the first change. */
@@ -11,9 +10,9 @@ export const CANDIDATE_METRICS: readonly Metric[] = [
     type: 'gauge',
     help: '1 while a candidate is compared with the active manifest, with its SHA-256; 0 without one.',
     labels: ['hash'],
-    *collect({ candidate }) {
-      const { state, hash = '' } = candidate.report();
-      yield { labels: { hash }, value: Number(state === 'active') };
+    *collect(context) {
+      const { state, hash } = reportCandidate(context);
+      yield { labels: { hash: hash ?? '' }, value: Number(state === 'active') };
     },
   },
   {
@@ -21,15 +20,15 @@ export const CANDIDATE_METRICS: readonly Metric[] = [
     type: 'counter',
     help: 'Requests by the result of the comparison with the candidate: "same", "changed", "unknown", "skipped" (not compared), "error" (the comparison failed).',
     labels: ['result'],
-    *collect({ candidate }) {
-      for (const [result, value] of Object.entries(candidateTotals(candidate.report())))
+    *collect(context) {
+      for (const [result, value] of Object.entries(candidateTotals(reportCandidate(context))))
         yield { labels: { result }, value };
     },
   },
   countersBy('candidate_changes_total', 'Requests that the candidate decides differently, by kind of the change.', {
     label: 'kind',
     values: Object.keys(CHANGE_KINDS),
-    read: ({ candidate }) => candidate.report().comparison.changed,
+    read: ({ counts }) => counts.changed,
   }),
   countersBy(
     'candidate_unknown_total',
@@ -37,7 +36,7 @@ export const CANDIDATE_METRICS: readonly Metric[] = [
     {
       label: 'reason',
       values: Object.keys(UNKNOWN_REASONS),
-      read: ({ candidate }) => candidate.report().comparison.unknown,
+      read: ({ counts }) => counts.unknown,
     },
   ),
 ];
@@ -45,7 +44,7 @@ export const CANDIDATE_METRICS: readonly Metric[] = [
 interface CounterSeries {
   readonly label: string;
   readonly values: readonly string[];
-  readonly read: (context: AdminContext) => ReadonlyMap<string, number>;
+  readonly read: (report: CandidateReport) => ReadonlyMap<string, number>;
 }
 
 function countersBy(name: string, help: string, { label, values, read }: CounterSeries): Metric {
@@ -55,7 +54,7 @@ function countersBy(name: string, help: string, { label, values, read }: Counter
     help,
     labels: [label],
     *collect(context): Generator<Sample> {
-      const counts = read(context);
+      const counts = read(reportCandidate(context));
       for (const value of values) yield { labels: { [label]: value }, value: counts.get(value) ?? 0 };
     },
   };

@@ -2,7 +2,7 @@
 import { fetchJson } from './api.js';
 import { changeRow } from './change-rows.js';
 import { byId, element, setText, showFacts, showRows } from './element.js';
-import { ago, dateAndTime, integer, NONE, share } from './format.js';
+import { ago, dateAndTime, integer, NONE, quantity, share } from './format.js';
 import { problemElements } from './problems.js';
 
 /** @typedef {Responses['candidate']} Candidate */
@@ -76,16 +76,20 @@ export class CandidateView {
  * @param {Candidate} candidate
  * @returns {[string, string][]}
  */
-function factsOf({ state, source, file, hash, active_hash, since, sample }) {
+function factsOf({ state, source, file, hash, active_hash, since, sample, reason, problem_count }) {
   const from = source === 'file' ? `the file ${file ?? ''}` : 'a request to the admin API';
   const text = {
     none: NONE,
     active: 'compared with the active manifest',
-    rejected: 'rejected because of its problems',
+    rejected: 'not compared',
   }[state];
   return [
     ['State', text],
     ['Source', from],
+    [
+      'Saved file',
+      reason ?? (problem_count === 0 ? NONE : `has ${quantity(problem_count, 'problem')} and is not compared`),
+    ],
     ['Candidate', hash === null ? NONE : hash.slice(0, 12)],
     ['Active', active_hash.slice(0, 12)],
     ['Since', since === null ? NONE : `${dateAndTime(since)}, ${ago(since, Date.now())}`],

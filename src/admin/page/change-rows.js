@@ -48,8 +48,8 @@ export function changeRow({ kind, from, to }) {
     setText(callers, integer(change.callers));
     if (change.witness === null) return;
     const { method, path, at } = change.witness;
-    setText(link, `${method} ${path}`);
-    link.setAttribute('href', explainHash(method, path));
+    setText(link, `${method ?? NONE} ${path ?? NONE}`);
+    if (method !== null && path !== null) link.setAttribute('href', explainHash(method, path));
     setText(time, ` ${timeOfDay(at)}`);
   };
   return { row, update };

@@ -9,7 +9,7 @@ import { CommandError, type ExitCode, type Terminal, UsageError } from '../termi
 import type { AdminClient } from './admin-client.ts';
 import type { CandidateOptions } from './candidate.ts';
 import { CANDIDATE_FORMATS } from './candidate-formats.ts';
-import { type CandidateStatus, comparedCount, countsOf, fetchStatus, statusOf } from './candidate-report.ts';
+import { type CandidateBody, comparedCount, countsOf, fetchStatus, statusOf } from './candidate-report.ts';
 import { formatProblemReports } from './candidate-text.ts';
 import { connect } from './connect.ts';
 import { waitForRequests } from './wait.ts';
@@ -54,15 +54,15 @@ export async function waitForCandidate(
 
 /** Sends a manifest as the candidate. Prints its problems if the gateway rejects it. */
 export async function putCandidate(options: CandidateOptions, file: string, terminal: Terminal): Promise<ExitCode> {
-  const format = parseFormat(options.format);
+  const [format, sample] = [parseFormat(options.format), parseSample(options.sample)];
   const bytes = readManifestBytes(file);
   const client = connect(options, terminal);
-  const reply = await client.request('PUT', '/-/candidate', bytes);
+  const reply = await client.request('PUT', `/-/candidate?sample=${sample}`, bytes);
   if (reply.status !== 422) {
     terminal.out(format(acceptedStatus(reply, client), terminal.outColour));
     return 0;
   }
-  const { problems } = reply.body as unknown as Pick<CandidateStatus, 'problems'>;
+  const { problems } = reply.body as unknown as Pick<CandidateBody, 'problems'>;
   terminal.err(formatProblemReports(problems, terminal.errColour));
   return 1;
 }
@@ -81,7 +81,7 @@ export async function discardCandidate(
 }
 
 /** Returns the report of a response. Throws a `CommandError` with the reason if the gateway refuses the request. */
-function acceptedStatus(reply: Awaited<ReturnType<AdminClient['request']>>, client: AdminClient): CandidateStatus {
+function acceptedStatus(reply: Awaited<ReturnType<AdminClient['request']>>, client: AdminClient): CandidateBody {
   const { detail } = reply.body;
   if (reply.status >= 400 && reply.status !== 404 && typeof detail === 'string')
     throw new CommandError(printable(detail));
@@ -108,6 +108,12 @@ function parseFormat(text: string | undefined) {
   const name = names.find((candidate) => candidate === (text ?? 'pretty'));
   if (name === undefined) throw new UsageError(`--format takes one of ${names.join(', ')}, not "${text}"`);
   return CANDIDATE_FORMATS[name];
+}
+
+function parseSample(text = '1'): number {
+  const sample = Number(text);
+  if (!(sample > 0 && sample <= 1)) throw new UsageError(`--sample ${text}: write a number such as 0.1`);
+  return sample;
 }
 
 function parseTime(text: string): number {

@@ -1,8 +1,8 @@
 import { formatCandidateMarkdown } from './candidate-markdown.ts';
-import type { CandidateStatus } from './candidate-report.ts';
+import type { CandidateBody } from './candidate-report.ts';
 import { formatCandidateText } from './candidate-text.ts';
 
-type CandidateFormat = (status: CandidateStatus, colour: boolean) => string;
+type CandidateFormat = (status: CandidateBody, colour: boolean) => string;
 
 /** The formats of a report. JSON is that of the admin API. */
 export const CANDIDATE_FORMATS = {

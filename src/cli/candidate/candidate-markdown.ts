@@ -1,16 +1,17 @@
 import { pluralize } from '../format.ts';
 import { inlineCode, tableCell } from '../markdown.ts';
-import type { CandidateStatus } from './candidate-report.ts';
-import { decisionText, entriesOf, shortHash, summaryOf } from './candidate-text.ts';
+import type { CandidateBody } from './candidate-report.ts';
+import { decisionText, entriesOf, failureOf, requestText, shortHash, summaryOf } from './candidate-text.ts';
 
 /** A comment of a pull request has at most 65,536 characters, and a row may have 400. */
 const MAX_ROWS = 50;
 
 /** Formats the report as a comment for a pull request. */
-export function formatCandidateMarkdown(status: CandidateStatus): string {
+export function formatCandidateMarkdown(status: CandidateBody): string {
   const { state, hash, active_hash, since, changed, unknown, skipped } = status;
   if (state === 'none') return '### Candidate: none\n';
-  const title = `### Candidate ${inlineCode(shortHash(hash))}: ${titleOf(status)}\n`;
+  const name = inlineCode(hash === null ? String(status.file) : shortHash(hash));
+  const title = `### Candidate ${name}: ${titleOf(status)}\n`;
   const start = since === null ? '' : ` since ${tableCell(String(since))}`;
   const intro = `Compared with the active manifest ${inlineCode(shortHash(active_hash))}${start}. Requests ${summaryOf(status)}.\n`;
   const kinds = countTable('change', entriesOf(changed.kinds));
@@ -20,8 +21,8 @@ export function formatCandidateMarkdown(status: CandidateStatus): string {
     .join('\n');
 }
 
-function titleOf({ state, requests, changed, problem_count }: CandidateStatus): string {
-  if (state === 'rejected') return `rejected, ${pluralize(problem_count, 'problem')}`;
+function titleOf({ state, requests, changed }: CandidateBody): string {
+  if (state === 'rejected') return 'rejected';
   return `${changed.total} of ${pluralize(requests, 'request')} changed`;
 }
 
@@ -31,10 +32,10 @@ function countTable(name: string, counts: readonly (readonly [string, number])[]
   return `| ${name} | requests |\n|---|--:|\n${rows.join('')}`;
 }
 
-function changeTable({ changed: { groups } }: CandidateStatus): string {
+function changeTable({ changed: { groups } }: CandidateBody): string {
   if (groups.length === 0) return '';
   const rows = groups.slice(0, MAX_ROWS).map(({ kind, from, to, requests, callers, witness }) => {
-    const example = witness === null ? '' : inlineCode(shorten(`${witness.method} ${witness.path}`));
+    const example = witness === null ? '' : inlineCode(shorten(requestText(witness)));
     return `| ${kind} | ${tableCell(decisionText(from))} | ${tableCell(decisionText(to))} | ${requests} | ${callers} | ${example} |\n`;
   });
   const omitted = groups.length - rows.length;
@@ -42,15 +43,17 @@ function changeTable({ changed: { groups } }: CandidateStatus): string {
   return `| change | active | candidate | requests | callers | example |\n|---|---|---|--:|--:|---|\n${rows.join('')}${more}`;
 }
 
-function problemTable({ state, problems }: CandidateStatus): string {
-  if (state !== 'rejected') return '';
+function problemTable(status: CandidateBody): string {
+  const { problems } = status;
+  const failure = failureOf(status);
+  if (problems.length === 0) return failure === '' ? '' : `${tableCell(failure)}\n`;
   const rows = problems
     .slice(0, MAX_ROWS)
     .map(
       ({ file, line, message, rule }) =>
         `| ${inlineCode(`${file}:${line}`)} | ${tableCell(message)} (${tableCell(rule)}) |\n`,
     );
-  return `| location | problem |\n|---|---|\n${rows.join('')}`;
+  return `${tableCell(failure)}\n\n| location | problem |\n|---|---|\n${rows.join('')}`;
 }
 
 const MAX_CHARACTERS = 120;

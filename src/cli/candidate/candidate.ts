@@ -24,6 +24,11 @@ const OPTIONS = {
     valueName: 'FILE',
     summary: `the manifest that names the admin API (default ${DEFAULT_MANIFEST})`,
   },
+  sample: {
+    type: 'string',
+    valueName: 'SHARE',
+    summary: 'put: the share of the requests to compare, above 0 and at most 1 (default 1)',
+  },
   requests: { type: 'string', valueName: 'COUNT', summary: 'wait: until this number of requests was compared' },
   for: { type: 'string', valueName: 'DURATION', summary: 'wait: at most this time, for example 10m' },
   'fail-on': {
@@ -57,7 +62,7 @@ interface Action {
 const ACTIONS: Readonly<Record<string, Action>> = {
   status: { options: ['fail-on', 'format'], run: showStatus },
   wait: { options: ['requests', 'for', 'fail-on', 'format'], run: waitForCandidate },
-  put: { options: ['format'], argument: 'FILE', run: putCandidate },
+  put: { options: ['sample', 'format'], argument: 'FILE', run: putCandidate },
   delete: { options: [], run: discardCandidate },
 };
 

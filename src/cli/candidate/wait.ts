@@ -3,7 +3,7 @@ import { type FailOn, failuresOf, occurredKinds } from '../fail-on.ts';
 import { pluralize } from '../format.ts';
 import { CommandError, type Terminal } from '../terminal.ts';
 import { type AdminClient, stopError, UnreachableError } from './admin-client.ts';
-import { type CandidateStatus, comparedCount, countsOf, fetchStatus } from './candidate-report.ts';
+import { type CandidateBody, comparedCount, countsOf, fetchStatus } from './candidate-report.ts';
 
 /** When a wait ends. At least one of the limits is set. */
 export interface WaitLimits {
@@ -14,7 +14,7 @@ export interface WaitLimits {
 }
 
 export interface WaitResult {
-  readonly status: CandidateStatus;
+  readonly status: CandidateBody;
   /** The conditions of `--fail-on` that are true. */
   readonly failures: readonly string[];
   /** True if the time was over before enough requests were compared. */
@@ -70,7 +70,7 @@ async function pause(ms: number, stop: AbortSignal): Promise<void> {
 }
 
 /** Fetches the report, again if the gateway does not respond for a moment. */
-async function pollStatus(client: AdminClient, stop: AbortSignal, maxSilenceMs: number): Promise<CandidateStatus> {
+async function pollStatus(client: AdminClient, stop: AbortSignal, maxSilenceMs: number): Promise<CandidateBody> {
   const endMs = performance.now() + maxSilenceMs;
   for (;;) {
     try {
@@ -82,13 +82,13 @@ async function pollStatus(client: AdminClient, stop: AbortSignal, maxSilenceMs: 
   }
 }
 
-function requireCandidate({ state }: CandidateStatus): void {
+function requireCandidate({ state }: CandidateBody): void {
   if (state === 'none')
     throw new CommandError('the gateway has no candidate; start one with: signing-gateway candidate put next.yaml');
 }
 
 /** The counts start again with another candidate, with another active manifest and with another process. */
-function requireSameCandidate(before: CandidateStatus, after: CandidateStatus): void {
+function requireSameCandidate(before: CandidateBody, after: CandidateBody): void {
   const again = 'put the candidate again and wait again';
   if (after.state === 'none')
     throw new CommandError(`the candidate is gone: it was discarded, or the gateway was restarted; ${again}`);
@@ -102,11 +102,11 @@ function requireSameCandidate(before: CandidateStatus, after: CandidateStatus): 
     throw new CommandError('the comparison began again while the command waited; wait again');
 }
 
-function short({ hash }: CandidateStatus): string {
+function short({ hash }: CandidateBody): string {
   return hash?.slice(0, 12) ?? 'none';
 }
 
-function progressOf(status: CandidateStatus, requests: number, endMs: number): string {
+function progressOf(status: CandidateBody, requests: number, endMs: number): string {
   const compared = comparedCount(status);
   const goal = Number.isFinite(requests)
     ? `${compared} of ${pluralize(requests, 'request')}`

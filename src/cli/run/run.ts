@@ -8,20 +8,24 @@ import { formatProblems } from '../format.ts';
 import { MANIFEST_OPTIONS, parseSingleManifestArguments, readSource } from '../manifest-file.ts';
 import type { ExitCode, Terminal, Verb } from '../terminal.ts';
 import { loadTested } from '../tested-manifest.ts';
+import { CANDIDATE_OPTIONS, readCandidate } from './candidate-options.ts';
 import { type RunningGateway, startGateway } from './start-gateway.ts';
 import { openStreams, writeNote } from './streams.ts';
+import type { CandidateFile } from './watch-candidate.ts';
 
 export const run: Verb = {
-  usage: 'signing-gateway run [FILE] [--listen ADDRESS] [--admin ADDRESS]',
-  options: { ...MANIFEST_OPTIONS, ...ADDRESS_OPTIONS },
+  usage: 'signing-gateway run [FILE] [--listen ADDRESS] [--admin ADDRESS] [--candidate FILE]',
+  options: { ...MANIFEST_OPTIONS, ...ADDRESS_OPTIONS, ...CANDIDATE_OPTIONS },
   examples: [
     'signing-gateway run',
     'signing-gateway run /etc/signing-gateway/gateway.yaml',
     'signing-gateway run --listen 0.0.0.0:8080 --admin 127.0.0.1:9901',
+    'signing-gateway run gateway.yaml --candidate next.yaml',
   ],
   async run(terminal) {
-    const { file, values } = parseSingleManifestArguments(terminal.args, ADDRESS_OPTIONS);
-    return serveFile(file, terminal, { overrides: readOverrides(values) });
+    const { file, values } = parseSingleManifestArguments(terminal.args, { ...ADDRESS_OPTIONS, ...CANDIDATE_OPTIONS });
+    const candidate = readCandidate(values);
+    return serveFile(file, terminal, { overrides: readOverrides(values), ...(candidate && { candidate }) });
   },
 };
 
@@ -32,6 +36,8 @@ export interface ServingGateway extends Pick<RunningGateway, 'url' | 'adminUrl'>
 
 export interface ServeOptions {
   readonly overrides: AddressOverrides;
+  /** A manifest to compare the requests with. */
+  readonly candidate?: CandidateFile;
   /** Returns the text to print once the gateway listens. By default nothing is printed. */
   readonly welcome?: (gateway: ServingGateway) => string;
   /** True if a stop signal ends open requests at once. By default they have the time of `server.stopping`. */
@@ -45,8 +51,8 @@ const SLICE_MS = 50;
 
 /** Serves a manifest file until `terminal.stop` is aborted. */
 export async function serveFile(file: string, terminal: Terminal, options: ServeOptions): Promise<ExitCode> {
-  const { overrides, welcome, stopsAtOnce } = options;
-  const initial = await loadForServing(file, terminal, overrides);
+  const { welcome, stopsAtOnce } = options;
+  const initial = await loadForServing(file, terminal, options.overrides);
   if (initial === undefined) return 1;
   // A signal that arrived while this thread was busy is delivered in the next turn of the event loop.
   await nextTurn();
@@ -59,9 +65,9 @@ export async function serveFile(file: string, terminal: Terminal, options: Serve
   setFlagsFromString('--no-allocation-site-pretenuring');
   const streams = openStreams(terminal);
   const { log, notes } = streams;
-  const { url, adminUrl, stop } = await startGateway(file, initial, overrides, terminal, streams);
+  const { url, adminUrl, stop } = await startGateway(file, initial, options, terminal, streams);
   const { hash, routes } = initial.plan;
-  const replaced = Object.keys(overrides).length > 0 ? { overrides } : {};
+  const replaced = Object.keys(options.overrides).length > 0 ? { overrides: options.overrides } : {};
   log.logger.info({ url, admin: adminUrl, ...replaced, manifest: file, hash, routes: routes.length }, 'serving');
   writeNote(notes, welcome?.({ url, adminUrl, initial }) ?? '');
 

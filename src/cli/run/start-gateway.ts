@@ -4,18 +4,20 @@ import type { AdminContext } from '../../admin/admin-endpoint.ts';
 import { AdminMetrics } from '../../admin/admin-metrics.ts';
 import { createAdminServer } from '../../admin/admin-server.ts';
 import { DescriptorMonitor, descriptorLimit } from '../../admin/descriptor-monitor.ts';
+import { CandidateControl } from '../../candidate/live/candidate-control.ts';
 import { createGateway, type Gateway } from '../../gateway/gateway.ts';
 import { findRequestTracer } from '../../gateway/telemetry/opentelemetry.ts';
 import { ThrottledWarning } from '../../gateway/telemetry/throttled-warning.ts';
 import type { PlannedManifest } from '../../load.ts';
 import type { Log } from '../../log/log.ts';
-import type { AddressOverrides } from '../../manifest/source.ts';
 import type { AdminSettings } from '../../plan/settings/admin.ts';
 import { Reloader, type ReloaderOptions, type ReloadOutcome } from '../../reload/reloader.ts';
 import { CommandError, type Terminal } from '../terminal.ts';
 import { version } from '../version.ts';
 import { logReload, logUnchanged } from './reload-log.ts';
+import type { ServeOptions } from './run.ts';
 import type { Streams } from './streams.ts';
+import { watchCandidate } from './watch-candidate.ts';
 
 /** A gateway that serves requests, with its reloader and its admin API. */
 export interface RunningGateway {
@@ -30,7 +32,7 @@ export interface RunningGateway {
 export async function startGateway(
   file: string,
   initial: PlannedManifest,
-  overrides: AddressOverrides,
+  { overrides, candidate: candidateFile }: Pick<ServeOptions, 'overrides' | 'candidate'>,
   terminal: Terminal,
   { log, notes }: Streams,
 ): Promise<RunningGateway> {
@@ -39,10 +41,16 @@ export async function startGateway(
   const tracer = findRequestTracer(version);
   const gateway = createGateway(plan, log, { tracer, descriptorLimit: maxDescriptors });
   const bound = await gateway.listen().catch((error) => Promise.reject(listenError(error, 'listen', plan.listen)));
-  const { reloader, activeManifest } = startReloader({ path: file, overrides, gateway, initial }, terminal, {
+  const candidate = new CandidateControl(gateway, log.logger);
+  const { reloader, activeManifest } = startReloader({ path: file, overrides, gateway, initial }, candidate, terminal, {
     log,
     notes,
   });
+  const candidateReloader =
+    candidateFile &&
+    watchCandidate(candidateFile, { gateway, control: candidate, overrides }, terminal, { log, notes });
+  const reloaders = [reloader, ...(candidateReloader === undefined ? [] : [candidateReloader])];
+  terminal.setHungThreadCheck(() => reloaders.some(({ isThreadBlocked }) => isThreadBlocked));
   const descriptors = new DescriptorMonitor(gateway, log.logger, maxDescriptors);
   void descriptors.start();
   const admin = await startAdmin(plan.admin, {
@@ -52,12 +60,14 @@ export async function startGateway(
     overrides,
     activeManifest,
     reloader,
+    candidate,
+    candidateFile: candidateReloader,
     isStopping: () => terminal.stop.aborted,
     adminMetrics: new AdminMetrics(log.logger),
     descriptors,
     standardStreams: () => ({ stdout: log.status(), stderr: notes.status() }),
   }).catch(async (error) => {
-    await reloader.close();
+    await Promise.all(reloaders.map((each) => each.close()));
     await gateway.close(0);
     throw error;
   });
@@ -68,7 +78,11 @@ export async function startGateway(
     adminUrl: admin && urlOf(admin.bound, plan.admin?.tls !== undefined),
     stop: async (signal, atOnce = false) => {
       descriptors.close();
-      await Promise.all([reloader.close(), drainAndClose(gateway, log, signal, atOnce).then(() => admin?.close())]);
+      candidate.remove();
+      await Promise.all([
+        ...reloaders.map((each) => each.close()),
+        drainAndClose(gateway, log, signal, atOnce).then(() => admin?.close()),
+      ]);
       await tracer.flush();
     },
   };
@@ -76,13 +90,15 @@ export async function startGateway(
 
 function startReloader(
   options: Pick<ReloaderOptions, 'path' | 'overrides' | 'gateway'> & { readonly initial: PlannedManifest },
-  { env, errColour, setHungThreadCheck }: Terminal,
+  candidate: CandidateControl,
+  { env, errColour }: Terminal,
   streams: Streams,
 ) {
   let active = options.initial;
   const onReload = (reload: ReloadOutcome) => {
     if (reload.kind === 'accepted') {
       active = reload.planned;
+      candidate.rebase();
       fetchSigningKeys(active);
     }
     logReload(reload, streams, errColour);
@@ -93,7 +109,6 @@ function startReloader(
   );
   const onWatchError = (reason: string) => watchWarning.add({ reason });
   const reloader = new Reloader({ ...options, env, onReload, onWatchError });
-  setHungThreadCheck(() => reloader.isThreadBlocked);
   return { reloader, activeManifest: () => active };
 }
 

@@ -1,5 +1,5 @@
 import type { Auth } from '../../plan/tokens/auth.ts';
-import type { Principal } from '../../plan/tokens/verification-result.ts';
+import type { Principal, VerificationResult } from '../../plan/tokens/verification-result.ts';
 import type { Exchange } from '../exchange.ts';
 import { Refusal } from '../response/refusal.ts';
 import { ClientDisconnected } from '../upstream/upstream-error.ts';
@@ -13,22 +13,28 @@ const BEARER = /^bearer /i;
  *
  * @throws Refusal `token_missing`, `token_invalid` or `keys_unavailable`; ClientDisconnected
  */
-export function authenticate(
-  auth: Auth,
-  { authorization }: RequestHead,
-  exchange: Exchange,
-): Principal | Promise<Principal> {
+export function authenticate(auth: Auth, head: RequestHead, exchange: Exchange): Principal | Promise<Principal> {
+  const token = readBearerToken(auth, head);
+  return auth.verifier.cached(token) ?? verifyToken(auth, token, exchange);
+}
+
+/** @throws Refusal `token_missing` */
+export function readBearerToken(auth: Auth, { authorization }: RequestHead): string {
   if (authorization === undefined || !BEARER.test(authorization)) {
     throw new Refusal('token_missing', { headers: { 'WWW-Authenticate': auth.challengePrefix } });
   }
-  const token = authorization.slice('bearer '.length);
-  return auth.verifier.cached(token) ?? verifyToken(auth, token, exchange);
+  return authorization.slice('bearer '.length);
 }
 
 async function verifyToken(auth: Auth, token: string, exchange: Exchange): Promise<Principal> {
   const client = exchange.waitingClient();
   const result = await auth.verifier.verify(token, client);
   if (client.signal.aborted) throw new ClientDisconnected();
+  return principalOf(auth, result);
+}
+
+/** Returns the caller of a verified token. @throws Refusal `token_invalid` or `keys_unavailable` */
+export function principalOf(auth: Auth, result: VerificationResult): Principal {
   if ('principal' in result) return result.principal;
   if (result.code === 'keys_unavailable') {
     const reason = result.cause ?? result.code;

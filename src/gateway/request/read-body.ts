@@ -1,12 +1,19 @@
 import { BODYLESS_METHODS } from '../../http-methods.ts';
 import type { BodyRule } from '../../plan/body/body.ts';
-import { hasHeader } from '../../raw-headers.ts';
+import { hasHeader, type RawHeaders } from '../../raw-headers.ts';
 import type { Exchange } from '../exchange.ts';
 import { Refusal } from '../response/refusal.ts';
 import { PacedReads } from '../server/paced-reads.ts';
 import { awaitValidation } from './await-validation.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import type { RequestHead } from './request-head.ts';
+
+/** A request whose body rule is applied. */
+export interface BodyRequest {
+  readonly request: { readonly method?: string | undefined; readonly rawHeaders: RawHeaders };
+  /** Refuses the request, unless its route only reports. @throws Refusal */
+  refuseOrReport(refusal: Refusal): void;
+}
 
 /**
  * Applies the body rule of a route. Buffers, validates and returns a body that has a validator; the gateway then forwards exactly
@@ -15,35 +22,42 @@ import type { RequestHead } from './request-head.ts';
  * @throws Refusal `media_type_unsupported`, `body_too_large`, `body_invalid` or `gateway_busy`; ClientDisconnected
  */
 export function readBody(exchange: Exchange, head: RequestHead, rule: BodyRule): Promise<Buffer> | undefined {
-  const { validate, types, limitBytes } = rule;
-  if (head.body === undefined && BODYLESS_METHODS.has(exchange.request.method ?? '')) return undefined;
-  const isAllowedType = types === undefined || hasAllowedMediaType(exchange, head, rule);
+  const { validate, limitBytes } = rule;
+  const isValidated = checkBodyHead(exchange, head, rule);
+  return validate === undefined || !isValidated
+    ? undefined
+    : readValidatedBody(exchange, head, { limitBytes, validate });
+}
+
+/**
+ * Applies the part of the body rule that needs no body. Returns true if the rule also applies to the bytes of the body.
+ *
+ * @throws Refusal `media_type_unsupported`, `body_too_large`, or `body_invalid` for a body that is missing
+ */
+export function checkBodyHead(facts: BodyRequest, head: RequestHead, rule: BodyRule): boolean {
+  const { types, limitBytes } = rule;
+  if (head.body === undefined && BODYLESS_METHODS.has(facts.request.method ?? '')) return false;
+  const isAllowedType = types === undefined || hasAllowedMediaType(facts, head, rule);
   if (!isAllowedType) {
     const options = {
       detail: types.refusalDetail,
       headers: types.acceptHeader === undefined ? {} : { Accept: types.acceptHeader },
     };
-    exchange.refuseOrReport(new Refusal('media_type_unsupported', options));
-  } else if (head.body === undefined) validateEmptyBody(exchange, head, rule);
+    facts.refuseOrReport(new Refusal('media_type_unsupported', options));
+  } else if (head.body === undefined) validateEmptyBody(facts, head, rule);
   if (typeof head.body === 'number' && head.body > limitBytes) throw new Refusal('body_too_large');
-  return validate === undefined || !isAllowedType
-    ? undefined
-    : readValidatedBody(exchange, head, { limitBytes, validate });
+  return isAllowedType;
 }
 
 /** Validates the empty body of a request without framing. Such a request has no stream that would be validated later. */
-function validateEmptyBody(
-  exchange: Exchange,
-  { contentType = '' }: RequestHead,
-  { streamValidatorFor }: BodyRule,
-): void {
-  const violation = streamValidatorFor?.(contentType)?.end();
-  if (violation !== undefined) exchange.refuseOrReport(new Refusal('body_invalid', { errors: [violation] }));
+function validateEmptyBody(facts: BodyRequest, { contentType = '' }: RequestHead, rule: BodyRule): void {
+  const violation = rule.streamValidatorFor?.(contentType)?.end();
+  if (violation !== undefined) facts.refuseOrReport(new Refusal('body_invalid', { errors: [violation] }));
 }
 
 /** True if the route accepts the body. Encoded bytes are not of the declared media type, so no content encoding is allowed. */
 function hasAllowedMediaType(
-  { request }: Exchange,
+  { request }: BodyRequest,
   { contentType, body }: RequestHead,
   { types, validate, streamValidatorFor }: BodyRule,
 ): boolean {
@@ -73,6 +87,7 @@ async function readValidatedBody(
 
 function bufferBody(exchange: Exchange, head: RequestHead, limitBytes: number): Promise<Buffer> {
   if (head.body === undefined) return Promise.resolve(Buffer.alloc(0));
+  exchange.copyBody();
   exchange.sendContinue();
   const { request } = exchange;
   const reads = new PacedReads(request.socket);
@@ -81,6 +96,7 @@ function bufferBody(exchange: Exchange, head: RequestHead, limitBytes: number): 
     request.on('data', (chunk: Buffer) => {
       exchange.receivedBytes += chunk.length;
       reads.count(chunk.length);
+      exchange.bodyCopy?.add(chunk);
       try {
         exchange.reserve(chunk.length);
         if (buffer.add(chunk)) return;

@@ -59,6 +59,7 @@ export class RequestBody extends Readable implements DeferredTask {
 
   #start(): void {
     this.#isStarted = true;
+    this.#exchange.copyBody();
     this.#exchange.sendContinue();
     this.#request.on('data', this.#onData);
     this.#request.on('end', this.#onEnd);
@@ -75,6 +76,7 @@ export class RequestBody extends Readable implements DeferredTask {
     this.#size += chunk.length;
     this.#exchange.receivedBytes = this.#size;
     this.#reads.count(chunk.length);
+    this.#exchange.bodyCopy?.add(chunk);
     if (this.#size > this.#limitBytes) {
       this.destroy(new UpstreamError(new Refusal('body_too_large')));
       return;

@@ -1,3 +1,4 @@
+import type { Route } from '../../plan/route-definition.ts';
 import { Refusal } from '../response/refusal.ts';
 
 /** The path and query of a request, exactly as sent. */
@@ -33,6 +34,11 @@ export function readRequestTarget(url: string, host: string | undefined, keepsEn
   const path = mark === -1 ? origin : origin.slice(0, mark);
   if (path !== '/' && !PLAIN.test(path)) checkSegments(path, keepsEncodedSlash);
   return { path, query: mark === -1 ? '' : origin.slice(mark) };
+}
+
+/** Returns the request target that the upstream of a route receives. */
+export function upstreamTarget({ upstreamPath }: Route, { path, query }: RequestTarget): string {
+  return (upstreamPath?.(path) ?? path) + query;
 }
 
 function originForm(url: string, host: string | undefined): string {

@@ -2,12 +2,15 @@ import type { Route } from '../../plan/route-definition.ts';
 import type { Exchange } from '../exchange.ts';
 import { Refusal } from '../response/refusal.ts';
 
+/** The parts of an exchange that show where a page comes from. */
+type OriginFacts = Pick<Exchange, 'request' | 'forwardedInfo' | 'connection' | 'head'>;
+
 /**
  * Refuses a WebSocket handshake from a page whose origin the route does not allow (RFC 6455 section 10.2).
  *
  * @throws Refusal `origin_not_allowed`
  */
-export function checkWebSocketOrigin(exchange: Exchange, route: Route): void {
+export function checkWebSocketOrigin(exchange: OriginFacts, route: Route): void {
   if (!isWebSocketOriginAllowed(exchange, route)) throw new Refusal('origin_not_allowed');
 }
 
@@ -15,7 +18,7 @@ export function checkWebSocketOrigin(exchange: Exchange, route: Route): void {
  * True if the route allows the origin of the page that opens a WebSocket. Clients other than browsers send no `Origin` and are
  * allowed. If a proxy has removed the `Origin` of a browser, `Sec-Fetch-Site` still identifies a page from another site.
  */
-export function isWebSocketOriginAllowed(exchange: Exchange, { allowsOrigin }: Route): boolean {
+export function isWebSocketOriginAllowed(exchange: OriginFacts, { allowsOrigin }: Route): boolean {
   const { headers } = exchange.request;
   const site = headers['sec-fetch-site'];
   const isCrossSite = site !== undefined && site !== 'same-origin' && site !== 'none';
@@ -27,7 +30,7 @@ export function isWebSocketOriginAllowed(exchange: Exchange, { allowsOrigin }: R
 const ORIGIN = /^https?:\/\/[^/?#@\\%\s]+$/i;
 
 /** True for a page from the host of the request. If clients use TLS, a page over plain HTTP does not count: it is easy to modify. */
-function isSameHost(origin: string, { forwardedInfo, connection, head }: Exchange): boolean {
+function isSameHost(origin: string, { forwardedInfo, connection, head }: OriginFacts): boolean {
   const url = ORIGIN.test(origin) ? URL.parse(origin) : null;
   const host = forwardedInfo?.host ?? head?.host;
   if (url === null || host === undefined) return false;

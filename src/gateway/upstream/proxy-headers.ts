@@ -43,10 +43,21 @@ type HeaderHandling = 'pass' | 'hop' | 'own' | 'trace' | 'override';
 /** By the name as received, because changing the case of every name costs throughput. */
 const handlings = new HeaderNameCache<HeaderHandling>();
 
-/** Returns the headers of a request as its route forwards them, with the forwarding headers of the gateway. */
-export function forwardRequestHeaders(exchange: RoutedExchange): string[] {
-  const { id, connection, forwardedInfo, head, route, trace } = exchange;
-  const { rawHeaders } = exchange.request;
+/** The parts of an exchange that determine the headers of its upstream request. */
+export type ForwardedRequest = Pick<
+  RoutedExchange,
+  'id' | 'connection' | 'forwardedInfo' | 'head' | 'request' | 'route'
+>;
+
+/**
+ * Returns the headers of a request as its route forwards them, with the forwarding headers of the gateway.
+ *
+ * @param trace `undefined`: without trace headers
+ */
+export function forwardRequestHeaders(
+  { id, connection, forwardedInfo, head, route, request: { rawHeaders } }: ForwardedRequest,
+  trace: { readonly isContinued: boolean; readonly traceparent: string } | undefined,
+): string[] {
   const rules = route.requestHeaders;
   const named = connectionNames(rawHeaders);
   const headers = withoutHeaders(rawHeaders, (rawName) => {
@@ -61,7 +72,7 @@ export function forwardRequestHeaders(exchange: RoutedExchange): string[] {
   headers.push('X-Forwarded-Proto', forwardedInfo?.protocol ?? connection.protocol);
   if (host !== undefined) headers.push('X-Forwarded-Host', host);
   headers.push('X-Request-Id', id);
-  if (trace !== undefined) headers.push('traceparent', trace.traceparentFor(exchange));
+  if (trace !== undefined) headers.push('traceparent', trace.traceparent);
   return applyHeaderRules(headers, rules);
 }
 

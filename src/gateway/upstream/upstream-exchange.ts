@@ -6,6 +6,7 @@ import type { UpstreamRequest } from '../../http1/upstream-request.ts';
 import type { RawHeaders } from '../../raw-headers.ts';
 import type { RoutedExchange } from '../exchange.ts';
 import { RequestBody } from '../request/request-body.ts';
+import { upstreamTarget } from '../request/request-target.ts';
 import { ValidatedRequestBody } from '../request/validated-request-body.ts';
 import { Refusal } from '../response/refusal.ts';
 import { type FailedAttempt, isAbandoned, isRetryable, sourceOfFailure } from './failed-attempt.ts';
@@ -58,10 +59,13 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
    * @throws Refusal; ClientDisconnected
    */
   forward(): Promise<void> {
-    const { route, target } = this.#exchange;
+    const { route, target, trace } = this.#exchange;
     const limitMs = route.timeoutMs ?? this.#upstream.upstream.totalTimeoutMs;
-    this.#headers = forwardRequestHeaders(this.#exchange);
-    this.#path = (route.upstreamPath?.(target.path) ?? target.path) + target.query;
+    this.#headers = forwardRequestHeaders(
+      this.#exchange,
+      trace && { isContinued: trace.isContinued, traceparent: trace.traceparentFor(this.#exchange) },
+    );
+    this.#path = upstreamTarget(route, target);
     if (limitMs !== undefined) this.#timer = setTimeout(() => this.#stop(totalTimeout()), limitMs);
     this.#exchange.onClientDisconnected = () => this.#stop(new ClientDisconnected());
     this.#upstream.acquire(this);

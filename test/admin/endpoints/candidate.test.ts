@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { AdminContext } from '../../../src/admin/admin-endpoint.ts';
 import { CHANGE_KINDS } from '../../../src/candidate/compare-outcomes.ts';
 import { UNKNOWN_REASONS } from '../../../src/candidate/outcome.ts';
 import { load } from '../../../src/load.ts';
-import { type GatewayWithAdmin, startGatewayWithAdmin } from '../../support/admin.ts';
+import { type GatewayWithAdmin, noReloads, startGatewayWithAdmin } from '../../support/admin.ts';
 import {
   activeCandidate,
   changeGroup,
   comparisonOf,
   fakeCandidate,
-  NO_CANDIDATE,
   REFUSED,
+  rejectedFile,
 } from '../../support/candidate.ts';
 import { worldOf } from '../../support/gateway.ts';
 import { scrape } from '../../support/scrape.ts';
@@ -22,18 +23,27 @@ routes:
   - { id: one, method: GET, path: /one, upstream: up, access: public }
 `;
 
+const NO_FILES = {
+  manifestHash: '',
+  dependencies: { files: new Map<string, string>(), globs: new Map<string, string>() },
+};
+
 const candidate = fakeCandidate();
+let candidateFile: AdminContext['candidateFile'];
 let isStopping = false;
 let site: GatewayWithAdmin;
 
 beforeAll(async () => {
-  site = await startGatewayWithAdmin(MANIFEST, {}, {}, { candidate, isStopping: () => isStopping });
+  const isStoppingNow = () => isStopping;
+  const others: Partial<AdminContext> = { candidate, isStopping: isStoppingNow };
+  Object.defineProperty(others, 'candidateFile', { enumerable: true, get: () => candidateFile });
+  site = await startGatewayWithAdmin(MANIFEST, {}, {}, others);
 });
 beforeEach(() => {
   isStopping = false;
-  candidate.current = NO_CANDIDATE;
-  candidate.outcome = { kind: 'accepted' };
-  candidate.texts.splice(0);
+  candidateFile = undefined;
+  candidate.status = undefined;
+  candidate.activated.splice(0);
 });
 afterAll(() => site.close());
 
@@ -42,64 +52,75 @@ async function send(method: string, path = '/-/candidate', body?: string | Buffe
   return { status: response.status, headers: response.headers, body: JSON.parse((await response.text()) || 'null') };
 }
 
-/** The problems of a manifest that does not load. */
-function rejected() {
-  const text = MANIFEST.replace('access: public', 'acess: public');
-  const { problems } = load({ path: 'next.yaml', text }, worldOf());
-  return { problems, sources: [{ path: 'next.yaml', text }] };
+const NEXT = MANIFEST.replace('/one', '/two');
+const BROKEN = MANIFEST.replace('access: public', 'acess: public');
+
+/** The file of `--candidate` with problems. */
+function brokenFile(): AdminContext['candidateFile'] {
+  const { problems } = load({ path: 'next.yaml', text: BROKEN }, worldOf());
+  return rejectedFile(problems, BROKEN);
 }
 
 describe('GET /candidate', () => {
   it('reports that there is no candidate', async () => {
     const { status, body } = await send('GET', '/candidate');
-    expect([status, body.state, body.requests, body.changed]).toEqual([
+    expect([status, body]).toEqual([
       200,
-      'none',
-      0,
-      { total: 0, kinds: {}, ungrouped: 0, groups: [] },
+      {
+        state: 'none',
+        source: null,
+        file: null,
+        hash: null,
+        active_hash: site.gateway.plan.hash,
+        since: null,
+        sample: 1,
+        errors: 0,
+        reason: null,
+        requests: 0,
+        same: 0,
+        unknown: { total: 0, reasons: {} },
+        skipped: { total: 0, reasons: { queue: 0, 'earlier-plan': 0, sample: 0 } },
+        problems: [],
+        problem_count: 0,
+        changed: { total: 0, kinds: {}, ungrouped: 0, groups: [] },
+      },
     ]);
   });
 
   it('reports the counts, the kinds, the reasons and a witness of each change', async () => {
-    candidate.current = activeCandidate();
+    candidate.status = activeCandidate();
     const { body } = await send('GET', '/candidate');
-    expect(body).toEqual({
+    expect(body).toMatchObject({
       state: 'active',
       source: 'request',
-      file: null,
       hash: 'c'.repeat(64),
       active_hash: 'a'.repeat(64),
       since: '2026-01-02T03:04:05.000Z',
-      sample: 1,
       requests: 10,
       same: 6,
       unknown: { total: 1, reasons: { body: 1 } },
-      skipped: { total: 0, reasons: {} },
-      errors: 0,
-      problems: [],
-      problem_count: 0,
-      changed: {
-        total: 3,
-        kinds: { 'newly-refused': 3 },
-        ungrouped: 0,
-        groups: [
-          {
-            kind: 'newly-refused',
-            route: 'contacts',
-            from: { ...REFUSED, outcome: 'forwarded', upstream: 'up', status: null, refusal: null, reason: null },
-            to: REFUSED,
-            requests: 3,
-            callers: 2,
-            witness: { method: 'GET', path: '/api/contacts', at: 1_700_000_000_000, id: 'id-1' },
-          },
-        ],
-      },
+    });
+    expect(body.changed).toEqual({
+      total: 3,
+      kinds: { 'newly-refused': 3 },
+      ungrouped: 0,
+      groups: [
+        {
+          kind: 'newly-refused',
+          route: 'contacts',
+          from: { ...REFUSED, outcome: 'forwarded', upstream: 'up', status: null, refusal: null, reason: null },
+          to: REFUSED,
+          requests: 3,
+          callers: 2,
+          witness: { id: 'id-1', at: 1_700_000_000_000, method: 'GET', path: '/api/contacts' },
+        },
+      ],
     });
   });
 
   it('names the route of the candidate where the active plan has none', async () => {
     const from = { ...REFUSED, route: null, refusal: 'route_unknown', reason: 'route_unknown', status: 404 } as const;
-    candidate.current = activeCandidate(comparisonOf([changeGroup({ from, to: { ...REFUSED, route: 'added' } })]));
+    candidate.status = activeCandidate(comparisonOf([changeGroup({ from, to: { ...REFUSED, route: 'added' } })]));
     expect((await send('GET', '/candidate')).body.changed.groups[0].route).toBe('added');
   });
 
@@ -107,7 +128,7 @@ describe('GET /candidate', () => {
     const groups = Array.from({ length: 2_000 }, (_, index) =>
       changeGroup({ to: { ...REFUSED, reason: `"reason"\n${index}` }, witnesses: [] }),
     );
-    candidate.current = activeCandidate(comparisonOf(groups));
+    candidate.status = activeCandidate(comparisonOf(groups));
     const { body } = await send('GET', '/candidate');
     expect(body.changed.groups.map(({ to }: { to: { reason: string } }) => to.reason)).toEqual(
       groups.map(({ to }) => to.reason),
@@ -116,10 +137,9 @@ describe('GET /candidate', () => {
   });
 
   it('reports the problems of a rejected file in the same form as a reload', async () => {
-    const { problems, sources } = rejected();
-    candidate.current = { ...NO_CANDIDATE, state: 'rejected', source: 'file', file: 'next.yaml', problems, sources };
+    candidateFile = brokenFile();
     const { body } = await send('GET', '/candidate');
-    expect([body.state, body.source, body.file]).toEqual(['rejected', 'file', 'next.yaml']);
+    expect([body.state, body.source, body.file, body.problem_count]).toEqual(['rejected', 'file', 'next.yaml', 1]);
     expect(body.problems[0]).toMatchObject({
       file: 'next.yaml',
       line: 6,
@@ -127,33 +147,64 @@ describe('GET /candidate', () => {
       message: expect.stringContaining('access'),
       frame: expect.stringContaining('acess: public'),
     });
-    expect(body.problem_count).toBe(problems.length);
+  });
+
+  it('reports the problems of the saved file while an earlier version of it is active', async () => {
+    [candidateFile, candidate.status] = [brokenFile(), activeCandidate(undefined, { source: 'file' })];
+    const { body } = await send('GET', '/candidate');
+    expect([body.state, body.requests, body.problem_count]).toEqual(['active', 10, 1]);
+  });
+
+  it('reports why a file cannot be read', async () => {
+    const outcome = {
+      kind: 'unreadable',
+      cause: 'request',
+      at: new Date(),
+      ms: 1,
+      files: [],
+      reason: 'EACCES',
+    } as const;
+    candidateFile = { path: 'next.yaml', lastOutcome: outcome };
+    const { body } = await send('GET', '/candidate');
+    expect([body.state, body.reason, body.problems]).toEqual(['rejected', 'EACCES', []]);
   });
 });
 
 describe('PUT /-/candidate', () => {
-  it('responds with the report of the new candidate', async () => {
-    candidate.current = activeCandidate();
-    const { status, body } = await send('PUT', '/-/candidate', MANIFEST);
-    expect([status, body.state, candidate.texts]).toEqual([200, 'active', [MANIFEST]]);
+  it('activates the candidate and responds with its report', async () => {
+    const { status, body } = await send('PUT', '/-/candidate', NEXT);
+    expect([status, body.state, body.source, body.sample]).toEqual([200, 'active', 'request', 1]);
+    expect(body.hash).not.toBe(site.gateway.plan.hash);
+    expect(candidate.activated).toEqual([[body.hash, 1]]);
   });
 
-  it('passes invalid UTF-8 on, so that the manifest is rejected with its line', async () => {
-    await send('PUT', '/-/candidate', Buffer.from([0x61, 0xff]));
-    expect(candidate.texts).toEqual(['a\uDCFF']);
+  it('compares the share of the requests that the query names', async () => {
+    expect((await send('PUT', '/-/candidate?sample=0.25', NEXT)).body.sample).toBe(0.25);
+    for (const sample of ['0', '-1', '1.1', 'NaN', 'all', '', 'Infinity'])
+      expect([sample, (await send('PUT', `/-/candidate?sample=${sample}`, NEXT)).status]).toEqual([sample, 400]);
+    expect(candidate.activated.length).toBe(1);
   });
 
-  it('responds 422 with the problems of the manifest, in the same form as a reload', async () => {
-    candidate.outcome = { kind: 'rejected', ...rejected() };
-    const { status, body } = await send('PUT', '/-/candidate', 'version: 1');
-    expect([status, body.result, body.problem_count]).toEqual([422, 'rejected', rejected().problems.length]);
-    expect(body.problems[0]).toMatchObject({ file: 'next.yaml', line: 6, count: 1, others: [] });
+  it.each([
+    ['with a problem', BROKEN, 'access'],
+    ['of invalid UTF-8', Buffer.concat([Buffer.from(`${NEXT}# `), Buffer.from([0xff])]), 'UTF-8'],
+    ['that is no YAML', '\t- {', ''],
+  ])('responds 422 to a manifest %s, with the problems in the form of a reload', async (_name, text, message) => {
+    candidate.status = activeCandidate();
+    const { status, body } = await send('PUT', '/-/candidate', text);
+    expect([status, body.result, body.problem_count]).toEqual([422, 'rejected', body.problems.length]);
+    expect(body.problems[0]).toMatchObject({
+      file: 'gateway.yaml',
+      message: expect.stringContaining(message),
+      count: 1,
+    });
+    expect([candidate.activated, candidate.status.hash]).toEqual([[], 'c'.repeat(64)]);
   });
 
   it('responds 409 while the candidate is a file of the command line', async () => {
-    candidate.outcome = { kind: 'conflict', file: 'next.yaml' };
+    candidateFile = brokenFile();
     for (const method of ['PUT', 'DELETE']) {
-      const { status, body } = await send(method, '/-/candidate', method === 'PUT' ? MANIFEST : undefined);
+      const { status, body } = await send(method, '/-/candidate', method === 'PUT' ? NEXT : undefined);
       expect([status, body.detail]).toEqual([409, expect.stringContaining('the file "next.yaml" of --candidate')]);
     }
   });
@@ -161,22 +212,48 @@ describe('PUT /-/candidate', () => {
   it('responds 413 to a body of more than 1 MB, and 400 to an empty one', async () => {
     expect((await send('PUT', '/-/candidate', ' '.repeat(1024 ** 2 + 1))).status).toBe(413);
     expect(await send('PUT')).toMatchObject({ status: 400, body: { detail: expect.stringContaining('empty') } });
-    expect(candidate.texts).toEqual([]);
+    expect(candidate.activated).toEqual([]);
   });
 
   it('responds 503 while the gateway stops', async () => {
     isStopping = true;
-    expect((await send('PUT', '/-/candidate', MANIFEST)).status).toBe(503);
-    expect(candidate.texts).toEqual([]);
-    isStopping = false;
-    candidate.outcome = { kind: 'cancelled' };
-    expect((await send('PUT', '/-/candidate', MANIFEST)).status).toBe(503);
+    expect((await send('PUT', '/-/candidate', NEXT)).status).toBe(503);
+    expect(candidate.activated).toEqual([]);
+  });
+
+  it('loads one manifest at a time, and activates none after the gateway began to stop', async () => {
+    const loading = Promise.withResolvers<void>();
+    const other = await startGatewayWithAdmin(
+      MANIFEST,
+      {},
+      {},
+      {
+        candidate,
+        isStopping: () => isStopping,
+        reloader: {
+          ...noReloads(''),
+          prepareUnsaved: async () => {
+            await loading.promise;
+            return { reason: 'the files change', snapshot: NO_FILES };
+          },
+        },
+      },
+    );
+    const put = () => fetch(`${other.admin.url}/-/candidate`, { method: 'PUT', body: NEXT });
+    const responses = [put(), put(), put()];
+    const early = await Promise.race(responses);
+    expect([early.status, early.headers.get('retry-after')]).toEqual([503, '1']);
+    loading.resolve();
+    const details = await Promise.all(responses.map(async (response) => (await response).text()));
+    expect(details.filter((detail) => detail.includes('another candidate')).length).toBe(2);
+    expect(details.filter((detail) => detail.includes('cannot be read: the files change')).length).toBe(1);
+    await other.close();
   });
 });
 
 describe('DELETE /-/candidate', () => {
   it('discards the candidate, and succeeds without one', async () => {
-    candidate.current = activeCandidate();
+    candidate.status = activeCandidate();
     for (let count = 0; count < 2; count += 1) {
       const { status, body } = await send('DELETE');
       expect([status, body.state]).toEqual([200, 'none']);
@@ -195,7 +272,7 @@ describe('the endpoints of the candidate', () => {
   });
 
   it('are summarized in /status', async () => {
-    candidate.current = activeCandidate();
+    candidate.status = activeCandidate();
     expect((await send('GET', '/status')).body.candidate).toEqual({
       state: 'active',
       source: 'request',
@@ -221,7 +298,8 @@ describe('the metrics of the candidate', () => {
   });
 
   it('count the results, the kinds and the reasons', async () => {
-    candidate.current = activeCandidate(undefined, { skipped: new Map([['sample', 5]]), errors: 2 });
+    const skipped = { queue: 1, 'earlier-plan': 2, sample: 2 };
+    candidate.status = activeCandidate(undefined, { skipped, errors: 2 });
     const { value } = await scrape(site.admin.url);
     expect(value('candidate_info', { hash: 'c'.repeat(64) })).toBe(1);
     const counts = { same: 6, changed: 3, unknown: 1, skipped: 5, error: 2 };

@@ -2,14 +2,15 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { AdminContext } from '../../../src/admin/admin-endpoint.ts';
 import { type GatewayWithAdmin, startGatewayWithAdmin } from '../../support/admin.ts';
 import {
   activeCandidate,
   changeGroup,
   comparisonOf,
   fakeCandidate,
-  NO_CANDIDATE,
   REFUSED,
+  rejectedFile,
 } from '../../support/candidate.ts';
 import { createPair } from '../../support/certificate.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -25,19 +26,27 @@ listen: 127.0.0.1:0
 admin: ${admin}
 ${REST}`;
 
+const NEXT = manifestOf('127.0.0.1:0').replace('/one', '/two');
+
+const RANGE = { line: 6, column: 3, endLine: 6, endColumn: 9 };
+const PROBLEM = { file: 'next.yaml', range: RANGE, severity: 'error', rule: 'schema', message: 'unknown key' } as const;
+
 const candidate = fakeCandidate();
+let candidateFile: AdminContext['candidateFile'];
 let site: GatewayWithAdmin;
 let secured: GatewayWithAdmin;
 
 beforeAll(async () => {
-  site = await startGatewayWithAdmin(manifestOf('127.0.0.1:0'), {}, {}, { candidate });
+  const others: Partial<AdminContext> = { candidate };
+  Object.defineProperty(others, 'candidateFile', { enumerable: true, get: () => candidateFile });
+  site = await startGatewayWithAdmin(manifestOf('127.0.0.1:0'), {}, {}, others);
   const admin = "{ listen: '127.0.0.1:0', token: '${T}' }";
   secured = await startGatewayWithAdmin(manifestOf(admin), { T: TOKEN }, {}, { candidate });
 });
 beforeEach(() => {
-  candidate.current = NO_CANDIDATE;
-  candidate.outcome = { kind: 'accepted' };
-  candidate.texts.splice(0);
+  candidate.status = undefined;
+  candidate.activated.splice(0);
+  candidateFile = undefined;
 });
 afterAll(async () => {
   await site.close();
@@ -69,7 +78,11 @@ describe('candidate status', () => {
   });
 
   it('prints the counts and the changes for a person', async () => {
-    candidate.current = activeCandidate(undefined, { skipped: new Map([['sample', 5]]), errors: 1, sample: 0.5 });
+    candidate.status = activeCandidate(undefined, {
+      skipped: { queue: 0, 'earlier-plan': 0, sample: 5 },
+      errors: 1,
+      sample: 0.5,
+    });
     expect((await run('status')).out).toBe(`candidate  cccccccccccc, active since 2026-01-02T03:04:05.000Z
 compared   with the active manifest aaaaaaaaaaaa, 50 % of the requests
 requests   10: 6 same, 3 changed, 1 unknown, 5 not compared, 1 error
@@ -83,16 +96,14 @@ newly-refused 3 requests of 2 callers
   });
 
   it('prints the report of the admin API as JSON', async () => {
-    candidate.current = activeCandidate();
+    candidate.status = activeCandidate();
     const expected = await (await fetch(`${site.admin.url}/candidate`)).json();
     expect(JSON.parse((await run('status', '-f', 'json')).out)).toEqual(expected);
   });
 
   it('prints tables for a pull request, in which no text of a request is markup', async () => {
     const witness = { method: 'GET', path: '/a|b`<img>\n# x\u202e', at: 0, id: 'i' };
-    candidate.current = activeCandidate(
-      comparisonOf([changeGroup({ witnesses: [witness] })], 6, new Map([['body', 1]])),
-    );
+    candidate.status = activeCandidate(comparisonOf([changeGroup({ witnesses: [witness] })], 6, { body: 1 }));
     expect((await run('status', '-f', 'markdown')).out).toBe(`### Candidate \`cccccccccccc\`: 3 of 10 requests changed
 
 Compared with the active manifest \`aaaaaaaaaaaa\` since 2026-01-02T03:04:05.000Z. Requests 10: 6 same, 3 changed, 1 unknown.
@@ -118,21 +129,34 @@ Compared with the active manifest \`aaaaaaaaaaaa\` since 2026-01-02T03:04:05.000
         witnesses: [{ method: 'GET', path: `/${'p'.repeat(8_000)}`, at: 0, id: 'i' }],
       }),
     );
-    candidate.current = activeCandidate(comparisonOf(groups));
+    candidate.status = activeCandidate(comparisonOf(groups));
     const { out } = await run('status', '-f', 'markdown');
     expect(out.length).toBeLessThan(65_536);
     expect(out).toContain('and 1950 more');
     expect((await run('status')).out).toContain('and 1950 more');
   });
 
+  it('says why the file of --candidate is rejected', async () => {
+    candidateFile = rejectedFile([PROBLEM], NEXT);
+    expect((await run('status')).out).toContain('candidate  next.yaml, rejected\n');
+    expect((await run('status')).out).toContain('next.yaml:6:3 error unknown key [schema]\n');
+    expect((await run('status', '-f', 'markdown')).out).toContain('| `next.yaml:6` | unknown key (schema) |\n');
+    candidate.status = activeCandidate(undefined, { source: 'file' });
+    expect((await run('status')).out).toContain('candidate  next.yaml cccccccccccc, active since');
+    expect((await run('status')).out).toContain('the saved file is not compared: it has 1 problem\n');
+    const outcome = { kind: 'unreadable', cause: 'poll', at: new Date(), ms: 1, files: [], reason: 'EACCES' } as const;
+    candidateFile = { path: 'next.yaml', lastOutcome: outcome };
+    expect((await run('status')).out).toContain('the saved file is not compared: it cannot be read: EACCES\n');
+  });
+
   it('prints no control characters of a request', async () => {
     const witness = { method: 'GET', path: '/\x1b[2J\u202e', at: 0, id: 'i' };
-    candidate.current = activeCandidate(comparisonOf([changeGroup({ witnesses: [witness] })]));
+    candidate.status = activeCandidate(comparisonOf([changeGroup({ witnesses: [witness] })]));
     expect((await run('status')).out).toContain('GET /\uFFFD[2J\uFFFD,');
   });
 
   it('exits with 1 if a condition of --fail-on is true', async () => {
-    candidate.current = activeCandidate();
+    candidate.status = activeCandidate();
     const exit = async (list: string) => {
       const { code, err } = await run('status', '--fail-on', list);
       return [code, err];
@@ -150,23 +174,31 @@ Compared with the active manifest \`aaaaaaaaaaaa\` since 2026-01-02T03:04:05.000
 
 describe('candidate put', () => {
   it('sends the file and prints the report', async () => {
-    candidate.current = activeCandidate(comparisonOf([]));
-    const { code, out } = await run('put', file(manifestOf('127.0.0.1:0')));
-    expect([code, out.split('\n')[0]]).toEqual([0, 'candidate  cccccccccccc, active since 2026-01-02T03:04:05.000Z']);
-    expect(candidate.texts).toEqual([manifestOf('127.0.0.1:0')]);
+    const { code, out } = await run('put', file(NEXT));
+    const [[hash = ''] = []] = candidate.activated;
+    expect([code, out.split('\n')[0]]).toEqual([
+      0,
+      `candidate  ${hash.slice(0, 12)}, active since 2026-01-02T03:04:05.000Z`,
+    ]);
+  });
+
+  it('compares the share of the requests that --sample names', async () => {
+    expect((await run('put', file(NEXT), '--sample', '0.1')).out).toContain(', 10 % of the requests\n');
+    expect(await run('put', file(NEXT), '--sample', '10')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--sample 10: write a number such as 0.1'),
+    });
   });
 
   it('prints the problems of a rejected manifest and exits with 1', async () => {
-    const range = { line: 6, column: 3, endLine: 6, endColumn: 9 };
-    const problem = { file: 'next.yaml', range, severity: 'error', rule: 'schema', message: 'unknown key' } as const;
-    candidate.outcome = { kind: 'rejected', problems: [problem], sources: [{ path: 'next.yaml', text: REST }] };
-    const { code, out, err } = await run('put', file(REST));
-    expect([code, out, err.split('\n')[0]]).toEqual([1, '', 'next.yaml:6:3 error unknown key [schema]']);
+    const { code, out, err } = await run('put', file(NEXT.replace('access: public', 'acess: public')));
+    expect([code, out, candidate.activated]).toEqual([1, '', []]);
+    expect(err).toMatch(/^gateway\.yaml:6:\d+ error .* \[.*\]\n[\s\S]* {2}.*acess: public/);
   });
 
   it('exits with 2 and the reason if the gateway takes no candidate', async () => {
-    candidate.outcome = { kind: 'conflict', file: 'next.yaml' };
-    for (const args of [['put', file(REST)], ['delete']])
+    candidateFile = { path: 'next.yaml', lastOutcome: undefined };
+    for (const args of [['put', file(NEXT)], ['delete']])
       expect(await run(...args)).toMatchObject({ code: 2, out: '', err: expect.stringContaining('of --candidate') });
     const large = file(`# ${'x'.repeat(1024 ** 2)}\n`);
     expect(await run('put', large)).toMatchObject({ code: 2, err: expect.stringContaining('the body is too large') });
@@ -182,7 +214,7 @@ describe('candidate put', () => {
 
 describe('candidate delete', () => {
   it('discards the candidate, and says if there was none', async () => {
-    candidate.current = activeCandidate();
+    candidate.status = activeCandidate();
     expect((await run('delete')).out).toBe('the candidate is discarded\n');
     expect(await run('delete')).toEqual({ code: 0, out: 'there was no candidate\n', err: '' });
   });

@@ -1,9 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CandidateStatus } from '../../../src/candidate/live/candidate-control.ts';
 import { AdminClient } from '../../../src/cli/candidate/admin-client.ts';
 import { waitForRequests } from '../../../src/cli/candidate/wait.ts';
 import { parseFailOn } from '../../../src/cli/fail-on.ts';
 import { type GatewayWithAdmin, startGatewayWithAdmin } from '../../support/admin.ts';
-import { activeCandidate, changeGroup, comparisonOf, fakeCandidate, NO_CANDIDATE } from '../../support/candidate.ts';
+import { activeCandidate, changeGroup, comparisonOf, fakeCandidate, rejectedFile } from '../../support/candidate.ts';
 import { startCli } from '../../support/cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { runCandidate } from './support.ts';
@@ -23,22 +24,20 @@ let site: GatewayWithAdmin;
 beforeAll(async () => {
   site = await startGatewayWithAdmin(MANIFEST, {}, {}, { candidate });
 });
-afterEach(() => {
-  candidate.report = fakeCandidate().report;
-});
 afterAll(() => site.close());
 
 /** Makes the polls return these reports one after the other, and the last one from then on. */
-function serve(...reports: (typeof SAME)[]): void {
+function serve(...statuses: (CandidateStatus | undefined)[]): void {
   let index = 0;
-  Object.assign(candidate, { report: () => reports[Math.min(index++, reports.length - 1)] });
+  const get = () => statuses[Math.min(index++, statuses.length - 1)];
+  Object.defineProperty(candidate, 'status', { configurable: true, get });
 }
 
 const wait = (...args: string[]) => runCandidate({ args: ['wait', ...args, '--url', site.admin.url] });
 
 describe('candidate wait', () => {
   it('ends when enough requests were compared', async () => {
-    const unknown = new Map([['body', 100]] as const);
+    const unknown = { body: 100 };
     serve(SAME, activeCandidate(comparisonOf([], 9, unknown)), activeCandidate(comparisonOf([], 10, unknown)));
     const { code, out, err } = await wait('--requests', '10', '--for', '1h', '-f', 'json');
     expect([code, JSON.parse(out).same, err]).toEqual([0, 10, '']);
@@ -55,7 +54,7 @@ describe('candidate wait', () => {
   });
 
   it('fails without any compared request, because a pipeline must not take that for a result', async () => {
-    serve(activeCandidate(comparisonOf([], 0, new Map([['body', 3]]))));
+    serve(activeCandidate(comparisonOf([], 0, { body: 3 })));
     expect(await wait('--for', '10ms', '--fail-on', 'changed')).toMatchObject({
       code: 2,
       err: expect.stringContaining('no request was compared within 10ms'),
@@ -77,21 +76,24 @@ describe('candidate wait', () => {
   });
 
   it('checks the share of unknown decisions only at the end', async () => {
-    const unknown = activeCandidate(comparisonOf([], 1, new Map([['body', 9]])));
-    serve(unknown, activeCandidate(comparisonOf([], 100, new Map([['body', 1]]))));
+    const unknown = activeCandidate(comparisonOf([], 1, { body: 9 }));
+    serve(unknown, activeCandidate(comparisonOf([], 100, { body: 1 })));
     expect((await wait('--requests', '100', '--fail-on', 'unknown>5%')).code).toBe(0);
     serve(unknown);
     expect((await wait('--for', '10ms', '--fail-on', 'unknown>5%')).code).toBe(1);
   });
 
   it('exits with 1 for a rejected candidate', async () => {
-    serve({ ...NO_CANDIDATE, state: 'rejected', source: 'file', file: 'next.yaml' });
-    expect(await wait('--requests', '1')).toMatchObject({ code: 1, out: expect.stringContaining('rejected') });
+    const others = { candidate: fakeCandidate(), candidateFile: rejectedFile([], MANIFEST) };
+    const other = await startGatewayWithAdmin(MANIFEST, {}, {}, others);
+    const result = await runCandidate({ args: ['wait', '--requests', '1', '--url', other.admin.url] });
+    expect(result).toMatchObject({ code: 1, out: expect.stringContaining('next.yaml, rejected') });
+    await other.close();
   });
 
   it.each([
-    ['there is no candidate', [NO_CANDIDATE], 'the gateway has no candidate; start one with'],
-    ['the candidate disappears', [SAME, NO_CANDIDATE], 'the candidate is gone'],
+    ['there is no candidate', [undefined], 'the gateway has no candidate; start one with'],
+    ['the candidate disappears', [SAME, undefined], 'the candidate is gone'],
     ['the candidate is replaced', [SAME, { ...SAME, hash: 'd'.repeat(64) }], '(cccccccccccc by dddddddddddd)'],
     ['the active manifest changes', [SAME, { ...SAME, activeHash: 'd'.repeat(64) }], 'the active manifest changed'],
     ['the comparison begins again', [SAME, { ...SAME, since: new Date() }], 'the comparison began again'],
@@ -115,7 +117,7 @@ describe('candidate wait', () => {
   });
 
   it('shows its progress at a terminal, and clears the line before the report', async () => {
-    const [changed, unknown] = [[changeGroup({ requests: 1 })], new Map([['body', 2]] as const)];
+    const [changed, unknown] = [[changeGroup({ requests: 1 })], { body: 2 }];
     serve(activeCandidate(comparisonOf(changed, 4, unknown)), activeCandidate(comparisonOf(changed, 9, unknown)));
     const args = ['wait', '--requests', '10', '--for', '2m', '--url', site.admin.url];
     const { err } = await runCandidate({ args, isTerminal: true });
@@ -137,12 +139,11 @@ describe('candidate wait', () => {
   it('ends with 2 and a message after Ctrl+C', async () => {
     serve(SAME);
     const polled = new Promise<void>((resolve) => {
-      Object.assign(candidate, {
-        report: () => {
-          resolve();
-          return SAME;
-        },
-      });
+      const get = () => {
+        resolve();
+        return SAME;
+      };
+      Object.defineProperty(candidate, 'status', { configurable: true, get });
     });
     const process = startCli(
       ['candidate', 'wait', '--requests', '10', '--url', site.admin.url],

@@ -1,0 +1,182 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { Exchange, RoutedExchange } from '../../gateway/exchange.ts';
+import type { BodyCopy, ExchangeObserver } from '../../gateway/exchange-observer.ts';
+import { RateLimiter } from '../../gateway/rate-limits/rate-limiter.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { compareOutcomes } from '../compare-outcomes.ts';
+import { Comparison } from '../comparison.ts';
+import { UnknownFact } from '../outcome.ts';
+import { CandidateRequest } from './candidate-request.ts';
+import { KeptBodies, KeptBody } from './kept-body.ts';
+import { candidateOutcome, servedOutcome } from './outcomes.ts';
+import { type PlanPair, pairPlans } from './plan-pair.ts';
+
+/** A request that changes. It has no query, header or body. */
+export interface CandidateWitness {
+  /** The request id, as in the access log. */
+  readonly id: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
+  readonly method: string | null;
+  /** As in the access log. */
+  readonly path: string | null;
+}
+
+/** Requests that were not compared: too many waited, began with an earlier plan, or were not in the sample. */
+export type SkipReason = 'queue' | 'earlier-plan' | 'sample';
+
+export interface LiveCandidateOptions {
+  readonly active: Plan;
+  readonly candidate: Plan;
+  /** The share of the requests to compare, from 0 to 1. */
+  readonly sample: number;
+  /** False if the tokens of the requests must not leave the process. */
+  readonly maySendTokens: boolean;
+  /** Called with the first error of the candidate. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Requests that wait to be compared, and that wait for a token or a validation. */
+const MAX_QUEUED = 1_000;
+const MAX_PENDING = 64;
+/** The longest time that comparing delays the requests of one turn of the event loop. */
+const SLICE_MS = 1;
+const DECISION_TIMEOUT_MS = 3_000;
+
+/** Compares each exchange that ends with what the candidate would have done. It sends nothing and delays no response. */
+export class LiveCandidate implements ExchangeObserver {
+  readonly comparison = new Comparison<CandidateWitness>();
+  readonly skipped: Record<SkipReason, number> = { queue: 0, 'earlier-plan': 0, sample: 0 };
+  /** Requests for which the candidate failed. */
+  errors = 0;
+  readonly pair: PlanPair;
+  readonly #options: LiveCandidateOptions;
+  readonly #limiter = new RateLimiter(() => performance.now());
+  readonly #bodies = new KeptBodies();
+  readonly #salt = randomBytes(16).toString('base64url');
+  #queue: Exchange[] = [];
+  #pending = 0;
+  #isScheduled = false;
+
+  constructor(options: LiveCandidateOptions) {
+    this.#options = options;
+    this.pair = pairPlans(options.active, options.candidate);
+    this.#limiter.activate(options.candidate.rateLimits);
+  }
+
+  copyBody({ plan, route, request, target }: RoutedExchange): BodyCopy | undefined {
+    if (plan !== this.pair.active) return undefined;
+    const candidate = this.pair.candidate.router.match(request.method ?? '', target.path);
+    const readsBody = candidate?.body?.validate !== undefined || candidate?.body?.streamValidatorFor !== undefined;
+    const isEqual = this.pair.isHeadEqual && this.pair.isEqualRoute(route, candidate);
+    return readsBody && !isEqual ? new KeptBody(this.#bodies) : undefined;
+  }
+
+  observe(exchange: Exchange): void {
+    const skipReason = this.#skipReason(exchange);
+    if (skipReason !== undefined) this.skipped[skipReason] += 1;
+    else if (!this.#isCertainlySame(exchange)) {
+      this.#queue.push(exchange);
+      this.#schedule();
+      return;
+    } else this.comparison.addSame();
+    releaseBody(exchange);
+  }
+
+  #skipReason({ plan, id }: Exchange): SkipReason | undefined {
+    if (plan !== this.pair.active) return 'earlier-plan';
+    const { sample } = this.#options;
+    if (sample < 1 && Number.parseInt(this.#hash(id, 8), 16) >= sample * 2 ** 32) return 'sample';
+    return this.#queue.length >= MAX_QUEUED ? 'queue' : undefined;
+  }
+
+  /** True if the candidate has an equal route for the request, which is the case for most requests. */
+  #isCertainlySame({ route, target, request }: Exchange): boolean {
+    if (route === undefined || target === undefined || !this.pair.isHeadEqual) return false;
+    return this.pair.isEqualRoute(route, this.pair.candidate.router.match(request.method ?? '', target.path));
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#queue.length === 0 || this.#pending >= MAX_PENDING) return;
+    this.#isScheduled = true;
+    setImmediate(() => this.#compareSlice());
+  }
+
+  #compareSlice(): void {
+    this.#isScheduled = false;
+    const queue = this.#queue;
+    const end = performance.now() + SLICE_MS;
+    let count = 0;
+    while (count < queue.length && this.#pending < MAX_PENDING && performance.now() < end) {
+      void this.#compare(queue[count] as Exchange);
+      count += 1;
+    }
+    this.#queue = queue.slice(count);
+    this.#schedule();
+  }
+
+  async #compare(exchange: Exchange): Promise<void> {
+    this.#pending += 1;
+    const from = servedOutcome(exchange);
+    const { limiter, bytes } = { limiter: this.#limiter, bytes: keptBytes(exchange) };
+    const { maySendTokens } = this.#options;
+    const request = new CandidateRequest({ exchange, pair: this.pair, limiter, bytes, maySendTokens });
+    try {
+      const to = await candidateOutcome(request, exchange, this.pair, withTimeout);
+      const status = to.kind === 'refused' ? to.status : exchange.response.statusCode;
+      this.#settleLimits(request, status, to.kind === 'refused' && to.limit !== undefined);
+      this.comparison.add(
+        compareOutcomes(from, to),
+        1,
+        () => exchange.principal?.subject ?? this.#hash(exchange.clientAddress, 16),
+        () => witnessOf(exchange),
+      );
+    } catch (error) {
+      this.errors += 1;
+      if (this.errors === 1) this.#options.onError(error);
+    } finally {
+      releaseBody(exchange);
+      this.#pending -= 1;
+      this.#schedule();
+    }
+  }
+
+  #settleLimits({ appliedLimits = [] }: CandidateRequest, status: number, isLimited: boolean): void {
+    this.#limiter.settle(
+      appliedLimits,
+      ({ failures }) => isLimited || (failures !== undefined && !failures.has(status)),
+    );
+  }
+
+  #hash(text: string, digits: number): string {
+    return hash('sha256', this.#salt + text).slice(0, digits);
+  }
+}
+
+function keptBytes({ bodyCopy, request }: Exchange): Buffer | undefined {
+  return bodyCopy instanceof KeptBody && request.complete ? bodyCopy.bytes() : undefined;
+}
+
+function releaseBody({ bodyCopy }: Exchange): void {
+  if (bodyCopy instanceof KeptBody) bodyCopy.release();
+}
+
+function witnessOf({ id, request, target }: Exchange): CandidateWitness {
+  return { id, at: Date.now(), method: request.method ?? null, path: target?.path ?? null };
+}
+
+/** Waits for a step of the decision. Rejects with `UnknownFact` if it takes too long. */
+async function withTimeout(work: Promise<unknown> & { readonly cancel?: () => void }): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise((_resolve, reject) => {
+    timer = setTimeout(() => {
+      work.cancel?.();
+      reject(new UnknownFact('timeout'));
+    }, DECISION_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
