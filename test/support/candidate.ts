@@ -4,6 +4,7 @@ import type { ChangeGroup, ComparisonReport } from '../../src/candidate/comparis
 import type { CandidateStatus } from '../../src/candidate/live/candidate-control.ts';
 import type { CandidateWitness } from '../../src/candidate/live/live-candidate.ts';
 import type { OutcomeReport, UnknownReason } from '../../src/candidate/outcome.ts';
+import type { Problem } from '../../src/problem/problem.ts';
 
 /** A control whose status a test sets. */
 export type FakeCandidate = AdminContext['candidate'] & {
@@ -86,11 +87,14 @@ export function activeCandidate(
   };
 }
 
-/** Returns the reloads of a file that does not load. */
-export function rejectedFile(
-  problems: Extract<NonNullable<AdminContext['reloader']['lastOutcome']>, { kind: 'rejected' }>['problems'],
-  text: string,
-): NonNullable<AdminContext['candidateFile']> {
+/** The file of `--candidate`, whose last reload a test sets. */
+export interface WatchedFile {
+  readonly path: string;
+  lastOutcome: NonNullable<AdminContext['candidateFile']>['lastOutcome'];
+}
+
+/** Returns a file that does not load. */
+export function rejectedFile(problems: readonly Problem[], text: string): WatchedFile {
   const [path, at] = ['next.yaml', new Date()];
   const sources = [{ path, text }];
   return { path, lastOutcome: { kind: 'rejected', cause: 'change', at, ms: 1, files: [path], problems, sources } };

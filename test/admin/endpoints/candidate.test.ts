@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { AdminContext } from '../../../src/admin/admin-endpoint.ts';
 import { CHANGE_KINDS } from '../../../src/candidate/compare-outcomes.ts';
 import { UNKNOWN_REASONS } from '../../../src/candidate/outcome.ts';
 import { load } from '../../../src/load.ts';
-import { type GatewayWithAdmin, noReloads, startGatewayWithAdmin } from '../../support/admin.ts';
+import { adminContextOf, type GatewayWithAdmin, noReloads, startGatewayWithAdmin } from '../../support/admin.ts';
 import {
   activeCandidate,
   changeGroup,
@@ -11,6 +10,7 @@ import {
   fakeCandidate,
   REFUSED,
   rejectedFile,
+  type WatchedFile,
 } from '../../support/candidate.ts';
 import { worldOf } from '../../support/gateway.ts';
 import { scrape } from '../../support/scrape.ts';
@@ -29,37 +29,43 @@ const NO_FILES = {
 };
 
 const candidate = fakeCandidate();
-let candidateFile: AdminContext['candidateFile'];
+/** The file of `--candidate` of another gateway. */
+const candidateFile: WatchedFile = { path: 'next.yaml', lastOutcome: undefined };
+let fileSite: GatewayWithAdmin;
 let isStopping = false;
 let site: GatewayWithAdmin;
 
 beforeAll(async () => {
-  const isStoppingNow = () => isStopping;
-  const others: Partial<AdminContext> = { candidate, isStopping: isStoppingNow };
-  Object.defineProperty(others, 'candidateFile', { enumerable: true, get: () => candidateFile });
+  const others = { candidate, isStopping: () => isStopping };
   site = await startGatewayWithAdmin(MANIFEST, {}, {}, others);
+  fileSite = await startGatewayWithAdmin(MANIFEST, {}, {}, { ...others, candidateFile });
 });
 beforeEach(() => {
   isStopping = false;
-  candidateFile = undefined;
+  candidateFile.lastOutcome = undefined;
   candidate.status = undefined;
   candidate.activated.splice(0);
 });
-afterAll(() => site.close());
+afterAll(async () => {
+  await site.close();
+  await fileSite.close();
+});
 
-async function send(method: string, path = '/-/candidate', body?: string | Buffer) {
-  const response = await fetch(site.admin.url + path, { method, ...(body !== undefined && { body }) });
+async function send(method: string, path = '/-/candidate', body?: string | Buffer, to = site) {
+  const response = await fetch(to.admin.url + path, { method, ...(body !== undefined && { body }) });
   return { status: response.status, headers: response.headers, body: JSON.parse((await response.text()) || 'null') };
 }
 
 const NEXT = MANIFEST.replace('/one', '/two');
 const BROKEN = MANIFEST.replace('access: public', 'acess: public');
 
-/** The file of `--candidate` with problems. */
-function brokenFile(): AdminContext['candidateFile'] {
+/** Makes the file of `--candidate` one with a problem. */
+function breakFile(): void {
   const { problems } = load({ path: 'next.yaml', text: BROKEN }, worldOf());
-  return rejectedFile(problems, BROKEN);
+  candidateFile.lastOutcome = rejectedFile(problems, BROKEN).lastOutcome;
 }
+
+const sendToFileSite = (method: string, path: string, body?: string) => send(method, path, body, fileSite);
 
 describe('GET /candidate', () => {
   it('reports that there is no candidate', async () => {
@@ -137,8 +143,8 @@ describe('GET /candidate', () => {
   });
 
   it('reports the problems of a rejected file in the same form as a reload', async () => {
-    candidateFile = brokenFile();
-    const { body } = await send('GET', '/candidate');
+    breakFile();
+    const { body } = await sendToFileSite('GET', '/candidate');
     expect([body.state, body.source, body.file, body.problem_count]).toEqual(['rejected', 'file', 'next.yaml', 1]);
     expect(body.problems[0]).toMatchObject({
       file: 'next.yaml',
@@ -150,22 +156,16 @@ describe('GET /candidate', () => {
   });
 
   it('reports the problems of the saved file while an earlier version of it is active', async () => {
-    [candidateFile, candidate.status] = [brokenFile(), activeCandidate(undefined, { source: 'file' })];
-    const { body } = await send('GET', '/candidate');
+    breakFile();
+    candidate.status = activeCandidate(undefined, { source: 'file' });
+    const { body } = await sendToFileSite('GET', '/candidate');
     expect([body.state, body.requests, body.problem_count]).toEqual(['active', 10, 1]);
   });
 
   it('reports why a file cannot be read', async () => {
-    const outcome = {
-      kind: 'unreadable',
-      cause: 'request',
-      at: new Date(),
-      ms: 1,
-      files: [],
-      reason: 'EACCES',
-    } as const;
-    candidateFile = { path: 'next.yaml', lastOutcome: outcome };
-    const { body } = await send('GET', '/candidate');
+    const attempt = { cause: 'request', at: new Date(), ms: 1, files: [] } as const;
+    candidateFile.lastOutcome = { ...attempt, kind: 'unreadable', reason: 'EACCES' };
+    const { body } = await sendToFileSite('GET', '/candidate');
     expect([body.state, body.reason, body.problems]).toEqual(['rejected', 'EACCES', []]);
   });
 });
@@ -202,9 +202,8 @@ describe('PUT /-/candidate', () => {
   });
 
   it('responds 409 while the candidate is a file of the command line', async () => {
-    candidateFile = brokenFile();
     for (const method of ['PUT', 'DELETE']) {
-      const { status, body } = await send(method, '/-/candidate', method === 'PUT' ? NEXT : undefined);
+      const { status, body } = await sendToFileSite(method, '/-/candidate', method === 'PUT' ? NEXT : undefined);
       expect([status, body.detail]).toEqual([409, expect.stringContaining('the file "next.yaml" of --candidate')]);
     }
   });
@@ -222,31 +221,37 @@ describe('PUT /-/candidate', () => {
   });
 
   it('loads one manifest at a time, and activates none after the gateway began to stop', async () => {
-    const loading = Promise.withResolvers<void>();
-    const other = await startGatewayWithAdmin(
-      MANIFEST,
-      {},
-      {},
-      {
-        candidate,
-        isStopping: () => isStopping,
-        reloader: {
-          ...noReloads(''),
-          prepareUnsaved: async () => {
-            await loading.promise;
-            return { reason: 'the files change', snapshot: NO_FILES };
-          },
-        },
-      },
-    );
-    const put = () => fetch(`${other.admin.url}/-/candidate`, { method: 'PUT', body: NEXT });
-    const responses = [put(), put(), put()];
-    const early = await Promise.race(responses);
-    expect([early.status, early.headers.get('retry-after')]).toEqual([503, '1']);
+    const [started, loading] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const prepareUnsaved = async (text: string) => {
+      started.resolve();
+      await loading.promise;
+      return adminContextOf(site.gateway, site.log, site.planned).reloader.prepareUnsaved(text);
+    };
+    const others = { candidate, isStopping: () => isStopping, reloader: { ...noReloads(''), prepareUnsaved } };
+    const other = await startGatewayWithAdmin(MANIFEST, {}, {}, others);
+    const put = () => send('PUT', '/-/candidate', NEXT, other);
+    const first = put();
+    await started.promise;
+    const second = await put();
+    expect([second.status, second.headers.get('retry-after'), second.body.detail]).toEqual([
+      503,
+      '1',
+      expect.stringContaining('another candidate is being loaded'),
+    ]);
+    isStopping = true;
     loading.resolve();
-    const details = await Promise.all(responses.map(async (response) => (await response).text()));
-    expect(details.filter((detail) => detail.includes('another candidate')).length).toBe(2);
-    expect(details.filter((detail) => detail.includes('cannot be read: the files change')).length).toBe(1);
+    expect([(await first).status, candidate.activated]).toEqual([503, []]);
+    isStopping = false;
+    expect([(await put()).status, candidate.activated.length]).toEqual([200, 1]);
+    await other.close();
+  });
+
+  it('responds 503 if the files of the manifest cannot be read', async () => {
+    const prepareUnsaved = async () => ({ reason: 'the files change', snapshot: NO_FILES });
+    const others = { candidate, reloader: { ...noReloads(''), prepareUnsaved } };
+    const other = await startGatewayWithAdmin(MANIFEST, {}, {}, others);
+    const { status, body } = await send('PUT', '/-/candidate', NEXT, other);
+    expect([status, body.detail]).toEqual([503, expect.stringContaining('cannot be read: the files change')]);
     await other.close();
   });
 });

@@ -2,7 +2,6 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { AdminContext } from '../../../src/admin/admin-endpoint.ts';
 import { type GatewayWithAdmin, startGatewayWithAdmin } from '../../support/admin.ts';
 import {
   activeCandidate,
@@ -11,6 +10,7 @@ import {
   fakeCandidate,
   REFUSED,
   rejectedFile,
+  type WatchedFile,
 } from '../../support/candidate.ts';
 import { createPair } from '../../support/certificate.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -32,28 +32,31 @@ const RANGE = { line: 6, column: 3, endLine: 6, endColumn: 9 };
 const PROBLEM = { file: 'next.yaml', range: RANGE, severity: 'error', rule: 'schema', message: 'unknown key' } as const;
 
 const candidate = fakeCandidate();
-let candidateFile: AdminContext['candidateFile'];
+/** The file of `--candidate` of another gateway. */
+const candidateFile: WatchedFile = { path: 'next.yaml', lastOutcome: undefined };
+let fileSite: GatewayWithAdmin;
 let site: GatewayWithAdmin;
 let secured: GatewayWithAdmin;
 
 beforeAll(async () => {
-  const others: Partial<AdminContext> = { candidate };
-  Object.defineProperty(others, 'candidateFile', { enumerable: true, get: () => candidateFile });
-  site = await startGatewayWithAdmin(manifestOf('127.0.0.1:0'), {}, {}, others);
+  site = await startGatewayWithAdmin(manifestOf('127.0.0.1:0'), {}, {}, { candidate });
+  fileSite = await startGatewayWithAdmin(manifestOf('127.0.0.1:0'), {}, {}, { candidate, candidateFile });
   const admin = "{ listen: '127.0.0.1:0', token: '${T}' }";
   secured = await startGatewayWithAdmin(manifestOf(admin), { T: TOKEN }, {}, { candidate });
 });
 beforeEach(() => {
   candidate.status = undefined;
   candidate.activated.splice(0);
-  candidateFile = undefined;
+  candidateFile.lastOutcome = undefined;
 });
 afterAll(async () => {
   await site.close();
+  await fileSite.close();
   await secured.close();
 });
 
 const run = (...args: string[]) => runCandidate({ args: [...args, '--url', site.admin.url] });
+const runWithFile = (...args: string[]) => runCandidate({ args: [...args, '--url', fileSite.admin.url] });
 const file = (text: string) => join(temporaryFolder('candidate', { 'gateway.yaml': text }), 'gateway.yaml');
 
 /** Starts a server that is no gateway, for the duration of an action. */
@@ -137,16 +140,17 @@ Compared with the active manifest \`aaaaaaaaaaaa\` since 2026-01-02T03:04:05.000
   });
 
   it('says why the file of --candidate is rejected', async () => {
-    candidateFile = rejectedFile([PROBLEM], NEXT);
-    expect((await run('status')).out).toContain('candidate  next.yaml, rejected\n');
-    expect((await run('status')).out).toContain('next.yaml:6:3 error unknown key [schema]\n');
-    expect((await run('status', '-f', 'markdown')).out).toContain('| `next.yaml:6` | unknown key (schema) |\n');
+    const print = async (...args: string[]) => (await runWithFile('status', ...args)).out;
+    candidateFile.lastOutcome = rejectedFile([PROBLEM], NEXT).lastOutcome;
+    expect(await print()).toContain('candidate  next.yaml, rejected\n');
+    expect(await print()).toContain('next.yaml:6:3 error unknown key [schema]\n');
+    expect(await print('-f', 'markdown')).toContain('| `next.yaml:6` | unknown key (schema) |\n');
     candidate.status = activeCandidate(undefined, { source: 'file' });
-    expect((await run('status')).out).toContain('candidate  next.yaml cccccccccccc, active since');
-    expect((await run('status')).out).toContain('the saved file is not compared: it has 1 problem\n');
-    const outcome = { kind: 'unreadable', cause: 'poll', at: new Date(), ms: 1, files: [], reason: 'EACCES' } as const;
-    candidateFile = { path: 'next.yaml', lastOutcome: outcome };
-    expect((await run('status')).out).toContain('the saved file is not compared: it cannot be read: EACCES\n');
+    expect(await print()).toContain('candidate  next.yaml cccccccccccc, active since');
+    expect(await print()).toContain('problem    the saved file is not compared: it has 1 problem\n');
+    const attempt = { cause: 'poll', at: new Date(), ms: 1, files: [] } as const;
+    candidateFile.lastOutcome = { ...attempt, kind: 'unreadable', reason: 'EACCES' };
+    expect(await print()).toContain('problem    the saved file is not compared: it cannot be read: EACCES\n');
   });
 
   it('prints no control characters of a request', async () => {
@@ -197,9 +201,12 @@ describe('candidate put', () => {
   });
 
   it('exits with 2 and the reason if the gateway takes no candidate', async () => {
-    candidateFile = { path: 'next.yaml', lastOutcome: undefined };
     for (const args of [['put', file(NEXT)], ['delete']])
-      expect(await run(...args)).toMatchObject({ code: 2, out: '', err: expect.stringContaining('of --candidate') });
+      expect(await runWithFile(...args)).toMatchObject({
+        code: 2,
+        out: '',
+        err: expect.stringContaining('of --candidate'),
+      });
     const large = file(`# ${'x'.repeat(1024 ** 2)}\n`);
     expect(await run('put', large)).toMatchObject({ code: 2, err: expect.stringContaining('the body is too large') });
   });
