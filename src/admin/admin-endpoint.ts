@@ -54,6 +54,7 @@ export type ReloadControl = Pick<
   | 'reload'
   | 'hungThreadCount'
   | 'watchError'
+  | 'path'
   | 'prepareUnsaved'
 >;
 

@@ -1,6 +1,7 @@
 import type { ChangeGroup } from '../../candidate/comparison.ts';
 import type { CandidateWitness } from '../../candidate/live/live-candidate.ts';
 import { decodeText } from '../../manifest/decode-text.ts';
+import type { LocatedProblems } from '../../reload/manifest-thread.ts';
 import { reportProblems } from '../../reload/reload-report.ts';
 import {
   type AdminContext,
@@ -53,11 +54,23 @@ async function loadCandidate(text: string, sample: number, context: AdminContext
   if ('reason' in prepared)
     return problemDetails(503, `the files of the manifest cannot be read: ${prepared.reason}; send the request again`);
   if ('problems' in prepared) {
-    const problems = reportProblems(prepared);
+    const problems = reportProblems(withoutPath(prepared, reloader.path));
     return jsonResponse({ result: 'rejected', problems, problem_count: prepared.problems.length }, 422);
   }
   candidate.activate(prepared.planned.plan, 'request', sample);
   return largeJsonResponse(streamReport(reportCandidate(context)));
+}
+
+/** The name of a manifest that is no file. */
+export const SENT_MANIFEST = '<candidate>';
+
+/** Names the manifest of the request in place of the file of the active manifest, in whose folder it is loaded. */
+function withoutPath({ problems, sources }: LocatedProblems, path: string): LocatedProblems {
+  const nameOf = (file: string) => (file === path ? SENT_MANIFEST : file);
+  return {
+    problems: problems.map((problem) => ({ ...problem, file: nameOf(problem.file) })),
+    sources: sources.map((source) => ({ ...source, path: nameOf(source.path) })),
+  };
 }
 
 /** Discards the candidate, and responds with the report. */

@@ -71,6 +71,7 @@ export class CandidateControl {
       onError: (error) => this.#logger.error({ reason: String(error) }, 'the candidate failed to compare a request'),
     });
     if (source === 'file') void candidate.auth?.verifier.prepare();
+    else this.#logger.info({ hash: candidate.hash, sample }, 'the gateway compares requests with a candidate');
     this.#current = { live, source, sample, since: new Date(), loggedChanges: 0 };
     this.#timer ??= setInterval(() => this.#logChanges(), LOG_INTERVAL_MS).unref();
     this.#gateway.observe(live);

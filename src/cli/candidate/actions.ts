@@ -1,3 +1,4 @@
+import { SENT_MANIFEST } from '../../admin/endpoints/candidate.ts';
 import { readBytes, readUpToLimit } from '../../manifest/file-environment.ts';
 import { durationMs } from '../../manifest/units.ts';
 import { printable } from '../../problem/printable.ts';
@@ -63,7 +64,8 @@ export async function putCandidate(options: CandidateOptions, file: string, term
     return 0;
   }
   const { problems } = reply.body as unknown as Pick<CandidateBody, 'problems'>;
-  terminal.err(formatProblemReports(problems, terminal.errColour));
+  const named = problems.map((problem) => ({ ...problem, file: problem.file === SENT_MANIFEST ? file : problem.file }));
+  terminal.err(formatProblemReports(named, terminal.errColour));
   return 1;
 }
 

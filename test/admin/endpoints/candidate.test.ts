@@ -194,7 +194,7 @@ describe('PUT /-/candidate', () => {
     const { status, body } = await send('PUT', '/-/candidate', text);
     expect([status, body.result, body.problem_count]).toEqual([422, 'rejected', body.problems.length]);
     expect(body.problems[0]).toMatchObject({
-      file: 'gateway.yaml',
+      file: '<candidate>',
       message: expect.stringContaining(message),
       count: 1,
     });
