@@ -22,9 +22,9 @@ export interface AdminContext {
   /** Returns the active plan with its manifest. */
   readonly activeManifest: () => PlannedManifest;
   readonly reloader: ReloadControl;
-  readonly candidate: CandidateControl;
+  readonly candidate: Pick<CandidateControl, 'status' | 'activate' | 'remove'>;
   /** The reloads of the file of `--candidate`; `undefined` without that option. */
-  readonly candidateFile: Pick<Reloader, 'lastOutcome'> | undefined;
+  readonly candidateFile: Pick<Reloader, 'path' | 'lastOutcome'> | undefined;
   /** True while the process stops: it finishes its requests and should receive no new ones. */
   readonly isStopping: () => boolean;
   /** Counts requests that the admin API could not serve. */
@@ -54,12 +54,13 @@ export type ReloadControl = Pick<
   | 'reload'
   | 'hungThreadCount'
   | 'watchError'
+  | 'path'
   | 'prepareUnsaved'
 >;
 
 export interface AdminEndpoint {
   /** An endpoint with GET also responds to HEAD. */
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   /** True if callers need no token and no certificate. */
   readonly isPublic?: boolean;

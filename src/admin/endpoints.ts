@@ -1,4 +1,5 @@
 import type { AdminEndpoint } from './admin-endpoint.ts';
+import { candidate, discardCandidate, putCandidate } from './endpoints/candidate.ts';
 import { decisions } from './endpoints/decisions.ts';
 import { explain } from './endpoints/explain.ts';
 import { livez, readyz } from './endpoints/health.ts';
@@ -24,6 +25,9 @@ export const ADMIN_ENDPOINTS: readonly AdminEndpoint[] = [
   { method: 'GET', path: '/metrics', respond: metrics },
   { method: 'POST', path: '/explain', respond: explain },
   { method: 'POST', path: '/-/reload', respond: reload },
+  { method: 'GET', path: '/candidate', respond: candidate },
+  { method: 'PUT', path: '/-/candidate', respond: putCandidate },
+  { method: 'DELETE', path: '/-/candidate', respond: discardCandidate },
   { method: 'GET', path: '/openapi.json', respond: openapi },
   { method: 'GET', path: '/traffic', respond: recentTraffic },
   { method: 'GET', path: '/history', respond: trafficHistory },

@@ -8,6 +8,8 @@ const FILES = [
   'icon.svg',
   'page.js',
   'api.js',
+  'candidate.js',
+  'change-rows.js',
   'decision-rows.js',
   'decisions.js',
   'element.js',

@@ -14,11 +14,15 @@ export interface ChangeGroup<Witness> {
 }
 
 /** The counts of all requests that were compared. */
-export interface ComparisonReport<Witness> {
+export interface ComparisonCounts {
   readonly requests: number;
   readonly same: number;
   readonly unknown: ReadonlyMap<UnknownReason, number>;
   readonly changed: ReadonlyMap<ChangeKind, number>;
+}
+
+/** The counts with the changes in groups. */
+export interface ComparisonReport<Witness> extends ComparisonCounts {
   /** Groups with the most requests first; at most `MAX_GROUPS`. */
   readonly groups: readonly ChangeGroup<Witness>[];
   /** Changed requests that are in no group, because there are too many groups. */
@@ -85,13 +89,15 @@ export class Comparison<Witness> {
     return [...this.#changed.values()].reduce((sum, count) => sum + count, 0);
   }
 
+  /** The counts so far, without the cost of the groups. */
+  get counts(): ComparisonCounts {
+    return { requests: this.#requests, same: this.#same, unknown: this.#unknown, changed: this.#changed };
+  }
+
   report(): ComparisonReport<Witness> {
     const groups = [...this.#groups.values()].map(({ callers, ...group }) => ({ ...group, callers: callers.size }));
     return {
-      requests: this.#requests,
-      same: this.#same,
-      unknown: this.#unknown,
-      changed: this.#changed,
+      ...this.counts,
       groups: groups.sort((a, b) => rankOf(a.kind) - rankOf(b.kind) || b.requests - a.requests),
       ungrouped: this.#ungrouped,
     };

@@ -44,7 +44,9 @@ type Signal = keyof typeof SIGNALS;
 
 const [verb = '', ...options] = process.argv.slice(2);
 const isServing = verb === 'run' || verb === 'dev';
-const isLongRunning = isServing || (verb === 'test' && ['--watch', '--mutate'].some((name) => options.includes(name)));
+const isWaiting = verb === 'candidate' && options.includes('wait');
+const isLongRunning =
+  isServing || isWaiting || (verb === 'test' && ['--watch', '--mutate'].some((name) => options.includes(name)));
 /**
  * The default action of a signal ends a short-lived verb, even while a file operation blocks it. For PID 1 the kernel has no
  * default actions, so this process handles its signals itself.

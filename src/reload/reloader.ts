@@ -82,6 +82,11 @@ export class Reloader {
     this.#pollTimer = setInterval(() => void this.reload('poll'), POLL_INTERVAL_MS);
   }
 
+  /** The path of the manifest, as it was named at the start. */
+  get path(): string {
+    return this.#options.path;
+  }
+
   /** SHA-256 of the active manifest, in hex. */
   get hash(): string {
     return this.#options.gateway.plan.hash;

@@ -79,6 +79,7 @@ export function noReloads(hash: string): ReloadControl {
   const unchanged = { kind: 'unchanged', cause: 'request', files: [], at: lastActivatedAt, ms: 0 } as const;
   const counts = [{ kind: 'rejected', cause: 'change', count: 2 }] as const;
   return {
+    path: 'gateway.yaml',
     lastOutcome: undefined,
     lastActivatedAt,
     keysNeedingRestart: [],

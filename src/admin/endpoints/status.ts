@@ -9,6 +9,7 @@ import { validationPool } from '../../plan/body/validation-pool.ts';
 import type { VerifierStatus } from '../../plan/tokens/verifier.ts';
 import { type AdminContext, type AdminRequest, type AdminResponse, jsonResponse } from '../admin-endpoint.ts';
 import { rateLimitSummary } from '../rate-limit-summary.ts';
+import { candidateSummary } from './candidate.ts';
 import { readinessOf } from './health.ts';
 import { reloadFields } from './reload.ts';
 
@@ -29,6 +30,7 @@ function statusOf(context: AdminContext) {
     manifest: { hash: plan.hash, routes: plan.routes.length, loaded_at: reloader.lastActivatedAt },
     overrides,
     ...reloadFields(reloader),
+    candidate: candidateSummary(context),
     upstreams: gateway.upstreams.map(upstreamFields),
     rate_limits: rateLimitFields(gateway),
     stores: gateway.stores.map(storeFields),

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { Plan } from '../../plan/plan.ts';
 import { READINESS_STATUSES, readinessOf } from '../endpoints/health.ts';
+import { CANDIDATE_METRICS } from './candidate-metrics.ts';
 import { LOSS_METRICS } from './loss-metrics.ts';
 import { gauge, type Metric, routeDurations, upstreamDurations } from './metric.ts';
 import { RATE_LIMIT_METRICS } from './rate-limit-metrics.ts';
@@ -133,6 +134,7 @@ export const METRICS: readonly Metric[] = [
     'Threads that wait for a file system that does not respond.',
     ({ reloader }) => reloader.hungThreadCount,
   ),
+  ...CANDIDATE_METRICS,
   {
     name: 'certificate_expiry_timestamp_seconds',
     type: 'gauge',

@@ -1,6 +1,7 @@
 /**
  * @import { Json } from '../admin-endpoint.ts'
  * @import { RequestEventMessage } from '../request-event-stream.ts'
+ * @import { CandidateResponse } from '../endpoints/candidate.ts'
  * @import { Explanation } from '../../explain/explanation.ts'
  * @import { ManifestText } from '../endpoints/manifest.ts'
  * @import { RouteDetails } from '../endpoints/route.ts'
@@ -19,6 +20,7 @@
  *   traffic: Json<RecentTrafficResponse>,
  *   manifest: Json<ManifestText>,
  *   history: Json<TrafficHistoryResponse>,
+ *   candidate: Json<CandidateResponse>,
  *   explain: Json<Explanation>,
  * }} Responses
  *

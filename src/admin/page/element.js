@@ -51,6 +51,18 @@ export function badge(text, kind) {
 }
 
 /**
+ * Shows named values in a description list, whose names stay the same.
+ *
+ * @param {HTMLElement} list
+ * @param {[string, string][]} facts
+ */
+export function showFacts(list, facts) {
+  if (list.childElementCount === 0)
+    list.append(...facts.map(([name]) => element('div', {}, element('dt', {}, name), element('dd'))));
+  for (const [index, value] of list.querySelectorAll('dd').entries()) setText(value, facts[index]?.[1] ?? '');
+}
+
+/**
  * Replaces the rows of a table.
  *
  * @param {string} table its id

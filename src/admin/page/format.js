@@ -26,6 +26,19 @@ export function decimal(value) {
   return value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
 
+/**
+ * Formats a part of a whole. Only a part of nothing is 0 %, and only the whole is 100 %.
+ *
+ * @param {number} part
+ * @param {number} whole
+ */
+export function share(part, whole) {
+  if (part === 0 || part === whole) return part === 0 ? '0 %' : '100 %';
+  const percent = (100 * part) / whole;
+  if (percent < 0.01) return '< 0.01 %';
+  return percent > 99.99 ? '> 99.99 %' : `${percent.toFixed(percent < 1 || percent > 99 ? 2 : 1)} %`;
+}
+
 /** @param {number | null | undefined} ms */
 export function duration(ms) {
   if (ms === null || ms === undefined) return NONE;

@@ -1,5 +1,5 @@
 /** @import { Responses } from './api.js' */
-import { byId, element, setText } from './element.js';
+import { byId, setText, showFacts } from './element.js';
 import { ago, dateAndTime, decimal, duration, integer, NONE, quantity } from './format.js';
 import { showLimits } from './limits.js';
 import { showProblems } from './problems.js';
@@ -156,16 +156,6 @@ function failuresOf({ streams: { stdout: log }, file_descriptors, client_connect
 function keysOf({ keys, cause, entries, refused }) {
   const state = cause === null ? keys : `${keys}: ${cause}`;
   return `${state}; cached tokens: ${integer(entries)} valid, ${integer(refused)} refused`;
-}
-
-/**
- * @param {HTMLElement} list
- * @param {[string, string][]} facts
- */
-function showFacts(list, facts) {
-  if (list.childElementCount === 0)
-    list.append(...facts.map(([name]) => element('div', {}, element('dt', {}, name), element('dd'))));
-  for (const [index, value] of list.querySelectorAll('dd').entries()) setText(value, facts[index]?.[1] ?? '');
 }
 
 /**

@@ -1,5 +1,6 @@
 /** @import { Responses } from './api.js' */
 import { ApiError, fetchJson, hasToken, storeToken } from './api.js';
+import { CandidateView } from './candidate.js';
 import { Decisions } from './decisions.js';
 import { byId, setText } from './element.js';
 import { Explain } from './explain.js';
@@ -14,7 +15,7 @@ const HISTORY_MS = 10_000;
 /** The pause after a refresh, as a multiple of its duration. A slow gateway gets fewer requests. */
 const PAUSE_FACTOR = 10;
 /** The ids of the views. The name of a view in the URL fragment is its id, except for those below. */
-const VIEWS = ['overview', 'routes', 'route', 'decisions', 'explain', 'manifest-view'];
+const VIEWS = ['overview', 'routes', 'route', 'decisions', 'explain', 'manifest-view', 'candidate'];
 /** @type {Record<Responses['status']['status'], string>} */
 const READINESS = { ready: 'good', degraded: 'warn', unready: 'bad', stopping: 'bad' };
 
@@ -26,6 +27,7 @@ const decisions = new Decisions((error) => {
 const routes = new Routes();
 const routeView = new RouteView();
 const manifestView = new ManifestView();
+const candidateView = new CandidateView();
 let isSignedOut = false;
 let isRefreshing = false;
 let historyAt = Number.NEGATIVE_INFINITY;
@@ -95,6 +97,7 @@ async function fetchAll() {
   routes.showTraffic(traffic);
   await routeView.refresh();
   await manifestView.refresh(status);
+  await candidateView.refresh(status);
   if (performance.now() - historyAt < HISTORY_MS) return;
   overview.showHistory(await fetchJson('history'));
   historyAt = performance.now();
@@ -169,7 +172,7 @@ function showView() {
   if (query !== '') fillFrom(view, new URLSearchParams(query));
   routes.show();
   decisions.update();
-  if (view === 'route' || view === 'manifest-view') void refresh();
+  if (['route', 'manifest-view', 'candidate'].includes(view)) void refresh();
 }
 
 /**

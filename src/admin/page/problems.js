@@ -13,12 +13,22 @@ const MAX_GROUPS = 5;
  */
 export function showProblems(reload) {
   const { problems, problem_count } = reload?.result === 'rejected' ? reload : { problems: [], problem_count: 0 };
-  const groups = problems.slice(0, MAX_GROUPS);
-  const rest = problem_count - groups.reduce((sum, { count }) => sum + count, 0);
   const link = element('a', { href: '#/manifest' }, `Show ${quantity(problem_count, 'problem')} in the manifest`);
-  const more = rest === 0 ? [] : [`and ${integer(rest)} more. `];
-  const last = problem_count === 0 ? [] : [element('p', {}, ...more, link)];
-  byId('problems').replaceChildren(...groups.map(groupElement), ...last);
+  const last = problem_count === 0 ? [] : [element('p', {}, link)];
+  byId('problems').replaceChildren(...problemElements(problems, problem_count), ...last);
+}
+
+/**
+ * Returns the elements of the first problems, and the number of the others.
+ *
+ * @param {readonly ProblemGroup[]} problems
+ * @param {number} count of all problems
+ */
+export function problemElements(problems, count) {
+  const groups = problems.slice(0, MAX_GROUPS);
+  const rest = count - groups.reduce((sum, group) => sum + group.count, 0);
+  const more = rest === 0 ? [] : [element('p', {}, `and ${integer(rest)} more.`)];
+  return [...groups.map(groupElement), ...more];
 }
 
 /** @param {string} severity */

@@ -1,7 +1,7 @@
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Log } from '../../log/log.ts';
 import type { Plan } from '../../plan/plan.ts';
-import type { ComparisonReport } from '../comparison.ts';
+import type { ComparisonCounts, ComparisonReport } from '../comparison.ts';
 import { type CandidateWitness, LiveCandidate, type SkipReason } from './live-candidate.ts';
 
 /** `file`: the file of `run --candidate`, which is watched; `request`: a manifest that the admin API received. */
@@ -17,7 +17,9 @@ export interface CandidateStatus {
   readonly since: Date;
   /** The share of the requests that are compared, from 0 to 1. */
   readonly sample: number;
-  readonly report: ComparisonReport<CandidateWitness>;
+  readonly counts: ComparisonCounts;
+  /** Returns the counts with the changes in groups. */
+  readonly report: () => ComparisonReport<CandidateWitness>;
   readonly skipped: Readonly<Record<SkipReason, number>>;
   /** Requests for which the candidate failed. */
   readonly errors: number;
@@ -51,9 +53,10 @@ export class CandidateControl {
     if (this.#current === undefined) return undefined;
     const { live, source, sample, since } = this.#current;
     const { active, candidate } = live.pair;
-    const report = live.comparison.report();
-    const { skipped, errors } = live;
-    return { source, hash: candidate.hash, activeHash: active.hash, since, sample, report, skipped, errors };
+    const { comparison, skipped, errors } = live;
+    const plans = { hash: candidate.hash, activeHash: active.hash };
+    const report = () => comparison.report();
+    return { source, ...plans, since, sample, counts: comparison.counts, report, skipped, errors };
   }
 
   /** Begins to compare requests with this plan. @param sample the share of the requests, from 0 to 1 */
@@ -68,6 +71,7 @@ export class CandidateControl {
       onError: (error) => this.#logger.error({ reason: String(error) }, 'the candidate failed to compare a request'),
     });
     if (source === 'file') void candidate.auth?.verifier.prepare();
+    else this.#logger.info({ hash: candidate.hash, sample }, 'the gateway compares requests with a candidate');
     this.#current = { live, source, sample, since: new Date(), loggedChanges: 0 };
     this.#timer ??= setInterval(() => this.#logChanges(), LOG_INTERVAL_MS).unref();
     this.#gateway.observe(live);
@@ -97,7 +101,7 @@ export class CandidateControl {
     const { changes } = comparison;
     if (changes === current.loggedChanges) return;
     current.loggedChanges = changes;
-    const { requests, changed } = comparison.report();
+    const { requests, changed } = comparison.counts;
     this.#logger.info(
       { hash: pair.candidate.hash, requests, changed: Object.fromEntries(changed) },
       'the candidate changes requests',

@@ -2,6 +2,7 @@ import type { Difference, DiffWitness } from '../../diff/difference.ts';
 import { SEVERITY_RANKS, type Severity } from '../../problem/finding.ts';
 import { printable } from '../../problem/printable.ts';
 import { paint, pluralize, STYLES } from '../format.ts';
+import { inlineCode, tableCell } from '../markdown.ts';
 
 /** The names of two manifests and their differences, most severe first. */
 export interface DiffReport {
@@ -44,7 +45,7 @@ export function formatDiffMarkdown({ old, next, differences }: DiffReport): stri
   const rows = listed.map(({ severity, message, rule, file, range, witness }) => {
     const example = witness === undefined ? '' : inlineCode(exampleOf(witness));
     const level = severity === 'error' ? `**${severity}**` : severity;
-    return `| ${level} | ${cell(message)} (${rule}) | ${inlineCode(`${file}:${range.line}`)} | ${example} |\n`;
+    return `| ${level} | ${tableCell(message)} (${rule}) | ${inlineCode(`${file}:${range.line}`)} | ${example} |\n`;
   });
   return `${title}\n| severity | difference | location | example |\n|---|---|---|---|\n${rows.join('')}${omitted.map(({ rule, count }) => `| | and ${count} more (${rule}) | | |\n`).join('')}`;
 }
@@ -98,15 +99,4 @@ function shortenStrings(_key: string, value: unknown): unknown {
 
 function shorten(text: string): string {
   return text.length <= MAX_CHARACTERS ? text : `${text.slice(0, 20)}… (${text.length} characters)`;
-}
-
-/** Escapes text of a manifest so that it cannot add cells or markup to the table. */
-function cell(text: string): string {
-  return text.replaceAll(/[\\`*_{}[\]<>()#+!|~@]/g, '\\$&').replaceAll(/\s+/g, ' ');
-}
-
-function inlineCode(text: string): string {
-  const ticks = '`'.repeat(1 + Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length)));
-  const padding = /^`|`$/.test(text) ? ' ' : '';
-  return `${ticks}${padding}${text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ')}${padding}${ticks}`;
 }

@@ -2,10 +2,10 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { durationMs } from '../../manifest/units.ts';
 import { readOverrides } from '../address-options.ts';
+import { readLocalAdmin } from '../admin-address.ts';
 import { chooseManifest, DEFAULT_MANIFEST } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
-import { adminAddress } from './admin-address.ts';
 
 const DEFAULT_TIMEOUT = '2s';
 
@@ -43,8 +43,8 @@ export const health: Verb = {
     const { values, positionals } = parseArguments({ args: [...args], allowPositionals: true, options: OPTIONS });
     const file = chooseManifest([values.config, ...positionals]);
     const timeoutMs = readTimeout(values.timeout ?? DEFAULT_TIMEOUT);
-    const address = adminAddress(file, env, readOverrides({ admin: values.admin }));
-    const { isHealthy, message } = await probe(`${address}${values.live ? '/livez' : '/readyz'}`, timeoutMs);
+    const { url } = readLocalAdmin(file, env, readOverrides({ admin: values.admin }), '--admin');
+    const { isHealthy, message } = await probe(`${url}${values.live ? '/livez' : '/readyz'}`, timeoutMs);
     out(`${message}\n`);
     return isHealthy ? 0 : 1;
   },

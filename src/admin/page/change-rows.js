@@ -1,0 +1,78 @@
+/** @import { Responses } from './api.js' */
+import { badge, element, setText } from './element.js';
+import { explainHash } from './explain.js';
+import { integer, NONE, timeOfDay } from './format.js';
+import { routeHash } from './route-columns.js';
+
+/**
+ * @typedef {Responses['candidate']['changed']['groups'][number]} Change
+ * @typedef {Change['from']} Decision
+ */
+
+/**
+ * The colours of the kinds. A refusal breaks a client, and an allowed request may be a gap.
+ *
+ * @type {Record<Change['kind'], 'bad' | 'warn'>}
+ */
+const KINDS = {
+  'newly-refused': 'bad',
+  'newly-allowed': 'bad',
+  'other-route': 'warn',
+  'other-upstream': 'warn',
+  'other-status': 'warn',
+  'other-message': 'warn',
+};
+
+/**
+ * Creates the row of a change, and a function that shows its new numbers and its latest example.
+ *
+ * @param {Change} change
+ */
+export function changeRow({ kind, from, to }) {
+  const [requests, callers] = [element('td', { class: 'number' }), element('td', { class: 'number wide-only' })];
+  const link = element('a');
+  const time = element('span', { class: 'hint' });
+  const row = element(
+    'tr',
+    {},
+    element('td', {}, badge(kind, KINDS[kind])),
+    element('th', { scope: 'row' }, ...routeElements(from, to)),
+    element('td', { class: 'wide-only' }, ...decisionElements(from)),
+    element('td', {}, ...decisionElements(to)),
+    requests,
+    callers,
+    element('td', { class: 'long' }, link, time),
+  );
+  const update = (/** @type {Change} */ change) => {
+    setText(requests, integer(change.requests));
+    setText(callers, integer(change.callers));
+    if (change.witness === null) return;
+    const { method, path, at } = change.witness;
+    setText(link, `${method ?? NONE} ${path ?? NONE}`);
+    if (method !== null && path !== null) link.setAttribute('href', explainHash(method, path));
+    setText(time, ` ${timeOfDay(at)}`);
+  };
+  return { row, update };
+}
+
+/**
+ * Returns the route of the active manifest, which has a page, and the one of the candidate if it is another.
+ *
+ * @param {Decision} from
+ * @param {Decision} to
+ */
+function routeElements(from, to) {
+  const active = from.route === null ? NONE : element('a', { href: routeHash(from.route) }, from.route);
+  return from.route === to.route ? [active] : [active, ` → ${to.route ?? NONE}`];
+}
+
+/** @param {Decision} decision */
+function decisionElements({ outcome, upstream, status, refusal, reason }) {
+  if (outcome === 'forwarded') return [`forwarded to ${upstream ?? NONE}`];
+  const detail = reason === null || reason === refusal ? '' : ` ${reason}`;
+  return [
+    `${outcome} ${status ?? ''} `,
+    element('code', {}, refusal ?? ''),
+    element('span', { class: 'hint' }, detail),
+  ];
+}

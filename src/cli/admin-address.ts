@@ -1,0 +1,63 @@
+import { trackDependencies } from '../manifest/dependencies.ts';
+import { createFileEnvironment } from '../manifest/file-environment.ts';
+import type { Admin } from '../manifest/manifest.generated.ts';
+import { checkManifest, readManifest } from '../manifest/read-manifest.ts';
+import type { AddressOverrides, Environment, Source } from '../manifest/source.ts';
+import { compileAddress } from '../plan/settings/address.ts';
+import { readSource } from './manifest-file.ts';
+import { CommandError } from './terminal.ts';
+
+/** The admin API of a manifest, as a client on this machine reaches it. */
+export interface LocalAdmin {
+  readonly url: string;
+  readonly token: string | undefined;
+  /** Returns the certificate of its listener as PEM; `undefined` without TLS. */
+  readonly certificate: (() => string) | undefined;
+}
+
+/**
+ * Reads the address and the credentials of a manifest's admin API. Ignores errors in the rest of the file: the gateway keeps
+ * serving the last good manifest, and a probe must not kill it because of a mistake that somebody saved.
+ *
+ * @param option the option that replaces the address
+ */
+export function readLocalAdmin(
+  file: string,
+  env: Environment['env'],
+  overrides: AddressOverrides,
+  option: string,
+): LocalAdmin {
+  const source = readSource(file);
+  const environment = createFileEnvironment(file, env, overrides);
+  const admin = readAdminKey(extractAdminSection(source), environment) ?? readAdminKey(source, environment);
+  if (admin === undefined)
+    throw new CommandError(`${file}: "admin" is missing or invalid; write admin: 127.0.0.1:9901, or use ${option}`);
+  const { listen, token, tls }: Admin = typeof admin === 'string' ? { listen: admin } : admin;
+  const { host, port } = compileAddress(listen, ['admin'], []);
+  if (port === 0)
+    throw new CommandError(`${file}: "admin" has port 0, which is a different port at each start; write a fixed port`);
+  const localHost = LOOPBACK_FOR[host] ?? host;
+  return {
+    url: `${tls === undefined ? 'http' : 'https'}://${localHost.includes(':') ? `[${localHost}]` : localHost}:${port}`,
+    token,
+    certificate: tls && (() => environment.readFile(tls.certificate)),
+  };
+}
+
+/** A listener on all addresses is reached on loopback. */
+const LOOPBACK_FOR: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** Returns the value of `admin`, or `undefined` if it is missing or invalid. */
+function readAdminKey(source: Source | undefined, environment: Environment) {
+  if (source === undefined) return undefined;
+  const tracked = trackDependencies(environment).environment;
+  const checked = checkManifest(readManifest(source, tracked), environment);
+  const isInvalid = checked?.findings.some(({ location }) => 'path' in location && location.path[0] === 'admin');
+  return isInvalid ? undefined : checked?.manifest.admin;
+}
+
+/** Returns a manifest with only the `admin` key: a probe every few seconds must not parse ten thousand routes each time. */
+function extractAdminSection({ path, text }: Source): Source | undefined {
+  const [section] = /^admin:.*\n?(?:(?:[ \t\r#].*)?\n)*(?:[ \t#].*)?/m.exec(text) ?? [];
+  return section === undefined ? undefined : { path, text: `${section}\nversion: 1\n` };
+}

@@ -1,0 +1,125 @@
+import { SENT_MANIFEST } from '../../admin/endpoints/candidate.ts';
+import { readBytes, readUpToLimit } from '../../manifest/file-environment.ts';
+import { durationMs } from '../../manifest/units.ts';
+import { printable } from '../../problem/printable.ts';
+import { failuresOf, parseFailOn } from '../fail-on.ts';
+import { pluralize } from '../format.ts';
+import { unreadableFileError } from '../manifest-file.ts';
+import { parseCount } from '../parse-arguments.ts';
+import { CommandError, type ExitCode, type Terminal, UsageError } from '../terminal.ts';
+import type { AdminClient } from './admin-client.ts';
+import type { CandidateOptions } from './candidate.ts';
+import { CANDIDATE_FORMATS } from './candidate-formats.ts';
+import { type CandidateBody, comparedCount, countsOf, fetchStatus, statusOf } from './candidate-report.ts';
+import { formatProblemReports } from './candidate-text.ts';
+import { connect } from './connect.ts';
+import { waitForRequests } from './wait.ts';
+
+/** Prints the report. */
+export async function showStatus(options: CandidateOptions, _file: string, terminal: Terminal): Promise<ExitCode> {
+  const [format, failOn] = [parseFormat(options.format), parseFailOn(options['fail-on'])];
+  const status = await fetchStatus(connect(options, terminal));
+  terminal.out(format(status, terminal.outColour));
+  return report(failuresOf(failOn, countsOf(status)), terminal);
+}
+
+/** Waits until enough requests were compared, and prints the report. */
+export async function waitForCandidate(
+  options: CandidateOptions,
+  _file: string,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const { requests, for: time } = options;
+  if (requests === undefined && time === undefined)
+    throw new UsageError('"candidate wait" needs an end; write --requests COUNT, --for DURATION, or both');
+  const limits = {
+    requests: requests === undefined ? undefined : parseCount('requests', requests),
+    forMs: time === undefined ? undefined : parseTime(time),
+    failOn: parseFailOn(options['fail-on']),
+  };
+  const format = parseFormat(options.format);
+  const { status, failures, isTimeOver } = await waitForRequests(connect(options, terminal), limits, terminal);
+  terminal.out(format(status, terminal.outColour));
+  if (failures.length > 0) return report(failures, terminal);
+  if (status.state === 'rejected') return 1;
+  const compared = comparedCount(status);
+  // Without a comparison there is no result, and a pipeline must not take it for a good one.
+  if (compared === 0 && requests !== '0')
+    throw new CommandError(`no request was compared within ${time}; send requests to the gateway, or wait longer`);
+  if (isTimeOver && limits.requests !== undefined)
+    terminal.err(
+      `signing-gateway: the time is over: ${compared} of ${pluralize(limits.requests, 'request')} compared\n`,
+    );
+  return 0;
+}
+
+/** Sends a manifest as the candidate. Prints its problems if the gateway rejects it. */
+export async function putCandidate(options: CandidateOptions, file: string, terminal: Terminal): Promise<ExitCode> {
+  const [format, sample] = [parseFormat(options.format), parseSample(options.sample)];
+  const bytes = readManifestBytes(file);
+  const client = connect(options, terminal);
+  const reply = await client.request('PUT', `/-/candidate?sample=${sample}`, bytes);
+  if (reply.status !== 422) {
+    terminal.out(format(acceptedStatus(reply, client), terminal.outColour));
+    return 0;
+  }
+  const { problems } = reply.body as unknown as Pick<CandidateBody, 'problems'>;
+  const named = problems.map((problem) => ({ ...problem, file: problem.file === SENT_MANIFEST ? file : problem.file }));
+  terminal.err(formatProblemReports(named, terminal.errColour));
+  return 1;
+}
+
+/** Discards the candidate. */
+export async function discardCandidate(
+  options: CandidateOptions,
+  _file: string,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const client = connect(options, terminal);
+  const before = await fetchStatus(client);
+  acceptedStatus(await client.request('DELETE', '/-/candidate'), client);
+  terminal.out(before.state === 'none' ? 'there was no candidate\n' : 'the candidate is discarded\n');
+  return 0;
+}
+
+/** Returns the report of a response. Throws a `CommandError` with the reason if the gateway refuses the request. */
+function acceptedStatus(reply: Awaited<ReturnType<AdminClient['request']>>, client: AdminClient): CandidateBody {
+  const { detail } = reply.body;
+  if (reply.status >= 400 && reply.status !== 404 && typeof detail === 'string')
+    throw new CommandError(printable(detail));
+  return statusOf(reply, client);
+}
+
+function report(failures: readonly string[], { err }: Terminal): ExitCode {
+  for (const failure of failures) err(`signing-gateway: --fail-on ${failure}\n`);
+  return failures.length === 0 ? 0 : 1;
+}
+
+const STANDARD_INPUT = 0;
+
+function readManifestBytes(file: string): Buffer {
+  try {
+    return file === '-' ? readUpToLimit(STANDARD_INPUT, 0, '<stdin>') : readBytes(file);
+  } catch (error) {
+    throw unreadableFileError(file, error, 'name the manifest that you want to try');
+  }
+}
+
+function parseFormat(text: string | undefined) {
+  const names = Object.keys(CANDIDATE_FORMATS) as (keyof typeof CANDIDATE_FORMATS)[];
+  const name = names.find((candidate) => candidate === (text ?? 'pretty'));
+  if (name === undefined) throw new UsageError(`--format takes one of ${names.join(', ')}, not "${text}"`);
+  return CANDIDATE_FORMATS[name];
+}
+
+function parseSample(text = '1'): number {
+  const sample = Number(text);
+  if (!(sample > 0 && sample <= 1)) throw new UsageError(`--sample ${text}: write a number such as 0.1`);
+  return sample;
+}
+
+function parseTime(text: string): number {
+  if (!/^[1-9]\d{0,5}(?:ms|s|m|h)$/.test(text))
+    throw new UsageError(`--for ${text}: write a duration, for example 30s, 10m or 2h`);
+  return durationMs(text);
+}

@@ -1,0 +1,145 @@
+import { X509Certificate } from 'node:crypto';
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { isMap } from '../../plan/schema/schema-walk.ts';
+import { printable } from '../../problem/printable.ts';
+import { CommandError } from '../terminal.ts';
+
+/** The address of an admin API, and the credentials for it. */
+export interface AdminConnection {
+  readonly url: string;
+  readonly token: string | undefined;
+  /**
+   * The certificate that the listener must present, as PEM. It is compared as a whole, because it names other hosts than this machine.
+   * By default a certificate must be valid for the host of the URL.
+   */
+  readonly certificate?: string | undefined;
+}
+
+/** A response of the admin API. */
+export interface AdminReply {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** The admin API did not respond, so the request may succeed later. */
+export class UnreachableError extends CommandError {}
+
+/** Creates the error for a command that a signal ends. */
+export function stopError({ reason }: AbortSignal): CommandError {
+  return new CommandError(`stopped by ${String(reason)}; the candidate of the gateway stays as it is`);
+}
+
+/** A report with all groups of changes is smaller. */
+const MAX_RESPONSE_BYTES = 32 * 1024 ** 2;
+const TIMEOUT_MS = 10_000;
+/** Loading a large manifest takes seconds. */
+const PUT_TIMEOUT_MS = 180_000;
+
+/** Sends requests to the admin API of a gateway. */
+export class AdminClient {
+  readonly #connection: AdminConnection;
+  readonly #options: https.RequestOptions;
+  readonly #stop: AbortSignal;
+
+  constructor(connection: AdminConnection, stop: AbortSignal) {
+    this.#connection = connection;
+    this.#options = { agent: false, ...pinnedCertificate(connection.certificate) };
+    this.#stop = stop;
+  }
+
+  get url(): string {
+    return this.#connection.url;
+  }
+
+  /**
+   * Resolves to a response with a JSON object, of any status but 401. Rejects with an `UnreachableError` without a response, and with
+   * a `CommandError` if the response is not from an admin API.
+   */
+  async request(method: 'GET' | 'PUT' | 'DELETE', path: string, body?: Buffer): Promise<AdminReply> {
+    const timeoutMs = body === undefined ? TIMEOUT_MS : PUT_TIMEOUT_MS;
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const signal = AbortSignal.any([this.#stop, timeout]);
+    const reply = await this.#exchange(method, path, signal, body).catch((error: unknown) => {
+      if (error instanceof CommandError) throw error;
+      if (this.#stop.aborted) throw stopError(this.#stop);
+      const reason = timeout.aborted ? `timed out after ${timeoutMs / 1_000} s` : reasonOf(error);
+      throw new UnreachableError(`no response from ${this.#connection.url}: ${reason}`);
+    });
+    const { detail } = reply.body;
+    if (reply.status === 401)
+      throw new CommandError(
+        `${this.#connection.url} refuses the token; set ${TOKEN_VARIABLE} to the "admin.token" of the gateway`,
+      );
+    if (reply.status === 403 || reply.status === 421) throw new CommandError(printable(String(detail)));
+    return reply;
+  }
+
+  #exchange(method: string, path: string, signal: AbortSignal, body?: Buffer): Promise<AdminReply> {
+    const { url, token } = this.#connection;
+    const headers: http.OutgoingHttpHeaders = {
+      Accept: 'application/json',
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'Content-Type': 'application/yaml', 'Content-Length': body.length }),
+    };
+    return new Promise((resolve, reject) => {
+      const send = url.startsWith('https:') ? https.request : http.request;
+      const request = send(`${url}${path}`, { ...this.#options, method, headers, signal }, (response) => {
+        readReply(response, url).then(resolve, reject);
+      });
+      request.on('error', reject);
+      request.end(body);
+    });
+  }
+}
+
+/** The environment variable with the token of the admin API: an argument would be visible to other users of the machine. */
+export const TOKEN_VARIABLE = 'SIGNING_GATEWAY_ADMIN_TOKEN';
+
+async function readReply(response: http.IncomingMessage, url: string): Promise<AdminReply> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_RESPONSE_BYTES) throw foreignResponse(url, response.statusCode);
+    chunks.push(chunk);
+  }
+  const body = parseJson(Buffer.concat(chunks).toString());
+  if (!isMap(body)) throw foreignResponse(url, response.statusCode);
+  return { status: response.statusCode ?? 0, body };
+}
+
+/** Creates the error for a response that is not from an admin API with candidates. */
+export function foreignResponse(url: string, status: number | undefined): CommandError {
+  return new CommandError(
+    `the response of ${url} (status ${status}) is not from a gateway with candidates; check the address and the version of the gateway`,
+  );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Trusts only this certificate, by its fingerprint: the names in it are those that other machines use. */
+function pinnedCertificate(certificate: string | undefined): https.RequestOptions {
+  if (certificate === undefined) return {};
+  const { fingerprint256 } = new X509Certificate(certificate);
+  const checkServerIdentity: https.RequestOptions['checkServerIdentity'] = (_host, peer) =>
+    peer.fingerprint256 === fingerprint256
+      ? undefined
+      : new CommandError('the gateway presents another certificate than that of the manifest; use --url');
+  return { ca: certificate, allowPartialTrustChain: true, checkServerIdentity };
+}
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  if (code === 'ECONNREFUSED')
+    return `${code}; check that the gateway runs and that this is the address of its "admin"`;
+  if (/CERT|SELF_SIGNED|ISSUER/.test(code))
+    return `${code}; set NODE_EXTRA_CA_CERTS to the authority of its certificate`;
+  return code;
+}

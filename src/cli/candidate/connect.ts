@@ -1,0 +1,39 @@
+import { fileErrorCode } from '../../manifest/source.ts';
+import { readLocalAdmin } from '../admin-address.ts';
+import { chooseManifest } from '../manifest-file.ts';
+import { CommandError, type Terminal, UsageError } from '../terminal.ts';
+import { AdminClient, TOKEN_VARIABLE } from './admin-client.ts';
+import type { CandidateOptions } from './candidate.ts';
+
+/** Creates the client for the admin API of the options or, by default, of the manifest. */
+export function connect({ url, token: option, config }: CandidateOptions, { env, stop }: Terminal): AdminClient {
+  const token = option ?? env[TOKEN_VARIABLE];
+  if (url !== undefined && config !== undefined)
+    throw new UsageError('--url and --config exclude each other; remove one of them');
+  if (url !== undefined) return new AdminClient({ url: parseUrl(url), token }, stop);
+  const file = chooseManifest([config]);
+  const local = readLocalAdmin(file, env, {}, '--url');
+  return new AdminClient(
+    { url: local.url, token: token ?? local.token, certificate: readCertificate(file, local.certificate) },
+    stop,
+  );
+}
+
+function readCertificate(file: string, read: (() => string) | undefined): string | undefined {
+  try {
+    return read?.();
+  } catch (error) {
+    throw new CommandError(`${file}: the certificate of "admin" cannot be read: ${fileErrorCode(error)}; use --url`);
+  }
+}
+
+/** Returns the URL without its last slash. A proxy may serve the admin API under a prefix. */
+function parseUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    throw new UsageError('--url takes the address of the admin API, for example http://127.0.0.1:9901');
+  if (url.username !== '' || url.password !== '')
+    throw new UsageError(`--url must not contain credentials; set ${TOKEN_VARIABLE}`);
+  if (url.search !== '' || url.hash !== '') throw new UsageError('--url must not have a query or a fragment');
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
