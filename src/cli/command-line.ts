@@ -38,6 +38,7 @@ const VERBS: Readonly<Record<string, VerbEntry>> = {
   record: {
     summary: 'write a test file with the requests of an access log',
     load: async () => (await import('./record.ts')).record,
+  },
   candidate: {
     summary: 'compare a changed manifest with the active one on live traffic',
     load: async () => (await import('./candidate/candidate.ts')).candidate,

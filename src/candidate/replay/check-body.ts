@@ -1,6 +1,6 @@
+import type { RefusalCode } from '../../gateway/response/refusal.ts';
 import { BODYLESS_METHODS } from '../../http-methods.ts';
 import { isJsonType, mediaTypeMatcher } from '../../plan/body/media-type.ts';
-import type { RefusalCode } from '../../gateway/response/refusal.ts';
 import type { LoggedRequest } from '../log/logged-request.ts';
 import { UnknownFact, type UnknownReason } from '../outcome.ts';
 import type { CheckResult } from './check-parameters.ts';
@@ -56,10 +56,14 @@ function isWithoutBody({ request, isComplete }: BodyFacts): boolean {
   return BODYLESS_METHODS.has(request.method ?? '') && request.receivedBytes === 0 && isComplete;
 }
 
-function checkType(rules: RouteRules, { request, hasReplayFacts, applied, violations, isComplete, isNamedType }: BodyFacts): CheckResult {
+function checkType(
+  rules: RouteRules,
+  { request, hasReplayFacts, applied, violations, isComplete, isNamedType }: BodyFacts,
+): CheckResult {
   const { body } = rules.route;
   if (body?.types === undefined) return 'valid';
-  const before = applied?.types === rules.types ? (violations.includes('media_type_unsupported') ? 'invalid' : 'valid') : undefined;
+  const before =
+    applied?.types === rules.types ? (violations.includes('media_type_unsupported') ? 'invalid' : 'valid') : undefined;
   if (!hasReplayFacts) return before ?? 'not-logged';
   const { mediaType, receivedBytes } = request;
   if (mediaType === undefined) {

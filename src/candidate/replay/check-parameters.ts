@@ -60,7 +60,8 @@ function checkQuery({ entry, query }: RouteRules, { queryNames, satisfied }: Par
   const isMissing = isComplete && rule.required.some((name) => !names.includes(name));
   if (isRepeated || isUnlisted || isMissing) return 'invalid';
   // A value may have a semicolon, which such a route refuses.
-  const mayHaveSemicolon = rule.unknown === 'refuse' && queryNames.length > 0 && satisfied?.entry.query?.unknown !== 'refuse';
+  const mayHaveSemicolon =
+    rule.unknown === 'refuse' && queryNames.length > 0 && satisfied?.entry.query?.unknown !== 'refuse';
   const isKnown = names.every((name) => !query.schemas.has(name) || isSatisfied(name, query, satisfied?.query));
   return isComplete && isKnown && !mayHaveSemicolon ? 'valid' : 'query';
 }

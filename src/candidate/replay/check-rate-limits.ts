@@ -28,7 +28,9 @@ export function checkRateLimits(stage: RateLimitStage, route: Route, applied: Ap
   const twins = limits.map((limit) => before.find((one) => isEqual(one, limit, applied.route.id === route.id)));
   if (isRefused) {
     // A limit that is not known can refuse the request only with the same code, unless its key is missing.
-    const isDecided = limits.some(({ id }) => id === request.limit) && limits.every(({ missing }, index) => twins[index] !== undefined || missing !== 'refuse');
+    const isDecided =
+      limits.some(({ id }) => id === request.limit) &&
+      limits.every(({ missing }, index) => twins[index] !== undefined || missing !== 'refuse');
     const refusing = twins.find((twin) => twin?.id === request.limit);
     if (!isDecided || refusing === undefined) throw new UnknownFact('rate-limit');
     throw refusalOf(request.refusal, refusing);
@@ -41,7 +43,9 @@ function checkReported(twin: RateLimit | undefined, { request, route }: AppliedR
   if (twin === undefined) throw new UnknownFact('rate-limit');
   const code = REPORTED_CODES.find((reported) => request.reported.includes(reported));
   if (twin.mode === 'enforce' || code === undefined) return;
-  const reporting = Object.values(route.rateLimits ?? {}).flat().filter(({ mode }) => mode === 'report');
+  const reporting = Object.values(route.rateLimits ?? {})
+    .flat()
+    .filter(({ mode }) => mode === 'report');
   // A refused request would not have counted as a failure.
   if (reporting.length > 1 || twin.failures !== undefined) throw new UnknownFact('rate-limit');
   throw refusalOf(code, twin);

@@ -25,7 +25,8 @@ export function createKeyedPaths({ plan, manifest }: ReplaySide, next: Plan): Ke
         index >= firstValue && pattern[index]?.kind !== 'literal' && !isShortWord(segment);
     }
     const isMatched = plan.router.allowedMethods(path).length > 0;
-    return (segment: string) => segment === HIDDEN || looksLikeIdentifier(segment) || (isMatched && !isShortWord(segment));
+    return (segment: string) =>
+      segment === HIDDEN || looksLikeIdentifier(segment) || (isMatched && !isShortWord(segment));
   };
   return {
     isKeyed: (route) => {

@@ -11,8 +11,8 @@ import { checkBody } from './check-body.ts';
 import { type CheckResult, checkParameters } from './check-parameters.ts';
 import { checkRateLimits } from './check-rate-limits.ts';
 import { checkRole, type LoggedCaller } from './check-role.ts';
-import type { LoggedFacts } from './logged-facts.ts';
 import type { Step } from './logged-end.ts';
+import type { LoggedFacts } from './logged-facts.ts';
 import type { RouteRules } from './route-rules.ts';
 
 /**
@@ -156,7 +156,14 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
     const applied = violations === undefined ? undefined : logged;
     let code: RefusalCode | undefined;
     try {
-      const facts = { request, hasReplayFacts, applied, violations: violations ?? [], isComplete: isBodyComplete, isNamedType };
+      const facts = {
+        request,
+        hasReplayFacts,
+        applied,
+        violations: violations ?? [],
+        isComplete: isBodyComplete,
+        isNamedType,
+      };
       code = checkBody(rules, facts);
     } catch (error) {
       if (!(error instanceof UnknownFact) || !hasEqualBody(rules, applied)) throw error;
@@ -252,7 +259,15 @@ function isEqualUntilForwarded(rules: RouteRules, other: RouteRules): boolean {
   const textOf = ({ route, origins }: RouteRules) => {
     const { access, auth, rateLimits, validation } = route;
     const limits = Object.values(rateLimits ?? {}).map((stage) => stage.map(limitDefinition));
-    return JSON.stringify([origins, access, auth?.verifier.key, auth?.role.key, auth?.role.message, limits, validation]);
+    return JSON.stringify([
+      origins,
+      access,
+      auth?.verifier.key,
+      auth?.role.key,
+      auth?.role.message,
+      limits,
+      validation,
+    ]);
   };
   return textOf(rules) === textOf(other) && hasEqualParameters(rules, other) && hasEqualBody(rules, other);
 }

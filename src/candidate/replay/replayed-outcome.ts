@@ -13,7 +13,8 @@ import type { RouteRules } from './route-rules.ts';
 export function loggedOutcome({ request, end, logged, loggedPlan, refusalCode }: LoggedFacts): Outcome {
   const { route, upstream = '', path = '', reason, limit } = request;
   if (end.kind === 'unknown') return { kind: 'unknown', route, reason: end.reason };
-  if (end.kind === 'refused') return refusedOutcome(createRefusal(refusalCode, logged?.route, { reason, limit }), route);
+  if (end.kind === 'refused')
+    return refusedOutcome(createRefusal(refusalCode, logged?.route, { reason, limit }), route);
   if (end.kind !== 'forwarded') return respondedOutcome(end.kind, path, loggedPlan);
   if (logged !== undefined) return forwardedOutcome(logged.route, path, () => []);
   // The plan that is said to have written the log has no such route.

@@ -66,7 +66,12 @@ function rulesOf(route: Route, entry: RouteEntry, index: number, { plan, manifes
     params: { ...section('params'), text: section('params').text + (entry.params === undefined ? '' : entry.path) },
     query: section('query'),
     headers: section('headers'),
-    types: JSON.stringify([body?.types, body?.schema !== undefined, body?.multipart !== undefined, body?.csv !== undefined]),
+    types: JSON.stringify([
+      body?.types,
+      body?.schema !== undefined,
+      body?.multipart !== undefined,
+      body?.csv !== undefined,
+    ]),
     content: textOf([body?.schema, body?.multipart, body?.csv], resolved.body?.schema),
     login: JSON.stringify(entry.login),
     origins: JSON.stringify([entry.websocket, entry.websocket === true ? manifest.cors?.origins : undefined]),

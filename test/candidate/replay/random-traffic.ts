@@ -186,7 +186,11 @@ export function createBaseManifest(
 
 type Mutation = (manifest: AnyManifest, random: Random) => void;
 
-function routeOf(manifest: AnyManifest, random: Random, filter: (route: AnyManifest) => boolean = () => true): AnyManifest {
+function routeOf(
+  manifest: AnyManifest,
+  random: Random,
+  filter: (route: AnyManifest) => boolean = () => true,
+): AnyManifest {
   const routes = manifest.routes.filter(filter);
   return routes.length === 0 ? {} : random.pick(routes);
 }
@@ -199,7 +203,11 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   nothing: () => undefined,
   timeout: (manifest, random) => void (routeOf(manifest, random).timeout = '9s'),
   public: (manifest, random) => {
-    const route = routeOf(manifest, random, ({ access, rateLimits }) => access === 'protected' && rateLimits === undefined);
+    const route = routeOf(
+      manifest,
+      random,
+      ({ access, rateLimits }) => access === 'protected' && rateLimits === undefined,
+    );
     route.access = 'public';
     delete route.roles;
   },
@@ -259,14 +267,27 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'body types': (manifest, random) => {
     const upload = byId(manifest, 'upload');
     if (upload.body !== undefined)
-      upload.body.types = random.pick([['application/pdf'], ['image/png', 'text/new'], ['text/csv', 'application/json'], ['image/*']]);
+      upload.body.types = random.pick([
+        ['application/pdf'],
+        ['image/png', 'text/new'],
+        ['text/csv', 'application/json'],
+        ['image/*'],
+      ]);
   },
   'body removed': (manifest, random) => {
     delete routeOf(manifest, random, ({ body, rateLimits }) => body !== undefined && rateLimits === undefined).body;
   },
   'body added': (manifest, random) => {
-    const route = routeOf(manifest, random, ({ body, method }) => body === undefined && (method === 'any' || method === 'POST'));
-    route.body = random.pick([{ maxBytes: '40B' }, { maxBytes: '80B', types: ['application/json'] }, { maxBytes: '80B', schema: { type: 'object' } }]);
+    const route = routeOf(
+      manifest,
+      random,
+      ({ body, method }) => body === undefined && (method === 'any' || method === 'POST'),
+    );
+    route.body = random.pick([
+      { maxBytes: '40B' },
+      { maxBytes: '80B', types: ['application/json'] },
+      { maxBytes: '80B', schema: { type: 'object' } },
+    ]);
   },
   query: (manifest, random) => {
     const { query } = byId(manifest, 'contact-list');
@@ -283,7 +304,9 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   },
   'query removed': (manifest) => void delete byId(manifest, 'contact-list').query,
   params: (manifest, random) => {
-    byId(manifest, 'contact').params = { properties: { id: random.pick([{ type: 'integer' }, { type: 'string', maxLength: 5 }]) } };
+    byId(manifest, 'contact').params = {
+      properties: { id: random.pick([{ type: 'integer' }, { type: 'string', maxLength: 5 }]) },
+    };
   },
   headers: (manifest, random) => {
     const kind = byId(manifest, 'kind');
@@ -294,7 +317,11 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     ]);
   },
   validation: (manifest, random) => {
-    const route = routeOf(manifest, random, ({ body, query, params, headers }) => (body ?? query ?? params ?? headers) !== undefined);
+    const route = routeOf(
+      manifest,
+      random,
+      ({ body, query, params, headers }) => (body ?? query ?? params ?? headers) !== undefined,
+    );
     if (route.validation === 'report') delete route.validation;
     else route.validation = 'report';
   },
@@ -376,21 +403,36 @@ export async function createTokens(issuer: Issuer): Promise<Tokens> {
 const MARK = 'secretvalue';
 
 /** Returns the bytes of a random request. */
-export function createRandomRequest(random: Random, tokens: Tokens): { readonly bytes: string; readonly method: string } {
+export function createRandomRequest(
+  random: Random,
+  tokens: Tokens,
+): { readonly bytes: string; readonly method: string } {
   const [method, path] = random.pick(TARGETS)(random);
   const headers: string[] = [];
   if (random.chance(0.97)) headers.push('Host: gateway.test');
   headers.push('Connection: close');
   const credential = random.next();
-  if (credential < 0.75) headers.push(`Authorization: Bearer ${random.chance(0.8) ? tokens[random.pick(ROLES) + random.pick(['', '', '', '-list', '-only'])] : tokens[random.pick(['expired', 'another', 'both', 'roleless', 'garbage'])]}`);
+  if (credential < 0.75)
+    headers.push(
+      `Authorization: Bearer ${random.chance(0.8) ? tokens[random.pick(ROLES) + random.pick(['', '', '', '-list', '-only'])] : tokens[random.pick(['expired', 'another', 'both', 'roleless', 'garbage'])]}`,
+    );
   else if (credential < 0.8) headers.push('Authorization: Basic c2VjcmV0dmFsdWU=');
   if (random.chance(0.3)) headers.push(`X-Kind: ${random.pick(['a', 'b', 'c'])}`);
-  if (random.chance(0.2)) headers.push(`Origin: ${random.pick(['https://app.test', 'https://other.test', 'http://gateway.test'])}`);
+  if (random.chance(0.2))
+    headers.push(`Origin: ${random.pick(['https://app.test', 'https://other.test', 'http://gateway.test'])}`);
   if (method === 'OPTIONS' && random.chance(0.7)) headers.push('Access-Control-Request-Method: GET');
   const target = path.startsWith('/live') || random.chance(0.02);
   if (target && method === 'GET' && random.chance(0.6))
-    headers.splice(headers.indexOf('Connection: close'), 1, 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==');
-  if (path === '/login' && random.chance(0.8)) headers.push(`X-Give: ${tokens[random.pick([...ROLES, 'expired', 'admin-list'])]}`);
+    headers.splice(
+      headers.indexOf('Connection: close'),
+      1,
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    );
+  if (path === '/login' && random.chance(0.8))
+    headers.push(`X-Give: ${tokens[random.pick([...ROLES, 'expired', 'admin-list'])]}`);
   if (random.chance(0.03)) for (let index = 0; index < 30; index += 1) headers.push(`X-Many-${index}: 1`);
   if (random.chance(0.01)) headers.push('Host: twice.test');
   if (random.chance(0.01)) headers.push('Expect: something');
@@ -399,7 +441,11 @@ export function createRandomRequest(random: Random, tokens: Tokens): { readonly 
   return { method, bytes: `${[`${method} ${path} HTTP/1.1`, ...headers].join('\r\n')}\r\n\r\n${body?.text ?? ''}` };
 }
 
-function bodyFor(random: Random, method: string, path: string): { readonly headers: string[]; readonly text: string } | undefined {
+function bodyFor(
+  random: Random,
+  method: string,
+  path: string,
+): { readonly headers: string[]; readonly text: string } | undefined {
   if (!['POST', 'PUT', 'PATCH'].includes(method) && !random.chance(0.05)) return undefined;
   if (random.chance(0.05)) return undefined;
   const json = random.pick([
@@ -412,7 +458,11 @@ function bodyFor(random: Random, method: string, path: string): { readonly heade
     '',
     `{"name":"${MARK.repeat(random.pick([1, 8, 14]))}"}`,
   ]);
-  const csv = random.pick(['name,age\r\nAda,3\r\n', 'age,name\r\n', `name,age\r\n${'Ada,3\r\n'.repeat(random.pick([2, 20]))}`]);
+  const csv = random.pick([
+    'name,age\r\nAda,3\r\n',
+    'age,name\r\n',
+    `name,age\r\n${'Ada,3\r\n'.repeat(random.pick([2, 20]))}`,
+  ]);
   const isCsv = path.startsWith('/imports') ? random.chance(0.8) : random.chance(0.05);
   const text = isCsv ? csv : json;
   const type = random.chance(0.75)
@@ -420,7 +470,12 @@ function bodyFor(random: Random, method: string, path: string): { readonly heade
       ? random.pick(['text/csv', 'text/csv; charset=utf-8', 'text/csv; charset=latin1'])
       : path === '/files'
         ? random.pick(['application/pdf', 'image/png', 'image/new', 'text/weird', 'text/new', 'application/json'])
-        : random.pick(['application/json', 'application/json', 'application/json; charset=utf-8', 'application/merge+json'])
+        : random.pick([
+            'application/json',
+            'application/json',
+            'application/json; charset=utf-8',
+            'application/merge+json',
+          ])
     : random.pick([undefined, 'text/plain', 'application/json; charset=latin1', 'text/odd']);
   const headers = type === undefined ? [] : [`Content-Type: ${type}`];
   if (random.chance(0.03)) headers.push('Content-Encoding: gzip');
@@ -436,7 +491,19 @@ function idOf(random: Random): string {
 function queryOf(random: Random): string {
   if (random.chance(0.4)) return '';
   const pairs = Array.from({ length: random.below(4) }, () =>
-    random.pick(['page=1', 'page=x', 'q=a', 'q=abcd', `q=${MARK}`, 'sort=up', 'odd=1', '8f14e45fceea167a=1', 'q', 'a;b=1', 'sort=a;b']),
+    random.pick([
+      'page=1',
+      'page=x',
+      'q=a',
+      'q=abcd',
+      `q=${MARK}`,
+      'sort=up',
+      'odd=1',
+      '8f14e45fceea167a=1',
+      'q',
+      'a;b=1',
+      'sort=a;b',
+    ]),
   );
   return `?${pairs.join('&')}`;
 }
@@ -460,7 +527,24 @@ const TARGETS: readonly Target[] = [
   () => ['POST', '/login'],
   () => ['GET', '/limited'],
   (random) => ['GET', `/kinds/${random.pick(['one', 'two', 'three'])}`],
-  (random) => [random.pick(['GET', 'DELETE', 'POST']), `/api/v1/${random.pick(['a', 'b/c', 'd%2Fe', ''])}${queryOf(random)}`],
-  (random) => [random.pick(ANY_METHOD), random.pick(['/', '/nothing', '/contacts/', '/Contacts', '/contacts/a/b', '/files/moved', '/../x', '//x', '/a%2e', '/contacts;x'])],
+  (random) => [
+    random.pick(['GET', 'DELETE', 'POST']),
+    `/api/v1/${random.pick(['a', 'b/c', 'd%2Fe', ''])}${queryOf(random)}`,
+  ],
+  (random) => [
+    random.pick(ANY_METHOD),
+    random.pick([
+      '/',
+      '/nothing',
+      '/contacts/',
+      '/Contacts',
+      '/contacts/a/b',
+      '/files/moved',
+      '/../x',
+      '//x',
+      '/a%2e',
+      '/contacts;x',
+    ]),
+  ],
   (random) => ['OPTIONS', random.pick(['*', '/contacts', '/nothing', '/files'])],
 ];
