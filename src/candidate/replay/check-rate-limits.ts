@@ -4,6 +4,7 @@ import type { RateLimit, RateLimitStage } from '../../plan/rate-limits/rate-limi
 import type { Route } from '../../plan/route-definition.ts';
 import type { LoggedRequest } from '../log/logged-request.ts';
 import { UnknownFact } from '../outcome.ts';
+import type { LimitUse } from './limit-use.ts';
 
 /** The rate limits of one stage that were applied to a logged request. */
 export interface AppliedRateLimits {
@@ -19,7 +20,13 @@ export interface AppliedRateLimits {
  * @param applied `undefined` if the request was refused before
  * @throws Refusal or UnknownFact
  */
-export function checkRateLimits(stage: RateLimitStage, route: Route, applied: AppliedRateLimits | undefined): void {
+export function checkRateLimits(
+  stage: RateLimitStage,
+  route: Route,
+  applied: AppliedRateLimits | undefined,
+  use: LimitUse,
+): void {
+  for (const limit of route.rateLimits?.[stage] ?? []) use.reached.add(limit);
   const limits = (route.rateLimits?.[stage] ?? []).filter(({ mode }) => mode === 'enforce');
   if (limits.length === 0) return;
   if (applied === undefined) throw new UnknownFact('rate-limit');
@@ -33,21 +40,24 @@ export function checkRateLimits(stage: RateLimitStage, route: Route, applied: Ap
       limits.every(({ missing }, index) => twins[index] !== undefined || missing !== 'refuse');
     const refusing = twins.find((twin) => twin?.id === request.limit);
     if (!isDecided || refusing === undefined) throw new UnknownFact('rate-limit');
+    use.relied.set(refusing, true);
     throw refusalOf(request.refusal, refusing);
   }
-  for (const twin of twins) checkReported(twin, applied);
+  for (const twin of twins) checkReported(twin, applied, use);
 }
 
 /** Applies a limit that only reported. @throws Refusal or UnknownFact */
-function checkReported(twin: RateLimit | undefined, { request, route }: AppliedRateLimits): void {
+function checkReported(twin: RateLimit | undefined, { request, route }: AppliedRateLimits, use: LimitUse): void {
   if (twin === undefined) throw new UnknownFact('rate-limit');
   const code = REPORTED_CODES.find((reported) => request.reported.includes(reported));
+  use.relied.set(twin, false);
   if (twin.mode === 'enforce' || code === undefined) return;
   const reporting = Object.values(route.rateLimits ?? {})
     .flat()
     .filter(({ mode }) => mode === 'report');
   // A refused request would not have counted as a failure.
   if (reporting.length > 1 || twin.failures !== undefined) throw new UnknownFact('rate-limit');
+  use.relied.set(twin, true);
   throw refusalOf(code, twin);
 }
 

@@ -1,5 +1,6 @@
 import type { RefusalCode } from '../../gateway/response/refusal.ts';
 import type { Plan } from '../../plan/plan.ts';
+import type { RateLimit } from '../../plan/rate-limits/rate-limit.ts';
 import type { LoggedRequest } from '../log/logged-request.ts';
 import { type LoggedEnd, STEPS, type Step } from './logged-end.ts';
 import type { RouteRules } from './route-rules.ts';
@@ -68,6 +69,18 @@ export class LoggedFacts {
     return isForwarded && (isBuffered || (!isAborted && status >= 200 && status < 300));
   }
 
+  /** The rate limits that have counted the request. */
+  get countingLimits(): readonly RateLimit[] {
+    const { end, logged, request } = this;
+    if (end.kind === 'refused' && LIMIT_STAGES.some((stage) => stage === end.step)) return [];
+    const reached = LIMIT_STAGES.flatMap((stage) =>
+      this.resultOf(stage) === undefined ? [] : (logged?.route.rateLimits?.[stage] ?? []),
+    );
+    // A limit that only reports does not count a request that it would refuse.
+    const isReported = request.reported.includes('rate_limit_exceeded');
+    return isReported ? reached.filter(({ mode }) => mode === 'enforce') : reached;
+  }
+
   /** Returns the logged result of a step; `undefined` if the request may not have reached it. */
   resultOf(step: Step): 'passed' | 'refused' | undefined {
     const { end } = this;
@@ -89,3 +102,5 @@ export class LoggedFacts {
     return limits.validate.length > 0 && limits.match.length + limits.authorize.length > 0;
   }
 }
+
+const LIMIT_STAGES = ['match', 'authorize', 'validate'] as const;

@@ -13,6 +13,7 @@ import { checkRateLimits } from './check-rate-limits.ts';
 import { checkRole, type LoggedCaller } from './check-role.ts';
 import type { Step } from './logged-end.ts';
 import type { LoggedFacts } from './logged-facts.ts';
+import { LimitUse } from './limit-use.ts';
 import type { RouteRules } from './route-rules.ts';
 
 /**
@@ -20,6 +21,7 @@ import type { RouteRules } from './route-rules.ts';
  * wrote the log has an equal rule, the step has its logged result. Otherwise it throws an `UnknownFact`.
  */
 export class LoggedSteps implements RequestSteps<LoggedCaller> {
+  readonly limits = new LimitUse();
   readonly #facts: LoggedFacts;
   readonly #rulesOf: (route: Route) => RouteRules;
   /** The rules of the matched route. */
@@ -91,6 +93,7 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
     const { mayHaveSkippedSteps, logged, refusalCode } = this.#facts;
     if (!mayHaveSkippedSteps) return;
     if (logged === undefined || !isEqualUntilForwarded(this.#rules, logged)) throw new UnknownFact('rate-limit');
+    for (const limit of this.#facts.countingLimits) this.limits.reached.add(limit);
     throw this.#loggedRefusal(refusalCode);
   }
 
@@ -110,7 +113,7 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
       logged === undefined || result === undefined
         ? undefined
         : { route: logged.route, request, isRefused: result !== 'passed' };
-    checkRateLimits(stage, route, applied);
+    checkRateLimits(stage, route, applied, this.limits);
   }
 
   authenticate(auth: Auth): LoggedCaller {

@@ -3,11 +3,13 @@ import type { Route } from '../../plan/route-definition.ts';
 import { type ComparisonResult, compareOutcomes } from '../compare-outcomes.ts';
 import { Comparison, type ComparisonReport } from '../comparison.ts';
 import type { LoggedRequest } from '../log/logged-request.ts';
-import { UnknownFact } from '../outcome.ts';
+import { type Outcome, UnknownFact } from '../outcome.ts';
 import { createKeyedPaths, type KeyedPaths } from './keyed-paths.ts';
 import { endOf } from './logged-end.ts';
 import { LoggedFacts } from './logged-facts.ts';
-import { loggedOutcome, replayedOutcome } from './replayed-outcome.ts';
+import { type CounterEffects, counterChanges } from './limit-use.ts';
+import { LimitEffects } from './limit-effects.ts';
+import { loggedOutcome, type ReplayedOutcome, replayOutcome } from './replayed-outcome.ts';
 import { createRulesOf, type ReplaySide, type RouteRules } from './route-rules.ts';
 
 /** A line of a log. */
@@ -41,6 +43,8 @@ export interface ReplayReport {
 interface ReplayedResult {
   readonly calibration: ComparisonResult;
   readonly comparison: ComparisonResult;
+  /** `undefined` if neither plan has a rate limit for the request. */
+  readonly effects: CounterEffects | undefined;
 }
 
 const MAX_WITNESSES = 3;
@@ -61,6 +65,7 @@ export class Replay {
   readonly #cache = new Map<string, ReplayedResult>();
   readonly #calibration = new Comparison<LineWitness>(MAX_WITNESSES);
   readonly #comparison = new Comparison<LineWitness>(MAX_WITNESSES);
+  readonly #limitEffects = new LimitEffects();
   readonly #otherManifests = new Map<string, { hash: string; lines: number; first: LineWitness }>();
   #lines = 0;
   #linesWithoutFacts = 0;
@@ -90,11 +95,17 @@ export class Replay {
     }
     const caller = () => request.subject ?? request.client;
     const witness = () => ({ source: request.source, line: request.line });
-    this.#calibration.add(result.calibration, request.weight, caller, witness);
-    this.#comparison.add(result.comparison, request.weight, caller, witness);
+    const { calibration, comparison, effects } = result;
+    this.#calibration.add(calibration, request.weight, caller, witness);
+    if (effects !== undefined) this.#limitEffects.mark(effects, request);
+    if (effects === undefined || effects.relied.size === 0)
+      this.#comparison.add(comparison, request.weight, caller, witness);
+    else this.#limitEffects.hold(comparison, effects, request, caller());
   }
 
+  /** Ends the replay. */
   report(): ReplayReport {
+    this.#limitEffects.release(this.#comparison);
     return {
       lines: this.#lines,
       firstTime: this.#firstTime,
@@ -124,9 +135,12 @@ export class Replay {
   #replay(request: LoggedRequest): ReplayedResult {
     const facts = this.#factsOf(request);
     const logged = loggedOutcome(facts);
-    const calibration = compare(logged, () => replayedOutcome(facts, this.#old.plan, this.#oldRules));
-    if (calibration.result === 'changed') return { calibration, comparison: NOT_REPRODUCED };
-    return { calibration, comparison: compare(logged, () => replayedOutcome(facts, this.#next.plan, this.#nextRules)) };
+    const before = replayOutcome(facts, this.#old.plan, this.#oldRules);
+    const calibration = compare(logged, before.outcome);
+    const after = replayOutcome(facts, this.#next.plan, this.#nextRules);
+    const isReproduced = calibration.result !== 'changed';
+    const comparison = isReproduced ? compare(logged, after.outcome) : NOT_REPRODUCED;
+    return { calibration, comparison, effects: effectsOf(facts, after, comparison) };
   }
 
   #factsOf(request: LoggedRequest): LoggedFacts {
@@ -144,16 +158,30 @@ export class Replay {
   }
 }
 
-type ComparedOutcome = Parameters<typeof compareOutcomes>[0];
-
-function compare(from: ComparedOutcome, to: () => ComparedOutcome): ComparisonResult {
+function compare(from: Outcome, to: Outcome): ComparisonResult {
   try {
-    return compareOutcomes(from, to());
+    return compareOutcomes(from, to);
   } catch (error) {
     // The message to the upstream is only computed if all else is equal.
     if (error instanceof UnknownFact) return { result: 'unknown', reason: error.reason };
     throw error;
   }
+}
+
+/** Returns how the new plan changes the counters of rate limits; `undefined` without a limit. */
+function effectsOf(
+  facts: LoggedFacts,
+  { outcome, limits: { reached, relied }, route }: ReplayedOutcome,
+  comparison: ComparisonResult,
+): CounterEffects | undefined {
+  const before = facts.countingLimits;
+  const isRefusedByLimit = outcome.kind === 'refused' && outcome.limit !== undefined;
+  const isKnown = comparison.result !== 'unknown' || outcome.kind !== 'unknown';
+  const possible = isKnown ? [...reached] : Object.values(route?.rateLimits ?? {}).flat();
+  const after = isRefusedByLimit ? [] : possible;
+  if (before.length === 0 && after.length === 0 && relied.size === 0) return undefined;
+  const isChanged = comparison.result !== 'same';
+  return { ...counterChanges({ before, after, isKnown, isChanged }), reached: [...reached], relied };
 }
 
 /** Returns a text that is equal for requests with the same facts. */

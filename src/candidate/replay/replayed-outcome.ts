@@ -5,6 +5,7 @@ import type { Plan } from '../../plan/plan.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import { endpointsOf, type Outcome, UnknownFact } from '../outcome.ts';
 import { refusedOutcome } from '../refused-outcome.ts';
+import type { LimitUse } from './limit-use.ts';
 import type { LoggedFacts } from './logged-facts.ts';
 import { createRefusal, LoggedSteps } from './logged-steps.ts';
 import type { RouteRules } from './route-rules.ts';
@@ -21,9 +22,30 @@ export function loggedOutcome({ request, end, logged, loggedPlan, refusalCode }:
   return { kind: 'forwarded', route: route ?? '', upstream, endpoints: '', message: () => ({ path, headers: [] }) };
 }
 
-/** Returns what a plan does with a logged request. */
-export function replayedOutcome(facts: LoggedFacts, plan: Plan, rulesOf: (route: Route) => RouteRules): Outcome {
+/** What a plan does with a logged request. */
+export interface ReplayedOutcome {
+  readonly outcome: Outcome;
+  readonly limits: LimitUse;
+  /** The matched route. */
+  readonly route: Route | undefined;
+}
+
+export function replayOutcome(
+  facts: LoggedFacts,
+  plan: Plan,
+  rulesOf: (route: Route) => RouteRules,
+): ReplayedOutcome {
   const steps = new LoggedSteps(facts, rulesOf);
+  const outcome = outcomeOf(steps, facts, plan, rulesOf);
+  return { outcome, limits: steps.limits, route: steps.route };
+}
+
+function outcomeOf(
+  steps: LoggedSteps,
+  facts: LoggedFacts,
+  plan: Plan,
+  rulesOf: (route: Route) => RouteRules,
+): Outcome {
   try {
     // No step waits, because a log has all its facts at once.
     const decision = decide(plan, steps).next().value as Decision;

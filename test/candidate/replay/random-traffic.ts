@@ -201,7 +201,9 @@ const byId = (manifest: AnyManifest, id: string): AnyManifest =>
 /** Changes of manifests, by name. */
 export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   nothing: () => undefined,
-  timeout: (manifest, random) => void (routeOf(manifest, random).timeout = '9s'),
+  timeout: (manifest, random) => {
+    routeOf(manifest, random).timeout = '9s';
+  },
   public: (manifest, random) => {
     const route = routeOf(
       manifest,
@@ -232,9 +234,15 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
         if (route.roles.length === 0) delete route.roles;
       }
   },
-  'role list': (manifest) => void (manifest.auth.role.array = manifest.auth.role.array !== true),
-  'role message': (manifest) => void (manifest.auth.role.message = 'another message'),
-  tokens: (manifest) => void (manifest.auth.tokens.jwt.audience = 'another'),
+  'role list': (manifest) => {
+    manifest.auth.role.array = manifest.auth.role.array !== true;
+  },
+  'role message': (manifest) => {
+    manifest.auth.role.message = 'another message';
+  },
+  tokens: (manifest) => {
+    manifest.auth.tokens.jwt.audience = 'another';
+  },
   methods: (manifest, random) => {
     const route = routeOf(manifest, random, ({ method, id }) => Array.isArray(method) || id === 'docs');
     route.method = random.pick([['GET', 'PUT'], ['PUT'], ['PATCH', 'DELETE']]);
@@ -293,13 +301,27 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     const { query } = byId(manifest, 'contact-list');
     if (query === undefined) return;
     random.pick([
-      () => void (query.required = ['q']),
-      () => void (query.required = []),
-      () => void (query.unknown = query.unknown === 'refuse' ? 'allow' : 'refuse'),
-      () => void (query.repeated = 'refuse'),
-      () => void (query.repeated = 'allow'),
-      () => void (query.properties.q.maxLength = 1),
-      () => void (query.properties.sort = { type: 'string' }),
+      () => {
+        query.required = ['q'];
+      },
+      () => {
+        query.required = [];
+      },
+      () => {
+        query.unknown = query.unknown === 'refuse' ? 'allow' : 'refuse';
+      },
+      () => {
+        query.repeated = 'refuse';
+      },
+      () => {
+        query.repeated = 'allow';
+      },
+      () => {
+        query.properties.q.maxLength = 1;
+      },
+      () => {
+        query.properties.sort = { type: 'string' };
+      },
     ])();
   },
   'query removed': (manifest) => void delete byId(manifest, 'contact-list').query,
@@ -325,7 +347,9 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     if (route.validation === 'report') delete route.validation;
     else route.validation = 'report';
   },
-  rate: (manifest, random) => void (manifest.rateLimits[random.pick(['few', 'each', 'accounts'])].allow = '2 per 1h'),
+  rate: (manifest, random) => {
+    manifest.rateLimits[random.pick(['few', 'each', 'accounts'])].allow = '2 per 1h';
+  },
   'rate mode': (manifest, random) => {
     const limit = manifest.rateLimits[random.pick(['few', 'soft', 'each'])];
     if (limit.mode === 'report') delete limit.mode;
@@ -369,7 +393,9 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     const api = byId(manifest, 'api');
     api.encodedSlash = api.encodedSlash === 'keep' ? 'refuse' : 'keep';
   },
-  'header count': (manifest, random) => void (manifest.server.limits.headers = random.pick([20, 60])),
+  'header count': (manifest, random) => {
+    manifest.server.limits.headers = random.pick([20, 60]);
+  },
   login: (manifest, random) => {
     const route = byId(manifest, 'login');
     if (random.chance(0.5)) delete route.login;
@@ -402,11 +428,13 @@ export async function createTokens(issuer: Issuer): Promise<Tokens> {
 
 const MARK = 'secretvalue';
 
+export interface RandomRequest {
+  readonly bytes: string;
+  readonly method: string;
+}
+
 /** Returns the bytes of a random request. */
-export function createRandomRequest(
-  random: Random,
-  tokens: Tokens,
-): { readonly bytes: string; readonly method: string } {
+export function createRandomRequest(random: Random, tokens: Tokens): RandomRequest {
   const [method, path] = random.pick(TARGETS)(random);
   const headers: string[] = [];
   if (random.chance(0.97)) headers.push('Host: gateway.test');
