@@ -52,7 +52,18 @@ export function startCli(args: readonly string[], cwd: string, env: Record<strin
 }
 
 /** The verbs that end by themselves and use nothing of the process but its working directory. */
-const OFFLINE_VERBS = new Set(['lint', 'explain', 'test', 'diff', 'routes', 'schema', 'fmt', 'init', 'completion']);
+const OFFLINE_VERBS = new Set([
+  'lint',
+  'explain',
+  'test',
+  'diff',
+  'replay',
+  'routes',
+  'schema',
+  'fmt',
+  'init',
+  'completion',
+]);
 
 /** The last run in this process. The runs take turns, since a process has one working directory. */
 let lastRun: Promise<unknown> = Promise.resolve();
