@@ -58,7 +58,16 @@ export async function explain(
     candidates: await run(candidatesOf(context)),
     near: near.map((route) => describeRoute(context, route)),
     upstream: upstream ?? null,
+    loggedPath: loggedPathOf(context),
   };
+}
+
+/** The surrogates themselves are left out: without `log.secret` they differ from those of the gateway. */
+function loggedPathOf({ planned: { plan }, request, route, outcome }: ExplainContext): Explanation['loggedPath'] {
+  const { path } = outcome.record;
+  if (path === undefined) return null;
+  const isKeyed = plan.log.path !== undefined && plan.log.path(request.method, path, route) !== path;
+  return isKeyed ? 'keyed' : 'plain';
 }
 
 /** Returns the steps up to the one where the gateway refused the request or responded itself. */

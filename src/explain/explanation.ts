@@ -23,6 +23,8 @@ export interface Explanation {
   /** Routes with a similar path, if no route has the path. The nearest comes first. */
   readonly near: readonly NearRoute[];
   readonly upstream: ExplainedUpstreamRequest | null;
+  /** `keyed`: the access log has surrogates in place of identifiers in the path. `null` without a valid path. */
+  readonly loggedPath: 'plain' | 'keyed' | null;
 }
 
 export interface ExplainedRefusal {

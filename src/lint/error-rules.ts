@@ -218,6 +218,11 @@ export const ERROR_RULES: readonly Rule[] = [
   { ...OPERATIONS, id: 'admin-token', rationale: 'Anyone who guesses a short token has full access to the admin API.' },
   {
     ...OPERATIONS,
+    id: 'log-secret',
+    rationale: 'With a short secret, anyone who can read the log can find out the identifiers behind the surrogates.',
+  },
+  {
+    ...OPERATIONS,
     id: 'self-test',
     rationale: 'The tests that guard the activation of a manifest must exist, be readable and pass.',
   },

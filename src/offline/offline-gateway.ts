@@ -115,7 +115,9 @@ function offlinePlanOf(plan: Plan, verifier: StubVerifier, connect: NonNullable<
   };
   // Only the matched route is replaced: another router of all routes would cost more than the request.
   const router = { ...plan.router, match };
-  return { ...plan, upstreams: [...upstreams.values()], router, auth: authOf(plan.auth) };
+  // The outcome describes the request as sent, and nobody logs it.
+  const log = { ...plan.log, path: undefined, replay: undefined };
+  return { ...plan, upstreams: [...upstreams.values()], router, auth: authOf(plan.auth), log };
 }
 
 const OFFLINE_UPSTREAM_SETTINGS = {

@@ -28,8 +28,8 @@ export interface PlanChanges extends RouteChanges {
   readonly rateLimitsRemoved: readonly string[];
   /** Keys of `server` whose value, or whose file's content, differs. */
   readonly server: readonly string[];
-  /** Changed rules: token verification, the role rule, CORS. */
-  readonly rules: readonly ('tokens' | 'role' | 'cors')[];
+  /** Changed rules: token verification, the role rule, CORS, the access log. */
+  readonly rules: readonly ('tokens' | 'role' | 'cors' | 'log')[];
   /** Keys of the manifest that need a restart: until then their old values stay active. */
   readonly needsRestart: readonly string[];
 }
@@ -119,8 +119,9 @@ function changedRules(old: Plan, next: Plan): PlanChanges['rules'] {
     tokens: old.auth?.verifier.key !== next.auth?.verifier.key,
     role: roleOf(old.auth) !== roleOf(next.auth),
     cors: old.cors?.key !== next.cors?.key,
+    log: old.log.key !== next.log.key,
   };
-  return (['tokens', 'role', 'cors'] as const).filter((rule) => hasChanged[rule]);
+  return (['tokens', 'role', 'cors', 'log'] as const).filter((rule) => hasChanged[rule]);
 }
 
 function roleOf(auth: Auth | undefined): string | undefined {

@@ -25,6 +25,16 @@ describe('formatLogLine', () => {
     );
   });
 
+  it('shows the role and the kind of a request, but no other fact for replays', () => {
+    const facts = { manifest: '0123456789abcdef', credential: 'bearer', type: 'text/csv', query: ['a'], host: 'h' };
+    const request = { msg: 'request', id: 'i-1', method: 'GET', path: '/a', status: 200, ms: 1, ...facts };
+    const text = (members: object) => formatLogLine(line({ ...request, ...members }), false);
+    expect(text({ role: ['admin', 'user'] })).toBe('00:00:00.000 200 GET     /a 1 ms role=admin,user id=i-1');
+    expect(text({ role: 'other', kind: 'websocket' })).toBe(
+      '00:00:00.000 200 GET     /a 1 ms role=other kind=websocket id=i-1',
+    );
+  });
+
   it('formats the level, message and members of other lines', () => {
     expect(formatLogLine(line({ level: 50, msg: 'it broke', problems: ['a'] }), false)).toBe(
       '00:00:00.000 error: it broke problems=["a"]',

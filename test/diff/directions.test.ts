@@ -147,6 +147,8 @@ const ORDERS: readonly Order[] = [
     'info store-changed',
   ),
   order('log.sample2xx', [[0], [0.5], [undefined, 1]], 'warning log-more', 'info log-changed'),
+  order('log.replay', [[undefined, false], [true]], 'info log-replay', 'info log-changed'),
+  order('log.paths', [['keyed'], NONE, ['plain']], 'warning log-paths-plain', 'info log-paths-keyed'),
   order(
     'auth.tokens.jwt.algorithms',
     [

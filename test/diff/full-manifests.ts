@@ -122,7 +122,7 @@ export const MANIFESTS = TOKENS.map((tokens) => ({
     token: '${ADMIN_TOKEN}',
     tls: { certificate: './tls.crt', key: './tls.key', clientCa: './ca.pem' },
   },
-  log: { sample2xx: 0.5 },
+  log: { sample2xx: 0.5, replay: true, paths: 'keyed', secret: '${LOG_SECRET}' },
   tracing: { sample: 0.5 },
   reload: { selfTest: './self.test.yaml', grace: '3s' },
   server: {

@@ -71,6 +71,8 @@ const MEMBERS: Readonly<Record<string, string>> = {
   'upstream.timeoutsMs.response': 'the same',
   'upstream.timeoutsMs.idle': 'the same',
   'upstream.timeoutsMs.total': 'the same',
+  loggedPath:
+    '`keyed`: the access log has [surrogates](log.md#keyed-paths) in place of identifiers in the path; `plain`: the path as sent; `null` without a valid path',
 };
 
 /** Members with keys that users choose, and pairs. */

@@ -51,6 +51,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'store-unknown': 'store-unknown',
   'store-redis': 'redis-url',
   'store-secret': 'store-secret',
+  'log-secret': 'log-secret',
   'upstream-url': 'upstream-port',
   'upstream-tls': 'upstream-tls-plain',
   'upstream-health': 'health-path-and-connect',

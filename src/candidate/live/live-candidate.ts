@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import type { Exchange, RoutedExchange } from '../../gateway/exchange.ts';
 import type { BodyCopy, ExchangeObserver } from '../../gateway/exchange-observer.ts';
 import { RateLimiter } from '../../gateway/rate-limits/rate-limiter.ts';
+import { loggedPathOf } from '../../gateway/telemetry/request-record.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { compareOutcomes } from '../compare-outcomes.ts';
 import { Comparison } from '../comparison.ts';
@@ -161,8 +162,13 @@ function releaseBody({ bodyCopy }: Exchange): void {
   if (bodyCopy instanceof KeptBody) bodyCopy.release();
 }
 
-function witnessOf({ id, request, target }: Exchange): CandidateWitness {
-  return { id, at: Date.now(), method: request.method ?? null, path: target?.path ?? null };
+function witnessOf(exchange: Exchange): CandidateWitness {
+  return {
+    id: exchange.id,
+    at: Date.now(),
+    method: exchange.request.method ?? null,
+    path: loggedPathOf(exchange) ?? null,
+  };
 }
 
 /** Waits for a step of the decision. Rejects with `UnknownFact` if it takes too long. */

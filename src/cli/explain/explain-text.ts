@@ -12,7 +12,7 @@ import { paint } from '../format.ts';
 
 /** Formats an explanation as text: the steps in order, the skipped routes, and the request to the upstream. */
 export function formatExplanation(explanation: Explanation, colour: boolean): string {
-  const { request, manifest, steps, candidates, near, route, upstream } = explanation;
+  const { request, manifest, steps, candidates, near, route, upstream, loggedPath } = explanation;
   const caller = request.claims === null ? 'without a token' : `with the claims ${JSON.stringify(request.claims)}`;
   const lines = [
     `${paint(printable(`${request.method} ${request.target}`), 'bold', colour)} ${caller}`,
@@ -25,6 +25,7 @@ export function formatExplanation(explanation: Explanation, colour: boolean): st
       ...(step.verdict === 'refused' ? violationLines(explanation) : []),
       ...(step.step === 'forward' && upstream !== null ? upstreamLines(upstream) : []),
     ]),
+    ...(loggedPath === 'keyed' ? [formatLoggedPath(colour)] : []),
     '',
     formatOutcome(explanation, colour),
   ];
@@ -51,6 +52,11 @@ function formatStep({ step, verdict, message, locations }: ExplanationStep, mani
 /** The longest step name and a space. */
 const WIDTH = 12;
 const INDENT = ' '.repeat(WIDTH + 2);
+
+/** Printed only if the log differs from the request, because a search in the log would not find the path. */
+function formatLoggedPath(colour: boolean): string {
+  return `${paint('•', 'cyan', colour)} ${'log'.padEnd(WIDTH)}the path has surrogates in place of its identifiers`;
+}
 
 function parameterLines(parameters: Readonly<Record<string, string>> = {}): string[] {
   return Object.entries(parameters).map(([name, value]) => `${INDENT}{${name}} is ${printable(value)}`);

@@ -20,9 +20,14 @@ function formatRequest(
   const style = Number(status) >= 500 ? 'red' : Number(status) >= 400 ? 'yellow' : 'green';
   const code = status === undefined ? paint('---', 'red', colour) : paint(String(status), style, colour);
   const request = `${String(method).padEnd(7)} ${printable(String(path))}`;
-  // Print only the members that help to find the cause of a refusal or an error.
-  const { route, refusal, reason, reported, aborted, retries, id } = others;
-  return `${code} ${request} ${ms} ms${membersOf({ route, refusal, reason, reported, aborted, retries, id }, colour)}`;
+  // Print only the members that help to find the cause of a refusal or an error: of those for replays, the role and the kind.
+  const { route, refusal, reason, reported, aborted, retries, role, kind, id } = others;
+  const members = { route, refusal, reason, reported, aborted, retries, role: listOf(role), kind, id };
+  return `${code} ${request} ${ms} ms${membersOf(members, colour)}`;
+}
+
+function listOf(value: unknown): unknown {
+  return Array.isArray(value) ? value.join(',') : value;
 }
 
 function membersOf(members: Record<string, unknown>, colour: boolean): string {

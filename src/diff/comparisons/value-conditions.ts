@@ -21,6 +21,11 @@ export const isTrue: ValueCondition = (_old, next) => next === true;
 /** True if a number, a size or a duration grew. */
 export const isMore: ValueCondition = (old, next) => Number(next) > Number(old);
 
+/** True if the log has surrogates in fewer paths. By default only the paths of public routes have them. */
+export const isPlainer: ValueCondition = (old, next) => LOG_PATHS.indexOf(next) > LOG_PATHS.indexOf(old);
+
+const LOG_PATHS: readonly unknown[] = ['keyed', undefined, 'plain'];
+
 export const hasAdded: ValueCondition = (old, next) => toList(next).some((item) => !toList(old).includes(item));
 
 export const hasRemoved: ValueCondition = (old, next, sides) => hasAdded(next, old, sides);

@@ -80,7 +80,8 @@ export function createRequestRecord(exchange: Exchange): RequestRecord {
   };
 }
 
-function loggedPathOf({ plan, request, target, route }: Exchange): string | undefined {
+/** Returns the path of a request as logs, events and spans have it. */
+export function loggedPathOf({ plan, request, target, route }: Exchange): string | undefined {
   const path = target?.path;
   const toLogged = plan.log.path;
   return path === undefined || toLogged === undefined ? path : toLogged(request.method ?? '', path, route);

@@ -16,6 +16,8 @@ export { headerOverrideKept } from './header-override-kept.ts';
 export { keepAliveShort } from './keep-alive-short.ts';
 export { listenExposed } from './listen-exposed.ts';
 export { listenPrivileged } from './listen-privileged.ts';
+export { logPathsPlain } from './log-paths-plain.ts';
+export { logSecretMissing } from './log-secret-missing.ts';
 export { loginUnlimited } from './login-unlimited.ts';
 export { loginWithoutGate } from './login-without-gate.ts';
 export { patternUnanchored } from './pattern-unanchored.ts';

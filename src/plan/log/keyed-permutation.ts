@@ -15,7 +15,7 @@ interface Halves {
 }
 
 /**
- * Permutes the sequences of digits of some radixes. Two sequences never have the same image, however few sequences there are, and none
+ * Permutes the sequences of digits of some radixes. Two sequences never have the same image, however few sequences there are. No sequence
  * is its own image: the permutation is one cycle, a step forward in an encrypted order.
  *
  * @param radixes the product of each half of them is below 2^48

@@ -11,7 +11,7 @@ import { createMediaTypeNames } from './media-type-names.ts';
 import { createQueryNames } from './query-names.ts';
 import { Surrogates } from './surrogates.ts';
 
-/** What the access log contains. */
+/** The compiled settings of the access log. */
 export interface LogSettings {
   /** Equal for equal settings. */
   readonly key: string;

@@ -22,42 +22,48 @@ export interface LoggedPathOptions {
   readonly surrogates: Surrogates;
 }
 
+/** Some servers end a path or a segment at these characters, so a literal may stand before them. */
+const SEPARATOR = /(;|%3B|%2F|%3F|%23)/i;
 /** In place of a value, if no surrogate keeps the path on its route. */
 const HIDDEN = '*';
 
 /**
- * Creates the function that replaces the identifiers in the paths of some routes. The result matches the same route, because no surrogate is
- * a literal of any route. A path without a route may be a misspelled path of such a route, so it has surrogates too.
+ * Creates the function that replaces the identifiers in the paths of some routes. The result matches the same route, because texts that are
+ * literals of a route stay, and no surrogate is one. A path without a route may be a misspelled path of such a route, so it has surrogates too.
  */
 export function createLoggedPath({ keyedRoutes, routes, router, surrogates }: LoggedPathOptions): LoggedPath {
   const keyedRouteFor = new Map(keyedRoutes.map((keyed) => [keyed.route, keyed]));
   const literals = literalsOf(routes);
-  const isLiteral = (segment: string) => literals.has(readSegment(segment));
+  const isLiteral = (text: string) => literals.has(readLiteral(text));
+
+  const replaceSegment = (segment: string, fits: (surrogate: string) => boolean) => {
+    const parts = segment.split(SEPARATOR);
+    // The odd parts are separators.
+    const replaced = parts.map((part, index) => {
+      if (index % 2 === 1 || part === '' || isLiteral(part)) return part;
+      return surrogates.of(part, (surrogate) => !isLiteral(surrogate) && (parts.length > 1 || fits(surrogate)));
+    });
+    return replaced.join('');
+  };
 
   /** @param isSame returns true if the result has the route of the path */
-  const replace = (
-    path: string,
-    keyed: Pick<KeyedRoute, 'isReplaced' | 'fits'>,
-    isSame: (logged: string) => boolean,
-  ) => {
-    const logged = mapSegments(path, (value, index) => {
-      if (!keyed.isReplaced(value, index)) return value;
-      return surrogates.of(value, (surrogate) => !isLiteral(surrogate) && keyed.fits(surrogate, value, index));
-    });
-    if (logged === path || isSame(logged)) return logged;
-    return mapSegments(path, (value, index) => (keyed.isReplaced(value, index) ? HIDDEN : value));
+  const replace = (path: string, { isReplaced, fits }: Replacement, isSame: (logged: string) => boolean) => {
+    const mapValues = (map: (value: string, index: number) => string) =>
+      mapSegments(path, (segment, index) => (isReplaced(segment, index) ? map(segment, index) : segment));
+    const logged = mapValues((value, index) =>
+      replaceSegment(value, (surrogate) => fits === undefined || fits(surrogate, value, index)),
+    );
+    return logged === path || isSame(logged) ? logged : mapValues(() => HIDDEN);
   };
 
   const replaceUnrouted = (path: string) => {
     const methods = router.allowedMethods(path);
-    const matched = new Set(methods.map((method) => router.match(method, path)).filter((route) => route !== undefined));
-    const keyed = [...matched].map((route) => keyedRouteFor.get(route)).filter((each) => each !== undefined);
-    const isReplaced =
-      matched.size === 0
-        ? (segment: string) => !isLiteral(segment) && looksLikeIdentifier(segment)
-        : (segment: string, index: number) => keyed.some((each) => each.isReplaced(segment, index));
     const isSame = (logged: string) => router.allowedMethods(logged).join() === methods.join();
-    return replace(path, { isReplaced, fits: () => true }, isSame);
+    if (methods.length === 0) return replace(path, { isReplaced: looksLikeIdentifier }, isSame);
+    const matched = methods.map((method) => router.match(method, path)).filter((route) => route !== undefined);
+    const keyed = matched.map((route) => keyedRouteFor.get(route)).filter((each) => each !== undefined);
+    const isReplaced = (segment: string, index: number) => keyed.some((each) => each.isReplaced(segment, index));
+    return replace(path, { isReplaced }, isSame);
   };
 
   return (method, path, route) => {
@@ -67,10 +73,16 @@ export function createLoggedPath({ keyedRoutes, routes, router, surrogates }: Lo
   };
 }
 
-/** Returns the literal segments of all paths, as the router reads the segments of a request. */
+type Replacement = Pick<KeyedRoute, 'isReplaced'> & Partial<Pick<KeyedRoute, 'fits'>>;
+
 function literalsOf(routes: readonly Route[]): ReadonlySet<string> {
   const segments = routes.flatMap(({ path }) => parsePattern(path));
-  return new Set(segments.flatMap((segment) => (segment.kind === 'literal' ? [readSegment(segment.text)] : [])));
+  return new Set(segments.flatMap((segment) => (segment.kind === 'literal' ? [readLiteral(segment.text)] : [])));
+}
+
+/** Returns a text as the router compares it with the literals of stricter routes. */
+function readLiteral(text: string): string {
+  return readSegment(text).replace(/[. ]+$/, '');
 }
 
 function mapSegments(path: string, map: (segment: string, index: number) => string): string {

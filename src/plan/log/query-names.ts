@@ -23,7 +23,8 @@ export function createQueryNames(manifestNames: ReadonlySet<string>): (query: st
       const encoded = equals === -1 ? pair : pair.slice(0, equals);
       const name = decodeFormText(encoded) ?? encoded;
       const isListed = name.length <= MAX_LENGTH && manifestNames.has(name);
-      names.push(isListed || isPlainName(name) ? name : HIDDEN);
+      // A name without a value may be the value.
+      names.push(isListed || (equals !== -1 && isPlainName(name)) ? name : HIDDEN);
     }
     return names;
   };

@@ -26,11 +26,15 @@ const UUID_LENGTH = 36;
 /** The digits of a UUID that hold its version and its variant (RFC 9562 section 4). */
 const VERSION_INDEX = 14;
 const VARIANT_INDEX = 19;
-/** Shorter texts of hexadecimal digits may be words or numbers. */
-const HEX_LOWER = /^(?=.*\d)(?=.*[a-f])[0-9a-f]{8,}$/;
-const HEX_UPPER = /^(?=.*\d)(?=.*[A-F])[0-9A-F]{8,}$/;
+/** The alphabets of texts of hexadecimal digits. Shorter ones may be words or numbers. */
+const HEX_TEXTS = [
+  [/^(?=.*\d)(?=.*[a-f])[0-9a-f]{4,}$/, HEX_LOWER_CASE],
+  [/^(?=.*\d)(?=.*[A-F])[0-9A-F]{4,}$/, HEX_UPPER_CASE],
+  [/^[a-f]{4,}$/, HEX_LETTERS_LOWER_CASE],
+  [/^[A-F]{4,}$/, HEX_LETTERS_UPPER_CASE],
+] as const;
 /** A prefix that names a kind of identifier, such as `doc_` or `sk_live_`. */
-const PREFIX = /^(?:(?:[a-z]{2,5}|[A-Z]{2,5})[_-]){1,2}(?=[0-9A-Za-z_-]{8,}$)(?=.*\d)/;
+const PREFIX = /^(?:(?:[a-z]{2,5}|[A-Z]{2,5})[_-]){1,2}(?=[0-9A-Za-z_-]{6,}$)(?=.*\d)/;
 const PART = /(?:%[0-9A-Fa-f]{2})+|[0-9A-Za-z]+|[^0-9A-Za-z%]+/g;
 
 /** Analyses a segment of a path, still encoded, that the path guard accepts. */
@@ -64,9 +68,7 @@ class ShapeWriter implements ValueShape {
   addPart(part: string): void {
     if (part.startsWith('%')) this.#addEscapes(part);
     else if (/^\d+$/.test(part)) this.#addNumber(part);
-    else if (HEX_LOWER.test(part)) this.#addEach(part, HEX_LOWER_CASE);
-    else if (HEX_UPPER.test(part)) this.#addEach(part, HEX_UPPER_CASE);
-    else this.#addEach(part);
+    else this.#addEach(part, HEX_TEXTS.find(([text]) => text.test(part))?.[1]);
   }
 
   #addNumber(digits: string): void {
