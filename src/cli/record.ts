@@ -73,7 +73,10 @@ async function recordLogs({ logs, path, maxCases }: RecordOptions, terminal: Ter
   }
   out(formatRecording({ ...recorded, manifest: path, environment }));
   const omitted = [...recorded.unrecorded.values()].reduce((sum, requests) => sum + requests, 0);
-  const rest = omitted === 0 ? '' : `; ${pluralizeRequests(omitted)} have none, see the end of the file`;
+  const rest =
+    omitted === 0
+      ? ''
+      : `; ${pluralizeRequests(omitted)} ${Math.round(omitted) === 1 ? 'has' : 'have'} none, see the end of the file`;
   err(
     `${pluralize(recorded.cases.length, 'test case')} for ${pluralizeRequests(recorded.requests - omitted)}${rest}\n`,
   );

@@ -57,6 +57,7 @@ const OFFLINE_VERBS = new Set([
   'explain',
   'test',
   'diff',
+  'record',
   'replay',
   'routes',
   'schema',

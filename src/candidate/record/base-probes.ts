@@ -2,7 +2,7 @@ import { madeRequest } from '../../testing/mutation/base-requests.ts';
 import { withKey } from '../../testing/mutation/limited-requests.ts';
 import type { MutationContext, Probe, TestedRoute } from '../../testing/mutation/mutant.ts';
 import { HANDSHAKE } from '../../testing/mutation/mutators/forwarding.ts';
-import { withoutBody, withRequest } from '../../testing/mutation/probes.ts';
+import { withHeader, withoutBody, withRequest } from '../../testing/mutation/probes.ts';
 import type { Observation } from './observation.ts';
 import type { RecordTokens } from './record-tokens.ts';
 
@@ -34,9 +34,22 @@ export function* baseProbes(
   }
 }
 
-/** Yields the request with the keys of rate limits that refuse requests without them. */
-function* withLimitKeys(made: Probe, { entry }: TestedRoute, { manifest }: MutationContext): Generator<Probe> {
-  const limits = (entry.rateLimits ?? []).flatMap((id) => manifest.rateLimits[id] ?? []);
-  const required = limits.filter(({ missing }) => missing === 'refuse');
-  if (required.length > 0) yield required.reduce((probe, limit) => withKey(probe, limit, manifest), made);
+/** Yields the request with the keys of the rate limits of its route, with valid values where the route has schemas for them. */
+export function* withLimitKeys(made: Probe, tested: TestedRoute, context: MutationContext): Generator<Probe> {
+  const limits = (tested.entry.rateLimits ?? []).flatMap((id) => context.manifest.rateLimits[id] ?? []);
+  const keyed = limits.reduce((probe, limit) => withKey(probe, limit, context.manifest), made);
+  if (keyed === made) return;
+  const valid = withValidHeaders(keyed, tested, context);
+  const { body } = made.request;
+  if (body !== undefined && body !== valid.request.body) yield withRequest(valid, { body });
+  yield valid;
+}
+
+function withValidHeaders(probe: Probe, { path, entry }: TestedRoute, context: MutationContext): Probe {
+  return Object.keys(entry.headers?.properties ?? {}).reduce((changed, name) => {
+    if (!Object.keys(changed.request.headers).some((other) => other.toLowerCase() === name.toLowerCase()))
+      return changed;
+    const [text] = context.validTexts([...path, 'headers', 'properties', name]);
+    return text === undefined ? changed : withHeader(changed, name, text);
+  }, probe);
 }

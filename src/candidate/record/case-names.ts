@@ -36,7 +36,8 @@ function plainName({ observation, roles, testCase }: RecordedCase): string {
 function resultText({ result, isHandshake }: RecordedCase['observation'], status: number | undefined): string {
   if (result.kind === 'preflight') return 'has permissions for other origins';
   if (result.kind === 'server-options') return 'for the options of the server has a response';
-  if (result.kind === 'refused') return `is refused with ${result.reason}`;
+  if (result.kind === 'refused')
+    return `is refused with ${result.code}${result.reason === result.code ? '' : ` for ${result.reason}`}`;
   const { reported } = result;
   const suffix = reported.length === 0 ? '' : ` and reports ${reported.join(' and ')}`;
   if (isHandshake && status === undefined) return `opens a WebSocket${suffix}`;

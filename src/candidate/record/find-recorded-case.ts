@@ -1,14 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { RefusalCode } from '../../gateway/response/refusal.ts';
+import type { OfflineOutcome } from '../../offline/offline-gateway.ts';
 import type { RunCase } from '../../testing/mutation/missing-case.ts';
 import type { Probe, TestedRoute } from '../../testing/mutation/mutant.ts';
 import { withRequest } from '../../testing/mutation/probes.ts';
 import type { Expectation, TestCase } from '../../testing/test-file.generated.ts';
-import { baseProbes, type RecordContext } from './base-probes.ts';
+import { baseProbes, type RecordContext, withLimitKeys } from './base-probes.ts';
 import type { Observation } from './observation.ts';
 import { loginResponses, refusedProbes } from './refused-probes.ts';
 import { unroutedProbes } from './unrouted-probes.ts';
 
 /** The requests of a search, and the repetitions in them, so that a rate limit that cannot be reached takes no minutes. */
-const MAX_PROBES = 60;
+const MAX_PROBES = 200;
 const MAX_SENT = 5_000;
 /** The requests of a route that a search begins with. */
 const MAX_BASES = 6;
@@ -28,7 +31,7 @@ export async function findRecordedCase(
     const testCase = { name: '-', ...probe, expect };
     const { mismatches, outcome } = await run(testCase);
     const { refusal } = outcome.record;
-    if (mismatches.length > 0 || !isSameLimit(observation, refusal?.limit)) continue;
+    if (mismatches.length > 0 || !hasResult(outcome.record, observation)) continue;
     const isStopped = refusal !== undefined && outcome.upstreamRequest === undefined;
     return isStopped ? { ...testCase, expect: { ...expect, upstream: null } } : testCase;
   }
@@ -55,14 +58,24 @@ function* routedProbes(
   if (result.kind !== 'forwarded') return;
   const login = tested.entry.login === undefined || role === undefined ? undefined : record.tokens.ofRole(role);
   const requests = [...loginResponses(base, tested, login), base];
-  const [code] = result.reported;
-  if (code === undefined) return yield* requests.map((request) => withStatus(request, status));
-  for (const request of requests) {
-    const facts = { tested, role, reason: code, limit: undefined };
-    yield* [...refusedProbes(code as Parameters<typeof refusedProbes>[0], request, facts, record)].map((probe) =>
-      withStatus(probe, status),
-    );
+  for (const request of requests)
+    for (const probe of reportedProbes(request, result.reported as readonly RefusalCode[], observation, record))
+      yield withStatus(probe, status);
+}
+
+/** Yields requests that may have all of these violations. */
+function* reportedProbes(
+  base: Probe,
+  [code, ...others]: readonly RefusalCode[],
+  { tested, role }: Pick<RoutedObservation, 'tested' | 'role'>,
+  record: RecordContext,
+): Generator<Probe> {
+  if (code === undefined) {
+    yield base;
+    return yield* withLimitKeys(base, tested, record.context);
   }
+  const facts = { tested, role, reason: code, limit: undefined };
+  for (const probe of refusedProbes(code, base, facts, record)) yield* reportedProbes(probe, others, facts, record);
 }
 
 /** Returns the request with another status of the upstream's response. A test case cannot switch protocols. */
@@ -84,6 +97,10 @@ function expectationOf({ tested, isMatched, result }: Observation, status: numbe
   };
 }
 
-function isSameLimit({ result }: Observation, limit: string | undefined): boolean {
-  return result.kind !== 'refused' || result.limit === undefined || result.limit === limit;
+/** True if a request has the observed result also in the facts that a test case does not expect. */
+function hasResult({ refusal, reported = [] }: OfflineOutcome['record'], { result }: Observation): boolean {
+  if (result.kind === 'refused')
+    return refusal?.reason === result.reason && (result.limit === undefined || refusal.limit === result.limit);
+  const codes = reported.map(({ code }) => code).sort();
+  return result.kind !== 'forwarded' || isDeepStrictEqual(codes, result.reported);
 }

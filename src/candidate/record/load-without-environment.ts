@@ -40,11 +40,11 @@ export function loadWithoutEnvironment(
   const names = new Set<string>();
   const recording = new Proxy<Record<string, string>>({}, { get: (_target, name) => void names.add(String(name)) });
   const tryLoad = (env: Record<string, string>) => load(source, createEnvironment(env));
+  const unset = ({ findings }: LoadResult) => findings.filter(({ rule }) => rule === 'environment').length;
   const plain = load(source, createEnvironment(recording));
-  if (plain.plan !== undefined || !plain.findings.some(({ rule }) => rule === 'environment'))
-    return { loaded: plain, environment: {} };
+  if (plain.plan !== undefined || unset(plain) === 0) return { loaded: plain, environment: {} };
   const errors = ({ findings }: LoadResult) => findings.filter(({ severity }) => severity === 'error').length;
-  const missing = [...names].filter((name) => errors(tryLoad({ [name]: PLACEHOLDERS[0] })) < errors(plain));
+  const missing = [...names].filter((name) => unset(tryLoad({ [name]: PLACEHOLDERS[0] })) < unset(plain));
   let environment: Record<string, string> = Object.fromEntries(missing.map((name) => [name, PLACEHOLDERS[0]]));
   let loaded = tryLoad(environment);
   for (const name of missing)

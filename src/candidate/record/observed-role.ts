@@ -28,6 +28,7 @@ export function observedRole(
   const { required } = route.auth.role;
   const isRefused = refusal === 'role_not_allowed';
   if (roles === undefined) {
+    if (refusal === 'keys_unavailable') return NO_ROLE;
     // A login without a token in its response has no role, and neither has a caller whose token was not verified.
     if (route.access === 'public' && !isRefused && !isLogin(request)) return NO_ROLE;
     return { role: isRefused ? otherRole : required[0], isLogged: false };

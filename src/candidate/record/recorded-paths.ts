@@ -55,12 +55,7 @@ export function unknownPath(path: string, { routes, plan, samplePaths }: Mutatio
   );
   const [unknown = '/x'] = samplePaths([{ kind: 'parameter', name: 'x' }]);
   const texts = path.slice(1).split('/').slice(0, MAX_SEGMENTS);
-  const likely = texts.map((text) => (literals.has(text) ? text : unknown.slice(1)));
-  const candidates = [
-    likely,
-    ...Array.from({ length: MAX_SEGMENTS }, (_, index) => texts.map(() => unknown.slice(1)).slice(0, index + 1)),
-  ];
-  return candidates
-    .map((segments) => `/${segments.join('/')}`)
-    .find((candidate) => plan.router.allowedMethods(candidate).length === 0);
+  const likely = `/${texts.map((text) => (literals.has(text) ? text : unknown.slice(1))).join('/')}`;
+  const others = Array.from({ length: MAX_SEGMENTS }, (_, index) => unknown.repeat(index + 1));
+  return [likely, ...others, '/'].find((candidate) => plan.router.allowedMethods(candidate).length === 0);
 }

@@ -30,9 +30,10 @@ type ProbeSource = (base: Probe, observed: RefusedObservation, record: RecordCon
 const SOURCES: Partial<Record<RefusalCode, ProbeSource>> = {
   token_missing: (base) => [withoutToken(base), withHeader(withoutToken(base), 'Authorization', 'Basic eDp4')],
   token_invalid: (base, { reason }, { tokens }) => withToken(base, tokens.ofError(reason)),
-  keys_unavailable: (base, { tested }, { tokens }) => {
+  keys_unavailable: (base, { tested, role }, { tokens }) => {
     const token = tokens.ofError('keys_unavailable');
-    return [...withToken(base, token), ...loginResponses(base, tested, token)];
+    const [callers, logins] = [withToken(base, token), loginResponses(base, tested, token)];
+    return role === undefined ? [...callers, ...logins] : [...logins, ...callers];
   },
   role_not_allowed: (base, { tested, role }, { tokens }) => [
     ...(tested.route.access === 'protected' ? [base] : []),
@@ -56,7 +57,9 @@ const SOURCES: Partial<Record<RefusalCode, ProbeSource>> = {
   rate_limit_key_missing: (base, { tested, limit }, { context }) =>
     limitsOf(tested, limit, context).flatMap(({ entry }) => [...withoutKey(base, entry), base]),
   rate_limit_exceeded: (base, { tested, limit }, { context }) =>
-    limitsOf(tested, limit, context).flatMap((each) => overLimit(base, each, context)),
+    limitsOf(tested, limit, context).flatMap((each) =>
+      each.limit.burst < MAX_TIMES ? overLimit(base, each, context) : [],
+    ),
 };
 
 /** Yields requests that may cause a refusal; none if a test case cannot cause it. */
@@ -112,8 +115,9 @@ function brokenLogins(base: Probe, { entry }: TestedRoute): Probe[] {
 function* invalidBodies(base: Probe, { path, entry }: TestedRoute, context: MutationContext): Generator<Probe> {
   const { body } = entry;
   if (body === undefined) return;
-  const [type = 'application/json'] = (body.types ?? []).map((listed) => listed.replace('/*', '/x'));
-  const typed = (probe: Probe) => (body.types === undefined ? probe : withHeader(probe, 'Content-Type', type));
+  const other = body.csv === undefined ? 'application/json' : 'text/csv';
+  const [type = other] = (body.types ?? []).map((listed) => listed.replace('/*', '/x'));
+  const typed = (probe: Probe) => withHeader(probe, 'Content-Type', type);
   yield* oddBodies(base);
   if (body.schema !== undefined) {
     const at = [...path, 'body', 'schema'];
@@ -134,9 +138,7 @@ function limitsOf({ entry }: TestedRoute, id: string | undefined, { plan, manife
     const limit = plan.rateLimits.find((candidate) => candidate.id === name);
     const limitEntry = manifest.rateLimits[name];
     const isOther = id !== undefined && id !== name;
-    return isOther || limit === undefined || limitEntry === undefined || limit.burst >= MAX_TIMES
-      ? []
-      : [{ limit, entry: limitEntry }];
+    return isOther || limit === undefined || limitEntry === undefined ? [] : [{ limit, entry: limitEntry }];
   });
 }
 

@@ -19,12 +19,25 @@ export function unroutedProbes(observation: Observation, record: RecordContext):
     const url = unknownPath(record.unknownPath, record.context);
     return url === undefined ? [] : [request(url), request(url, preflightHeaders(record.context))];
   }
-  return [...MALFORMED_URLS.map((url) => request(url)), ...MALFORMED_HEADERS.map((headers) => request('/x', headers))];
+  return [
+    ...MALFORMED_URLS.map((url) => request(url)),
+    ...encodedSlashes(record).map((url) => request(url)),
+    ...MALFORMED_HEADERS.map((headers) => request('/x', headers)),
+    { request: { ...request('/x').request, method: 'UNKNOWN' } },
+  ];
 }
 
 function pathsNear({ tested }: Observation, { pathsOf }: RecordContext): string[] {
   return tested === undefined ? [] : [...pathsOf(tested)];
 }
+
+/** Returns paths with an encoded slash. Those of routes that keep such a slash are not refused. */
+function encodedSlashes({ context, pathsOf }: RecordContext): string[] {
+  const paths = context.routes.slice(0, MAX_ROUTES).flatMap((tested) => pathsOf(tested).slice(-1));
+  return [...paths, '/x/x/x', '/x/x/x/x/x'].map((path) => path.replace(/(?<=.)\/(?=[^/]*$)/, '%2F'));
+}
+
+const MAX_ROUTES = 30;
 
 function preflightHeaders({ manifest }: MutationContext) {
   const [origin = '*'] = manifest.cors?.origins ?? [];
@@ -32,7 +45,19 @@ function preflightHeaders({ manifest }: MutationContext) {
 }
 
 /** Request targets that are refused, one for each reason. */
-const MALFORMED_URLS = ['/x//x', '/x/../x', '/%78', '/[', '/%ff', '/x%2Fx', '/x#', 'x', 'http://other.example/x'];
+const MALFORMED_URLS = [
+  '/x//x',
+  '/x/../x',
+  '/%78',
+  '/[',
+  '/%ff',
+  '/x%2Fx',
+  '/x#',
+  '/x x',
+  '*',
+  'x',
+  'http://other.example/x',
+];
 
 /** Headers that are refused, one for each reason. */
 const MALFORMED_HEADERS: readonly Probe['request']['headers'][] = [
