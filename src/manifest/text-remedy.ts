@@ -48,7 +48,7 @@ const CORRECTIONS: Readonly<Record<string, Correction>> = {
   'a name': (text) => text.replaceAll(/(?<=[a-z0-9])(?=[A-Z])|[\s_.]+/g, '-').toLowerCase(),
   'an address': (text) => `127.0.0.1:${text.replace(/^:/, '')}`,
   // Other gateways write `5/15m`, `10r/s` or `5 per minute`.
-  'a rate': (text) => {
+  'a rate of at most 999999 requests': (text) => {
     const [, requests, period = ''] = /^([0-9]{1,6})(?: ?r| ?requests?)? ?(?:per|every|in|\/) ?(\S+)$/.exec(text) ?? [];
     const duration = fixDuration(/^[0-9]/.test(period) ? period : `1${period}`);
     return duration && `${requests} per ${duration}`;

@@ -83,7 +83,7 @@ describe('yaml-language-server', () => {
     ['[GET, PUT]', '[GET, put]', 15, 19, 'Valid values: "GET"'],
     ['path: /contacts', 'path: contacts', 16, 11, 'This is not a path; write for example /api/contacts'],
     ['    access: public\n', '', 14, 5, 'Missing property "access"'],
-    ['5 per 15m', '5 in 15m', 23, 90, 'This is not a rate; write for example 5 per 15m'],
+    ['5 per 15m', '5 in 15m', 23, 90, 'This is not a rate of at most 999999 requests; write for example 5 per 15m'],
     ['key: client', 'key: clients', 22, 22, 'Valid values: "client", "subject", "route"'],
     ['2027-01-31', '31.1.2027', 23, 128, 'This is not a date; write for example 2027-01-31'],
     ['onFailure: refuse', 'onFailure: open', 25, 95, 'Valid values: "local", "refuse"'],

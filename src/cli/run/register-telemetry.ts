@@ -4,8 +4,8 @@
  *     node --import signing-gateway/telemetry node_modules/signing-gateway/dist/cli/main.js run
  *
  * `OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` configure it. The packages of the SDK are
- * not part of this package; docs/operations.md has the command that installs them. It sets no sampler: that of the SDK records
- * what its parent recorded, and `tracing.sample` of the manifest selects the traces without a parent.
+ * not part of this package; docs/operations.md has the command that installs them. The default sampler
+ * of the SDK follows the decision of the parent span, and `tracing.sample` of the manifest selects the traces without a parent.
  */
 import { isMainThread } from 'node:worker_threads';
 
