@@ -17,7 +17,7 @@ export interface CounterEffects {
   readonly relied: ReadonlyMap<RateLimit, boolean>;
 }
 
-export interface CountedRequest {
+export interface CountingLimits {
   /** The limits that have counted the logged request. */
   readonly before: readonly RateLimit[];
   /** The limits of the new plan that count it, if its outcome is known; otherwise those that may count it. */
@@ -28,7 +28,7 @@ export interface CountedRequest {
 }
 
 /** Returns the limits whose counters differ. Limits with equal keys share their counters. */
-export function counterChanges({ before, after, isKnown, isChanged }: CountedRequest): Pick<CounterEffects, 'more' | 'fewer'> {
+export function counterChanges({ before, after, isKnown, isChanged }: CountingLimits): Pick<CounterEffects, 'more' | 'fewer'> {
   if (!isKnown) return { more: [...before, ...after], fewer: [...before, ...after] };
   const isUncertain = ({ failures }: RateLimit) => isChanged && failures !== undefined;
   return {

@@ -81,7 +81,9 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
     const { request, end, loggedPlan, hasReplayFacts } = this.#facts;
     if (request.method !== 'OPTIONS') return false;
     if (request.kind === 'preflight' || end.kind === 'preflight') return true;
-    const isRecognized = loggedPlan.cors !== undefined && (hasReplayFacts || request.route !== undefined);
+    // The only refusal of a preflight is that of its path.
+    const isDecided = hasReplayFacts || request.refusal !== 'route_unknown';
+    const isRecognized = loggedPlan.cors !== undefined && isDecided;
     if (isRecognized || request.receivedBytes > 0) return false;
     // Without a route, both have the same result.
     if (this.#plan?.router.allowedMethods(request.path ?? '').length === 0) return false;

@@ -22,7 +22,7 @@ export function loggedOutcome({ request, end, logged, loggedPlan, refusalCode }:
   return { kind: 'forwarded', route: route ?? '', upstream, endpoints: '', message: () => ({ path, headers: [] }) };
 }
 
-/** What a plan does with a logged request. */
+/** The outcome of a logged request by a plan. */
 export interface ReplayedOutcome {
   readonly outcome: Outcome;
   readonly limits: LimitUse;

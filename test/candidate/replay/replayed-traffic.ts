@@ -10,7 +10,7 @@ import { Wire } from '../../support/raw.ts';
 import { startUpstream, type Upstream } from '../../support/upstream.ts';
 import { createTokens, type RandomRequest, type Tokens } from './random-traffic.ts';
 
-/** What a client and an upstream saw of one request, and its line in the log. */
+/** The response and the forwarded message of one request, and its line in the log. */
 export interface ServedRequest {
   // biome-ignore lint/suspicious/noExplicitAny: a line has the members of the access log.
   readonly line: any;
