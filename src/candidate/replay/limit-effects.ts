@@ -43,7 +43,12 @@ export class LimitEffects {
     for (const limit of fewer) this.#add(this.#fewer, counterOf(limit, request));
   }
 
-  hold(result: ComparisonResult, { relied, reached }: CounterEffects, request: LoggedRequest, caller: string | undefined): void {
+  hold(
+    result: ComparisonResult,
+    { relied, reached }: CounterEffects,
+    request: LoggedRequest,
+    caller: string | undefined,
+  ): void {
     const isFull = this.#held.size >= MAX_HELD;
     const nameOf = (limit: RateLimit) => (isFull ? limit.key : counterOf(limit, request));
     const counters = [...relied].map(([limit, isRefused]) => ({ limit: limit.key, counter: nameOf(limit), isRefused }));
@@ -56,7 +61,15 @@ export class LimitEffects {
       const { source, line, weight } = request;
       const reachedCounters = [...reached].map(nameOf);
       const witness = { source, line };
-      this.#held.set(key, { result, relied: counters, reached: reachedCounters, caller, witness, weight, isUncertain: false });
+      this.#held.set(key, {
+        result,
+        relied: counters,
+        reached: reachedCounters,
+        caller,
+        witness,
+        weight,
+        isUncertain: false,
+      });
     }
   }
 
@@ -64,7 +77,12 @@ export class LimitEffects {
   release(comparison: Comparison<LineWitness>): void {
     while (this.#spread());
     for (const { result, weight, caller, witness, isUncertain } of this.#held.values())
-      comparison.add(isUncertain ? UNCERTAIN : result, weight, () => caller, () => witness);
+      comparison.add(
+        isUncertain ? UNCERTAIN : result,
+        weight,
+        () => caller,
+        () => witness,
+      );
   }
 
   /** Marks the counters of the requests whose decisions are not known. Returns false if there are no further ones. */

@@ -28,7 +28,12 @@ export interface CountingLimits {
 }
 
 /** Returns the limits whose counters differ. Limits with equal keys share their counters. */
-export function counterChanges({ before, after, isKnown, isChanged }: CountingLimits): Pick<CounterEffects, 'more' | 'fewer'> {
+export function counterChanges({
+  before,
+  after,
+  isKnown,
+  isChanged,
+}: CountingLimits): Pick<CounterEffects, 'more' | 'fewer'> {
   if (!isKnown) return { more: [...before, ...after], fewer: [...before, ...after] };
   const isUncertain = ({ failures }: RateLimit) => isChanged && failures !== undefined;
   return {

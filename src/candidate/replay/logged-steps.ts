@@ -2,7 +2,6 @@ import type { RequestSteps } from '../../gateway/decide.ts';
 import { type RequestTarget, readRequestTarget } from '../../gateway/request/request-target.ts';
 import { Refusal, type RefusalCode } from '../../gateway/response/refusal.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { limitDefinition } from '../../plan/rate-limits/limit-definition.ts';
 import type { RateLimitStage } from '../../plan/rate-limits/rate-limit.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import type { Auth } from '../../plan/tokens/auth.ts';
@@ -11,9 +10,11 @@ import { checkBody } from './check-body.ts';
 import { type CheckResult, checkParameters } from './check-parameters.ts';
 import { checkRateLimits } from './check-rate-limits.ts';
 import { checkRole, type LoggedCaller } from './check-role.ts';
+import { createRefusal } from './create-refusal.ts';
+import { hasEqualBody, hasEqualParameters, isEqualUntilForwarded } from './equal-rules.ts';
+import { LimitUse } from './limit-use.ts';
 import type { Step } from './logged-end.ts';
 import type { LoggedFacts } from './logged-facts.ts';
-import { LimitUse } from './limit-use.ts';
 import type { RouteRules } from './route-rules.ts';
 
 /**
@@ -103,7 +104,10 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
     const { request, hasReplayFacts, logged } = this.#facts;
     const result = this.#resultOf('origin');
     const isEqual = logged !== undefined && logged.origins === this.#matched.origins;
-    if (isEqual && result !== undefined) return this.#apply(result);
+    if (isEqual && result !== undefined) {
+      this.#apply(result);
+      return;
+    }
     if (hasReplayFacts && request.kind !== 'websocket' && logged?.route.websocket === true) return;
     throw new UnknownFact('origin');
   }
@@ -188,7 +192,7 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
     if (!isEqual || result === undefined) throw new UnknownFact('login-response');
     // The upstream has sent no response.
     if (end.kind === 'forwarded' && request.refusal !== undefined) return;
-    if (end.kind === 'refused' && end.code === 'login_response_refused') return this.#apply(result);
+    if (end.kind === 'refused' && end.code === 'login_response_refused') throw this.#loggedRefusal(end.code);
     const rule = logged?.route.auth?.role;
     // A response without a token passes.
     if (result === 'passed' && hasReplayFacts && request.roles === undefined) return;
@@ -239,53 +243,3 @@ const VIOLATIONS: Readonly<Record<'parameters' | 'body', readonly RefusalCode[]>
   parameters: ['parameter_invalid'],
   body: ['media_type_unsupported', 'body_invalid'],
 };
-
-/** Returns a refusal with the detail that a route gives to it. */
-export function createRefusal(
-  code: RefusalCode,
-  route: Route | undefined,
-  { reason, limit }: { readonly reason?: string | undefined; readonly limit?: string | undefined } = {},
-): Refusal {
-  const detail =
-    code === 'role_not_allowed'
-      ? route?.auth?.role.message
-      : code === 'media_type_unsupported'
-        ? route?.body?.types?.refusalDetail
-        : undefined;
-  return new Refusal(code, {
-    ...(detail !== undefined && { detail }),
-    ...(reason !== undefined && { reason }),
-    ...(limit !== undefined && { limit }),
-  });
-}
-
-/** True if two routes refuse the same requests that match them. */
-function isEqualUntilForwarded(rules: RouteRules, other: RouteRules): boolean {
-  const textOf = ({ route, origins }: RouteRules) => {
-    const { access, auth, rateLimits, validation } = route;
-    const limits = Object.values(rateLimits ?? {}).map((stage) => stage.map(limitDefinition));
-    return JSON.stringify([
-      origins,
-      access,
-      auth?.verifier.key,
-      auth?.role.key,
-      auth?.role.message,
-      limits,
-      validation,
-    ]);
-  };
-  return textOf(rules) === textOf(other) && hasEqualParameters(rules, other) && hasEqualBody(rules, other);
-}
-
-function hasEqualParameters(rules: RouteRules, other: RouteRules | undefined): boolean {
-  return (['params', 'query', 'headers'] as const).every((kind) => rules[kind].text === other?.[kind].text);
-}
-
-function hasEqualBody(rules: RouteRules, other: RouteRules | undefined): boolean {
-  return (
-    rules.types === other?.types &&
-    rules.content === other.content &&
-    rules.route.body?.limitBytes === other.route.body?.limitBytes &&
-    rules.route.validation === other.route.validation
-  );
-}

@@ -5,10 +5,10 @@ import { Comparison, type ComparisonReport } from '../comparison.ts';
 import type { LoggedRequest } from '../log/logged-request.ts';
 import { type Outcome, UnknownFact } from '../outcome.ts';
 import { createKeyedPaths, type KeyedPaths } from './keyed-paths.ts';
+import { LimitEffects } from './limit-effects.ts';
+import { type CounterEffects, counterChanges } from './limit-use.ts';
 import { endOf } from './logged-end.ts';
 import { LoggedFacts } from './logged-facts.ts';
-import { type CounterEffects, counterChanges } from './limit-use.ts';
-import { LimitEffects } from './limit-effects.ts';
 import { loggedOutcome, type ReplayedOutcome, replayOutcome } from './replayed-outcome.ts';
 import { createRulesOf, type ReplaySide, type RouteRules } from './route-rules.ts';
 
@@ -136,7 +136,7 @@ export class Replay {
     const facts = this.#factsOf(request);
     const logged = loggedOutcome(facts);
     const before = replayOutcome(facts, this.#old.plan, this.#oldRules);
-    const calibration = compare(logged, before.outcome);
+    const calibration = withSameRoute(compare(logged, before.outcome), request, logged, before.route);
     const after = replayOutcome(facts, this.#next.plan, this.#nextRules);
     const isReproduced = calibration.result !== 'changed';
     const comparison = isReproduced ? compare(logged, after.outcome) : NOT_REPRODUCED;
@@ -166,6 +166,19 @@ function compare(from: Outcome, to: Outcome): ComparisonResult {
     if (error instanceof UnknownFact) return { result: 'unknown', reason: error.reason };
     throw error;
   }
+}
+
+/** Returns the result; a change if the old plan matches another route than the logged one. */
+function withSameRoute(
+  result: ComparisonResult,
+  { route: loggedRoute }: LoggedRequest,
+  from: Outcome,
+  route: Route | undefined,
+): ComparisonResult {
+  const isOther = route !== undefined && loggedRoute !== undefined && route.id !== loggedRoute;
+  if (!isOther || result.result === 'changed' || from.kind === 'unknown') return result;
+  const to = { ...from, route: route.id };
+  return { result: 'changed', kind: 'other-route', from, to };
 }
 
 /** Returns how the new plan changes the counters of rate limits; `undefined` without a limit. */

@@ -5,9 +5,10 @@ import type { Plan } from '../../plan/plan.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import { endpointsOf, type Outcome, UnknownFact } from '../outcome.ts';
 import { refusedOutcome } from '../refused-outcome.ts';
+import { createRefusal } from './create-refusal.ts';
 import type { LimitUse } from './limit-use.ts';
 import type { LoggedFacts } from './logged-facts.ts';
-import { createRefusal, LoggedSteps } from './logged-steps.ts';
+import { LoggedSteps } from './logged-steps.ts';
 import type { RouteRules } from './route-rules.ts';
 
 /** Returns what the gateway did, as the log has it. */
@@ -30,22 +31,13 @@ export interface ReplayedOutcome {
   readonly route: Route | undefined;
 }
 
-export function replayOutcome(
-  facts: LoggedFacts,
-  plan: Plan,
-  rulesOf: (route: Route) => RouteRules,
-): ReplayedOutcome {
+export function replayOutcome(facts: LoggedFacts, plan: Plan, rulesOf: (route: Route) => RouteRules): ReplayedOutcome {
   const steps = new LoggedSteps(facts, rulesOf);
   const outcome = outcomeOf(steps, facts, plan, rulesOf);
   return { outcome, limits: steps.limits, route: steps.route };
 }
 
-function outcomeOf(
-  steps: LoggedSteps,
-  facts: LoggedFacts,
-  plan: Plan,
-  rulesOf: (route: Route) => RouteRules,
-): Outcome {
+function outcomeOf(steps: LoggedSteps, facts: LoggedFacts, plan: Plan, rulesOf: (route: Route) => RouteRules): Outcome {
   try {
     // No step waits, because a log has all its facts at once.
     const decision = decide(plan, steps).next().value as Decision;
