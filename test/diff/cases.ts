@@ -20,7 +20,7 @@ const PEM = {
   'renewed.key': { old: PAIR.key, new: OTHER.key },
 } as const;
 
-const ENVIRONMENT = { ADMIN_TOKEN: 'a'.repeat(16), RATE_LIMIT_SECRET: 'b'.repeat(16) };
+const ENVIRONMENT = { ADMIN_TOKEN: 'a'.repeat(16), RATE_LIMIT_SECRET: 'b'.repeat(16), LOG_SECRET: 'c'.repeat(32) };
 
 /** Loads one side of a case. The files that it names are beside it, or in `PEM`. */
 export function sideOfCase(name: string, side: 'old' | 'new'): DiffSide {

@@ -201,6 +201,7 @@ export const WORLD = worldOf(
     CLIENT_SECRET: 'z'.repeat(32),
     ADMIN_TOKEN: 'a'.repeat(32),
     RATE_LIMIT_SECRET: 'r'.repeat(32),
+    LOG_SECRET: 'l'.repeat(32),
   },
   FILES,
 );

@@ -1,4 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
+import { formatExplanation } from '../../src/cli/explain/explain-text.ts';
 import { explain } from '../../src/explain/explain.ts';
 import type { Explanation } from '../../src/explain/explanation.ts';
 import { load } from '../../src/load.ts';
@@ -47,6 +48,24 @@ async function explainLine(
 const stepsOf = ({ steps }: Explanation) => steps.map(({ step, verdict }) => `${step} ${verdict}`);
 const skippedOf = ({ candidates }: Explanation) =>
   candidates.map(({ id, reason, otherRoute }) => `${id} ${reason} ${otherRoute}`);
+
+describe('the logged path', () => {
+  test.each([
+    ['GET /files/4711', 'keyed'],
+    ['POST /files/4711', 'keyed'],
+    ['GET /4711/4711', 'keyed'],
+    ['GET /files/secret', 'plain'],
+    ['POST /notes/4711', 'plain'],
+    ['GET /files/../4711', null],
+  ])('of %s is %s', async (line, loggedPath) => {
+    const explanation = await explainLine(line);
+    expect(explanation.loggedPath).toBe(loggedPath);
+    if (loggedPath === 'keyed') expect(JSON.stringify(explanation)).toContain('/4711');
+    expect(formatExplanation(explanation, false).includes('log         the path has surrogates')).toBe(
+      loggedPath === 'keyed',
+    );
+  });
+});
 
 describe('the steps of an explanation', () => {
   test.each<[string, CallerClaims | undefined, string]>([

@@ -110,6 +110,7 @@ describe('yaml-language-server', () => {
     'trusted proxies': `${AT_END}server:\n  `,
     'self-test': `${AT_END}reload:\n  `,
     'sampled log': `${AT_END}log:\n  `,
+    'log for replays': `${AT_END}log:\n  `,
     'sampled traces': `${AT_END}tracing:\n  `,
     'strict rules': `${AT_END}lint:\n  `,
     'admin API with a token': `${AT_END}admin:\n  `,

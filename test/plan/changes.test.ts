@@ -132,6 +132,11 @@ describe('comparePlans', () => {
     expect(comparePlans(plan, other)).toEqual({ ...NOTHING, rules: ['tokens', 'role'] });
   });
 
+  it('finds changed settings of the log', () => {
+    expect(comparePlans(planOf(A), planOf(`${A}log: { replay: true }\n`))).toEqual({ ...NOTHING, rules: ['log'] });
+    expect(comparePlans(planOf(A), planOf(`${A}log: { replay: false, sample2xx: 1 }\n`))).toEqual(NOTHING);
+  });
+
   it('has a summary in one line', () => {
     const between = (old: string, next: string) => summarizeChanges(comparePlans(planOf(old), planOf(next)));
     expect(between(A, A + B)).toBe('1 route added, 1 now public');

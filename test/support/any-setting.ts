@@ -24,7 +24,12 @@ export const SETTING_FILES: Readonly<Record<string, string>> = {
   'schema.json': '{ "type": "object" }',
   'text.txt': 'text',
 };
-export const SETTING_ENV = { TOKEN: 'abcdefghijklmnopqrst', SHORT: 'short', ADDRESS: '127.0.0.1:0' };
+export const SETTING_ENV = {
+  TOKEN: 'abcdefghijklmnopqrst',
+  SHORT: 'short',
+  LOG_SECRET: 'k'.repeat(32),
+  ADDRESS: '127.0.0.1:0',
+};
 
 const HOSTS =
   '127.0.0.1 localhost [::1] 0.0.0.0 999.1.1.1 127.1 0 [fe80::1] [1::2::3] - a- a..b a!b 224.0.0.1 [ff02::1] 127.0.0.01'.split(
@@ -33,7 +38,20 @@ const HOSTS =
 const DURATIONS = '0s 1ms 5s 24h 25h 999999999h 2147483648ms 597h 1d -1s'.split(' ');
 const SIZES = '0B 1B 1023B 1KB 1MB 1025KB 2GB 999999999GB 1kb'.split(' ');
 const NUMBERS = [-1, 0, 0.5, 1, 1.5, 2, 1_000_000, 1_000_001, 2 ** 53];
-const WORDS = ['', 'up', '__proto__', 'x'.repeat(300), 'é', 'a b', '${TOKEN}', '${SHORT}', '${UNSET}', '${', '$${X}'];
+const WORDS = [
+  '',
+  'up',
+  '__proto__',
+  'x'.repeat(300),
+  'é',
+  'a b',
+  '${TOKEN}',
+  '${SHORT}',
+  '${LOG_SECRET}',
+  '${UNSET}',
+  '${',
+  '$${X}',
+];
 const PATHS = '/ /** /{a} /{a}/{a} /a//b /../x /%41 /:id /one /a/ /é // /a~2 x'.split(' ');
 const SCHEMAS = [
   true,
@@ -129,7 +147,7 @@ function settingsOf(up: string): Entry {
       role: { claim: '/role', allow: ['admin', 'user'], message: 'no' },
     },
     cors: { origins: ['https://app.example'], maxAge: '10m' },
-    log: { sample2xx: 0.5 },
+    log: { sample2xx: 0.5, replay: true, paths: 'keyed', secret: '${LOG_SECRET}' },
     stores: {
       counters: { redis: 'redis://127.0.0.1:1', secret: token, timeout: '20ms' },
       spread: { redis: { cluster: ['rediss://localhost:1/0'], ca: 'bundle.pem', password: token }, secret: token },

@@ -194,6 +194,7 @@ export function environmentManifest(upstream: string, jwks: string, method: Toke
       realm: word(),
     },
     cors: { origins: [variable((mark) => `https://${mark}.test`)], headers: [header()], exposedHeaders: [header()] },
+    log: { replay: true, paths: 'keyed', secret: variable((mark) => mark.padEnd(40, 'x')) },
     stores,
     rateLimits,
     schemas,

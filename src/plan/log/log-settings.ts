@@ -67,7 +67,7 @@ export function compileLog(entry: Manifest['log'], context: LogContext): LogSett
     .filter((keyed) => keyed !== undefined);
   const hasSurrogates = entry.paths === 'keyed' || keyedRoutes.length > 0;
   return Object.freeze({
-    key: hash('sha256', JSON.stringify(entry)),
+    key: hash('sha256', JSON.stringify([sample2xx, entry.replay, entry.paths, entry.secret])),
     sample2xx,
     replay: entry.replay
       ? {

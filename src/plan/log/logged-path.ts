@@ -34,10 +34,13 @@ const HIDDEN = '*';
 export function createLoggedPath({ keyedRoutes, routes, router, surrogates }: LoggedPathOptions): LoggedPath {
   const keyedRouteFor = new Map(keyedRoutes.map((keyed) => [keyed.route, keyed]));
   const literals = literalsOf(routes);
-  const isLiteral = (text: string) => literals.has(readLiteral(text));
+  const longest = Math.max(0, ...[...literals].map(({ length }) => length));
+  // Most values are longer than all literals. Only escapes and dots at the end can become shorter when the router reads them.
+  const isLiteral = (text: string) =>
+    (text.length <= longest || text.includes('%') || text.endsWith('.')) && literals.has(readLiteral(text));
 
   const replaceSegment = (segment: string, fits: (surrogate: string) => boolean) => {
-    const parts = segment.split(SEPARATOR);
+    const parts = /[;%]/.test(segment) ? segment.split(SEPARATOR) : [segment];
     // The odd parts are separators.
     const replaced = parts.map((part, index) => {
       if (index % 2 === 1 || part === '' || isLiteral(part)) return part;
