@@ -2,7 +2,7 @@ import { madeRequest } from '../../testing/mutation/base-requests.ts';
 import { withKey } from '../../testing/mutation/limited-requests.ts';
 import type { MutationContext, Probe, TestedRoute } from '../../testing/mutation/mutant.ts';
 import { HANDSHAKE } from '../../testing/mutation/mutators/forwarding.ts';
-import { withHeader, withoutBody, withRequest } from '../../testing/mutation/probes.ts';
+import { withHeader, withoutBody, withRequest, withRole } from '../../testing/mutation/probes.ts';
 import type { Observation } from './observation.ts';
 import type { RecordTokens } from './record-tokens.ts';
 
@@ -23,15 +23,18 @@ export function* baseProbes(
 ): Generator<Probe> {
   const { router } = context.plan;
   const { body } = tested.route;
+  const hasBodyRule = (body?.types ?? body?.validate ?? body?.streamValidatorFor) !== undefined;
   for (const path of pathsOf(tested).filter((candidate) => router.match(method, candidate) === tested.route)) {
     const made = madeRequest(context, tested, { method, path, role });
-    if (isHandshake) yield withRequest(withoutBody(made), { headers: { ...made.request.headers, ...HANDSHAKE } });
-    else {
-      const hasBodyRule = (body?.types ?? body?.validate ?? body?.streamValidatorFor) !== undefined;
-      yield* hasBodyRule ? [made, withoutBody(made)] : [withoutBody(made), made];
-      yield* withLimitKeys(made, tested, context);
-    }
+    const variants = hasBodyRule ? [made, withoutBody(made)] : [withoutBody(made), made];
+    for (const probe of [...variants, ...withLimitKeys(made, tested, context)])
+      yield isHandshake ? asHandshake(probe) : probe;
   }
+}
+
+function asHandshake(probe: Probe): Probe {
+  const empty = withoutBody(probe);
+  return withRequest(empty, { headers: { ...empty.request.headers, ...HANDSHAKE } });
 }
 
 /** Yields the request with the keys of the rate limits of its route, with valid values where the route has schemas for them. */
@@ -40,7 +43,9 @@ export function* withLimitKeys(made: Probe, tested: TestedRoute, context: Mutati
   const keyed = limits.reduce((probe, limit) => withKey(probe, limit, context.manifest), made);
   if (keyed === made) return;
   const valid = withValidHeaders(keyed, tested, context);
-  const { body } = made.request;
+  const { body, role } = made.request;
+  // A key of a claim replaces the role, although the claim may be that of the role.
+  if (role !== undefined && valid.request.role === undefined) yield withRole(valid, role);
   if (body !== undefined && body !== valid.request.body) yield withRequest(valid, { body });
   yield valid;
 }

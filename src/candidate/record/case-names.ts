@@ -1,5 +1,6 @@
 import { formatMethods } from '../../http-methods.ts';
 import type { RecordedCase } from './merge-cases.ts';
+import type { Observation } from './observation.ts';
 
 /** Returns a name for each case. Cases that would have the same name begin with their methods, and then end with a number. */
 export function nameCases(cases: readonly RecordedCase[]): readonly string[] {
@@ -19,11 +20,14 @@ export function nameCases(cases: readonly RecordedCase[]): readonly string[] {
 }
 
 function repeatedTexts(texts: readonly string[]): ReadonlySet<string> {
-  return new Set(texts.filter((text, index) => texts.indexOf(text) !== index));
+  const seen = new Set<string>();
+  return new Set(texts.filter((text) => seen.size === seen.add(text).size));
 }
 
 function plainName({ observation, roles, testCase }: RecordedCase): string {
-  const { tested, isMatched } = observation;
+  const { tested, isMatched, result } = observation;
+  if (result.kind === 'server-options') return 'the options of the server have a response';
+  if (result.kind === 'preflight') return `a preflight for ${tested?.entry.id} has a response`;
   const caller = roles.length === 0 ? '' : ` as ${roles.join(' or ')}`;
   const subject = isMatched
     ? `${tested?.entry.id}${caller}`
@@ -33,12 +37,10 @@ function plainName({ observation, roles, testCase }: RecordedCase): string {
   return `${subject} ${resultText(observation, testCase.expect.status)}`;
 }
 
-function resultText({ result, isHandshake }: RecordedCase['observation'], status: number | undefined): string {
-  if (result.kind === 'preflight') return 'has permissions for other origins';
-  if (result.kind === 'server-options') return 'for the options of the server has a response';
+function resultText({ result, isHandshake }: Observation, status: number | undefined): string {
   if (result.kind === 'refused')
     return `is refused with ${result.code}${result.reason === result.code ? '' : ` for ${result.reason}`}`;
-  const { reported } = result;
+  const reported = result.kind === 'forwarded' ? result.reported : [];
   const suffix = reported.length === 0 ? '' : ` and reports ${reported.join(' and ')}`;
   if (isHandshake && status === undefined) return `opens a WebSocket${suffix}`;
   return status === undefined || status < 300 ? `is forwarded${suffix}` : `forwards the status ${status}${suffix}`;

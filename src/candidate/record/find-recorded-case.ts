@@ -10,22 +10,27 @@ import type { Observation } from './observation.ts';
 import { loginResponses, refusedProbes } from './refused-probes.ts';
 import { unroutedProbes } from './unrouted-probes.ts';
 
-/** The requests of a search, and the repetitions in them, so that a rate limit that cannot be reached takes no minutes. */
-const MAX_PROBES = 200;
+/** The number of requests with their repetitions, so that a rate limit that cannot be reached takes no minutes. */
 const MAX_SENT = 5_000;
 /** The requests of a route that a search begins with. */
 const MAX_BASES = 6;
 
-/** Finds a test case that has the observed result. @param status of the upstream's response, if the request was forwarded */
+interface SearchSettings {
+  /** The status of the upstream's response, if the request was forwarded. */
+  readonly status: number;
+  readonly maxProbes: number;
+}
+
+/** Finds a test case that has the observed result. */
 export async function findRecordedCase(
   observation: Observation,
-  status: number,
+  { status, maxProbes }: SearchSettings,
   record: RecordContext,
   run: RunCase,
 ): Promise<TestCase | undefined> {
   const expect = expectationOf(observation, status);
   let sent = 0;
-  for (const probe of probesOf(observation, status, record).take(MAX_PROBES)) {
+  for (const probe of probesOf(observation, status, record).take(maxProbes)) {
     sent += probe.request.times;
     if (sent > MAX_SENT) return undefined;
     const testCase = { name: '-', ...probe, expect };

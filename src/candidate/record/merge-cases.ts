@@ -14,7 +14,8 @@ export interface RecordedCase {
   readonly hasLoggedRole: boolean;
 }
 
-interface FoundCase {
+/** A test case with the result of an observation. */
+export interface FoundCase {
   readonly observation: Observation;
   readonly testCase: TestCase;
 }

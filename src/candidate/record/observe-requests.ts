@@ -1,11 +1,16 @@
 import { REFUSALS, type RefusalCode } from '../../gateway/response/refusal.ts';
+import { HTTP_METHODS } from '../../http-methods.ts';
 import type { MutationContext, TestedRoute } from '../../testing/mutation/mutant.ts';
 import type { LoggedRequest } from '../log/logged-request.ts';
 import type { Observation, ObservedResult } from './observation.ts';
 import { type ObservedRole, observedRole } from './observed-role.ts';
 
-/** A hostile log can have any number of methods and reasons. */
+/** A hostile log can have any number of methods and reasons. The gateway has about 150 reasons. */
 const MAX_OBSERVATIONS = 50_000;
+const MAX_METHODS = 20;
+const MAX_REASONS = 300;
+const MAX_REPORTED = 8;
+const REASON = /^[A-Za-z0-9_]{1,64}$/;
 /** As a test case can have it. */
 const METHOD = /^[A-Za-z]+$/;
 
@@ -18,10 +23,15 @@ export class ObservedRequests {
   readonly unrecorded: UnrecordedCounts = new Map();
   readonly #observations = new Map<string, Observation>();
   readonly #routes: ReadonlyMap<string, TestedRoute>;
+  readonly #limits: ReadonlySet<string>;
+  /** The methods other than those of routes, and the reasons of refusals. */
+  readonly #methods = new Set<string>();
+  readonly #reasons = new Set<string>();
   readonly #context: MutationContext;
 
   constructor(context: MutationContext) {
     this.#context = context;
+    this.#limits = new Set(context.plan.rateLimits.map(({ id }) => id));
     this.#routes = new Map(context.routes.map((tested) => [tested.entry.id, tested]));
   }
 
@@ -36,11 +46,21 @@ export class ObservedRequests {
     if (reason !== undefined) countUnrecorded(this.unrecorded, reason, request.weight);
   }
 
-  #unrecordedReason({ route, method, refusal }: LoggedRequest): string | undefined {
+  #unrecordedReason({ route, method, refusal, reason, limit, reported }: LoggedRequest): string | undefined {
     if (route !== undefined && !this.#routes.has(route)) return 'the manifest has no such route';
-    if (method !== undefined && !METHOD.test(method)) return 'a test case cannot have such a method';
-    if (refusal !== undefined && !Object.hasOwn(REFUSALS, refusal)) return 'this version has no such refusal';
-    return undefined;
+    if (limit !== undefined && !this.#limits.has(limit)) return 'the manifest has no such rate limit';
+    if (method !== undefined && !this.#isPossibleMethod(method)) return 'a test case cannot have such a method';
+    if (refusal !== undefined && !this.#isKnownRefusal(refusal, reason)) return 'no test case can cause such a refusal';
+    const isKnown = reported.length <= MAX_REPORTED && reported.every((code) => Object.hasOwn(REFUSALS, code));
+    return isKnown ? undefined : 'this version reports no such violations';
+  }
+
+  #isPossibleMethod(method: string): boolean {
+    return METHOD.test(method) && (HTTP_METHODS.includes(method) || addUpTo(MAX_METHODS, this.#methods, method));
+  }
+
+  #isKnownRefusal(refusal: string, reason = refusal): boolean {
+    return Object.hasOwn(REFUSALS, refusal) && REASON.test(reason) && addUpTo(MAX_REASONS, this.#reasons, reason);
   }
 
   /** Returns the reason if the request cannot be observed. */
@@ -84,6 +104,12 @@ export class ObservedRequests {
 }
 
 const NO_CALLER: ObservedRole = { role: undefined, isLogged: true };
+
+/** Adds a text to a set. Returns false if it has too many others. */
+function addUpTo(max: number, texts: Set<string>, text: string): boolean {
+  if (texts.size < max) texts.add(text);
+  return texts.has(text);
+}
 
 export function countUnrecorded(counts: UnrecordedCounts, reason: string, requests: number): void {
   counts.set(reason, (counts.get(reason) ?? 0) + requests);

@@ -9,12 +9,13 @@ import type { TestCase, TestFile } from '../../testing/test-file.generated.ts';
 import type { LogReader } from '../log/read-logs.ts';
 import type { RecordContext } from './base-probes.ts';
 import { findRecordedCase } from './find-recorded-case.ts';
-import { mergeCases, type RecordedCase } from './merge-cases.ts';
+import { type FoundCase, mergeCases, type RecordedCase } from './merge-cases.ts';
 import type { Observation } from './observation.ts';
 import { countUnrecorded, ObservedRequests, type UnrecordedCounts } from './observe-requests.ts';
 import { createRecordTokens } from './record-tokens.ts';
 import { recordedPaths } from './recorded-paths.ts';
 import { isRecordable } from './refused-probes.ts';
+import { selectCases, sortCases } from './select-cases.ts';
 
 /** The test cases of a log. */
 export interface RecordedLog {
@@ -26,6 +27,11 @@ export interface RecordedLog {
 }
 
 const NO_TEST_FILE: TestFile = { version: 1, manifest: '', environment: {}, tokens: {}, cases: [] };
+
+/** The requests of a search. After many searches without a result, which only a hostile log needs, the others are short. */
+const MAX_PROBES = 200;
+const FEW_PROBES = 5;
+const MAX_FAILURES = 300;
 
 /**
  * Returns the fewest test cases that have every route, method, role, refusal and class of statuses that a log has.
@@ -49,20 +55,42 @@ export async function recordCases(
   const pathsOf = memoize((tested) => recordedPaths(byRoute.get(tested) ?? [], tested, context));
   const unknownPath = observations.find(isUnknownPath)?.path ?? '/x';
   const record: RecordContext = { context, tokens, pathsOf, unknownPath };
-  const runRequest = createCaseRunner(tokens.all, planned);
-  const run: RunCase = (testCase) => runRequest(testRequestsOf([testCase])[0] as Parameters<typeof runRequest>[0]);
-  const found: { observation: Observation; testCase: TestCase }[] = [];
-  for (const [index, observation] of observations.entries()) {
-    onProgress(index, observations.length);
-    const status = commonStatus(observation, byRoute.get(observation.tested) ?? []);
-    const testCase = await findRecordedCase(observation, status, record, run);
+  const found: FoundCase[] = [];
+  for await (const [observation, testCase] of findCases(observations, byRoute, record, planned, onProgress)) {
     if (testCase === undefined) countUnrecorded(unrecorded, unrecordedReason(observation), observation.requests);
     else found.push({ observation, testCase });
   }
-  const cases = limitCases(mergeCases(found), maxCases, unrecorded);
-  const position = (route: TestedRoute | undefined) =>
-    route === undefined ? context.routes.length : context.routes.indexOf(route);
-  return { tokens: tokens.all, requests, unrecorded, cases: sortCases(cases, position) };
+  const { selected, omitted } = selectCases(mergeCases(found), maxCases);
+  if (omitted > 0) countUnrecorded(unrecorded, `more than ${maxCases} cases`, omitted);
+  return { tokens: tokens.all, requests, unrecorded, cases: sortCases(selected) };
+}
+
+/** Yields each observation with its test case. */
+async function* findCases(
+  observations: readonly Observation[],
+  byRoute: ReadonlyMap<TestedRoute | undefined, readonly Observation[]>,
+  record: RecordContext,
+  planned: PlannedManifest,
+  onProgress: (done: number, total: number) => void,
+): AsyncGenerator<readonly [Observation, TestCase | undefined]> {
+  const runRequest = createCaseRunner(record.tokens.all, planned);
+  const run: RunCase = (testCase) => runRequest(testRequestsOf([testCase])[0] as Parameters<typeof runRequest>[0]);
+  let failures = 0;
+  for (const [index, observation] of observations.entries()) {
+    onProgress(index, observations.length);
+    const status = commonStatus(observation, byRoute.get(observation.tested) ?? []);
+    const maxProbes = failures < MAX_FAILURES ? MAX_PROBES : FEW_PROBES;
+    const testCase = isPossible(observation)
+      ? await findRecordedCase(observation, { status, maxProbes }, record, run)
+      : undefined;
+    if (testCase === undefined && isPossible(observation)) failures += 1;
+    yield [observation, testCase];
+  }
+}
+
+/** False for a refusal of a route that no test case can cause. */
+function isPossible({ result, isMatched }: Observation): boolean {
+  return result.kind !== 'refused' || !isMatched || isRecordable(result.code);
 }
 
 function isUnknownPath({ result, path }: Observation): boolean {
@@ -89,47 +117,10 @@ function commonStatus({ result, statuses }: Observation, ofRoute: readonly Obser
   return status;
 }
 
-function unrecordedReason({ result, tested, isMatched }: Observation): string {
+function unrecordedReason(observation: Observation): string {
+  const { result, tested, isMatched } = observation;
   const route = isMatched ? `${tested?.entry.id} ` : '';
   if (result.kind !== 'refused') return `${route}has another result with this manifest`;
-  if (isMatched && !isRecordable(result.code))
-    return `${route}refused with ${result.code}, which no test case can cause`;
+  if (!isPossible(observation)) return `${route}refused with ${result.code}, which no test case can cause`;
   return `${route}refused with ${result.code}; no request for it was found`;
-}
-
-function limitCases(
-  cases: readonly RecordedCase[],
-  max: number,
-  unrecorded: UnrecordedCounts,
-): readonly RecordedCase[] {
-  if (cases.length <= max) return cases;
-  const heaviest = cases.toSorted((one, two) => two.requests - one.requests);
-  const routes = new Set<TestedRoute | undefined>();
-  const [firsts, others]: [RecordedCase[], RecordedCase[]] = [[], []];
-  for (const recorded of heaviest) {
-    const { tested } = recorded.observation;
-    (routes.has(tested) ? others : firsts).push(recorded);
-    routes.add(tested);
-  }
-  const sorted = [...firsts, ...others];
-  const omitted = sorted.slice(max).reduce((sum, { requests }) => sum + requests, 0);
-  countUnrecorded(unrecorded, `more than ${max} cases`, omitted);
-  return sorted.slice(0, max);
-}
-
-/** Sorts cases by route: forwarded requests first, by status, and then refusals, the most frequent first. */
-function sortCases(
-  cases: readonly RecordedCase[],
-  position: (route: TestedRoute | undefined) => number,
-): RecordedCase[] {
-  const rank = ({ observation: { result, tested, isMatched } }: RecordedCase) => [
-    position(tested),
-    isMatched ? 0 : 1,
-    result.kind === 'forwarded' ? result.statusClass : 10,
-  ];
-  return cases.toSorted((one, two) => {
-    const [first, second] = [rank(one), rank(two)];
-    const index = first.findIndex((number, at) => number !== second[at]);
-    return index === -1 ? two.requests - one.requests : (first[index] ?? 0) - (second[index] ?? 0);
-  });
 }

@@ -7,7 +7,7 @@ import type { RecordedCase } from './merge-cases.ts';
 import type { UnrecordedCounts } from './observe-requests.ts';
 
 /** The parts of a recorded test file. */
-export interface Recording {
+export interface RecordedFile {
   /** The path of the manifest, and values for the environment variables that it requires. */
   readonly manifest: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ export interface Recording {
 }
 
 /** Formats a test file, as `fmt` formats it. The cases of a route are together. */
-export function formatRecording(recording: Recording): string {
+export function formatRecording(recording: RecordedFile): string {
   const { manifest, environment, cases, requests, unrecorded } = recording;
   const names = nameCases(cases);
   const lines = [
@@ -59,7 +59,7 @@ function caseLines(recorded: RecordedCase, name: string): string[] {
 }
 
 /** Returns the tokens whose text a case contains. */
-function usedTokens({ tokens, cases }: Recording): TestFile['tokens'] {
+function usedTokens({ tokens, cases }: RecordedFile): TestFile['tokens'] {
   const text = JSON.stringify(cases.map(({ testCase }) => [testCase.request.headers, testCase.response]));
   const ends = '[" ]';
   return Object.fromEntries(Object.entries(tokens).filter(([token]) => new RegExp(`${ends}${token}"`).test(text)));

@@ -57,5 +57,16 @@ export function unknownPath(path: string, { routes, plan, samplePaths }: Mutatio
   const texts = path.slice(1).split('/').slice(0, MAX_SEGMENTS);
   const likely = `/${texts.map((text) => (literals.has(text) ? text : unknown.slice(1))).join('/')}`;
   const others = Array.from({ length: MAX_SEGMENTS }, (_, index) => unknown.repeat(index + 1));
-  return [likely, ...others, '/'].find((candidate) => plan.router.allowedMethods(candidate).length === 0);
+  return [likely, ...others, '/', ...otherSpellings(routes, samplePaths)].find(
+    (candidate) => plan.router.allowedMethods(candidate).length === 0,
+  );
 }
+
+/** Returns paths of routes in upper case. If another route matches such a path too, it has two readings, and no route receives it. */
+export function otherSpellings(routes: readonly TestedRoute[], samplePaths: MutationContext['samplePaths']): string[] {
+  return routes
+    .slice(0, MAX_ROUTES)
+    .flatMap(({ pattern }) => [...samplePaths(pattern)].map((path) => path.toUpperCase()));
+}
+
+const MAX_ROUTES = 30;

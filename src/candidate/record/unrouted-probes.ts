@@ -2,7 +2,7 @@ import type { MutationContext, Probe } from '../../testing/mutation/mutant.ts';
 import { HANDSHAKE } from '../../testing/mutation/mutators/forwarding.ts';
 import type { RecordContext } from './base-probes.ts';
 import type { Observation } from './observation.ts';
-import { unknownPath } from './recorded-paths.ts';
+import { otherSpellings, unknownPath } from './recorded-paths.ts';
 
 /** Yields requests that no route receives: the gateway refuses them, or responds to them itself. */
 export function unroutedProbes(observation: Observation, record: RecordContext): Iterable<Probe> {
@@ -14,7 +14,10 @@ export function unroutedProbes(observation: Observation, record: RecordContext):
   if (result.kind === 'preflight')
     return pathsNear(observation, record).map((url) => request(url, preflightHeaders(record.context)));
   if (result.kind !== 'refused') return [];
-  if (result.code === 'method_not_allowed') return pathsNear(observation, record).map((url) => request(url));
+  if (result.code === 'method_not_allowed') {
+    const { routes, samplePaths } = record.context;
+    return [...pathsNear(observation, record), ...otherSpellings(routes, samplePaths)].map((url) => request(url));
+  }
   if (result.code === 'route_unknown') {
     const url = unknownPath(record.unknownPath, record.context);
     return url === undefined ? [] : [request(url), request(url, preflightHeaders(record.context))];

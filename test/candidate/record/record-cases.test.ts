@@ -79,6 +79,7 @@ routes:
   - { id: contacts, method: any, path: /contacts/**, upstream: up, access: protected }
   - { id: settings, method: GET, path: /settings, upstream: up, access: protected, roles: [admin] }
   - { id: download, method: GET, path: '/files/{name}', upstream: up, access: public }
+  - { id: mail, method: any, path: /mail/**, upstream: up, access: public }
   - { id: job, method: GET, path: '/jobs/{id}', upstream: up, access: public, params: { properties: { id: { type: integer, minimum: 100 } } } }
 `;
 
@@ -115,6 +116,7 @@ describe('a recorded case', () => {
       ['contacts', '/contacts/0b7d1c1e-7a51-4c39-9a0e-6a2f3a1f7d10/notes/SECRET'],
       ['contacts', '/contacts/alice@acme.example/anna.pdf'],
       ['download', '/files/hunter'],
+      ['mail', '/mail/verify/wonderland'],
       ['job', '/jobs/4711'],
     ] as const;
     const lines = paths.map(([route, path]) =>
@@ -124,9 +126,20 @@ describe('a recorded case', () => {
     expect(results.map(({ url }) => url)).toEqual([
       '/contacts/00000000-0000-4000-8000-000000000001/notes/x',
       '/files/name',
+      '/mail/x/x',
       '/jobs/100',
     ]);
-    for (const secret of ['0b7d1c1e', 'SECRET', 'alice', 'anna', 'hunter', '4711', 'secret.example', 'feedface'])
+    for (const secret of [
+      '0b7d1c1e',
+      'SECRET',
+      'alice',
+      'anna',
+      'hunter',
+      'wonderland',
+      '4711',
+      'secret.example',
+      'feedface',
+    ])
       expect(text).not.toContain(secret);
   });
 
