@@ -19,8 +19,10 @@ export interface ChangeCounts {
 
 const KINDS = Object.keys(CHANGE_KINDS) as ChangeKind[];
 
-/** The words of `--fail-on`, for help and completion. */
-export const FAIL_ON_WORDS = [...KINDS, 'changed', 'unknown>5%'] as const;
+/** The words of `--fail-on`, for completion. */
+export const FAIL_ON_WORDS: readonly string[] = [...KINDS, 'changed'];
+/** An example of the other condition, which a shell needs in quotes. */
+export const UNKNOWN_CONDITION = 'unknown>5%';
 
 /** Parses a list such as `newly-refused,unknown>5%`. `changed` stands for all kinds. Throws a `UsageError`. */
 export function parseFailOn(text: string | undefined): FailOn {
@@ -38,7 +40,8 @@ export function parseFailOn(text: string | undefined): FailOn {
 function parseKind(word: string): ChangeKind {
   const kind = KINDS.find((candidate) => candidate === word);
   if (kind !== undefined) return kind;
-  const hint = suggestion(word, FAIL_ON_WORDS) || `; write a list of ${FAIL_ON_WORDS.join(', ')}`;
+  const words = [...FAIL_ON_WORDS, UNKNOWN_CONDITION];
+  const hint = suggestion(word, words) || `; write a list of ${words.join(', ')}`;
   throw new UsageError(`--fail-on: unknown condition "${word}"${hint}`);
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChangeKind } from '../../src/candidate/compare-outcomes.ts';
+import { runCandidate } from '../cli/candidate/support.ts';
 import { type GatewayWithAdmin, startGatewayWithAdmin } from '../support/admin.ts';
 import { AUDIENCE, ISSUER, type Issuer, startIssuer } from '../support/issuer.ts';
 import { runs } from '../support/runs.ts';
@@ -27,7 +28,15 @@ afterAll(async () => {
   await issuer.close();
 });
 
-const route = fc.record({
+interface RouteChoice {
+  readonly path: string;
+  readonly method: string;
+  readonly upstream: string;
+  readonly access: string;
+  /** Other rules of the route, as in the manifest. */
+  readonly more: string;
+}
+const route: fc.Arbitrary<RouteChoice> = fc.record({
   path: fc.constantFrom('/a', '/a/{id}', '/a/**', '/b/{id}', '/{x}/c', '/b/c', '/d/**'),
   method: fc.constantFrom('GET', 'POST', 'any', '[GET, DELETE]'),
   upstream: fc.constantFrom('one', 'two'),
@@ -42,7 +51,7 @@ const route = fc.record({
     ', body: { schema: { type: object, required: [n], properties: { n: { type: integer } } } }',
   ),
 });
-type RouteChoice = typeof route extends fc.Arbitrary<infer Choice> ? Choice : never;
+const ONE: RouteChoice = { path: '/a', method: 'GET', upstream: 'one', access: 'public', more: '' };
 
 /** The routes of a manifest. Each path is in it at most once, under an id that another manifest may have for another path. */
 const routes = fc.uniqueArray(route, { minLength: 1, maxLength: 5, selector: ({ path }) => path });
@@ -159,8 +168,57 @@ describe('a candidate', () => {
           }
         },
       ),
-      { numRuns: runs(100) },
+      { numRuns: runs(60) },
     );
+  }, 300_000);
+
+  it('compares every request of many clients, or counts it as skipped', async () => {
+    const [old, next] = [ONE, { ...ONE, more: ', query: { properties: { page: { type: integer } } }' }];
+    const site = await startGatewayWithAdmin(manifestOf([old]));
+    for (const sample of [1, 0.5]) {
+      await fetch(`${site.admin.url}/-/candidate?sample=${sample}`, { method: 'PUT', body: manifestOf([next]) });
+      const send = (index: number) => fetch(`${site.url}/a?page=${index % 4 === 0 ? 'x' : index}`);
+      const responses = await Promise.all(Array.from({ length: 400 }, (_, index) => send(index)));
+      expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
+      const counts = async () => JSON.parse(await (await fetch(`${site.admin.url}/candidate`)).text());
+      await eventually('all are counted', async () => {
+        const { requests, skipped } = await counts();
+        return requests + skipped.total === 400;
+      });
+      const { requests, changed, skipped } = await counts();
+      if (sample === 1) expect([requests, changed.kinds]).toEqual([400, { 'newly-refused': 100 }]);
+      else {
+        expect(Math.abs(requests - 200)).toBeLessThan(80);
+        expect(skipped.reasons).toEqual({ queue: 0, 'earlier-plan': 0, sample: 400 - requests });
+      }
+    }
+    await site.close();
+  });
+
+  it('shows no token, value, header or body of a request', async () => {
+    const secret = 'sentinel-4f9c';
+    const body = ', body: { schema: { type: object, properties: { n: { type: integer } } } }';
+    const [old, next] = [
+      { ...ONE, method: 'POST' },
+      { ...ONE, method: 'POST', more: body },
+    ];
+    const site = await startGatewayWithAdmin(manifestOf([old]));
+    await fetch(`${site.admin.url}/-/candidate`, { method: 'PUT', body: manifestOf([next]) });
+    const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${secret}`, 'X-Key': secret };
+    const request = { method: 'POST', headers, body: JSON.stringify({ n: secret }) };
+    for (const path of ['/a', '/nowhere']) await (await fetch(`${site.url}${path}?page=${secret}`, request)).text();
+    const { kinds } = await reportOf(site, 2);
+    expect(kinds).toEqual({ 'newly-refused': 1 });
+    const outputs = ['/candidate', '/status', '/metrics', '/manifest'].map(async (path) =>
+      (await fetch(site.admin.url + path)).text(),
+    );
+    const printed = ['pretty', 'json', 'markdown'].map(async (format) => {
+      const { out, err } = await runCandidate({ args: ['status', '-f', format, '--url', site.admin.url] });
+      return out + err;
+    });
+    for (const text of await Promise.all([...outputs, ...printed])) expect(text).not.toContain(secret);
+    expect(JSON.stringify([site.lines, site.told])).not.toContain(secret);
+    await site.close();
   });
 });
 

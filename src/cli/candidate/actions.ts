@@ -10,7 +10,14 @@ import { CommandError, type ExitCode, type Terminal, UsageError } from '../termi
 import type { AdminClient } from './admin-client.ts';
 import type { CandidateOptions } from './candidate.ts';
 import { CANDIDATE_FORMATS } from './candidate-formats.ts';
-import { type CandidateBody, comparedCount, countsOf, fetchStatus, statusOf } from './candidate-report.ts';
+import {
+  type CandidateBody,
+  comparedCount,
+  countsOf,
+  fetchStatus,
+  hasSavedProblem,
+  statusOf,
+} from './candidate-report.ts';
 import { formatProblemReports } from './candidate-text.ts';
 import { connect } from './connect.ts';
 import { waitForRequests } from './wait.ts';
@@ -41,7 +48,7 @@ export async function waitForCandidate(
   const { status, failures, isTimeOver } = await waitForRequests(connect(options, terminal), limits, terminal);
   terminal.out(format(status, terminal.outColour));
   if (failures.length > 0) return report(failures, terminal);
-  if (status.state === 'rejected') return 1;
+  if (hasSavedProblem(status)) return 1;
   const compared = comparedCount(status);
   // Without a comparison there is no result, and a pipeline must not take it for a good one.
   if (compared === 0 && requests !== '0')

@@ -28,6 +28,11 @@ export function comparedCount({ same, changed }: CandidateBody): number {
   return same + changed.total;
 }
 
+/** True if the saved file of `--candidate` is not compared. An earlier version of it may be. */
+export function hasSavedProblem({ reason, problem_count }: CandidateBody): boolean {
+  return reason !== null || problem_count > 0;
+}
+
 /** Returns the counts that `--fail-on` is about. */
 export function countsOf({ requests, unknown, changed }: CandidateBody): ChangeCounts {
   return { requests, unknown: unknown.total, kinds: changed.kinds };

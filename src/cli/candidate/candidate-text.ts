@@ -1,6 +1,6 @@
 import { printable } from '../../problem/printable.ts';
 import { paint, pluralize, STYLES } from '../format.ts';
-import type { CandidateBody } from './candidate-report.ts';
+import { type CandidateBody, hasSavedProblem } from './candidate-report.ts';
 
 type ChangeEntry = CandidateBody['changed']['groups'][number];
 type DecisionEntry = ChangeEntry['from'];
@@ -36,10 +36,12 @@ function headOf(status: CandidateBody, colour: boolean): string {
   return lines.map(([key = '', text = '']) => `${paint(key.padEnd(10), 'dim', colour)} ${printable(text)}`).join('\n');
 }
 
-/** Returns why the saved file of `--candidate` is not compared; an earlier version of it may be. */
-export function failureOf({ reason, problem_count }: CandidateBody): string {
+/** Returns why the saved file of `--candidate` is not compared; empty if it is. */
+export function failureOf(status: CandidateBody): string {
+  const { reason, problem_count } = status;
+  if (!hasSavedProblem(status)) return '';
   const cause = reason === null ? `it has ${pluralize(problem_count, 'problem')}` : `it cannot be read: ${reason}`;
-  return reason === null && problem_count === 0 ? '' : `the saved file is not compared: ${cause}`;
+  return `the saved file is not compared: ${cause}`;
 }
 
 function formatChange({ kind, from, to, requests, callers, witness }: ChangeEntry, colour: boolean): string {

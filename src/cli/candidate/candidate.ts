@@ -1,5 +1,5 @@
 import { suggestion } from '../../problem/did-you-mean.ts';
-import { FAIL_ON_WORDS } from '../fail-on.ts';
+import { FAIL_ON_WORDS, UNKNOWN_CONDITION } from '../fail-on.ts';
 import { DEFAULT_MANIFEST } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
@@ -34,8 +34,8 @@ const OPTIONS = {
   'fail-on': {
     type: 'string',
     valueName: 'LIST',
-    choices: FAIL_ON_WORDS,
-    summary: `wait, status: exit with 1 if one of these occurred, separated by commas: ${FAIL_ON_WORDS.join(', ')}`,
+    starts: FAIL_ON_WORDS,
+    summary: `wait, status: exit with 1 if one of these occurred: ${FAIL_ON_WORDS.join(',')},${UNKNOWN_CONDITION}`,
   },
   format: {
     type: 'string',

@@ -3,7 +3,7 @@ import { type FailOn, failuresOf, occurredKinds } from '../fail-on.ts';
 import { pluralize } from '../format.ts';
 import { CommandError, type Terminal } from '../terminal.ts';
 import { type AdminClient, stopError, UnreachableError } from './admin-client.ts';
-import { type CandidateBody, comparedCount, countsOf, fetchStatus } from './candidate-report.ts';
+import { type CandidateBody, comparedCount, countsOf, fetchStatus, hasSavedProblem } from './candidate-report.ts';
 
 /** When a wait ends. At least one of the limits is set. */
 export interface WaitLimits {
@@ -51,7 +51,7 @@ export async function waitForRequests(
       if (isEnough || isTimeOver)
         return { status, failures: failuresOf(failOn, countsOf(status)), isTimeOver: !isEnough };
       const failures = occurredKinds(failOn, countsOf(status));
-      if (failures.length > 0 || status.state === 'rejected') return { status, failures, isTimeOver: false };
+      if (failures.length > 0 || hasSavedProblem(status)) return { status, failures, isTimeOver: false };
       if (terminal.errIsTerminal) terminal.err(`${CLEAR_LINE}${progressOf(status, requests, endMs)}`);
       await pause(Math.min(pollMs, endMs - performance.now()), terminal.stop);
       pollMs = Math.min(MAX_POLL_MS, 2 * pollMs);
