@@ -42,7 +42,7 @@ export interface UpstreamMessage {
   readonly headers: RawHeaders;
 }
 
-/** What a plan does with a request. */
+/** The outcome of a request by a plan. */
 export type Outcome =
   | {
       readonly kind: 'forwarded';

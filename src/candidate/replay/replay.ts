@@ -49,7 +49,7 @@ interface ReplayedResult {
 
 const MAX_WITNESSES = 3;
 /** Most lines of a log repeat the facts of others. A path with identifiers is a fact, so there may be millions. */
-const MAX_CACHED = 50_000;
+const MAX_CACHED = 10_000;
 const MAX_OTHER_MANIFESTS = 20;
 const NOT_REPRODUCED: ComparisonResult = { result: 'unknown', reason: 'not-reproduced' };
 
