@@ -3,10 +3,12 @@ import type { Manifest, RouteEntry } from '../../manifest/manifest.generated.ts'
 import { type Finding, quoteFreeErrorAt } from '../../problem/finding.ts';
 import type { Secrets } from '../../problem/redaction.ts';
 import type { Route } from '../route-definition.ts';
+import { parsePattern } from '../routing/pattern.ts';
 import type { Router } from '../routing/router.ts';
+import type { SlicedWork } from '../sliced-work.ts';
 import { requireSecretFromEnvironment } from '../tokens/tokens-context.ts';
-import { keyedRouteOf } from './keyed-route.ts';
-import { createLoggedPath, type LoggedPath } from './logged-path.ts';
+import { type KeyedRoute, keyedRouteOf } from './keyed-route.ts';
+import { createLoggedPath, type LoggedPath, readLiteral } from './logged-path.ts';
 import { createMediaTypeNames } from './media-type-names.ts';
 import { createQueryNames } from './query-names.ts';
 import { Surrogates } from './surrogates.ts';
@@ -57,29 +59,40 @@ export interface LogContext {
 }
 
 /** Compiles `log` of a manifest without errors. */
-export function compileLog(entry: Manifest['log'], context: LogContext): LogSettings {
-  const { entries, routes, router, secrets } = context;
-  const { sample2xx, secret = PROCESS_SECRET } = entry;
-  const isKeyed = ({ access }: Route) => entry.paths === 'keyed' || (entry.paths === undefined && access === 'public');
-  const keyedRoutes = routes
-    .filter(isKeyed)
-    .map(keyedRouteOf)
-    .filter((keyed) => keyed !== undefined);
-  const hasSurrogates = entry.paths === 'keyed' || keyedRoutes.length > 0;
+export function* compileLog(entry: Manifest['log'], context: LogContext): SlicedWork<LogSettings> {
+  const { sample2xx, replay, paths, secret } = entry;
   return Object.freeze({
-    key: hash('sha256', JSON.stringify([sample2xx, entry.replay, entry.paths, entry.secret])),
+    key: hash('sha256', JSON.stringify([sample2xx, replay, paths, secret])),
     sample2xx,
-    replay: entry.replay
-      ? {
-          manifest: context.hash.slice(0, MANIFEST_DIGITS),
-          queryNames: createQueryNames(queryNamesIn(entries)),
-          mediaType: createMediaTypeNames(entries, secrets),
-        }
-      : undefined,
-    path: hasSurrogates
-      ? createLoggedPath({ keyedRoutes, routes, router, surrogates: new Surrogates(secret) })
-      : undefined,
+    replay: replay ? replaySettingsOf(context) : undefined,
+    path: yield* compileLoggedPath(entry, context),
   });
+}
+
+function* compileLoggedPath(
+  { paths, secret = PROCESS_SECRET }: Manifest['log'],
+  { routes, router }: LogContext,
+): SlicedWork<LogSettings['path']> {
+  if (paths === 'plain') return undefined;
+  const keyedRoutes: KeyedRoute[] = [];
+  const literals = new Set<string>();
+  for (const route of routes) {
+    const pattern = parsePattern(route.path);
+    for (const segment of pattern) if (segment.kind === 'literal') literals.add(readLiteral(segment.text));
+    const keyed = paths === 'keyed' || route.access === 'public' ? keyedRouteOf(route, pattern) : undefined;
+    if (keyed !== undefined) keyedRoutes.push(keyed);
+    yield;
+  }
+  if (paths === undefined && keyedRoutes.length === 0) return undefined;
+  return createLoggedPath({ keyedRoutes, literals, router, surrogates: new Surrogates(secret) });
+}
+
+function replaySettingsOf({ hash, entries, secrets }: LogContext): ReplaySettings {
+  return {
+    manifest: hash.slice(0, MANIFEST_DIGITS),
+    queryNames: createQueryNames(queryNamesIn(entries)),
+    mediaType: createMediaTypeNames(entries, secrets),
+  };
 }
 
 function queryNamesIn(entries: readonly RouteEntry[]): ReadonlySet<string> {

@@ -1,6 +1,5 @@
 import type { Route } from '../route-definition.ts';
 import { readSegment } from '../routing/path-folding.ts';
-import { parsePattern } from '../routing/pattern.ts';
 import type { Router } from '../routing/router.ts';
 import { looksLikeIdentifier } from './identifier.ts';
 import type { KeyedRoute } from './keyed-route.ts';
@@ -17,7 +16,8 @@ export type LoggedPath = (method: string, path: string, route: Route | undefined
 export interface LoggedPathOptions {
   /** The routes whose paths have surrogates in place of identifiers. */
   readonly keyedRoutes: readonly KeyedRoute[];
-  readonly routes: readonly Route[];
+  /** The literal segments of all paths, each read by `readLiteral`. */
+  readonly literals: ReadonlySet<string>;
   readonly router: Router;
   readonly surrogates: Surrogates;
 }
@@ -31,23 +31,9 @@ const HIDDEN = '*';
  * Creates the function that replaces the identifiers in the paths of some routes. The result matches the same route, because texts that are
  * literals of a route stay, and no surrogate is one. A path without a route may be a misspelled path of such a route, so it has surrogates too.
  */
-export function createLoggedPath({ keyedRoutes, routes, router, surrogates }: LoggedPathOptions): LoggedPath {
+export function createLoggedPath({ keyedRoutes, literals, router, surrogates }: LoggedPathOptions): LoggedPath {
   const keyedRouteFor = new Map(keyedRoutes.map((keyed) => [keyed.route, keyed]));
-  const literals = literalsOf(routes);
-  const longest = Math.max(0, ...[...literals].map(({ length }) => length));
-  // Most values are longer than all literals. Only escapes and dots at the end can become shorter when the router reads them.
-  const isLiteral = (text: string) =>
-    (text.length <= longest || text.includes('%') || text.endsWith('.')) && literals.has(readLiteral(text));
-
-  const replaceSegment = (segment: string, fits: (surrogate: string) => boolean) => {
-    const parts = /[;%]/.test(segment) ? segment.split(SEPARATOR) : [segment];
-    // The odd parts are separators.
-    const replaced = parts.map((part, index) => {
-      if (index % 2 === 1 || part === '' || isLiteral(part)) return part;
-      return surrogates.of(part, (surrogate) => !isLiteral(surrogate) && (parts.length > 1 || fits(surrogate)));
-    });
-    return replaced.join('');
-  };
+  const replaceSegment = createSegmentReplacer(literals, surrogates);
 
   /** @param isSame returns true if the result has the route of the path */
   const replace = (path: string, { isReplaced, fits }: Replacement, isSame: (logged: string) => boolean) => {
@@ -78,13 +64,25 @@ export function createLoggedPath({ keyedRoutes, routes, router, surrogates }: Lo
 
 type Replacement = Pick<KeyedRoute, 'isReplaced'> & Partial<Pick<KeyedRoute, 'fits'>>;
 
-function literalsOf(routes: readonly Route[]): ReadonlySet<string> {
-  const segments = routes.flatMap(({ path }) => parsePattern(path));
-  return new Set(segments.flatMap((segment) => (segment.kind === 'literal' ? [readLiteral(segment.text)] : [])));
+/** Creates the function that replaces a segment, except for literals in it. */
+function createSegmentReplacer(literals: ReadonlySet<string>, surrogates: Surrogates) {
+  const longest = literals.values().reduce((length, literal) => Math.max(length, literal.length), 0);
+  // Most values are longer than all literals. Only escapes and dots at the end can become shorter when the router reads them.
+  const isLiteral = (text: string) =>
+    (text.length <= longest || text.includes('%') || text.endsWith('.')) && literals.has(readLiteral(text));
+  return (segment: string, fits: (surrogate: string) => boolean): string => {
+    const parts = /[;%]/.test(segment) ? segment.split(SEPARATOR) : [segment];
+    // The odd parts are separators.
+    const replaced = parts.map((part, index) => {
+      if (index % 2 === 1 || part === '' || isLiteral(part)) return part;
+      return surrogates.of(part, (surrogate) => !isLiteral(surrogate) && (parts.length > 1 || fits(surrogate)));
+    });
+    return replaced.join('');
+  };
 }
 
 /** Returns a text as the router compares it with the literals of stricter routes. */
-function readLiteral(text: string): string {
+export function readLiteral(text: string): string {
   return readSegment(text).replace(/[. ]+$/, '');
 }
 

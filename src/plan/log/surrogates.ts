@@ -5,7 +5,10 @@ import { shapeKey, shapeOf, type ValueShape } from './value-shape.ts';
 
 /** The random surrogates of fewer possible values than two to this power could collide. */
 const RANDOM_BITS = 62;
-const MAX_ATTEMPTS = 32;
+/** Numbers often have limits. */
+const SHORT_ATTEMPTS = 20;
+/** The characters of a long value satisfy a schema because of their classes, which all surrogates share, or not at all. */
+const LONG_ATTEMPTS = 3;
 
 /**
  * Replaces values of paths by surrogates of the same shape: a UUID by a UUID of the same version, digits by as many digits, a letter by a
@@ -26,13 +29,12 @@ export class Surrogates {
    */
   of(value: string, accepts?: (surrogate: string) => boolean): string {
     const shape = shapeOf(value);
+    const isShort = hasFewValues(shape);
+    const surrogates = isShort ? this.#permutations(shape) : this.#randomTexts(shape, value);
     let first: string | undefined;
-    let attempts = 0;
-    for (const surrogate of isShort(shape) ? this.#permutations(shape) : this.#randomTexts(shape, value)) {
+    for (const surrogate of surrogates.take(isShort ? SHORT_ATTEMPTS : LONG_ATTEMPTS)) {
       if (accepts === undefined || accepts(surrogate)) return surrogate;
       first ??= surrogate;
-      attempts += 1;
-      if (attempts === MAX_ATTEMPTS) break;
     }
     return first ?? value;
   }
@@ -66,8 +68,8 @@ export class Surrogates {
   }
 }
 
-/** True if the shape has few values, each of which the permutation can number. */
-function isShort({ texts, alphabets }: ValueShape): boolean {
+/** True if the shape has few values, and the permutation can number them. */
+function hasFewValues({ texts, alphabets }: ValueShape): boolean {
   let bits = 0;
   for (const [index, alphabet] of alphabets.entries()) {
     if (alphabet === undefined) continue;

@@ -33,8 +33,8 @@ const HEX_TEXTS = [
   [/^[a-f]{4,}$/, HEX_LETTERS_LOWER_CASE],
   [/^[A-F]{4,}$/, HEX_LETTERS_UPPER_CASE],
 ] as const;
-/** A prefix that names a kind of identifier, such as `doc_` or `sk_live_`. */
-const PREFIX = /^(?:(?:[a-z]{2,5}|[A-Z]{2,5})[_-]){1,2}(?=[0-9A-Za-z_-]{6,}$)(?=.*\d)/;
+/** A prefix that names a kind of identifier, such as `doc_`, `sk_live_` or the letters of `INV000123`. */
+const PREFIX = /^(?:(?:[a-z]{2,5}|[A-Z]{2,5})[_-]){1,2}(?=[0-9A-Za-z_-]{6,}$)(?=.*\d)|^[A-Z]{2,5}(?=\d{6,}$)/;
 const PART = /(?:%[0-9A-Fa-f]{2})+|[0-9A-Za-z]+|[^0-9A-Za-z%]+/g;
 
 /** Analyses a segment of a path, still encoded, that the path guard accepts. */

@@ -100,6 +100,7 @@ describe('the path in the log', () => {
       number: { type: 'integer', minimum: 100, maximum: 5000 },
       uuid: { type: 'string', format: 'uuid' },
       code: { type: 'string', pattern: '^[A-Z]{3}-[0-9]{4}$' },
+      prefixed: { type: 'string', pattern: '^(?:doc_[0-9a-z]{6,}|INV[0-9]{6})$' },
       hex: { type: 'string', pattern: '^[0-9a-f]{6}$' },
     };
     const plan = planOf(
@@ -113,6 +114,7 @@ describe('the path in the log', () => {
       number: ['100', '4999', '5000'],
       uuid: [UUID],
       code: ['ABC-0017'],
+      prefixed: ['doc_x1y2z3', 'INV004711'],
       hex: ['a1b2c3', 'ffffff', '123456'],
     };
     for (const [name, list] of Object.entries(values))

@@ -19,6 +19,7 @@ describe('a surrogate', () => {
     ['aBc1.DeF-_x', /^[a-z][A-Z][a-z]\d\.[A-Z][a-z][A-Z]-_[a-z]$/],
     ['report-final.pdf', /^[a-z]{6}-[a-z]{5}\.pdf$/],
     ['doc_a1b2c3d4e5', /^doc_[a-z0-9]{10}$/],
+    ['INV000123', /^INV0\d{5}$/],
     ['INV-2024-0001', /^INV-[1-9]\d{3}-0\d{3}$/],
     ['M%C3%BCller', /^[A-Z]%C3%[AB][0-9A-F][a-z]{4}$/],
     ['%e6%9d%8e%e6%98%8e', /^(?:%e4%b[89ab]%[89ab][0-9a-f]){2}$/],
