@@ -209,6 +209,27 @@ describe('a recorded case', () => {
     );
   });
 
+  it('is not searched for texts of a hostile log', async () => {
+    const lines = Array.from({ length: 400 }, (_, index) => [
+      line({ ...refused('route_unknown', `reason_${index}`), status: 404, path: '/x' }),
+      line({ ...refused('route_unknown'), status: 404, path: '/x', method: `M${'X'.repeat(index)}` }),
+      line({ ...refused('rate_limit_exceeded'), status: 429, route: 'download', path: '/files/a', limit: `l${index}` }),
+      line({ ...forwarded, route: 'download', path: '/files/a', reported: [{ code: `c${index}` }] }),
+      line({ ...forwarded, route: ['__proto__', 'toString'][index % 2], path: '/x' }),
+      line({ ...refused('constructor'), status: 400, path: '/x' }),
+    ]).flat();
+    const { cases, unrecorded } = await recordAndTest(lines, PLANNED);
+    expect(cases).toEqual([]);
+    expect(Object.fromEntries(unrecorded)).toEqual({
+      'a test case cannot have such a method': 380,
+      'no test case can cause such a refusal': 501,
+      'refused with route_unknown; no request for it was found': 319,
+      'the manifest has no such rate limit': 400,
+      'the manifest has no such route': 400,
+      'this version reports no such violations': 400,
+    });
+  }, 60_000);
+
   it('is kept for each route first if the number of cases is limited', async () => {
     const lines = [
       ...Array.from({ length: 9 }, () => line({ ...forwarded, route: 'download', path: '/files/a' })),
