@@ -7,7 +7,7 @@ import { pluralize } from '../format.ts';
 import { unreadableFileError } from '../manifest-file.ts';
 import { parseCount } from '../parse-arguments.ts';
 import { CommandError, type ExitCode, type Terminal, UsageError } from '../terminal.ts';
-import type { AdminClient } from './admin-client.ts';
+import { type AdminClient, foreignResponse } from './admin-client.ts';
 import type { CandidateOptions } from './candidate.ts';
 import { CANDIDATE_FORMATS } from './candidate-formats.ts';
 import {
@@ -71,6 +71,7 @@ export async function putCandidate(options: CandidateOptions, file: string, term
     return 0;
   }
   const { problems } = reply.body as unknown as Pick<CandidateBody, 'problems'>;
+  if (!Array.isArray(problems)) throw foreignResponse(client.url, reply.status);
   const named = problems.map((problem) => ({ ...problem, file: problem.file === SENT_MANIFEST ? file : problem.file }));
   terminal.err(formatProblemReports(named, terminal.errColour));
   return 1;

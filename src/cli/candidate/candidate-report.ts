@@ -1,4 +1,5 @@
 import type { Json } from '../../admin/admin-endpoint.ts';
+import { CANDIDATE_STATES } from '../../admin/candidate-report.ts';
 import type { CandidateResponse } from '../../admin/endpoints/candidate.ts';
 import { isMap } from '../../plan/schema/schema-walk.ts';
 import type { ChangeCounts } from '../fail-on.ts';
@@ -14,13 +15,24 @@ export async function fetchStatus(client: AdminClient): Promise<CandidateBody> {
 
 /** Returns the report of a response. Throws a `CommandError` if the response is not from a gateway with candidates. */
 export function statusOf({ status, body }: AdminReply, { url }: Pick<AdminClient, 'url'>): CandidateBody {
-  const { state, requests, same, changed, unknown } = body;
-  const isReport =
-    ['none', 'active', 'rejected'].includes(String(state)) &&
-    [requests, same].every(Number.isSafeInteger) &&
-    [changed, unknown].every((counts) => isMap(counts) && Number.isSafeInteger(counts['total']));
-  if (status !== 200 || !isReport) throw foreignResponse(url, status);
+  if (status !== 200 || !isReport(body)) throw foreignResponse(url, status);
   return body as unknown as CandidateBody;
+}
+
+/** Tests the members that the formats read: another version of the gateway may have other ones. */
+function isReport({ state, requests, same, errors, problems, changed, unknown, skipped }: AdminReply['body']): boolean {
+  const [isCount, isCounts] = [Number.isSafeInteger, (value: unknown) => isMap(value) && isCount(value['total'])];
+  return (
+    CANDIDATE_STATES.some((known) => known === state) &&
+    [requests, same, errors].every(isCount) &&
+    [changed, unknown, skipped].every(isCounts) &&
+    [problems, memberOf(changed, 'groups')].every(Array.isArray) &&
+    [memberOf(changed, 'kinds'), memberOf(unknown, 'reasons'), memberOf(skipped, 'reasons')].every(isMap)
+  );
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return isMap(value) ? value[name] : undefined;
 }
 
 /** Requests whose decisions were compared: those with an unknown decision were not. */

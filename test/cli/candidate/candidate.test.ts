@@ -259,6 +259,11 @@ describe('the connection to the admin API', () => {
     };
     expect(await exit(own.certificate)).toMatchObject({ code: 0, out: 'no candidate\n' });
     expect((await exit(other.certificate)).code).toBe(2);
+    // The first certificate of the file is that of the listener, and the others are of its authorities.
+    expect(await exit(other.certificate + own.certificate)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('presents another certificate than that of the manifest'),
+    });
     expect(await runCandidate({ args: ['status', '--url', encrypted.admin.url] })).toMatchObject({
       code: 2,
       err: expect.stringContaining('set NODE_EXTRA_CA_CERTS'),
@@ -286,6 +291,12 @@ describe('the connection to the admin API', () => {
       200,
       '{"state":"odd","requests":1,"same":1,"changed":{"total":0},"unknown":{"total":0}}',
     ],
+    [
+      'a report without groups',
+      200,
+      '{"state":"none","requests":1,"same":1,"errors":0,"problems":[],"changed":{"total":0},"unknown":{"total":0},"skipped":{"total":0}}',
+    ],
+    ['problems without a list', 422, '{"result":"rejected"}'],
     ['an error without a reason', 500, '{}'],
     ['the error of a gateway without candidates', 404, '{"status":404,"detail":"there is no /candidate"}'],
     ['a redirect', 302, ''],
