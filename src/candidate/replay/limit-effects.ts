@@ -108,8 +108,8 @@ export class LimitEffects {
   }
 
   #add(affected: Set<string>, counter: string): void {
-    affected.add(counter);
     const [limit = ''] = counter.split(SEPARATOR);
+    affected.add(affected.size < MAX_HELD ? counter : limit);
     affected.add(anyOf(limit));
   }
 }
