@@ -32,6 +32,8 @@ const NO_TEST_FILE: TestFile = { version: 1, manifest: '', environment: {}, toke
 const MAX_PROBES = 200;
 const FEW_PROBES = 5;
 const MAX_FAILURES = 300;
+/** The statuses to try beside the most frequent one. */
+const MAX_STATUSES = 3;
 
 /**
  * Returns the fewest test cases that have every route, method, role, refusal and class of statuses that a log has.
@@ -78,11 +80,12 @@ async function* findCases(
   let failures = 0;
   for (const [index, observation] of observations.entries()) {
     onProgress(index, observations.length);
-    const status = commonStatus(observation, byRoute.get(observation.tested) ?? []);
+    const common = commonStatus(observation, byRoute.get(observation.tested) ?? []);
     const maxProbes = failures < MAX_FAILURES ? MAX_PROBES : FEW_PROBES;
-    const testCase = isPossible(observation)
-      ? await findRecordedCase(observation, { status, maxProbes }, record, run)
-      : undefined;
+    let testCase: TestCase | undefined;
+    if (isPossible(observation))
+      for (const status of new Set([common, ...[...observation.statuses.keys()].slice(0, MAX_STATUSES)]))
+        testCase ??= await findRecordedCase(observation, { status, maxProbes }, record, run);
     if (testCase === undefined && isPossible(observation)) failures += 1;
     yield [observation, testCase];
   }

@@ -80,6 +80,7 @@ routes:
   - { id: settings, method: GET, path: /settings, upstream: up, access: protected, roles: [admin] }
   - { id: download, method: GET, path: '/files/{name}', upstream: up, access: public }
   - { id: mail, method: any, path: /mail/**, upstream: up, access: public }
+  - { id: login, method: POST, path: /login, upstream: up, access: public, login: { token: /token } }
   - { id: job, method: GET, path: '/jobs/{id}', upstream: up, access: public, params: { properties: { id: { type: integer, minimum: 100 } } } }
 `;
 
@@ -184,6 +185,16 @@ describe('a recorded case', () => {
     );
     const { results } = await recordAndTest(lines, PLANNED);
     expect(results.map(({ outcome }) => outcome.record.status)).toEqual([200, 403]);
+  });
+
+  it('verifies the token of a login, although most of its responses have no body', async () => {
+    const login = { ...forwarded, method: 'POST', route: 'login', path: '/login' };
+    const empty = line({ ...login, status: 204 });
+    const { results } = await recordAndTest([empty, empty, line({ ...login, role: 'user' })], PLANNED);
+    expect(results.map(({ outcome }) => [outcome.record.status, outcome.principals.length])).toEqual([
+      [204, 0],
+      [200, 1],
+    ]);
   });
 
   it('is missing for a result that this manifest does not have, with the reason', async () => {
