@@ -107,7 +107,7 @@ describe.runIf(process.env['IMAGE_STEPS'] === '1')('the package', { timeout: 480
     expect(rule.helpUri).toMatch(/^https:\/\/docs\.example\/gateway\/rules\/\w+\.md#[a-z-]+$/);
   });
 
-  it('has a bill of materials of every package that it needs', async () => {
+  it.concurrent('has a bill of materials of every package that it needs', async () => {
     const sbom = JSON.parse(readFileSync(join(unpacked, 'dist/sbom.cdx.json'), 'utf8'));
     const production = Object.entries<{ dev?: boolean; version: string; integrity: string }>(lock.packages).filter(
       ([path, { dev }]) => path !== '' && dev !== true,
@@ -143,7 +143,8 @@ describe.runIf(process.env['IMAGE_STEPS'] === '1')('the package', { timeout: 480
   });
 
   const oldest = Number.parseInt(packageJson.engines.node.replace(/\D*/, ''), 10);
-  it.each([22, 24, 26].filter((major) => major >= oldest))(
+  // Installations wait for the registry, so they run concurrently.
+  it.concurrent.each([22, 24, 26].filter((major) => major >= oldest))(
     'runs with Node %i, also without an installation',
     async (major) => {
       const folder = temporaryFolder('installed', { 'package.json': '{ "allowScripts": { "node": true } }' });
@@ -161,7 +162,7 @@ describe.runIf(process.env['IMAGE_STEPS'] === '1')('the package', { timeout: 480
     },
   );
 
-  it('is a library with types, and exports the spans of a gateway', async () => {
+  it.concurrent('is a library with types, and exports the spans of a gateway', async () => {
     const folder = temporaryFolder('library', { 'package.json': '{ "type": "module" }' });
     const page = read('docs/operations.md');
     const [install = ''] = /^npm install @opentelemetry\/.*$/m.exec(page) ?? [];

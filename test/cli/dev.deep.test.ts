@@ -78,6 +78,7 @@ describe('dev after init', () => {
     const cli = startDev(folder);
     const [, gateway = ''] = await cli.waitFor(SERVING);
     expect(await (await fetch(`${gateway}/hello`)).text()).toBe('mine');
+    await cli.waitFor(/Try:\n.*\n/);
     expect(cli.err()).not.toContain('echo');
     expect(cli.err()).toMatch(/^This address replaces JWKS_URL\./m);
   });
@@ -103,6 +104,7 @@ describe('dev with a manifest that refers to no local service', () => {
     const cli = startDev(folder, [], { ECHO_URL: url });
     const [, gateway = ''] = await cli.waitFor(SERVING);
     expect(await (await fetch(`${gateway}/one`)).text()).toBe('mine');
+    await cli.waitFor(/Try:\n.*\n/);
     expect(cli.err()).not.toMatch(/echo|replace/);
     expect(cli.out() + cli.err()).not.toContain(url);
   });

@@ -1,36 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { closeSync, constants, mkdirSync, openSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test as base, describe, expect } from 'vitest';
 import { createPair } from '../support/certificate.ts';
-import { type CliProcess, runCli, startCli } from '../support/cli.ts';
+import { type CliProcess, runProcess, startCli } from '../support/cli.ts';
 import { pause } from '../support/pause.ts';
 import { eventually } from '../support/site.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-
-let folder: string;
-const started: CliProcess[] = [];
-
-beforeEach(() => {
-  folder = temporaryFolder('file-system');
-  for (let file = 0; file < 20; file += 1) save(`routes/r${file}.yaml`, `routes:\n${route(`r${file}`)}`);
-  const { certificate, key } = createPair();
-  save('a.crt', certificate);
-  save('a.key', key);
-  save('schema.json', '{ "type": "object" }');
-  save('gateway.yaml', manifest('one'));
-});
-afterEach(async () => {
-  for (const { child, result } of started.splice(0)) {
-    child.kill('SIGKILL');
-    await result;
-  }
-});
-
-function save(name: string, text: string): void {
-  if (name.includes('/')) execFileSync('mkdir', ['-p', join(folder, name, '..')]);
-  writeFileSync(join(folder, name), text);
-}
 
 const route = (id: string) => `  - { id: ${id}, method: GET, path: /${id}, upstream: up, access: public }\n`;
 const manifest = (id: string) => `version: 1
@@ -49,18 +25,63 @@ interface RunningGateway {
   readonly request: (path: string, method?: string) => Promise<{ status: number; body: Record<string, unknown> }>;
 }
 
-/** Starts the gateway. Each of its threads loads the module `preload` first. */
-async function start(preload: string): Promise<RunningGateway> {
-  writeFileSync(join(folder, 'preload.mjs'), PRELOAD + preload);
-  const env = { NODE_OPTIONS: `--import ${join(folder, 'preload.mjs')}` };
-  const cli = startCli(['run'], folder, env);
-  started.push(cli);
-  const [, admin = ''] = await cli.waitFor(/"admin":"([^"]+)".*"msg":"serving"/);
-  const request = async (path: string, method = 'GET') => {
-    const response = await fetch(admin + path, { method });
-    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+/** The files of one test. */
+interface Files {
+  readonly folder: string;
+  save(name: string, text: string): void;
+  /** Starts the gateway. Each of its threads loads the module `preload` first. */
+  start(preload: string): Promise<RunningGateway>;
+  /** Opening the file `routes/r7.yaml` hangs from now on, if the gateway has loaded `HANG`. */
+  hang(): void;
+  /** Ends the hang: opening the pipe returns, and reading it finds its end. */
+  release(): void;
+}
+
+/** Most of the time of these tests is spent on timeouts, so they run concurrently, each in its own folder. */
+const it = base.extend<{ files: Files }>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of the fixtures from the pattern
+  files: async ({}, use) => {
+    const started: CliProcess[] = [];
+    await use(createFiles(started));
+    for (const { child } of started) child.kill('SIGKILL');
+    for (const { result } of started) await result;
+  },
+});
+
+function createFiles(started: CliProcess[]): Files {
+  const folder = temporaryFolder('file-system');
+  const save = (name: string, text: string) => {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
   };
-  return { cli, request };
+  for (let file = 0; file < 20; file += 1) save(`routes/r${file}.yaml`, `routes:\n${route(`r${file}`)}`);
+  const { certificate, key } = createPair();
+  save('a.crt', certificate);
+  save('a.key', key);
+  save('schema.json', '{ "type": "object" }');
+  save('gateway.yaml', manifest('one'));
+  const pipe = join(folder, 'hang');
+  return {
+    folder,
+    save,
+    start: async (preload) => {
+      save('preload.mjs', PRELOAD + preload);
+      const cli = startCli(['run'], folder, { NODE_OPTIONS: `--import ${join(folder, 'preload.mjs')}` });
+      started.push(cli);
+      const [, admin = ''] = await cli.waitFor(/"admin":"([^"]+)".*"msg":"serving"/);
+      const request = async (path: string, method = 'GET') => {
+        const response = await fetch(admin + path, { method });
+        return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+      };
+      return { cli, request };
+    },
+    hang: () => void execFileSync('mkfifo', [pipe]),
+    release: () => {
+      const writer = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+      rmSync(pipe);
+      closeSync(writer);
+    },
+  };
 }
 
 /** `around(holder, name, wrap)` wraps a function of `node:fs`, also for modules that import it by name. */
@@ -113,20 +134,9 @@ around(fs, 'openSync', (original) => (path, ...args) =>
   String(path).endsWith('r7.yaml') && existsSync(folder + '/hang') ? realOpen(folder + '/hang', 'r') : original(path, ...args));
 `;
 
-function hang(): void {
-  execFileSync('mkfifo', [join(folder, 'hang')]);
-}
-
-/** Ends the hang: opening the pipe returns, and reading it finds its end. */
-function release(): void {
-  const pipe = join(folder, 'hang');
-  const writer = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
-  rmSync(pipe);
-  closeSync(writer);
-}
-
-describe('the serving thread', () => {
-  it('never reads a file after startup, whatever file changes', async () => {
+describe.concurrent('the serving thread', () => {
+  it('never reads a file after startup, whatever file changes', async ({ files }) => {
+    const { folder, save, start } = files;
     const { cli, request } = await start(RECORD_CALLS);
     save('begin', '');
     save('gateway.yaml', manifest('two'));
@@ -143,11 +153,12 @@ describe('the serving thread', () => {
     // Longer than the polling interval.
     await pause(6_000);
     expect(() => readFileSync(join(folder, 'calls'), 'utf8')).toThrow('ENOENT');
-  }, 60_000);
+  });
 });
 
-describe('the thread that watches files', () => {
-  it('does not use the thread pool and notices a change at once', async () => {
+describe.concurrent('the thread that watches files', () => {
+  it('does not use the thread pool and notices a change at once', async ({ files }) => {
+    const { folder, save, start } = files;
     const { cli } = await start(RECORD_POOL_CALLS);
     save('gateway.yaml', manifest('two'));
     await cli.waitFor(/"msg":"manifest reloaded"/);
@@ -157,9 +168,10 @@ describe('the thread that watches files', () => {
     save('routes/more.yaml', `routes:\n${route('more')}`);
     await cli.waitFor(/"cause":"change".*"added":\["more"\]/);
     expect(() => readFileSync(join(folder, 'pool-calls'), 'utf8')).toThrow('ENOENT');
-  }, 30_000);
+  });
 
-  it('does not retry forever if files cannot be watched', async () => {
+  it('does not retry forever if files cannot be watched', async ({ files }) => {
+    const { folder, save, start } = files;
     const { cli, request } = await start(NO_WATCH);
     await cli.waitFor(
       /"reason":"ENOSPC".*"msg":"the files of the manifest cannot be watched; the gateway polls them instead"/,
@@ -175,8 +187,9 @@ describe('the thread that watches files', () => {
   });
 });
 
-describe('a file system that hangs', () => {
-  it('blocks no request or reload forever, is reported, and recovers when it responds', async () => {
+describe.concurrent('a file system that hangs', () => {
+  it('blocks no request or reload forever, is reported, and recovers when it responds', async ({ files }) => {
+    const { save, start, hang, release } = files;
     const { cli, request } = await start(HANG);
     hang();
     save('gateway.yaml', manifest('two'));
@@ -202,9 +215,11 @@ describe('a file system that hangs', () => {
     expect((await cli.result).code).toBe(0);
   }, 90_000);
 
-  it.each(['SIGTERM', 'SIGTERM twice'])(
+  it.for(['SIGTERM', 'SIGTERM twice'])(
     'does not delay the exit after %s',
-    async (signals) => {
+    { timeout: 90_000 },
+    async (signals, { files }) => {
+      const { save, start, hang } = files;
       const { cli, request } = await start(HANG);
       hang();
       save('gateway.yaml', manifest('two'));
@@ -217,30 +232,30 @@ describe('a file system that hangs', () => {
       if (signals === 'SIGTERM') expect([code, out]).toEqual([0, expect.stringContaining('"msg":"stopped"')]);
       expect((await reload.catch(() => ({ status: 503 }))).status).toBe(503);
     },
-    60_000,
   );
 });
 
-describe('a file that is too large', () => {
+describe.concurrent('a file that is too large', () => {
   /** Makes a sparse file of 60 MB. */
-  const grow = (name: string) => {
+  const grow = ({ folder, save }: Files, name: string) => {
     save(name, '# large\n');
     truncateSync(join(folder, name), 60_000_000);
   };
   const MESSAGE = /gateway\.yaml: larger than 5000000 bytes; split it into several files/;
 
-  it.each(['lint', 'run', 'fmt', 'routes'])('is rejected by %s before it is read', async (verb) => {
-    grow('gateway.yaml');
-    const { code, err } = await runCli([verb], folder, { NODE_OPTIONS: '--max-old-space-size=64' });
+  it.for(['lint', 'run', 'fmt', 'routes'])('is rejected by %s before it is read', async (verb, { files }) => {
+    grow(files, 'gateway.yaml');
+    const { code, err } = await runProcess([verb], files.folder, { NODE_OPTIONS: '--max-old-space-size=64' });
     expect([code, err]).toEqual([2, expect.stringMatching(MESSAGE)]);
   });
 
-  it('is rejected if it is an endless device', async () => {
-    const { code, err } = await runCli(['lint', '/dev/zero'], folder);
+  it('is rejected if it is an endless device', async ({ files }) => {
+    const { code, err } = await runProcess(['lint', '/dev/zero'], files.folder);
     expect([code, err]).toEqual([2, expect.stringContaining('/dev/zero: larger than 5000000 bytes')]);
   });
 
-  it('keeps the active manifest and uses no memory for the file', async () => {
+  it('keeps the active manifest and uses no memory for the file', async ({ files }) => {
+    const { folder, start } = files;
     const { cli, request } = await start('');
     const peakMemoryMb = () =>
       Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${cli.child.pid}/status`, 'utf8'))?.[1]) / 1_024;
@@ -252,7 +267,7 @@ describe('a file that is too large', () => {
       ['a.crt', 'rejected', 'it has more than 5000000 bytes'],
     ] as const) {
       const old = readFileSync(join(folder, name));
-      grow(name);
+      grow(files, name);
       const { body } = await request('/-/reload', 'POST');
       expect([name, body['result']]).toEqual([name, kind]);
       expect(JSON.stringify(body)).toContain(message);
@@ -260,11 +275,12 @@ describe('a file that is too large', () => {
       expect((await request('/-/reload', 'POST')).status).toBe(200);
     }
     expect(peakMemoryMb() - before).toBeLessThan(200);
-  }, 60_000);
+  });
 });
 
-describe('a gateway that stops', () => {
-  it('refuses to reload on request', async () => {
+describe.concurrent('a gateway that stops', () => {
+  it('refuses to reload on request', async ({ files }) => {
+    const { save, start } = files;
     save('gateway.yaml', manifest('one').replace('delay: 0s', 'delay: 3s'));
     const { cli, request } = await start('');
     cli.child.kill('SIGTERM');

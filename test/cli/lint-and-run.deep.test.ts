@@ -12,7 +12,7 @@ import { createNullLog } from '../../src/log/log.ts';
 import { hasErrors } from '../../src/problem/problem.ts';
 import { adminContextOf } from '../support/admin.ts';
 import { anySettings, SETTING_ENV, SETTING_FILES } from '../support/any-setting.ts';
-import { runCli, startCli } from '../support/cli.ts';
+import { runProcess, startCli } from '../support/cli.ts';
 import { exchangeBytes } from '../support/raw.ts';
 import { runs } from '../support/runs.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -54,7 +54,7 @@ describe('a manifest without errors in lint', () => {
     const texts = fc.sample(anySettings(upstream.url), 6);
     for (const text of texts) {
       writeFileSync(join(folder, 'gateway.yaml'), text);
-      const { code, out } = await runCli(['lint', '--preset', 'minimal'], folder, SETTING_ENV);
+      const { code, out } = await runProcess(['lint', '--preset', 'minimal'], folder, SETTING_ENV);
       const cli = startCli(['run'], folder, SETTING_ENV);
       if (code === 0) await cli.waitFor(/"msg":"serving"|cannot listen on/);
       else expect([text, await cli.result]).toEqual([text, { code: 1, out: '', err: out }]);
@@ -73,7 +73,7 @@ describe('a manifest with an error of load', () => {
         .slice(0, 1)) {
         const text = readFileSync(new URL(`${rule}/${name}`, cases), 'utf8');
         const other = temporaryFolder('lint-and-run', { 'gateway.yaml': text });
-        const [linted, started] = await Promise.all([runCli(['lint'], other), runCli(['run'], other)]);
+        const [linted, started] = await Promise.all([runProcess(['lint'], other), runProcess(['run'], other)]);
         expect([linted.code, started.code, started.err]).toEqual([1, 1, linted.out]);
       }
   });

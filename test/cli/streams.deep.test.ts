@@ -59,7 +59,7 @@ async function status(): Promise<{ last_reload: { result: string } | null; manif
 
 /** Causes accepted and rejected reloads, which write to both streams. */
 async function reloadRepeatedly(): Promise<void> {
-  await eventually('it serves', isLive, 20_000);
+  await eventually('it serves', isLive);
   for (const turn of [1, 2, 3]) {
     save(`route-${turn}`);
     expect((await fetch(`http://127.0.0.1:${admin}/-/reload`, { method: 'POST' })).status).toBe(200);
@@ -90,11 +90,7 @@ describe('a gateway whose standard streams fail', () => {
       if (failing !== undefined) {
         const streamStatus = async () =>
           (await status()).streams as Record<string, { error: string | null; errors: number }>;
-        await eventually(
-          'the failure is reported',
-          async () => (await streamStatus())[failing]?.error === 'ENOSPC',
-          5_000,
-        );
+        await eventually('the failure is reported', async () => (await streamStatus())[failing]?.error === 'ENOSPC');
         expect((await streamStatus())[failing]?.errors).toBeGreaterThan(0);
         const metrics = await (await get('/metrics')).text();
         expect(metrics).toMatch(new RegExp(`signing_gateway_stream_failing\\{stream="${failing}"\\} 1`));
@@ -107,23 +103,23 @@ describe('a gateway whose standard streams fail', () => {
 
   it('keeps reloading and stops cleanly after the readers have closed the pipes', async () => {
     const child = start('');
-    await eventually('it serves', isLive, 20_000);
+    await eventually('it serves', isLive);
     child.stdout?.destroy();
     child.stderr?.destroy();
     await reloadRepeatedly();
-    await eventually('it is reported', async () => JSON.stringify((await status()).streams).includes('EPIPE'), 5_000);
+    await eventually('it is reported', async () => JSON.stringify((await status()).streams).includes('EPIPE'));
     await expectCleanStop(child);
   }, 60_000);
 
   it('keeps reloading and stops cleanly while the readers do not read', async () => {
     // The readers sleep, so both pipes fill up.
-    const child = start('> >(sleep 20) 2> >(sleep 20)');
-    await eventually('it serves', isLive, 20_000);
+    const child = start('> >(sleep 50) 2> >(sleep 50)');
+    await eventually('it serves', isLive);
     // The log lines of these refusals exceed the capacity of a pipe.
     for (let turn = 0; turn < 100; turn += 1)
       await Promise.all(Array.from({ length: 10 }, () => fetch(`http://127.0.0.1:${port}/${'x'.repeat(1_000)}`)));
     await reloadRepeatedly();
-    await eventually('it is reported', async () => JSON.stringify((await status()).streams).includes('EAGAIN'), 5_000);
+    await eventually('it is reported', async () => JSON.stringify((await status()).streams).includes('EAGAIN'));
     await expectCleanStop(child);
   }, 60_000);
 });

@@ -27,7 +27,7 @@ const lines = () => raw.map((line) => JSON.parse(line));
 beforeAll(async () => {
   issuer = await startIssuer();
   upstream = await startUpstream((...all) => respond(...all));
-  const text = manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl, timeouts: '{ response: 200ms }' });
+  const text = manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl, timeouts: '{ response: 1s }' });
   const { plan } = load({ path: 'gateway.yaml', text }, worldOf());
   if (plan === undefined) throw new Error('the manifest does not load');
   const silent = pino({ level: 'silent' });

@@ -24,7 +24,7 @@ let user: string;
 
 beforeAll(async () => {
   [site, open, silent] = await Promise.all([
-    startSite(ROUTES + CORS, { timeouts: '{ response: 200ms }' }),
+    startSite(ROUTES + CORS, { timeouts: '{ response: 1s }' }),
     startSite(`${ROUTES}cors: { origins: ['*'], methods: [GET, PATCH], headers: [X-A], maxAge: 1h }\n`),
     startSite(ROUTES),
   ]);

@@ -65,7 +65,7 @@ describe('several endpoints without a configured breaker', () => {
 
   it('eject an endpoint that hangs', async () => {
     const [failing, one] = [await startEndpoint('hangs'), await startEndpoint('responds')];
-    const gateway = await serve([failing, one], ', timeouts: { response: 50ms }');
+    const gateway = await serve([failing, one], ', timeouts: { response: 300ms }');
     await statuses(gateway, 10);
     expect(await statuses(gateway, 20)).toEqual(Array(20).fill(200));
   });

@@ -216,6 +216,7 @@ describe('a client cannot make an upstream unhealthy', () => {
   it('by a path that the upstream does not survive, while another client uses the upstream', async () => {
     const site = await start();
     const other = connect({ port: site.port, host: '127.0.0.1', localAddress: '127.0.0.2' });
+    other.on('error', () => undefined);
     other.write(keepAliveHead('GET /up/x HTTP/1.1'));
     await new Promise((resolve) => other.once('data', resolve));
     for (let count = 0; count < 20; count += 1) expect((await site.get('/up/closes')).status).toBe(502);

@@ -103,9 +103,10 @@ describe('a slow request', () => {
   });
 
   it('may take longer than all other timeouts within its own timeout', async () => {
-    const { port, upstream } = await start('{ timeouts: { headers: 200ms, request: 60s, stalled: 400ms } }');
+    const { port, upstream } = await start('{ timeouts: { headers: 200ms, request: 60s, stalled: 1s } }');
     const wire = await Wire.open(port);
     wire.write(keepAliveHead('POST /x HTTP/1.1', 'Content-Length: 20'));
+    // Together the pauses are longer than each timeout but that of the request.
     for (let sent = 0; sent < 20; sent += 1) {
       wire.write('x');
       await pause(80);

@@ -58,7 +58,7 @@ beforeEach(() => {
 
 /** Returns a plan whose verifier reports predictable subjects. The plan takes it over from the previous plan. */
 function planWithSubjects(): Plan {
-  const text = manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl, timeouts: '{ response: 200ms }' });
+  const text = manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl, timeouts: '{ response: 1s }' });
   const source = { path: 'gateway.yaml', text };
   const first = load(source, worldOf()).plan;
   if (first?.auth === undefined) throw new Error('the manifest does not load');

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { IS_DEEP } from './runs.ts';
 
 export const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
@@ -51,8 +50,16 @@ export function startCli(args: readonly string[], cwd: string, env: Record<strin
   return { child, out: () => out, err: () => err, waitFor, result };
 }
 
-/** The verbs that end by themselves and use nothing of the process but its working directory. */
-const OFFLINE_VERBS = new Set([
+/** Runs the command line as a process in this folder until it exits. */
+export function runProcess(args: readonly string[], cwd: string, env: Record<string, string> = {}): Promise<CliResult> {
+  return startCli(args, cwd, env).result;
+}
+
+/**
+ * The verbs that end by themselves and use nothing of the process but its working directory.
+ * `test/cli/process.deep.test.ts` checks that they give the same result in a process of their own.
+ */
+export const OFFLINE_VERBS = [
   'lint',
   'explain',
   'test',
@@ -64,14 +71,14 @@ const OFFLINE_VERBS = new Set([
   'fmt',
   'init',
   'completion',
-]);
+];
 
 /** The last run in this process. The runs take turns, since a process has one working directory. */
 let lastRun: Promise<unknown> = Promise.resolve();
 
-/** Runs the command line until it exits: in a new process, or in this one where the process makes no difference. */
+/** Runs the command line until it exits: in this process, or in a new one where the process makes a difference. */
 export function runCli(args: readonly string[], cwd: string, env: Record<string, string> = {}): Promise<CliResult> {
-  if (IS_DEEP || !OFFLINE_VERBS.has(args[0] ?? '')) return startCli(args, cwd, env).result;
+  if (!OFFLINE_VERBS.includes(args[0] ?? '') || 'NODE_OPTIONS' in env) return runProcess(args, cwd, env);
   const run = lastRun.then(() => runHere(args, cwd, env));
   lastRun = run.catch(() => undefined);
   return run;

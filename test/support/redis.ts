@@ -94,7 +94,8 @@ export interface SentinelPair {
 }
 
 export async function startSentinelPair(): Promise<SentinelPair> {
-  const primary = await startRedis();
+  // By default the primary waits five seconds for more replicas before it sends its data.
+  const primary = await startRedis({ args: ['--repl-diskless-sync-delay', '0'] });
   const replica = await startRedis({ args: ['--replicaof', '127.0.0.1', String(primary.port)] });
   await until(async () => (await replica.run('INFO', 'replication')).includes('master_link_status:up'));
   const sentinel = await startRedis({

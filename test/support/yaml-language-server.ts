@@ -45,6 +45,8 @@ export class YamlLanguageServer {
   static async start(schemas: Readonly<Record<string, string>> = {}): Promise<YamlLanguageServer> {
     const server = new YamlLanguageServer();
     server.#process.stdout.on('data', (chunk: Buffer) => server.#receive(chunk, schemas));
+    // The server may be ended before it has read a response.
+    server.#process.stdin.on('error', () => undefined);
     await server.#request('initialize', { processId: process.pid, rootUri: null, capabilities: CAPABILITIES });
     server.#send({ method: 'initialized', params: {} });
     server.#send({ method: 'workspace/didChangeConfiguration', params: { settings: null } });

@@ -45,7 +45,8 @@ function hashOf(path: string): string | undefined {
   return load({ path, text: readFileSync(path, 'utf8') }, createFileEnvironment(path, {})).plan?.hash;
 }
 
-describe('the gateway activates a manifest', () => {
+// The scenarios wait most of the time, so they run concurrently.
+describe.concurrent('the gateway activates a manifest', () => {
   it.for(SCENARIOS)('$name', async ({ begin, change, end, isPossible }, { skip }) => {
     if (isPossible?.() === false) skip('not possible on this machine');
     const site = new Site(upstream.url, 9);

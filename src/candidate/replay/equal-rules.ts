@@ -1,4 +1,6 @@
+import type { Plan } from '../../plan/plan.ts';
 import { limitDefinition } from '../../plan/rate-limits/limit-definition.ts';
+import { routingKey } from '../../plan/routing/router.ts';
 import type { RouteRules } from './route-rules.ts';
 
 /** True if two routes refuse the same requests that match them. */
@@ -32,4 +34,11 @@ export function hasEqualBody(rules: RouteRules, other: RouteRules | undefined): 
     rules.route.body?.limitBytes === other.route.body?.limitBytes &&
     rules.route.validation === other.route.validation
   );
+}
+
+/** True if two plans accept WebSocket handshakes for the same requests. */
+export function haveEqualHandshakes(plan: Plan, other: Plan): boolean {
+  const textOf = ({ routes }: Plan) =>
+    JSON.stringify(routes.map((route) => [routingKey(route), route.websocket]).sort());
+  return plan === other || textOf(plan) === textOf(other);
 }

@@ -11,7 +11,7 @@ import { type CheckResult, checkParameters } from './check-parameters.ts';
 import { checkRateLimits } from './check-rate-limits.ts';
 import { checkRole, type LoggedCaller } from './check-role.ts';
 import { createRefusal } from './create-refusal.ts';
-import { hasEqualBody, hasEqualParameters, isEqualUntilForwarded } from './equal-rules.ts';
+import { hasEqualBody, hasEqualParameters, haveEqualHandshakes, isEqualUntilForwarded } from './equal-rules.ts';
 import { LimitUse } from './limit-use.ts';
 import type { Step } from './logged-end.ts';
 import type { LoggedFacts } from './logged-facts.ts';
@@ -57,6 +57,9 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
     const isEqual = maxHeaders === before.maxHeaders && headerLimitBytes === before.headerLimitBytes;
     const isTooLarge = end.kind === 'refused' && end.code === 'headers_too_large';
     if (isTooLarge ? !isEqual : !isWider) throw new UnknownFact('head');
+    // The log does not have the path of such a request.
+    if (request.reason === 'handshake_with_body' && !haveEqualHandshakes(plan, loggedPlan))
+      throw new UnknownFact('head');
     if (end.kind === 'refused' && end.step === 'head') throw this.#loggedRefusal(end.code);
     if (request.path === undefined && end.kind === 'forwarded') throw new UnknownFact('no-decision');
   }

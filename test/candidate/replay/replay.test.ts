@@ -178,6 +178,20 @@ describe('the replay of a log', () => {
     );
   });
 
+  it('does not know which handshake had a body, unless all routes accept the same ones', () => {
+    const line = {
+      ...COMMON,
+      ...FACTS,
+      status: 400,
+      refusal: 'message_malformed',
+      reason: 'handshake_with_body',
+      kind: 'websocket',
+    };
+    expect(resultOf(line, OLD)).toBe('same');
+    const next = plan((manifest) => Object.assign(routeOf(manifest, 'limited'), { websocket: true }));
+    expect(resultOf(line, next)).toBe('unknown head');
+  });
+
   describe('with rate limits', () => {
     const exceeded = { ...limited, ...refused('rate_limit_exceeded', 429), limit: 'few' };
     const another = { peer: '10.0.0.2' };

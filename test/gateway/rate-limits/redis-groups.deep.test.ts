@@ -40,7 +40,7 @@ describe.skipIf(!hasRedis)('a store behind Sentinel', () => {
   });
 
   it('follows a failover on command, at which the old primary continues as a replica', async () => {
-    const { primary, sentinel } = await startSentinelPair();
+    const { primary, replica, sentinel } = await startSentinelPair();
     const redis = `{ sentinels: ['redis://127.0.0.1:${sentinel.port}'], name: counters }`;
     shared = await startSharedGateways({ stores: storeAt(redis) });
     // Sentinel refuses the command until it knows the replica well, and gives up a failover that takes too long.
@@ -50,8 +50,19 @@ describe.skipIf(!hasRedis)('a store behind Sentinel', () => {
       await sentinel.run('SENTINEL', 'failover', 'counters');
       return false;
     }, 30_000);
+    // Sentinel sends the same commands, but only when it has seen the old primary for eight seconds.
+    await primary.run('REPLICAOF', '127.0.0.1', String(replica.port));
+    await primary.run('CLIENT', 'KILL', 'TYPE', 'normal');
     await until(async () => (await roleOf(primary)).startsWith('slave'), 30_000);
-    await until(areUp, 30_000);
+    // Until a gateway has noticed, it counts by itself.
+    let logins = 0;
+    await until(async () => {
+      const before = Number(await replica.run('DBSIZE'));
+      for (const index of [0, 1, 2]) await shared?.login(index, `login ${logins + index}`);
+      logins += 3;
+      return Number(await replica.run('DBSIZE')) === before + 3;
+    }, 30_000);
+    expect(states()).toEqual(['up', 'up', 'up']);
     expect(await shared.guess(30, 'a')).toEqual({ 401: 5, 429: 25 });
   });
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import type { Verifier } from '../../../src/plan/tokens/verifier.ts';
 import type { Message } from '../../support/message.ts';
 import { startWireUpstream, type WireResponse, type WireUpstream } from '../../support/upstream.ts';
@@ -10,22 +10,35 @@ const TIMEOUT = '500ms';
 /** Detects a request that never ends. Generous, because the machine may be busy. */
 const SLACK_MS = 25_000;
 
-let service: WireUpstream;
-/** How the service responds from now on; `undefined`: correctly. */
-let hostile: ((request: Message) => WireResponse) | undefined;
+/** An identity service of one test. */
+interface Identity {
+  readonly url: string;
+  readonly service: WireUpstream;
+  /** How the service responds from now on; `undefined`: correctly. */
+  hostile: Hostile | undefined;
+}
 
-beforeEach(async () => {
-  hostile = undefined;
-  service = await startWireUpstream((request) => hostile?.(request) ?? ok(correct(request)));
+type Hostile = (request: Message, url: string) => WireResponse;
+
+/** Most of the time of these tests is spent on timeouts, so they run concurrently, each with its own service. */
+const test = base.extend<{ identity: Identity }>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of the fixtures from the pattern
+  identity: async ({}, use) => {
+    const service = await startWireUpstream(
+      (request) => identity.hostile?.(request, service.url) ?? ok(correct(request, service.url)),
+    );
+    const identity: Identity = { url: service.url, service, hostile: undefined };
+    await use(identity);
+    await service.close();
+  },
 });
-
-afterEach(() => service.close());
 
 const pathOf = ({ line }: Message) => line.split(' ')[1] ?? '';
 
-function correct(request: Message): unknown {
+/** Returns the correct content of a response. */
+function correct(request: Message, url: string): unknown {
   const path = pathOf(request);
-  if (path.startsWith('/.well-known/')) return { issuer: service.url, jwks_uri: `${service.url}/keys` };
+  if (path.startsWith('/.well-known/')) return { issuer: url, jwks_uri: `${url}/keys` };
   if (path === '/keys') return JSON.parse(keyFile(key));
   return { active: true, sub: 'someone' };
 }
@@ -37,27 +50,27 @@ function ok(value: unknown, ...headers: string[]): string {
 }
 
 interface VerificationMethod {
-  readonly make: () => Verifier;
-  readonly token: (name: string) => string;
+  readonly make: (url: string) => Verifier;
+  readonly token: (name: string, url: string) => string;
 }
 
-const jwt = (changes: () => object): VerificationMethod => ({
-  make: () =>
+const jwt = (changes: (url: string) => object): VerificationMethod => ({
+  make: (url) =>
     verifierFor({
-      jwt: { algorithms: ['ES256'], issuer: service.url, audience: 'gateway-test', timeout: TIMEOUT, ...changes() },
+      jwt: { algorithms: ['ES256'], issuer: url, audience: 'gateway-test', timeout: TIMEOUT, ...changes(url) },
     }),
-  token: (name) => tokenOf({ alg: 'ES256', kid: 'one' }, claims({ iss: service.url, sub: name }), key),
+  token: (name, url) => tokenOf({ alg: 'ES256', kid: 'one' }, claims({ iss: url, sub: name }), key),
 });
 
 const METHODS: Record<string, VerificationMethod> = {
-  jwks: jwt(() => ({ jwks: `${service.url}/keys` })),
-  discovery: jwt(() => ({ discovery: service.url })),
+  jwks: jwt((url) => ({ jwks: `${url}/keys` })),
+  discovery: jwt((url) => ({ discovery: url })),
   introspection: {
-    make: () =>
+    make: (url) =>
       verifierFor(
         {
           introspection: {
-            endpoint: `${service.url}/introspect`,
+            endpoint: `${url}/introspect`,
             clientId: 'gateway',
             clientSecret: '${SECRET}',
             timeout: TIMEOUT,
@@ -68,7 +81,7 @@ const METHODS: Record<string, VerificationMethod> = {
     token: (name) => name,
   },
   userinfo: {
-    make: () => verifierFor({ userinfo: { endpoint: `${service.url}/me`, timeout: TIMEOUT } }),
+    make: (url) => verifierFor({ userinfo: { endpoint: `${url}/me`, timeout: TIMEOUT } }),
     token: (name) => name,
   },
 };
@@ -124,11 +137,11 @@ const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 
 /** Invalid or incomplete responses. */
-const HOSTILE: Record<string, (request: Message) => WireResponse> = {
+const HOSTILE: Record<string, Hostile> = {
   '101 without a request for it': () => saying(SWITCH),
   '101 and bytes of another protocol': () => saying(`${SWITCH}\0\0\0\x04`),
   '101 and a close': () => saying(SWITCH, closing),
-  '101 and a complete response': (request) => saying(SWITCH + ok(correct(request))),
+  '101 and a complete response': (request, url) => saying(SWITCH + ok(correct(request, url))),
   silence: () => () => undefined,
   'a close': () => closing,
   'a reset': () => resetting,
@@ -142,7 +155,8 @@ const HOSTILE: Record<string, (request: Message) => WireResponse> = {
   '103 without end': () => flood(HINTS),
   '100 again and again': () => trickle(CONTINUE),
   '100 without end': () => flood(CONTINUE),
-  '101 informational responses before a good one': (request) => saying(HINTS.repeat(101) + ok(correct(request))),
+  '101 informational responses before a good one': (request, url) =>
+    saying(HINTS.repeat(101) + ok(correct(request, url))),
   'a head and no body': () => saying(`${HEAD}Content-Length: 99\r\n\r\n`),
   'half a body': () => saying(`${HEAD}Content-Length: 99\r\n\r\n{"active":true,`),
   'half a body and a close': () => saying(`${HEAD}Content-Length: 99\r\n\r\n{"active":true,`, closing),
@@ -178,72 +192,82 @@ const HOSTILE: Record<string, (request: Message) => WireResponse> = {
   '503': () => saying('HTTP/1.1 503 Unavailable\r\nContent-Length: 0\r\n\r\n'),
 };
 
-describe.each(Object.keys(METHODS))('by %s', (name) => {
+describe.concurrent.each(Object.keys(METHODS))('by %s', (name) => {
   const method = METHODS[name] as VerificationMethod;
 
-  test.each(Object.keys(HOSTILE))('%s ends within the timeout, and the next request succeeds', async (behaviour) => {
-    const verifier = method.make();
-    hostile = HOSTILE[behaviour];
-    expect(await verdictOf(verifier, method.token('new'))).toBe('keys_unavailable');
-    expect(service.messages.map(pathOf)).not.toContain('/elsewhere');
-    hostile = undefined;
-    await accepts(verifier, method.token('later'));
-    await accepts(verifier, method.token('new'));
-    expect(verifier.status.verifying).toBe(0);
-  });
+  test.for(Object.keys(HOSTILE))(
+    '%s ends within the timeout, and the next request succeeds',
+    async (behaviour, { identity }) => {
+      const { url, service } = identity;
+      const verifier = method.make(url);
+      identity.hostile = HOSTILE[behaviour];
+      expect(await verdictOf(verifier, method.token('new', url))).toBe('keys_unavailable');
+      expect(service.messages.map(pathOf)).not.toContain('/elsewhere');
+      identity.hostile = undefined;
+      await accepts(verifier, method.token('later', url));
+      await accepts(verifier, method.token('new', url));
+      expect(verifier.status.verifying).toBe(0);
+    },
+  );
 
-  test('a cached token is accepted while the service is hostile', async () => {
-    const verifier = method.make();
-    const known = method.token('known');
-    expect(await verdictOf(verifier, known)).toBe('accepted');
-    hostile = HOSTILE['101 without a request for it'];
-    const waiting = verdictOf(verifier, name === 'jwks' || name === 'discovery' ? otherKey() : method.token('new'));
+  test('a cached token is accepted while the service is hostile', async ({ identity }) => {
+    const { url } = identity;
+    const verifier = method.make(url);
+    const known = method.token('known', url);
+    await accepts(verifier, known);
+    identity.hostile = HOSTILE['101 without a request for it'];
+    const isKeySet = name === 'jwks' || name === 'discovery';
+    const waiting = verdictOf(verifier, isKeySet ? otherKey(url) : method.token('new', url));
     expect(verifier.cached(known)).toBeDefined();
     expect(await waiting).not.toBe('accepted');
     expect(verifier.cached(known)).toBeDefined();
   });
 });
 
-const otherKey = () => tokenOf({ alg: 'ES256', kid: 'two' }, claims({ iss: service.url }), ecKey('two'));
+const otherKey = (url: string) => tokenOf({ alg: 'ES256', kid: 'two' }, claims({ iss: url }), ecKey('two'));
 
-describe('by discovery with valid metadata and hostile keys', () => {
-  test.each(Object.keys(HOSTILE))('%s', async (behaviour) => {
+describe.concurrent('by discovery with valid metadata and hostile keys', () => {
+  test.for(Object.keys(HOSTILE))('%s', async (behaviour, { identity }) => {
+    const { url } = identity;
     const method = METHODS['discovery'] as VerificationMethod;
-    const verifier = method.make();
-    hostile = (request) =>
-      (pathOf(request) === '/keys' ? HOSTILE[behaviour]?.(request) : undefined) ?? ok(correct(request));
-    expect(await verdictOf(verifier, method.token('new'))).toBe('keys_unavailable');
-    hostile = undefined;
-    await accepts(verifier, method.token('new'));
+    const verifier = method.make(url);
+    identity.hostile = (request) =>
+      (pathOf(request) === '/keys' ? HOSTILE[behaviour]?.(request, url) : undefined) ?? ok(correct(request, url));
+    expect(await verdictOf(verifier, method.token('new', url))).toBe('keys_unavailable');
+    identity.hostile = undefined;
+    await accepts(verifier, method.token('new', url));
   });
 });
 
-test.each(Object.keys(METHODS))('a TLS handshake without a response ends within the timeout: %s', async (name) => {
-  const plain = service;
-  service = { ...plain, url: plain.url.replace('http:', 'https:') };
-  const method = METHODS[name] as VerificationMethod;
-  expect(await verdictOf(method.make(), method.token('new'))).toBe('keys_unavailable');
-  service = plain;
-});
+test.concurrent.for(Object.keys(METHODS))(
+  'a TLS handshake without a response ends within the timeout: %s',
+  async (name, { identity }) => {
+    const url = identity.url.replace('http:', 'https:');
+    const method = METHODS[name] as VerificationMethod;
+    expect(await verdictOf(method.make(url), method.token('new', url))).toBe('keys_unavailable');
+  },
+);
 
-test('tokens-up key ids cause one fetch per interval, even if the service hangs', async () => {
+test('made-up key ids cause one fetch per interval, even if the service hangs', async ({ identity }) => {
+  const { url, service } = identity;
   const method = METHODS['jwks'] as VerificationMethod;
-  const verifier = method.make();
-  await verdictOf(verifier, method.token('known'));
+  const verifier = method.make(url);
+  await accepts(verifier, method.token('known', url));
   service.messages.length = 0;
-  hostile = HOSTILE['silence'];
+  identity.hostile = HOSTILE['silence'];
   const tokens = Array.from({ length: 200 }, (_, index) =>
-    tokenOf({ alg: 'ES256', kid: `tokens-up-${index}` }, claims({ iss: service.url }), key),
+    tokenOf({ alg: 'ES256', kid: `made-up-${index}` }, claims({ iss: url }), key),
   );
   await Promise.all(tokens.map((token) => verifier.verify(token)));
   expect(service.messages.length).toBeLessThanOrEqual(2);
-  expect(await verdictOf(verifier, method.token('another'))).toBe('accepted');
+  expect(await verdictOf(verifier, method.token('another', url))).toBe('accepted');
 });
 
-test('a connection with bytes after a complete response is not reused', async () => {
+test('a connection with bytes after a complete response is not reused', async ({ identity }) => {
+  const { url, service } = identity;
   const method = METHODS['introspection'] as VerificationMethod;
-  const verifier = method.make();
-  hostile = (request) => ok(correct(request)) + ok({ active: true, sub: 'poisoned' });
+  const verifier = method.make(url);
+  identity.hostile = (request) => ok(correct(request, url)) + ok({ active: true, sub: 'poisoned' });
   for (const name of ['a', 'b', 'c']) {
     const verdict = await verifier.verify(name);
     expect('principal' in verdict && verdict.principal.claims['sub']).toBe('someone');

@@ -139,7 +139,10 @@ describe('an unusable response makes the keys unavailable', () => {
     ['a duplicate name with an escape', (response) => sendJson(response, '{"active":true,"\\u0061ctive":true}')],
     ['__proto__', (response) => sendJson(response, '{"active":true,"__proto__":{"company_role":"admin"}}')],
     ['a byte order mark', (response) => sendJson(response, `\uFEFF${GOOD}`)],
-    ['a truncated body', (response) => void response.writeHead(200, { 'Content-Length': 99 }).end(GOOD)],
+    [
+      'a truncated body',
+      (response) => void response.writeHead(200, { 'Content-Length': 99, Connection: 'close' }).end(GOOD),
+    ],
     ['a reset', (response) => void response.socket?.resetAndDestroy()],
     ['201', (response) => sendJson(response, GOOD, 201)],
     ['204', (response) => void response.writeHead(204).end()],
