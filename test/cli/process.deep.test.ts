@@ -15,6 +15,8 @@ const FILES = {
   'broken.yaml': VALID.replace('access: public', 'access: publik'),
   'gateway.test.yaml':
     'version: 1\ncases: [{ name: one, request: { method: GET, url: /one }, expect: { route: one } }]\n',
+  'access.log':
+    '{"level":30,"time":1,"msg":"request","id":"a","method":"GET","path":"/one","route":"one","upstream":"up","status":200,"gatewayMs":1,"peer":null}\n{"level":\n',
   'failing.test.yaml':
     'version: 1\ncases: [{ name: two, request: { method: GET, url: /one }, expect: { route: two } }]\n',
 };
@@ -25,6 +27,13 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   explain: ['GET /one', 'GET /nowhere --json', 'GET', 'GET /one broken.yaml'],
   test: ['', 'failing.test.yaml', 'failing.test.yaml -f junit', '--fail-under 101', 'missing.test.yaml'],
   diff: ['gateway.yaml other.yaml', 'gateway.yaml other.yaml -f json --fail-on info', 'gateway.yaml broken.yaml', ''],
+  record: ['access.log', 'missing.log', 'access.log --manifest broken.yaml'],
+  replay: [
+    'access.log --from gateway.yaml gateway.yaml',
+    'access.log --from gateway.yaml other.yaml -f json',
+    'access.log --from gateway.yaml broken.yaml',
+    'access.log gateway.yaml',
+  ],
   routes: ['', '--json', 'broken.yaml'],
   schema: ['', 'x y z'],
   fmt: ['gateway.yaml', '--check other.yaml', 'missing.yaml'],
