@@ -64,13 +64,13 @@ export const OFFLINE_VERBS = [
   'explain',
   'test',
   'diff',
-  'record',
   'replay',
   'routes',
   'schema',
   'fmt',
   'init',
   'completion',
+  'record',
 ];
 
 /** The last run in this process. The runs take turns, since a process has one working directory. */
