@@ -108,7 +108,9 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   openapi: ['gateway', 'http-methods', 'load', 'manifest', 'plan', 'problem'],
   candidate: [
     'explain',
+    'fairness',
     'gateway',
+    'header-names',
     'http-methods',
     'json-pointer',
     'lint',
