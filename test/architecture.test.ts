@@ -110,6 +110,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'explain',
     'fairness',
     'gateway',
+    'header-names',
     'http-methods',
     'json-pointer',
     'lint',

@@ -8,6 +8,7 @@ export const UNKNOWN_REASONS = {
   token: 'the token was not verified by the rules of this plan',
   role: 'the log does not have all roles of the caller',
   origin: 'the origin of a WebSocket handshake is not known',
+  path: 'the log has surrogates in place of parts of the path',
   query: 'the values of the query are not known',
   headers: 'the headers of the request are not known',
   'media-type': 'the media type or the content encoding of the body is not known',
@@ -17,6 +18,7 @@ export const UNKNOWN_REASONS = {
   'rate-limit': 'the counter of a rate limit is not known',
   'no-decision': 'the gateway could not decide: it was busy, failed, or could not fetch keys',
   'client-left': 'the client disconnected before the decision',
+  'not-reproduced': 'the manifest of --from does not reproduce the logged outcome',
   timeout: 'the candidate did not decide in time',
   'not-logged': 'the log lacks what the decision needs; set log.replay',
 } as const satisfies Record<string, string>;

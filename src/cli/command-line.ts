@@ -43,6 +43,10 @@ const VERBS: Readonly<Record<string, VerbEntry>> = {
     summary: 'compare a changed manifest with the active one on live traffic',
     load: async () => (await import('./candidate/candidate.ts')).candidate,
   },
+  replay: {
+    summary: 'compare how two manifests decide about the requests of an access log',
+    load: async () => (await import('./replay/replay.ts')).replay,
+  },
   tighten: {
     summary: 'propose to close what the access log shows to be unused',
     load: async () => (await import('./tighten/tighten.ts')).tighten,

@@ -19,8 +19,6 @@ const FILES = {
     'version: 1\ncases: [{ name: one, request: { method: GET, url: /one }, expect: { route: one } }]\n',
   'failing.test.yaml':
     'version: 1\ncases: [{ name: two, request: { method: GET, url: /one }, expect: { route: two } }]\n',
-  'access.log':
-    '{"level":30,"time":1,"msg":"request","method":"GET","path":"/one","route":"one","status":200,"gatewayMs":1}\n',
 };
 
 /** Command lines of each verb: with success, with findings, and with a wrong use. */
@@ -29,6 +27,12 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   explain: ['GET /one', 'GET /nowhere --json', 'GET', 'GET /one broken.yaml'],
   test: ['', 'failing.test.yaml', 'failing.test.yaml -f junit', '--fail-under 101', 'missing.test.yaml'],
   diff: ['gateway.yaml other.yaml', 'gateway.yaml other.yaml -f json --fail-on info', 'gateway.yaml broken.yaml', ''],
+  replay: [
+    'access.log --from gateway.yaml gateway.yaml',
+    'access.log --from gateway.yaml other.yaml -f json',
+    'access.log --from gateway.yaml broken.yaml',
+    'access.log gateway.yaml',
+  ],
   tighten: ['access.log gateway.yaml', 'access.log other.yaml -f json', 'access.log broken.yaml', 'gateway.yaml'],
   routes: ['', '--json', 'broken.yaml'],
   schema: ['', 'x y z'],

@@ -168,6 +168,7 @@ describe('action.yml', () => {
       install: results['Install signing-gateway'],
       lint: results['Lint the manifest'],
       diff: results['Compare the manifest with the base'],
+      replay: results['Replay the access logs'],
     };
   }
 
@@ -277,6 +278,35 @@ install --prefix .node --no-save --loglevel=error node@26.1.2
       0,
       expect.stringMatching(/^::warning title=/),
     ]);
+  });
+
+  it('replays access logs, and writes the changes below the effects', async () => {
+    const { folder, base } = await repository(makePublic);
+    const { routes } = parse(readFileSync(join(folder, 'gateway.yaml'), 'utf8'));
+    const { id, upstream } = routes[0];
+    const refused = { status: 401, refusal: 'token_missing', reason: 'token_missing', credential: 'none' };
+    const request = {
+      level: 30,
+      time: 1,
+      msg: 'request',
+      method: 'GET',
+      path: '/hello',
+      manifest: 'a',
+      query: [],
+      peer: null,
+    };
+    mkdirSync(join(folder, 'logs of hosts'));
+    const log = `${JSON.stringify({ ...request, route: id, upstream, ...refused })}\n`;
+    for (const host of ['one', 'two']) writeFileSync(join(folder, `logs of hosts/${host}.log`), log);
+    const inputs = { 'replay-log': 'none.log*\nlogs of hosts/*.log' };
+    const { replay, summary } = runAction(folder, base, { inputs });
+    expect(replay).toMatchObject({ code: 0 });
+    expect(summary).toMatch(/\n### [^\n]* 1 error[\s\S]*\n### Replay of 2 requests: /);
+    const failing = runAction(folder, base, { inputs: { ...inputs, 'replay-fail-on': 'changed,unknown>0%' } });
+    expect(failing.replay?.code).toBe(1);
+    expect(runAction(folder, base).replay).toBeUndefined();
+    const missing = runAction(folder, base, { inputs: { 'replay-log': 'none*.log' } }).replay;
+    expect([missing?.code, missing?.out]).toEqual([2, expect.stringMatching(/^::error title=.*no file matches/)]);
   });
 
   it('fails without an output for a missing manifest or an invalid input', async () => {

@@ -64,6 +64,7 @@ export const OFFLINE_VERBS = [
   'explain',
   'test',
   'diff',
+  'replay',
   'routes',
   'schema',
   'fmt',

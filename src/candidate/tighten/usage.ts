@@ -72,7 +72,7 @@ export class UsageCounter {
   constructor(loaded: PlannedManifest) {
     this.#loaded = loaded;
     this.#shapes = new PathShapes(loaded.plan);
-    this.#isSampled = loaded.plan.sample2xx < 1;
+    this.#isSampled = loaded.plan.log.sample2xx < 1;
   }
 
   add(request: LoggedRequest): void {

@@ -1,14 +1,12 @@
 import { diff as differencesBetween } from '../../diff/diff.ts';
 import type { Difference } from '../../diff/difference.ts';
 import { createDiffSide, type DiffSide } from '../../diff/side.ts';
-import { load } from '../../load.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { SEVERITY_RANKS, type Severity } from '../../problem/finding.ts';
-import { formatProblems } from '../format.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { formatDiffJson, formatDiffMarkdown, formatDiffText } from './diff-formats.ts';
-import { readRevision } from './revision.ts';
+import { loadRevision } from './load-revision.ts';
 
 const FORMATS = { text: formatDiffText, json: formatDiffJson, markdown: formatDiffMarkdown } as const;
 
@@ -58,17 +56,9 @@ function isAtLeast({ severity }: Difference, least: Severity): boolean {
   return SEVERITY_RANKS[severity] >= SEVERITY_RANKS[least];
 }
 
-/**
- * Loads one manifest. Prints the problems and returns `undefined` if it has errors.
- *
- * @param other the plan of the other manifest, whose schemas need no second check
- */
-function readSide(name: string, { env, err, errColour }: Terminal, other?: Plan): DiffSide | undefined {
-  const { source, environment } = readRevision(name, env);
-  const loaded = load(source, environment, other);
-  if (loaded.plan !== undefined) return createDiffSide(loaded, environment.readFile);
-  err(formatProblems(loaded.problems, loaded.sources, errColour));
-  return undefined;
+function readSide(name: string, terminal: Terminal, other?: Plan): DiffSide | undefined {
+  const loaded = loadRevision(name, terminal, other);
+  return loaded && createDiffSide(loaded.planned, loaded.readFile);
 }
 
 function parseChoice<Word extends string>(

@@ -7,7 +7,7 @@ import { createFileEnvironment } from '../../manifest/file-environment.ts';
 import { suggestion } from '../../problem/did-you-mean.ts';
 import { formatProblems } from '../format.ts';
 import { logInputs } from '../logs/log-inputs.ts';
-import { showReadProgress } from '../logs/read-progress.ts';
+import { showProgress } from '../logs/read-progress.ts';
 import { formatSkippedLines } from '../logs/skipped-lines.ts';
 import { readSource } from '../manifest-file.ts';
 import { parseArguments, parseCount } from '../parse-arguments.ts';
@@ -97,9 +97,9 @@ function loadManifest(file: string, { env, err, errColour }: Terminal): PlannedM
 }
 
 async function readUsage(inputs: ReturnType<typeof logInputs>, loaded: PlannedManifest, terminal: Terminal) {
-  const progress = showReadProgress(terminal);
+  const progress = showProgress(terminal);
   const counter = new UsageCounter(loaded);
-  const logs = readLogs(inputs, progress.update);
+  const logs = readLogs(inputs, progress.reading);
   for await (const batch of logs) {
     terminal.stop.throwIfAborted();
     for (const request of batch) counter.add(request);

@@ -4,8 +4,15 @@ import type { Range, Severity } from '../../../problem/finding.ts';
 import type { Problem } from '../../../problem/problem.ts';
 import { type LintReport, type Reporter, ruleUri, toJson, withFingerprints } from './lint-report.ts';
 
-const LEVELS = { error: 'error', warning: 'warning', info: 'note' } as const satisfies Record<Severity, string>;
-const ROOT = '%SRCROOT%';
+export const SARIF_LEVELS = { error: 'error', warning: 'warning', info: 'note' } as const satisfies Record<
+  Severity,
+  string
+>;
+/** The id of the folder that paths are relative to. */
+export const SARIF_ROOT = '%SRCROOT%';
+
+export const SARIF_SCHEMA =
+  'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json';
 
 /** Formats SARIF 2.1.0 (OASIS) for code scanning. */
 export const sarif: Reporter = (report) => {
@@ -15,11 +22,11 @@ export const sarif: Reporter = (report) => {
   );
   return toJson({
     version: '2.1.0',
-    $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
+    $schema: SARIF_SCHEMA,
     runs: [
       {
         tool: { driver: driverOf(report, rules) },
-        originalUriBaseIds: { [ROOT]: { description: { text: 'the folder that lint ran in' } } },
+        originalUriBaseIds: { [SARIF_ROOT]: { description: { text: 'the folder that lint ran in' } } },
         columnKind: 'utf16CodeUnits',
         results,
       },
@@ -53,7 +60,7 @@ function resultOf({ rule, severity, file, range, message, related }: Problem, ru
   const result = {
     ruleId: rule,
     ruleIndex,
-    level: LEVELS[severity],
+    level: SARIF_LEVELS[severity],
     message: { text: escapeLinks(message) },
     locations: [{ physicalLocation: physicalLocationOf(file, range) }],
     // The only fingerprint that code scanning reads.
@@ -75,14 +82,14 @@ function resultOf({ rule, severity, file, range, message, related }: Problem, ru
   };
 }
 
-function physicalLocationOf(file: string, { line, column, endLine, endColumn }: Range): object {
+export function physicalLocationOf(file: string, { line, column, endLine, endColumn }: Range): object {
   const artifactLocation = isAbsolute(file)
     ? { uri: pathToFileURL(file).href }
-    : { uri: file.toWellFormed().split('/').map(encodeURIComponent).join('/'), uriBaseId: ROOT };
+    : { uri: file.toWellFormed().split('/').map(encodeURIComponent).join('/'), uriBaseId: SARIF_ROOT };
   return { artifactLocation, region: { startLine: line, startColumn: column, endLine, endColumn } };
 }
 
 /** Breaks up link syntax that the message quotes from a manifest. Braces need no escape: a message without arguments has no placeholders. */
-function escapeLinks(text: string): string {
+export function escapeLinks(text: string): string {
   return text.replaceAll('](', '] (');
 }

@@ -1,0 +1,111 @@
+import { readLogs } from '../../candidate/log/read-logs.ts';
+import { Replay } from '../../candidate/replay/replay.ts';
+import type { PlannedManifest } from '../../load.ts';
+import { suggestion } from '../../problem/did-you-mean.ts';
+import { loadRevision } from '../diff/load-revision.ts';
+import { FAIL_ON_WORDS, type FailOn, failuresOf, parseFailOn } from '../fail-on.ts';
+import { logInputs } from '../logs/log-inputs.ts';
+import { showProgress } from '../logs/read-progress.ts';
+import { formatSkippedLines } from '../logs/skipped-lines.ts';
+import { parseArguments } from '../parse-arguments.ts';
+import { CommandError, type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
+import { REPLAY_FORMATS, type ReplayFormat } from './replay-formats.ts';
+import { createReplaySummary, formatCalibrationWarning } from './replay-summary.ts';
+
+const FORMATS = Object.keys(REPLAY_FORMATS) as ReplayFormat[];
+const DEFAULT_FAIL_ON = 'newly-refused,newly-allowed';
+const NEVER = 'never';
+
+const OPTIONS = {
+  from: {
+    type: 'string',
+    valueName: 'OLD',
+    summary: 'the manifest that the gateway served when it wrote the logs: a file, or REVISION:PATH of git',
+  },
+  format: {
+    type: 'string',
+    short: 'f',
+    valueName: 'FORMAT',
+    choices: FORMATS,
+    summary: 'pretty (default), json, markdown for a pull request, sarif or junit',
+  },
+  'fail-on': {
+    type: 'string',
+    valueName: 'LIST',
+    starts: [...FAIL_ON_WORDS, NEVER],
+    summary: `exit with 1 if one of these occurs (default ${DEFAULT_FAIL_ON}), or never`,
+  },
+} as const satisfies Options;
+
+export const replay: Verb = {
+  usage: 'signing-gateway replay LOG... --from OLD NEW [-f FORMAT] [--fail-on LIST]',
+  options: OPTIONS,
+  examples: [
+    'signing-gateway replay access.log --from main:gateway.yaml gateway.yaml',
+    'signing-gateway replay host1/access.log host2/access.log.gz --from old.yaml new.yaml -f markdown > comment.md',
+    "kubectl logs deploy/gateway | signing-gateway replay - --from old.yaml new.yaml --fail-on 'newly-refused,unknown>5%'",
+  ],
+  async run(terminal) {
+    const { values, positionals } = parseArguments({
+      args: [...terminal.args],
+      allowPositionals: true,
+      options: OPTIONS,
+    });
+    if (values.from === undefined) throw new UsageError('name the manifest that wrote the logs: --from OLD');
+    if (positionals.length < 2) throw new UsageError('name the logs, and after them the new manifest: LOG... NEW');
+    const format = parseFormat(values.format ?? 'pretty');
+    const failOnText = values['fail-on'] ?? DEFAULT_FAIL_ON;
+    const failOn = failOnText === NEVER ? parseFailOn(undefined) : parseFailOn(failOnText);
+    const logs = logInputs(positionals.slice(0, -1));
+    const next = positionals.at(-1) ?? '';
+    return replayLogs({ logs, old: values.from, next, format, failOn }, terminal);
+  },
+};
+
+function parseFormat(word: string): ReplayFormat {
+  const format = FORMATS.find((candidate) => candidate === word);
+  if (format === undefined) throw new UsageError(`unknown format "${word}"${suggestion(word, FORMATS)}`);
+  return format;
+}
+
+interface ReplayArguments {
+  readonly logs: ReturnType<typeof logInputs>;
+  readonly old: string;
+  readonly next: string;
+  readonly format: ReplayFormat;
+  readonly failOn: FailOn;
+}
+
+async function replayLogs({ logs, old, next, format, failOn }: ReplayArguments, terminal: Terminal): Promise<ExitCode> {
+  const manifests = loadManifests(old, next, terminal);
+  if (manifests === undefined) return 2;
+  const { report, counts } = await readAndReplay(logs, manifests, terminal);
+  terminal.err(formatSkippedLines(counts));
+  if (report.lines === 0) throw new CommandError('the logs have no request; name access logs of the gateway');
+  const summary = createReplaySummary(report, { old, next, logs: logs.map(({ name }) => name) });
+  const failures = failuresOf(failOn, summary.counts);
+  terminal.out(REPLAY_FORMATS[format]({ summary, failures, document: manifests.next.document }, terminal.outColour));
+  terminal.err(formatCalibrationWarning(summary));
+  for (const failure of failures) terminal.err(`signing-gateway: --fail-on ${failure}\n`);
+  return failures.length > 0 || counts.failures.length > 0 ? 1 : 0;
+}
+
+interface ReplayedManifests {
+  readonly old: PlannedManifest;
+  readonly next: PlannedManifest;
+}
+
+function loadManifests(old: string, next: string, terminal: Terminal): ReplayedManifests | undefined {
+  const before = loadRevision(old, terminal)?.planned;
+  const after = loadRevision(next, terminal, before?.plan)?.planned;
+  return before && after && { old: before, next: after };
+}
+
+async function readAndReplay(logs: ReplayArguments['logs'], { old, next }: ReplayedManifests, terminal: Terminal) {
+  const progress = showProgress(terminal);
+  const reader = readLogs(logs, progress.reading);
+  const replayed = new Replay(old, next);
+  for await (const requests of reader) for (const request of requests) replayed.add(request);
+  progress.end();
+  return { report: replayed.report(), counts: reader.counts };
+}
