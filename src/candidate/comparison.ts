@@ -45,7 +45,7 @@ export const MAX_CALLERS = 10_000;
 const MAX_ALL_CALLERS = 500_000;
 
 /** Counts compared requests, and groups those that change. */
-export class Comparison<Witness> {
+export class OutcomeComparison<Witness> {
   readonly #maxWitnesses: number;
   readonly #unknown = new Map<UnknownReason, number>();
   readonly #changed = new Map<ChangeKind, number>();

@@ -5,7 +5,7 @@ import type { LocalCounters } from '../../gateway/rate-limits/local-counters.ts'
 import { loggedPathOf } from '../../gateway/telemetry/request-record.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { compareOutcomes } from '../compare-outcomes.ts';
-import { Comparison } from '../comparison.ts';
+import { OutcomeComparison } from '../comparison.ts';
 import { UnknownFact } from '../outcome.ts';
 import { CandidateLimits } from './candidate-limits.ts';
 import { CandidateRequest } from './candidate-request.ts';
@@ -49,7 +49,7 @@ const DECISION_TIMEOUT_MS = 3_000;
 
 /** Compares each exchange that ends with what the candidate would have done. It sends nothing and delays no response. */
 export class LiveCandidate implements ExchangeObserver {
-  readonly comparison = new Comparison<CandidateWitness>();
+  readonly comparison = new OutcomeComparison<CandidateWitness>();
   readonly skipped: Record<UncomparedReason, number> = { queue: 0, 'earlier-plan': 0, sample: 0 };
   /** Requests for which the candidate failed. */
   errors = 0;

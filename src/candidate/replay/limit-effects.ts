@@ -1,7 +1,7 @@
 import { clientKey } from '../../fairness/client-key.ts';
 import type { RateLimit, RateLimitKeyKind } from '../../plan/rate-limits/rate-limit.ts';
 import type { ComparisonResult } from '../compare-outcomes.ts';
-import type { Comparison } from '../comparison.ts';
+import type { OutcomeComparison } from '../comparison.ts';
 import type { LoggedRequest } from '../log/logged-request.ts';
 import type { CounterEffects } from './limit-use.ts';
 import type { LineWitness } from './replay.ts';
@@ -74,7 +74,7 @@ export class LimitEffects {
   }
 
   /** Adds all results to a comparison. Those that rely on an affected counter are unknown. */
-  release(comparison: Comparison<LineWitness>): void {
+  release(comparison: OutcomeComparison<LineWitness>): void {
     while (this.#spread());
     for (const { result, weight, caller, witness, isUncertain } of this.#held.values())
       comparison.add(

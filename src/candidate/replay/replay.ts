@@ -1,7 +1,7 @@
 import { createMediaTypeNames } from '../../plan/log/media-type-names.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import { type ComparisonResult, compareOutcomes } from '../compare-outcomes.ts';
-import { Comparison, type ComparisonReport } from '../comparison.ts';
+import { type ComparisonReport, OutcomeComparison } from '../comparison.ts';
 import type { LoggedRequest } from '../log/logged-request.ts';
 import { type Outcome, UnknownFact } from '../outcome.ts';
 import { createKeyedPaths, type KeyedPaths } from './keyed-paths.ts';
@@ -63,8 +63,8 @@ export class Replay {
   readonly #keyedPaths: KeyedPaths;
   readonly #isNamedType: (mediaType: string) => boolean;
   readonly #cache = new Map<string, ReplayedResult>();
-  readonly #calibration = new Comparison<LineWitness>(MAX_WITNESSES);
-  readonly #comparison = new Comparison<LineWitness>(MAX_WITNESSES);
+  readonly #calibration = new OutcomeComparison<LineWitness>(MAX_WITNESSES);
+  readonly #comparison = new OutcomeComparison<LineWitness>(MAX_WITNESSES);
   readonly #limitEffects = new LimitEffects();
   readonly #otherManifests = new Map<string, { hash: string; lines: number; first: LineWitness }>();
   #lines = 0;

@@ -1,5 +1,5 @@
 import type { ComparisonResult } from '../../../src/candidate/compare-outcomes.ts';
-import { Comparison } from '../../../src/candidate/comparison.ts';
+import { OutcomeComparison } from '../../../src/candidate/comparison.ts';
 import { parseLogLine } from '../../../src/candidate/log/parse-log-line.ts';
 import { LimitEffects } from '../../../src/candidate/replay/limit-effects.ts';
 import { type LineWitness, Replay } from '../../../src/candidate/replay/replay.ts';
@@ -119,10 +119,10 @@ export interface LineResults {
 export function replayLines(lines: readonly object[], old: PlannedManifest, next: PlannedManifest): LineResults {
   const calibrations: ComparisonResult[] = [];
   const comparisons: ComparisonResult[] = [];
-  const { add } = Comparison.prototype;
+  const { add } = OutcomeComparison.prototype;
   const { hold } = LimitEffects.prototype;
   let isCalibration = false;
-  Comparison.prototype.add = (result, _weight, _caller, witness) => {
+  OutcomeComparison.prototype.add = (result, _weight, _caller, witness) => {
     const { line } = witness() as LineWitness;
     (isCalibration ? calibrations : comparisons)[line - 1] = result;
     isCalibration = false;
@@ -141,7 +141,7 @@ export function replayLines(lines: readonly object[], old: PlannedManifest, next
     }
     replay.report();
   } finally {
-    Comparison.prototype.add = add;
+    OutcomeComparison.prototype.add = add;
     LimitEffects.prototype.hold = hold;
   }
   return { calibrations, comparisons };
