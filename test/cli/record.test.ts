@@ -67,8 +67,7 @@ describe('record', () => {
       /\n\n# Requests without a test case:\n# - 1 request: download refused with upstream_timeout, which no test case can cause\n$/,
     );
     expect(err).toBe(
-      'lines about the process of the gateway: 1 skipped, the first at access.log:1\n' +
-        'lines of other programs, without JSON: 1 skipped, the first at access.log:2\n' +
+      'lines of other programs, without JSON: 1 skipped, the first at access.log:2\n' +
         'requests with a member of the wrong type: 1 skipped, the first at access.log:5, in which "status" is invalid\n' +
         'lines whose JSON ends too early: 1 skipped, the first at access.log:6\n' +
         '1 test case for 1 request; 1 request has none, see the end of the file\n',

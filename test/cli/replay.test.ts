@@ -92,7 +92,7 @@ describe('replay', () => {
   after        refused by contacts: 403 role_not_allowed
   lines        access.log:2, access.log:3
 `);
-    expect(out).toContain('  after        refused by no route: 404 route_unknown\n  lines        access.log:4\n');
+    expect(out).toContain('  after        refused without a route: 404 route_unknown\n  lines        access.log:4\n');
     expect(err).toBe('signing-gateway: --fail-on newly-refused: 12 requests\n');
   });
 

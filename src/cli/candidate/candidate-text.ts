@@ -62,10 +62,10 @@ export function requestText({ method, path }: NonNullable<ChangeEntry['witness']
 
 /** Returns a decision in words: `forwarded to contacts by contact-list`. */
 export function decisionText({ outcome, route, upstream, status, refusal, reason }: DecisionEntry): string {
-  const by = route === null ? 'no route' : route;
-  if (outcome === 'forwarded') return `forwarded to ${upstream} by ${by}`;
+  if (outcome === 'forwarded') return `forwarded to ${upstream} by ${route}`;
+  const by = route === null ? 'without a route' : `by ${route}`;
   const code = [status, refusal, reason === refusal ? null : reason].filter((part) => part !== null).join(' ');
-  return `${outcome} by ${by}: ${code}`;
+  return `${outcome} ${by}: ${code}`;
 }
 
 /** Formats the problems of a candidate for a person, as `lint` does. */

@@ -1,9 +1,16 @@
-import { type LogCounts, SKIP_REASONS } from '../../candidate/log/log-counts.ts';
+import { type LogCounts, SKIP_REASONS, type SkippedLineReason } from '../../candidate/log/log-counts.ts';
 import { printable } from '../../problem/printable.ts';
 
-/** Formats a line for each reason why lines were skipped, and for each log that could not be read to its end. */
-export function formatSkippedLines({ skipped, failures }: LogCounts): string {
-  const reasons = [...skipped].map(([reason, { lines, source, line, member }]) => {
+/** Every log of a gateway has lines for these reasons. */
+const EXPECTED_REASONS: ReadonlySet<SkippedLineReason> = new Set(['blank', 'other-message']);
+
+/**
+ * Formats a line for each reason why lines were skipped, and for each log that could not be read to its end. Lines that every log has
+ * are reported only if there is no request.
+ */
+export function formatSkippedLines({ requests, skipped, failures }: LogCounts): string {
+  const unexpected = [...skipped].filter(([reason]) => requests === 0 || !EXPECTED_REASONS.has(reason));
+  const reasons = unexpected.map(([reason, { lines, source, line, member }]) => {
     const cause = member === undefined ? '' : `, in which "${member}" is invalid`;
     return `${SKIP_REASONS[reason]}: ${lines} skipped, the first at ${printable(source)}:${line}${cause}\n`;
   });
