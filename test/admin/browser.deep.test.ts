@@ -18,6 +18,7 @@ const HOSTILE = '<img src=x onerror=document.title=1>';
 const manifestOf = (routes: string, admin = '127.0.0.1:0') => `version: 1
 listen: 127.0.0.1:0
 admin: ${admin}
+log: { paths: plain }
 upstreams:
   up: { url: '\${UP}', health: { path: /healthz, interval: 20ms, healthy: 1, unhealthy: 1 } }
 schemas:
@@ -372,7 +373,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     for (const path of ['/alpha/1', '/alpha/2']) await fetch(site.url + path);
     const { page, complaints } = await visit(site, '#/routes/alpha');
     await page.getByRole('heading', { level: 1, name: 'alpha' }).waitFor();
-    await page.getByText('line 14').waitFor();
+    await page.getByText('line 15').waitFor();
     expect(await page.title()).toContain('alpha');
     expect(await page.locator('#route-source pre').innerText()).toContain('id: alpha, method: any');
     const facts = await page.locator('#route-facts div').allInnerTexts();

@@ -168,15 +168,27 @@ describe('a secret of a client', () => {
     for (const part of [...token.split('.'), ADMIN_TOKEN]) expect(all).not.toContain(part);
   });
 
-  it('in a path appears only in the path member of the log line', async () => {
-    for (const path of [`/open/${SECRET}`, `/typed/${SECRET}`, `/${SECRET}`, `/private/${SECRET}`]) {
+  it('in the path of a public route, or of no route, appears nowhere', async () => {
+    for (const [path, member] of [
+      [`/open/${SECRET}`, '"route":"open"'],
+      [`/typed/${SECRET}`, '"route":"typed"'],
+      [`/${SECRET}`, '"refusal":"route_unknown"'],
+    ] as const) {
       const before = cli.out().length;
       await exchangeBytes(port, head(`GET ${path} HTTP/1.1`));
-      await eventually('the log line', () => cli.out().length > before);
-      const line = cli.out().slice(before);
-      expect(line).toContain(`"path":"${path}"`);
-      expect(line.replace(`"path":"${path}"`, '')).not.toContain(SECRET);
+      await eventually('the log line', () => cli.out().includes(member, before));
     }
+    expect(await readAll()).not.toContain(SECRET);
+  });
+
+  it('in the path of a protected route appears only in the path member of the log line', async () => {
+    const path = `/private/${SECRET}`;
+    const before = cli.out().length;
+    await exchangeBytes(port, head(`GET ${path} HTTP/1.1`));
+    await eventually('the log line', () => cli.out().includes('"route":"private"', before));
+    const line = cli.out().slice(before);
+    expect(line).toContain(`"path":"${path}"`);
+    expect(line.replace(`"path":"${path}"`, '')).not.toContain(SECRET);
     const all = (await readAll()).slice(cli.out().length);
     expect(all.replaceAll(/"path":"[^"]*"/g, '')).not.toContain(SECRET);
   });

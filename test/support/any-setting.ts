@@ -102,6 +102,8 @@ function valueLike(old: unknown): fc.Arbitrary<unknown> {
   if (/^https?:/.test(text)) return url.map(([scheme, host, port]) => `${scheme}://${host}${port}`);
   if (/^\d+(?:ms|s|m|h)$/.test(text)) return fc.constantFrom(...DURATIONS);
   if (/^\d+[KMG]?B$/.test(text)) return fc.constantFrom(...SIZES);
+  if (typeof old === 'boolean') return fc.constantFrom<unknown>(true, false, 'yes');
+  if (text === 'keyed') return fc.constantFrom('keyed', 'plain', 'none');
   if (typeof old === 'number') return fc.constantFrom(...NUMBERS);
   if (text in SETTING_FILES) return fc.constantFrom(...Object.keys(SETTING_FILES), 'none.pem', '..');
   if (text.startsWith('/')) return fc.constantFrom(...PATHS);
@@ -177,14 +179,14 @@ function settingsOf(up: string): Entry {
   };
 }
 
-/** Generates manifests with one or two changed, removed or misplaced values. Some of them are valid. */
+/** Generates manifests with up to two changed, removed or misplaced values. Some of them are valid. */
 export const anySettings = (up: string): fc.Arbitrary<string> => {
   const count = placesOf(settingsOf(up)).length;
   const change = fc.nat(count - 1).chain((index) => {
     const [, , old] = placesOf(settingsOf(up))[index] ?? [];
     return fc.record({ index: fc.constant(index), value: valueLike(old), isRemoved: fc.nat(9).map((n) => n === 0) });
   });
-  return fc.tuple(fc.array(change, { minLength: 1, maxLength: 2 }), fc.boolean()).map(([changes, isPlain]) => {
+  return fc.tuple(fc.array(change, { maxLength: 2 }), fc.boolean()).map(([changes, isPlain]) => {
     const manifest = settingsOf(up);
     const places = placesOf(manifest);
     for (const { index, value, isRemoved } of changes) {

@@ -8,6 +8,12 @@ let shared: SharedGateways | undefined;
 /** Redis closes its connections when its role changes. */
 const roleOf = (redis: Redis) => redis.run('ROLE').catch(() => '');
 const states = () => (shared?.gateways ?? []).map(({ gateway }) => gateway.stores[0]?.state);
+/** True if the replica has acknowledged all writes of the primary. The primary learns it once a second. */
+function isReplicated(info: string): boolean {
+  const [, written] = /^master_repl_offset:(\d+)/m.exec(info) ?? [];
+  const [, acknowledged] = /^slave0:.*\boffset=(\d+)/m.exec(info) ?? [];
+  return written !== undefined && written === acknowledged;
+}
 const areUp = () => states().every((state) => state === 'up');
 const lines = (message: string) =>
   (shared?.gateways ?? []).flatMap(({ told }) => told.filter(({ msg }) => msg === message));
@@ -25,7 +31,7 @@ describe.skipIf(!hasRedis)('a store behind Sentinel', () => {
     shared = await startSharedGateways({ stores: storeAt(redis) });
     expect(states()).toEqual(['up', 'up', 'up']);
     expect(await shared.guess(30, 'a')).toEqual({ 401: 5, 429: 25 });
-    await primary.run('WAIT', '1', '1000');
+    await until(async () => isReplicated(await primary.run('INFO', 'replication')));
     await primary.kill();
     // Each gateway counts by itself meanwhile. The failover may end before the last guess.
     const { 401: guesses } = await shared.guess(90, 'b');
