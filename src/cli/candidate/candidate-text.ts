@@ -1,3 +1,4 @@
+import { MAX_CALLERS } from '../../candidate/comparison.ts';
 import { printable } from '../../problem/printable.ts';
 import { paint, pluralize, STYLES } from '../format.ts';
 import { type CandidateBody, hasSavedProblem } from './candidate-report.ts';
@@ -49,15 +50,19 @@ function formatChange({ kind, from, to, requests, callers, witness }: ChangeEntr
   const example = witness === null ? [] : [['example', `${requestText(witness)}, request ${witness.id}`]];
   const lines = [['active', decisionText(from)], ['candidate', decisionText(to)], ...example];
   const rows = lines.map(([key = '', text = '']) => `  ${paint(key.padEnd(10), 'dim', colour)} ${printable(text)}`);
-  return [
-    `${paint(kind, style, colour)} ${pluralize(requests, 'request')} of ${pluralize(callers, 'caller')}`,
-    ...rows,
-  ].join('\n');
+  return [`${paint(kind, style, colour)} ${pluralize(requests, 'request')} of ${callersText(callers)}`, ...rows].join(
+    '\n',
+  );
 }
 
 /** Returns the first request of a change: `GET /api/contacts`. The method and the path of a malformed request are not known. */
 export function requestText({ method, path }: NonNullable<ChangeEntry['witness']>): string {
   return `${method ?? '(no method)'} ${path ?? '(no path)'}`;
+}
+
+/** Returns the number of callers, of which a group counts a limited number. */
+export function callersText(callers: number): string {
+  return callers < MAX_CALLERS ? pluralize(callers, 'caller') : `at least ${pluralize(callers, 'caller')}`;
 }
 
 /** Returns a decision in words: `forwarded to contacts by contact-list`. */

@@ -1,5 +1,5 @@
 import { CHANGE_KINDS, type ChangeKind } from '../../candidate/compare-outcomes.ts';
-import { decisionText } from '../candidate/candidate-text.ts';
+import { callersText, decisionText } from '../candidate/candidate-text.ts';
 import { pluralize } from '../format.ts';
 import { escapeXml, xmlAttributes } from '../xml.ts';
 import type { ReplayResult } from './replay-formats.ts';
@@ -43,7 +43,7 @@ function casesOf(summary: ReplaySummary, failures: readonly string[]): JunitCase
 }
 
 function groupText({ from, to, requests, callers, lines }: ReplayGroup): string {
-  return `${pluralize(requests, 'request')} of ${pluralize(callers, 'caller')}: ${decisionText(from)}, now ${decisionText(to)} (${lines.join(', ')})`;
+  return `${pluralize(requests, 'request')} of ${callersText(callers)}: ${decisionText(from)}, now ${decisionText(to)} (${lines.join(', ')})`;
 }
 
 function formatCase({ name, failure, text }: JunitCase, file: string): string {

@@ -1,7 +1,7 @@
 import { CHANGE_KINDS, type ChangeKind } from '../../candidate/compare-outcomes.ts';
 import type { Document } from '../../manifest/document.ts';
 import type { FindingLocation } from '../../problem/finding.ts';
-import { decisionText } from '../candidate/candidate-text.ts';
+import { callersText, decisionText } from '../candidate/candidate-text.ts';
 import { pluralize } from '../format.ts';
 import { toJson } from '../lint/reporters/lint-report.ts';
 import { escapeLinks, physicalLocationOf, SARIF_LEVELS, SARIF_ROOT, SARIF_SCHEMA } from '../lint/reporters/sarif.ts';
@@ -39,7 +39,7 @@ export function formatReplaySarif({ summary, document }: ReplayResult): string {
 
 function resultOf(group: ReplayGroup, document: Document): object {
   const { kind, from, to, requests, callers, lines } = group;
-  const text = `${pluralize(requests, 'request')} of ${pluralize(callers, 'caller')}: ${decisionText(from)}, now ${decisionText(to)}; see ${lines.join(', ')}`;
+  const text = `${pluralize(requests, 'request')} of ${callersText(callers)}: ${decisionText(from)}, now ${decisionText(to)}; see ${lines.join(', ')}`;
   const where = locationOf(to.route ?? from.route, document);
   const location = physicalLocationOf(document.fileOf(where), document.locate(where));
   return {

@@ -1,5 +1,5 @@
 import { printable } from '../../problem/printable.ts';
-import { decisionText, entriesOf } from '../candidate/candidate-text.ts';
+import { callersText, decisionText, entriesOf } from '../candidate/candidate-text.ts';
 import { paint, pluralize, STYLES } from '../format.ts';
 import type { ReplayResult } from './replay-formats.ts';
 import { calibrationText, countsText, notesOf, type ReplayGroup } from './replay-summary.ts';
@@ -48,7 +48,7 @@ function formatGroup(
 ): string {
   const style = STYLES[kind === 'newly-refused' || kind === 'newly-allowed' ? 'error' : 'warning'];
   return [
-    `${paint(title, style, colour)} ${pluralize(requests, 'request')} of ${pluralize(callers, 'caller')}\n`,
+    `${paint(title, style, colour)} ${pluralize(requests, 'request')} of ${callersText(callers)}\n`,
     ...[
       [before, decisionText(from)],
       [after, decisionText(to)],
