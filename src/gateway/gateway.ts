@@ -5,6 +5,7 @@ import { systemResolver } from '../dns/system-resolver.ts';
 import { ConnectionBudget } from '../http1/connection-budget.ts';
 import type { Log } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { WorkerContext } from '../shared-memory/worker-context.ts';
 import { RequestAcceptor } from './accept-requests.ts';
 import type { ServerState } from './exchange.ts';
 import type { ExchangeObserver } from './exchange-observer.ts';
@@ -86,6 +87,8 @@ export interface GatewayOptions {
   readonly descriptorLimit?: number | undefined;
   /** Returns the milliseconds of the clock of rate limits, which never goes back. */
   readonly now?: (() => number) | undefined;
+  /** The place among the workers of the process. By default there are no other workers. */
+  readonly worker?: WorkerContext | undefined;
 }
 
 /** Creates the server of a plan. */

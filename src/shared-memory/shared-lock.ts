@@ -1,0 +1,48 @@
+const FREE = 0;
+const HELD = 1;
+/** Held, and other threads wait for it. */
+const CONTENDED = 2;
+
+/** Attempts before a thread sleeps. Most locks are held for less than a microsecond. */
+const SPINS = 100;
+/**
+ * A thread that waits longer takes the lock. Its holder was terminated, for example because it ran out of memory: no thread holds a
+ * lock for longer than a few milliseconds.
+ */
+const MAX_WAIT_MS = 1_000;
+
+/** A lock between the threads of a process, in one cell of shared memory that is zero at first. */
+export class SharedLock {
+  readonly #cells: Int32Array;
+  readonly #index: number;
+
+  constructor(cells: Int32Array, index = 0) {
+    this.#cells = cells;
+    this.#index = index;
+  }
+
+  /** Runs a short function that does not wait and does not take the same lock. */
+  run<T>(action: () => T): T {
+    this.acquire();
+    try {
+      return action();
+    } finally {
+      this.release();
+    }
+  }
+
+  /** For the hot path, which creates no function. Call `release` in `finally`. */
+  acquire(): void {
+    const cells = this.#cells;
+    const index = this.#index;
+    for (let spin = 0; spin < SPINS; spin += 1) if (Atomics.compareExchange(cells, index, FREE, HELD) === FREE) return;
+    while (Atomics.exchange(cells, index, CONTENDED) !== FREE)
+      if (Atomics.wait(cells, index, CONTENDED, MAX_WAIT_MS) === 'timed-out') return;
+  }
+
+  release(): void {
+    const cells = this.#cells;
+    const index = this.#index;
+    if (Atomics.exchange(cells, index, FREE) === CONTENDED) Atomics.notify(cells, index, 1);
+  }
+}
