@@ -5,6 +5,8 @@ import { systemResolver } from '../dns/system-resolver.ts';
 import { ConnectionBudget } from '../http1/connection-budget.ts';
 import type { Log } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
+import { sharedNow } from '../shared-memory/shared-clock.ts';
+import { createSingleWorker } from '../shared-memory/single-worker.ts';
 import type { WorkerContext } from '../shared-memory/worker-context.ts';
 import { RequestAcceptor } from './accept-requests.ts';
 import type { ServerState } from './exchange.ts';
@@ -114,7 +116,7 @@ class LiveGateway implements Gateway {
 
   constructor(plan: Plan, log: Log, options: GatewayOptions) {
     const { tracer = passThroughTracer, resolver = systemResolver } = options;
-    const { descriptorLimit = Number.POSITIVE_INFINITY, now = () => performance.now() } = options;
+    const { descriptorLimit = Number.POSITIVE_INFINITY, now = sharedNow, worker = createSingleWorker() } = options;
     this.resolver = resolver;
     this.#log = log;
     this.#descriptorLimit = descriptorLimit;
@@ -130,7 +132,7 @@ class LiveGateway implements Gateway {
       upstreams: new LiveUpstreams(log, resolver, budget),
       longLived: new LongLivedExchanges(),
       bufferBudget: new BufferBudget(plan.server.bufferLimitBytes),
-      rateLimiter: new RateLimiter(now),
+      rateLimiter: new RateLimiter(now, worker),
       observer: undefined,
     };
     this.#server = createHttpServer(plan.server, (request) => this.#acceptor.isHandshake(request));
