@@ -5,6 +5,7 @@ import { systemResolver } from '../dns/system-resolver.ts';
 import { ConnectionBudget } from '../http1/connection-budget.ts';
 import type { Log } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { ListenAddress } from '../plan/settings/address.ts';
 import { sharedNow } from '../shared-memory/shared-clock.ts';
 import { createSingleWorker } from '../shared-memory/single-worker.ts';
 import type { WorkerContext } from '../shared-memory/worker-context.ts';
@@ -18,6 +19,7 @@ import { descriptorLimits } from './server/descriptor-limits.ts';
 import { activateServerSettings, createHttpServer, type HttpServer } from './server/http-server.ts';
 import { LongLivedExchanges } from './server/long-lived-exchanges.ts';
 import { closeStalledClients } from './server/stalled-clients.ts';
+import { sharedBuffersOf } from './shared-buffers.ts';
 import { logIdentityDnsErrors } from './telemetry/identity-dns-log.ts';
 import type { RequestMetrics } from './telemetry/request-metrics.ts';
 import { RequestRecorder, type RequestSubscriber } from './telemetry/request-recorder.ts';
@@ -60,17 +62,24 @@ export interface Gateway {
   subscribe(subscriber: RequestSubscriber): () => void;
   /** Shows all further exchanges to this observer, or to none. */
   observe(observer: ExchangeObserver | undefined): void;
-  /** Starts to accept connections. Returns the bound address. Rejects with an error of `net`, such as `EADDRINUSE`. */
-  listen(): Promise<AddressInfo>;
+  /**
+   * Starts to accept connections. Returns the bound address. Rejects with an error of `net`, such as `EADDRINUSE`.
+   *
+   * @param address by default that of the plan
+   */
+  listen(address?: ListenAddress): Promise<AddressInfo>;
   /** Serves the requests on a connection that the caller has opened. */
   acceptConnection(connection: Duplex): void;
   /**
-   * Connects to the rate limit stores that a plan adds or changes. Without it, the first requests after `activate` would find them
-   * not connected. Resolves after at most a few seconds, also if a store does not respond.
+   * Creates the memory that the workers of a plan share, and connects to the rate limit stores that the plan adds or changes: the first
+   * requests after `activate` would otherwise find them not connected. Resolves after at most a few seconds, also if a store does
+   * not respond.
    */
   prepare(plan: Plan): Promise<void>;
   /** Serves new requests by this plan. Requests in flight keep the plan that they began with. */
   activate(plan: Plan): void;
+  /** Gives back everything that a worker held which has ended. Worker 0 calls it before it replaces the worker. */
+  forgetWorker(index: number): void;
   /** Closes each connection after its next response. The server still accepts connections and serves all requests. */
   drain(): void;
   /**
@@ -109,15 +118,17 @@ class LiveGateway implements Gateway {
   readonly #refused: ThrottledWarning;
   readonly #unaccepted: ThrottledWarning;
   readonly #descriptorLimit: number;
+  readonly #worker: WorkerContext;
   /** The limit of connections to upstreams, tunnels included. Beyond it, each new one closes an idle one. */
   #upstreamConnectionLimit = Number.POSITIVE_INFINITY;
   #stopClosingStalled = () => {};
   #stopLoggingDns = () => {};
 
   constructor(plan: Plan, log: Log, options: GatewayOptions) {
-    const { tracer = passThroughTracer, resolver = systemResolver } = options;
-    const { descriptorLimit = Number.POSITIVE_INFINITY, now = sharedNow, worker = createSingleWorker() } = options;
+    const { tracer = passThroughTracer, resolver = systemResolver, worker = createSingleWorker() } = options;
+    const { descriptorLimit = Number.POSITIVE_INFINITY, now = sharedNow } = options;
     this.resolver = resolver;
+    this.#worker = worker;
     this.#log = log;
     this.#descriptorLimit = descriptorLimit;
     this.#refused = new ThrottledWarning(log.logger, 'connections over the limit were closed');
@@ -197,14 +208,14 @@ class LiveGateway implements Gateway {
     this.#state.observer = observer;
   }
 
-  async listen(): Promise<AddressInfo> {
+  async listen({ host, port }: ListenAddress = this.plan.listen): Promise<AddressInfo> {
     const server = this.#server;
     // The first requests would otherwise not count together with those of other gateways.
     await this.#state.rateLimiter.connect(this.resolver, this.#log.logger);
-    const { port, host } = this.plan.listen;
     return new Promise((resolve, reject) => {
       server.once('error', reject);
-      server.listen(port, host, () => {
+      // The kernel distributes connections over the listeners of all workers.
+      server.listen({ host, port, reusePort: this.#worker.count > 1 }, () => {
         server.off('error', reject);
         // Without a listener an error of `accept` would end the process.
         server.on('error', ({ code }: NodeJS.ErrnoException) => this.#unaccepted.add({ reason: code }));
@@ -219,6 +230,8 @@ class LiveGateway implements Gateway {
   }
 
   async prepare(plan: Plan): Promise<void> {
+    const { memory } = this.#worker;
+    for (const { name, bytes } of sharedBuffersOf(plan)) memory.buffer(name, bytes);
     await this.#state.rateLimiter.prepare(plan.rateLimits);
   }
 
@@ -229,6 +242,7 @@ class LiveGateway implements Gateway {
     this.bufferBudget.limitBytes = plan.server.bufferLimitBytes;
     this.#state.upstreams.activate(plan);
     this.#state.rateLimiter.activate(plan.rateLimits);
+    this.#worker.memory.retain(new Set(sharedBuffersOf(plan).map(({ name }) => name)));
     this.metrics.retain(new Set(plan.routes.map(({ id }) => id)), new Set(plan.upstreams.map(({ id }) => id)));
     const count = this.#state.longLived.revalidate(plan);
     const { graceMs } = plan.reload;
@@ -237,6 +251,10 @@ class LiveGateway implements Gateway {
         { count, grace_ms: graceMs },
         'the reload ends WebSockets and event streams after the grace period',
       );
+  }
+
+  forgetWorker(index: number): void {
+    this.#state.rateLimiter.forgetWorker(index);
   }
 
   drain(): void {

@@ -1,6 +1,6 @@
+import { HASH_KEY_LENGTH, KeyedHash } from '../../shared-memory/keyed-hash.ts';
 import { SharedLock } from '../../shared-memory/shared-lock.ts';
 import { CounterSlots, MIN_SLOTS, OVERFLOW_PLACE } from './counter-slots.ts';
-import { KeyedHash } from './keyed-hash.ts';
 import { HASH_KEY_AT, SHARD_BYTES, SHARDS, SHARDS_AT } from './limit-buffer.ts';
 import { NO_ENTRY, type PendingCounter, PendingRequests } from './pending-requests.ts';
 import { ROW, WorkerRows } from './worker-rows.ts';
@@ -49,7 +49,7 @@ export class CounterTable {
     this.rows = new WorkerRows(buffer, workerIndex);
     this.#pending = new PendingRequests(buffer, workerIndex);
     this.#now = now;
-    this.#hash = new KeyedHash(new BigInt64Array(buffer, HASH_KEY_AT, 1));
+    this.#hash = new KeyedHash(new Int32Array(buffer, HASH_KEY_AT, HASH_KEY_LENGTH));
     this.#slots = new CounterSlots(buffer);
     const cells = new Int32Array(buffer, SHARDS_AT, (SHARDS + 1) * CELLS);
     this.#cells = cells;
@@ -179,8 +179,8 @@ export class CounterTable {
   }
 
   /** Removes the pending requests of a worker that has ended. They remain counted. */
-  forget(workerIndex: number): void {
-    new PendingRequests(this.buffer, workerIndex).forget((entry, counter) => this.#removeEntry(entry, counter));
+  forgetWorker(index: number): void {
+    new PendingRequests(this.buffer, index).forget((entry, counter) => this.#removeEntry(entry, counter));
   }
 
   /** Changes the number of slots. A shard with too many counters for it remains larger. */
@@ -256,5 +256,5 @@ export class CounterTable {
 
 /** The key of the hash is random, so it identifies a memory too. */
 function hashKeyOf(buffer: SharedArrayBuffer): bigint {
-  return Atomics.load(new BigInt64Array(buffer, HASH_KEY_AT, 1), 0);
+  return new BigInt64Array(buffer, HASH_KEY_AT, 1)[0] as bigint;
 }

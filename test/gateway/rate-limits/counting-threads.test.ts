@@ -73,7 +73,7 @@ describe('a thread that is terminated while it counts', () => {
       workers = await Promise.all([1, 2, 3].map((index) => threads.start(index)));
       await pause(round % 7);
       await Promise.all(workers.map((worker) => worker.terminate()));
-      for (const index of [1, 2, 3]) counters.forget(index);
+      for (const index of [1, 2, 3]) counters.forgetWorker(index);
       const start = performance.now();
       for (const value of values) if (counters.count(threads.limit, value).waitMs === 0) allowed += 1;
       longestMs = Math.max(longestMs, performance.now() - start);

@@ -1,11 +1,15 @@
-import { randomBytes } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 
+const WORD = 2 ** 32;
 /** Rounds of mixing after the text, before each half of the result. */
 const FINAL_ROUNDS = 3;
 
+/** The cells of the key of a `KeyedHash`. */
+export const HASH_KEY_LENGTH = 2;
+
 /**
  * Hashes texts to 64 bits by HalfSipHash-1-3 (Aumasson and Bernstein). The key is random: clients cannot choose texts with equal
- * hashes. It is in shared memory, because all threads must compute the same hashes. The first one writes it.
+ * hashes. Threads with the same key cells have the same key.
  */
 export class KeyedHash {
   /** The halves of the hash of the last text. */
@@ -14,12 +18,10 @@ export class KeyedHash {
   readonly #key0: number;
   readonly #key1: number;
 
-  /** @param cells one cell, which is 0 before the first thread has written the key */
-  constructor(cells: BigInt64Array = new BigInt64Array(1)) {
-    Atomics.compareExchange(cells, 0, 0n, randomBytes(8).readBigInt64LE() || 1n);
-    const key = Atomics.load(cells, 0);
-    this.#key0 = Number(BigInt.asIntN(32, key));
-    this.#key1 = Number(BigInt.asIntN(32, key >> 32n));
+  /** @param key zeros at first; the first thread that uses them sets the key */
+  constructor(key: Int32Array = new Int32Array(HASH_KEY_LENGTH)) {
+    this.#key0 = keyCell(key, 0);
+    this.#key1 = keyCell(key, 1);
   }
 
   hash(text: string): void {
@@ -52,6 +54,11 @@ export class KeyedHash {
     }
     this.low = (v1 ^ v3) >>> 0;
   }
+}
+
+function keyCell(key: Int32Array, index: number): number {
+  const random = randomInt(1, WORD) | 0;
+  return Atomics.compareExchange(key, index, 0, random) || random;
 }
 
 function wordAt(text: string, index: number, words: number): number {
