@@ -13,8 +13,8 @@ const CELLS = SHARD_BYTES / 4;
 
 /** The shard and the id of the counter that values without room share. */
 const OVERFLOW_SHARD = SHARDS;
-const OVERFLOW_ID = 2 ** 31;
-const MAX_ID = OVERFLOW_ID - 1;
+const OVERFLOW_ID = 0;
+const MAX_ID = 2 ** 30;
 
 /**
  * The counters of one rate limit in a bounded memory, which all workers share. It keeps a 64-bit hash instead of each value. A new
@@ -36,6 +36,9 @@ export class CounterTable {
   readonly #cells: Int32Array;
   readonly #locks: SharedLock[];
   #maxLevel = 0;
+  /** The halves of the hash of the locked value, as integers with a sign. */
+  #high = 0;
+  #low = 0;
   #shard = OVERFLOW_SHARD;
   #place = OVERFLOW_PLACE;
 
@@ -95,7 +98,7 @@ export class CounterTable {
 
   /** Differs from the id of a removed counter of the same value. */
   get id(): number {
-    return this.isOverflow ? OVERFLOW_ID : this.#slots.idAt(this.#place);
+    return this.#slots.idAt(this.#place);
   }
 
   /** True if the counter is the common one. */
@@ -105,8 +108,9 @@ export class CounterTable {
 
   /** Waits until no other thread uses the counters with hashes like that of a value. Call `unlock` in `finally`. */
   lock(value: string): void {
-    this.#hash.hash(value);
-    this.#lockShard(this.#hash.low & (SHARDS - 1));
+    const hash = this.#hash;
+    hash.hash(value);
+    this.#lockHash(hash.high | 0, hash.low | 0);
   }
 
   /** Locks and selects the common counter. */
@@ -121,8 +125,7 @@ export class CounterTable {
 
   /** Selects the counter of the locked value. Returns false if there is none. */
   find(): boolean {
-    const { high, low } = this.#hash;
-    const place = this.#slots.find(this.#shard, this.#sizeOf(this.#shard), high, low);
+    const place = this.#slots.find(this.#shard, this.#sizeOf(this.#shard), this.#high, this.#low);
     if (place === -1) return false;
     this.#place = place;
     return true;
@@ -136,15 +139,14 @@ export class CounterTable {
    */
   select(now: number, blockedAfter: number): boolean {
     if (this.find()) return true;
-    const { high, low } = this.#hash;
-    const place = this.#placeFor(high, now);
+    const place = this.#placeFor(now);
     const lightest = this.#slots.arrivalAt(place);
     if (lightest > blockedAfter) {
       this.rows.add(ROW.overflowed);
       return false;
     }
     if (lightest > now) this.rows.add(ROW.evicted);
-    this.#slots.insert(place, high, low, now, this.#nextId());
+    this.#slots.insert(place, this.#high, this.#low, now, this.#nextId());
     this.#place = place;
     return true;
   }
@@ -156,8 +158,8 @@ export class CounterTable {
 
   /** Remembers a request that the selected counter has counted. Returns its entry, or `NO_ENTRY` if there was no room. */
   addPending(arrival: number): number {
-    const { high, low } = this.#hash;
-    const entry = this.#pending.add(this.#slots.pendingAt(this.#place), arrival, high, low, this.id);
+    const first = this.#slots.pendingAt(this.#place);
+    const entry = this.#pending.add(first, arrival, this.#high, this.#low, this.id);
     if (entry !== NO_ENTRY) this.#slots.setPending(this.#place, entry);
     return entry;
   }
@@ -197,6 +199,12 @@ export class CounterTable {
     }
   }
 
+  #lockHash(high: number, low: number): void {
+    this.#high = high;
+    this.#low = low;
+    this.#lockShard(low & (SHARDS - 1));
+  }
+
   #lockShard(shard: number): void {
     (this.#locks[shard] as SharedLock).acquire();
     this.#shard = shard;
@@ -218,10 +226,10 @@ export class CounterTable {
   }
 
   /** Returns the place for a new counter of the locked shard, which grows if all slots are in use. */
-  #placeFor(high: number, now: number): number {
+  #placeFor(now: number): number {
     const shard = this.#shard;
     for (;;) {
-      const place = this.#slots.lightest(shard, this.#sizeOf(shard), high, now);
+      const place = this.#slots.lightest(shard, this.#sizeOf(shard), this.#high, now);
       if (this.#slots.arrivalAt(place) <= now || this.#levelOf(shard) >= this.#maxLevel) return place;
       this.#double(shard, now);
     }
@@ -242,10 +250,8 @@ export class CounterTable {
 
   #removeEntry(entry: number, { high, low, id }: PendingCounter): void {
     const isOverflow = id === OVERFLOW_ID;
-    this.#hash.high = high;
-    this.#hash.low = low;
     if (isOverflow) this.lockOverflow();
-    else this.#lockShard(low & (SHARDS - 1));
+    else this.#lockHash(high, low);
     try {
       if ((isOverflow || this.find()) && this.id === id) this.removePending(entry, 0);
     } finally {
