@@ -83,7 +83,7 @@ export class CounterTable {
     return this.rows.sum(ROW.overflowed);
   }
 
-  /** Requests that remained counted, because there was no room to remember them until their responses. */
+  /** Requests that remained counted although they were no failures: there was no room to remember them until their responses. */
   get retained(): number {
     return this.rows.sum(ROW.retained);
   }
