@@ -27,7 +27,7 @@ const MAX_ID = 2 ** 30;
  */
 export class CounterTable {
   readonly buffer: SharedArrayBuffer;
-  /** What the workers have counted. */
+  /** The numbers that each worker has counted. */
   readonly rows: WorkerRows;
   readonly #pending: PendingRequests;
   readonly #now: () => number;
