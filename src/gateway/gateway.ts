@@ -1,14 +1,19 @@
 import type { AddressInfo } from 'node:net';
+import { nextTick } from 'node:process';
 import type { Duplex } from 'node:stream';
 import type { NameResolver } from '../dns/name-resolver.ts';
 import { systemResolver } from '../dns/system-resolver.ts';
 import { ConnectionBudget } from '../http1/connection-budget.ts';
 import type { Log } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { WorkerContext } from '../shared-memory/worker-context.ts';
+import { BufferParts } from '../shared-memory/buffer-parts.ts';
+import { createSingleWorker } from '../shared-memory/single-worker.ts';
+import { MAX_WORKERS, type WorkerContext } from '../shared-memory/worker-context.ts';
 import { RequestAcceptor } from './accept-requests.ts';
 import type { ServerState } from './exchange.ts';
 import type { ExchangeObserver } from './exchange-observer.ts';
+import { GatewayCounters } from './gateway-counters.ts';
+import { gatewayBuffer, gatewayMemory } from './gateway-memory.ts';
 import { RateLimiter } from './rate-limits/rate-limiter.ts';
 import type { StoreStatus } from './rate-limits/store-status.ts';
 import { BufferBudget } from './server/buffer-budget.ts';
@@ -69,6 +74,8 @@ export interface Gateway {
   prepare(plan: Plan): Promise<void>;
   /** Serves new requests by this plan. Requests in flight keep the plan that they began with. */
   activate(plan: Plan): void;
+  /** Gives back everything that a worker held which has ended. Worker 0 calls it before it replaces the worker. */
+  forgetWorker(index: number): void;
   /** Closes each connection after its next response. The server still accepts connections and serves all requests. */
   drain(): void;
   /**
@@ -98,6 +105,9 @@ export function createGateway(plan: Plan, log: Log, options: GatewayOptions = {}
   return gateway;
 }
 
+/** The topic of messages to the other workers: there are too many connections to upstreams. */
+const EXCEEDED_TOPIC = 'upstream-connections';
+
 class LiveGateway implements Gateway {
   readonly resolver: NameResolver;
   readonly #log: Log;
@@ -107,41 +117,67 @@ class LiveGateway implements Gateway {
   readonly #refused: ThrottledWarning;
   readonly #unaccepted: ThrottledWarning;
   readonly #descriptorLimit: number;
+  readonly #worker: WorkerContext;
+  readonly #counters: GatewayCounters;
+  readonly #budget: ConnectionBudget;
+  /** The limit of client connections of all workers. */
+  #clientLimit = Number.POSITIVE_INFINITY;
   /** The limit of connections to upstreams, tunnels included. Beyond it, each new one closes an idle one. */
   #upstreamConnectionLimit = Number.POSITIVE_INFINITY;
   #stopClosingStalled = () => {};
   #stopLoggingDns = () => {};
+  #unsubscribe = () => {};
 
   constructor(plan: Plan, log: Log, options: GatewayOptions) {
-    const { tracer = passThroughTracer, resolver = systemResolver } = options;
+    const { tracer = passThroughTracer, resolver = systemResolver, worker = createSingleWorker() } = options;
     const { descriptorLimit = Number.POSITIVE_INFINITY, now = () => performance.now() } = options;
     this.resolver = resolver;
     this.#log = log;
     this.#descriptorLimit = descriptorLimit;
+    this.#worker = worker;
+    if (worker.count > MAX_WORKERS) throw new RangeError(`a process has at most ${MAX_WORKERS} workers`);
+    const { name, bytes } = gatewayBuffer(worker.count);
+    const memory = gatewayMemory(new BufferParts(worker.memory.buffer(name, bytes)), worker.count);
+    const counters = new GatewayCounters(memory, worker);
+    this.#counters = counters;
     this.#refused = new ThrottledWarning(log.logger, 'connections over the limit were closed');
     this.#unaccepted = new ThrottledWarning(log.logger, 'connections could not be accepted');
-    const budget = new ConnectionBudget(() => this.#upstreamConnectionLimit - this.#acceptor.tunnels.size);
+    this.#budget = new ConnectionBudget(
+      () => this.#upstreamConnectionLimit - counters.tunnels.total,
+      counters.upstreamConnections,
+      () => worker.bus.publish(EXCEEDED_TOPIC, null),
+    );
     this.#state = {
       plan,
       isDraining: false,
       isClosing: false,
       tracer,
       recorder: new RequestRecorder(log),
-      upstreams: new LiveUpstreams(log, resolver, budget),
+      upstreams: new LiveUpstreams(log, resolver, this.#budget, worker),
       longLived: new LongLivedExchanges(),
-      bufferBudget: new BufferBudget(plan.server.bufferLimitBytes),
+      bufferBudget: new BufferBudget(plan.server.bufferLimitBytes, memory.buffers, worker),
       rateLimiter: new RateLimiter(now),
       observer: undefined,
     };
     this.#server = createHttpServer(plan.server, (request) => this.#acceptor.isHandshake(request));
-    this.#acceptor = new RequestAcceptor(this.#server, this.#state, log);
+    // Node reads it for each connection that it accepts. It knows only the connections of this worker.
+    Object.defineProperty(this.#server, 'maxConnections', {
+      get: () => this.#clientLimit - counters.connections.others,
+    });
+    this.#acceptor = new RequestAcceptor(this.#server, this.#state, log, counters);
   }
 
   start(): void {
     this.#stopLoggingDns = logIdentityDnsErrors(this.resolver, this.#log.logger, () => this.plan);
     const { connections } = this.#acceptor.clients;
     this.#stopClosingStalled = closeStalledClients(connections, () => this.plan.server.stalledTimeoutMs);
-    this.#server.on('drop', () => this.#refused.add());
+    this.#server.on('drop', () => this.#refuse());
+    // Two workers may have accepted the last connection at the same time.
+    this.#server.on('connection', (socket) => {
+      if (this.#counters.connections.others > 0 && this.#counters.connections.total > this.#clientLimit)
+        this.#closeExceeding(socket);
+    });
+    this.#unsubscribe = this.#worker.bus.subscribe(EXCEEDED_TOPIC, () => this.#budget.closeExceeding());
     this.#acceptor.start();
     this.#state.upstreams.activate(this.plan);
     this.#state.rateLimiter.activate(this.plan.rateLimits);
@@ -173,13 +209,13 @@ class LiveGateway implements Gateway {
   }
 
   get clients() {
-    const { tunnels, clients } = this.#acceptor;
+    const { connections, tunnels, refused, unaccepted } = this.#counters;
     return {
-      connections: clients.sockets.size,
-      tunnels: tunnels.size,
-      limit: this.#server.maxConnections,
-      refused: this.#refused.total,
-      unaccepted: this.#unaccepted.total,
+      connections: connections.total,
+      tunnels: tunnels.total,
+      limit: this.#clientLimit,
+      refused: refused.total,
+      unaccepted: unaccepted.total,
     };
   }
 
@@ -205,7 +241,10 @@ class LiveGateway implements Gateway {
       server.listen(port, host, () => {
         server.off('error', reject);
         // Without a listener an error of `accept` would end the process.
-        server.on('error', ({ code }: NodeJS.ErrnoException) => this.#unaccepted.add({ reason: code }));
+        server.on('error', ({ code }: NodeJS.ErrnoException) => {
+          this.#counters.unaccepted.add(1);
+          this.#unaccepted.add({ reason: code });
+        });
         resolve(server.address() as AddressInfo);
       });
     });
@@ -237,6 +276,12 @@ class LiveGateway implements Gateway {
       );
   }
 
+  forgetWorker(index: number): void {
+    this.#counters.forgetWorker(index);
+    this.bufferBudget.forgetWorker(index);
+    this.#state.upstreams.forgetWorker(index);
+  }
+
   drain(): void {
     this.#state.isDraining = true;
   }
@@ -253,6 +298,7 @@ class LiveGateway implements Gateway {
     this.#stopClosingStalled();
     await this.#state.upstreams.close();
     await this.#state.rateLimiter.close();
+    this.#unsubscribe();
     this.#stopLoggingDns();
   }
 
@@ -265,7 +311,18 @@ class LiveGateway implements Gateway {
 
   #limitConnections(): void {
     const { clients, upstreams } = descriptorLimits(this.plan, this.#descriptorLimit);
-    this.#server.maxConnections = clients;
+    this.#clientLimit = clients;
     this.#upstreamConnectionLimit = upstreams;
+  }
+
+  #refuse(): void {
+    this.#counters.refused.add(1);
+    this.#refused.add();
+  }
+
+  /** Closes a connection after the other listeners have prepared it. */
+  #closeExceeding(socket: Duplex): void {
+    this.#refuse();
+    nextTick(() => socket.destroy());
   }
 }

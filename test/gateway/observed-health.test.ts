@@ -8,10 +8,7 @@ import { runs } from '../support/runs.ts';
 /** Creates an observation whose clock the test advances. */
 function observe() {
   let now = 0;
-  const health = new ObservedHealth(
-    () => undefined,
-    () => now,
-  );
+  const health = new ObservedHealth({ now: () => now });
   const succeed = (client = 'a', status = 200) => {
     health.recordResponse(status, client);
     health.recordCompletion(status);

@@ -1,5 +1,5 @@
+import { KeyedHash } from '../../shared-memory/keyed-hash.ts';
 import { CounterShard } from './counter-shard.ts';
-import { KeyedHash } from './keyed-hash.ts';
 
 /** A table grows one shard at a time: to copy all counters at once would block the event loop. */
 const SHARDS = 64;

@@ -4,16 +4,25 @@ const WORD = 2 ** 32;
 /** Rounds of mixing after the text, before each half of the result. */
 const FINAL_ROUNDS = 3;
 
+/** The cells of the key of a `KeyedHash`. */
+export const HASH_KEY_LENGTH = 2;
+
 /**
  * Hashes texts to 64 bits by HalfSipHash-1-3 (Aumasson and Bernstein). The key is random: clients cannot choose texts with equal
- * hashes.
+ * hashes. Threads with the same key cells have the same key.
  */
 export class KeyedHash {
   /** The halves of the hash of the last text. */
   high = 0;
   low = 0;
-  readonly #key0 = randomInt(WORD) | 0;
-  readonly #key1 = randomInt(WORD) | 0;
+  readonly #key0: number;
+  readonly #key1: number;
+
+  /** @param key zeros at first; the first thread that uses them sets the key */
+  constructor(key: Int32Array = new Int32Array(HASH_KEY_LENGTH)) {
+    this.#key0 = keyCell(key, 0);
+    this.#key1 = keyCell(key, 1);
+  }
 
   hash(text: string): void {
     // A word has two UTF-16 code units. The last word has the rest and the length.
@@ -45,6 +54,11 @@ export class KeyedHash {
     }
     this.low = (v1 ^ v3) >>> 0;
   }
+}
+
+function keyCell(key: Int32Array, index: number): number {
+  const random = randomInt(1, WORD) | 0;
+  return Atomics.compareExchange(key, index, 0, random) || random;
 }
 
 function wordAt(text: string, index: number, words: number): number {

@@ -1,0 +1,31 @@
+import { type BufferParts, bytesOf } from '../shared-memory/buffer-parts.ts';
+import { MAX_WORKERS } from '../shared-memory/worker-context.ts';
+import { workerCounterMemory } from '../shared-memory/worker-counter.ts';
+import { type BufferBudgetMemory, bufferBudgetMemory } from './server/buffer-budget.ts';
+
+/** The counts of the whole process that all workers share. Each array is the memory of a `WorkerCounter`. */
+export interface GatewayMemory {
+  readonly clientConnections: Float64Array;
+  readonly tunnels: Float64Array;
+  readonly refused: Float64Array;
+  readonly unaccepted: Float64Array;
+  readonly upstreamConnections: Float64Array;
+  readonly buffers: BufferBudgetMemory;
+}
+
+/** @param workers the number of workers */
+export function gatewayMemory(parts: BufferParts, workers: number): GatewayMemory {
+  return {
+    clientConnections: workerCounterMemory(parts, workers),
+    tunnels: workerCounterMemory(parts, workers),
+    refused: workerCounterMemory(parts, workers),
+    unaccepted: workerCounterMemory(parts, workers),
+    upstreamConnections: workerCounterMemory(parts, workers),
+    buffers: bufferBudgetMemory(parts, workers),
+  };
+}
+
+/** Returns the name and the size of the buffer that every plan needs. */
+export function gatewayBuffer(workers = MAX_WORKERS): { name: string; bytes: number } {
+  return { name: 'gateway', bytes: bytesOf((parts) => gatewayMemory(parts, workers)) };
+}
