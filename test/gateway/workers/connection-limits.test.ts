@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { PUBLIC_ALL } from '../../support/gateway.ts';
-import { pause, turns } from '../../support/pause.ts';
+import { turns } from '../../support/pause.ts';
 import { head, keepAliveHead, openSocket, sendRequest, Wire } from '../../support/raw.ts';
 import { eventually } from '../../support/site.ts';
 import { startRawUpstream, startUpstreamServer } from '../../support/upstream.ts';
@@ -340,12 +340,12 @@ routes:
     expect((await two.response()).status).toBe(503);
     const { buffer_full, buffer_share } = first.gateway.bufferBudget.refusedCounts;
     expect(buffer_full + buffer_share).toBe(1);
+    two.socket.destroy();
+    await eventually('only the first worker holds bytes', () => first.gateway.bufferBudget.usedBytes === part.length);
     gateways.end(0);
     second.gateway.forgetWorker(0);
-    expect(second.gateway.bufferBudget.usedBytes).toBe(0);
+    expect(second.gateway.bufferBudget).toMatchObject({ usedBytes: 0, clientCount: 0 });
     one.socket.destroy();
-    two.socket.destroy();
-    await pause(0);
   });
 
   it('include the connections to upstreams of all workers: a new one closes an idle one elsewhere', async () => {
