@@ -11,10 +11,18 @@ import type { Finding } from './problem/finding.ts';
 import { hasErrors, type Problem, referencedSources, toProblems } from './problem/problem.ts';
 import { createSecrets, type Secrets } from './problem/redaction.ts';
 
+/** Everything that a plan is compiled from, as plain values that a thread can receive. */
+export interface CompileInput {
+  readonly checked: CheckedManifest;
+  /** The texts of the files that the manifest names, by the paths as the manifest has them. */
+  readonly texts: ReadonlyMap<string, string>;
+}
+
 /** A manifest without errors, and the plan that was compiled from it. */
 export interface PlannedManifest extends LoadedTexts {
   readonly manifest: Manifest;
   readonly plan: Plan;
+  readonly compileInput: CompileInput;
 }
 
 /** A manifest with errors. It has no plan. */
@@ -44,13 +52,17 @@ export function load(source: Source, environment: Environment, previous?: Plan):
   const tracked = trackDependencies(environment);
   const { document, sources, findings: syntax } = readManifest(source, tracked.environment);
   const checked = checkManifest({ document, findings: syntax }, environment);
+  const texts = new Map<string, string>();
+  const readFile = (path: string) => {
+    const text = tracked.environment.readFile(path);
+    texts.set(path, text);
+    return text;
+  };
   const { plan, findings } =
-    checked === undefined
-      ? { plan: undefined, findings: syntax }
-      : runToEnd(planManifest(checked, tracked.environment.readFile, previous));
+    checked === undefined ? { plan: undefined, findings: syntax } : runToEnd(planManifest(checked, readFile, previous));
   const { dependencies } = tracked;
   if (checked !== undefined && plan !== undefined)
-    return createPlannedManifest({ checked, plan, findings, document, sources, dependencies });
+    return createPlannedManifest({ compileInput: { checked, texts }, plan, findings, document, sources, dependencies });
   return {
     ...dependencies,
     document,
@@ -60,6 +72,18 @@ export function load(source: Source, environment: Environment, previous?: Plan):
     plan: undefined,
     secrets: createSecrets(checked?.secrets ?? []),
   };
+}
+
+/** Compiles a plan again from the input that another thread has compiled without errors. */
+export function* compileFromInput({ checked, texts }: CompileInput, previous: Plan | undefined): SlicedWork<Plan> {
+  const readFile = (path: string): string => {
+    const text = texts.get(path);
+    if (text === undefined) throw Object.assign(new Error('the file was not read before'), { code: 'ENOENT' });
+    return text;
+  };
+  const { plan } = yield* planManifest(checked, readFile, previous);
+  if (plan === undefined) throw new Error('the manifest does not compile in this thread');
+  return plan;
 }
 
 /** Compiles a checked manifest step by step, as the last stage. With errors, returns the findings of all stages and no plan. */
@@ -77,8 +101,7 @@ export function* planManifest(
   return { plan: hasErrors(findings) ? undefined : compiled.plan, findings };
 }
 
-interface PlannedParts extends Pick<PlannedManifest, 'plan' | 'sources'> {
-  readonly checked: CheckedManifest;
+interface PlannedParts extends Pick<PlannedManifest, 'plan' | 'sources' | 'compileInput'> {
   readonly dependencies: Dependencies;
   readonly findings?: readonly Finding[];
   /** By default the sources are parsed again when the document is first used: after a reload, positions are rarely needed. */
@@ -86,13 +109,15 @@ interface PlannedParts extends Pick<PlannedManifest, 'plan' | 'sources'> {
 }
 
 export function createPlannedManifest(parts: PlannedParts): PlannedManifest {
-  const { checked, dependencies, findings = [], plan, sources } = parts;
+  const { compileInput, dependencies, findings = [], plan, sources } = parts;
+  const { checked } = compileInput;
   let { document } = parts;
   return {
     ...dependencies,
     sources,
     manifest: checked.manifest,
     plan,
+    compileInput,
     secrets: createSecrets(checked.secrets),
     findings,
     get document() {

@@ -11,7 +11,8 @@ import type { Path } from '../problem/finding.ts';
 import { effectiveSettings, uniformManifest } from './settings/effective-settings.ts';
 
 /** One of the two manifests of a comparison. */
-export interface DiffSide extends Omit<PlannedManifest, 'findings' | 'problems' | 'files' | 'globs' | 'sources'> {
+export interface DiffSide
+  extends Omit<PlannedManifest, 'compileInput' | 'findings' | 'problems' | 'files' | 'globs' | 'sources'> {
   /** The manifest with its references to the environment instead of their values, safe to print. */
   readonly redacted: Manifest;
   /** The values of the manifest as they take effect, without `routes` and `schemas`. They may contain secrets. */

@@ -1,7 +1,7 @@
 import { type BufferParts, bytesOf } from '../shared-memory/buffer-parts.ts';
-import { MAX_WORKERS } from '../shared-memory/worker-context.ts';
 import { workerCounterMemory } from '../shared-memory/worker-counter.ts';
 import { type BufferBudgetMemory, bufferBudgetMemory } from './server/buffer-budget.ts';
+import type { BufferDefinition } from './shared-buffers.ts';
 
 /** The counts of the whole process that all workers share. Each array is the memory of a `WorkerCounter`. */
 export interface GatewayMemory {
@@ -25,7 +25,7 @@ export function gatewayMemory(parts: BufferParts, workers: number): GatewayMemor
   };
 }
 
-/** Returns the name and the size of the buffer that every plan needs. */
-export function gatewayBuffer(workers = MAX_WORKERS): { name: string; bytes: number } {
+/** Returns the buffer that every plan needs. @param workers the number of workers */
+export function gatewayBuffer(workers: number): BufferDefinition {
   return { name: 'gateway', bytes: bytesOf((parts) => gatewayMemory(parts, workers)) };
 }

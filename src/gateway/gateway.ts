@@ -6,6 +6,7 @@ import { systemResolver } from '../dns/system-resolver.ts';
 import { ConnectionBudget } from '../http1/connection-budget.ts';
 import type { Log } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { ListenAddress } from '../plan/settings/address.ts';
 import { BufferParts } from '../shared-memory/buffer-parts.ts';
 import { createSingleWorker } from '../shared-memory/single-worker.ts';
 import { MAX_WORKERS, type WorkerContext } from '../shared-memory/worker-context.ts';
@@ -21,6 +22,7 @@ import { descriptorLimits } from './server/descriptor-limits.ts';
 import { activateServerSettings, createHttpServer, type HttpServer } from './server/http-server.ts';
 import { LongLivedExchanges } from './server/long-lived-exchanges.ts';
 import { closeStalledClients } from './server/stalled-clients.ts';
+import { sharedBuffersOf } from './shared-buffers.ts';
 import { logIdentityDnsErrors } from './telemetry/identity-dns-log.ts';
 import type { RequestMetrics } from './telemetry/request-metrics.ts';
 import { RequestRecorder, type RequestSubscriber } from './telemetry/request-recorder.ts';
@@ -63,13 +65,18 @@ export interface Gateway {
   subscribe(subscriber: RequestSubscriber): () => void;
   /** Shows all further exchanges to this observer, or to none. */
   observe(observer: ExchangeObserver | undefined): void;
-  /** Starts to accept connections. Returns the bound address. Rejects with an error of `net`, such as `EADDRINUSE`. */
-  listen(): Promise<AddressInfo>;
+  /**
+   * Starts to accept connections. Returns the bound address. Rejects with an error of `net`, such as `EADDRINUSE`.
+   *
+   * @param address by default that of the plan
+   */
+  listen(address?: ListenAddress): Promise<AddressInfo>;
   /** Serves the requests on a connection that the caller has opened. */
   acceptConnection(connection: Duplex): void;
   /**
-   * Connects to the rate limit stores that a plan adds or changes. Without it, the first requests after `activate` would find them
-   * not connected. Resolves after at most a few seconds, also if a store does not respond.
+   * Creates the memory that the workers of a plan share, and connects to the rate limit stores that the plan adds or changes: the first
+   * requests after `activate` would otherwise find them not connected. Resolves after at most a few seconds, also if a store does
+   * not respond.
    */
   prepare(plan: Plan): Promise<void>;
   /** Serves new requests by this plan. Requests in flight keep the plan that they began with. */
@@ -132,9 +139,9 @@ class LiveGateway implements Gateway {
     const { tracer = passThroughTracer, resolver = systemResolver, worker = createSingleWorker() } = options;
     const { descriptorLimit = Number.POSITIVE_INFINITY, now = () => performance.now() } = options;
     this.resolver = resolver;
+    this.#worker = worker;
     this.#log = log;
     this.#descriptorLimit = descriptorLimit;
-    this.#worker = worker;
     if (worker.count > MAX_WORKERS) throw new RangeError(`a process has at most ${MAX_WORKERS} workers`);
     const { name, bytes } = gatewayBuffer(worker.count);
     const memory = gatewayMemory(new BufferParts(worker.memory.buffer(name, bytes)), worker.count);
@@ -231,14 +238,14 @@ class LiveGateway implements Gateway {
     this.#state.observer = observer;
   }
 
-  async listen(): Promise<AddressInfo> {
+  async listen({ host, port }: ListenAddress = this.plan.listen): Promise<AddressInfo> {
     const server = this.#server;
     // The first requests would otherwise not count together with those of other gateways.
     await this.#state.rateLimiter.connect(this.resolver, this.#log.logger);
-    const { port, host } = this.plan.listen;
     return new Promise((resolve, reject) => {
       server.once('error', reject);
-      server.listen(port, host, () => {
+      // The kernel distributes connections over the listeners of all workers.
+      server.listen({ host, port, reusePort: this.#worker.count > 1 }, () => {
         server.off('error', reject);
         // Without a listener an error of `accept` would end the process.
         server.on('error', ({ code }: NodeJS.ErrnoException) => {
@@ -256,6 +263,8 @@ class LiveGateway implements Gateway {
   }
 
   async prepare(plan: Plan): Promise<void> {
+    const { memory, count } = this.#worker;
+    for (const { name, bytes } of sharedBuffersOf(plan, count)) memory.buffer(name, bytes);
     await this.#state.rateLimiter.prepare(plan.rateLimits);
   }
 
@@ -266,6 +275,7 @@ class LiveGateway implements Gateway {
     this.bufferBudget.limitBytes = plan.server.bufferLimitBytes;
     this.#state.upstreams.activate(plan);
     this.#state.rateLimiter.activate(plan.rateLimits);
+    this.#worker.memory.retain(new Set(sharedBuffersOf(plan, this.#worker.count).map(({ name }) => name)));
     this.metrics.retain(new Set(plan.routes.map(({ id }) => id)), new Set(plan.upstreams.map(({ id }) => id)));
     const count = this.#state.longLived.revalidate(plan);
     const { graceMs } = plan.reload;

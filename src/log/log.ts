@@ -175,6 +175,12 @@ function waitUntilDrained(stream: Stream): Promise<void> {
   });
 }
 
+/** Returns a log that another thread writes. @param send receives each line, without its line break */
+export function createForwardedLog(send: (line: string) => void): Log {
+  const logger = pino({ base: null }, { write: (line) => send(line.slice(0, -1)) });
+  return { logger, writeLine: send, flush: () => undefined };
+}
+
 /** Returns a log that discards all lines. */
 export function createNullLog(): Log {
   return { logger: pino({ enabled: false }), writeLine: () => undefined, flush: () => undefined };

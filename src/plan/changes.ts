@@ -35,7 +35,9 @@ export interface PlanChanges extends RouteChanges {
 }
 
 /** The settings that a process cannot change while it runs. */
-export type StartupSettings = Pick<Plan, 'listen' | 'admin'> & { readonly server: Pick<Plan['server'], 'tls'> };
+export type StartupSettings = Pick<Plan, 'listen' | 'admin'> & {
+  readonly server: Pick<Plan['server'], 'tls' | 'workers'>;
+};
 
 export function comparePlans(old: Plan, next: Plan): PlanChanges {
   return runToEnd(comparePlansSliced(old, next));
@@ -90,7 +92,11 @@ function newRouteIds({ routes }: Plan, pairs: readonly RoutePair[]): string[] {
 export function settingsNeedingRestart(startup: StartupSettings, plan: StartupSettings): string[] {
   const isChanged = (key: 'listen' | 'admin') => JSON.stringify(startup[key]) !== JSON.stringify(plan[key]);
   const isTlsToggled = (startup.server.tls === undefined) !== (plan.server.tls === undefined);
-  return [...(['listen', 'admin'] as const).filter(isChanged), ...(isTlsToggled ? ['server.tls'] : [])];
+  return [
+    ...(['listen', 'admin'] as const).filter(isChanged),
+    ...(isTlsToggled ? ['server.tls'] : []),
+    ...(startup.server.workers === plan.server.workers ? [] : ['server.workers']),
+  ];
 }
 
 /** Summarizes the changes in one line: `2 routes added, 1 now public`. */

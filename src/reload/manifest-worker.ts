@@ -134,5 +134,7 @@ async function runManifestSelfTest(): Promise<LocatedProblems> {
   // The caller compiled the same manifest without errors. If there are errors now, a file has changed, and the caller, which
   // compares the files afterwards, starts again.
   if (plan === undefined) return locateFindings(findings);
-  return runSelfTest(createPlannedManifest({ checked, plan, document, sources, dependencies }), environment);
+  // The self-test compiles no plan in another thread, which would need the texts.
+  const compileInput = { checked, texts: new Map<string, string>() };
+  return runSelfTest(createPlannedManifest({ compileInput, plan, document, sources, dependencies }), environment);
 }

@@ -40,7 +40,7 @@ export async function prepareReload(
     const snapshot = { manifestHash, dependencies: read.dependencies };
     return { ...(await manifestThread.locate(read.findings)), snapshot };
   }
-  const { plan, findings, files } = await compileFromFiles(checked, fileThread, likelyFiles, active);
+  const { plan, findings, files, texts } = await compileFromFiles(checked, fileThread, likelyFiles, active);
   const { globs } = read.dependencies;
   const dependencies = { files: new Map([...read.dependencies.files, ...files]), globs };
   const snapshot = { manifestHash, dependencies };
@@ -50,7 +50,7 @@ export async function prepareReload(
     if (selfTest.problems.length > 0) return { ...selfTest, snapshot };
   }
   const changes = await runInSlices(comparePlansSliced(active, plan), SLICE_MS);
-  const planned = createPlannedManifest({ checked, plan, sources, dependencies });
+  const planned = createPlannedManifest({ compileInput: { checked, texts }, plan, sources, dependencies });
   return { planned, changes, snapshot };
 }
 
@@ -67,15 +67,18 @@ async function compileFromFiles(
   const contents = new Map(await fileThread.readFiles([...likelyFiles]));
   for (;;) {
     const files = new Map<string, string>();
+    const texts = new Map<string, string>();
     const missing = new Set<string>();
     const readFile = (path: string): string => {
       const content = contents.get(path);
       if (content === undefined) missing.add(path);
       files.set(path, hashOfFile(content));
-      return textOfFile(content);
+      const text = textOfFile(content);
+      texts.set(path, text);
+      return text;
     };
     const compiled = await runInSlices(planManifest(checked, readFile, active), SLICE_MS);
-    if (missing.size === 0) return { ...compiled, files };
+    if (missing.size === 0) return { ...compiled, files, texts };
     for (const [path, content] of await fileThread.readFiles([...missing])) contents.set(path, content);
   }
 }

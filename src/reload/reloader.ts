@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Gateway } from '../gateway/gateway.ts';
 import type { PlannedManifest } from '../load.ts';
 import { type Dependencies, sha256 } from '../manifest/dependencies.ts';
 import type { AddressOverrides, Environment, Source } from '../manifest/source.ts';
 import { type PlanChanges, type StartupSettings, settingsNeedingRestart, summarizeChanges } from '../plan/changes.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { Finding } from '../problem/finding.ts';
 import type { FileSnapshot } from './file-snapshot.ts';
 import { FileThread, type FileWatchEvent } from './file-thread.ts';
@@ -28,8 +28,15 @@ const MAX_SETTLE_MS = 10_000;
  */
 const MANY_ROUTES = 1_000;
 
-/** The gateway, or another user of the plan. `plan` is the active plan, from which unchanged parts are taken over. */
-export type ReloadTarget = Pick<Gateway, 'plan' | 'prepare' | 'activate'>;
+/** The workers of the gateway, or another user of a plan. */
+export interface ReloadTarget {
+  /** The active plan, from which unchanged parts are taken over. */
+  readonly plan: Plan;
+  /** Does everything that can fail before the activation. */
+  prepare(planned: PlannedManifest): Promise<void>;
+  /** Resolves once all requests that begin are served by the plan. Never rejects. */
+  activate(planned: PlannedManifest): Promise<void>;
+}
 
 export interface ReloaderOptions {
   readonly path: string;
@@ -76,7 +83,7 @@ export class Reloader {
     this.#manifestThread = new ManifestThread({ path, env, overrides });
     this.#unsavedThread = new ManifestThread({ path, env, overrides });
     const { listen, admin, server } = gateway.plan;
-    this.#startup = { listen, admin, server: { tls: server.tls } };
+    this.#startup = { listen, admin, server: { tls: server.tls, workers: server.workers } };
     // The hash of the text that was loaded, not of the file: a save since then is a change.
     this.#manifestHash = sha256(initial.sources[0]?.text ?? '');
     this.#snapshot = {
@@ -210,7 +217,7 @@ export class Reloader {
         if ('reason' in prepared) return { kind: 'unreadable', reason: prepared.reason } as const;
         if ('problems' in prepared)
           return { kind: 'rejected', problems: prepared.problems, sources: prepared.sources } as const;
-        await this.#options.gateway.prepare(prepared.planned.plan);
+        await this.#options.gateway.prepare(prepared.planned);
         return this.#isClosed ? ({ kind: 'cancelled' } as const) : this.#activate(prepared.planned, prepared.changes);
       }
       if (this.#isClosed || performance.now() >= deadlineMs)
@@ -224,11 +231,11 @@ export class Reloader {
     return isExplicit(cause) && this.lastOutcome !== undefined && this.lastOutcome.kind !== 'accepted';
   }
 
-  #activate(planned: PlannedManifest, changes: PlanChanges) {
+  async #activate(planned: PlannedManifest, changes: PlanChanges) {
     const { gateway } = this.#options;
     const { plan } = planned;
     const { hash: oldHash } = gateway.plan;
-    gateway.activate(plan);
+    await gateway.activate(planned);
     this.lastActivatedAt = new Date();
     return {
       kind: 'accepted',

@@ -10,6 +10,7 @@ import { reportProblems } from '../../src/reload/reload-report.ts';
 import { Reloader, type ReloadOutcome } from '../../src/reload/reloader.ts';
 import { runSelfTest } from '../../src/reload/self-test.ts';
 import { ecKey, keyFile } from '../plan/tokens/keys.ts';
+import { reloadTargetOf } from '../support/reload-target.ts';
 
 let folder: string;
 let gateway: Gateway;
@@ -33,7 +34,13 @@ async function serve(first: string): Promise<void> {
   if (initial.plan === undefined) throw new Error(JSON.stringify(initial.problems));
   gateway = createGateway(initial.plan, createNullLog());
   await gateway.listen();
-  reloader = new Reloader({ path, env: {}, gateway, initial, onReload: (reload) => void reported.push(reload) });
+  reloader = new Reloader({
+    path,
+    env: {},
+    gateway: reloadTargetOf(gateway),
+    initial,
+    onReload: (reload) => void reported.push(reload),
+  });
 }
 
 beforeEach(() => {

@@ -4,6 +4,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { Reloader } from '../../src/reload/reloader.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { hasRedis, startRedis, stopRedis } from '../support/redis.ts';
+import { reloadTargetOf } from '../support/reload-target.ts';
 import { SECRET, storeAt } from '../support/shared-gateways.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -34,7 +35,13 @@ describe.skipIf(!hasRedis)('a reload that changes a store', () => {
     const gateway: TestGateway = await startGateway(first, { SECRET });
     closings.push(() => gateway.close());
     const initial = { sources: [{ path, text: first }], files: new Map(), globs: new Map() };
-    const reloader = new Reloader({ path, env: { SECRET }, gateway: gateway.gateway, initial, onReload: () => {} });
+    const reloader = new Reloader({
+      path,
+      env: { SECRET },
+      gateway: reloadTargetOf(gateway.gateway),
+      initial,
+      onReload: () => {},
+    });
     closings.push(() => reloader.close());
     const reload = async (url: string, rest: string) => {
       writeFileSync(path, textOf(upstream, url, rest));

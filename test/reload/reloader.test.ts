@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Reloader, type ReloadOutcome } from '../../src/reload/reloader.ts';
 import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
 import { head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
+import { reloadTargetOf } from '../support/reload-target.ts';
 import { eventually } from '../support/site.ts';
 import { type Respond, startUpstream, type Upstream } from '../support/upstream.ts';
 import { nextReload, withoutPoll } from './reload-causes.ts';
@@ -45,7 +46,7 @@ function watch(path: string, first = text('one')): void {
   reloader = new Reloader({
     path,
     env: {},
-    gateway: gateway.gateway,
+    gateway: reloadTargetOf(gateway.gateway),
     initial: { sources: [{ path, text: first }], files: new Map(), globs: new Map() },
     onReload: (reload) => void outcomes.push(reload),
   });

@@ -39,7 +39,7 @@ beforeEach(() => {
   path = join(folder, 'gateway.yaml');
   const initial = load({ path, text: TEXT }, createFileEnvironment(path, ENV));
   if (initial.plan === undefined) throw new Error(JSON.stringify(initial.problems));
-  const gateway = { plan: initial.plan, prepare: async () => {}, activate: () => {} };
+  const gateway = { plan: initial.plan, prepare: async () => {}, activate: async () => {} };
   reloader = new Reloader({ path, env: ENV, gateway, initial, onReload: () => {} });
 });
 

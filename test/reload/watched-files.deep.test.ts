@@ -25,6 +25,7 @@ import { claims, ecKey, type SigningKey, tokenOf } from '../plan/tokens/keys.ts'
 import { createPair, type Pair } from '../support/certificate.ts';
 import { manifest } from '../support/gateway.ts';
 import { head, sendRequest } from '../support/raw.ts';
+import { reloadTargetOf } from '../support/reload-target.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { nextReload, withoutPoll } from './reload-causes.ts';
@@ -66,7 +67,13 @@ async function serve(text: string): Promise<void> {
   });
   port = (await gateway.listen()).port;
   withoutPoll(() => {
-    reloader = new Reloader({ path, env: {}, gateway, initial, onReload: (reload) => void reported.push(reload) });
+    reloader = new Reloader({
+      path,
+      env: {},
+      gateway: reloadTargetOf(gateway),
+      initial,
+      onReload: (reload) => void reported.push(reload),
+    });
   });
 }
 

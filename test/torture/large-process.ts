@@ -8,6 +8,7 @@ import { createNullLog } from '../../src/log/log.ts';
 import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
 import { Reloader } from '../../src/reload/reloader.ts';
 import { pause } from '../support/pause.ts';
+import { reloadTargetOf } from '../support/reload-target.ts';
 import type { ReloadMeasurement } from './large.ts';
 
 const RELOADS = 6;
@@ -19,7 +20,13 @@ const first = load({ path, text: textOf(0) }, createFileEnvironment(path, {}));
 if (first.plan === undefined) throw new Error(JSON.stringify(first.problems[0]));
 const gateway = createGateway(first.plan, createNullLog());
 await gateway.listen();
-const reloader = new Reloader({ path, env: {}, gateway, initial: first, onReload: () => undefined });
+const reloader = new Reloader({
+  path,
+  env: {},
+  gateway: reloadTargetOf(gateway),
+  initial: first,
+  onReload: () => undefined,
+});
 const measurements: ReloadMeasurement[] = [];
 for (let version = 1; version <= RELOADS; version += 1) {
   // Creates the text before the measurement begins.

@@ -5,6 +5,7 @@ import { createGateway } from '../../src/gateway/gateway.ts';
 import { load } from '../../src/load.ts';
 import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
 import { Reloader } from '../../src/reload/reloader.ts';
+import { reloadTargetOf } from '../support/reload-target.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { type ReloadEvent, type Serving, Site } from './site.ts';
@@ -29,7 +30,7 @@ async function serve(site: Site): Promise<Serving> {
   const onReload: ConstructorParameters<typeof Reloader>[0]['onReload'] = (reload) => {
     if (reload.kind !== 'unchanged' && reload.kind !== 'cancelled') reloads.push(reload);
   };
-  const reloader = new Reloader({ path, env: {}, gateway, initial, onReload });
+  const reloader = new Reloader({ path, env: {}, gateway: reloadTargetOf(gateway), initial, onReload });
   return {
     port,
     reloads,

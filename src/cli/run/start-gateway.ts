@@ -5,13 +5,17 @@ import { AdminMetrics } from '../../admin/admin-metrics.ts';
 import { createAdminServer } from '../../admin/admin-server.ts';
 import { DescriptorMonitor, descriptorLimit } from '../../admin/descriptor-monitor.ts';
 import { CandidateControl } from '../../candidate/live/candidate-control.ts';
-import { createGateway, type Gateway } from '../../gateway/gateway.ts';
+import { createGateway } from '../../gateway/gateway.ts';
 import { findRequestTracer } from '../../gateway/telemetry/opentelemetry.ts';
 import { ThrottledWarning } from '../../gateway/telemetry/throttled-warning.ts';
 import type { PlannedManifest } from '../../load.ts';
 import type { Log } from '../../log/log.ts';
+import type { Plan } from '../../plan/plan.ts';
 import type { AdminSettings } from '../../plan/settings/admin.ts';
 import { Reloader, type ReloaderOptions, type ReloadOutcome } from '../../reload/reloader.ts';
+import { createMainContext } from '../../workers/main-context.ts';
+import { canSharePorts, workerCount } from '../../workers/worker-count.ts';
+import { WorkerGroup } from '../../workers/worker-group.ts';
 import { CommandError, type Terminal } from '../terminal.ts';
 import { version } from '../version.ts';
 import { logReload, logUnchanged } from './reload-log.ts';
@@ -37,21 +41,26 @@ export async function startGateway(
   { log, notes }: Streams,
 ): Promise<RunningGateway> {
   const { plan } = initial;
-  const maxDescriptors = descriptorLimit();
+  const limit = descriptorLimit();
   const tracer = findRequestTracer(version);
-  const gateway = createGateway(plan, log, { tracer, descriptorLimit: maxDescriptors });
-  const bound = await gateway.listen().catch((error) => Promise.reject(listenError(error, 'listen', plan.listen)));
+  const context = createMainContext(await countWorkers(plan, log));
+  const gateway = createGateway(plan, log, { tracer, descriptorLimit: limit, worker: context });
+  const input = initial.compileInput;
+  const workers = new WorkerGroup({ gateway, context, log, input, version, descriptorLimit: limit });
+  const bound = await workers.listen().catch((error) => Promise.reject(listenError(error, 'listen', plan.listen)));
   const candidate = new CandidateControl(gateway, log.logger);
-  const { reloader, activeManifest } = startReloader({ path: file, overrides, gateway, initial }, candidate, terminal, {
-    log,
-    notes,
-  });
+  const { reloader, activeManifest } = startReloader(
+    { path: file, overrides, gateway: workers, initial },
+    candidate,
+    terminal,
+    { log, notes },
+  );
   const candidateReloader =
     candidateFile &&
     watchCandidate(candidateFile, { gateway, control: candidate, overrides }, terminal, { log, notes });
   const reloaders = [reloader, ...(candidateReloader === undefined ? [] : [candidateReloader])];
   terminal.setHungThreadCheck(() => reloaders.some(({ isThreadBlocked }) => isThreadBlocked));
-  const descriptors = new DescriptorMonitor(gateway, log.logger, maxDescriptors);
+  const descriptors = new DescriptorMonitor(gateway, log.logger, limit);
   void descriptors.start();
   const admin = await startAdmin(plan.admin, {
     gateway,
@@ -68,7 +77,7 @@ export async function startGateway(
     standardStreams: () => ({ stdout: log.status(), stderr: notes.status() }),
   }).catch(async (error) => {
     await Promise.all(reloaders.map((each) => each.close()));
-    await gateway.close(0);
+    await workers.close(0);
     throw error;
   });
   fetchSigningKeys(activeManifest());
@@ -81,7 +90,7 @@ export async function startGateway(
       candidate.remove();
       await Promise.all([
         ...reloaders.map((each) => each.close()),
-        drainAndClose(gateway, log, signal, atOnce).then(() => admin?.close()),
+        drainAndClose(workers, log, signal, atOnce).then(() => admin?.close()),
       ]);
       await tracer.flush();
     },
@@ -112,6 +121,14 @@ function startReloader(
   return { reloader, activeManifest: () => active };
 }
 
+/** Returns the number of workers: one where threads cannot share a port. */
+async function countWorkers({ server }: Plan, { logger }: Log): Promise<number> {
+  const count = workerCount(server.workers);
+  if (count === 1 || (await canSharePorts())) return count;
+  logger.warn({ workers: count }, 'this system does not let threads share a port, so one worker serves all requests');
+  return 1;
+}
+
 /** Fetches the keys that verify tokens, so that the first request does not wait for them. */
 function fetchSigningKeys({ plan }: PlannedManifest): void {
   void plan.auth?.verifier.prepare();
@@ -127,14 +144,14 @@ function handleSignal(signal: string, reloader: Reloader, stop: AbortSignal, log
 const IMMEDIATE_STOP_SIGNAL = 'SIGINT';
 
 /** Serves requests until load balancers have seen that the gateway is not ready, then waits for requests in progress. */
-async function drainAndClose(gateway: Gateway, { logger }: Log, signal: unknown, atOnce: boolean): Promise<void> {
-  const { stopping } = gateway.plan.server;
+async function drainAndClose(workers: WorkerGroup, { logger }: Log, signal: unknown, atOnce: boolean): Promise<void> {
+  const { stopping } = workers.plan.server;
   const graceMs = atOnce ? 0 : stopping.graceMs;
   const waitMs = atOnce || signal === IMMEDIATE_STOP_SIGNAL ? 0 : stopping.delayMs;
   logger.info({ signal, delay_ms: waitMs, grace_ms: graceMs }, 'stopping');
-  gateway.drain();
+  workers.drain();
   await sleep(waitMs);
-  await gateway.close(graceMs);
+  await workers.close(graceMs);
 }
 
 async function startAdmin(settings: AdminSettings | undefined, context: AdminContext) {

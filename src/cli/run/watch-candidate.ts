@@ -1,5 +1,6 @@
 import type { CandidateControl } from '../../candidate/live/candidate-control.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
+import type { PlannedManifest } from '../../load.ts';
 import type { AddressOverrides } from '../../manifest/source.ts';
 import { Reloader, type ReloadOutcome } from '../../reload/reloader.ts';
 import type { Terminal } from '../terminal.ts';
@@ -25,7 +26,7 @@ export function watchCandidate(
     },
     // The candidate counts no request in a store.
     prepare: async () => undefined,
-    activate: (plan: Gateway['plan']) => control.activate(plan, 'file', sample),
+    activate: async ({ plan }: PlannedManifest) => control.activate(plan, 'file', sample),
   };
   const initial = { files: new Map<string, string>(), globs: new Map<string, string>(), sources: [] };
   const onReload = (outcome: ReloadOutcome) => logCandidate(path, outcome, streams, errColour);

@@ -4,8 +4,8 @@ import { type WaitingMemory, waitingMemory } from '../../http1/waiting-requests.
 import type { Upstream } from '../../plan/settings/upstream-definition.ts';
 import { type BufferParts, bytesOf } from '../../shared-memory/buffer-parts.ts';
 import { type TextMemory, textMemory } from '../../shared-memory/shared-text.ts';
-import { MAX_WORKERS } from '../../shared-memory/worker-context.ts';
 import { workerCounterMemory } from '../../shared-memory/worker-counter.ts';
+import type { BufferDefinition } from '../shared-buffers.ts';
 import { type HealthCheckMemory, healthCheckMemory } from './health-check.ts';
 import { type ObservedHealthMemory, observedHealthMemory } from './observed-health.ts';
 
@@ -39,8 +39,8 @@ export function upstreamMemory(parts: BufferParts, upstream: Upstream, workers: 
   };
 }
 
-/** Returns the name and the size of the buffer of an upstream. */
-export function upstreamBuffer(upstream: Upstream, workers = MAX_WORKERS): { name: string; bytes: number } {
+/** Returns the buffer of an upstream. @param workers the number of workers */
+export function upstreamBuffer(upstream: Upstream, workers: number): BufferDefinition {
   return { name: `upstream/${upstream.key}`, bytes: bytesOf((parts) => upstreamMemory(parts, upstream, workers)) };
 }
 

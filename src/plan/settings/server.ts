@@ -10,8 +10,10 @@ import { compileTrustedProxies } from './trusted-proxies.ts';
 export interface ServerSettings {
   /** One text for each key of `server` in the manifest, equal for equal definitions. */
   readonly keys: Readonly<
-    Record<'tls' | 'trustedProxies' | 'timeouts' | 'limits' | 'rateLimitHeaders' | 'stopping', string>
+    Record<'workers' | 'tls' | 'trustedProxies' | 'timeouts' | 'limits' | 'rateLimitHeaders' | 'stopping', string>
   >;
+  /** The number of threads that serve requests. `auto`: one per processor that the process may use. */
+  readonly workers: number | 'auto';
   /** `undefined` for plain HTTP. */
   readonly tls: ServerTls | undefined;
   /** Returns true for the address of a trusted proxy; `undefined` if no peer is trusted. */
@@ -47,6 +49,7 @@ export function compileServer(entry: Server, readFile: Environment['readFile'], 
   const requestTimeoutMs = timeoutMs('request');
   return Object.freeze({
     keys: {
+      workers: String(entry.workers),
       tls: pair === undefined ? '' : createHash('sha256').update(JSON.stringify(pair.pem())).digest('hex'),
       trustedProxies: JSON.stringify(trustedProxies),
       timeouts: JSON.stringify(timeouts),
@@ -54,6 +57,7 @@ export function compileServer(entry: Server, readFile: Environment['readFile'], 
       rateLimitHeaders: entry.rateLimitHeaders,
       stopping: JSON.stringify(stopping),
     },
+    workers: entry.workers,
     tls: pair,
     trustedProxies: compileTrustedProxies(trustedProxies, findings),
     // The head is a part of the request, so its timeout cannot be longer.

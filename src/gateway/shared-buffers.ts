@@ -1,0 +1,14 @@
+import type { Plan } from '../plan/plan.ts';
+import { gatewayBuffer } from './gateway-memory.ts';
+import { upstreamBuffer } from './upstream/upstream-memory.ts';
+
+/** A buffer of shared memory. Its size depends only on the definitions in the plan. */
+export interface BufferDefinition {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+/** Returns the buffers that the workers of a plan share. @param workers the number of workers */
+export function sharedBuffersOf({ upstreams }: Plan, workers: number): readonly BufferDefinition[] {
+  return [gatewayBuffer(workers), ...upstreams.map((upstream) => upstreamBuffer(upstream, workers))];
+}
