@@ -49,7 +49,7 @@ export interface EndpointStatus {
   readonly resolution: ResolutionStatus | null;
 }
 
-/** What the endpoints of an upstream have in common. */
+/** The parts that all endpoints of an upstream use. */
 export interface EndpointContext {
   readonly upstream: Upstream;
   readonly resolver: NameResolver;
