@@ -1,4 +1,5 @@
-import { type BufferParts, bytesOf } from '../shared-memory/buffer-parts.ts';
+import { BufferParts, bytesOf } from '../shared-memory/buffer-parts.ts';
+import { MAX_WORKERS, type WorkerContext } from '../shared-memory/worker-context.ts';
 import { workerCounterMemory } from '../shared-memory/worker-counter.ts';
 import { type BufferBudgetMemory, bufferBudgetMemory } from './server/buffer-budget.ts';
 import type { BufferDefinition } from './shared-buffers.ts';
@@ -13,8 +14,7 @@ export interface GatewayMemory {
   readonly buffers: BufferBudgetMemory;
 }
 
-/** @param workers the number of workers */
-export function gatewayMemory(parts: BufferParts, workers: number): GatewayMemory {
+function gatewayMemory(parts: BufferParts, workers: number): GatewayMemory {
   return {
     clientConnections: workerCounterMemory(parts, workers),
     tunnels: workerCounterMemory(parts, workers),
@@ -28,4 +28,11 @@ export function gatewayMemory(parts: BufferParts, workers: number): GatewayMemor
 /** Returns the buffer that every plan needs. @param workers the number of workers */
 export function gatewayBuffer(workers: number): BufferDefinition {
   return { name: 'gateway', bytes: bytesOf((parts) => gatewayMemory(parts, workers)) };
+}
+
+/** Returns the counts that a worker shares with the others. */
+export function sharedGatewayMemory({ count, memory }: WorkerContext): GatewayMemory {
+  if (count > MAX_WORKERS) throw new RangeError(`a process has at most ${MAX_WORKERS} workers`);
+  const { name, bytes } = gatewayBuffer(count);
+  return gatewayMemory(new BufferParts(memory.buffer(name, bytes)), count);
 }

@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net';
-import { nextTick } from 'node:process';
 import type { Duplex } from 'node:stream';
 import type { NameResolver } from '../dns/name-resolver.ts';
 import { systemResolver } from '../dns/system-resolver.ts';
@@ -7,17 +6,17 @@ import { ConnectionBudget } from '../http1/connection-budget.ts';
 import type { Log } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ListenAddress } from '../plan/settings/address.ts';
-import { BufferParts } from '../shared-memory/buffer-parts.ts';
 import { createSingleWorker } from '../shared-memory/single-worker.ts';
-import { MAX_WORKERS, type WorkerContext } from '../shared-memory/worker-context.ts';
+import type { WorkerContext } from '../shared-memory/worker-context.ts';
 import { RequestAcceptor } from './accept-requests.ts';
 import type { ServerState } from './exchange.ts';
 import type { ExchangeObserver } from './exchange-observer.ts';
 import { GatewayCounters } from './gateway-counters.ts';
-import { gatewayBuffer, gatewayMemory } from './gateway-memory.ts';
+import { sharedGatewayMemory } from './gateway-memory.ts';
 import { RateLimiter } from './rate-limits/rate-limiter.ts';
 import type { StoreStatus } from './rate-limits/store-status.ts';
 import { BufferBudget } from './server/buffer-budget.ts';
+import { ClientLimit } from './server/client-limit.ts';
 import { descriptorLimits } from './server/descriptor-limits.ts';
 import { activateServerSettings, createHttpServer, type HttpServer } from './server/http-server.ts';
 import { LongLivedExchanges } from './server/long-lived-exchanges.ts';
@@ -121,14 +120,12 @@ class LiveGateway implements Gateway {
   readonly #state: { -readonly [Key in keyof ServerState]: ServerState[Key] };
   readonly #server: HttpServer;
   readonly #acceptor: RequestAcceptor;
-  readonly #refused: ThrottledWarning;
   readonly #unaccepted: ThrottledWarning;
   readonly #descriptorLimit: number;
   readonly #worker: WorkerContext;
   readonly #counters: GatewayCounters;
   readonly #budget: ConnectionBudget;
-  /** The limit of client connections of all workers. */
-  #clientLimit = Number.POSITIVE_INFINITY;
+  readonly #clientLimit: ClientLimit;
   /** The limit of connections to upstreams, tunnels included. Beyond it, each new one closes an idle one. */
   #upstreamConnectionLimit = Number.POSITIVE_INFINITY;
   #stopClosingStalled = () => {};
@@ -142,12 +139,10 @@ class LiveGateway implements Gateway {
     this.#worker = worker;
     this.#log = log;
     this.#descriptorLimit = descriptorLimit;
-    if (worker.count > MAX_WORKERS) throw new RangeError(`a process has at most ${MAX_WORKERS} workers`);
-    const { name, bytes } = gatewayBuffer(worker.count);
-    const memory = gatewayMemory(new BufferParts(worker.memory.buffer(name, bytes)), worker.count);
+    const memory = sharedGatewayMemory(worker);
     const counters = new GatewayCounters(memory, worker);
     this.#counters = counters;
-    this.#refused = new ThrottledWarning(log.logger, 'connections over the limit were closed');
+    this.#clientLimit = new ClientLimit(log.logger, counters.connections, counters.refused);
     this.#unaccepted = new ThrottledWarning(log.logger, 'connections could not be accepted');
     this.#budget = new ConnectionBudget(
       () => this.#upstreamConnectionLimit - counters.tunnels.total,
@@ -167,10 +162,6 @@ class LiveGateway implements Gateway {
       observer: undefined,
     };
     this.#server = createHttpServer(plan.server, (request) => this.#acceptor.isHandshake(request));
-    // Node reads it for each connection that it accepts. It knows only the connections of this worker.
-    Object.defineProperty(this.#server, 'maxConnections', {
-      get: () => this.#clientLimit - counters.connections.others,
-    });
     this.#acceptor = new RequestAcceptor(this.#server, this.#state, log, counters);
   }
 
@@ -178,12 +169,7 @@ class LiveGateway implements Gateway {
     this.#stopLoggingDns = logIdentityDnsErrors(this.resolver, this.#log.logger, () => this.plan);
     const { connections } = this.#acceptor.clients;
     this.#stopClosingStalled = closeStalledClients(connections, () => this.plan.server.stalledTimeoutMs);
-    this.#server.on('drop', () => this.#refuse());
-    // Two workers may have accepted the last connection at the same time.
-    this.#server.on('connection', (socket) => {
-      if (this.#counters.connections.others > 0 && this.#counters.connections.total > this.#clientLimit)
-        this.#closeExceeding(socket);
-    });
+    this.#clientLimit.apply(this.#server);
     this.#unsubscribe = this.#worker.bus.subscribe(EXCEEDED_TOPIC, () => this.#budget.closeExceeding());
     this.#acceptor.start();
     this.#state.upstreams.activate(this.plan);
@@ -220,7 +206,7 @@ class LiveGateway implements Gateway {
     return {
       connections: connections.total,
       tunnels: tunnels.total,
-      limit: this.#clientLimit,
+      limit: this.#clientLimit.limit,
       refused: refused.total,
       unaccepted: unaccepted.total,
     };
@@ -321,18 +307,7 @@ class LiveGateway implements Gateway {
 
   #limitConnections(): void {
     const { clients, upstreams } = descriptorLimits(this.plan, this.#descriptorLimit);
-    this.#clientLimit = clients;
+    this.#clientLimit.limit = clients;
     this.#upstreamConnectionLimit = upstreams;
-  }
-
-  #refuse(): void {
-    this.#counters.refused.add(1);
-    this.#refused.add();
-  }
-
-  /** Closes a connection after the other listeners have prepared it. */
-  #closeExceeding(socket: Duplex): void {
-    this.#refuse();
-    nextTick(() => socket.destroy());
   }
 }

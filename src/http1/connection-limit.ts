@@ -35,6 +35,8 @@ export class ConnectionLimit {
   readonly #waiting: WaitingRequests;
   readonly #memory: ConnectionLimitMemory;
   readonly #worker: WorkerPlace;
+  /** True if this worker left spare room to its own queue, although others wait too. */
+  #hasLeftRoom = false;
 
   constructor(limit: number, waiting: WaitingRequests, memory: ConnectionLimitMemory, worker: WorkerPlace) {
     this.#limit = limit;
@@ -75,8 +77,10 @@ export class ConnectionLimit {
     return this.#isWantedElsewhere && !this.#hasSpare;
   }
 
-  /** True if another worker could open a connection, but does not know it. */
-  get isUnclaimed(): boolean {
+  /** Returns true, once, if this worker left room to its own queue that another one can use, which must then be notified. */
+  checkUnclaimed(): boolean {
+    if (!this.#hasLeftRoom) return false;
+    this.#hasLeftRoom = false;
     return this.#isWantedElsewhere && this.#hasSpare;
   }
 
@@ -153,6 +157,7 @@ export class ConnectionLimit {
     while (this.#hasSpare) {
       const next = this.#neediest(except);
       // This worker finds the spare room when it serves its own queue.
+      if (next === this.#worker.index) this.#hasLeftRoom = true;
       if (next === undefined || next === this.#worker.index) break;
       this.#add(next, GRANTED, 1);
       this.#memory.turn[0] = next + 1;

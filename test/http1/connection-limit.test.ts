@@ -25,11 +25,14 @@ describe('a connection limit of several threads', () => {
     [3, 2],
     [4, 1],
     [4, 3],
-  ])('with %i threads and %i connections is never exceeded, and each request gets its connection', async (count, limit) => {
-    const rounds = runs(20_000);
-    const { results, mostOpen, remaining } = await runThreads(count, limit, rounds);
-    expect(results).toEqual(results.map(() => ({ served: rounds, lost: 0 })));
-    expect(mostOpen).toBeLessThanOrEqual(limit);
-    expect(remaining).toEqual([]);
-  });
+  ])(
+    'with %i threads and %i connections is never exceeded, and each request gets its connection',
+    async (count, limit) => {
+      const rounds = runs(20_000);
+      const { results, mostOpen, remaining } = await runThreads(count, limit, rounds);
+      expect(results).toEqual(results.map(() => ({ served: rounds, lost: 0 })));
+      expect(mostOpen).toBeLessThanOrEqual(limit);
+      expect(remaining).toEqual([]);
+    },
+  );
 });

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type BreakerRule, breakerMemory, CircuitBreaker } from '../../src/circuit-breaker/circuit-breaker.ts';
+import { breakerMemory } from '../../src/circuit-breaker/breaker-memory.ts';
+import { type BreakerRule, CircuitBreaker } from '../../src/circuit-breaker/circuit-breaker.ts';
 import { BufferParts } from '../../src/shared-memory/buffer-parts.ts';
 
 /** One thread of several that use one breaker at the same time. */

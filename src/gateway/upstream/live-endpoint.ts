@@ -1,9 +1,5 @@
-import {
-  type BreakerMemory,
-  type BreakerRule,
-  type BreakerState,
-  CircuitBreaker,
-} from '../../circuit-breaker/circuit-breaker.ts';
+import type { BreakerMemory } from '../../circuit-breaker/breaker-memory.ts';
+import { type BreakerRule, type BreakerState, CircuitBreaker } from '../../circuit-breaker/circuit-breaker.ts';
 import type { DnsErrorCode } from '../../dns/dns-error.ts';
 import type { NameResolver } from '../../dns/name-resolver.ts';
 import type { ResolutionStatus } from '../../dns/resolution-status.ts';

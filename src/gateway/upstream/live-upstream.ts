@@ -1,6 +1,5 @@
 import type { NameResolver } from '../../dns/name-resolver.ts';
 import type { ConnectionBudget } from '../../http1/connection-budget.ts';
-import type { UpstreamConnection } from '../../http1/upstream-connection.ts';
 import { WaitingRequests } from '../../http1/waiting-requests.ts';
 import type { Upstream } from '../../plan/settings/upstream-definition.ts';
 import { BufferParts } from '../../shared-memory/buffer-parts.ts';
@@ -10,23 +9,12 @@ import { WorkerCounter } from '../../shared-memory/worker-counter.ts';
 import { Refusal } from '../response/refusal.ts';
 import type { HealthState } from './health-state.ts';
 import { type EndpointEvent, type EndpointStatus, LiveEndpoint } from './live-endpoint.ts';
+import { type AssignableRequest, type Assignment, LoadBalancer } from './load-balancer.ts';
 import { type QueueEntry, RequestQueue } from './request-queue.ts';
 import { type EndpointMemory, upstreamBuffer, upstreamMemory } from './upstream-memory.ts';
 
-/** A connection to an endpoint that was chosen for a request. */
-export interface Assignment {
-  readonly endpoint: LiveEndpoint;
-  readonly connection: UpstreamConnection;
-  /** The result of `CircuitBreaker.beginRequest`. */
-  readonly trial: number;
-}
-
 /** A request that waits for an endpoint with a free connection. */
-export interface QueuedRequest extends QueueEntry {
-  /** True if the request must not use a connection that is already open. */
-  readonly needsNewConnection: boolean;
-  /** True if the connection may become a tunnel. */
-  readonly isHandshake: boolean;
+export interface QueuedRequest extends QueueEntry, AssignableRequest {
   start(assignment: Assignment): void;
   refuse(refusal: Refusal): void;
 }
@@ -57,9 +45,6 @@ export interface LiveUpstreamOptions {
   readonly notifyWorkers: () => void;
 }
 
-/** `full`: the request must wait. `unavailable`: no endpoint may receive it. */
-type Assigned = Assignment | 'full' | 'unavailable';
-
 /**
  * An upstream with its endpoints and the queue of requests that wait for one. All workers together have one limit of connections
  * to each endpoint, and one limit of waiting requests. Each worker has its own connections and its own queue.
@@ -71,9 +56,8 @@ export class LiveUpstream {
   /** The requests that wait in all workers. */
   readonly #waiting: WaitingRequests;
   readonly #retries: WorkerCounter;
+  readonly #balancer: LoadBalancer;
   readonly #notifyWorkers: () => void;
-  /** Index of the endpoint whose turn is next. */
-  #turn = 0;
   #onProgress: (() => void) | undefined;
 
   constructor(upstream: Upstream, { resolver, budget, memory, worker, publish, notifyWorkers }: LiveUpstreamOptions) {
@@ -93,6 +77,7 @@ export class LiveUpstream {
     this.#endpoints = upstream.endpoints.map(
       (endpoint, index) => new LiveEndpoint(endpoint, shared.endpoints[index] as EndpointMemory, context),
     );
+    this.#balancer = new LoadBalancer(upstream, this.#endpoints);
   }
 
   start(): void {
@@ -108,7 +93,7 @@ export class LiveUpstream {
     if (failed !== undefined) this.#retries.add(1);
     // Another worker may have granted connections to the requests that wait.
     if (this.#queue.size > 0) this.#startWaiting();
-    const assigned = this.#assign(request, failed);
+    const assigned = this.#balancer.assign(request, failed);
     if (assigned === 'full') this.#enqueue(request);
     else begin(request, assigned);
   }
@@ -148,7 +133,7 @@ export class LiveUpstream {
       id: this.upstream.id,
       health: this.#health,
       available: this.#endpoints.some(({ isAvailable }) => isAvailable),
-      panic: this.#isPanic(),
+      panic: this.#balancer.isPanic(),
       endpoints: this.#endpoints.map(({ status }) => status),
       waiting: this.#waiting.total,
       retries: this.#retries.total,
@@ -170,59 +155,21 @@ export class LiveUpstream {
     return (['healthy', 'unknown'] as const).find((state) => states.includes(state)) ?? 'unhealthy';
   }
 
-  /**
-   * True while breakers that are on by default let no request of the client through. Requests then go to every healthy endpoint,
-   * because a default must not take an upstream out of service.
-   */
-  #isPanic(client?: string): boolean {
-    if (this.upstream.breaker?.isDefault !== true) return false;
-    let isAnyHealthy = false;
-    for (const endpoint of this.#endpoints) {
-      if (client === undefined ? endpoint.isAvailable : endpoint.isAvailableTo(client)) return false;
-      isAnyHealthy ||= endpoint.isHealthy;
-    }
-    return isAnyHealthy;
-  }
-
   /** Without room the queue does not change, so each request keeps its time limit. */
   #startWaiting(): void {
     for (let { next } = this.#queue; next !== undefined; { next } = this.#queue) {
-      const assigned = this.#assign(next);
+      const assigned = this.#balancer.assign(next);
       if (assigned === 'full') return;
       this.#queue.dequeue();
       begin(next, assigned);
     }
   }
 
-  /** Chooses an endpoint and takes a connection to it. */
-  #assign(request: QueuedRequest, failed?: LiveEndpoint): Assigned {
-    const { client } = request;
-    for (;;) {
-      const isPanic = this.#isPanic(client);
-      const endpoint = this.#choose(client, isPanic, failed);
-      if (endpoint === undefined) return isPanic || this.#isAvailableTo(client) ? 'full' : 'unavailable';
-      const { pool, breaker } = endpoint;
-      const connection = request.needsNewConnection ? pool.open(request.isHandshake) : pool.acquire();
-      // Another worker took the room, or the trial, in this moment.
-      if (connection === undefined) continue;
-      const trial = isPanic
-        ? breaker?.beginRequest(client)
-        : breaker === undefined
-          ? 0
-          : breaker.tryBeginRequest(client);
-      if (trial !== undefined) return { endpoint, connection, trial };
-      pool.release(connection);
-    }
-  }
-
-  #isAvailableTo(client: string): boolean {
-    return this.#endpoints.some((endpoint) => endpoint.isAvailableTo(client));
-  }
-
   /** Lets other workers know of room that this one does not use. */
   #offerRoom(): void {
-    const hasReturned = this.#returnGrants();
-    if (!hasReturned && this.#endpoints.some(({ connections }) => connections.isUnclaimed)) this.#notifyWorkers();
+    let isUnclaimed = false;
+    for (const { connections } of this.#endpoints) isUnclaimed = connections.checkUnclaimed() || isUnclaimed;
+    if (!this.#returnGrants() && isUnclaimed) this.#notifyWorkers();
   }
 
   /** Returns room that other workers granted to this one and that it does not use. */
@@ -231,28 +178,6 @@ export class LiveUpstream {
     for (const { connections } of this.#endpoints) hasReturned = connections.returnGrants() || hasReturned;
     if (hasReturned) this.#notifyWorkers();
     return hasReturned;
-  }
-
-  /** Returns the next usable endpoint with room, or the one with the fewest requests, by the balance setting. */
-  #choose(client: string, isPanic: boolean, failed: LiveEndpoint | undefined): LiveEndpoint | undefined {
-    const endpoints = this.#endpoints;
-    const isLeastPending = this.upstream.balance === 'least-pending';
-    let best: LiveEndpoint | undefined;
-    let leastBusy = 0;
-    let turn = this.#turn;
-    for (let step = 0; step < endpoints.length; step += 1) {
-      const index = (this.#turn + step) % endpoints.length;
-      const endpoint = endpoints[index] as LiveEndpoint;
-      if (!isUsable(endpoint, client, isPanic) || !endpoint.pool.hasRoom) continue;
-      const busy = isLeastPending ? endpoint.connections.busy : 0;
-      const isLessBusy = endpoint !== failed && busy < leastBusy;
-      if (best !== undefined && best !== failed && !isLessBusy) continue;
-      best = endpoint;
-      leastBusy = busy;
-      turn = index + 1;
-    }
-    this.#turn = turn;
-    return best;
   }
 
   #enqueue(request: QueuedRequest): void {
@@ -274,10 +199,6 @@ export class LiveUpstream {
 function begin(request: QueuedRequest, assigned: Assignment | 'unavailable'): void {
   if (assigned === 'unavailable') request.refuse(unavailable('no_endpoint_available'));
   else request.start(assigned);
-}
-
-function isUsable(endpoint: LiveEndpoint, client: string, isPanic: boolean): boolean {
-  return isPanic ? endpoint.isHealthy : endpoint.isAvailableTo(client);
 }
 
 const RETRY_AFTER = { 'Retry-After': '1' };

@@ -11,7 +11,8 @@ import { ValidatedRequestBody } from '../request/validated-request-body.ts';
 import { Refusal } from '../response/refusal.ts';
 import { type FailedAttempt, isAbandoned, isRetryable, sourceOfFailure } from './failed-attempt.ts';
 import type { LiveEndpoint } from './live-endpoint.ts';
-import type { Assignment, LiveUpstream, QueuedRequest } from './live-upstream.ts';
+import type { LiveUpstream, QueuedRequest } from './live-upstream.ts';
+import type { Assignment } from './load-balancer.ts';
 import { forwardRequestHeaders } from './proxy-headers.ts';
 import { ClientDisconnected, isTimeout, toRefusal, UpstreamError } from './upstream-error.ts';
 

@@ -1,4 +1,4 @@
-import { type BreakerMemory, breakerMemory } from '../../circuit-breaker/circuit-breaker.ts';
+import { type BreakerMemory, breakerMemory } from '../../circuit-breaker/breaker-memory.ts';
 import { type ConnectionLimitMemory, connectionLimitMemory } from '../../http1/connection-limit.ts';
 import { type WaitingMemory, waitingMemory } from '../../http1/waiting-requests.ts';
 import type { Upstream } from '../../plan/settings/upstream-definition.ts';

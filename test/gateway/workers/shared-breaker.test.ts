@@ -2,10 +2,10 @@ import '../../support/seed.ts';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { breakerMemory } from '../../../src/circuit-breaker/breaker-memory.ts';
 import {
   type BreakerRule,
   type BreakerState,
-  breakerMemory,
   CircuitBreaker,
   type FailureSource,
 } from '../../../src/circuit-breaker/circuit-breaker.ts';
@@ -40,8 +40,7 @@ function trace(rule: BreakerRule, steps: readonly Step[], breakerOf: (step: Step
   const memory = privateParts((parts) => breakerMemory(parts, rule));
   const breakers = Array.from(
     { length: WORKERS },
-    (_, worker) =>
-      new CircuitBreaker(rule, { publish: (state) => states.push(state), now: () => now, memory, worker }),
+    (_, worker) => new CircuitBreaker(rule, { publish: (state) => states.push(state), now: () => now, memory, worker }),
   );
   let trial = 0;
   return steps.map((step) => {
