@@ -21,7 +21,7 @@ export interface Assignment {
 }
 
 /** `full`: the request must wait. `unavailable`: no endpoint may receive it. */
-export type Assigned = Assignment | 'full' | 'unavailable';
+export type AssignmentResult = Assignment | 'full' | 'unavailable';
 
 /** Chooses the endpoints of requests. Each worker takes turns by itself; the room and the breakers are those of all workers. */
 export class LoadBalancer {
@@ -36,7 +36,7 @@ export class LoadBalancer {
   }
 
   /** Chooses an endpoint and takes a connection to it. */
-  assign(request: AssignableRequest, failed?: LiveEndpoint): Assigned {
+  assign(request: AssignableRequest, failed?: LiveEndpoint): AssignmentResult {
     const { client } = request;
     for (;;) {
       const isPanic = this.isPanic(client);
