@@ -1,13 +1,26 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createGateway, type Gateway } from '../../../src/gateway/gateway.ts';
+import { createNullLog } from '../../../src/log/log.ts';
 import { PUBLIC_ALL } from '../../support/gateway.ts';
 import { turns } from '../../support/pause.ts';
 import { head, keepAliveHead, openSocket, sendRequest, Wire } from '../../support/raw.ts';
 import { eventually } from '../../support/site.ts';
 import { startRawUpstream, startUpstreamServer } from '../../support/upstream.ts';
-import { startWorkerGateways, type WorkerGateway, type WorkerGateways } from '../../support/worker-gateways.ts';
+import {
+  createWorkerContexts,
+  planOf,
+  startWorkerGateways,
+  type WorkerGateway,
+  type WorkerGateways,
+} from '../../support/worker-gateways.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+
+interface HeldWorker {
+  readonly gateway: Gateway;
+  readonly port: number;
+}
 
 const closing: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
@@ -134,20 +147,37 @@ describe('the connection limit of an endpoint', () => {
   it('does not keep room for a request that has left the queue', async () => {
     const waiting: Socket[] = [];
     const { url } = await startCounting((socket) => void waiting.push(socket));
-    const gateways = await serve(`{ url: '${url}', connections: { limit: 1 }, timeouts: { connect: 30s } }`, 3);
-    const [first, second, third] = gateways.workers as [WorkerGateway, WorkerGateway, WorkerGateway];
+    const plan = planOf(
+      `version: 1\nlisten: 127.0.0.1:0\nupstreams:\n  up: { url: '${url}', connections: { limit: 1 }, timeouts: { connect: 30s } }\nroutes:\n${PUBLIC_ALL}`,
+    );
+    const { contextOf } = createWorkerContexts(3);
+    const held: (() => void)[] = [];
+    const [first, second, third] = (await Promise.all(
+      [0, 1, 2].map(async (index) => {
+        const { bus, ...context } = contextOf(index);
+        const publish = (topic: string, value: unknown) => void held.push(() => bus.publish(topic, value));
+        const worker = { ...context, bus: { ...bus, publish } };
+        const gateway = createGateway(plan, createNullLog(), { worker });
+        closing.push(() => gateway.close(0));
+        return { gateway, port: (await gateway.listen()).port };
+      }),
+    )) as [HeldWorker, HeldWorker, HeldWorker];
+    const get = ({ port }: HeldWorker) => sendRequest(port, head('GET /x HTTP/1.1'));
+    const status = () => first.gateway.upstreams[0];
     const one = get(first);
     await eventually('the first request has the connection', () => waiting.length === 1);
     const leaving = await openSocket(second.port);
     leaving.write(keepAliveHead('GET /x HTTP/1.1'));
-    await eventually('the second request waits', () => statusOf(gateways)?.waiting === 1);
+    await eventually('the second request waits', () => status()?.waiting === 1);
     const three = get(third);
-    await eventually('the third request waits', () => statusOf(gateways)?.waiting === 2);
-    // The room is granted to the second worker, and its client leaves before the worker learns of it.
-    leaving.resetAndDestroy();
+    await eventually('the third request waits', () => status()?.waiting === 2);
     waiting[0]?.write(OK);
-    await eventually('the third request has a connection', () => waiting.length >= 2);
-    for (const socket of waiting.slice(1)) socket.write(OK);
+    await eventually('the room is granted to the second worker', () => held.length === 1);
+    leaving.resetAndDestroy();
+    await eventually('its request has left', () => status()?.waiting === 1);
+    for (let message = held.shift(); message !== undefined; message = held.shift()) message();
+    await eventually('the third request has a connection', () => waiting.length === 2);
+    waiting[1]?.write(OK);
     expect([(await one).status, (await three).status]).toEqual([200, 200]);
   });
 
@@ -372,5 +402,27 @@ routes:
       'the first worker has closed an idle connection',
       () => upstreams.reduce((sum, { counts }) => sum + counts.open, 0) === 2,
     );
+  });
+});
+
+describe('a reload', () => {
+  it('keeps the shared memory of the upstreams of the new plan, and no other', async () => {
+    const upstreams = (names: string[]) =>
+      planOf(
+        `version: 1\nlisten: 127.0.0.1:0\nupstreams:\n${names.map((name) => `  ${name}: { url: 'http://127.0.0.1:9' }\n`).join('')}routes:\n${names.map((name) => `  - { id: ${name}, method: GET, path: /${name}, upstream: ${name}, access: public }\n`).join('')}`,
+      );
+    const { contextOf, memory } = createWorkerContexts(2);
+    const first = upstreams(['a', 'b']);
+    const gateways = [0, 1].map((index) => createGateway(first, createNullLog(), { worker: contextOf(index) }));
+    closing.push(() => Promise.all(gateways.map((gateway) => gateway.close(0))));
+    const names = () =>
+      [...memory.buffers.keys()].map((name) => name.replace(/^upstream\/\["(\w+)".*/, 'upstream $1')).sort();
+    expect(names()).toEqual(['gateway', 'upstream a', 'upstream b']);
+    const kept = [...memory.buffers].filter(([name]) => name.startsWith('upstream/["a"'));
+    const next = upstreams(['a', 'c']);
+    await gateways[0]?.prepare(next);
+    for (const gateway of gateways) gateway.activate(next);
+    expect(names()).toEqual(['gateway', 'upstream a', 'upstream c']);
+    for (const [name, buffer] of kept) expect(memory.buffers.get(name)).toBe(buffer);
   });
 });
