@@ -7,6 +7,6 @@ export interface BufferDefinition {
 }
 
 /** Returns the buffers that the workers of a plan share. */
-export function sharedBuffersOf(_plan: Plan): readonly BufferDefinition[] {
-  return [];
+export function sharedBuffersOf({ auth }: Plan): readonly BufferDefinition[] {
+  return auth?.verifier.buffer === undefined ? [] : [auth.verifier.buffer];
 }
