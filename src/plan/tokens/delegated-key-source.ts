@@ -49,7 +49,7 @@ export class DelegatedKeySource implements KeySource {
   async refresh(keys: VerificationKeySet, lookup: KeyLookup): Promise<VerificationKeySet | 'none' | 'unavailable'> {
     if (keys === this.#local.cachedKeys) return this.#local.refresh(keys, lookup);
     // Another token has caused newer keys to be received.
-    if (keys !== this.#keys) return this.#keys ?? 'unavailable';
+    if (this.#keys !== undefined && keys !== this.#keys) return this.#keys;
     if (!this.#lookups.tryAcquire(lookup.clientKey)) return 'unavailable';
     try {
       return (await this.#request(lookup)) ?? 'unavailable';
@@ -68,6 +68,8 @@ export class DelegatedKeySource implements KeySource {
     try {
       response = await this.#network.keys({ version: this.#version, lookup });
     } catch {
+      // Nobody reports that these keys have changed.
+      this.#keys = undefined;
       const keys = await this.#local.current();
       this.lastError = this.#local.lastError;
       return keys;
