@@ -1,5 +1,7 @@
 import type { CompileInput } from '../load.ts';
 import type { ListenAddress } from '../plan/settings/address.ts';
+import type { KeyRequest, KeyResponse } from '../plan/tokens/key-source.ts';
+import type { CachedRejection, CachedToken } from '../plan/tokens/verification-result.ts';
 
 /** The buffers of shared memory by name. */
 export type SharedBuffers = ReadonlyMap<string, SharedArrayBuffer>;
@@ -43,4 +45,14 @@ export type MainRequests = {
   readonly ready: { readonly value: undefined; readonly result: unknown };
   /** Writes log lines. */
   readonly log: { readonly value: string; readonly result: unknown };
+  /** Returns the keys of the verifier with a key. */
+  readonly signingKeys: {
+    readonly value: { readonly verifier: string; readonly request: KeyRequest };
+    readonly result: KeyResponse;
+  };
+  /** Returns the result for a token. `clientKey` is that of the client that sent it. */
+  readonly verifyToken: {
+    readonly value: { readonly verifier: string; readonly token: string; readonly clientKey: string | undefined };
+    readonly result: CachedToken | CachedRejection;
+  };
 };

@@ -8,6 +8,7 @@ import type { MainContext } from './main-context.ts';
 import type { ServingRequest } from './messages.ts';
 import { reserveAddress } from './reserve-address.ts';
 import { ServingWorker } from './serving-worker.ts';
+import { SharedVerifiers } from './shared-verifiers.ts';
 import { WorkerFailures } from './worker-failures.ts';
 
 /** The workers and their failures. */
@@ -42,6 +43,7 @@ export class WorkerGroup {
   readonly #options: WorkerGroupOptions;
   readonly #workers = new Map<number, ServingWorker>();
   readonly #failures = new WorkerFailures();
+  readonly #verifiers: SharedVerifiers;
   /** The input of the active plan, for workers that start later. */
   #input: CompileInput;
   #address: ListenAddress | undefined;
@@ -50,6 +52,8 @@ export class WorkerGroup {
   constructor(options: WorkerGroupOptions) {
     this.#options = options;
     this.#input = options.input;
+    this.#verifiers = new SharedVerifiers(options.context);
+    this.#verifiers.add(this.plan);
   }
 
   get plan(): Plan {
@@ -85,6 +89,7 @@ export class WorkerGroup {
 
   /** Compiles a plan in all workers. Rejects if one of them fails: then all keep the active plan. */
   async prepare({ plan, compileInput }: PlannedManifest): Promise<void> {
+    this.#verifiers.add(plan);
     await Promise.all([
       this.#options.gateway.prepare(plan),
       ...this.#joined.map((worker) =>
@@ -129,6 +134,7 @@ export class WorkerGroup {
     const setup = { index, count, version, descriptorLimit, busName, buffers: memory.buffers, input: this.#input };
     const worker = new ServingWorker(setup);
     worker.channel.handle('log', (line) => log.writeLine(line));
+    this.#verifiers.serve(worker.channel);
     this.#workers.set(index, worker);
     return worker;
   }

@@ -6,6 +6,7 @@ import { createForwardedLog } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { runInSlices, runToEnd } from '../plan/sliced-work.ts';
 import { SharedMemory } from '../shared-memory/shared-memory.ts';
+import { createMainThreadVerifier } from './main-thread-verifier.ts';
 import type { MainRequests, ServingRequests, WorkerSetup } from './messages.ts';
 import { type ChannelPort, ThreadChannel } from './thread-channel.ts';
 import { createWorkerBus } from './worker-bus.ts';
@@ -20,7 +21,9 @@ const memory = new SharedMemory(buffers);
 const bus = createWorkerBus(busName);
 const log = createForwardedLog((line) => channel.notify('log', line));
 const tracer = findRequestTracer(version);
-const plan = runToEnd(compileFromInput(input, undefined));
+const networkVerifier = (key: string) => createMainThreadVerifier(channel, key);
+const plan = runToEnd(compileFromInput(input, undefined, networkVerifier));
+plan.auth?.verifier.share({ memory, index });
 const gateway = createGateway(plan, log, { tracer, descriptorLimit, worker: { index, count, memory, bus } });
 /** The plan that the next activation makes active. */
 let prepared: Plan | undefined;
@@ -45,7 +48,8 @@ channel.handle('close', async (graceMs) => {
 channel.notify('ready', undefined);
 
 async function prepare(input: CompileInput): Promise<Plan> {
-  const compiled = await runInSlices(compileFromInput(input, gateway.plan), SLICE_MS);
+  const compiled = await runInSlices(compileFromInput(input, gateway.plan, networkVerifier), SLICE_MS);
+  compiled.auth?.verifier.share({ memory, index });
   await gateway.prepare(compiled);
   return compiled;
 }

@@ -69,7 +69,7 @@ export const METRICS: readonly Metric[] = [
   },
   gauge(
     'token_cache_entries',
-    'Valid tokens in the cache.',
+    'Valid tokens in the cache. With several workers, a JWT counts once for each worker that has verified it.',
     ({ gateway }) => gateway.plan.auth?.verifier.status.entries ?? 0,
   ),
   {
