@@ -1,10 +1,6 @@
 import { LOOKUP_BUCKETS_MS } from '../../dns/lookup-counts.ts';
-import {
-  BUCKET_BOUNDS_MS,
-  type LatencyHistogram,
-  type LatencyPhase,
-  NO_ROUTE,
-} from '../../gateway/telemetry/request-metrics.ts';
+import { NO_ROUTE } from '../../gateway/telemetry/request-metrics.ts';
+import { BUCKET_BOUNDS_MS, type LatencyHistogram, type LatencyPhase } from '../../gateway/telemetry/route-metrics.ts';
 import type { UpstreamStatus } from '../../gateway/upstream/live-upstream.ts';
 import type { AdminContext } from '../admin-endpoint.ts';
 
