@@ -29,6 +29,8 @@ import { LiveUpstreams } from './upstream/live-upstreams.ts';
 
 export interface ClientCounts {
   readonly connections: number;
+  /** The connections of this worker. */
+  readonly workerConnections: number;
   /** Open WebSockets, and connections with a handshake in progress. */
   readonly tunnels: number;
   /** The most connections at one time: the limit of the active plan, or fewer if file descriptors are short. */
@@ -138,7 +140,7 @@ class LiveGateway implements Gateway {
       isDraining: false,
       isClosing: false,
       tracer,
-      recorder: new RequestRecorder(log),
+      recorder: new RequestRecorder(log, worker.count > 1 ? worker.index : undefined),
       upstreams: new LiveUpstreams(log, resolver, budget),
       longLived: new LongLivedExchanges(),
       bufferBudget: new BufferBudget(plan.server.bufferLimitBytes),
@@ -188,6 +190,7 @@ class LiveGateway implements Gateway {
     const { tunnels, clients } = this.#acceptor;
     return {
       connections: clients.sockets.size,
+      workerConnections: clients.sockets.size,
       tunnels: tunnels.size,
       limit: this.#server.maxConnections,
       refused: this.#refused.total,
@@ -252,7 +255,9 @@ class LiveGateway implements Gateway {
       );
   }
 
-  forgetWorker(_index: number): void {}
+  forgetWorker(index: number): void {
+    this.metrics.forget(index);
+  }
 
   drain(): void {
     this.#state.isDraining = true;

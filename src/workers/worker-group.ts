@@ -9,6 +9,7 @@ import type { ServingRequest } from './messages.ts';
 import { reserveAddress } from './reserve-address.ts';
 import { ServingWorker } from './serving-worker.ts';
 import { WorkerFailures } from './worker-failures.ts';
+import { WorkerTelemetry } from './worker-telemetry.ts';
 
 /** The workers and their failures. */
 export interface WorkerStatus {
@@ -39,6 +40,7 @@ const CLOSE_TIMEOUT_MS = 5_000;
 
 /** The workers that serve one plan: the gateway of this thread, and threads with gateways of their own. */
 export class WorkerGroup {
+  readonly telemetry: WorkerTelemetry;
   readonly #options: WorkerGroupOptions;
   readonly #workers = new Map<number, ServingWorker>();
   readonly #failures = new WorkerFailures();
@@ -49,6 +51,7 @@ export class WorkerGroup {
 
   constructor(options: WorkerGroupOptions) {
     this.#options = options;
+    this.telemetry = new WorkerTelemetry(options.gateway, options.log);
     this.#input = options.input;
   }
 
@@ -124,11 +127,11 @@ export class WorkerGroup {
   }
 
   #start(index: number): ServingWorker {
-    const { context, version, descriptorLimit, log } = this.#options;
+    const { context, version, descriptorLimit } = this.#options;
     const { count, busName, memory } = context;
     const setup = { index, count, version, descriptorLimit, busName, buffers: memory.buffers, input: this.#input };
     const worker = new ServingWorker(setup);
-    worker.channel.handle('log', (line) => log.writeLine(line));
+    this.telemetry.attach(index, worker.channel);
     this.#workers.set(index, worker);
     return worker;
   }
@@ -182,6 +185,7 @@ export class WorkerGroup {
     const { gateway, log } = this.#options;
     log.logger.error({ worker: index, reason }, 'a worker ended unexpectedly and is replaced');
     this.#failures.add(reason);
+    this.telemetry.forget(index);
     gateway.forgetWorker(index);
     const worker = this.#start(index);
     this.#replaceWhenEnded(worker);

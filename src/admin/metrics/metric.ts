@@ -29,6 +29,10 @@ export function gauge(name: string, help: string, read: (context: AdminContext) 
   return { name, type: 'gauge', help, labels: [], collect: (context) => [{ labels: {}, value: read(context) }] };
 }
 
+export function counter(name: string, help: string, read: (context: AdminContext) => number): Metric {
+  return { ...gauge(name, help, read), type: 'counter' };
+}
+
 export function upstreamMetric(
   name: string,
   type: 'counter' | 'gauge',
@@ -122,8 +126,8 @@ function addHistograms(one: LatencyHistogram | undefined, other: LatencyHistogra
 
 /** Returns the histogram of DNS lookups. */
 export function lookupDurations(name: string, help: string): Metric {
-  const collect = ({ gateway }: AdminContext) => {
-    const { buckets, sumMs } = gateway.resolver.counts;
+  const collect = ({ workers }: AdminContext) => {
+    const { buckets, sumMs } = workers.telemetry.totals.dns;
     return histogramSamples({}, { counts: buckets, sumMs }, LOOKUP_BUCKETS);
   };
   return { name, type: 'histogram', help, labels: [], collect };

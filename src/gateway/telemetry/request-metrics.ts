@@ -1,4 +1,5 @@
 import type { RefusalCode } from '../response/refusal.ts';
+import { CounterArrays } from './counter-arrays.ts';
 import type { RequestRecord } from './request-record.ts';
 import {
   addNumber,
@@ -10,7 +11,6 @@ import {
   type TrafficTotals,
   UpstreamMetrics,
 } from './route-metrics.ts';
-import { WorkerCounters } from './worker-counters.ts';
 
 /** The key for requests that matched no route. It is not a valid route id. */
 export const NO_ROUTE = '(none)';
@@ -39,7 +39,7 @@ export interface CountersNotice {
 export class RequestMetrics {
   readonly #routes = new Map<string, RouteMetrics>();
   readonly #upstreams = new Map<string, UpstreamMetrics>();
-  readonly #process = new WorkerCounters(REFUSALS_START + REFUSAL_CODES.length);
+  readonly #process = new CounterArrays(REFUSALS_START + REFUSAL_CODES.length);
   /** The totals of removed routes. */
   readonly #removed = new Float64Array(TOTALS_LENGTH);
   /** Removed routes to which other workers may still add requests: they activate a plan a moment later. */
@@ -124,7 +124,7 @@ export class RequestMetrics {
   /** Announces all arrays of this worker, also those that it creates later. */
   share(announce: (notice: CountersNotice) => void): void {
     this.#announce = announce;
-    const announceAll = (kind: CountersNotice['kind'], id: string, { own }: WorkerCounters) =>
+    const announceAll = (kind: CountersNotice['kind'], id: string, { own }: CounterArrays) =>
       announce({ kind, id, buffer: own.buffer });
     announceAll('process', '', this.#process);
     for (const [id, { counters }] of this.#upstreams) announceAll('upstream', id, counters);
@@ -163,7 +163,7 @@ export class RequestMetrics {
     }
   }
 
-  #countersOf(kind: CountersNotice['kind'], id: string): WorkerCounters {
+  #countersOf(kind: CountersNotice['kind'], id: string): CounterArrays {
     if (kind === 'process') return this.#process;
     return kind === 'route' ? this.#ofRoute(id).counters : this.#ofUpstream(id).counters;
   }

@@ -1,7 +1,7 @@
 import { HTTP_METHODS } from '../../http-methods.ts';
 import { REFUSALS, type RefusalCode } from '../response/refusal.ts';
+import { CounterArrays } from './counter-arrays.ts';
 import type { RequestRecord } from './request-record.ts';
-import { WorkerCounters } from './worker-counters.ts';
 
 /** The upper bounds of the histogram buckets, in milliseconds. One more bucket counts everything above the last bound. */
 export const BUCKET_BOUNDS_MS = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000];
@@ -46,7 +46,7 @@ export interface TrafficTotals {
 /** The forwarded requests of one upstream by status class, and the buckets of the time until its responses began. */
 export class UpstreamMetrics implements TrafficTotals {
   /** In the layout of totals. */
-  readonly counters = new WorkerCounters(TOTALS_LENGTH);
+  readonly counters = new CounterArrays(TOTALS_LENGTH);
 
   record({ status = 0, durationMs = 0, respondedAfterMs }: RequestRecord, forwardedAfterMs: number): void {
     const { own } = this.counters;
@@ -69,7 +69,7 @@ const ROUTE_REFUSALS = REPORTED + 1;
 
 /** The counters and histograms of one route, in one array, so that recording a request allocates nothing. */
 export class RouteMetrics implements TrafficTotals {
-  readonly counters = new WorkerCounters(ROUTE_REFUSALS + REFUSAL_CODES.length);
+  readonly counters = new CounterArrays(ROUTE_REFUSALS + REFUSAL_CODES.length);
 
   record(record: RequestRecord): void {
     const { method = '', status = 0, durationMs = 0, forwardedAfterMs, respondedAfterMs, refusal, reported } = record;
@@ -126,7 +126,7 @@ export function countRefusal(counters: Float64Array, start: number, code: Refusa
   addNumber(counters, start + (REFUSAL_INDEX.get(code) as number), 1);
 }
 
-export function readRefusals(counters: WorkerCounters, start: number): Map<RefusalCode, number> {
+export function readRefusals(counters: CounterArrays, start: number): Map<RefusalCode, number> {
   const refusals = new Map<RefusalCode, number>();
   for (let index = 0; index < REFUSAL_CODES.length; index += 1) {
     const count = counters.sum(start + index);

@@ -2,7 +2,7 @@
  * Counters of one thing, in an array for each worker that counts. Only its worker writes an array, so that counting needs no lock
  * and no message. The sums of all arrays never go back.
  */
-export class WorkerCounters {
+export class CounterArrays {
   /** The counters of this worker. */
   readonly own: Float64Array<SharedArrayBuffer>;
   /** The arrays of other workers, by their index. Only the main thread has them. */
