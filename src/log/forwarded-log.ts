@@ -53,7 +53,8 @@ export function createForwardedLog(
 /** Writes a block of another thread. @param onWritten called once none of its bytes wait to be written */
 export function writeForwardedBlock(log: Log, { bytes, droppedLines }: LogBlock, onWritten: () => void): void {
   if (droppedLines > 0) log.countDropped?.(droppedLines);
-  if (log.writeBlock !== undefined) return log.writeBlock(bytes, onWritten);
-  for (const line of linesOf(bytes)) log.writeLine(line);
-  onWritten();
+  if (log.writeBlock === undefined) {
+    for (const line of linesOf(bytes)) log.writeLine(line);
+    onWritten();
+  } else log.writeBlock(bytes, onWritten);
 }

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { Gateway } from '../gateway/gateway.ts';
 import { type ValidationPoolStatus, validationPool } from '../plan/body/validation-pool.ts';
 
