@@ -2,7 +2,7 @@ import { DroppedLines } from './dropped-lines.ts';
 import { FLUSH_MS, LineBlocks, linesOf, MAX_WAITING_BYTES } from './line-blocks.ts';
 import { createLogger, type Log } from './log.ts';
 
-/** What a thread sends to the thread that writes the log. */
+/** A message to the thread that writes the log. */
 export interface LogBlock {
   /** Complete lines; empty if only lost lines are reported. */
   readonly bytes: Uint8Array<ArrayBuffer>;

@@ -31,7 +31,7 @@ export type ServingRequests = {
   };
   /** Activates the prepared plan with this hash. */
   readonly activate: { readonly value: string; readonly result: unknown };
-  /** So many bytes of the log no longer wait to be written. */
+  /** Reports bytes of the log that no longer wait to be written. */
   readonly logWritten: { readonly value: number; readonly result: unknown };
   /** Sends the events of requests from now on, or no longer. */
   readonly sendEvents: { readonly value: boolean; readonly result: unknown };

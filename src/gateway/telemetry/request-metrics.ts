@@ -39,7 +39,7 @@ export interface CountersNotice {
 export class RequestMetrics {
   readonly #routes = new Map<string, RouteMetrics>();
   readonly #upstreams = new Map<string, UpstreamMetrics>();
-  readonly #process = new CounterArrays(REFUSALS_START + REFUSAL_CODES.length);
+  readonly #general = new CounterArrays(REFUSALS_START + REFUSAL_CODES.length);
   /** The totals of removed routes. */
   readonly #removed = new Float64Array(TOTALS_LENGTH);
   /** Removed routes to which other workers may still add requests: they activate a plan a moment later. */
@@ -58,7 +58,7 @@ export class RequestMetrics {
 
   /** `internal_error` is always there: a series that begins with 1 has no increase in Prometheus, so the first error would not alert. */
   get refusals(): ReadonlyMap<RefusalCode, number> {
-    const refusals = readRefusals(this.#process, REFUSALS_START);
+    const refusals = readRefusals(this.#general, REFUSALS_START);
     return refusals.has('internal_error') ? refusals : refusals.set('internal_error', 0);
   }
 
@@ -69,12 +69,12 @@ export class RequestMetrics {
   }
 
   get inFlight(): number {
-    return this.#process.sum(IN_FLIGHT);
+    return this.#general.sum(IN_FLIGHT);
   }
 
   /** Requests that failed because the process had no file descriptor for a connection to the upstream. */
   get descriptorShortages(): number {
-    return this.#process.sum(SHORTAGES);
+    return this.#general.sum(SHORTAGES);
   }
 
   /** Returns the totals of all routes, including removed ones; `TOTALS_INDEX` has the layout. */
@@ -87,22 +87,22 @@ export class RequestMetrics {
 
   /** Counts a request that begins. `record` ends it. */
   begin(): void {
-    addNumber(this.#process.own, IN_FLIGHT, 1);
+    addNumber(this.#general.own, IN_FLIGHT, 1);
   }
 
   record(record: RequestRecord): void {
     const { route, refusal, forwardedAfterMs } = record;
-    addNumber(this.#process.own, IN_FLIGHT, -1);
+    addNumber(this.#general.own, IN_FLIGHT, -1);
     this.#ofRoute(route?.id ?? NO_ROUTE).record(record);
     if (route !== undefined && forwardedAfterMs !== undefined)
       this.#ofUpstream(route.upstream.id).record(record, forwardedAfterMs);
     if (refusal === undefined) return;
     this.countRefusal(refusal.code);
-    if (DESCRIPTOR_SHORTAGES.has(refusal.reason)) addNumber(this.#process.own, SHORTAGES, 1);
+    if (DESCRIPTOR_SHORTAGES.has(refusal.reason)) addNumber(this.#general.own, SHORTAGES, 1);
   }
 
   countRefusal(code: RefusalCode): void {
-    countRefusal(this.#process.own, REFUSALS_START, code);
+    countRefusal(this.#general.own, REFUSALS_START, code);
   }
 
   /** Drops the metrics of removed routes and upstreams. Otherwise reloads that rename them would leak memory. */
@@ -126,7 +126,7 @@ export class RequestMetrics {
     this.#announce = announce;
     const announceAll = (kind: CountersNotice['kind'], id: string, { own }: CounterArrays) =>
       announce({ kind, id, buffer: own.buffer });
-    announceAll('process', '', this.#process);
+    announceAll('process', '', this.#general);
     for (const [id, { counters }] of this.#upstreams) announceAll('upstream', id, counters);
     for (const [id, { counters }] of this.#routes) announceAll('route', id, counters);
   }
@@ -140,7 +140,7 @@ export class RequestMetrics {
 
   /** Keeps the counts of a worker that has ended. Its requests in flight have ended with it. */
   forget(worker: number): void {
-    this.#process.fold(worker, IN_FLIGHT);
+    this.#general.fold(worker, IN_FLIGHT);
     for (const { counters } of this.#upstreams.values()) counters.fold(worker);
     for (const { counters } of this.#routes.values()) counters.fold(worker);
     for (const { counters } of this.#removedRoutes.keys()) counters.fold(worker);
@@ -164,7 +164,7 @@ export class RequestMetrics {
   }
 
   #countersOf(kind: CountersNotice['kind'], id: string): CounterArrays {
-    if (kind === 'process') return this.#process;
+    if (kind === 'process') return this.#general;
     return kind === 'route' ? this.#ofRoute(id).counters : this.#ofUpstream(id).counters;
   }
 
