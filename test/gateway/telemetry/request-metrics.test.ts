@@ -131,7 +131,7 @@ describe('the metrics of several workers', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
         const simulated = new SimulatedProcess();
-        let before = new Float64Array(TOTALS_LENGTH);
+        let before: Float64Array = new Float64Array(TOTALS_LENGTH);
         let refusals = 0;
         for (const run of steps) {
           run(simulated);
