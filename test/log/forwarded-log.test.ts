@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -7,8 +9,9 @@ import {
   writeForwardedBlock,
 } from '../../src/log/forwarded-log.ts';
 import { linesOf } from '../../src/log/line-blocks.ts';
-import { createNullLog } from '../../src/log/log.ts';
+import { createNullLog, createProcessLog } from '../../src/log/log.ts';
 import { runs } from '../support/runs.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import '../support/seed.ts';
 
 /** The share of one of 64 workers: 256 KB. */
@@ -88,6 +91,35 @@ describe('the log of a worker', () => {
     const total = waiting.length;
     log.flush();
     expect(waiting.length).toBe(total);
+  });
+
+  it('has room again for the bytes that were written', () => {
+    const { log, waiting } = startLog();
+    for (let count = 0; count < 100; count += 1) {
+      log.writeLine('x'.repeat(60_000));
+      log.flush();
+      for (const { bytes, droppedLines } of waiting.splice(0)) {
+        expect(droppedLines).toBe(0);
+        log.release(bytes.length);
+      }
+    }
+  });
+
+  it.each([
+    ['as it is', undefined, '{"a":1}\n{"b":"ü"}\n'],
+    ['formatted for a terminal', (json: string) => `line ${json}`, 'line {"a":1}\nline {"b":"ü"}\n'],
+  ])('is written to the log of the process %s', async (_how, format, expected) => {
+    const file = join(temporaryFolder('log'), 'log');
+    const process = createProcessLog(file, format);
+    const { log, waiting } = startLog();
+    log.writeLine('{"a":1}');
+    log.writeLine('{"b":"ü"}');
+    log.flush();
+    await new Promise<void>((resolve) => writeForwardedBlock(process, waiting[0] as LogBlock, resolve));
+    writeForwardedBlock(process, { bytes: new Uint8Array(), droppedLines: 3 }, () => undefined);
+    expect(process.status().droppedLines).toBe(3);
+    await process.end();
+    expect(readFileSync(file, 'utf8')).toBe(expected);
   });
 
   it('is written line by line to a log that takes no blocks', () => {

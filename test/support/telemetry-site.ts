@@ -21,7 +21,7 @@ export interface TelemetrySite {
   /** The threads that were started, also those that have ended. */
   readonly threads: readonly Worker[];
   /**
-   * Sends so many requests and waits until they have ended. The kernel distributes their connections over the workers.
+   * Sends requests and waits until they have ended. The kernel distributes their connections over the workers.
    *
    * @param connections by default each request has its own
    */
