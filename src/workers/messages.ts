@@ -1,3 +1,5 @@
+import type { ResultBatch } from '../candidate/live/candidate-results.ts';
+import type { ComparisonDefinition } from '../candidate/live/comparing-workers.ts';
 import type { CompileInput } from '../load.ts';
 import type { ListenAddress } from '../plan/settings/address.ts';
 
@@ -27,6 +29,10 @@ export type ServingRequests = {
   };
   /** Activates the prepared plan with this hash. */
   readonly activate: { readonly value: string; readonly result: unknown };
+  /** Compiles a candidate. */
+  readonly prepareCandidate: { readonly value: CompileInput; readonly result: unknown };
+  /** Compares requests with the candidate that was compiled last, or with none. */
+  readonly compare: { readonly value: ComparisonDefinition | undefined; readonly result: unknown };
   readonly drain: { readonly value: undefined; readonly result: unknown };
   /** Closes the gateway. The value is the grace period in milliseconds. */
   readonly close: { readonly value: number; readonly result: unknown };
@@ -43,4 +49,6 @@ export type MainRequests = {
   readonly ready: { readonly value: undefined; readonly result: unknown };
   /** Writes log lines. */
   readonly log: { readonly value: string; readonly result: unknown };
+  /** Adds results of the comparison with this id. */
+  readonly results: { readonly value: { readonly id: number; readonly batch: ResultBatch }; readonly result: unknown };
 };

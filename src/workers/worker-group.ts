@@ -4,6 +4,7 @@ import type { CompileInput, PlannedManifest } from '../load.ts';
 import type { Log } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ListenAddress } from '../plan/settings/address.ts';
+import { CandidateWorkers } from './candidate-workers.ts';
 import type { MainContext } from './main-context.ts';
 import type { ServingRequest } from './messages.ts';
 import { reserveAddress } from './reserve-address.ts';
@@ -39,6 +40,8 @@ const CLOSE_TIMEOUT_MS = 5_000;
 
 /** The workers that serve one plan: the gateway of this thread, and threads with gateways of their own. */
 export class WorkerGroup {
+  /** Compare requests with a candidate. */
+  readonly candidates: CandidateWorkers;
   readonly #options: WorkerGroupOptions;
   readonly #workers = new Map<number, ServingWorker>();
   readonly #failures = new WorkerFailures();
@@ -50,6 +53,12 @@ export class WorkerGroup {
   constructor(options: WorkerGroupOptions) {
     this.#options = options;
     this.#input = options.input;
+    this.candidates = new CandidateWorkers({
+      context: options.context,
+      logger: options.log.logger,
+      workers: () => this.#joined,
+      send: (worker, ...request) => this.#request(worker, ...request),
+    });
   }
 
   get plan(): Plan {
@@ -129,6 +138,7 @@ export class WorkerGroup {
     const setup = { index, count, version, descriptorLimit, busName, buffers: memory.buffers, input: this.#input };
     const worker = new ServingWorker(setup);
     worker.channel.handle('log', (line) => log.writeLine(line));
+    this.candidates.follow(worker);
     this.#workers.set(index, worker);
     return worker;
   }
@@ -141,6 +151,7 @@ export class WorkerGroup {
       await this.#request(worker, 'activate', input.checked.hash);
     }
     worker.hasJoined = true;
+    await this.candidates.update(worker);
     if (this.#address !== undefined) await this.#request(worker, 'listen', this.#address);
     worker.isListening = true;
   }
@@ -183,6 +194,7 @@ export class WorkerGroup {
     log.logger.error({ worker: index, reason }, 'a worker ended unexpectedly and is replaced');
     this.#failures.add(reason);
     gateway.forgetWorker(index);
+    this.candidates.forgetWorker(index);
     const worker = this.#start(index);
     this.#replaceWhenEnded(worker);
     worker.ready.then(() => this.#join(worker)).catch(() => worker.terminate());

@@ -9,6 +9,7 @@ import { SharedMemory } from '../shared-memory/shared-memory.ts';
 import type { MainRequests, ServingRequests, WorkerSetup } from './messages.ts';
 import { type ChannelPort, ThreadChannel } from './thread-channel.ts';
 import { createWorkerBus } from './worker-bus.ts';
+import { WorkerCandidate } from './worker-candidate.ts';
 
 /** The longest time that compiling a plan delays a request. */
 const SLICE_MS = 5;
@@ -21,7 +22,9 @@ const bus = createWorkerBus(busName);
 const log = createForwardedLog((line) => channel.notify('log', line));
 const tracer = findRequestTracer(version);
 const plan = runToEnd(compileFromInput(input, undefined));
-const gateway = createGateway(plan, log, { tracer, descriptorLimit, worker: { index, count, memory, bus } });
+const worker = { index, count, memory, bus };
+const gateway = createGateway(plan, log, { tracer, descriptorLimit, worker });
+const candidate = new WorkerCandidate({ channel, gateway, worker, compile });
 /** The plan that the next activation makes active. */
 let prepared: Plan | undefined;
 
@@ -30,11 +33,14 @@ channel.handle('listen', async (address) => {
 });
 channel.handle('prepare', async ({ input, buffers }) => {
   memory.add(buffers);
-  prepared = await prepare(input);
+  const compiled = await compile(input);
+  await gateway.prepare(compiled);
+  prepared = compiled;
 });
 channel.handle('activate', (hash) => {
   if (prepared?.hash !== hash) throw new Error('another plan was prepared');
   gateway.activate(prepared);
+  candidate.restart();
   prepared = undefined;
 });
 channel.handle('drain', () => gateway.drain());
@@ -44,8 +50,6 @@ channel.handle('close', async (graceMs) => {
 });
 channel.notify('ready', undefined);
 
-async function prepare(input: CompileInput): Promise<Plan> {
-  const compiled = await runInSlices(compileFromInput(input, gateway.plan), SLICE_MS);
-  await gateway.prepare(compiled);
-  return compiled;
+function compile(input: CompileInput): Promise<Plan> {
+  return runInSlices(compileFromInput(input, gateway.plan), SLICE_MS);
 }

@@ -128,13 +128,13 @@ export class ComparedGateways {
     const [active, next] = [await startGateway(activeText), await startGateway(nextText)];
     const compared = new ComparedGateways(active, next, surroundings);
     const previous = isShared ? active.gateway.plan : undefined;
-    const { plan } = load({ path: 'gateway.yaml', text: nextText }, worldOf(), previous);
-    if (plan !== undefined) compared.control.activate(plan, source, 1);
+    const loaded = load({ path: 'gateway.yaml', text: nextText }, worldOf(), previous);
+    if (loaded.plan !== undefined) await compared.control.activate(loaded, source, 1);
     return compared;
   }
 
   async close(): Promise<void> {
-    this.control.remove();
+    await this.control.remove();
     await Promise.all([this.#active.close(), this.#next.close()]);
   }
 
