@@ -117,11 +117,22 @@ export type CandidateResponse = ReturnType<typeof headOf> & {
   readonly changed: ReturnType<typeof changedOf> & { readonly groups: readonly ReturnType<typeof groupFields>[] };
 };
 
-/** Yields the JSON of a `CandidateResponse` in chunks: a candidate with other routes has thousands of groups. */
-function* streamReport(report: CandidateReport): Generator<string> {
+/**
+ * Returns the JSON of a `CandidateResponse` in chunks: a candidate with other routes has thousands of groups. The numbers are those of now,
+ * and not of the time at which a chunk is read: they would not agree with each other.
+ */
+function streamReport(report: CandidateReport): Generator<string> {
   const { groups, ungrouped } = report.groups();
-  yield `${openJsonObject(headOf(report))}"changed":`;
-  yield* streamJsonWithList(changedOf(report, ungrouped), 'groups', groups.values().map(groupFields));
+  return formatReport(headOf(report), changedOf(report, ungrouped), groups);
+}
+
+function* formatReport(
+  head: ReturnType<typeof headOf>,
+  changed: ReturnType<typeof changedOf>,
+  groups: readonly ChangeGroup<CandidateWitness>[],
+): Generator<string> {
+  yield `${openJsonObject(head)}"changed":`;
+  yield* streamJsonWithList(changed, 'groups', groups.values().map(groupFields));
   yield '}\n';
 }
 
