@@ -4,6 +4,7 @@ import type { LocalCounters } from '../../gateway/rate-limits/local-counters.ts'
 import { type LimitedExchange, RateLimiter } from '../../gateway/rate-limits/rate-limiter.ts';
 import type { RateLimit } from '../../plan/rate-limits/rate-limit.ts';
 import { sharedNow } from '../../shared-memory/shared-clock.ts';
+import type { WorkerContext } from '../../shared-memory/worker-context.ts';
 import { type Outcome, UnknownFact } from '../outcome.ts';
 import { UPSTREAM_REFUSALS } from '../refused-outcome.ts';
 import type { PlanPair } from './plan-pair.ts';
@@ -23,10 +24,11 @@ export class CandidateLimits {
   readonly #limiter: RateLimiter;
   readonly #shared: SharedComparison;
 
-  constructor(pair: PlanPair, shared: SharedComparison) {
+  /** @param worker with the memory of the comparison, in which all workers count */
+  constructor(pair: PlanPair, worker: WorkerContext, shared: SharedComparison) {
     this.#pair = pair;
     this.#shared = shared;
-    this.#limiter = new RateLimiter(sharedNow);
+    this.#limiter = new RateLimiter(sharedNow, worker);
     this.#limiter.activate(pair.candidate.rateLimits);
   }
 
@@ -55,6 +57,11 @@ export class CandidateLimits {
     void this.#limiter.apply(counted, request);
     for (const limit of enforced) if (!counted.includes(limit)) this.#applyActiveResult(limit, request);
     if (counted.some((limit) => this.#lacksHistory(limit, request.exchange))) throw new UnknownFact('rate-limit');
+  }
+
+  /** Ends the counting of the requests of a worker that has ended. They remain counted. */
+  forgetWorker(index: number): void {
+    this.#limiter.local.forget(index);
   }
 
   /** Ends the counting of a request. */

@@ -49,7 +49,7 @@ export class LiveCandidate implements ExchangeObserver {
     this.#rules = rules;
     this.#results = results;
     this.#shared = new SharedComparison(worker, candidate.rateLimits.length);
-    this.#limits = new CandidateLimits(this.pair, this.#shared);
+    this.#limits = new CandidateLimits(this.pair, worker, this.#shared);
   }
 
   /** The bytes of bodies that are kept now. */
@@ -72,6 +72,7 @@ export class LiveCandidate implements ExchangeObserver {
    * @param received the number of requests whose results it had sent
    */
   forgetWorker(index: number, received: number): void {
+    this.#limits.forgetWorker(index);
     // The counter of a worker wraps around.
     const lost = (this.#shared.forget(index) - received) >>> 0;
     if (lost === 0) return;

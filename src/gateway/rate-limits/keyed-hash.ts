@@ -1,19 +1,26 @@
-import { randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 
-const WORD = 2 ** 32;
 /** Rounds of mixing after the text, before each half of the result. */
 const FINAL_ROUNDS = 3;
 
 /**
  * Hashes texts to 64 bits by HalfSipHash-1-3 (Aumasson and Bernstein). The key is random: clients cannot choose texts with equal
- * hashes.
+ * hashes. It is in shared memory, because all threads must compute the same hashes. The first one writes it.
  */
 export class KeyedHash {
   /** The halves of the hash of the last text. */
   high = 0;
   low = 0;
-  readonly #key0 = randomInt(WORD) | 0;
-  readonly #key1 = randomInt(WORD) | 0;
+  readonly #key0: number;
+  readonly #key1: number;
+
+  /** @param cells one cell, which is 0 before the first thread has written the key */
+  constructor(cells: BigInt64Array = new BigInt64Array(1)) {
+    Atomics.compareExchange(cells, 0, 0n, randomBytes(8).readBigInt64LE() || 1n);
+    const key = Atomics.load(cells, 0);
+    this.#key0 = Number(BigInt.asIntN(32, key));
+    this.#key1 = Number(BigInt.asIntN(32, key >> 32n));
+  }
 
   hash(text: string): void {
     // A word has two UTF-16 code units. The last word has the rest and the length.
