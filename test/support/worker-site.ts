@@ -22,8 +22,10 @@ export interface WorkerSite {
   readonly control: CandidateControl;
   /** The threads of the other workers so far, those that have ended included. */
   readonly threads: readonly Worker[];
-  /** The log lines of all workers so far, parsed. */
-  readonly lines: Record<string, unknown>[];
+  /** The lines of the access log of all workers so far, parsed. */
+  readonly requestLines: Record<string, unknown>[];
+  /** The other log lines of all workers so far, parsed. */
+  readonly logEntries: Record<string, unknown>[];
   /** The requests that were sent to find out which worker has a connection. They match no route. */
   readonly probes: number;
   /** Opens connections until each worker has some: those of the main thread, and the others. */
@@ -35,14 +37,14 @@ export interface WorkerSite {
   close(): Promise<void>;
 }
 
-/** Starts a gateway with workers. The manifest must have `admin`, on port 0. */
+/** Starts a gateway with workers, and an admin API if the manifest has `admin`, on port 0. */
 export async function startWorkerSite(text: string, count = 2): Promise<WorkerSite> {
   const threads: Worker[] = [];
   const onWorker = (worker: Worker) => {
     if (worker.threadName?.startsWith('worker ')) threads.push(worker);
   };
   process.on('worker', onWorker);
-  const { log, lines } = memoryLog();
+  const { log, requestLines, logEntries } = memoryLog();
   let planned = planOf(text);
   let probes = 0;
   const context = createMainContext(count);
@@ -52,16 +54,17 @@ export async function startWorkerSite(text: string, count = 2): Promise<WorkerSi
   const { port } = await group.listen();
   const control = new CandidateControl(gateway, log.logger, group.candidates);
   const settings = planned.plan.admin;
-  if (settings === undefined) throw new Error('the manifest has no "admin"');
-  const admin = createAdminServer(settings, { ...adminContextOf(gateway, log, () => planned), candidate: control });
-  const { port: adminPort } = await admin.listen();
+  const adminContext = { ...adminContextOf(gateway, log, () => planned), candidate: control };
+  const admin = settings && createAdminServer(settings, adminContext);
+  const adminUrl = `http://127.0.0.1:${(await admin?.listen())?.port}`;
   return {
     port,
-    adminUrl: `http://127.0.0.1:${adminPort}`,
+    adminUrl,
     gateway,
     control,
     threads,
-    lines,
+    requestLines,
+    logEntries,
     get probes() {
       return probes;
     },
@@ -81,7 +84,7 @@ export async function startWorkerSite(text: string, count = 2): Promise<WorkerSi
     async close() {
       process.off('worker', onWorker);
       await control.remove();
-      await admin.close();
+      await admin?.close();
       await group.close(0);
     },
   };
@@ -93,10 +96,15 @@ function planOf(text: string, previous?: PlannedManifest): PlannedManifest {
   throw new Error(loaded.problems.map(({ message }) => message).join('\n'));
 }
 
-function memoryLog(): { readonly log: Log; readonly lines: Record<string, unknown>[] } {
-  const lines: Record<string, unknown>[] = [];
-  const write = (line: string) => void lines.push(JSON.parse(line));
-  return { log: { logger: pino({ base: null }, { write }), writeLine: write, flush: () => undefined }, lines };
+function memoryLog(): { readonly log: Log } & Pick<WorkerSite, 'requestLines' | 'logEntries'> {
+  const requestLines: Record<string, unknown>[] = [];
+  const logEntries: Record<string, unknown>[] = [];
+  const write = (json: string) => {
+    const line = JSON.parse(json);
+    (line.msg === 'request' ? requestLines : logEntries).push(line);
+  };
+  const log = { logger: pino({ base: null }, { write }), writeLine: write, flush: () => undefined };
+  return { log, requestLines, logEntries };
 }
 
 /**
