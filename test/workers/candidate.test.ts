@@ -4,6 +4,7 @@ import type { Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { sendOn, startWorkerSite, type WorkerSite } from '../support/worker-site.ts';
+import { type CandidateReport, readReport, readReportAfter } from './candidate-report.ts';
 
 let upstream: Upstream;
 let issuer: Issuer;
@@ -45,43 +46,6 @@ async function put(choices: Choices = NEXT, query = ''): Promise<void> {
   expect([response.status, response.status === 200 ? '' : await response.text()]).toEqual([200, '']);
 }
 
-interface Report {
-  readonly state: string;
-  readonly active_hash: string;
-  readonly requests: number;
-  readonly same: number;
-  readonly errors: number;
-  readonly unknown: { readonly total: number };
-  readonly skipped: { readonly total: number; readonly reasons: Record<string, number> };
-  readonly changed: {
-    readonly total: number;
-    readonly kinds: Record<string, number>;
-    readonly ungrouped: number;
-    readonly groups: readonly { requests: number; callers: number; route: string; witness: { path: string } | null }[];
-  };
-}
-
-async function report(): Promise<Report> {
-  const text = await (await fetch(`${site.adminUrl}/candidate`)).text();
-  const read: Report = JSON.parse(text);
-  const { requests, same, unknown, changed } = read;
-  // True of each report, also while results arrive.
-  expect(requests).toBe(same + unknown.total + changed.total);
-  expect(changed.groups.reduce((sum, group) => sum + group.requests, changed.ungrouped)).toBe(changed.total);
-  return read;
-}
-
-/** Returns the report after this many requests were compared or skipped. */
-async function reportAfter(count: number): Promise<Report> {
-  let read = await report();
-  await eventually(`${count} requests are counted, last ${JSON.stringify(read)}`, async () => {
-    read = await report();
-    return read.requests + read.skipped.total + read.errors >= count;
-  });
-  expect(read.requests + read.skipped.total + read.errors).toBe(count);
-  return read;
-}
-
 /** Sends requests one after the other on each connection. */
 async function sendAll(wires: readonly Wire[], lines: readonly string[], ...headers: string[]): Promise<void> {
   await Promise.all(
@@ -99,7 +63,7 @@ describe('a candidate with several workers', () => {
     const [main, others] = await site.openWires(4);
     await put();
     for (let round = 0; round < 5; round += 1) await sendAll([...main, ...others], LINES);
-    const { same, changed, skipped, errors } = await reportAfter(8 * 5 * 3);
+    const { same, changed, skipped, errors } = await readReportAfter(site, 8 * 5 * 3);
     expect([same, changed.kinds, skipped.total, errors]).toEqual([80, { 'newly-refused': 40 }, 0, 0]);
     expect(changed.groups.map(({ requests, callers, route }) => [requests, callers, route])).toEqual([[40, 1, 'a']]);
     const metrics = await (await fetch(`${site.adminUrl}/metrics`)).text();
@@ -118,7 +82,7 @@ describe('a candidate with several workers', () => {
       await sendAll([...main, ...others], ['GET /p?page=x HTTP/1.1'], bearer);
     }
     await sendAll(others, ['GET /a?page=x HTTP/1.1']);
-    const { changed } = await reportAfter(9);
+    const { changed } = await readReportAfter(site, 9);
     const groups = changed.groups.map(({ route, requests, callers, witness }) => [
       route,
       requests,
@@ -136,7 +100,7 @@ describe('a candidate with several workers', () => {
     const [main, others] = await site.openWires(2);
     await put(NEXT, '?sample=0.5');
     for (let round = 0; round < 50; round += 1) await sendAll([...main, ...others], ['GET /a?page=x HTTP/1.1']);
-    const { requests, changed, skipped } = await reportAfter(200);
+    const { requests, changed, skipped } = await readReportAfter(site, 200);
     expect(Math.abs(requests - 100)).toBeLessThan(50);
     expect([changed.total, skipped.reasons]).toEqual([
       requests,
@@ -149,14 +113,14 @@ describe('a candidate with several workers', () => {
     const [main, others] = await site.openWires(2);
     await put();
     await sendAll([...main, ...others], LINES);
-    expect((await reportAfter(12)).changed.total).toBe(4);
+    expect((await readReportAfter(site, 12)).changed.total).toBe(4);
     for (let version = 2; version < 7; version += 1) {
       await sendAll([...main, ...others], LINES);
       await site.reload(textOf({ version }));
-      const { requests, active_hash } = await report();
+      const { requests, active_hash } = await readReport(site);
       expect([requests, active_hash]).toEqual([0, site.gateway.plan.hash]);
       await sendAll([...main, ...others], LINES);
-      const { changed, skipped } = await reportAfter(12);
+      const { changed, skipped } = await readReportAfter(site, 12);
       expect([changed.kinds, changed.groups.length, skipped.total]).toEqual([{ 'newly-refused': 4 }, 1, 0]);
     }
   });
@@ -170,14 +134,14 @@ describe('a candidate with several workers', () => {
     });
     for (let round = 0; round < 5; round += 1) {
       await put(round % 2 === 0 ? NEXT : { ...NEXT, version: round });
-      const { changed } = await report();
+      const { changed } = await readReport(site);
       expect(Object.keys(changed.kinds).filter((kind) => kind !== 'newly-refused')).toEqual([]);
     }
     isLoaded = false;
     await Promise.all(load);
     await put({ version: 9 });
     await sendAll([...main, ...others], LINES);
-    const { same, changed } = await reportAfter(18);
+    const { same, changed } = await readReportAfter(site, 18);
     expect([same, changed.total]).toEqual([18, 0]);
   });
 
@@ -189,7 +153,7 @@ describe('a candidate with several workers', () => {
     const rejected = await fetch(`${site.adminUrl}/-/candidate`, { method: 'PUT', body: `${textOf()}nonsense: 1\n` });
     expect(rejected.status).toBe(422);
     await sendAll([...main, ...others], LINES);
-    expect((await reportAfter(12)).changed.total).toBe(4);
+    expect((await readReportAfter(site, 12)).changed.total).toBe(4);
   });
 
   it('ends in all workers under load', async () => {
@@ -200,11 +164,11 @@ describe('a candidate with several workers', () => {
     const load = [...main, ...others].map(async (wire) => {
       while (isLoaded) await sendAll([wire], LINES);
     });
-    await eventually('a change', async () => (await report()).changed.total > 10);
+    await eventually('a change', async () => (await readReport(site)).changed.total > 10);
     expect((await fetch(`${site.adminUrl}/-/candidate`, { method: 'DELETE' })).status).toBe(200);
     const sent = upstream.requests.length;
     await eventually('more requests', () => upstream.requests.length > sent + 50);
-    const { state, requests } = await report();
+    const { state, requests } = await readReport(site);
     expect([state, requests]).toEqual(['none', 0]);
     isLoaded = false;
     await Promise.all(load);
@@ -218,19 +182,19 @@ describe('a worker that ends', () => {
     await put();
     for (let round = 0; round < 10; round += 1) await sendAll([...main, ...others], LINES);
     await site.threads[0]?.terminate();
-    const first = await reportAfter(120);
+    const first = await readReportAfter(site, 120);
     expect(first.skipped.reasons).toEqual({ queue: 0, 'earlier-plan': 0, sample: 0, ...lostOf(first) });
     expect(first.requests + (lostOf(first).worker ?? 0)).toBe(120);
     await site.complete();
     const before = site.probes;
     const [, replaced] = await site.openWires(1);
     await sendAll(replaced, LINES);
-    const { changed, requests } = await reportAfter(120 + site.probes - before + 3);
+    const { changed, requests } = await readReportAfter(site, 120 + site.probes - before + 3);
     expect([requests - first.requests, changed.total - first.changed.total]).toEqual([site.probes - before + 3, 1]);
   });
 });
 
-function lostOf({ skipped }: Report): { readonly worker?: number } {
+function lostOf({ skipped }: CandidateReport): { readonly worker?: number } {
   const { worker } = skipped.reasons;
   return worker === undefined ? {} : { worker };
 }
