@@ -1,4 +1,5 @@
 import { CHANGE_KINDS, type ChangeKind, type ComparisonResult } from './compare-outcomes.ts';
+import { type ComparisonTotals, createTotals, type MutableGroup } from './comparison-totals.ts';
 import { type KnownOutcome, type OutcomeReport, reportOutcome, type UnknownReason } from './outcome.ts';
 
 /** Requests that change in the same way. */
@@ -29,42 +30,25 @@ export interface ComparisonReport<Witness> extends ComparisonCounts {
   readonly ungrouped: number;
 }
 
-interface MutableGroup<Witness> {
-  readonly kind: ChangeKind;
-  readonly from: OutcomeReport;
-  readonly to: OutcomeReport;
-  requests: number;
-  readonly callers: Set<string>;
-  readonly witnesses: Witness[];
-}
-
-/** The results that a comparison has counted, as plain data that another thread can receive. */
-export interface ComparisonTotals<Witness> {
-  requests: number;
-  same: number;
-  readonly unknown: Map<UnknownReason, number>;
-  readonly changed: Map<ChangeKind, number>;
-  readonly groups: Map<string, MutableGroup<Witness>>;
-  /** Changed requests that are in no group, because there are too many groups. */
-  ungrouped: number;
-  /** The callers of all groups together. */
-  callers: number;
-}
-
 /** Reasons come from a small table and routes from the manifest, but their combinations could fill the memory. */
 export const MAX_GROUPS = 2_000;
 export const MAX_CALLERS = 10_000;
 /** The limit of callers in all groups together. */
-const MAX_ALL_CALLERS = 500_000;
+export const MAX_ALL_CALLERS = 500_000;
 
 /** Counts compared requests, and groups those that change. */
 export class OutcomeComparison<Witness> {
   readonly #maxWitnesses: number;
-  #totals: ComparisonTotals<Witness> = emptyTotals();
+  readonly #maxCallers: number;
+  #totals: ComparisonTotals<Witness> = createTotals();
 
-  /** @param maxWitnesses the most witnesses of a group */
-  constructor(maxWitnesses = 1) {
+  /**
+   * @param maxWitnesses the most witnesses of a group
+   * @param maxCallers the most callers of all groups together
+   */
+  constructor(maxWitnesses = 1, maxCallers = MAX_ALL_CALLERS) {
     this.#maxWitnesses = maxWitnesses;
+    this.#maxCallers = maxCallers;
   }
 
   /**
@@ -116,7 +100,7 @@ export class OutcomeComparison<Witness> {
   /** Returns all results since the last call, and begins to count from zero. */
   take(): ComparisonTotals<Witness> {
     const totals = this.#totals;
-    this.#totals = emptyTotals();
+    this.#totals = createTotals();
     return totals;
   }
 
@@ -171,23 +155,11 @@ export class OutcomeComparison<Witness> {
 
   #addCaller({ callers }: MutableGroup<Witness>, caller: string | undefined): void {
     const totals = this.#totals;
-    if (caller === undefined || callers.size >= MAX_CALLERS || totals.callers >= MAX_ALL_CALLERS) return;
+    if (caller === undefined || callers.size >= MAX_CALLERS || totals.callers >= this.#maxCallers) return;
     const before = callers.size;
     callers.add(caller);
     totals.callers += callers.size - before;
   }
-}
-
-function emptyTotals<Witness>(): ComparisonTotals<Witness> {
-  return {
-    requests: 0,
-    same: 0,
-    unknown: new Map(),
-    changed: new Map(),
-    groups: new Map(),
-    ungrouped: 0,
-    callers: 0,
-  };
 }
 
 function increase<Key>(counts: Map<Key, number>, key: Key, by: number): void {

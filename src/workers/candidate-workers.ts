@@ -108,6 +108,8 @@ export class CandidateWorkers implements ComparingWorkers {
       if (wanted !== this.#wanted) continue;
       await this.#options.send(worker, 'compare', wanted?.definition);
       state.comparison = wanted;
+      // Without a comparison, the worker drops the candidate.
+      if (wanted === undefined) state.input = undefined;
     }
   }
 

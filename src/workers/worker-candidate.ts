@@ -1,3 +1,4 @@
+import { MAX_ALL_CALLERS } from '../candidate/comparison.ts';
 import { CandidateResults } from '../candidate/live/candidate-results.ts';
 import type { ComparisonDefinition } from '../candidate/live/comparing-workers.ts';
 import { LiveCandidate } from '../candidate/live/live-candidate.ts';
@@ -56,7 +57,8 @@ export class WorkerCandidate {
     const { id, activeHash, rules, buffers } = definition;
     // The main thread defines another comparison after each activation, or this worker has not activated that plan yet.
     if (active.hash !== activeHash) return undefined;
-    const results = new CandidateResults();
+    // The main thread logs the first error. If it is busy, the callers that wait in all workers have one limit.
+    const results = new CandidateResults(undefined, MAX_ALL_CALLERS / worker.count);
     const memory = new SharedMemory(buffers);
     this.#timer = this.#sendResults(id, results);
     return new LiveCandidate({ active, candidate, rules, worker: { ...worker, memory }, results });

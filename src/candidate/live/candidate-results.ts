@@ -1,5 +1,8 @@
+import type { Exchange } from '../../gateway/exchange.ts';
+import { loggedPathOf } from '../../gateway/telemetry/request-record.ts';
 import type { ComparisonResult } from '../compare-outcomes.ts';
-import { type ComparisonTotals, OutcomeComparison } from '../comparison.ts';
+import { MAX_ALL_CALLERS, OutcomeComparison } from '../comparison.ts';
+import type { ComparisonTotals } from '../comparison-totals.ts';
 
 /** A request that changes. It has no query, header or body. */
 export interface CandidateWitness {
@@ -10,6 +13,11 @@ export interface CandidateWitness {
   readonly method: string | null;
   /** As in the access log. */
   readonly path: string | null;
+}
+
+export function createWitness(exchange: Exchange): CandidateWitness {
+  const { id, request } = exchange;
+  return { id, at: Date.now(), method: request.method ?? null, path: loggedPathOf(exchange) ?? null };
 }
 
 /** Requests that were not compared: too many waited, began with an earlier plan, or were not in the sample. */
@@ -29,16 +37,20 @@ export interface ResultBatch {
 
 /** The results of the requests that were observed. Each one is compared, skipped, or an error. */
 export class CandidateResults {
-  readonly #comparison = new OutcomeComparison<CandidateWitness>();
+  readonly #comparison: OutcomeComparison<CandidateWitness>;
   readonly #onError: (error: string) => void;
   #skipped: Record<UncomparedReason, number> = { queue: 0, 'earlier-plan': 0, sample: 0 };
   #lost = 0;
   #errors = 0;
   #error: string | undefined;
 
-  /** @param onError called with the first error */
-  constructor(onError: (error: string) => void = () => undefined) {
+  /**
+   * @param onError called with the first error
+   * @param maxCallers the most callers of all changes together
+   */
+  constructor(onError: (error: string) => void = () => undefined, maxCallers = MAX_ALL_CALLERS) {
     this.#onError = onError;
+    this.#comparison = new OutcomeComparison(1, maxCallers);
   }
 
   /** The compared requests. */

@@ -2,13 +2,12 @@ import { hash } from 'node:crypto';
 import type { Exchange } from '../../gateway/exchange.ts';
 import type { BodyCopy, ExchangeObserver } from '../../gateway/exchange-observer.ts';
 import type { LocalCounters } from '../../gateway/rate-limits/local-counters.ts';
-import { loggedPathOf } from '../../gateway/telemetry/request-record.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { WorkerContext } from '../../shared-memory/worker-context.ts';
 import { compareOutcomes } from '../compare-outcomes.ts';
 import { CandidateLimits } from './candidate-limits.ts';
 import { CandidateRequest } from './candidate-request.ts';
-import type { CandidateResults, CandidateWitness, UncomparedReason } from './candidate-results.ts';
+import { type CandidateResults, createWitness, type UncomparedReason } from './candidate-results.ts';
 import type { ComparisonRules } from './comparing-workers.ts';
 import { KeptBody } from './kept-body.ts';
 import { candidateOutcome, servedOutcome } from './outcomes.ts';
@@ -173,7 +172,7 @@ export class LiveCandidate implements ExchangeObserver {
       this.#results.add(
         compareOutcomes(from, to),
         () => exchange.principal?.subject ?? this.#hash(exchange.clientAddress, 16),
-        () => witnessOf(exchange),
+        () => createWitness(exchange),
       );
     } catch (error) {
       this.#results.fail(error);
@@ -191,13 +190,4 @@ export class LiveCandidate implements ExchangeObserver {
   #hash(text: string, digits: number): string {
     return hash('sha256', this.#rules.salt + text).slice(0, digits);
   }
-}
-
-function witnessOf(exchange: Exchange): CandidateWitness {
-  return {
-    id: exchange.id,
-    at: Date.now(),
-    method: exchange.request.method ?? null,
-    path: loggedPathOf(exchange) ?? null,
-  };
 }

@@ -50,9 +50,9 @@ async function disagreements({ pair, requests, source, isShared }: Case, workers
     hasLeft ||= request.form === 'leaving';
     if (expected === result || expected === 'left' || result.startsWith('unknown')) continue;
     if (hasLeft && [from.status, to.status, statusIn(candidate?.group)].includes(429)) continue;
-    // The response to HEAD has no detail.
-    if (request.method === 'HEAD' && expected === 'same' && result === 'other-status' && from.outcome === 'refused')
-      continue;
+    // The response to HEAD has no detail, and a client that leaves may not receive it.
+    const lacksDetail = request.method === 'HEAD' || request.form === 'leaving';
+    if (lacksDetail && expected === 'same' && result === 'other-status' && from.outcome === 'refused') continue;
     const { targetIn: _targetIn, body, ...input } = request;
     const bytes = body?.slice(0, 60);
     found.push({
