@@ -4,7 +4,13 @@ import type { ChangeGroup } from '../../../src/candidate/comparison.ts';
 import { IS_DEEP, runs } from '../../support/runs.ts';
 import { anyChange, type ManifestPair } from './any-change.ts';
 import { type AnyRequest, anyRequest } from './any-request.ts';
-import { ComparedGateways, resultOf, type Surroundings, startSurroundings } from './compared-gateways.ts';
+import {
+  ComparedGateways,
+  type Observation,
+  resultOf,
+  type Surroundings,
+  startSurroundings,
+} from './compared-gateways.ts';
 
 const REQUESTS = 20;
 
@@ -50,9 +56,7 @@ async function disagreements({ pair, requests, source, isShared }: Case, workers
     hasLeft ||= request.form === 'leaving';
     if (expected === result || expected === 'left' || result.startsWith('unknown')) continue;
     if (hasLeft && [from.status, to.status, statusIn(candidate?.group)].includes(429)) continue;
-    // The response to HEAD has no detail, and a client that leaves may not receive it.
-    const lacksDetail = request.method === 'HEAD' || request.form === 'leaving';
-    if (lacksDetail && expected === 'same' && result === 'other-status' && from.outcome === 'refused') continue;
+    if (!isDetailKnown(request, from, to) && from.code === to.code && from.status === to.status) continue;
     const { targetIn: _targetIn, body, ...input } = request;
     const bytes = body?.slice(0, 60);
     found.push({
@@ -71,6 +75,12 @@ async function disagreements({ pair, requests, source, isShared }: Case, workers
   }
   await gateways.close();
   return found;
+}
+
+/** The response to HEAD has no detail, and a client that leaves may not receive its response. */
+function isDetailKnown({ method, form }: AnyRequest, from: Observation, to: Observation): boolean {
+  if (from.outcome !== 'refused' || to.outcome !== 'refused') return true;
+  return method !== 'HEAD' && (form !== 'leaving' || (from.detail !== undefined && to.detail !== undefined));
 }
 
 function statusIn(group: ChangeGroup<unknown> | undefined): number | null | undefined {
