@@ -100,17 +100,15 @@ export class CandidateWorkers implements ComparingWorkers {
     await Promise.all(this.#options.workers().map((worker) => this.update(worker)));
   }
 
-  /** Brings a worker to the comparison that is wanted, which can be replaced meanwhile. */
+  /** Brings a worker to the comparison that is wanted. If that one is replaced meanwhile, another update follows. */
   async #bring(worker: ServingWorker, state: WorkerState): Promise<void> {
-    while (state.comparison !== this.#wanted) {
-      const wanted = this.#wanted;
-      if (wanted !== undefined && state.input !== wanted.input) await this.#prepareIn(worker, state, wanted.input);
-      if (wanted !== this.#wanted) continue;
-      await this.#options.send(worker, 'compare', wanted?.definition);
-      state.comparison = wanted;
-      // Without a comparison, the worker drops the candidate.
-      if (wanted === undefined) state.input = undefined;
-    }
+    const wanted = this.#wanted;
+    if (state.comparison === wanted) return;
+    if (wanted !== undefined && state.input !== wanted.input) await this.#prepareIn(worker, state, wanted.input);
+    await this.#options.send(worker, 'compare', wanted?.definition);
+    state.comparison = wanted;
+    // Without a comparison, the worker drops the candidate.
+    if (wanted === undefined) state.input = undefined;
   }
 
   async #prepareIn(worker: ServingWorker, state: WorkerState, input: CompileInput): Promise<void> {
