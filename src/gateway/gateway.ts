@@ -6,6 +6,7 @@ import { ConnectionBudget } from '../http1/connection-budget.ts';
 import type { Log } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ListenAddress } from '../plan/settings/address.ts';
+import { sharedNow } from '../shared-memory/shared-clock.ts';
 import { createSingleWorker } from '../shared-memory/single-worker.ts';
 import type { WorkerContext } from '../shared-memory/worker-context.ts';
 import { RequestAcceptor } from './accept-requests.ts';
@@ -32,6 +33,8 @@ import { LiveUpstreams } from './upstream/live-upstreams.ts';
 
 export interface ClientCounts {
   readonly connections: number;
+  /** The connections of this worker. */
+  readonly workerConnections: number;
   /** Open WebSockets, and connections with a handshake in progress. */
   readonly tunnels: number;
   /** The most connections at one time: the limit of the active plan, or fewer if file descriptors are short. */
@@ -136,7 +139,7 @@ class LiveGateway implements Gateway {
 
   constructor(plan: Plan, log: Log, options: GatewayOptions) {
     const { tracer = passThroughTracer, resolver = systemResolver, worker = createSingleWorker() } = options;
-    const { descriptorLimit = Number.POSITIVE_INFINITY, now = () => performance.now() } = options;
+    const { descriptorLimit = Number.POSITIVE_INFINITY, now = sharedNow } = options;
     this.resolver = resolver;
     this.#worker = worker;
     this.#log = log;
@@ -156,11 +159,11 @@ class LiveGateway implements Gateway {
       isDraining: false,
       isClosing: false,
       tracer,
-      recorder: new RequestRecorder(log),
+      recorder: new RequestRecorder(log, worker.count > 1 ? worker.index : undefined),
       upstreams: new LiveUpstreams(log, resolver, this.#budget, worker),
       longLived: new LongLivedExchanges(),
       bufferBudget: new BufferBudget(plan.server.bufferLimitBytes, memory.buffers, worker),
-      rateLimiter: new RateLimiter(now),
+      rateLimiter: new RateLimiter(now, worker),
       observer: undefined,
     };
     this.#server = createHttpServer(plan.server, (request) => this.#acceptor.isHandshake(request));
@@ -211,6 +214,7 @@ class LiveGateway implements Gateway {
     const { connections, tunnels, refused, unaccepted } = this.#counters;
     return {
       connections: connections.total,
+      workerConnections: this.#acceptor.clients.sockets.size,
       tunnels: tunnels.total,
       limit: this.#clientLimit.limit,
       refused: refused.total,
@@ -279,9 +283,11 @@ class LiveGateway implements Gateway {
   }
 
   forgetWorker(index: number): void {
+    this.metrics.forget(index);
     this.#counters.forgetWorker(index);
     this.bufferBudget.forgetWorker(index);
     this.#state.upstreams.forgetWorker(index);
+    this.#state.rateLimiter.forgetWorker(index);
   }
 
   drain(): void {

@@ -8,7 +8,9 @@ import type { MainContext } from './main-context.ts';
 import type { ServingRequest } from './messages.ts';
 import { reserveAddress } from './reserve-address.ts';
 import { ServingWorker } from './serving-worker.ts';
+import { SharedVerifiers } from './shared-verifiers.ts';
 import { WorkerFailures } from './worker-failures.ts';
+import { WorkerTelemetry } from './worker-telemetry.ts';
 
 /** The workers and their failures. */
 export interface WorkerStatus {
@@ -39,9 +41,11 @@ const CLOSE_TIMEOUT_MS = 5_000;
 
 /** The workers that serve one plan: the gateway of this thread, and threads with gateways of their own. */
 export class WorkerGroup {
+  readonly telemetry: WorkerTelemetry;
   readonly #options: WorkerGroupOptions;
   readonly #workers = new Map<number, ServingWorker>();
   readonly #failures = new WorkerFailures();
+  readonly #verifiers: SharedVerifiers;
   /** The input of the active plan, for workers that start later. */
   #input: CompileInput;
   #address: ListenAddress | undefined;
@@ -49,7 +53,10 @@ export class WorkerGroup {
 
   constructor(options: WorkerGroupOptions) {
     this.#options = options;
+    this.telemetry = new WorkerTelemetry(options.gateway, options.log);
     this.#input = options.input;
+    this.#verifiers = new SharedVerifiers(options.context);
+    this.#verifiers.add(this.plan);
   }
 
   get plan(): Plan {
@@ -85,6 +92,7 @@ export class WorkerGroup {
 
   /** Compiles a plan in all workers. Rejects if one of them fails: then all keep the active plan. */
   async prepare({ plan, compileInput }: PlannedManifest): Promise<void> {
+    this.#verifiers.add(plan);
     await Promise.all([
       this.#options.gateway.prepare(plan),
       ...this.#joined.map((worker) =>
@@ -124,11 +132,12 @@ export class WorkerGroup {
   }
 
   #start(index: number): ServingWorker {
-    const { context, version, descriptorLimit, log } = this.#options;
+    const { context, version, descriptorLimit } = this.#options;
     const { count, busName, memory } = context;
     const setup = { index, count, version, descriptorLimit, busName, buffers: memory.buffers, input: this.#input };
     const worker = new ServingWorker(setup);
-    worker.channel.handle('log', (line) => log.writeLine(line));
+    this.#verifiers.serve(worker.channel);
+    this.telemetry.attach(index, worker.channel);
     this.#workers.set(index, worker);
     return worker;
   }
@@ -182,6 +191,7 @@ export class WorkerGroup {
     const { gateway, log } = this.#options;
     log.logger.error({ worker: index, reason }, 'a worker ended unexpectedly and is replaced');
     this.#failures.add(reason);
+    this.telemetry.forget(index);
     gateway.forgetWorker(index);
     const worker = this.#start(index);
     this.#replaceWhenEnded(worker);
