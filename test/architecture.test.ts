@@ -145,6 +145,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'plan',
     'problem',
     'reload',
+    'workers',
   ],
   sandbox: [],
   cli: [

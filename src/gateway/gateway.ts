@@ -33,6 +33,8 @@ import { LiveUpstreams } from './upstream/live-upstreams.ts';
 
 export interface ClientCounts {
   readonly connections: number;
+  /** The connections of this worker. */
+  readonly workerConnections: number;
   /** Open WebSockets, and connections with a handshake in progress. */
   readonly tunnels: number;
   /** The most connections at one time: the limit of the active plan, or fewer if file descriptors are short. */
@@ -155,7 +157,7 @@ class LiveGateway implements Gateway {
       isDraining: false,
       isClosing: false,
       tracer,
-      recorder: new RequestRecorder(log),
+      recorder: new RequestRecorder(log, worker.count > 1 ? worker.index : undefined),
       upstreams: new LiveUpstreams(log, resolver, this.#budget, worker),
       longLived: new LongLivedExchanges(),
       bufferBudget: new BufferBudget(plan.server.bufferLimitBytes, memory.buffers, worker),
@@ -206,6 +208,7 @@ class LiveGateway implements Gateway {
     const { connections, tunnels, refused, unaccepted } = this.#counters;
     return {
       connections: connections.total,
+      workerConnections: this.#acceptor.clients.sockets.size,
       tunnels: tunnels.total,
       limit: this.#clientLimit.limit,
       refused: refused.total,
@@ -274,6 +277,7 @@ class LiveGateway implements Gateway {
   }
 
   forgetWorker(index: number): void {
+    this.metrics.forget(index);
     this.#counters.forgetWorker(index);
     this.bufferBudget.forgetWorker(index);
     this.#state.upstreams.forgetWorker(index);

@@ -10,6 +10,7 @@ import { reserveAddress } from './reserve-address.ts';
 import { ServingWorker } from './serving-worker.ts';
 import { SharedVerifiers } from './shared-verifiers.ts';
 import { WorkerFailures } from './worker-failures.ts';
+import { WorkerTelemetry } from './worker-telemetry.ts';
 
 /** The workers and their failures. */
 export interface WorkerStatus {
@@ -40,6 +41,7 @@ const CLOSE_TIMEOUT_MS = 5_000;
 
 /** The workers that serve one plan: the gateway of this thread, and threads with gateways of their own. */
 export class WorkerGroup {
+  readonly telemetry: WorkerTelemetry;
   readonly #options: WorkerGroupOptions;
   readonly #workers = new Map<number, ServingWorker>();
   readonly #failures = new WorkerFailures();
@@ -51,6 +53,7 @@ export class WorkerGroup {
 
   constructor(options: WorkerGroupOptions) {
     this.#options = options;
+    this.telemetry = new WorkerTelemetry(options.gateway, options.log);
     this.#input = options.input;
     this.#verifiers = new SharedVerifiers(options.context);
     this.#verifiers.add(this.plan);
@@ -129,12 +132,12 @@ export class WorkerGroup {
   }
 
   #start(index: number): ServingWorker {
-    const { context, version, descriptorLimit, log } = this.#options;
+    const { context, version, descriptorLimit } = this.#options;
     const { count, busName, memory } = context;
     const setup = { index, count, version, descriptorLimit, busName, buffers: memory.buffers, input: this.#input };
     const worker = new ServingWorker(setup);
-    worker.channel.handle('log', (line) => log.writeLine(line));
     this.#verifiers.serve(worker.channel);
+    this.telemetry.attach(index, worker.channel);
     this.#workers.set(index, worker);
     return worker;
   }
@@ -188,6 +191,7 @@ export class WorkerGroup {
     const { gateway, log } = this.#options;
     log.logger.error({ worker: index, reason }, 'a worker ended unexpectedly and is replaced');
     this.#failures.add(reason);
+    this.telemetry.forget(index);
     gateway.forgetWorker(index);
     const worker = this.#start(index);
     this.#replaceWhenEnded(worker);
