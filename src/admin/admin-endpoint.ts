@@ -25,7 +25,7 @@ export interface AdminContext {
   /** Returns the active plan with its manifest. */
   readonly activeManifest: () => PlannedManifest;
   readonly reloader: ReloadControl;
-  readonly candidate: Pick<CandidateControl, 'status' | 'activate' | 'remove'>;
+  readonly candidate: Pick<CandidateControl, 'status' | 'prepare' | 'activate' | 'remove'>;
   /** The reloads of the file of `--candidate`; `undefined` without that option. */
   readonly candidateFile: Pick<Reloader, 'path' | 'lastOutcome'> | undefined;
   /** True while the process stops: it finishes its requests and should receive no new ones. */

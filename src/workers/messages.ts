@@ -1,3 +1,5 @@
+import type { ResultBatch } from '../candidate/live/candidate-results.ts';
+import type { ComparisonDefinition } from '../candidate/live/comparing-workers.ts';
 import type { CountersNotice } from '../gateway/telemetry/request-metrics.ts';
 import type { CompileInput } from '../load.ts';
 import type { LogBlock } from '../log/forwarded-log.ts';
@@ -37,6 +39,13 @@ export type ServingRequests = {
   readonly logWritten: { readonly value: number; readonly result: unknown };
   /** Sends the events of requests from now on, or no longer. */
   readonly sendEvents: { readonly value: boolean; readonly result: unknown };
+  /** Compiles a candidate. */
+  readonly prepareCandidate: {
+    readonly value: { readonly input: CompileInput; readonly buffers: SharedBuffers };
+    readonly result: unknown;
+  };
+  /** Compares requests with the candidate that was compiled last, or with none. */
+  readonly compare: { readonly value: ComparisonDefinition | undefined; readonly result: unknown };
   readonly drain: { readonly value: undefined; readonly result: unknown };
   /** Closes the gateway. The value is the grace period in milliseconds. */
   readonly close: { readonly value: number; readonly result: unknown };
@@ -69,4 +78,6 @@ export type MainRequests = {
   readonly figures: { readonly value: ThreadFigures; readonly result: unknown };
   /** Requests that have ended, while somebody listens. */
   readonly events: { readonly value: RequestEventBatch; readonly result: unknown };
+  /** Adds results of the comparison with this id. */
+  readonly results: { readonly value: { readonly id: number; readonly batch: ResultBatch }; readonly result: unknown };
 };

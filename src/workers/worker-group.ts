@@ -4,6 +4,7 @@ import type { CompileInput, PlannedManifest } from '../load.ts';
 import type { Log } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ListenAddress } from '../plan/settings/address.ts';
+import { CandidateWorkers } from './candidate-workers.ts';
 import type { MainContext } from './main-context.ts';
 import type { ServingRequest } from './messages.ts';
 import { reserveAddress } from './reserve-address.ts';
@@ -42,6 +43,8 @@ const CLOSE_TIMEOUT_MS = 5_000;
 /** The workers that serve one plan: the gateway of this thread, and threads with gateways of their own. */
 export class WorkerGroup {
   readonly telemetry: WorkerTelemetry;
+  /** Compare requests with a candidate. */
+  readonly candidates: CandidateWorkers;
   readonly #options: WorkerGroupOptions;
   readonly #workers = new Map<number, ServingWorker>();
   readonly #failures = new WorkerFailures();
@@ -57,6 +60,13 @@ export class WorkerGroup {
     this.#input = options.input;
     this.#verifiers = new SharedVerifiers(options.context);
     this.#verifiers.add(this.plan);
+    this.candidates = new CandidateWorkers({
+      context: options.context,
+      logger: options.log.logger,
+      workers: () => this.#joined,
+      addVerifier: (plan) => this.#verifiers.add(plan),
+      send: (worker, ...request) => this.#request(worker, ...request),
+    });
   }
 
   get plan(): Plan {
@@ -138,6 +148,7 @@ export class WorkerGroup {
     const worker = new ServingWorker(setup);
     this.#verifiers.serve(worker.channel);
     this.telemetry.attach(index, worker.channel);
+    this.candidates.follow(worker);
     this.#workers.set(index, worker);
     return worker;
   }
@@ -150,6 +161,7 @@ export class WorkerGroup {
       await this.#request(worker, 'activate', input.checked.hash);
     }
     worker.hasJoined = true;
+    await this.candidates.update(worker);
     if (this.#address !== undefined) await this.#request(worker, 'listen', this.#address);
     worker.isListening = true;
   }
@@ -193,6 +205,7 @@ export class WorkerGroup {
     this.#failures.add(reason);
     this.telemetry.forget(index);
     gateway.forgetWorker(index);
+    this.candidates.forgetWorker(index);
     const worker = this.#start(index);
     this.#replaceWhenEnded(worker);
     worker.ready.then(() => this.#join(worker)).catch(() => worker.terminate());

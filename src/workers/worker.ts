@@ -12,6 +12,7 @@ import { RequestEventBatches } from './request-event-batches.ts';
 import { type ChannelPort, ThreadChannel } from './thread-channel.ts';
 import { readFigures } from './thread-figures.ts';
 import { createWorkerBus } from './worker-bus.ts';
+import { WorkerCandidate } from './worker-candidate.ts';
 
 /** The longest time that compiling a plan delays a request. */
 const SLICE_MS = 5;
@@ -24,11 +25,13 @@ const memory = new SharedMemory(buffers);
 const bus = createWorkerBus(busName);
 const log = createForwardedLog({ index, count }, (block) => channel.notify('log', block, [block.bytes.buffer]));
 const tracer = findRequestTracer(version);
+const worker = { index, count, memory, bus };
 const networkVerifier = (key: string) => createMainThreadVerifier(channel, key);
 const plan = runToEnd(compileFromInput(input, undefined, networkVerifier));
-plan.auth?.verifier.share({ memory, index });
-const gateway = createGateway(plan, log, { tracer, descriptorLimit, worker: { index, count, memory, bus } });
+plan.auth?.verifier.share(worker);
+const gateway = createGateway(plan, log, { tracer, descriptorLimit, worker });
 const batches = new RequestEventBatches(gateway, (batch) => channel.notify('events', batch));
+const candidate = new WorkerCandidate({ channel, gateway, worker, compile });
 /** The plan that the next activation makes active. */
 let prepared: Plan | undefined;
 
@@ -37,11 +40,14 @@ channel.handle('listen', async (address) => {
 });
 channel.handle('prepare', async ({ input, buffers }) => {
   memory.add(buffers);
-  prepared = await prepare(input);
+  const compiled = await compile(input);
+  await gateway.prepare(compiled);
+  prepared = compiled;
 });
 channel.handle('activate', (hash) => {
   if (prepared?.hash !== hash) throw new Error('another plan was prepared');
   gateway.activate(prepared);
+  candidate.restart();
   prepared = undefined;
 });
 channel.handle('logWritten', (bytes) => log.release(bytes));
@@ -63,9 +69,9 @@ function sendFigures(): void {
   channel.notify('figures', readFigures(gateway));
 }
 
-async function prepare(input: CompileInput): Promise<Plan> {
+/** Compiles a plan that uses the parts of the active one that are equal. */
+async function compile(input: CompileInput): Promise<Plan> {
   const compiled = await runInSlices(compileFromInput(input, gateway.plan, networkVerifier), SLICE_MS);
-  compiled.auth?.verifier.share({ memory, index });
-  await gateway.prepare(compiled);
+  compiled.auth?.verifier.share(worker);
   return compiled;
 }

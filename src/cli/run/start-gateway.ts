@@ -12,7 +12,7 @@ import type { PlannedManifest } from '../../load.ts';
 import type { Log } from '../../log/log.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { AdminSettings } from '../../plan/settings/admin.ts';
-import { Reloader, type ReloaderOptions, type ReloadOutcome } from '../../reload/reloader.ts';
+import { Reloader, type ReloaderOptions, type ReloadOutcome, type ReloadTarget } from '../../reload/reloader.ts';
 import { createMainContext } from '../../workers/main-context.ts';
 import { canSharePorts, workerCount } from '../../workers/worker-count.ts';
 import { WorkerGroup } from '../../workers/worker-group.ts';
@@ -48,7 +48,7 @@ export async function startGateway(
   const input = initial.compileInput;
   const workers = new WorkerGroup({ gateway, context, log, input, version, descriptorLimit: limit });
   const bound = await workers.listen().catch((error) => Promise.reject(listenError(error, 'listen', plan.listen)));
-  const candidate = new CandidateControl(gateway, log.logger);
+  const candidate = new CandidateControl(gateway, log.logger, workers.candidates);
   const { reloader, activeManifest } = startReloader(
     { path: file, overrides, gateway: workers, initial },
     candidate,
@@ -88,7 +88,7 @@ export async function startGateway(
     adminUrl: admin && urlOf(admin.bound, plan.admin?.tls !== undefined),
     stop: async (signal, atOnce = false) => {
       descriptors.close();
-      candidate.remove();
+      void candidate.remove();
       await Promise.all([
         ...reloaders.map((each) => each.close()),
         drainAndClose(workers, log, signal, atOnce).then(() => admin?.close()),
@@ -108,7 +108,6 @@ function startReloader(
   const onReload = (reload: ReloadOutcome) => {
     if (reload.kind === 'accepted') {
       active = reload.planned;
-      candidate.rebase();
       fetchSigningKeys(active);
     }
     logReload(reload, streams, errColour);
@@ -118,7 +117,18 @@ function startReloader(
     'the files of the manifest cannot be watched; the gateway polls them instead',
   );
   const onWatchError = (reason: string) => watchWarning.add({ reason });
-  const reloader = new Reloader({ ...options, env, onReload, onWatchError });
+  const { gateway } = options;
+  const target: ReloadTarget = {
+    get plan() {
+      return gateway.plan;
+    },
+    prepare: (planned) => gateway.prepare(planned),
+    activate: async (planned) => {
+      await gateway.activate(planned);
+      await candidate.rebase();
+    },
+  };
+  const reloader = new Reloader({ ...options, gateway: target, env, onReload, onWatchError });
   return { reloader, activeManifest: () => active };
 }
 
