@@ -23,6 +23,12 @@ export class SharedVerifiers {
     this.#verifiers.set(auth.verifier.key, new WeakRef(auth.verifier));
   }
 
+  /** Adds the verifier of a candidate, unless another plan has one with its key: that one would lose its requests and its counts. */
+  addCandidate(plan: Plan): void {
+    const key = plan.auth?.verifier.key;
+    if (key !== undefined && this.#verifiers.get(key)?.deref() === undefined) this.add(plan);
+  }
+
   /** Handles the requests of a worker. */
   serve(channel: ThreadChannel<Requests, MainRequests>): void {
     channel.handle('signingKeys', ({ verifier, request }) => this.#find(verifier).keys(request));

@@ -64,7 +64,7 @@ export class WorkerGroup {
       context: options.context,
       logger: options.log.logger,
       workers: () => this.#joined,
-      addVerifier: (plan) => this.#verifiers.add(plan),
+      addVerifier: (plan) => this.#verifiers.addCandidate(plan),
       send: (worker, ...request) => this.#request(worker, ...request),
     });
   }

@@ -113,7 +113,9 @@ const keySteps = fc.array(
 ) as fc.Arbitrary<KeyStep[]>;
 
 function jwtManifest({ url }: KeysServer, maxAge: string): PlannedManifest {
-  const jwt = { jwks: url, algorithms: ['ES256'], issuer: ISSUER, audience: AUDIENCE, staleIfError: '10m' };
+  // On a busy machine no fetch may end early.
+  const limits = { timeout: '60s', staleIfError: '10m' };
+  const jwt = { jwks: url, algorithms: ['ES256'], issuer: ISSUER, audience: AUDIENCE, ...limits };
   return manifestFor({ jwt: { ...jwt, cache: { maxAge } } });
 }
 

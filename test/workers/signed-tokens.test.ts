@@ -263,6 +263,16 @@ describe('a verifier', () => {
     expect(await inAll(`${head}.${body}.${encode('x'.repeat(64))}`)).toEqual(all('signature_wrong'));
   });
 
+  test('that has keys before other workers use it shares them', async () => {
+    const manifest = manifestOf({ cache: { maxAge: '5s' } });
+    await manifest.plan.auth?.verifier.prepare();
+    verifiers = threads.compile(manifest);
+    const token = tokenBy(one);
+    expect(await inAll(token)).toEqual(all('accepted'));
+    expect(verifiers.every((verifier) => verifier.cached(token) !== undefined)).toBe(true);
+    expect(server.requestCount).toBe(1);
+  });
+
   test('with keys of a file needs no other thread, and counts in all workers', async () => {
     verifiers = threads.compile(manifestOf({ jwks: './keys.json' }, keyFile(one)));
     threads.forgetVerifiers();
