@@ -146,6 +146,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'plan',
     'problem',
     'reload',
+    'workers',
   ],
   sandbox: [],
   cli: [

@@ -33,6 +33,16 @@ export class SharedLock {
 
   /** For the hot path, which creates no function. Call `release` in `finally`. */
   acquire(): void {
+    if (Atomics.compareExchange(this.#cells, this.#index, FREE, HELD) !== FREE) this.#wait();
+  }
+
+  release(): void {
+    const cells = this.#cells;
+    const index = this.#index;
+    if (Atomics.exchange(cells, index, FREE) >= CONTENDED) Atomics.notify(cells, index, 1);
+  }
+
+  #wait(): void {
     const cells = this.#cells;
     const index = this.#index;
     for (let spin = 0; spin < SPINS; spin += 1) if (Atomics.compareExchange(cells, index, FREE, HELD) === FREE) return;
@@ -45,11 +55,5 @@ export class SharedLock {
       // Of all threads that wait for the terminated one, the first takes the lock.
       if (Atomics.compareExchange(cells, index, state, state + 1) === state) return;
     }
-  }
-
-  release(): void {
-    const cells = this.#cells;
-    const index = this.#index;
-    if (Atomics.exchange(cells, index, FREE) >= CONTENDED) Atomics.notify(cells, index, 1);
   }
 }

@@ -1,4 +1,5 @@
 import type {
+  CandidateManifest,
   ComparingWorkers,
   ComparisonDefinition,
   ComparisonListener,
@@ -8,10 +9,12 @@ import type { Log } from '../log/log.ts';
 import type { WorkerContext } from '../shared-memory/worker-context.ts';
 import type { ServingRequest } from './messages.ts';
 import type { ServingWorker } from './serving-worker.ts';
+import type { SharedVerifiers } from './shared-verifiers.ts';
 
 export interface CandidateWorkersOptions {
   readonly context: WorkerContext;
   readonly logger: Log['logger'];
+  readonly verifiers: Pick<SharedVerifiers, 'addCandidate'>;
   /** Returns the workers that have the active plan. */
   readonly workers: () => readonly ServingWorker[];
   /** Sends a request to a worker, and terminates the worker if it does not respond in time. */
@@ -52,11 +55,12 @@ export class CandidateWorkers implements ComparingWorkers {
     this.#listener = listener;
   }
 
-  async prepare(input: CompileInput): Promise<void> {
+  async prepare({ plan, compileInput }: CandidateManifest): Promise<void> {
+    this.#options.verifiers.addCandidate(plan);
     await Promise.all(
       this.#options.workers().map(async (worker) => {
         try {
-          await this.#enqueue(worker, (state) => this.#prepareIn(worker, state, input));
+          await this.#enqueue(worker, (state) => this.#prepareIn(worker, state, compileInput));
         } catch (error) {
           // The worker that replaces one that has ended compiles the candidate before it listens.
           if (worker.hasJoined) throw new Error(`worker ${worker.index} cannot prepare the candidate: ${error}`);
@@ -112,7 +116,8 @@ export class CandidateWorkers implements ComparingWorkers {
   }
 
   async #prepareIn(worker: ServingWorker, state: WorkerState, input: CompileInput): Promise<void> {
-    await this.#options.send(worker, 'prepareCandidate', input);
+    const { send, context } = this.#options;
+    await send(worker, 'prepareCandidate', { input, buffers: context.memory.buffers });
     state.input = input;
   }
 

@@ -30,9 +30,10 @@ export class WorkerCandidate {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: WorkerCandidateOptions) {
-    const { channel, compile } = options;
+    const { channel, worker, compile } = options;
     this.#options = options;
-    channel.handle('prepareCandidate', async (input) => {
+    channel.handle('prepareCandidate', async ({ input, buffers }) => {
+      worker.memory.add(buffers);
       this.#plan = await compile(input);
     });
     channel.handle('compare', (definition) => {

@@ -9,7 +9,9 @@ import type { MainContext } from './main-context.ts';
 import type { ServingRequest } from './messages.ts';
 import { reserveAddress } from './reserve-address.ts';
 import { ServingWorker } from './serving-worker.ts';
+import { SharedVerifiers } from './shared-verifiers.ts';
 import { WorkerFailures } from './worker-failures.ts';
+import { WorkerTelemetry } from './worker-telemetry.ts';
 
 /** The workers and their failures. */
 export interface WorkerStatus {
@@ -42,9 +44,11 @@ const CLOSE_TIMEOUT_MS = 5_000;
 export class WorkerGroup {
   /** Compare requests with a candidate. */
   readonly candidates: CandidateWorkers;
+  readonly telemetry: WorkerTelemetry;
   readonly #options: WorkerGroupOptions;
   readonly #workers = new Map<number, ServingWorker>();
   readonly #failures = new WorkerFailures();
+  readonly #verifiers: SharedVerifiers;
   /** The input of the active plan, for workers that start later. */
   #input: CompileInput;
   #address: ListenAddress | undefined;
@@ -52,10 +56,14 @@ export class WorkerGroup {
 
   constructor(options: WorkerGroupOptions) {
     this.#options = options;
+    this.telemetry = new WorkerTelemetry(options.gateway, options.log);
     this.#input = options.input;
+    this.#verifiers = new SharedVerifiers(options.context);
+    this.#verifiers.add(this.plan);
     this.candidates = new CandidateWorkers({
       context: options.context,
       logger: options.log.logger,
+      verifiers: this.#verifiers,
       workers: () => this.#joined,
       send: (worker, ...request) => this.#request(worker, ...request),
     });
@@ -94,6 +102,7 @@ export class WorkerGroup {
 
   /** Compiles a plan in all workers. Rejects if one of them fails: then all keep the active plan. */
   async prepare({ plan, compileInput }: PlannedManifest): Promise<void> {
+    this.#verifiers.add(plan);
     await Promise.all([
       this.#options.gateway.prepare(plan),
       ...this.#joined.map((worker) =>
@@ -133,12 +142,13 @@ export class WorkerGroup {
   }
 
   #start(index: number): ServingWorker {
-    const { context, version, descriptorLimit, log } = this.#options;
+    const { context, version, descriptorLimit } = this.#options;
     const { count, busName, memory } = context;
     const setup = { index, count, version, descriptorLimit, busName, buffers: memory.buffers, input: this.#input };
     const worker = new ServingWorker(setup);
-    worker.channel.handle('log', (line) => log.writeLine(line));
     this.candidates.follow(worker);
+    this.#verifiers.serve(worker.channel);
+    this.telemetry.attach(index, worker.channel);
     this.#workers.set(index, worker);
     return worker;
   }
@@ -193,6 +203,7 @@ export class WorkerGroup {
     const { gateway, log } = this.#options;
     log.logger.error({ worker: index, reason }, 'a worker ended unexpectedly and is replaced');
     this.#failures.add(reason);
+    this.telemetry.forget(index);
     gateway.forgetWorker(index);
     this.candidates.forgetWorker(index);
     const worker = this.#start(index);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import type { ComparisonDefinition } from '../../src/candidate/live/comparing-workers.ts';
+import type { CandidateManifest, ComparisonDefinition } from '../../src/candidate/live/comparing-workers.ts';
 import type { CompileInput } from '../../src/load.ts';
 import { createSingleWorker } from '../../src/shared-memory/single-worker.ts';
 import { CandidateWorkers } from '../../src/workers/candidate-workers.ts';
@@ -25,7 +25,7 @@ class FakeWorker {
 
   handle([name, value]: ServingRequest): void {
     if (!this.hasJoined) throw new Error('the thread ended');
-    if (name === 'prepareCandidate') this.compiled = value;
+    if (name === 'prepareCandidate') this.compiled = value.input;
     else if (name === 'compare') {
       if (value !== undefined && value === this.compared?.definition) this.repeated += 1;
       this.compared = value && { input: this.compiled, definition: value };
@@ -54,6 +54,7 @@ it('every worker makes the comparison that was wanted last, with its candidate, 
       const candidates = new CandidateWorkers({
         context: createSingleWorker(),
         logger: pino({ level: 'silent' }),
+        verifiers: { addCandidate: () => undefined },
         workers: () => joined() as unknown as ServingWorker[],
         send: async (worker, ...request) => {
           for (let turn = turns; turn > 0; turn -= 1) await new Promise(setImmediate);
@@ -65,7 +66,8 @@ it('every worker makes the comparison that was wanted last, with its candidate, 
       for (const step of steps) {
         turns = step.turns;
         const input = INPUTS[step.input] as CompileInput;
-        if (step.operation === 'prepare') pending.push(candidates.prepare(input));
+        if (step.operation === 'prepare')
+          pending.push(candidates.prepare({ compileInput: input } as CandidateManifest));
         else if (step.operation === 'compare') {
           lastId += 1;
           wanted = { input, definition: { id: lastId } as ComparisonDefinition };

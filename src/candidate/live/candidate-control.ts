@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { Gateway } from '../../gateway/gateway.ts';
-import type { PlannedManifest } from '../../load.ts';
 import type { Log } from '../../log/log.ts';
 import { SharedMemory } from '../../shared-memory/shared-memory.ts';
 import type { ComparisonCounts, ComparisonReport } from '../comparison.ts';
@@ -11,7 +10,7 @@ import {
   requestsOf,
   type SkippedRequests,
 } from './candidate-results.ts';
-import { type ComparingWorkers, createNoWorkers } from './comparing-workers.ts';
+import { type CandidateManifest, type ComparingWorkers, createNoWorkers } from './comparing-workers.ts';
 import { LiveCandidate } from './live-candidate.ts';
 
 /** `file`: the file of `run --candidate`, which is watched; `request`: a manifest that the admin API received. */
@@ -40,9 +39,6 @@ const LOG_INTERVAL_MS = 60_000;
 
 /** The gateway of the main thread, whose requests are compared. */
 export type CandidateGateway = Pick<Gateway, 'observe' | 'plan' | 'rateLimiter'>;
-
-/** A manifest that is compiled here, and that the other workers compile. */
-export type CandidateManifest = Pick<PlannedManifest, 'plan' | 'compileInput'>;
 
 interface CurrentComparison {
   readonly id: number;
@@ -90,8 +86,8 @@ export class CandidateControl {
   }
 
   /** Does everything that can fail before the activation. Rejects if a worker cannot compile the candidate. */
-  prepare({ compileInput }: Pick<CandidateManifest, 'compileInput'>): Promise<void> {
-    return this.#workers.prepare(compileInput);
+  prepare(candidate: CandidateManifest): Promise<void> {
+    return this.#workers.prepare(candidate);
   }
 
   /**

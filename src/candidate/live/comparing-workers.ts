@@ -1,7 +1,10 @@
-import type { CompileInput } from '../../load.ts';
+import type { CompileInput, PlannedManifest } from '../../load.ts';
 import { createSingleWorker } from '../../shared-memory/single-worker.ts';
 import type { WorkerContext } from '../../shared-memory/worker-context.ts';
 import type { ResultBatch } from './candidate-results.ts';
+
+/** A manifest that is compiled here, and that the other workers compile. */
+export type CandidateManifest = Pick<PlannedManifest, 'plan' | 'compileInput'>;
 
 /** The rules of a comparison, which are the same in all workers. */
 export interface ComparisonRules {
@@ -37,7 +40,7 @@ export interface ComparingWorkers {
   readonly context: WorkerContext;
   listen(listener: ComparisonListener): void;
   /** Compiles a candidate in all workers. Rejects if one of them fails. */
-  prepare(input: CompileInput): Promise<void>;
+  prepare(candidate: CandidateManifest): Promise<void>;
   /** Resolves once all workers compare with a prepared candidate, and with nothing else. Never rejects. */
   compare(input: CompileInput, definition: ComparisonDefinition): Promise<void>;
   /** Resolves once no worker compares. Never rejects. */

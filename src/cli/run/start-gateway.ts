@@ -64,6 +64,7 @@ export async function startGateway(
   void descriptors.start();
   const admin = await startAdmin(plan.admin, {
     gateway,
+    workers,
     version,
     startedAt: new Date(),
     overrides,

@@ -27,11 +27,11 @@ export const OVERFLOW_PLACE = MAX_SLOTS;
  */
 export class CounterSlots {
   readonly #times: Float64Array;
-  readonly #words: Uint32Array;
+  readonly #words: Int32Array;
 
   constructor(buffer: SharedArrayBuffer) {
     this.#times = new Float64Array(buffer, SLOTS_AT, (MAX_SLOTS + 1) * DOUBLES);
-    this.#words = new Uint32Array(buffer, SLOTS_AT, (MAX_SLOTS + 1) * WORDS);
+    this.#words = new Int32Array(buffer, SLOTS_AT, (MAX_SLOTS + 1) * WORDS);
   }
 
   arrivalAt(place: number): number {

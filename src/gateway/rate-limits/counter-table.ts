@@ -1,6 +1,6 @@
+import { HASH_KEY_LENGTH, KeyedHash } from '../../shared-memory/keyed-hash.ts';
 import { SharedLock } from '../../shared-memory/shared-lock.ts';
 import { CounterSlots, MIN_SLOTS, OVERFLOW_PLACE } from './counter-slots.ts';
-import { KeyedHash } from './keyed-hash.ts';
 import { HASH_KEY_AT, SHARD_BYTES, SHARDS, SHARDS_AT } from './limit-buffer.ts';
 import { NO_ENTRY, type PendingCounter, PendingRequests } from './pending-requests.ts';
 import { ROW, WorkerRows } from './worker-rows.ts';
@@ -13,8 +13,8 @@ const CELLS = SHARD_BYTES / 4;
 
 /** The shard and the id of the counter that values without room share. */
 const OVERFLOW_SHARD = SHARDS;
-const OVERFLOW_ID = 2 ** 31;
-const MAX_ID = OVERFLOW_ID - 1;
+const OVERFLOW_ID = 0;
+const MAX_ID = 2 ** 30;
 
 /**
  * The counters of one rate limit in a bounded memory, which all workers share. It keeps a 64-bit hash instead of each value. A new
@@ -27,7 +27,7 @@ const MAX_ID = OVERFLOW_ID - 1;
  */
 export class CounterTable {
   readonly buffer: SharedArrayBuffer;
-  /** What the workers have counted. */
+  /** The numbers that each worker has counted. */
   readonly rows: WorkerRows;
   readonly #pending: PendingRequests;
   readonly #now: () => number;
@@ -36,6 +36,9 @@ export class CounterTable {
   readonly #cells: Int32Array;
   readonly #locks: SharedLock[];
   #maxLevel = 0;
+  /** The halves of the hash of the locked value, as integers with a sign. */
+  #high = 0;
+  #low = 0;
   #shard = OVERFLOW_SHARD;
   #place = OVERFLOW_PLACE;
 
@@ -49,7 +52,7 @@ export class CounterTable {
     this.rows = new WorkerRows(buffer, workerIndex);
     this.#pending = new PendingRequests(buffer, workerIndex);
     this.#now = now;
-    this.#hash = new KeyedHash(new BigInt64Array(buffer, HASH_KEY_AT, 1));
+    this.#hash = new KeyedHash(new Int32Array(buffer, HASH_KEY_AT, HASH_KEY_LENGTH));
     this.#slots = new CounterSlots(buffer);
     const cells = new Int32Array(buffer, SHARDS_AT, (SHARDS + 1) * CELLS);
     this.#cells = cells;
@@ -80,7 +83,7 @@ export class CounterTable {
     return this.rows.sum(ROW.overflowed);
   }
 
-  /** Requests that remained counted, because there was no room to remember them until their responses. */
+  /** Requests that remained counted although they were no failures: there was no room to remember them until their responses. */
   get retained(): number {
     return this.rows.sum(ROW.retained);
   }
@@ -95,7 +98,7 @@ export class CounterTable {
 
   /** Differs from the id of a removed counter of the same value. */
   get id(): number {
-    return this.isOverflow ? OVERFLOW_ID : this.#slots.idAt(this.#place);
+    return this.#slots.idAt(this.#place);
   }
 
   /** True if the counter is the common one. */
@@ -105,8 +108,9 @@ export class CounterTable {
 
   /** Waits until no other thread uses the counters with hashes like that of a value. Call `unlock` in `finally`. */
   lock(value: string): void {
-    this.#hash.hash(value);
-    this.#lockShard(this.#hash.low & (SHARDS - 1));
+    const hash = this.#hash;
+    hash.hash(value);
+    this.#lockHash(hash.high | 0, hash.low | 0);
   }
 
   /** Locks and selects the common counter. */
@@ -121,8 +125,7 @@ export class CounterTable {
 
   /** Selects the counter of the locked value. Returns false if there is none. */
   find(): boolean {
-    const { high, low } = this.#hash;
-    const place = this.#slots.find(this.#shard, this.#sizeOf(this.#shard), high, low);
+    const place = this.#slots.find(this.#shard, this.#sizeOf(this.#shard), this.#high, this.#low);
     if (place === -1) return false;
     this.#place = place;
     return true;
@@ -136,15 +139,14 @@ export class CounterTable {
    */
   select(now: number, blockedAfter: number): boolean {
     if (this.find()) return true;
-    const { high, low } = this.#hash;
-    const place = this.#placeFor(high, now);
+    const place = this.#placeFor(now);
     const lightest = this.#slots.arrivalAt(place);
     if (lightest > blockedAfter) {
       this.rows.add(ROW.overflowed);
       return false;
     }
     if (lightest > now) this.rows.add(ROW.evicted);
-    this.#slots.insert(place, high, low, now, this.#nextId());
+    this.#slots.insert(place, this.#high, this.#low, now, this.#nextId());
     this.#place = place;
     return true;
   }
@@ -156,8 +158,8 @@ export class CounterTable {
 
   /** Remembers a request that the selected counter has counted. Returns its entry, or `NO_ENTRY` if there was no room. */
   addPending(arrival: number): number {
-    const { high, low } = this.#hash;
-    const entry = this.#pending.add(this.#slots.pendingAt(this.#place), arrival, high, low, this.id);
+    const first = this.#slots.pendingAt(this.#place);
+    const entry = this.#pending.add(first, arrival, this.#high, this.#low, this.id);
     if (entry !== NO_ENTRY) this.#slots.setPending(this.#place, entry);
     return entry;
   }
@@ -179,8 +181,8 @@ export class CounterTable {
   }
 
   /** Removes the pending requests of a worker that has ended. They remain counted. */
-  forget(workerIndex: number): void {
-    new PendingRequests(this.buffer, workerIndex).forget((entry, counter) => this.#removeEntry(entry, counter));
+  forgetWorker(index: number): void {
+    new PendingRequests(this.buffer, index).forget((entry, counter) => this.#removeEntry(entry, counter));
   }
 
   /** Changes the number of slots. A shard with too many counters for it remains larger. */
@@ -195,6 +197,12 @@ export class CounterTable {
         this.unlock();
       }
     }
+  }
+
+  #lockHash(high: number, low: number): void {
+    this.#high = high;
+    this.#low = low;
+    this.#lockShard(low & (SHARDS - 1));
   }
 
   #lockShard(shard: number): void {
@@ -218,10 +226,10 @@ export class CounterTable {
   }
 
   /** Returns the place for a new counter of the locked shard, which grows if all slots are in use. */
-  #placeFor(high: number, now: number): number {
+  #placeFor(now: number): number {
     const shard = this.#shard;
     for (;;) {
-      const place = this.#slots.lightest(shard, this.#sizeOf(shard), high, now);
+      const place = this.#slots.lightest(shard, this.#sizeOf(shard), this.#high, now);
       if (this.#slots.arrivalAt(place) <= now || this.#levelOf(shard) >= this.#maxLevel) return place;
       this.#double(shard, now);
     }
@@ -242,10 +250,8 @@ export class CounterTable {
 
   #removeEntry(entry: number, { high, low, id }: PendingCounter): void {
     const isOverflow = id === OVERFLOW_ID;
-    this.#hash.high = high;
-    this.#hash.low = low;
     if (isOverflow) this.lockOverflow();
-    else this.#lockShard(low & (SHARDS - 1));
+    else this.#lockHash(high, low);
     try {
       if ((isOverflow || this.find()) && this.id === id) this.removePending(entry, 0);
     } finally {
@@ -256,5 +262,5 @@ export class CounterTable {
 
 /** The key of the hash is random, so it identifies a memory too. */
 function hashKeyOf(buffer: SharedArrayBuffer): bigint {
-  return Atomics.load(new BigInt64Array(buffer, HASH_KEY_AT, 1), 0);
+  return new BigInt64Array(buffer, HASH_KEY_AT, 1)[0] as bigint;
 }

@@ -17,7 +17,7 @@ export const SHARD_BYTES = 32;
 /** A worker's row has a cache line for itself. Otherwise the workers would slow each other down. */
 export const WORKER_BYTES = 128;
 
-/** The parts of a buffer. What every request uses comes first, so that it shares a page of memory. */
+/** The parts of a buffer. Those that every request uses come first, so that they share a page of memory. */
 export const HASH_KEY_AT = 0;
 /** The counter of values without room has a shard of its own, the last one. */
 export const SHARDS_AT = 64;

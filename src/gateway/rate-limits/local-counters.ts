@@ -130,8 +130,8 @@ export class LocalCounters implements Counters {
   }
 
   /** Removes the pending requests of a worker that has ended. They remain counted. */
-  forget(workerIndex: number): void {
-    for (const table of this.#tables.values()) table.forget(workerIndex);
+  forgetWorker(index: number): void {
+    for (const table of this.#tables.values()) table.forgetWorker(index);
   }
 
   /** Locks the counter of a value, which may be the common one. Returns the time. */

@@ -12,6 +12,7 @@ import {
 const NEXT = 2;
 const HIGH = 3;
 const LOW = 4;
+/** The id of the counter plus 1; 0 if the entry is free. */
 const COUNTER = 5;
 const WORDS = SLOT_BYTES / 4;
 const DOUBLES = SLOT_BYTES / 8;
@@ -39,18 +40,18 @@ export interface PendingCounter {
  */
 export class PendingRequests {
   readonly #arrivals: Float64Array;
-  readonly #words: Uint32Array;
+  readonly #words: Int32Array;
   /** The worker of each block of entries plus 1; 0 without one. */
   readonly #blocks: Int32Array;
   /** The first of the free entries of each worker, which are a list too. */
-  readonly #free: Uint32Array;
+  readonly #free: Int32Array;
   readonly #worker: number;
 
   constructor(buffer: SharedArrayBuffer, workerIndex: number) {
     this.#arrivals = new Float64Array(buffer, PENDING_AT, (ENTRIES + 1) * DOUBLES);
-    this.#words = new Uint32Array(buffer, PENDING_AT, (ENTRIES + 1) * WORDS);
+    this.#words = new Int32Array(buffer, PENDING_AT, (ENTRIES + 1) * WORDS);
     this.#blocks = new Int32Array(buffer, BLOCKS_AT, PENDING_BLOCKS);
-    this.#free = new Uint32Array(buffer, WORKERS_AT + workerIndex * WORKER_BYTES + FREE_AT, 1);
+    this.#free = new Int32Array(buffer, WORKERS_AT + workerIndex * WORKER_BYTES + FREE_AT, 1);
     this.#worker = workerIndex;
   }
 
@@ -67,7 +68,7 @@ export class PendingRequests {
   }
 
   /** Uses the reserved entry for a request. Returns `NO_ENTRY` if there was no room for one. */
-  add(first: number, arrival: number, high: number, low: number, counter: number): number {
+  add(first: number, arrival: number, high: number, low: number, id: number): number {
     const entry = this.#free[0] as number;
     if (entry === NO_ENTRY) return NO_ENTRY;
     const words = this.#words;
@@ -77,7 +78,7 @@ export class PendingRequests {
     words[word + NEXT] = first;
     words[word + HIGH] = high;
     words[word + LOW] = low;
-    words[word + COUNTER] = counter;
+    words[word + COUNTER] = id + 1;
     return entry;
   }
 
@@ -123,9 +124,9 @@ export class PendingRequests {
       const first = firstOf(block);
       for (let entry = first; entry < first + BLOCK_ENTRIES; entry += 1) {
         const word = entry * WORDS;
-        const id = words[word + COUNTER] as number;
-        if (id === 0) continue;
-        remove(entry, { high: words[word + HIGH] as number, low: words[word + LOW] as number, id });
+        const counter = words[word + COUNTER] as number;
+        if (counter === 0) continue;
+        remove(entry, { high: words[word + HIGH] as number, low: words[word + LOW] as number, id: counter - 1 });
         words[word + COUNTER] = 0;
       }
     }

@@ -135,8 +135,8 @@ export class RateLimiter {
   }
 
   /** Removes the requests in progress of a worker that has ended. They remain counted. */
-  forget(workerIndex: number): void {
-    this.local.forget(workerIndex);
+  forgetWorker(index: number): void {
+    this.local.forgetWorker(index);
   }
 
   #countersOf({ key }: RateLimit): Counters {

@@ -18,7 +18,7 @@ export type RowMember = (typeof ROW)[keyof typeof ROW];
 
 const STRIDE = WORKER_BYTES / 8;
 
-/** What each worker has counted by a limit. A worker changes only its own row, so it needs no lock. */
+/** The numbers that each worker has counted by a limit. A worker changes only its own row, so it needs no lock. */
 export class WorkerRows {
   readonly #cells: Float64Array;
   readonly #start: number;

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CircuitBreaker } from '../../circuit-breaker/circuit-breaker.ts';
 import { FairSemaphore } from '../../fairness/fair-semaphore.ts';
+import { sharedNow } from '../../shared-memory/shared-clock.ts';
 import { GATEWAY_CLIENT, IDENTITY_BREAKER_RULE } from './identity-breaker-rule.ts';
 import { timeoutSignal } from './identity-request.ts';
-import type { VerificationKeySet } from './key-set.ts';
+import type { KeyWithId, VerificationKeySet } from './key-set.ts';
 import type { VerifierStatus } from './verifier.ts';
 
 /** The keys that tokens are verified with. */
@@ -22,18 +23,44 @@ export interface KeySource {
    * prove that the token is invalid.
    */
   refresh(keys: VerificationKeySet, lookup: KeyLookup): Promise<VerificationKeySet | 'none' | 'unavailable'>;
+  /** Keeps the version of the keys in a cell that all threads share. */
+  share?(version: Int32Array): void;
+  /** Returns the keys to another thread. */
+  publish?(request: KeyRequest): Promise<KeyResponse>;
 }
 
 export interface KeyLookup {
   /** The `kid` of the token. */
   readonly keyId: string | undefined;
-  /** When the token arrived, by `performance.now()`. */
+  /** When the token arrived, by `sharedNow()`. */
   readonly receivedAtMs: number;
   /** True if the lookup may wait until the next fetch is due: a key id that was never seen may belong to a new key. */
   readonly isUnknownKeyId: boolean;
   /** The key of the client that sent the token; `undefined` for the gateway itself. */
   readonly clientKey: string | undefined;
 }
+
+/** A request for the keys of another thread. */
+export interface KeyRequest {
+  /** The version of the keys that the sender has; 0 if it has none. */
+  readonly version: number;
+  /** The token that these keys do not verify. */
+  readonly lookup?: KeyLookup | undefined;
+}
+
+export type KeyResponse =
+  | {
+      readonly outcome: 'keys';
+      readonly version: number;
+      /** Until when they are used without another request, by `sharedNow()`. */
+      readonly freshUntilMs: number;
+      /** `undefined` if the sender has them. */
+      readonly keys: readonly KeyWithId[] | undefined;
+    }
+  | { readonly outcome: 'none' }
+  | { readonly outcome: 'unavailable'; readonly cause: string | undefined };
+
+export const KEYS_UNAVAILABLE: KeyResponse = { outcome: 'unavailable', cause: undefined };
 
 const FRESH_MS = 600_000;
 /** Time between two attempts to replace keys that are no longer fresh. */
@@ -44,6 +71,9 @@ const MIN_INTERVAL_MS = 2_000;
 const ABSENT_MS = 5_000;
 const MAX_ABSENT = 500;
 const MAX_WAITING = 2_000;
+
+/** The version of the newest keys of any source. No two sources have keys with one version. */
+let lastVersion = 0;
 
 export function staticKeySource(cachedKeys: VerificationKeySet): KeySource {
   return {
@@ -66,6 +96,7 @@ export class RemoteKeySource implements KeySource {
   /** Key ids that were not found, with the time of the lookup. */
   readonly #absentIds = new Map<string, number>();
   #keys: VerificationKeySet | undefined;
+  #version: Int32Array = new Int32Array(1);
   #error: string | undefined;
   #lastFetchAt = Number.NEGATIVE_INFINITY;
   /** When the fetch of the current keys began. */
@@ -127,10 +158,28 @@ export class RemoteKeySource implements KeySource {
     return this.#keys ?? 'unavailable';
   }
 
+  share(version: Int32Array): void {
+    Atomics.store(version, 0, Atomics.load(this.#version, 0));
+    this.#version = version;
+  }
+
+  async publish({ version, lookup }: KeyRequest): Promise<KeyResponse> {
+    const known = version === this.#version[0] ? this.#keys : undefined;
+    const result =
+      known === undefined || lookup === undefined ? await this.current() : await this.refresh(known, lookup);
+    if (result === 'none') return { outcome: 'none' };
+    const keys = this.#keys;
+    if (result === undefined || result === 'unavailable' || keys === undefined)
+      return { outcome: 'unavailable', cause: this.#error };
+    const current = this.#version[0] as number;
+    const freshUntilMs = this.#keysAt + FRESH_MS;
+    return { outcome: 'keys', version: current, freshUntilMs, keys: version === current ? undefined : keys.keys };
+  }
+
   #rememberAbsent(keyId: string): void {
     const [oldest] = this.#absentIds.keys();
     if (this.#absentIds.size >= MAX_ABSENT && oldest !== undefined) this.#absentIds.delete(oldest);
-    this.#absentIds.set(keyId, performance.now());
+    this.#absentIds.set(keyId, sharedNow());
   }
 
   /** Fetches the keys once `MIN_INTERVAL_MS` has passed since the last fetch. Returns true if it succeeds. */
@@ -152,7 +201,7 @@ export class RemoteKeySource implements KeySource {
     if (this.#fetching !== undefined) return this.#fetching;
     if (!this.#breaker.isAllowed(GATEWAY_CLIENT)) return Promise.resolve(false);
     this.#breaker.beginRequest(GATEWAY_CLIENT);
-    const startedAt = performance.now();
+    const startedAt = sharedNow();
     this.#lastFetchAt = startedAt;
     this.#fetching = this.#fetch(timeoutSignal(this.#timeoutMs))
       .then((keys) => this.#replaceKeys(keys, startedAt))
@@ -171,7 +220,7 @@ export class RemoteKeySource implements KeySource {
   #replaceKeys(keys: VerificationKeySet, fetchedAt: number): boolean {
     if (keys.isEmpty) {
       // The issuer has withdrawn its keys, so tokens signed with them are no longer valid.
-      this.#keys = undefined;
+      this.#setKeys(undefined);
       throw new Error('keys_none_usable');
     }
     this.#breaker.recordResponse();
@@ -180,11 +229,18 @@ export class RemoteKeySource implements KeySource {
     this.#error = undefined;
     this.#keysAt = fetchedAt;
     // Equal keys stay the same object, so that verified tokens stay cached.
-    if (keys.fingerprint !== this.#keys?.fingerprint) this.#keys = keys;
+    if (keys.fingerprint !== this.#keys?.fingerprint) this.#setKeys(keys);
     return true;
+  }
+
+  /** All threads see at once that the keys have changed. */
+  #setKeys(keys: VerificationKeySet | undefined): void {
+    this.#keys = keys;
+    lastVersion += 1;
+    Atomics.store(this.#version, 0, lastVersion);
   }
 }
 
 function elapsedMs(time = Number.NEGATIVE_INFINITY): number {
-  return performance.now() - time;
+  return sharedNow() - time;
 }
