@@ -48,6 +48,8 @@ export interface ClientCounts {
 export interface Gateway {
   /** The active plan. */
   readonly plan: Plan;
+  /** The number of workers of the process. */
+  readonly workerCount: number;
   /** The state of the upstreams of the active plan. */
   readonly upstreams: readonly UpstreamStatus[];
   /** Resolves the host names of upstreams. */
@@ -184,6 +186,10 @@ class LiveGateway implements Gateway {
     return this.#state.plan;
   }
 
+  get workerCount() {
+    return this.#worker.count;
+  }
+
   get upstreams() {
     return this.#state.upstreams.statuses;
   }
@@ -312,7 +318,7 @@ class LiveGateway implements Gateway {
   }
 
   #limitConnections(): void {
-    const { clients, upstreams } = descriptorLimits(this.plan, this.#descriptorLimit);
+    const { clients, upstreams } = descriptorLimits(this.plan, this.#descriptorLimit, this.workerCount);
     this.#clientLimit.limit = clients;
     this.#upstreamConnectionLimit = upstreams;
   }

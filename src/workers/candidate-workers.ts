@@ -6,17 +6,18 @@ import type {
 } from '../candidate/live/comparing-workers.ts';
 import type { CompileInput } from '../load.ts';
 import type { Log } from '../log/log.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { WorkerContext } from '../shared-memory/worker-context.ts';
 import type { ServingRequest } from './messages.ts';
 import type { ServingWorker } from './serving-worker.ts';
-import type { SharedVerifiers } from './shared-verifiers.ts';
 
 export interface CandidateWorkersOptions {
   readonly context: WorkerContext;
   readonly logger: Log['logger'];
-  readonly verifiers: Pick<SharedVerifiers, 'addCandidate'>;
   /** Returns the workers that have the active plan. */
   readonly workers: () => readonly ServingWorker[];
+  /** Lets the other workers verify tokens by the verifier of a plan. */
+  readonly addVerifier: (plan: Plan) => void;
   /** Sends a request to a worker, and terminates the worker if it does not respond in time. */
   readonly send: (worker: ServingWorker, ...request: ServingRequest) => Promise<void>;
 }
@@ -55,12 +56,12 @@ export class CandidateWorkers implements ComparingWorkers {
     this.#listener = listener;
   }
 
-  async prepare({ plan, compileInput }: CandidateManifest): Promise<void> {
-    this.#options.verifiers.addCandidate(plan);
+  async prepare({ plan, compileInput: input }: CandidateManifest): Promise<void> {
+    this.#options.addVerifier(plan);
     await Promise.all(
       this.#options.workers().map(async (worker) => {
         try {
-          await this.#enqueue(worker, (state) => this.#prepareIn(worker, state, compileInput));
+          await this.#enqueue(worker, (state) => this.#prepareIn(worker, state, input));
         } catch (error) {
           // The worker that replaces one that has ended compiles the candidate before it listens.
           if (worker.hasJoined) throw new Error(`worker ${worker.index} cannot prepare the candidate: ${error}`);
@@ -116,8 +117,8 @@ export class CandidateWorkers implements ComparingWorkers {
   }
 
   async #prepareIn(worker: ServingWorker, state: WorkerState, input: CompileInput): Promise<void> {
-    const { send, context } = this.#options;
-    await send(worker, 'prepareCandidate', { input, buffers: context.memory.buffers });
+    const { buffers } = this.#options.context.memory;
+    await this.#options.send(worker, 'prepareCandidate', { input, buffers });
     state.input = input;
   }
 

@@ -35,6 +35,10 @@ export type ServingRequests = {
   };
   /** Activates the prepared plan with this hash. */
   readonly activate: { readonly value: string; readonly result: unknown };
+  /** Reports bytes of the log that no longer wait to be written. */
+  readonly logWritten: { readonly value: number; readonly result: unknown };
+  /** Sends the events of requests from now on, or no longer. */
+  readonly sendEvents: { readonly value: boolean; readonly result: unknown };
   /** Compiles a candidate. */
   readonly prepareCandidate: {
     readonly value: { readonly input: CompileInput; readonly buffers: SharedBuffers };
@@ -42,10 +46,6 @@ export type ServingRequests = {
   };
   /** Compares requests with the candidate that was compiled last, or with none. */
   readonly compare: { readonly value: ComparisonDefinition | undefined; readonly result: unknown };
-  /** Reports bytes of the log that no longer wait to be written. */
-  readonly logWritten: { readonly value: number; readonly result: unknown };
-  /** Sends the events of requests from now on, or no longer. */
-  readonly sendEvents: { readonly value: boolean; readonly result: unknown };
   readonly drain: { readonly value: undefined; readonly result: unknown };
   /** Closes the gateway. The value is the grace period in milliseconds. */
   readonly close: { readonly value: number; readonly result: unknown };
@@ -60,8 +60,6 @@ export type ServingRequest = {
 export type MainRequests = {
   /** The worker has compiled its plan and can listen. */
   readonly ready: { readonly value: undefined; readonly result: unknown };
-  /** Adds results of the comparison with this id. */
-  readonly results: { readonly value: { readonly id: number; readonly batch: ResultBatch }; readonly result: unknown };
   /** Returns the keys of the verifier with a key. */
   readonly signingKeys: {
     readonly value: { readonly verifier: string; readonly request: KeyRequest };
@@ -80,4 +78,6 @@ export type MainRequests = {
   readonly figures: { readonly value: ThreadFigures; readonly result: unknown };
   /** Requests that have ended, while somebody listens. */
   readonly events: { readonly value: RequestEventBatch; readonly result: unknown };
+  /** Adds results of the comparison with this id. */
+  readonly results: { readonly value: { readonly id: number; readonly batch: ResultBatch }; readonly result: unknown };
 };

@@ -30,7 +30,7 @@ export class WorkerCandidate {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: WorkerCandidateOptions) {
-    const { channel, worker, compile } = options;
+    const { channel, compile, worker } = options;
     this.#options = options;
     channel.handle('prepareCandidate', async ({ input, buffers }) => {
       worker.memory.add(buffers);

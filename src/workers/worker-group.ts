@@ -42,9 +42,9 @@ const CLOSE_TIMEOUT_MS = 5_000;
 
 /** The workers that serve one plan: the gateway of this thread, and threads with gateways of their own. */
 export class WorkerGroup {
+  readonly telemetry: WorkerTelemetry;
   /** Compare requests with a candidate. */
   readonly candidates: CandidateWorkers;
-  readonly telemetry: WorkerTelemetry;
   readonly #options: WorkerGroupOptions;
   readonly #workers = new Map<number, ServingWorker>();
   readonly #failures = new WorkerFailures();
@@ -63,8 +63,8 @@ export class WorkerGroup {
     this.candidates = new CandidateWorkers({
       context: options.context,
       logger: options.log.logger,
-      verifiers: this.#verifiers,
       workers: () => this.#joined,
+      addVerifier: (plan) => this.#verifiers.addCandidate(plan),
       send: (worker, ...request) => this.#request(worker, ...request),
     });
   }
@@ -146,9 +146,9 @@ export class WorkerGroup {
     const { count, busName, memory } = context;
     const setup = { index, count, version, descriptorLimit, busName, buffers: memory.buffers, input: this.#input };
     const worker = new ServingWorker(setup);
-    this.candidates.follow(worker);
     this.#verifiers.serve(worker.channel);
     this.telemetry.attach(index, worker.channel);
+    this.candidates.follow(worker);
     this.#workers.set(index, worker);
     return worker;
   }

@@ -30,8 +30,8 @@ const networkVerifier = (key: string) => createMainThreadVerifier(channel, key);
 const plan = runToEnd(compileFromInput(input, undefined, networkVerifier));
 plan.auth?.verifier.share(worker);
 const gateway = createGateway(plan, log, { tracer, descriptorLimit, worker });
-const candidate = new WorkerCandidate({ channel, gateway, worker, compile });
 const batches = new RequestEventBatches(gateway, (batch) => channel.notify('events', batch));
+const candidate = new WorkerCandidate({ channel, gateway, worker, compile });
 /** The plan that the next activation makes active. */
 let prepared: Plan | undefined;
 
@@ -69,6 +69,7 @@ function sendFigures(): void {
   channel.notify('figures', readFigures(gateway));
 }
 
+/** Compiles a plan that uses the parts of the active one that are equal. */
 async function compile(input: CompileInput): Promise<Plan> {
   const compiled = await runInSlices(compileFromInput(input, gateway.plan, networkVerifier), SLICE_MS);
   compiled.auth?.verifier.share(worker);

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import type { CandidateManifest, ComparisonDefinition } from '../../src/candidate/live/comparing-workers.ts';
+import type { ComparisonDefinition } from '../../src/candidate/live/comparing-workers.ts';
 import type { CompileInput } from '../../src/load.ts';
+import type { Plan } from '../../src/plan/plan.ts';
 import { createSingleWorker } from '../../src/shared-memory/single-worker.ts';
 import { CandidateWorkers } from '../../src/workers/candidate-workers.ts';
 import type { ServingRequest } from '../../src/workers/messages.ts';
@@ -54,8 +55,8 @@ it('every worker makes the comparison that was wanted last, with its candidate, 
       const candidates = new CandidateWorkers({
         context: createSingleWorker(),
         logger: pino({ level: 'silent' }),
-        verifiers: { addCandidate: () => undefined },
         workers: () => joined() as unknown as ServingWorker[],
+        addVerifier: () => undefined,
         send: async (worker, ...request) => {
           for (let turn = turns; turn > 0; turn -= 1) await new Promise(setImmediate);
           (worker as unknown as FakeWorker).handle(request);
@@ -66,8 +67,7 @@ it('every worker makes the comparison that was wanted last, with its candidate, 
       for (const step of steps) {
         turns = step.turns;
         const input = INPUTS[step.input] as CompileInput;
-        if (step.operation === 'prepare')
-          pending.push(candidates.prepare({ compileInput: input } as CandidateManifest));
+        if (step.operation === 'prepare') pending.push(candidates.prepare({ plan: {} as Plan, compileInput: input }));
         else if (step.operation === 'compare') {
           lastId += 1;
           wanted = { input, definition: { id: lastId } as ComparisonDefinition };

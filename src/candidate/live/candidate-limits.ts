@@ -61,7 +61,7 @@ export class CandidateLimits {
 
   /** Ends the counting of the requests of a worker that has ended. They remain counted. */
   forgetWorker(index: number): void {
-    this.#limiter.forgetWorker(index);
+    this.#limiter.local.forgetWorker(index);
   }
 
   /** Ends the counting of a request. */

@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto';
 import type { Auth, Introspection, Userinfo } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
-import { createCachingVerifier, type TokenMethod, type TokenVerifier } from './caching-verifier.ts';
+import { createCachingVerifier } from './caching-verifier.ts';
 import { claimRules } from './claims.ts';
 import { createDelegatedVerifier } from './delegated-verifier.ts';
 import { compileIdentityEndpoint, type IdentityEndpoint } from './identity-endpoint.ts';
 import { createIntrospectionVerifier } from './introspection.ts';
 import { compileJwt } from './jwt.ts';
+import type { TokenMethod, TokenVerifier } from './token-method.ts';
 import { requireSecretFromEnvironment, type TokensContext } from './tokens-context.ts';
 import { createUserinfoVerifier } from './userinfo.ts';
 import type { Verifier } from './verifier.ts';

@@ -1,6 +1,6 @@
 import { FairSemaphore } from '../../fairness/fair-semaphore.ts';
-import type { TokenVerifier } from './caching-verifier.ts';
 import { MAX_NETWORK_REQUESTS, type NetworkVerifier } from './network-verifier.ts';
+import type { TokenVerifier } from './token-method.ts';
 import type { CachedRejection } from './verification-result.ts';
 
 /**
