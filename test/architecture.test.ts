@@ -83,7 +83,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'shared-memory',
   ],
   workers: ['candidate', 'gateway', 'load', 'log', 'manifest', 'plan', 'problem', 'shared-memory'],
-  offline: ['gateway', 'json-pointer', 'log', 'manifest', 'plan', 'problem'],
+  offline: ['gateway', 'json-pointer', 'load', 'log', 'manifest', 'plan', 'problem'],
   explain: ['gateway', 'http-methods', 'json-pointer', 'load', 'manifest', 'offline', 'plan', 'problem'],
   'schema-comparison': ['manifest', 'plan', 'problem'],
   testing: [
