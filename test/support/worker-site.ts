@@ -30,6 +30,8 @@ export interface WorkerSite {
   readonly probes: number;
   /** Opens connections until each worker has some: those of the main thread, and the others. */
   openWires(count: number): Promise<readonly [main: Wire[], others: Wire[]]>;
+  /** Makes a manifest the candidate, as `run --candidate` does. */
+  compareWithFile(text: string): Promise<void>;
   /** Activates another manifest in all workers. */
   reload(text: string): Promise<void>;
   /** Waits until all workers serve, after one of them has ended. */
@@ -72,6 +74,11 @@ export async function startWorkerSite(text: string, count = 2): Promise<WorkerSi
       const [opened, count] = await openWires(port, wires);
       probes += count;
       return opened;
+    },
+    async compareWithFile(text) {
+      const candidate = planOf(text, planned);
+      await control.prepare(candidate);
+      await control.activate(candidate, 'file', 1);
     },
     async reload(text) {
       const next = planOf(text, planned);

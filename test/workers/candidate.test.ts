@@ -108,6 +108,25 @@ describe('a candidate with several workers', () => {
     ]);
   });
 
+  it('verifies tokens by its own rules, with one request for keys, and sends none for a manifest of the admin API', async () => {
+    const other = await startIssuer();
+    site = await startWorkerSite(textOf());
+    const [main, others] = await site.openWires(2);
+    const bearer = `Authorization: Bearer ${await issuer.token()}`;
+    const next = textOf().replace(issuer.jwksUrl, other.jwksUrl);
+    await site.compareWithFile(next);
+    await sendAll([...others, ...main], ['GET /p HTTP/1.1'], bearer);
+    expect((await readReportAfter(site, 4)).changed.kinds).toEqual({ 'newly-refused': 4 });
+    expect(other.fetches).toBe(1);
+    // It has another key, so it has keys of its own.
+    const sent = next.replace('algorithms: [ES256]', 'algorithms: [ES256, RS256]');
+    expect((await fetch(`${site.adminUrl}/-/candidate`, { method: 'PUT', body: sent })).status).toBe(200);
+    await sendAll([...main, ...others], ['GET /p HTTP/1.1'], bearer);
+    expect((await readReportAfter(site, 4)).unknown.reasons).toEqual({ token: 4 });
+    expect(other.fetches).toBe(1);
+    await other.close();
+  });
+
   it('starts again in all workers after a reload', async () => {
     site = await startWorkerSite(textOf());
     const [main, others] = await site.openWires(2);
