@@ -13,6 +13,7 @@ import type { ServerState } from './exchange.ts';
 import type { ExchangeObserver } from './exchange-observer.ts';
 import { RateLimiter } from './rate-limits/rate-limiter.ts';
 import type { StoreStatus } from './rate-limits/store-status.ts';
+import { acceptWaiting } from './server/accept-waiting.ts';
 import { BufferBudget } from './server/buffer-budget.ts';
 import { descriptorLimits } from './server/descriptor-limits.ts';
 import { activateServerSettings, createHttpServer, type HttpServer } from './server/http-server.ts';
@@ -61,6 +62,8 @@ export interface Gateway {
   subscribe(subscriber: RequestSubscriber): () => void;
   /** Shows all further exchanges to this observer, or to none. */
   observe(observer: ExchangeObserver | undefined): void;
+  /** Connects to the stores of rate limits, as `listen` does if nobody did. Resolves after at most a few seconds. */
+  connect(): Promise<void>;
   /**
    * Starts to accept connections. Returns the bound address. Rejects with an error of `net`, such as `EADDRINUSE`.
    *
@@ -120,6 +123,8 @@ class LiveGateway implements Gateway {
   readonly #worker: WorkerContext;
   /** The limit of connections to upstreams, tunnels included. Beyond it, each new one closes an idle one. */
   #upstreamConnectionLimit = Number.POSITIVE_INFINITY;
+  /** Set when the gateway begins to connect to stores. */
+  #connected: Promise<void> | undefined;
   #stopClosingStalled = () => {};
   #stopLoggingDns = () => {};
 
@@ -207,10 +212,15 @@ class LiveGateway implements Gateway {
     this.#state.observer = observer;
   }
 
+  connect(): Promise<void> {
+    this.#connected ??= this.#state.rateLimiter.connect(this.resolver, this.#log.logger);
+    return this.#connected;
+  }
+
   async listen({ host, port }: ListenAddress = this.plan.listen): Promise<AddressInfo> {
     const server = this.#server;
     // The first requests would otherwise not count together with those of other gateways.
-    await this.#state.rateLimiter.connect(this.resolver, this.#log.logger);
+    await this.connect();
     return new Promise((resolve, reject) => {
       server.once('error', reject);
       // The kernel distributes connections over the listeners of all workers.
@@ -261,6 +271,7 @@ class LiveGateway implements Gateway {
   async close(graceMs: number): Promise<void> {
     this.#state.isDraining = true;
     this.#state.isClosing = true;
+    if (graceMs > 0 && this.#server.listening) await acceptWaiting(this.#server);
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#server.closeIdleConnections();
     this.#state.longLived.endAll('going_away');
