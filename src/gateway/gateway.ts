@@ -271,11 +271,13 @@ class LiveGateway implements Gateway {
   async close(graceMs: number): Promise<void> {
     this.#state.isDraining = true;
     this.#state.isClosing = true;
-    if (graceMs > 0 && this.#server.listening) await acceptWaiting(this.#server);
+    const startMs = performance.now();
+    if (graceMs > 0 && this.#server.listening) await acceptWaiting(this.#server, graceMs);
+    const remainingMs = Math.max(0, graceMs - (performance.now() - startMs));
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#server.closeIdleConnections();
     this.#state.longLived.endAll('going_away');
-    const timer = setTimeout(() => this.#closeRemaining(graceMs), graceMs);
+    const timer = setTimeout(() => this.#closeRemaining(graceMs), remainingMs);
     await closed;
     clearTimeout(timer);
     this.#stopClosingStalled();

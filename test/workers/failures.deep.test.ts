@@ -24,7 +24,7 @@ afterEach(async () => {
 
 async function start(options = ''): Promise<void> {
   folder = temporaryFolder('failures', { 'gateway.yaml': versionManifest(upstream.url, 1, 2) });
-  cli = startCli(['run'], folder, workerHooks(folder, options));
+  cli = startCli(['run'], folder, workerHooks(folder, { options }));
   const [, url = ''] = await cli.waitFor(/"url":"([^"]+)".*"msg":"serving"/);
   port = Number(new URL(url).port);
 }
@@ -118,5 +118,17 @@ describe('three workers that end within a minute', () => {
       err: { message: '3 workers ended unexpectedly within a minute; the last one: the last boom of the test' },
       msg: 'the process exits after an unexpected error',
     });
+  });
+});
+
+describe('a worker that ends before it is ready', () => {
+  it('ends the start, with a message about the workers', async () => {
+    folder = temporaryFolder('failures', { 'gateway.yaml': versionManifest(upstream.url, 1, 3) });
+    cli = startCli(['run'], folder, workerHooks(folder, { atStart: 'throw new Error("boom of the test")' }));
+    const { code, err } = await cli.result;
+    expect(code).toBe(2);
+    expect(err).toMatch(
+      /^signing-gateway: worker [12] cannot start: boom of the test; set "server.workers" to a smaller number\n$/,
+    );
   });
 });

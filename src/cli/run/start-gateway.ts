@@ -172,7 +172,6 @@ function startError(error: unknown): CommandError {
 function listenError(error: unknown, key: string, { host, port }: { host: string; port: number }): CommandError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
   const reason = code === 'EADDRINUSE' ? 'another process listens there' : code;
-  return new CommandError(
-    `cannot listen on ${host}:${port}: ${reason}; change "${key}" in the manifest, or use --${key}`,
-  );
+  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return new CommandError(`cannot listen on ${address}: ${reason}; change "${key}" in the manifest, or use --${key}`);
 }
