@@ -34,7 +34,10 @@ for (const count of values.routes.split(',').map(Number))
   for (const bodySchemas of values.schemas.split(',') as BodySchemas[]) {
     const manifest = join(folder, `${count}-${bodySchemas}.yaml`);
     const jwks = 'http://127.0.0.1:7001/keys';
-    writeFileSync(manifest, manifestText(8080, 'http://127.0.0.1:7001', jwks, count, bodySchemas));
+    writeFileSync(
+      manifest,
+      manifestText({ port: 8080, upstream: 'http://127.0.0.1:7001', jwks, routes: count, bodySchemas }),
+    );
     for (const entry of entries) {
       // The first start compiles the code and caches it for later starts.
       row([count, bodySchemas, entry, 'first'], () => run(entry, manifest, mkdtempSync(join(folder, 'cache-'))));

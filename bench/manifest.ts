@@ -28,25 +28,29 @@ export async function createKeys(folder: string): Promise<Keys> {
 /** The body schemas of the other routes: none, a reference to one schema, or a different one for each route. */
 export type BodySchemas = 'none' | 'shared' | 'distinct';
 
-/**
- * Returns a manifest of `count` routes: four that the benchmarks use, and others like those of a platform.
- *
- * @param rateLimit the rate limit of one more protected GET; empty if there is none
- */
-export function manifestText(
-  port: number,
-  upstream: string,
-  jwks: string,
-  count: number,
-  bodySchemas: BodySchemas = 'none',
-  rateLimit = '',
-): string {
+export interface ManifestOptions {
+  readonly port: number;
+  readonly upstream: string;
+  /** The file of the keys. */
+  readonly jwks: string;
+  /** The number of routes. */
+  readonly routes: number;
+  readonly bodySchemas?: BodySchemas;
+  /** The rate limit of one more protected GET. */
+  readonly rateLimit?: string;
+  readonly workers?: number;
+}
+
+/** Returns a manifest with four routes that the benchmarks use, and others like those of a platform. */
+export function manifestText(options: ManifestOptions): string {
+  const { port, upstream, jwks, routes: count, bodySchemas = 'none', rateLimit, workers = 1 } = options;
   const others = Array.from({ length: Math.max(0, count - 4) }, (_, index) => {
     const area = `area-${index % 40}`;
     return `  - { id: other-${index}, method: [GET, POST], path: '/api/${area}/things-${index}/{id}', upstream: up, access: protected${bodyText(bodySchemas, index)} }`;
   });
   return `version: 1
 listen: 127.0.0.1:${port}
+server: { workers: ${workers} }
 upstreams:
   up: { url: '${upstream}' }
 auth:
@@ -69,7 +73,7 @@ routes:
   - { id: checked, method: POST, path: /api/checked, upstream: up, access: protected, body: { schema: { $ref: '#/schemas/Notification' } } }
   - { id: rest, method: any, path: '/api/rest/**', upstream: up, access: protected }
 ${others.join('\n')}
-${rateLimit === '' ? '' : limitedRoute(rateLimit)}`;
+${rateLimit === undefined ? '' : limitedRoute(rateLimit)}`;
 }
 
 function limitedRoute(rateLimit: string): string {

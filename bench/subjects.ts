@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, openSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Keys, manifestText } from './manifest.ts';
+import { type Keys, type ManifestOptions, manifestText } from './manifest.ts';
 
 /** The flags and variables that the Dockerfile sets. */
 const IMAGE_FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=50'];
@@ -34,18 +34,22 @@ interface Command {
   readonly command: string;
   readonly args: readonly string[];
   readonly env?: Record<string, string>;
+  /** By default the CPU of the subjects. */
+  readonly cpus?: string;
 }
 
+type Starter = (bench: Bench, port: number) => Command | undefined;
+
 /** Returns the command that starts a subject on a port, or `undefined` if it is not installed. */
-const SUBJECTS: Readonly<Record<string, (bench: Bench, port: number) => Command | undefined>> = {
-  gateway: (bench, port) => gateway(bench, port, 200),
-  'gateway (image)': (bench, port) => ({
-    ...gateway(bench, port, 200, IMAGE_FLAGS, 'dist/cli/main.js'),
-    env: IMAGE_ENV,
-  }),
-  'gateway, rate limit': (bench, port) => gateway(bench, port, 200, [], 'src/cli/main.ts', RATE_LIMIT),
-  'gateway, 10 routes': (bench, port) => gateway(bench, port, 10),
-  'gateway, 10,000 routes': (bench, port) => gateway(bench, port, 10_000),
+const SUBJECTS: Readonly<Record<string, Starter>> = {
+  gateway: gateway({}),
+  'gateway, 1 worker': onAllCpus(gateway({ workers: 1 })),
+  'gateway, 2 workers': onAllCpus(gateway({ workers: 2 })),
+  'gateway, 4 workers': onAllCpus(gateway({ workers: 4 })),
+  'gateway (image)': gateway({}, { args: IMAGE_FLAGS, entry: 'dist/cli/main.js', env: IMAGE_ENV }),
+  'gateway, rate limit': gateway({ rateLimit: RATE_LIMIT }),
+  'gateway, 10 routes': gateway({ routes: 10 }),
+  'gateway, 10,000 routes': gateway({ routes: 10_000 }),
   'http-proxy-3': server('http-proxy-3'),
   '@fastify/http-proxy': server('fastify'),
   'undici.request': server('undici'),
@@ -80,7 +84,8 @@ export async function launchSubject(name: string, bench: Bench): Promise<Subject
   const command = SUBJECTS[name]?.(bench, port);
   if (command === undefined) return undefined;
   const log = openSync(join(bench.folder, `${name.replaceAll(/\W+/g, '-')}.log`), 'w');
-  const child = spawn('taskset', ['-c', SUBJECT_CPU, command.command, ...command.args], {
+  const { cpus = SUBJECT_CPU } = command;
+  const child = spawn('taskset', ['-c', cpus, command.command, ...command.args], {
     env: { ...process.env, ...command.env },
     stdio: ['ignore', log, log],
   });
@@ -102,19 +107,30 @@ export function onLoadCpu(command: string, args: readonly string[]): [string, st
   return ['taskset', ['-c', LOAD_CPU, command, ...args]];
 }
 
+interface GatewayProgram {
+  readonly args?: readonly string[];
+  readonly entry?: string;
+  readonly env?: Record<string, string>;
+}
+
 function gateway(
-  { folder, keys, upstream }: Bench,
-  port: number,
-  routes: number,
-  flags: readonly string[] = [],
-  entry = 'src/cli/main.ts',
-  rateLimit = '',
-): Command {
-  const file = join(folder, `gateway-${port}.yaml`);
-  writeFileSync(file, manifestText(port, upstream, keys.jwks, routes, 'none', rateLimit));
-  return {
-    command: process.execPath,
-    args: [...flags, fileURLToPath(new URL(`../${entry}`, import.meta.url)), 'run', '-c', file],
+  options: Partial<ManifestOptions>,
+  { args = [], entry = 'src/cli/main.ts', env = {} }: GatewayProgram = {},
+) {
+  return ({ folder, keys: { jwks }, upstream }: Bench, port: number): Command => {
+    // In a folder of its own: the gateway watches the folder of its manifest, and its log is written elsewhere.
+    const file = join(mkdtempSync(join(folder, 'manifest-')), 'gateway.yaml');
+    writeFileSync(file, manifestText({ port, upstream, jwks, routes: 200, ...options }));
+    const program = fileURLToPath(new URL(`../${entry}`, import.meta.url));
+    return { command: process.execPath, args: [...args, program, 'run', '-c', file], env };
+  };
+}
+
+/** Lets a subject with several threads use the CPU of the load too. */
+function onAllCpus(start: Starter): Starter {
+  return (bench, port) => {
+    const command = start(bench, port);
+    return command && { ...command, cpus: `${SUBJECT_CPU},${LOAD_CPU}` };
   };
 }
 

@@ -6,6 +6,7 @@ import { ConnectionBudget } from '../http1/connection-budget.ts';
 import type { Log } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ListenAddress } from '../plan/settings/address.ts';
+import { sharedNow } from '../shared-memory/shared-clock.ts';
 import { createSingleWorker } from '../shared-memory/single-worker.ts';
 import type { WorkerContext } from '../shared-memory/worker-context.ts';
 import { RequestAcceptor } from './accept-requests.ts';
@@ -130,7 +131,7 @@ class LiveGateway implements Gateway {
 
   constructor(plan: Plan, log: Log, options: GatewayOptions) {
     const { tracer = passThroughTracer, resolver = systemResolver, worker = createSingleWorker() } = options;
-    const { descriptorLimit = Number.POSITIVE_INFINITY, now = () => performance.now() } = options;
+    const { descriptorLimit = Number.POSITIVE_INFINITY, now = sharedNow } = options;
     this.resolver = resolver;
     this.#worker = worker;
     this.#log = log;
@@ -147,7 +148,7 @@ class LiveGateway implements Gateway {
       upstreams: new LiveUpstreams(log, resolver, budget),
       longLived: new LongLivedExchanges(),
       bufferBudget: new BufferBudget(plan.server.bufferLimitBytes),
-      rateLimiter: new RateLimiter(now),
+      rateLimiter: new RateLimiter(now, worker),
       observer: undefined,
     };
     this.#server = createHttpServer(plan.server, (request) => this.#acceptor.isHandshake(request));
@@ -262,7 +263,9 @@ class LiveGateway implements Gateway {
       );
   }
 
-  forgetWorker(_index: number): void {}
+  forgetWorker(index: number): void {
+    this.#state.rateLimiter.forgetWorker(index);
+  }
 
   drain(): void {
     this.#state.isDraining = true;

@@ -1,4 +1,5 @@
 import type { Plan } from '../plan/plan.ts';
+import { limitBuffer } from './rate-limits/limit-buffer.ts';
 
 /** A buffer of shared memory. Its size depends only on the definitions in the plan. */
 export interface BufferDefinition {
@@ -7,6 +8,6 @@ export interface BufferDefinition {
 }
 
 /** Returns the buffers that the workers of a plan share. */
-export function sharedBuffersOf(_plan: Plan): readonly BufferDefinition[] {
-  return [];
+export function sharedBuffersOf({ rateLimits }: Plan): readonly BufferDefinition[] {
+  return rateLimits.map(limitBuffer);
 }

@@ -7,6 +7,7 @@ import type { Router } from '../plan/routing/router.ts';
 import type { Upstream } from '../plan/settings/upstream-definition.ts';
 import type { Auth } from '../plan/tokens/auth.ts';
 import type { Principal } from '../plan/tokens/verification-result.ts';
+import type { Verifier } from '../plan/tokens/verifier.ts';
 import { type OfflineResponse, sendOverSocket } from './client.ts';
 import { MemorySocket } from './memory-socket.ts';
 import { createRecordingUpstream, type RecordedRequest, type StubResponse } from './recording-upstream.ts';
@@ -99,12 +100,20 @@ function withListener(router: Router, onPath: (path: string) => void): Router {
   };
 }
 
-/** Returns the plan without anything that needs a network or a timer: no health checks, breaker or time limits. */
-function offlinePlanOf(plan: Plan, verifier: StubVerifier, connect: NonNullable<Upstream['connect']>): Plan {
+/**
+ * Returns the plan without anything that needs a network or a timer: no health checks, breaker or time limits.
+ *
+ * @param verifier replaces that of the plan
+ */
+export function offlinePlanOf(
+  plan: Plan,
+  verifier: Verifier | undefined,
+  connect: NonNullable<Upstream['connect']>,
+): Plan {
   const upstreams = new Map(
     plan.upstreams.map((upstream) => [upstream, { ...upstream, ...OFFLINE_UPSTREAM_SETTINGS, connect }]),
   );
-  const authOf = (auth: Auth | undefined) => auth && { ...auth, verifier };
+  const authOf = (auth: Auth | undefined) => auth && { ...auth, verifier: verifier ?? auth.verifier };
   const offlineRoute = (route: Route): Route => {
     const upstream = upstreams.get(route.upstream) ?? route.upstream;
     return { ...route, auth: authOf(route.auth), upstream, timeoutMs: undefined };

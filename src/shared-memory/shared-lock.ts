@@ -1,6 +1,6 @@
 const FREE = 0;
 const HELD = 1;
-/** Held, and other threads wait for it. */
+/** Held, and other threads wait for it. Each thread that takes the lock from a terminated one adds 1. */
 const CONTENDED = 2;
 
 /** Attempts before a thread sleeps. Most locks are held for less than a microsecond. */
@@ -33,16 +33,27 @@ export class SharedLock {
 
   /** For the hot path, which creates no function. Call `release` in `finally`. */
   acquire(): void {
-    const cells = this.#cells;
-    const index = this.#index;
-    for (let spin = 0; spin < SPINS; spin += 1) if (Atomics.compareExchange(cells, index, FREE, HELD) === FREE) return;
-    while (Atomics.exchange(cells, index, CONTENDED) !== FREE)
-      if (Atomics.wait(cells, index, CONTENDED, MAX_WAIT_MS) === 'timed-out') return;
+    if (Atomics.compareExchange(this.#cells, this.#index, FREE, HELD) !== FREE) this.#wait();
   }
 
   release(): void {
     const cells = this.#cells;
     const index = this.#index;
-    if (Atomics.exchange(cells, index, FREE) === CONTENDED) Atomics.notify(cells, index, 1);
+    if (Atomics.exchange(cells, index, FREE) >= CONTENDED) Atomics.notify(cells, index, 1);
+  }
+
+  #wait(): void {
+    const cells = this.#cells;
+    const index = this.#index;
+    for (let spin = 0; spin < SPINS; spin += 1) if (Atomics.compareExchange(cells, index, FREE, HELD) === FREE) return;
+    for (;;) {
+      const state = Atomics.load(cells, index);
+      // Other threads may wait too, so the lock stays contended.
+      if (state === FREE && Atomics.compareExchange(cells, index, FREE, CONTENDED) === FREE) return;
+      if (state === HELD) Atomics.compareExchange(cells, index, HELD, CONTENDED);
+      if (state < CONTENDED || Atomics.wait(cells, index, state, MAX_WAIT_MS) !== 'timed-out') continue;
+      // Of all threads that wait for the terminated one, the first takes the lock.
+      if (Atomics.compareExchange(cells, index, state, state + 1) === state) return;
+    }
   }
 }

@@ -30,6 +30,11 @@ export class SharedMemory {
     for (const [name, buffer] of buffers) this.#buffers.set(name, buffer);
   }
 
+  /** Forgets a buffer. Its memory is freed once nobody uses it. */
+  delete(name: string): void {
+    this.#buffers.delete(name);
+  }
+
   /** Forgets all other buffers. Their memory is freed once nobody uses them. */
   retain(names: ReadonlySet<string>): void {
     for (const name of this.#buffers.keys()) if (!names.has(name)) this.#buffers.delete(name);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { LimitHistories } from '../../src/admin/limit-traffic.ts';
-import { createLimitCounts, type LimitCounts } from '../../src/gateway/rate-limits/limit-counts.ts';
+import { copyLimitCounts, type LimitCounts } from '../../src/gateway/rate-limits/limit-counts.ts';
 
 const ID = 'login';
 /** The number of intervals of half a minute in an hour. */
@@ -22,7 +22,7 @@ it('sums the last minute and the last hour of a limit', () => {
   fc.assert(
     fc.property(fc.array(interval, { minLength: 1, maxLength: 3 * HOUR, size: 'max' }), (intervals) => {
       const histories = new LimitHistories();
-      const counts: LimitCounts = createLimitCounts();
+      const counts: LimitCounts = copyLimitCounts(undefined);
       const all = new Map([[ID, counts]]);
       for (const [index, added] of intervals.entries()) {
         for (const result of added) counts[result] += 1;
@@ -38,10 +38,10 @@ it('sums the last minute and the last hour of a limit', () => {
 
 it('forgets a limit that a reload removed and added again', () => {
   const histories = new LimitHistories();
-  const first = new Map([[ID, { ...createLimitCounts(), refused: 5 }]]);
+  const first = new Map([[ID, { ...copyLimitCounts(undefined), refused: 5 }]]);
   histories.endInterval(first);
   expect(histories.recent(first)).toMatchObject([{ refused: 5 }]);
-  const second = new Map([[ID, { ...createLimitCounts(), allowed: 1 }]]);
+  const second = new Map([[ID, { ...copyLimitCounts(undefined), allowed: 1 }]]);
   expect(histories.recent(second)).toEqual([
     { id: ID, requests: 1, refused: 0, reported: 0, last_hour: { requests: 1, refused: 0, reported: 0 } },
   ]);

@@ -108,6 +108,7 @@ describe('the admin API', () => {
         counters: 1,
         evicted: 0,
         overflowed: 0,
+        retained: 0,
       },
       expect.objectContaining({ id: 'client', burst: 1, failures: null, mode: 'report', allowed: 1, reported: 3 }),
       expect.objectContaining({ id: 'unused', key: ['route', 'client'], allowed: 0, counters: 0 }),

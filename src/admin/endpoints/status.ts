@@ -1,5 +1,5 @@
 import type { Gateway } from '../../gateway/gateway.ts';
-import { createLimitCounts } from '../../gateway/rate-limits/limit-counts.ts';
+import { copyLimitCounts } from '../../gateway/rate-limits/limit-counts.ts';
 import { STORE_FAILURES } from '../../gateway/rate-limits/redis/store-error.ts';
 import type { StoreStatus } from '../../gateway/rate-limits/store-status.ts';
 import type { BufferBudget } from '../../gateway/server/buffer-budget.ts';
@@ -57,13 +57,13 @@ function upstreamFields({ endpoints, ...upstream }: UpstreamStatus) {
 function rateLimitFields({ plan, rateLimiter: { counts, local } }: Gateway) {
   const { tables } = local;
   return plan.rateLimits.map((limit) => {
-    const { size, evicted, overflowed } = tables.get(limit.key) ?? EMPTY_TABLE;
-    const limitCounts = counts.get(limit.id) ?? createLimitCounts();
-    return { ...rateLimitSummary(limit), ...limitCounts, counters: size, evicted, overflowed };
+    const { size, evicted, overflowed, retained } = tables.get(limit.key) ?? EMPTY_TABLE;
+    const limitCounts = copyLimitCounts(counts.get(limit.id));
+    return { ...rateLimitSummary(limit), ...limitCounts, counters: size, evicted, overflowed, retained };
   });
 }
 
-const EMPTY_TABLE = { size: 0, evicted: 0, overflowed: 0 };
+const EMPTY_TABLE = { size: 0, evicted: 0, overflowed: 0, retained: 0 };
 
 function storeFields({ since, reason, failures, decisionsWithout, ...store }: StoreStatus) {
   return {

@@ -41,6 +41,12 @@ export const RATE_LIMIT_METRICS: readonly Metric[] = [
     'Requests that were counted together, because there was no room for their values.',
     ({ overflowed }) => overflowed,
   ),
+  tableMetric(
+    'rate_limit_retained_total',
+    'counter',
+    'Requests that remained counted although they were no failures, because there was no room to remember them until their responses.',
+    ({ retained }) => retained,
+  ),
   {
     name: 'rate_limit_store_up',
     type: 'gauge',

@@ -1,82 +1,107 @@
 import type { RateLimit } from '../../plan/rate-limits/rate-limit.ts';
+import { createSingleWorker } from '../../shared-memory/single-worker.ts';
+import type { WorkerContext } from '../../shared-memory/worker-context.ts';
 import { CounterTable } from './counter-table.ts';
 import type { CountedRequest, Counters } from './counters.ts';
-import { PendingRequests } from './pending-requests.ts';
+import { limitBuffer, MAX_SLOTS } from './limit-buffer.ts';
+import { NO_ENTRY } from './pending-requests.ts';
+import { ROW, type WorkerRows } from './worker-rows.ts';
 
-/** The slots of all limits together, a power of two. They take 40 MB. */
-const MAX_SLOTS = 2 ** 21;
 /** Rounding errors of the sums are smaller, in milliseconds. */
 const MAX_TOLERANCE_MS = 0.001;
 
 /** A request that this process has counted. */
 interface LocalCount extends CountedRequest {
-  /** Earlier if a request ahead of this one was released. */
-  arrival: number;
+  /** The table of its counter. A reload can remove it. */
+  readonly table: CounterTable;
   /** The id of its counter. */
   readonly id: number;
   /** True if the counter is the common one of values without room. */
   readonly isOverflow: boolean;
+  /** The entry of a request of a limit of failures, until its response; `NO_ENTRY` without one. */
+  readonly entry: number;
 }
 
-/** The counters of one limit. */
-interface LimitCounters {
-  readonly table: CounterTable;
-  readonly pending: PendingRequests<LocalCount>;
-}
-
-/** Counts the requests of this process. */
+/** Counts the requests of this process, over all its workers. */
 export class LocalCounters implements Counters {
   readonly #now: () => number;
-  readonly #limits = new Map<string, LimitCounters>();
+  readonly #worker: Pick<WorkerContext, 'index' | 'memory'>;
+  readonly #tables = new Map<string, CounterTable>();
   /** The slots of each table. */
   #capacity = MAX_SLOTS;
 
-  /** @param now returns milliseconds of a clock that never goes back */
-  constructor(now: () => number) {
+  /** @param now returns milliseconds of a clock that never goes back and is the same for all workers */
+  constructor(now: () => number, worker: Pick<WorkerContext, 'index' | 'memory'> = createSingleWorker()) {
     this.#now = now;
+    this.#worker = worker;
   }
 
   /** The tables of the limits, by `RateLimit.key`. */
   get tables(): ReadonlyMap<string, CounterTable> {
-    return new Map(Array.from(this.#limits, ([key, { table }]) => [key, table]));
+    return this.#tables;
+  }
+
+  /** Returns the rows of a limit of the active plan. */
+  rowsOf(key: string): WorkerRows {
+    return (this.#tables.get(key) as CounterTable).rows;
   }
 
   /** Keeps the counters of these limits only, each with an equal share of the memory. */
   activate(limits: readonly RateLimit[]): void {
+    const { memory } = this.#worker;
     const keys = new Set(limits.map(({ key }) => key));
-    for (const key of this.#limits.keys()) if (!keys.has(key)) this.#limits.delete(key);
+    for (const key of this.#tables.keys()) {
+      if (keys.has(key)) continue;
+      this.#tables.delete(key);
+      memory.delete(limitBuffer({ key }).name);
+    }
     this.#capacity = 2 ** Math.floor(Math.log2(MAX_SLOTS / Math.max(keys.size, 1)));
-    for (const { table } of this.#limits.values()) table.resize(this.#capacity);
-    for (const limit of limits) this.#countersOf(limit);
+    for (const key of keys) {
+      const { name, bytes } = limitBuffer({ key });
+      const buffer = memory.buffer(name, bytes);
+      const table = this.#tables.get(key);
+      if (table?.uses(buffer)) table.resize(this.#capacity);
+      else this.#addTable(key, buffer);
+    }
   }
 
   count(limit: RateLimit, value: string): LocalCount {
-    const now = this.#now();
     const { intervalMs, burst } = limit;
     const fullMs = burst * intervalMs;
     const toleranceMs = Math.min(MAX_TOLERANCE_MS, intervalMs / 1_000);
-    const { table, pending } = this.#countersOf(limit);
+    const table = this.#tableOf(limit);
+    if (limit.failures !== undefined) table.reservePending();
     // A counter further ahead than this refuses the next request.
-    table.select(value, now, now + fullMs - intervalMs + toleranceMs);
-    // A reload can shorten the limit. Then the counter is full, and not further ahead.
-    const startMs = Math.min(Math.max(table.arrival - now, 0), fullMs);
+    const now = this.#lock(table, value, fullMs - intervalMs + toleranceMs);
+    let startMs: number;
+    let entry = NO_ENTRY;
+    let id: number;
+    let isOverflow: boolean;
+    try {
+      // A reload can shorten the limit. Then the counter is full, and not further ahead.
+      startMs = Math.min(Math.max(table.arrival - now, 0), fullMs);
+      const isAllowed = startMs + intervalMs - fullMs <= toleranceMs;
+      table.arrival = now + (isAllowed ? startMs + intervalMs : startMs);
+      if (isAllowed && limit.failures !== undefined) entry = table.addPending(now + startMs + intervalMs);
+      ({ id, isOverflow } = table);
+    } finally {
+      table.unlock();
+    }
     const aheadMs = startMs + intervalMs;
     const waitMs = aheadMs - fullMs;
     const isAllowed = waitMs <= toleranceMs;
-    const resetMs = isAllowed ? aheadMs : startMs;
-    table.arrival = now + resetMs;
-    const counted: LocalCount = {
+    return {
       waitMs: isAllowed ? 0 : waitMs,
       remaining: isAllowed ? Math.floor((toleranceMs - waitMs) / intervalMs) : 0,
-      resetMs,
+      resetMs: isAllowed ? aheadMs : startMs,
       arrival: now + aheadMs,
-      id: table.id,
-      isOverflow: table.isOverflow,
       countedBy: this,
       isFallback: false,
+      table,
+      id,
+      isOverflow,
+      entry,
     };
-    if (isAllowed && limit.failures !== undefined) pending.add(pendingKey(value, counted), counted);
-    return counted;
   }
 
   /**
@@ -85,41 +110,69 @@ export class LocalCounters implements Counters {
    * request, and slow successes would let more failures pass.
    */
   release(limit: RateLimit, value: string, counted: LocalCount): void {
-    const now = this.#now();
-    const { table, pending } = this.#countersOf(limit);
-    const later = pending.remove(pendingKey(value, counted), counted);
-    if (counted.isOverflow) table.selectOverflow();
-    else if (!table.find(value)) return;
-    if (table.id !== counted.id) return;
-    const unusedMs = Math.min(Math.max(counted.arrival - now, 0), limit.intervalMs);
-    table.arrival -= unusedMs;
-    for (const request of later) request.arrival -= unusedMs;
+    if (limit.failures !== undefined && counted.entry === NO_ENTRY) counted.table.rows.add(ROW.retained);
+    else this.#settle(value, counted, limit.intervalMs);
+  }
+
+  keep(_limit: RateLimit, value: string, counted: LocalCount): void {
+    if (counted.entry !== NO_ENTRY) this.#settle(value, counted, 0);
   }
 
   /** Moves a counter at least as far ahead as that of a store: a guesser who is over the limit there stays over it if the store fails. */
   raise(limit: RateLimit, value: string, aheadMs: number): void {
-    const now = this.#now();
-    const { table } = this.#countersOf(limit);
-    table.select(value, now, now + (limit.burst - 1) * limit.intervalMs);
-    if (!table.isOverflow) table.arrival = Math.max(table.arrival, now + aheadMs);
-  }
-
-  keep(limit: RateLimit, value: string, counted: LocalCount): void {
-    this.#countersOf(limit).pending.remove(pendingKey(value, counted), counted);
-  }
-
-  #countersOf({ key }: RateLimit): LimitCounters {
-    let counters = this.#limits.get(key);
-    if (counters === undefined) {
-      // Also for a request that began with an earlier plan. The next activation then removes them.
-      counters = { table: new CounterTable(this.#capacity, this.#now), pending: new PendingRequests() };
-      this.#limits.set(key, counters);
+    const table = this.#tableOf(limit);
+    const now = this.#lock(table, value, (limit.burst - 1) * limit.intervalMs);
+    try {
+      if (!table.isOverflow) table.arrival = Math.max(table.arrival, now + aheadMs);
+    } finally {
+      table.unlock();
     }
-    return counters;
   }
-}
 
-/** Values without room share a counter, and so a queue. */
-function pendingKey(value: string, { isOverflow }: LocalCount): string | undefined {
-  return isOverflow ? undefined : value;
+  /** Removes the pending requests of a worker that has ended. They remain counted. */
+  forgetWorker(index: number): void {
+    for (const table of this.#tables.values()) table.forgetWorker(index);
+  }
+
+  /** Locks the counter of a value, which may be the common one. Returns the time. */
+  #lock(table: CounterTable, value: string, maxAheadMs: number): number {
+    table.lock(value);
+    // Reads the clock under the lock. Otherwise another thread could have moved the counter by a later time.
+    const now = this.#now();
+    if (table.select(now, now + maxAheadMs)) return now;
+    table.unlock();
+    table.lockOverflow();
+    return this.#now();
+  }
+
+  /** Takes at most `maxUnusedMs` of a counted request back, and removes it from the pending ones. */
+  #settle(value: string, counted: LocalCount, maxUnusedMs: number): void {
+    const { table, entry } = counted;
+    if (counted.isOverflow) table.lockOverflow();
+    else table.lock(value);
+    try {
+      if ((counted.isOverflow || table.find()) && table.id === counted.id) {
+        const arrival = entry === NO_ENTRY ? counted.arrival : table.arrivalOf(entry);
+        const unusedMs = Math.min(Math.max(arrival - this.#now(), 0), maxUnusedMs);
+        if (entry !== NO_ENTRY) table.removePending(entry, unusedMs);
+        table.arrival -= unusedMs;
+      }
+    } finally {
+      table.unlock();
+    }
+    if (entry !== NO_ENTRY) table.freePending(entry);
+  }
+
+  #tableOf({ key }: RateLimit): CounterTable {
+    const table = this.#tables.get(key);
+    if (table !== undefined) return table;
+    // For a request that began with an earlier plan. The next activation replaces the table.
+    return this.#addTable(key, new SharedArrayBuffer(limitBuffer({ key }).bytes));
+  }
+
+  #addTable(key: string, buffer: SharedArrayBuffer): CounterTable {
+    const table = new CounterTable(buffer, this.#worker.index, this.#capacity, this.#now);
+    this.#tables.set(key, table);
+    return table;
+  }
 }

@@ -1,13 +1,15 @@
 import type { NameResolver } from '../../dns/name-resolver.ts';
 import type { Log } from '../../log/log.ts';
 import type { RateLimit, RateLimitFacts } from '../../plan/rate-limits/rate-limit.ts';
+import type { WorkerContext } from '../../shared-memory/worker-context.ts';
 import { Refusal } from '../response/refusal.ts';
 import type { CountedRequest, Counters, StoreFailure } from './counters.ts';
-import { createLimitCounts, type LimitCounts } from './limit-counts.ts';
+import { type LimitCounts, SharedLimitCounts } from './limit-counts.ts';
 import { LiveStores } from './live-stores.ts';
 import { LocalCounters } from './local-counters.ts';
 import type { StoreStatus } from './store-status.ts';
 import { wholeSeconds } from './whole-seconds.ts';
+import { ROW, type RowMember } from './worker-rows.ts';
 
 /** A request that a limit has counted. */
 export interface AppliedLimit {
@@ -26,15 +28,18 @@ export interface LimitedExchange extends RateLimitFacts {
 /** Counts requests by the rate limits of the active plan. */
 export class RateLimiter {
   readonly local: LocalCounters;
-  readonly #counts = new Map<string, LimitCounts>();
+  readonly #counts = new Map<string, SharedLimitCounts>();
   #limits: readonly RateLimit[] = [];
   #stores: LiveStores | undefined;
   /** The limits of the active plan that count in a store, by `RateLimit.key`. */
   #shared: ReadonlyMap<string, RateLimit> = new Map();
 
-  /** @param now returns milliseconds of a clock that never goes back */
-  constructor(now: () => number) {
-    this.local = new LocalCounters(now);
+  /**
+   * @param now returns milliseconds of a clock that never goes back and is the same for all workers
+   * @param worker by default there are no other workers
+   */
+  constructor(now: () => number, worker?: Pick<WorkerContext, 'index' | 'memory'>) {
+    this.local = new LocalCounters(now, worker);
   }
 
   /** Keeps the counters of the limits that the new plan has too. */
@@ -45,7 +50,12 @@ export class RateLimiter {
     this.#stores?.activate(limits);
     const ids = new Set(limits.map(({ id }) => id));
     for (const id of this.#counts.keys()) if (!ids.has(id)) this.#counts.delete(id);
-    for (const id of ids) if (!this.#counts.has(id)) this.#counts.set(id, createLimitCounts());
+    for (const { id, key } of limits) {
+      const rows = this.local.rowsOf(key);
+      const counts = this.#counts.get(id);
+      if (counts === undefined) this.#counts.set(id, new SharedLimitCounts(rows));
+      else counts.continueWith(rows);
+    }
   }
 
   /**
@@ -74,7 +84,7 @@ export class RateLimiter {
     return this.#stores?.statuses ?? [];
   }
 
-  /** The counts of the limits of the active plan, by id. */
+  /** The counts of the limits of the active plan over all workers, by id. */
   get counts(): ReadonlyMap<string, Readonly<LimitCounts>> {
     return this.#counts;
   }
@@ -119,9 +129,14 @@ export class RateLimiter {
       const { countedBy } = counted;
       if (isReleased(limit)) {
         countedBy.release(limit, value, counted);
-        this.#countsOf(limit).released += 1;
+        this.#add(limit, ROW.released);
       } else if (limit.failures !== undefined) countedBy.keep?.(limit, value, counted);
     }
+  }
+
+  /** Removes the requests in progress of a worker that has ended. They remain counted. */
+  forgetWorker(index: number): void {
+    this.local.forgetWorker(index);
   }
 
   #countersOf({ key }: RateLimit): Counters {
@@ -131,18 +146,17 @@ export class RateLimiter {
   }
 
   #handleMissingKey(limit: RateLimit, exchange: LimitedExchange): void {
-    if (limit.missing === 'skip') this.#countsOf(limit).skipped += 1;
+    if (limit.missing === 'skip') this.#add(limit, ROW.skipped);
     else this.#refuseUncounted(limit, exchange, new Refusal('rate_limit_key_missing', { limit: limit.id }));
   }
 
   /** Refuses a request that the limit could not count, unless the limit only reports. @throws Refusal */
   #refuseUncounted(limit: RateLimit, exchange: LimitedExchange, refusal: Refusal): void {
-    const counts = this.#countsOf(limit);
     if (limit.mode === 'enforce') {
-      counts.undecided += 1;
+      this.#add(limit, ROW.undecided);
       throw refusal;
     }
-    counts.skipped += 1;
+    this.#add(limit, ROW.skipped);
     exchange.addReport(refusal);
   }
 
@@ -153,33 +167,32 @@ export class RateLimiter {
     value: string,
     result: CountedRequest | StoreFailure,
   ): Refusal | undefined {
-    const counts = this.#countsOf(limit);
     if ('storeFailure' in result) {
       const details = { limit: limit.id, reason: result.storeFailure, headers: { 'Retry-After': '1' } };
       this.#refuseUncounted(limit, exchange, new Refusal('rate_limit_unavailable', details));
       return undefined;
     }
-    if (result.isFallback) counts.fallback += 1;
+    if (result.isFallback) this.#add(limit, ROW.fallback);
     exchange.appliedLimits ??= [];
     if (result.waitMs === 0) {
-      counts.allowed += 1;
+      this.#add(limit, ROW.allowed);
       exchange.appliedLimits.push({ limit, value, counted: result });
       return undefined;
     }
     const headers = { 'Retry-After': String(wholeSeconds(result.waitMs)) };
     const refusal = new Refusal('rate_limit_exceeded', { limit: limit.id, headers });
     if (limit.mode === 'enforce') {
-      counts.refused += 1;
+      this.#add(limit, ROW.refused);
       return refusal;
     }
-    counts.reported += 1;
+    this.#add(limit, ROW.reported);
     exchange.addReport(refusal);
     return undefined;
   }
 
-  #countsOf({ id }: RateLimit): LimitCounts {
+  #add({ id }: RateLimit, member: RowMember): void {
     // A request may have begun with an earlier plan. Its counts are not kept.
-    return this.#counts.get(id) ?? createLimitCounts();
+    this.#counts.get(id)?.add(member);
   }
 }
 

@@ -53,7 +53,6 @@ export class SharedCounters implements Counters {
   #countWithout(limit: RateLimit, value: string, reason: StoreFailureReason): CountedRequest | StoreFailure {
     this.live.recordWithout(reason);
     if (this.live.store.onFailure === 'refuse') return { storeFailure: STORE_FAILURES[reason] };
-    // The same object, because the local counters compare it when they take the request back.
     return Object.assign(this.#local.count(limit, value), { isFallback: true });
   }
 

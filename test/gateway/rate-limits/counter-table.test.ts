@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CounterTable } from '../../../src/gateway/rate-limits/counter-table.ts';
-import { KeyedHash } from '../../../src/gateway/rate-limits/keyed-hash.ts';
+import { limitBuffer } from '../../../src/gateway/rate-limits/limit-buffer.ts';
 import { LocalCounters } from '../../../src/gateway/rate-limits/local-counters.ts';
 import { wholeSeconds } from '../../../src/gateway/rate-limits/whole-seconds.ts';
 import type { RateLimit } from '../../../src/plan/rate-limits/rate-limit.ts';
+import { KeyedHash } from '../../../src/shared-memory/keyed-hash.ts';
 import { runs } from '../../support/runs.ts';
 
 const MINUTE = 60_000;
@@ -58,18 +59,25 @@ describe('KeyedHash', () => {
 describe('CounterTable', () => {
   it('keeps the counter of each value while it grows', () => {
     const now = 5;
-    const table = new CounterTable(2 ** 18, () => now);
+    const table = new CounterTable(new SharedArrayBuffer(limitBuffer({ key: 'limit' }).bytes), 0, 2 ** 18, () => now);
     const expected = new Map<string, number>();
     for (let index = 0; index < 100_000; index += 1) {
       const value = `value-${index % 60_000}`;
-      table.select(value, now, Number.POSITIVE_INFINITY);
+      table.lock(value);
+      table.select(now, Number.POSITIVE_INFINITY);
       table.arrival += 1 + (index % 3);
+      table.unlock();
       expected.set(value, (expected.get(value) ?? now) + 1 + (index % 3));
     }
     expect([table.size, table.evicted, table.overflowed]).toEqual([60_000, 0, 0]);
-    const isKept = ([value, arrival]: [string, number]) => table.find(value) && table.arrival === arrival;
-    expect([...expected].filter((entry) => !isKept(entry))).toEqual([]);
-    expect(table.find('another value')).toBe(false);
+    const arrivalOf = (value: string) => {
+      table.lock(value);
+      const arrival = table.find() ? table.arrival : undefined;
+      table.unlock();
+      return arrival;
+    };
+    expect([...expected].filter(([value, arrival]) => arrivalOf(value) !== arrival)).toEqual([]);
+    expect(arrivalOf('another value')).toBeUndefined();
   });
 
   it('takes the slots of values whose time has passed', () => {

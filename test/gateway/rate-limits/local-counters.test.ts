@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CountedRequest } from '../../../src/gateway/rate-limits/counters.ts';
+import { BLOCK_ENTRIES, PENDING_BLOCKS } from '../../../src/gateway/rate-limits/limit-buffer.ts';
 import { LocalCounters } from '../../../src/gateway/rate-limits/local-counters.ts';
 import type { RateLimit } from '../../../src/plan/rate-limits/rate-limit.ts';
+import { SharedMemory } from '../../../src/shared-memory/shared-memory.ts';
 import { runs } from '../../support/runs.ts';
 import { ExactGcra } from './gcra.ts';
 
@@ -167,4 +169,38 @@ describe('release', () => {
         for (const released of pending.splice((index * 7) % 10, 1)) counters.release(limit, 'a', released as never);
     }
   });
+});
+
+it('retains the requests for which there is no room until their responses, and finds room again after that', () => {
+  const limit = limitOf({ requests: 3, periodMs: 86_400_000, burst: 3 }, FAILURES);
+  const { counters } = countersOf(limit);
+  const room = PENDING_BLOCKS * BLOCK_ENTRIES;
+  const counts = Array.from({ length: room + 10 }, (_, index) => counters.count(limit, `value-${index}`));
+  for (const [index, counted] of counts.entries()) counters.release(limit, `value-${index}`, counted);
+  const remaining = counts.map((_, index) => counters.count(limit, `value-${index}`).remaining);
+  expect(remaining.filter((each) => each === 1)).toHaveLength(10);
+  expect(remaining.slice(-10)).toEqual(new Array(10).fill(1));
+  expect(counters.tables.get('limit')?.retained).toBe(10);
+});
+
+it('gives the room for pending requests of a worker that has ended to the others', () => {
+  const limit = limitOf({ requests: 3, periodMs: 86_400_000, burst: 3 }, FAILURES);
+  const memory = new SharedMemory();
+  const [first, second] = [0, 1].map((index) => new LocalCounters(() => 0, { index, memory })) as [
+    LocalCounters,
+    LocalCounters,
+  ];
+  for (const counters of [first, second]) counters.activate([limit]);
+  const ahead = second.count(limit, 'a');
+  const counted = first.count(limit, 'a');
+  for (let index = 0; index < PENDING_BLOCKS * BLOCK_ENTRIES; index += 1) second.count(limit, `value-${index}`);
+  first.forgetWorker(1);
+  expect(ahead.remaining).toBe(2);
+  for (let index = 0; index < 1_000; index += 1) {
+    const other = first.count(limit, `other-${index}`);
+    first.release(limit, `other-${index}`, other);
+  }
+  first.release(limit, 'a', counted);
+  expect(first.tables.get('limit')?.retained).toBe(0);
+  expect(first.count(limit, 'a').remaining).toBe(1);
 });

@@ -1,0 +1,172 @@
+import { MAX_SLOTS, SHARDS, SLOT_BYTES, SLOTS_AT } from './limit-buffer.ts';
+
+/** Consecutive slots of a shard, one of which holds the counter of a value. */
+const WINDOW = 32;
+export const MIN_SLOTS = 16;
+
+/** The words of a slot after its arrival time. */
+const HIGH = 2;
+const LOW = 3;
+const ID = 4;
+const PENDING = 5;
+const WORDS = SLOT_BYTES / 4;
+const DOUBLES = SLOT_BYTES / 8;
+
+/** The place of the counter that values without room share. */
+export const OVERFLOW_PLACE = MAX_SLOTS;
+
+/**
+ * The slots of a table of counters. A slot has a theoretical arrival time, the halves of the 64-bit hash of its value, an id, and its
+ * last pending request. It is free if its time has passed.
+ *
+ * A shard doubles in place: the new half of each shard lies behind those of all shards. The parts of a small table are therefore
+ * close together, and a slot is in one page of memory. A place is the index of a slot among those of all shards.
+ *
+ * The caller holds the lock of the shard. A thread can be terminated at any loop or call, so each change that others rely on is one
+ * assignment, and comes last.
+ */
+export class CounterSlots {
+  readonly #times: Float64Array;
+  readonly #words: Int32Array;
+
+  constructor(buffer: SharedArrayBuffer) {
+    this.#times = new Float64Array(buffer, SLOTS_AT, (MAX_SLOTS + 1) * DOUBLES);
+    this.#words = new Int32Array(buffer, SLOTS_AT, (MAX_SLOTS + 1) * WORDS);
+  }
+
+  arrivalAt(place: number): number {
+    return this.#times[place * DOUBLES] as number;
+  }
+
+  setArrival(place: number, arrival: number): void {
+    this.#times[place * DOUBLES] = arrival;
+  }
+
+  idAt(place: number): number {
+    return this.#words[place * WORDS + ID] as number;
+  }
+
+  pendingAt(place: number): number {
+    return this.#words[place * WORDS + PENDING] as number;
+  }
+
+  setPending(place: number, pending: number): void {
+    this.#words[place * WORDS + PENDING] = pending;
+  }
+
+  /** Returns the place of a value, or -1. */
+  find(shard: number, size: number, high: number, low: number): number {
+    const words = this.#words;
+    const length = Math.min(WINDOW, size);
+    for (let offset = 0; offset < length; offset += 1) {
+      const place = placeOf(shard, (high + offset) & (size - 1));
+      if (words[place * WORDS + HIGH] === high && words[place * WORDS + LOW] === low) return place;
+    }
+    return -1;
+  }
+
+  /** Returns the place for a new value with the earliest arrival time, which is free if that time has passed. */
+  lightest(shard: number, size: number, high: number, now: number): number {
+    const length = Math.min(WINDOW, size);
+    let lightest = -1;
+    let earliest = Number.POSITIVE_INFINITY;
+    for (let offset = 0; offset < length; offset += 1) {
+      const place = placeOf(shard, (high + offset) & (size - 1));
+      const arrival = this.arrivalAt(place);
+      if (arrival <= now) return place;
+      if (arrival < earliest) {
+        lightest = place;
+        earliest = arrival;
+      }
+    }
+    return lightest;
+  }
+
+  /** Begins a new counter in the place of another one. */
+  insert(place: number, high: number, low: number, arrival: number, id: number): void {
+    this.setArrival(place, arrival);
+    const word = place * WORDS;
+    this.#words[word + PENDING] = 0;
+    this.#words[word + ID] = id;
+    this.#words[word + HIGH] = high;
+    this.#words[word + LOW] = low;
+  }
+
+  /**
+   * Copies the counters of a shard that belong into its new half once it has twice the size, and clears the rest of that half. Each
+   * counter keeps its distance from the first slot of its window, so no two of them meet.
+   */
+  copyToNewHalf(shard: number, size: number, now: number): void {
+    for (let slot = 0; slot < size; slot += 1) {
+      const place = placeOf(shard, slot);
+      const target = placeOf(shard, slot + size);
+      if (this.#moves(place, slot, size, now)) this.#copy(place, target);
+      else this.insert(target, 0, 0, 0, 0);
+    }
+  }
+
+  /** Clears the originals of the counters in the new half. */
+  clearCopied(shard: number, size: number, now: number): void {
+    for (let slot = 0; slot < size; slot += 1) {
+      const place = placeOf(shard, slot);
+      if (this.#moves(place, slot, size, now)) this.insert(place, 0, 0, 0, 0);
+    }
+  }
+
+  /** Copies the counters of the second half of a shard to free slots of the first half. Returns false if there is no room. */
+  copyToFirstHalf(shard: number, size: number, now: number): boolean {
+    for (let slot = size; slot < size * 2; slot += 1) {
+      const place = placeOf(shard, slot);
+      if (this.arrivalAt(place) <= now) continue;
+      const target = this.lightest(shard, size, this.#words[place * WORDS + HIGH] as number, now);
+      if (this.arrivalAt(target) > now) {
+        this.#clearCopies(shard, size, slot, now);
+        return false;
+      }
+      this.#copy(place, target);
+    }
+    return true;
+  }
+
+  /** Returns the number of counters of a shard whose time has not passed. */
+  count(shard: number, size: number, now: number): number {
+    let count = 0;
+    for (let slot = 0; slot < size; slot += 1) if (this.arrivalAt(placeOf(shard, slot)) > now) count += 1;
+    return count;
+  }
+
+  /** True if a counter belongs into the new half of a shard with twice the size. */
+  #moves(place: number, slot: number, size: number, now: number): boolean {
+    if (this.arrivalAt(place) <= now) return false;
+    const high = this.#words[place * WORDS + HIGH] as number;
+    const distance = (slot - high) & (size - 1);
+    return ((high + distance) & (2 * size - 1)) !== slot;
+  }
+
+  #copy(place: number, target: number): void {
+    const from = place * WORDS;
+    const words = this.#words;
+    this.setArrival(target, this.arrivalAt(place));
+    for (let word = HIGH; word <= PENDING; word += 1) words[target * WORDS + word] = words[from + word] as number;
+  }
+
+  /** Clears the copies that the first half has of the slots from `size` to `end`. */
+  #clearCopies(shard: number, size: number, end: number, now: number): void {
+    for (let slot = size; slot < end; slot += 1) {
+      const place = placeOf(shard, slot);
+      if (this.arrivalAt(place) <= now) continue;
+      const word = place * WORDS;
+      const [high, low] = [this.#words[word + HIGH] as number, this.#words[word + LOW] as number];
+      const copy = this.find(shard, size, high, low);
+      if (copy !== -1) this.insert(copy, 0, 0, 0, 0);
+    }
+  }
+}
+
+/** Returns the place of a slot of a shard. */
+function placeOf(shard: number, slot: number): number {
+  if (slot < MIN_SLOTS) return shard * MIN_SLOTS + slot;
+  // The number of slots before the last doubling.
+  const half = 0x8000_0000 >>> Math.clz32(slot);
+  return slot + half * (SHARDS - 1 + shard);
+}

@@ -1,0 +1,36 @@
+import type { RateLimit } from '../../plan/rate-limits/rate-limit.ts';
+
+/** A table grows one shard at a time: to move all counters at once would block the event loop. */
+export const SHARDS = 64;
+/** The slots of all limits together, a power of two. One limit can have all of them. */
+export const MAX_SLOTS = 2 ** 21;
+/** The most workers that the manifest allows. */
+export const MAX_WORKERS = 64;
+/** A worker reserves places for pending requests in blocks, so that it needs no lock for one. */
+export const PENDING_BLOCKS = 1_024;
+export const BLOCK_ENTRIES = 128;
+
+/** The bytes of a slot, and of an entry for a pending request. */
+export const SLOT_BYTES = 24;
+/** A shard's lock, level and last id. */
+export const SHARD_BYTES = 32;
+/** A worker's row has a cache line for itself. Otherwise the workers would slow each other down. */
+export const WORKER_BYTES = 128;
+
+/** The parts of a buffer. Those that every request uses come first, so that they share a page of memory. */
+export const HASH_KEY_AT = 0;
+/** The counter of values without room has a shard of its own, the last one. */
+export const SHARDS_AT = 64;
+export const WORKERS_AT = SHARDS_AT + (SHARDS + 1) * SHARD_BYTES + 32;
+export const SLOTS_AT = WORKERS_AT + MAX_WORKERS * WORKER_BYTES;
+export const BLOCKS_AT = SLOTS_AT + (MAX_SLOTS + 1) * SLOT_BYTES;
+export const PENDING_AT = BLOCKS_AT + PENDING_BLOCKS * 4 + (8 - ((BLOCKS_AT + PENDING_BLOCKS * 4) % 8));
+const BYTES = PENDING_AT + (PENDING_BLOCKS * BLOCK_ENTRIES + 1) * SLOT_BYTES;
+
+/**
+ * Returns the name and the size of the memory in which all workers count by a limit. Its size does not depend on the other limits.
+ * Most of it is never touched, and so takes no memory of the machine: a table begins small, at the start of each part.
+ */
+export function limitBuffer({ key }: Pick<RateLimit, 'key'>): { readonly name: string; readonly bytes: number } {
+  return { name: `limits/${key}`, bytes: BYTES };
+}

@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { warmUp } from '../../src/offline/warm-up.ts';
+import { createWarmUpTraffic } from '../../src/offline/warm-up-traffic.ts';
+
+describe('the warm-up', () => {
+  it('serves all its requests, also in a thread that received them', async () => {
+    const traffic = createWarmUpTraffic();
+    expect(traffic.requests.length).toBeGreaterThan(2);
+    await warmUp(structuredClone(traffic));
+  });
+
+  it('fails if a request is not served', async () => {
+    const { input } = createWarmUpTraffic();
+    await expect(warmUp({ input, requests: ['GET /none HTTP/1.1\r\nHost: gateway\r\n\r\n'] })).rejects.toThrow(
+      'a request of the warm-up was not served',
+    );
+  });
+});

@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { describe, expect, it } from 'vitest';
+import { sharedNow } from '../../src/shared-memory/shared-clock.ts';
+import { SharedMemory } from '../../src/shared-memory/shared-memory.ts';
+
+/** The cells of `lock-thread.ts`. */
+const createCells = () => new Int32Array(new SharedArrayBuffer(16));
+
+/** Starts a thread. Returns it with the time of its clock, and the time of this thread before and after that. */
+async function start(cells: Int32Array, times: number | 'forever') {
+  const url = new URL('../support/lock-thread.ts', import.meta.url);
+  const before = sharedNow();
+  const worker = new Worker(url, { workerData: { cells, times }, execArgv: [], env: {} });
+  const [now] = (await once(worker, 'message')) as [number];
+  return { worker, before, now, after: sharedNow() };
+}
+
+describe('SharedLock', () => {
+  it('is held by one of four threads at a time', async () => {
+    const cells = createCells();
+    const threads = Array.from({ length: 4 }, async () => {
+      const { worker } = await start(cells, 20_000);
+      await once(worker, 'exit');
+    });
+    await Promise.all(threads);
+    expect([...cells.subarray(1)]).toEqual([0, 80_000, 0]);
+  });
+
+  it('passes from a terminated thread to one of those that wait, and from that to the others', async () => {
+    const cells = createCells();
+    const { worker } = await start(cells, 'forever');
+    await once(worker, 'message');
+    const waiting = await Promise.all([1, 2, 3].map(() => start(cells, 1_000)));
+    const exits = waiting.map((thread) => once(thread.worker, 'exit'));
+    await worker.terminate();
+    const terminated = performance.now();
+    await Promise.all(exits);
+    expect(performance.now() - terminated).toBeLessThan(3_000);
+    expect([...cells.subarray(1)]).toEqual([0, 3_000, 0]);
+  });
+});
+
+it('sharedNow is the same in all threads', async () => {
+  for (const { worker, before, now, after } of await Promise.all([1, 2, 3].map(() => start(createCells(), 0)))) {
+    expect(now).toBeGreaterThan(before);
+    expect(now).toBeLessThan(after);
+    await worker.terminate();
+  }
+});
+
+describe('SharedMemory', () => {
+  it('returns one buffer of zeros for a name until it is deleted', () => {
+    const memory = new SharedMemory();
+    const buffer = memory.buffer('a', 16);
+    expect([buffer.byteLength, ...new Uint8Array(buffer)]).toEqual([16, ...new Array(16).fill(0)]);
+    expect(memory.buffer('a', 16)).toBe(buffer);
+    expect(new SharedMemory(memory.buffers).buffer('a', 16)).toBe(buffer);
+    memory.delete('a');
+    expect(memory.buffer('a', 16)).not.toBe(buffer);
+  });
+
+  it('retains the buffers of a plan', () => {
+    const memory = new SharedMemory(new Map(['a', 'b', 'c'].map((name) => [name, new SharedArrayBuffer(8)])));
+    memory.retain(new Set(['b', 'd']));
+    expect([...memory.buffers.keys()]).toEqual(['b']);
+  });
+});

@@ -1,0 +1,24 @@
+// A thread that takes a lock as often as its data says, or once and for ever.
+import { parentPort, workerData } from 'node:worker_threads';
+import { sharedNow } from '../../src/shared-memory/shared-clock.ts';
+import { SharedLock } from '../../src/shared-memory/shared-lock.ts';
+
+const { cells, times } = workerData as { readonly cells: Int32Array; readonly times: number | 'forever' };
+/** The lock, the threads that hold it, a sum without atomic operations, and the violations of the lock. */
+const [LOCK, HOLDERS, SUM, VIOLATIONS] = [0, 1, 2, 3] as const;
+const lock = new SharedLock(cells, LOCK);
+
+parentPort?.postMessage(sharedNow());
+if (times === 'forever') {
+  lock.acquire();
+  parentPort?.postMessage('held');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+} else {
+  for (let time = 0; time < times; time += 1)
+    lock.run(() => {
+      if (Atomics.add(cells, HOLDERS, 1) !== 0) Atomics.add(cells, VIOLATIONS, 1);
+      (cells[SUM] as number) += 1;
+      Atomics.sub(cells, HOLDERS, 1);
+    });
+  parentPort?.postMessage('done');
+}
