@@ -75,7 +75,7 @@ export class WorkerGroup {
     const workers = [...this.#workers.values()];
     try {
       const bound = await this.#listenFirst();
-      // The address and not the host name, which another look-up could resolve to another address.
+      // A worker that resolved the host name itself could listen at another address.
       this.#address = { host: bound.address, port: bound.port };
       await Promise.all(workers.map((worker) => this.#join(worker)));
       for (const worker of workers) this.#replaceWhenEnded(worker);

@@ -25,8 +25,9 @@ export interface VersionLoad {
 }
 
 /**
- * Sends requests one after the other over each of several keep-alive connections, and over new connections. Checks that no response
- * on a connection is older than the one before it, and that none is older than `least` when the request was sent.
+ * Sends requests one after the other over each of several keep-alive connections, and over new connections. Each response on a
+ * connection must have the version of the response before it or a later one, and at least the version `least` of the time when the
+ * request was sent.
  */
 export function startVersionLoad(port: number, connections: number): VersionLoad {
   const failures: string[] = [];

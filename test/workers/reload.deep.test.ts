@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { IS_DEEP, runs } from '../support/runs.ts';
+import { runs } from '../support/runs.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { startVersionLoad, versionManifest, versionOf } from '../support/version-load.ts';
@@ -30,26 +30,30 @@ async function servedVersions(): Promise<Set<number>> {
   return new Set(responses.map(([version]) => version));
 }
 
+/** Makes worker 1 hang: it receives no further message, so it never responds. */
+function hang(): void {
+  const [thread] = test.threads;
+  if (thread === undefined) throw new Error('no thread');
+  vi.spyOn(thread, 'postMessage').mockImplementation(() => undefined);
+}
+
 const allServe = () => eventually('all workers serve', () => test.group.status.serving === test.group.status.count);
 
 describe('reloads under load', () => {
-  it.each(IS_DEEP ? [1, 2, 4] : [2])(
-    'never serve an old plan after a new one, and lose no request: %i workers',
-    async (count) => {
-      await start(count);
-      const load = startVersionLoad(test.port, 8);
-      const last = 1 + runs(1_000 / count);
-      for (let version = 2; version <= last; version += 1) {
-        await test.reload(text(version, count));
-        load.least = version;
-      }
-      await load.stop();
-      expect(load.failures.slice(0, 5)).toEqual([]);
-      expect(load.sent).toBeGreaterThan(8);
-      expect(await servedVersions()).toEqual(new Set([last]));
-      expect(test.group.status.failures).toBe(0);
-    },
-  );
+  it.each([1, 2, 4])('never serve an old plan after a new one, and lose no request: %i workers', async (count) => {
+    await start(count);
+    const load = startVersionLoad(test.port, 8);
+    const last = 1 + runs(1_000 / count);
+    for (let version = 2; version <= last; version += 1) {
+      await test.reload(text(version, count));
+      load.least = version;
+    }
+    await load.stop();
+    expect(load.failures.slice(0, 5)).toEqual([]);
+    expect(load.sent).toBeGreaterThan(8);
+    expect(await servedVersions()).toEqual(new Set([last]));
+    expect(test.group.status.failures).toBe(0);
+  });
 });
 
 describe('a worker that ends', () => {
@@ -132,19 +136,44 @@ describe('a worker that ends', () => {
 });
 
 describe('a worker that hangs', () => {
-  it('is terminated after a minute, and the reload keeps the active plan', async () => {
+  it('while it compiles a plan, is replaced after a minute, and the active plan stays', async () => {
     await start(2);
-    const [thread] = test.threads;
+    hang();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    // A stopped thread does not respond: it waits for a message that never arrives.
-    const post = vi.spyOn(thread as NonNullable<typeof thread>, 'postMessage').mockImplementation(() => undefined);
     const prepared = test.group.prepare(test.plan(text(2, 2)));
     prepared.catch(() => undefined);
     vi.advanceTimersByTime(60_000);
     await expect(prepared).rejects.toThrow('worker 1 cannot compile the manifest');
     vi.useRealTimers();
-    post.mockRestore();
     await allServe();
     expect(await servedVersions()).toEqual(new Set([1]));
+  });
+
+  it('while it activates a plan, is replaced after a minute by one that serves the new plan', async () => {
+    await start(2);
+    const planned = test.plan(text(2, 2));
+    await test.group.prepare(planned);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    hang();
+    const activated = test.group.activate(planned);
+    vi.advanceTimersByTime(60_000);
+    vi.useRealTimers();
+    await activated;
+    // The old worker has ended, so nobody serves the old plan, also before the new worker listens.
+    expect(await servedVersions()).toEqual(new Set([2]));
+    await allServe();
+    expect(await servedVersions()).toEqual(new Set([2]));
+  });
+});
+
+describe('a stop', () => {
+  it('ends a reload that waits for a worker', async () => {
+    await start(2);
+    hang();
+    const prepared = test.group.prepare(test.plan(text(2, 2)));
+    const rejected = expect(prepared).rejects.toThrow('worker 1 cannot compile the manifest');
+    // The hung worker does not close either, and is terminated a second after the grace period.
+    await test.group.close(100);
+    await rejected;
   });
 });
