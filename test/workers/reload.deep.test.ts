@@ -40,20 +40,24 @@ function hang(): void {
 const allServe = () => eventually('all workers serve', () => test.group.status.serving === test.group.status.count);
 
 describe('reloads under load', () => {
-  it.each([1, 2, 4])('never serve an old plan after a new one, and lose no request: %i workers', async (count) => {
-    await start(count);
-    const load = startVersionLoad(test.port, 8);
-    const last = 1 + runs(1_000 / count);
-    for (let version = 2; version <= last; version += 1) {
-      await test.reload(text(version, count));
-      load.least = version;
-    }
-    await load.stop();
-    expect(load.failures.slice(0, 5)).toEqual([]);
-    expect(load.sent).toBeGreaterThan(8);
-    expect(await servedVersions()).toEqual(new Set([last]));
-    expect(test.group.status.failures).toBe(0);
-  });
+  it.each([1, 2, 4])(
+    'never serve an old plan after a new one, and lose no request: %i workers',
+    { timeout: 300_000 },
+    async (count) => {
+      await start(count);
+      const load = startVersionLoad(test.port, 8);
+      const last = 1 + runs(1_000 / count);
+      for (let version = 2; version <= last; version += 1) {
+        await test.reload(text(version, count));
+        load.least = version;
+      }
+      await load.stop();
+      expect(load.failures.slice(0, 5)).toEqual([]);
+      expect(load.sent).toBeGreaterThan(8);
+      expect(await servedVersions()).toEqual(new Set([last]));
+      expect(test.group.status.failures).toBe(0);
+    },
+  );
 });
 
 describe('a worker that ends', () => {
