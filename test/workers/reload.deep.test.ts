@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { turns } from '../support/pause.ts';
 import { runs } from '../support/runs.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -50,6 +51,8 @@ describe('reloads under load', () => {
       for (let version = 2; version <= last; version += 1) {
         await test.reload(text(version, count));
         load.least = version;
+        // With one worker this loop would otherwise leave no turn to the requests.
+        await turns(5);
       }
       await load.stop();
       expect(load.failures.slice(0, 5)).toEqual([]);
