@@ -51,6 +51,7 @@ await build({
     'cli/validation-worker': 'src/plan/body/validation-worker.ts',
     'cli/manifest-worker': 'src/reload/manifest-worker.ts',
     'cli/file-worker': 'src/reload/file-worker.ts',
+    'cli/worker-entry': 'src/workers/worker-entry.ts',
     'cli/display-worker': 'src/admin/display-worker.ts',
   },
   external: EXTERNAL_PACKAGES,

@@ -16,6 +16,7 @@ import { GatewayCounters } from './gateway-counters.ts';
 import { sharedGatewayMemory } from './gateway-memory.ts';
 import { RateLimiter } from './rate-limits/rate-limiter.ts';
 import type { StoreStatus } from './rate-limits/store-status.ts';
+import { acceptWaiting } from './server/accept-waiting.ts';
 import { BufferBudget } from './server/buffer-budget.ts';
 import { ClientLimit } from './server/client-limit.ts';
 import { descriptorLimits } from './server/descriptor-limits.ts';
@@ -69,6 +70,8 @@ export interface Gateway {
   subscribe(subscriber: RequestSubscriber): () => void;
   /** Shows all further exchanges to this observer, or to none. */
   observe(observer: ExchangeObserver | undefined): void;
+  /** Connects to the stores of rate limits, as `listen` does if nobody did. Resolves after at most a few seconds. */
+  connect(): Promise<void>;
   /**
    * Starts to accept connections. Returns the bound address. Rejects with an error of `net`, such as `EADDRINUSE`.
    *
@@ -133,6 +136,8 @@ class LiveGateway implements Gateway {
   readonly #clientLimit: ClientLimit;
   /** The limit of connections to upstreams, tunnels included. Beyond it, each new one closes an idle one. */
   #upstreamConnectionLimit = Number.POSITIVE_INFINITY;
+  /** Set when the gateway begins to connect to stores. */
+  #connected: Promise<void> | undefined;
   #stopClosingStalled = () => {};
   #stopLoggingDns = () => {};
   #unsubscribe = () => {};
@@ -234,10 +239,15 @@ class LiveGateway implements Gateway {
     this.#state.observer = observer;
   }
 
+  connect(): Promise<void> {
+    this.#connected ??= this.#state.rateLimiter.connect(this.resolver, this.#log.logger);
+    return this.#connected;
+  }
+
   async listen({ host, port }: ListenAddress = this.plan.listen): Promise<AddressInfo> {
     const server = this.#server;
     // The first requests would otherwise not count together with those of other gateways.
-    await this.#state.rateLimiter.connect(this.resolver, this.#log.logger);
+    await this.connect();
     return new Promise((resolve, reject) => {
       server.once('error', reject);
       // The kernel distributes connections over the listeners of all workers.
@@ -297,10 +307,13 @@ class LiveGateway implements Gateway {
   async close(graceMs: number): Promise<void> {
     this.#state.isDraining = true;
     this.#state.isClosing = true;
+    const startMs = performance.now();
+    if (graceMs > 0 && this.#server.listening) await acceptWaiting(this.#server, graceMs);
+    const remainingMs = Math.max(0, graceMs - (performance.now() - startMs));
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#server.closeIdleConnections();
     this.#state.longLived.endAll('going_away');
-    const timer = setTimeout(() => this.#closeRemaining(graceMs), graceMs);
+    const timer = setTimeout(() => this.#closeRemaining(graceMs), remainingMs);
     await closed;
     clearTimeout(timer);
     this.#stopClosingStalled();

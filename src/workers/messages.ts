@@ -22,6 +22,8 @@ export interface WorkerSetup {
   readonly busName: string;
   readonly buffers: SharedBuffers;
   readonly input: CompileInput;
+  /** The folder of compiled code, if the process has one. */
+  readonly compileCacheFolder: string | undefined;
 }
 
 /** The requests that a worker handles. */

@@ -1,4 +1,4 @@
-import type { WorkerStatus } from './worker-group.ts';
+import type { WorkerStatus } from './worker-status.ts';
 
 const MAX_FAILURES = 3;
 const WINDOW_MS = 60_000;

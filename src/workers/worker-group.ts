@@ -1,4 +1,6 @@
+import module from 'node:module';
 import type { AddressInfo } from 'node:net';
+import { dirname } from 'node:path';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { CompileInput, PlannedManifest } from '../load.ts';
 import type { Log } from '../log/log.ts';
@@ -6,23 +8,12 @@ import type { Plan } from '../plan/plan.ts';
 import type { ListenAddress } from '../plan/settings/address.ts';
 import { CandidateWorkers } from './candidate-workers.ts';
 import type { MainContext } from './main-context.ts';
-import type { ServingRequest } from './messages.ts';
 import { reserveAddress } from './reserve-address.ts';
 import { ServingWorker } from './serving-worker.ts';
 import { SharedVerifiers } from './shared-verifiers.ts';
 import { WorkerFailures } from './worker-failures.ts';
+import type { WorkerStatus } from './worker-status.ts';
 import { WorkerTelemetry } from './worker-telemetry.ts';
-
-/** The workers and their failures. */
-export interface WorkerStatus {
-  /** The number of workers that serve, of `count`. The main thread is one of them. */
-  readonly serving: number;
-  readonly count: number;
-  /** Workers that ended unexpectedly. */
-  readonly failures: number;
-  /** Why the last one ended, and when; `undefined` if none did. */
-  readonly lastFailure: { readonly reason: string; readonly at: Date } | undefined;
-}
 
 export interface WorkerGroupOptions {
   /** The gateway of worker 0, in this thread. */
@@ -35,12 +26,7 @@ export interface WorkerGroupOptions {
   readonly descriptorLimit: number;
 }
 
-/** A worker that does not respond in this time is replaced. */
-const RESPONSE_TIMEOUT_MS = 60_000;
-/** Workers that have not closed this long after the end of the grace period are terminated. */
-const CLOSE_TIMEOUT_MS = 5_000;
-
-/** The workers that serve one plan: the gateway of this thread, and threads with gateways of their own. */
+/** The workers that serve one plan: the gateway of this thread, and threads with gateways of their own. README.md describes their life. */
 export class WorkerGroup {
   readonly telemetry: WorkerTelemetry;
   /** Compare requests with a candidate. */
@@ -52,6 +38,7 @@ export class WorkerGroup {
   /** The input of the active plan, for workers that start later. */
   #input: CompileInput;
   #address: ListenAddress | undefined;
+  #isDraining = false;
   #isClosing = false;
 
   constructor(options: WorkerGroupOptions) {
@@ -65,7 +52,7 @@ export class WorkerGroup {
       logger: options.log.logger,
       workers: () => this.#joined,
       addVerifier: (plan) => this.#verifiers.addCandidate(plan),
-      send: (worker, ...request) => this.#request(worker, ...request),
+      send: (worker, ...request) => worker.request(...request),
     });
   }
 
@@ -79,37 +66,50 @@ export class WorkerGroup {
     return { serving: 1 + listening.length, count: this.#options.context.count, failures, lastFailure };
   }
 
-  /** Starts the workers and listens. Returns the address. Rejects with an error of `net`, or if a worker cannot start. */
-  async listen(): Promise<AddressInfo> {
-    const { gateway, context } = this.#options;
-    const { listen } = this.plan;
-    const release = context.count > 1 ? await reserveAddress(listen.host, listen.port) : undefined;
+  /**
+   * Starts the threads of the other workers, which takes most of the time of a start. Rejects if one of them ends, or when the signal is
+   * aborted.
+   */
+  async start(stop: AbortSignal): Promise<void> {
+    const aborted = Promise.withResolvers<never>();
+    const onAbort = () => aborted.reject(stop.reason);
+    stop.addEventListener('abort', onAbort);
     try {
-      const workers = Array.from({ length: context.count - 1 }, (_, index) => this.#start(index + 1));
-      await Promise.all(workers.map(({ ready }) => ready));
-      const bound = await gateway.listen();
-      this.#address = { ...listen, port: bound.port };
+      stop.throwIfAborted();
+      const count = this.#options.context.count - 1;
+      const workers = Array.from({ length: count }, (_, index) => this.#start(index + 1));
+      await Promise.race([Promise.all(workers.map(({ ready }) => ready)), aborted.promise]);
+    } catch (error) {
+      await this.close(0);
+      throw error;
+    } finally {
+      stop.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Listens with all workers that have started. Returns the address. Rejects with an error of `net`. */
+  async listen(): Promise<AddressInfo> {
+    const workers = [...this.#workers.values()];
+    try {
+      const bound = await this.#listenFirst();
+      // A worker that resolved the host name itself could listen at another address.
+      this.#address = { host: bound.address, port: bound.port };
       await Promise.all(workers.map((worker) => this.#join(worker)));
       for (const worker of workers) this.#replaceWhenEnded(worker);
       return bound;
     } catch (error) {
       await this.close(0);
       throw error;
-    } finally {
-      release?.();
     }
   }
 
   /** Compiles a plan in all workers. Rejects if one of them fails: then all keep the active plan. */
   async prepare({ plan, compileInput }: PlannedManifest): Promise<void> {
+    const { gateway, context } = this.#options;
     this.#verifiers.add(plan);
     await Promise.all([
-      this.#options.gateway.prepare(plan),
-      ...this.#joined.map((worker) =>
-        this.#prepareIn(worker, compileInput).catch((error: unknown) => {
-          throw new Error(`worker ${worker.index} cannot prepare the manifest: ${messageOf(error)}`);
-        }),
-      ),
+      gateway.prepare(plan),
+      ...this.#joined.map((worker) => worker.prepare(compileInput, context.memory.buffers)),
     ]);
   }
 
@@ -117,13 +117,14 @@ export class WorkerGroup {
   async activate({ plan, compileInput }: PlannedManifest): Promise<void> {
     this.#input = compileInput;
     this.#options.gateway.activate(plan);
-    await Promise.all(this.#joined.map((worker) => this.#activateIn(worker, compileInput, plan.hash)));
+    await Promise.all(this.#joined.map((worker) => this.#activateIn(worker, compileInput)));
   }
 
   /** Closes each connection after its next response. All workers still accept connections. */
   drain(): void {
+    this.#isDraining = true;
     this.#options.gateway.drain();
-    for (const { channel } of this.#workers.values()) channel.notify('drain', undefined);
+    for (const worker of this.#workers.values()) worker.drain();
   }
 
   /** Closes all listeners together, then waits for requests in flight as `Gateway.close` does. */
@@ -131,7 +132,7 @@ export class WorkerGroup {
     this.#isClosing = true;
     await Promise.all([
       this.#options.gateway.close(graceMs),
-      ...Array.from(this.#workers.values(), (worker) => closeWorker(worker, graceMs)),
+      ...Array.from(this.#workers.values(), (worker) => worker.close(graceMs)),
     ]);
     this.#options.context.bus.close();
   }
@@ -141,11 +142,32 @@ export class WorkerGroup {
     return [...this.#workers.values()].filter(({ hasJoined }) => hasJoined);
   }
 
+  /** Listens with worker 0. Several listeners share a port, so another process must not take it at the same time. */
+  async #listenFirst(): Promise<AddressInfo> {
+    const { gateway, context } = this.#options;
+    const { host, port } = this.plan.listen;
+    if (context.count === 1) return gateway.listen();
+    // A store that does not respond would otherwise let other processes wait for the address.
+    await gateway.connect();
+    const release = await reserveAddress(host, port);
+    return gateway.listen().finally(release);
+  }
+
   #start(index: number): ServingWorker {
     const { context, version, descriptorLimit } = this.#options;
     const { count, busName, memory } = context;
-    const setup = { index, count, version, descriptorLimit, busName, buffers: memory.buffers, input: this.#input };
-    const worker = new ServingWorker(setup);
+    const cacheFolder = module.getCompileCacheDir();
+    const worker = new ServingWorker({
+      index,
+      count,
+      version,
+      descriptorLimit,
+      busName,
+      buffers: memory.buffers,
+      input: this.#input,
+      // Node has added a folder for its version.
+      compileCacheFolder: cacheFolder && dirname(cacheFolder),
+    });
     this.#verifiers.serve(worker.channel);
     this.telemetry.attach(index, worker.channel);
     this.candidates.follow(worker);
@@ -155,54 +177,39 @@ export class WorkerGroup {
 
   /** Lets a worker listen, once it has the active plan: reloads may have ended while it started. */
   async #join(worker: ServingWorker): Promise<void> {
-    for (let { input } = worker; input !== this.#input; ) {
-      input = this.#input;
-      await this.#prepareIn(worker, input);
-      await this.#request(worker, 'activate', input.checked.hash);
+    while (worker.input !== this.#input) {
+      const input = this.#input;
+      await worker.prepare(input, this.#options.context.memory.buffers);
+      await worker.activate(input.checked.hash);
     }
     worker.hasJoined = true;
     await this.candidates.update(worker);
-    if (this.#address !== undefined) await this.#request(worker, 'listen', this.#address);
-    worker.isListening = true;
-  }
-
-  #prepareIn(worker: ServingWorker, input: CompileInput): Promise<void> {
-    return this.#request(worker, 'prepare', { input, buffers: this.#options.context.memory.buffers });
+    if (this.#isDraining) worker.drain();
+    if (this.#address !== undefined) await worker.listen(this.#address);
   }
 
   /** Never rejects: a worker that cannot activate the plan is replaced by one that starts with it. */
-  async #activateIn(worker: ServingWorker, input: CompileInput, hash: string): Promise<void> {
+  async #activateIn(worker: ServingWorker, input: CompileInput): Promise<void> {
     try {
       // A worker that joined after the plan was prepared elsewhere does not have it.
-      if (worker.input !== input) await this.#prepareIn(worker, input);
-      await this.#request(worker, 'activate', hash);
+      if (worker.input !== input) await worker.prepare(input, this.#options.context.memory.buffers);
+      await worker.activate(input.checked.hash);
     } catch {
-      worker.terminate();
-    }
-  }
-
-  /** Terminates a worker that does not respond in time. */
-  async #request(worker: ServingWorker, ...[name, value]: ServingRequest): Promise<void> {
-    const timer = setTimeout(() => worker.terminate(), RESPONSE_TIMEOUT_MS).unref();
-    try {
-      await worker.channel.request(name, value as never);
-      if (name === 'prepare') worker.input = value.input;
-    } finally {
-      clearTimeout(timer);
+      await worker.terminate();
     }
   }
 
   #replaceWhenEnded(worker: ServingWorker): void {
     void worker.ended.then((reason) => {
-      if (!this.#isClosing) this.#replace(worker.index, reason.message);
+      if (!this.#isClosing) this.#replace(worker.index, reason);
     });
   }
 
   /** @throws Error after too many failures, which ends the process: another worker would end in the same way */
-  #replace(index: number, reason: string): void {
+  #replace(index: number, err: Error): void {
     const { gateway, log } = this.#options;
-    log.logger.error({ worker: index, reason }, 'a worker ended unexpectedly and is replaced');
-    this.#failures.add(reason);
+    log.logger.error({ worker: index, err }, 'a worker ended unexpectedly and is replaced');
+    this.#failures.add(err.message);
     this.telemetry.forget(index);
     gateway.forgetWorker(index);
     this.candidates.forgetWorker(index);
@@ -210,16 +217,4 @@ export class WorkerGroup {
     this.#replaceWhenEnded(worker);
     worker.ready.then(() => this.#join(worker)).catch(() => worker.terminate());
   }
-}
-
-async function closeWorker(worker: ServingWorker, graceMs: number): Promise<void> {
-  const timer = setTimeout(() => worker.terminate(), graceMs + CLOSE_TIMEOUT_MS);
-  await worker.channel.request('close', graceMs).catch(() => undefined);
-  clearTimeout(timer);
-  worker.terminate();
-  await worker.ended;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

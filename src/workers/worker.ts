@@ -19,7 +19,7 @@ const SLICE_MS = 5;
 const FIGURES_INTERVAL_MS = 1_000;
 
 /** The input of this thread, which `serving-worker.ts` starts. */
-const { index, count, version, descriptorLimit, buffers, busName, input } = workerData as WorkerSetup;
+const { index, count, version, descriptorLimit, buffers, busName } = workerData as WorkerSetup;
 const channel = new ThreadChannel<MainRequests, ServingRequests>(parentPort as ChannelPort);
 const memory = new SharedMemory(buffers);
 const bus = createWorkerBus(busName);
@@ -27,22 +27,27 @@ const log = createForwardedLog({ index, count }, (block) => channel.notify('log'
 const tracer = findRequestTracer(version);
 const worker = { index, count, memory, bus };
 const networkVerifier = (key: string) => createMainThreadVerifier(channel, key);
-const plan = runToEnd(compileFromInput(input, undefined, networkVerifier));
+const plan = runToEnd(compileFromInput(takeInput(), undefined, networkVerifier));
 plan.auth?.verifier.share(worker);
 const gateway = createGateway(plan, log, { tracer, descriptorLimit, worker });
 const batches = new RequestEventBatches(gateway, (batch) => channel.notify('events', batch));
 const candidate = new WorkerCandidate({ channel, gateway, worker, compile });
 /** The plan that the next activation makes active. */
 let prepared: Plan | undefined;
+/** Counts the plans to prepare. */
+let preparations = 0;
 
 channel.handle('listen', async (address) => {
   await gateway.listen(address);
 });
 channel.handle('prepare', async ({ input, buffers }) => {
   memory.add(buffers);
+  preparations += 1;
+  const own = preparations;
   const compiled = await compile(input);
   await gateway.prepare(compiled);
-  prepared = compiled;
+  // After a failure in another worker, the next plan may be prepared before this one.
+  if (own === preparations) prepared = compiled;
 });
 channel.handle('activate', (hash) => {
   if (prepared?.hash !== hash) throw new Error('another plan was prepared');
@@ -74,4 +79,11 @@ async function compile(input: CompileInput): Promise<Plan> {
   const compiled = await runInSlices(compileFromInput(input, gateway.plan, networkVerifier), SLICE_MS);
   compiled.auth?.verifier.share(worker);
   return compiled;
+}
+
+/** Takes the input of the first plan, which `workerData` would otherwise keep in memory. */
+function takeInput(): CompileInput {
+  const { input } = workerData as WorkerSetup;
+  Reflect.deleteProperty(workerData, 'input');
+  return input;
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
 import { manifest, PUBLIC_ALL, startGateway, type TestGateway } from '../support/gateway.ts';
 import { pause } from '../support/pause.ts';
@@ -73,4 +74,37 @@ describe('a gateway that stops', () => {
     await closing;
     idle.end();
   });
+
+  it('serves the connections that it has not accepted yet', async () => {
+    upstream = await startUpstreamServer((_request, response) => void response.end('ok'));
+    gateway = await startGateway(manifest(PUBLIC_ALL, { up: upstream.url }));
+    const count = 40;
+    const cells = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    // The clients are in another thread, because this one accepts nothing while it waits for them.
+    const clients = new Worker(CLIENTS, { eval: true, workerData: { port: gateway.port, count, cells } });
+    const result = once(clients, 'message');
+    await once(clients, 'online');
+    while (Atomics.load(cells, 0) < count) Atomics.wait(cells, 0, Atomics.load(cells, 0));
+    await gateway.gateway.close(60_000);
+    const [ends] = await result;
+    expect(ends).toEqual(Array.from({ length: count }, () => 'HTTP/1.1 200 OK'));
+  });
 });
+
+/** Opens connections, each with a request, and sends the first lines of the responses, or the errors. */
+const CLIENTS = `
+const { connect } = require('node:net');
+const { parentPort, workerData: { port, count, cells } } = require('node:worker_threads');
+const open = () => new Promise((resolve) => {
+  const socket = connect(port, '127.0.0.1', () => {
+    socket.write('GET /x HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n');
+    Atomics.add(cells, 0, 1);
+    Atomics.notify(cells, 0);
+  });
+  let text = '';
+  socket.on('data', (chunk) => { text += chunk; });
+  socket.on('error', (error) => resolve(error.code));
+  socket.on('close', () => resolve(text.split('\\r\\n')[0]));
+});
+Promise.all(Array.from({ length: count }, open)).then((ends) => parentPort.postMessage(ends));
+`;

@@ -8,9 +8,9 @@ import { Site } from './site.ts';
 const WARM_UP_RELOADS = 600;
 
 /** Measures the memory of the process over many reloads. Returns true if it grew by more than 5 %. */
-export async function reportMemory(reloads: number, print: (text: string) => void): Promise<boolean> {
+export async function reportMemory(reloads: number, workers: number, print: (text: string) => void): Promise<boolean> {
   const upstream = await startUpstream();
-  const site = new Site(upstream.url, await freePort());
+  const site = new Site(upstream.url, await freePort(), workers);
   site.write('gateway.yaml', site.text(0));
   const serving = await startProcess(site.path, site.admin);
   site.serving = serving;

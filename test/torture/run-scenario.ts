@@ -25,11 +25,15 @@ interface Options {
   readonly times: number;
   readonly rate: number;
   readonly upstream: string;
+  readonly workers: number;
 }
 
 /** Repeats one way of changing files while requests are served. */
-export async function runScenario(scenario: Scenario, { times, rate, upstream }: Options): Promise<ScenarioResult> {
-  const site = new Site(upstream, await freePort());
+export async function runScenario(
+  scenario: Scenario,
+  { times, rate, upstream, workers }: Options,
+): Promise<ScenarioResult> {
+  const site = new Site(upstream, await freePort(), workers);
   site.written = 1;
   (scenario.begin ?? ((target, version) => target.write('gateway.yaml', target.text(version))))(site, 1);
   const serving = await startProcess(site.path, site.admin);

@@ -5,7 +5,8 @@ import { createGateway } from '../../src/gateway/gateway.ts';
 import { load } from '../../src/load.ts';
 import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
 import { Reloader } from '../../src/reload/reloader.ts';
-import { reloadTargetOf } from '../support/reload-target.ts';
+import { createMainContext } from '../../src/workers/main-context.ts';
+import { WorkerGroup } from '../../src/workers/worker-group.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { type ReloadEvent, type Serving, Site } from './site.ts';
@@ -19,25 +20,29 @@ beforeAll(async () => {
 });
 afterAll(() => upstream.close());
 
-async function serve(site: Site): Promise<Serving> {
+async function serve(site: Site, workers: number): Promise<Serving> {
   const { path } = site;
   const initial = load({ path, text: readFileSync(path, 'utf8') }, createFileEnvironment(path, {}));
   if (initial.plan === undefined) throw new Error(JSON.stringify(initial.problems));
   const log = { logger: pino({ enabled: false }), writeLine: () => undefined, flush: () => undefined };
-  const gateway = createGateway(initial.plan, log);
-  const { port } = await gateway.listen();
+  const context = createMainContext(workers);
+  const gateway = createGateway(initial.plan, log, { worker: context });
+  const input = initial.compileInput;
+  const group = new WorkerGroup({ gateway, context, log, input, version: '0', descriptorLimit: 1_000_000 });
+  await group.start(new AbortController().signal);
+  const { port } = await group.listen();
   const reloads: ReloadEvent[] = [];
   const onReload: ConstructorParameters<typeof Reloader>[0]['onReload'] = (reload) => {
     if (reload.kind !== 'unchanged' && reload.kind !== 'cancelled') reloads.push(reload);
   };
-  const reloader = new Reloader({ path, env: {}, gateway: reloadTargetOf(gateway), initial, onReload });
+  const reloader = new Reloader({ path, env: {}, gateway: group, initial, onReload });
   return {
     port,
     reloads,
     reload: async () => void (await reloader.reload('request')),
     close: async () => {
       await reloader.close();
-      await gateway.close(0);
+      await group.close(0);
     },
   };
 }
@@ -46,28 +51,45 @@ function hashOf(path: string): string | undefined {
   return load({ path, text: readFileSync(path, 'utf8') }, createFileEnvironment(path, {})).plan?.hash;
 }
 
+/** Scenarios that run with several workers too. The others differ only in how the files change, and only worker 0 reads them. */
+const WITH_WORKERS: Readonly<Record<string, readonly number[]>> = {
+  'written in place': [2],
+  'renamed into place': [2, 4],
+  'invalid for a while': [2],
+  'saved 20 times without a pause': [2, 4],
+};
+const CASES = SCENARIOS.flatMap((scenario) =>
+  [1, ...(WITH_WORKERS[scenario.name] ?? [])].map((workers) => ({ ...scenario, workers })),
+);
+/** Several threads load the gateway at the same time. */
+const TIMEOUT_MS = 180_000;
+
 // The scenarios wait most of the time, so they run concurrently.
 describe.concurrent('the gateway activates a manifest', () => {
-  it.for(SCENARIOS)('$name', async ({ begin, change, end, isPossible }, { skip }) => {
-    if (isPossible?.() === false) skip('not possible on this machine');
-    const site = new Site(upstream.url, 9);
-    (begin ?? ((target, version) => target.write('gateway.yaml', target.text(version))))(site, 1);
-    site.serving = await serve(site);
-    try {
-      await site.served(1);
-      const hashes = [hashOf(site.path)];
-      for (let version = 2; version < 2 + TIMES; version += 1) {
-        await change(site, version);
-        await site.served(version);
-        hashes.push(hashOf(site.path));
+  it.for(CASES)(
+    '$name, with workers: $workers',
+    { timeout: TIMEOUT_MS },
+    async ({ begin, change, end, isPossible, workers }, { skip }) => {
+      if (isPossible?.() === false) skip('not possible on this machine');
+      const site = new Site(upstream.url, 9);
+      (begin ?? ((target, version) => target.write('gateway.yaml', target.text(version))))(site, 1);
+      site.serving = await serve(site, workers);
+      try {
+        await site.served(1);
+        const hashes = [hashOf(site.path)];
+        for (let version = 2; version < 2 + TIMES; version += 1) {
+          await change(site, version);
+          await site.served(version);
+          hashes.push(hashOf(site.path));
+        }
+        // Every activated plan is one of the versions, and the last one is active at the end.
+        const activated = site.serving.reloads.filter(({ kind }) => kind === 'accepted').map(({ hash }) => hash);
+        expect(activated.filter((hash) => !hashes.includes(hash))).toEqual([]);
+        expect(activated.at(-1)).toBe(hashes.at(-1));
+      } finally {
+        end?.(site);
+        await site.close();
       }
-      // Every activated plan is one of the versions, and the last one is active at the end.
-      const activated = site.serving.reloads.filter(({ kind }) => kind === 'accepted').map(({ hash }) => hash);
-      expect(activated.filter((hash) => !hashes.includes(hash))).toEqual([]);
-      expect(activated.at(-1)).toBe(hashes.at(-1));
-    } finally {
-      end?.(site);
-      await site.close();
-    }
-  });
+    },
+  );
 });

@@ -24,6 +24,7 @@ export class Site {
   readonly folder = mkdtempSync(join(tmpdir(), 'torture-'));
   readonly upstream: string;
   readonly admin: number;
+  readonly workers: number;
   /** The path of the manifest. A scenario may move it. */
   path = this.file('gateway.yaml');
   serving: Serving | undefined;
@@ -32,9 +33,10 @@ export class Site {
   /** The last version that was seen to be active. */
   acknowledged = 0;
 
-  constructor(upstream: string, admin: number) {
+  constructor(upstream: string, admin: number, workers = 1) {
     this.upstream = upstream;
     this.admin = admin;
+    this.workers = workers;
   }
 
   file(name: string): string {
@@ -60,7 +62,7 @@ export class Site {
 
   /** Returns a manifest without routes. */
   head(include = ''): string {
-    return `version: 1\nlisten: 127.0.0.1:0\nadmin: 127.0.0.1:${this.admin}\n${include}upstreams:\n  up: { url: ${this.upstream} }\n`;
+    return `version: 1\nlisten: 127.0.0.1:0\nadmin: 127.0.0.1:${this.admin}\nserver: { workers: ${this.workers} }\n${include}upstreams:\n  up: { url: ${this.upstream} }\n`;
   }
 
   /** Calls `change` and waits until the gateway reports a reload with this outcome. */

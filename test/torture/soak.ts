@@ -20,9 +20,10 @@ type Cycle = readonly {
 export async function reportSoak(
   upstreams: readonly [string, string],
   seconds: number,
+  workers: number,
   print: (text: string) => void,
 ): Promise<boolean> {
-  const site = new Site(upstreams[0], await freePort());
+  const site = new Site(upstreams[0], await freePort(), workers);
   const cycle = createCycle(site, upstreams);
   const manifestOf = (version: number) => cycle[version % cycle.length] as Cycle[number];
   site.write('gateway.yaml', manifestOf(0).text(0));

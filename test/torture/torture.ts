@@ -5,6 +5,7 @@
  *     npm run torture
  *     npm run torture -- --times 5 --swaps 100 --seconds 30 --reloads 200
  *     npm run torture -- --only scenarios --name vim
+ *     npm run torture -- --workers 4
  */
 import { parseArgs } from 'node:util';
 import { startUpstream } from '../support/upstream.ts';
@@ -23,10 +24,12 @@ const { values } = parseArgs({
     reloads: { type: 'string', default: '1000' },
     only: { type: 'string', default: 'scenarios,swaps,soak,memory,large' },
     name: { type: 'string', default: '' },
+    workers: { type: 'string', default: '1' },
   },
 });
 const only = new Set(values.only.split(','));
 const rate = Number(values.rate);
+const workers = Number(values.workers);
 const print = (text: string) => void process.stdout.write(text);
 
 const upstream = await startUpstream();
@@ -40,8 +43,8 @@ try {
       Number(values.swaps),
     );
   if (only.has('soak'))
-    isFailed = (await reportSoak([upstream.url, other.url], Number(values.seconds), print)) || isFailed;
-  if (only.has('memory')) isFailed = (await reportMemory(Number(values.reloads), print)) || isFailed;
+    isFailed = (await reportSoak([upstream.url, other.url], Number(values.seconds), workers, print)) || isFailed;
+  if (only.has('memory')) isFailed = (await reportMemory(Number(values.reloads), workers, print)) || isFailed;
   if (only.has('large')) isFailed = (await reportLarge(10_000, print)) || isFailed;
 } finally {
   await upstream.close();
@@ -57,7 +60,7 @@ async function runScenarios(all: typeof SCENARIOS, times: number): Promise<void>
       print(TABLE.skipped(scenario));
       continue;
     }
-    const result = await runScenario(scenario, { times, rate, upstream: upstream.url });
+    const result = await runScenario(scenario, { times, rate, upstream: upstream.url, workers });
     isFailed ||= result.failed.length > 0 || result.missed.length > 0 || result.partialManifests > 0;
     print(TABLE.row(scenario, result));
     for (const message of [...result.failed, ...result.missed].slice(0, 5)) print(`    ${message}\n`);

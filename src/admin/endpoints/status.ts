@@ -6,7 +6,7 @@ import type { BufferBudget } from '../../gateway/server/buffer-budget.ts';
 import type { UpstreamStatus } from '../../gateway/upstream/live-upstream.ts';
 import type { LogStatus } from '../../log/log.ts';
 import type { VerifierStatus } from '../../plan/tokens/verifier.ts';
-import type { WorkerStatus } from '../../workers/worker-group.ts';
+import type { WorkerStatus } from '../../workers/worker-status.ts';
 import { type AdminContext, type AdminRequest, type AdminResponse, jsonResponse } from '../admin-endpoint.ts';
 import { rateLimitSummary } from '../rate-limit-summary.ts';
 import { candidateSummary } from './candidate.ts';

@@ -10,7 +10,7 @@ import type { ExitCode, Terminal, Verb } from '../terminal.ts';
 import { loadTested } from '../tested-manifest.ts';
 import { CANDIDATE_OPTIONS, readCandidate } from './candidate-options.ts';
 import { type RunningGateway, startGateway } from './start-gateway.ts';
-import { openStreams, writeNote } from './streams.ts';
+import { openStreams, type Streams, writeNote } from './streams.ts';
 import type { CandidateFile } from './watch-candidate.ts';
 
 export const run: Verb = {
@@ -51,7 +51,6 @@ const SLICE_MS = 50;
 
 /** Serves a manifest file until `terminal.stop` is aborted. */
 export async function serveFile(file: string, terminal: Terminal, options: ServeOptions): Promise<ExitCode> {
-  const { welcome, stopsAtOnce } = options;
   const initial = await loadForServing(file, terminal, options.overrides);
   if (initial === undefined) return 1;
   // A signal that arrived while this thread was busy is delivered in the next turn of the event loop.
@@ -64,18 +63,28 @@ export async function serveFile(file: string, terminal: Terminal, options: Serve
   // There they keep a quarter of all requests in memory until the next full collection, which costs 12 µs per request.
   setFlagsFromString('--no-allocation-site-pretenuring');
   const streams = openStreams(terminal);
-  const { log, notes } = streams;
-  const { url, adminUrl, stop } = await startGateway(file, initial, options, terminal, streams);
+  const running = await startGateway(file, initial, options, terminal, streams);
+  if (running !== undefined) await serveUntilStopped(running, file, initial, options, streams, terminal.stop);
+  await Promise.all([streams.log.end(), streams.notes.end()]);
+  return 0;
+}
+
+/** Logs the addresses, waits for the signal and stops the gateway. */
+async function serveUntilStopped(
+  { url, adminUrl, stop }: RunningGateway,
+  file: string,
+  initial: PlannedManifest,
+  { overrides, welcome, stopsAtOnce }: ServeOptions,
+  { log, notes }: Streams,
+  signal: AbortSignal,
+): Promise<void> {
   const { hash, routes } = initial.plan;
-  const replaced = Object.keys(options.overrides).length > 0 ? { overrides: options.overrides } : {};
+  const replaced = Object.keys(overrides).length > 0 ? { overrides } : {};
   log.logger.info({ url, admin: adminUrl, ...replaced, manifest: file, hash, routes: routes.length }, 'serving');
   writeNote(notes, welcome?.({ url, adminUrl, initial }) ?? '');
-
-  await waitForAbort(terminal.stop);
-  await stop(terminal.stop.reason, stopsAtOnce);
+  await waitForAbort(signal);
+  await stop(signal.reason, stopsAtOnce);
   log.logger.info('stopped');
-  await Promise.all([log.end(), notes.end()]);
-  return 0;
 }
 
 /** Loads a manifest and runs its self-test. Prints the problems and returns `undefined` if it must not be served. */

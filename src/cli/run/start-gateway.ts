@@ -10,11 +10,10 @@ import { findRequestTracer } from '../../gateway/telemetry/opentelemetry.ts';
 import { ThrottledWarning } from '../../gateway/telemetry/throttled-warning.ts';
 import type { PlannedManifest } from '../../load.ts';
 import type { Log } from '../../log/log.ts';
-import type { Plan } from '../../plan/plan.ts';
 import type { AdminSettings } from '../../plan/settings/admin.ts';
 import { Reloader, type ReloaderOptions, type ReloadOutcome, type ReloadTarget } from '../../reload/reloader.ts';
 import { createMainContext } from '../../workers/main-context.ts';
-import { canSharePorts, workerCount } from '../../workers/worker-count.ts';
+import { countWorkers } from '../../workers/worker-count.ts';
 import { WorkerGroup } from '../../workers/worker-group.ts';
 import { CommandError, type Terminal } from '../terminal.ts';
 import { version } from '../version.ts';
@@ -32,21 +31,29 @@ export interface RunningGateway {
   readonly stop: (signal: unknown, atOnce?: boolean) => Promise<void>;
 }
 
-/** Listens, watches the manifest and serves the admin API. Throws a `CommandError` if an address is not available. */
+/**
+ * Listens, watches the manifest and serves the admin API. Returns `undefined` if a signal stops the process before it listens. Throws a
+ * `CommandError` if an address is not available.
+ */
 export async function startGateway(
   file: string,
   initial: PlannedManifest,
   { overrides, candidate: candidateFile }: Pick<ServeOptions, 'overrides' | 'candidate'>,
   terminal: Terminal,
   { log, notes }: Streams,
-): Promise<RunningGateway> {
+): Promise<RunningGateway | undefined> {
   const { plan } = initial;
   const limit = descriptorLimit();
   const tracer = findRequestTracer(version);
-  const context = createMainContext(await countWorkers(plan, log));
+  const context = createMainContext(await countWorkers(plan.server.workers, log.logger));
   const gateway = createGateway(plan, log, { tracer, descriptorLimit: limit, worker: context });
   const input = initial.compileInput;
   const workers = new WorkerGroup({ gateway, context, log, input, version, descriptorLimit: limit });
+  const isStarted = await workers.start(terminal.stop).then(
+    () => true,
+    (error) => (terminal.stop.aborted ? false : Promise.reject(startError(error))),
+  );
+  if (!isStarted) return undefined;
   const bound = await workers.listen().catch((error) => Promise.reject(listenError(error, 'listen', plan.listen)));
   const candidate = new CandidateControl(gateway, log.logger, workers.candidates);
   const { reloader, activeManifest } = startReloader(
@@ -132,14 +139,6 @@ function startReloader(
   return { reloader, activeManifest: () => active };
 }
 
-/** Returns the number of workers: one where threads cannot share a port. */
-async function countWorkers({ server }: Plan, { logger }: Log): Promise<number> {
-  const count = workerCount(server.workers);
-  if (count === 1 || (await canSharePorts())) return count;
-  logger.warn({ workers: count }, 'this system does not let threads share a port, so one worker serves all requests');
-  return 1;
-}
-
 /** Fetches the keys that verify tokens, so that the first request does not wait for them. */
 function fetchSigningKeys({ plan }: PlannedManifest): void {
   void plan.auth?.verifier.prepare();
@@ -176,10 +175,14 @@ function urlOf({ family, address, port }: AddressInfo, isSecure: boolean): strin
   return `${isSecure ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
+function startError(error: unknown): CommandError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new CommandError(`${reason}; set "server.workers" to a smaller number`);
+}
+
 function listenError(error: unknown, key: string, { host, port }: { host: string; port: number }): CommandError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
   const reason = code === 'EADDRINUSE' ? 'another process listens there' : code;
-  return new CommandError(
-    `cannot listen on ${host}:${port}: ${reason}; change "${key}" in the manifest, or use --${key}`,
-  );
+  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return new CommandError(`cannot listen on ${address}: ${reason}; change "${key}" in the manifest, or use --${key}`);
 }

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { dirname, join } from 'node:path/posix';
+
+/**
+ * Returns the number of processors that this process may use, at least 1: those that it may run on, or fewer if a control group limits
+ * its processor time, as a container with a limit of 1.5 processors does. Node does not read these limits.
+ *
+ * @param root the folder that holds `proc` and `sys`
+ */
+export function processorCount(processors = availableParallelism(), root = '/'): number {
+  const limits = limitFiles(root).flatMap(readLimit);
+  return Math.max(1, Math.floor(Math.min(processors, ...limits)));
+}
+
+/** The files of a control group that limit the processor time, without the name of its folder. */
+interface LimitFiles {
+  readonly folder: string;
+  readonly version: 1 | 2;
+}
+
+/** Returns the folders of the process's control groups and of all groups around them, whose limits apply too. */
+function limitFiles(root: string): LimitFiles[] {
+  return readLines(join(root, 'proc/self/cgroup')).flatMap((line): LimitFiles[] => {
+    // The number of the hierarchy, its controllers, and the group. Version 2 has number 0 and no controllers.
+    const [, number = '', controllers = '', group = ''] = /^(\d+):([^:]*):(.*)$/.exec(line) ?? [];
+    const groups = withParents(group);
+    if (number === '0' && controllers === '')
+      return groups.map((name) => ({ folder: join(root, 'sys/fs/cgroup', name), version: 2 }));
+    if (!controllers.split(',').includes('cpu')) return [];
+    return groups.map((name) => ({ folder: join(root, 'sys/fs/cgroup/cpu', name), version: 1 }));
+  });
+}
+
+/** Returns `/a/b`, `/a` and `/`: a container may see only the last one. */
+function withParents(group: string): string[] {
+  return group === '/' || !group.startsWith('/') ? ['/'] : [group, ...withParents(dirname(group))];
+}
+
+/** Returns the processors that a group may use: its time in each period, divided by the period. */
+function readLimit({ folder, version }: LimitFiles): number[] {
+  const [quota, period] =
+    version === 2
+      ? (readLines(join(folder, 'cpu.max'))[0]?.split(' ') ?? [])
+      : ['cpu.cfs_quota_us', 'cpu.cfs_period_us'].map((name) => readLines(join(folder, name))[0]);
+  const limit = Number(quota) / Number(period);
+  // Without a limit the quota is `max` in version 2 and -1 in version 1.
+  return limit > 0 ? [limit] : [];
+}
+
+function readLines(path: string): string[] {
+  try {
+    return readFileSync(path, 'latin1').trim().split('\n');
+  } catch {
+    // Another system, or a group that this process cannot see.
+    return [];
+  }
+}
