@@ -4,7 +4,7 @@ import { parseDocuments } from './manifest/include.ts';
 import type { Manifest } from './manifest/manifest.generated.ts';
 import { type CheckedManifest, checkManifest, readManifest } from './manifest/read-manifest.ts';
 import type { Environment, Source } from './manifest/source.ts';
-import { compilePlan } from './plan/compile.ts';
+import { type CompileOptions, compilePlan } from './plan/compile.ts';
 import type { Plan } from './plan/plan.ts';
 import { runToEnd, type SlicedWork } from './plan/sliced-work.ts';
 import type { Finding } from './problem/finding.ts';
@@ -74,14 +74,22 @@ export function load(source: Source, environment: Environment, previous?: Plan):
   };
 }
 
-/** Compiles a plan again from the input that another thread has compiled without errors. */
-export function* compileFromInput({ checked, texts }: CompileInput, previous: Plan | undefined): SlicedWork<Plan> {
+/**
+ * Compiles a plan again from the input that another thread has compiled without errors.
+ *
+ * @param networkVerifier see `TokensContext`
+ */
+export function* compileFromInput(
+  { checked, texts }: CompileInput,
+  previous: Plan | undefined,
+  networkVerifier?: CompileOptions['networkVerifier'],
+): SlicedWork<Plan> {
   const readFile = (path: string): string => {
     const text = texts.get(path);
     if (text === undefined) throw Object.assign(new Error('the file was not read before'), { code: 'ENOENT' });
     return text;
   };
-  const { plan } = yield* planManifest(checked, readFile, previous);
+  const { plan } = yield* planManifest(checked, readFile, previous, networkVerifier);
   if (plan === undefined) throw new Error('the manifest does not compile in this thread');
   return plan;
 }
@@ -91,11 +99,19 @@ export function* planManifest(
   checked: CheckedManifest,
   readFile: Environment['readFile'],
   previous: Plan | undefined,
+  networkVerifier?: CompileOptions['networkVerifier'],
 ): SlicedWork<{ readonly plan: Plan | undefined; readonly findings: readonly Finding[] }> {
   if (!hasRoutes(checked)) return { plan: undefined, findings: firstStageAtEachPath(checked.findings) };
   const secrets = createSecrets(checked.secrets);
   const { hash, invalidParts } = checked;
-  const compiled = yield* compilePlan(checked.manifest, { hash, readFile, secrets, previous, invalidParts });
+  const compiled = yield* compilePlan(checked.manifest, {
+    hash,
+    readFile,
+    secrets,
+    previous,
+    invalidParts,
+    networkVerifier,
+  });
   const compileFindings = compiled.findings.map((finding) => secrets.redactFinding(finding));
   const findings = firstStageAtEachPath([...checked.findings, ...compileFindings]);
   return { plan: hasErrors(findings) ? undefined : compiled.plan, findings };

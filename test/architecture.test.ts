@@ -83,8 +83,8 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'raw-headers',
     'shared-memory',
   ],
-  workers: ['gateway', 'lean-http', 'load', 'log', 'manifest', 'plan', 'problem', 'shared-memory'],
-  offline: ['gateway', 'json-pointer', 'log', 'manifest', 'plan', 'problem'],
+  workers: ['candidate', 'gateway', 'lean-http', 'load', 'log', 'manifest', 'plan', 'problem', 'shared-memory'],
+  offline: ['gateway', 'json-pointer', 'load', 'log', 'manifest', 'plan', 'problem'],
   explain: ['gateway', 'http-methods', 'json-pointer', 'load', 'manifest', 'offline', 'plan', 'problem'],
   'schema-comparison': ['manifest', 'plan', 'problem'],
   testing: [
@@ -127,6 +127,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'problem',
     'raw-headers',
     'schema-comparison',
+    'shared-memory',
     'testing',
   ],
   reload: ['candidate', 'gateway', 'load', 'manifest', 'plan', 'problem', 'testing'],
@@ -146,6 +147,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'plan',
     'problem',
     'reload',
+    'workers',
   ],
   sandbox: [],
   cli: [

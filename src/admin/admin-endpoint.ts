@@ -5,6 +5,7 @@ import type { PlannedManifest } from '../load.ts';
 import type { LogStatus } from '../log/log.ts';
 import type { AddressOverrides } from '../manifest/source.ts';
 import type { Reloader } from '../reload/reloader.ts';
+import type { WorkerGroup } from '../workers/worker-group.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import type { CpuBudget } from './cpu-budget.ts';
 import type { DescriptorMonitor } from './descriptor-monitor.ts';
@@ -14,7 +15,9 @@ import type { TrafficHistory } from './traffic-history.ts';
 
 /** The parts of the process that the admin API reports and controls. */
 export interface AdminContext {
+  /** The gateway of worker 0. */
   readonly gateway: Gateway;
+  readonly workers: Pick<WorkerGroup, 'status' | 'telemetry'>;
   readonly version: string;
   readonly startedAt: Date;
   /** The addresses of the command line that replace those of the manifest. */
@@ -22,7 +25,7 @@ export interface AdminContext {
   /** Returns the active plan with its manifest. */
   readonly activeManifest: () => PlannedManifest;
   readonly reloader: ReloadControl;
-  readonly candidate: Pick<CandidateControl, 'status' | 'activate' | 'remove'>;
+  readonly candidate: Pick<CandidateControl, 'status' | 'prepare' | 'activate' | 'remove'>;
   /** The reloads of the file of `--candidate`; `undefined` without that option. */
   readonly candidateFile: Pick<Reloader, 'path' | 'lastOutcome'> | undefined;
   /** True while the process stops: it finishes its requests and should receive no new ones. */

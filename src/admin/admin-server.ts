@@ -47,7 +47,7 @@ export function createAdminServer(
   const resources: AdminResources = {
     traffic,
     cpuBudget,
-    eventStreams: new RequestEventStreams(context.gateway, adminMetrics),
+    eventStreams: new RequestEventStreams(context.workers.telemetry, adminMetrics),
     displays: new ManifestDisplays(),
   };
   const bodyReader = new AdminBodyReader();

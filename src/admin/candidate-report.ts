@@ -1,5 +1,5 @@
 import type { ComparisonCounts, ComparisonReport } from '../candidate/comparison.ts';
-import type { CandidateWitness, UncomparedReason } from '../candidate/live/live-candidate.ts';
+import type { CandidateWitness, SkippedRequests } from '../candidate/live/candidate-results.ts';
 import type { LocatedProblems } from '../reload/manifest-thread.ts';
 import type { AdminContext } from './admin-endpoint.ts';
 
@@ -17,7 +17,7 @@ export interface CandidateReport {
   readonly since: Date | null;
   readonly sample: number;
   readonly counts: ComparisonCounts;
-  readonly skipped: Readonly<Record<UncomparedReason, number>>;
+  readonly skipped: SkippedRequests;
   readonly errors: number;
   /** The problems of the saved file. An earlier version of the file may be active. */
   readonly rejected: LocatedProblems;

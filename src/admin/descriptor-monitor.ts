@@ -25,7 +25,7 @@ export interface DescriptorStatus {
  * reports nothing, so the monitor tries to open a file every second.
  */
 export class DescriptorMonitor {
-  readonly #gateway: Pick<Gateway, 'plan'>;
+  readonly #gateway: Pick<Gateway, 'plan' | 'workerCount'>;
   readonly #logger: Log['logger'];
   readonly #shortages: ThrottledWarning;
   /** The soft limit, `ulimit -n`; infinite on systems that do not report it. */
@@ -34,7 +34,7 @@ export class DescriptorMonitor {
   #checkedPlan: Plan | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(gateway: Pick<Gateway, 'plan'>, logger: Log['logger'], limit: number) {
+  constructor(gateway: Pick<Gateway, 'plan' | 'workerCount'>, logger: Log['logger'], limit: number) {
     this.#gateway = gateway;
     this.limit = limit;
     this.#logger = logger;
@@ -45,7 +45,7 @@ export class DescriptorMonitor {
   }
 
   get status(): DescriptorStatus {
-    const wanted = requiredDescriptors(this.#gateway.plan);
+    const wanted = requiredDescriptors(this.#gateway.plan, this.#gateway.workerCount);
     return {
       limit: Number.isFinite(this.limit) ? this.limit : null,
       open: this.#open,
@@ -86,10 +86,11 @@ export class DescriptorMonitor {
     if (plan === this.#checkedPlan) return;
     this.#checkedPlan = plan;
     const { limit } = this;
-    const wanted = requiredDescriptors(plan);
+    const { workerCount } = this.#gateway;
+    const wanted = requiredDescriptors(plan, workerCount);
     if (wanted <= limit) return;
     this.#logger.warn(
-      { limit, wanted, accepted: descriptorLimits(plan, limit).clients },
+      { limit, wanted, accepted: descriptorLimits(plan, limit, workerCount).clients },
       'server.limits.connections exceeds the file descriptors of the process; lower it or raise "ulimit -n"',
     );
   }

@@ -35,9 +35,9 @@ export class RequestEventStream {
     else this.#skipped += 1;
   }
 
-  /** Counts a decision that was not searched because there were too many. */
-  countSkipped(): void {
-    this.#skipped += 1;
+  /** Counts decisions that were not searched because there were too many. */
+  countSkipped(count = 1): void {
+    this.#skipped += count;
   }
 
   /** Writes the pending decisions. @returns how many were skipped since the last write */

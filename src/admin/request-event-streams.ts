@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { clientKey } from '../fairness/client-key.ts';
 import { UsageByKey } from '../fairness/usage-by-key.ts';
-import type { Gateway } from '../gateway/gateway.ts';
-import { type RequestEvent, requestEventOf } from '../gateway/telemetry/request-event.ts';
+import type { RequestEvent } from '../gateway/telemetry/request-event.ts';
+import type { WorkerTelemetry } from '../workers/worker-telemetry.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import { type RequestEventFilter, searchCost } from './request-event-filter.ts';
 import { RequestEventStream } from './request-event-stream.ts';
@@ -15,11 +15,11 @@ const MAX_STREAMS_PER_CLIENT = 8;
 const MAX_SEARCH_COST = 500_000;
 
 /**
- * The open streams of decisions. The gateway publishes decisions only while a stream is open. The time for the filters of
+ * The open streams of decisions. The workers publish decisions only while a stream is open. The time for the filters of
  * all streams is limited, for any traffic: decisions beyond the limit are not searched and count as skipped.
  */
 export class RequestEventStreams {
-  readonly #gateway: Pick<Gateway, 'subscribe'>;
+  readonly #workers: Pick<WorkerTelemetry, 'subscribe'>;
   readonly #metrics: AdminMetrics;
   readonly #streams = new Set<RequestEventStream>();
   readonly #clients = new UsageByKey<string>();
@@ -27,8 +27,8 @@ export class RequestEventStreams {
   #timer: NodeJS.Timeout | undefined;
   #unsubscribe = () => {};
 
-  constructor(gateway: Pick<Gateway, 'subscribe'>, metrics: AdminMetrics) {
-    this.#gateway = gateway;
+  constructor(workers: Pick<WorkerTelemetry, 'subscribe'>, metrics: AdminMetrics) {
+    this.#workers = workers;
     this.#metrics = metrics;
   }
 
@@ -51,7 +51,12 @@ export class RequestEventStreams {
   }
 
   #start(): void {
-    this.#unsubscribe = this.#gateway.subscribe((record) => this.#publish(requestEventOf(record)));
+    this.#unsubscribe = this.#workers.subscribe({
+      onEvent: (decision) => this.#publish(decision),
+      onSkipped: (count) => {
+        for (const stream of this.#streams) stream.countSkipped(count);
+      },
+    });
     this.#timer = setInterval(() => this.#write(), FLUSH_INTERVAL_MS);
   }
 

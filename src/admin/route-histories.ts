@@ -1,5 +1,4 @@
-import { REFUSALS, type RefusalCode } from '../gateway/response/refusal.ts';
-import type { RouteMetrics } from '../gateway/telemetry/request-metrics.ts';
+import { REFUSAL_CODES, type RouteMetrics } from '../gateway/telemetry/route-metrics.ts';
 import { rounded, type TrafficCounts } from './traffic-counts.ts';
 
 /** The traffic of a route in one interval. */
@@ -24,7 +23,6 @@ const GROUP_INTERVALS = 10;
 const GROUPS = INTERVALS / GROUP_INTERVALS;
 /** Each history takes at most 5 kB. A route without one has had no request, or other routes had some in the last hour. */
 const MAX_ROUTES = 1_000;
-const CODES = Object.keys(REFUSALS) as RefusalCode[];
 const NO_COUNTS: TrafficCounts = {
   requests: 0,
   client_errors: 0,
@@ -77,10 +75,10 @@ export class RouteHistories {
   /** Returns the refusals since the last call for this route, by index of their code. */
   #newRefusals(metrics: RouteMetrics): readonly (readonly [codeIndex: number, count: number])[] {
     if (metrics.refusals.size === 0) return [];
-    const recorded = this.#recordedRefusals.get(metrics) ?? new Uint32Array(CODES.length);
+    const recorded = this.#recordedRefusals.get(metrics) ?? new Uint32Array(REFUSAL_CODES.length);
     this.#recordedRefusals.set(metrics, recorded);
     return Array.from(metrics.refusals, ([code, count]) => {
-      const index = CODES.indexOf(code);
+      const index = REFUSAL_CODES.indexOf(code);
       const added = count - (recorded[index] as number);
       recorded[index] = count;
       return [index, added] as const;
@@ -122,9 +120,9 @@ class RouteRing {
     const latestGroup = Math.floor(latestInterval / GROUP_INTERVALS);
     const totals = new Map<string, number>();
     for (let group = Math.max(0, latestGroup - GROUPS + 1); group <= latestGroup; group += 1) {
-      const start = (group % GROUPS) * (CODES.length + 1);
+      const start = (group % GROUPS) * (REFUSAL_CODES.length + 1);
       if (this.#groups?.[start] !== group) continue;
-      for (const [index, code] of CODES.entries())
+      for (const [index, code] of REFUSAL_CODES.entries())
         totals.set(code, (totals.get(code) ?? 0) + (this.#groups[start + 1 + index] as number));
     }
     return Object.fromEntries([...totals].filter(([, count]) => count > 0));
@@ -132,9 +130,9 @@ class RouteRing {
 
   /** Clears the slots of an earlier group. @returns the index of the first code */
   #startGroup(group: number): number {
-    this.#groups ??= new Uint32Array(GROUPS * (CODES.length + 1));
-    const start = (group % GROUPS) * (CODES.length + 1);
-    if (this.#groups[start] !== group) this.#groups.fill(0, start, start + CODES.length + 1);
+    this.#groups ??= new Uint32Array(GROUPS * (REFUSAL_CODES.length + 1));
+    const start = (group % GROUPS) * (REFUSAL_CODES.length + 1);
+    if (this.#groups[start] !== group) this.#groups.fill(0, start, start + REFUSAL_CODES.length + 1);
     this.#groups[start] = group;
     return start + 1;
   }

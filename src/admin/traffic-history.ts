@@ -1,5 +1,6 @@
 import type { Gateway } from '../gateway/gateway.ts';
-import { NO_ROUTE, TOTALS_LENGTH, type TrafficTotals } from '../gateway/telemetry/request-metrics.ts';
+import { NO_ROUTE } from '../gateway/telemetry/request-metrics.ts';
+import { TOTALS_LENGTH, type TrafficTotals } from '../gateway/telemetry/route-metrics.ts';
 import { runInSlices, type SlicedWork } from '../plan/sliced-work.ts';
 import { SLICE_MS } from './cpu-budget.ts';
 import { LimitHistories, type LimitTraffic } from './limit-traffic.ts';

@@ -1,4 +1,5 @@
 import { CHANGE_KINDS, type ChangeKind, type ComparisonResult } from './compare-outcomes.ts';
+import { type ComparisonTotals, createTotals, type MutableGroup } from './comparison-totals.ts';
 import { type KnownOutcome, type OutcomeReport, reportOutcome, type UnknownReason } from './outcome.ts';
 
 /** Requests that change in the same way. */
@@ -29,35 +30,25 @@ export interface ComparisonReport<Witness> extends ComparisonCounts {
   readonly ungrouped: number;
 }
 
-interface MutableGroup<Witness> {
-  readonly kind: ChangeKind;
-  readonly from: OutcomeReport;
-  readonly to: OutcomeReport;
-  requests: number;
-  readonly callers: Set<string>;
-  readonly witnesses: Witness[];
-}
-
 /** Reasons come from a small table and routes from the manifest, but their combinations could fill the memory. */
 export const MAX_GROUPS = 2_000;
 export const MAX_CALLERS = 10_000;
 /** The limit of callers in all groups together. */
-const MAX_ALL_CALLERS = 500_000;
+export const MAX_ALL_CALLERS = 500_000;
 
 /** Counts compared requests, and groups those that change. */
 export class OutcomeComparison<Witness> {
   readonly #maxWitnesses: number;
-  readonly #unknown = new Map<UnknownReason, number>();
-  readonly #changed = new Map<ChangeKind, number>();
-  readonly #groups = new Map<string, MutableGroup<Witness>>();
-  #same = 0;
-  #requests = 0;
-  #ungrouped = 0;
-  #callers = 0;
+  readonly #maxCallers: number;
+  #totals: ComparisonTotals<Witness> = createTotals();
 
-  /** @param maxWitnesses the most witnesses of a group */
-  constructor(maxWitnesses = 1) {
+  /**
+   * @param maxWitnesses the most witnesses of a group
+   * @param maxCallers the most callers of all groups together
+   */
+  constructor(maxWitnesses = 1, maxCallers = MAX_ALL_CALLERS) {
     this.#maxWitnesses = maxWitnesses;
+    this.#maxCallers = maxCallers;
   }
 
   /**
@@ -65,71 +56,109 @@ export class OutcomeComparison<Witness> {
    * @param caller a text that identifies the caller without naming it; `undefined` if it is not known
    */
   add(result: ComparisonResult, weight: number, caller: () => string | undefined, witness: () => Witness): void {
-    this.#requests += weight;
-    if (result.result === 'same') this.#same += weight;
-    else if (result.result === 'unknown') increase(this.#unknown, result.reason, weight);
+    const totals = this.#totals;
+    totals.requests += weight;
+    if (result.result === 'same') totals.same += weight;
+    else if (result.result === 'unknown') increase(totals.unknown, result.reason, weight);
     else {
-      increase(this.#changed, result.kind, weight);
-      this.#addToGroup(result, weight, caller, witness);
+      increase(totals.changed, result.kind, weight);
+      this.#addChange(result, weight, caller, witness);
     }
   }
 
   /** Counts a request whose outcome does not change, without the cost of a result. */
   addSame(): void {
-    this.#requests += 1;
-    this.#same += 1;
+    this.#totals.requests += 1;
+    this.#totals.same += 1;
   }
 
   get requests(): number {
-    return this.#requests;
+    return this.#totals.requests;
   }
 
   /** Requests that changed. */
   get changes(): number {
-    return [...this.#changed.values()].reduce((sum, count) => sum + count, 0);
+    return [...this.#totals.changed.values()].reduce((sum, count) => sum + count, 0);
   }
 
   /** The counts so far, without the cost of the groups. */
   get counts(): ComparisonCounts {
-    return { requests: this.#requests, same: this.#same, unknown: this.#unknown, changed: this.#changed };
+    const { requests, same, unknown, changed } = this.#totals;
+    return { requests, same, unknown, changed };
   }
 
   report(): ComparisonReport<Witness> {
-    const groups = [...this.#groups.values()].map(({ callers, ...group }) => ({ ...group, callers: callers.size }));
+    const { groups: byKey, ungrouped } = this.#totals;
+    const groups = [...byKey.values()].map(({ callers, ...group }) => ({ ...group, callers: callers.size }));
     return {
       ...this.counts,
       groups: groups.sort((a, b) => rankOf(a.kind) - rankOf(b.kind) || b.requests - a.requests),
-      ungrouped: this.#ungrouped,
+      ungrouped,
     };
   }
 
-  #addToGroup(
+  /** Returns all results since the last call, and begins to count from zero. */
+  take(): ComparisonTotals<Witness> {
+    const totals = this.#totals;
+    this.#totals = createTotals();
+    return totals;
+  }
+
+  /** Adds the results that another comparison has counted. */
+  merge({ requests, same, unknown, changed, groups, ungrouped }: ComparisonTotals<Witness>): void {
+    const totals = this.#totals;
+    totals.requests += requests;
+    totals.same += same;
+    totals.ungrouped += ungrouped;
+    for (const [reason, count] of unknown) increase(totals.unknown, reason, count);
+    for (const [kind, count] of changed) increase(totals.changed, kind, count);
+    for (const [key, other] of groups) {
+      const group = this.#groupOf(key, other, other.requests);
+      if (group === undefined) continue;
+      for (const caller of other.callers) this.#addCaller(group, caller);
+      group.witnesses.push(...other.witnesses.slice(0, this.#maxWitnesses - group.witnesses.length));
+    }
+  }
+
+  #addChange(
     { kind, from, to }: { kind: ChangeKind; from: KnownOutcome; to: KnownOutcome },
     weight: number,
     caller: () => string | undefined,
     witness: () => Witness,
   ): void {
-    const reports = { from: reportOutcome(from), to: reportOutcome(to) };
-    const key = JSON.stringify([kind, reports]);
-    let group = this.#groups.get(key);
-    if (group === undefined) {
-      if (this.#groups.size === MAX_GROUPS) {
-        this.#ungrouped += weight;
-        return;
-      }
-      group = { kind, ...reports, requests: 0, callers: new Set(), witnesses: [] };
-      this.#groups.set(key, group);
-    }
-    group.requests += weight;
+    const change = { kind, from: reportOutcome(from), to: reportOutcome(to) };
+    const group = this.#groupOf(JSON.stringify(change), change, weight);
+    if (group === undefined) return;
     this.#addCaller(group, caller());
     if (group.witnesses.length < this.#maxWitnesses) group.witnesses.push(witness());
   }
 
+  /** Adds requests to the group of a change. Returns `undefined` if there are too many groups. */
+  #groupOf(
+    key: string,
+    { kind, from, to }: Pick<MutableGroup<Witness>, 'kind' | 'from' | 'to'>,
+    requests: number,
+  ): MutableGroup<Witness> | undefined {
+    const { groups } = this.#totals;
+    let group = groups.get(key);
+    if (group === undefined) {
+      if (groups.size === MAX_GROUPS) {
+        this.#totals.ungrouped += requests;
+        return undefined;
+      }
+      group = { kind, from, to, requests: 0, callers: new Set(), witnesses: [] };
+      groups.set(key, group);
+    }
+    group.requests += requests;
+    return group;
+  }
+
   #addCaller({ callers }: MutableGroup<Witness>, caller: string | undefined): void {
-    if (caller === undefined || callers.size >= MAX_CALLERS || this.#callers >= MAX_ALL_CALLERS) return;
+    const totals = this.#totals;
+    if (caller === undefined || callers.size >= MAX_CALLERS || totals.callers >= this.#maxCallers) return;
     const before = callers.size;
     callers.add(caller);
-    this.#callers += callers.size - before;
+    totals.callers += callers.size - before;
   }
 }
 

@@ -1,55 +1,90 @@
+import type { BufferParts } from '../shared-memory/buffer-parts.ts';
+import { type ClientHash, ClientSet, clientSetLength } from './client-set.ts';
+
 /** Limits the memory. The failures of further clients count, but without a limit for each client. */
 const MAX_CLIENTS = 1_024;
 /** Weight of a client that left after a long wait. */
 const ABANDONED_WEIGHT = 0.5;
 
-/** Failures of an endpoint since its last success, weighted by the share that one client can have caused. */
+export interface StreakMemory {
+  /** The points of all failures, then those of each client with a failure that a request may have provoked. */
+  readonly points: Float64Array;
+  readonly provoked: Int32Array;
+  readonly abandoned: Int32Array;
+}
+
+/** Each client adds at least half a point, so no more clients matter before the points reach `failures`. */
+export function streakMemory(parts: BufferParts, failures: number): StreakMemory {
+  const capacity = Math.min(MAX_CLIENTS, Math.ceil(failures / ABANDONED_WEIGHT));
+  return {
+    points: parts.float64(1 + capacity),
+    provoked: parts.int32(clientSetLength(capacity)),
+    abandoned: parts.int32(clientSetLength(capacity)),
+  };
+}
+
+/**
+ * Failures of an endpoint since its last success, weighted by the share that one client can have caused. They are in memory that
+ * threads may share: the caller holds a lock to change them.
+ */
 export class FailureStreak {
-  #points = 0;
-  /** Points of failures that a request may have provoked, by client. */
-  readonly #provoked = new Map<string, number>();
+  readonly #points: Float64Array;
+  /** Clients with failures that a request may have provoked. */
+  readonly provoked: ClientSet;
   /** Clients that left after a long wait, since the last response. */
-  readonly #abandoned = new Set<string>();
+  readonly #abandoned: ClientSet;
+
+  constructor({ points, provoked, abandoned }: StreakMemory) {
+    this.#points = points;
+    this.provoked = new ClientSet(provoked);
+    this.#abandoned = new ClientSet(abandoned);
+  }
 
   /** Clients that left count only together with a failure, because leaving alone proves nothing. */
   get points(): number {
-    return this.#points === 0 ? 0 : this.#points + this.#abandoned.size * ABANDONED_WEIGHT;
+    const points = this.#points[0] as number;
+    return points === 0 ? 0 : points + this.#abandoned.size * ABANDONED_WEIGHT;
   }
 
-  /** The clients whose requests may have provoked some of the failures. */
-  get clients(): Iterable<string> {
-    return this.#provoked.keys();
+  /** True if nothing is counted. May be read without a lock. */
+  get isEmpty(): boolean {
+    return this.#points[0] === 0 && this.#abandoned.size === 0;
   }
 
   /** Counts a failure that no request can cause. */
   recordFailure(): void {
-    this.#points += 1;
+    this.#add(0, 1);
   }
 
   /** Counts a failure that a request may have provoked. @param limit points that one client can contribute */
-  recordProvokedFailure(client: string, limit: number): void {
-    const points = this.#provoked.get(client) ?? 0;
-    const added = Math.min(1, limit - points);
+  recordProvokedFailure(client: ClientHash, limit: number): void {
+    const known = this.provoked.indexOf(client);
+    const added = Math.min(1, limit - (known === -1 ? 0 : (this.#points[known + 1] as number)));
     if (added <= 0) return;
-    if (points > 0 || this.#provoked.size < MAX_CLIENTS) this.#provoked.set(client, points + added);
-    this.#points += added;
+    const index = known === -1 ? this.provoked.add(client) : known;
+    if (known === -1 && index !== -1) this.#points[index + 1] = 0;
+    if (index !== -1) this.#add(index + 1, added);
+    this.#add(0, added);
   }
 
   /** Counts a client that left after a long wait. Each client counts once. */
-  recordAbandoned(client: string): void {
-    if (this.#abandoned.size < MAX_CLIENTS) this.#abandoned.add(client);
+  recordAbandoned(client: ClientHash): void {
+    this.#abandoned.add(client);
   }
 
   /** A response began, so the endpoint does not hang. */
   recordResponse(): void {
-    if (this.#abandoned.size > 0) this.#abandoned.clear();
+    this.#abandoned.clear();
   }
 
   /** An exchange succeeded. */
   reset(): void {
-    this.recordResponse();
-    if (this.#points === 0) return;
-    this.#points = 0;
-    this.#provoked.clear();
+    this.#abandoned.clear();
+    this.#points[0] = 0;
+    this.provoked.clear();
+  }
+
+  #add(index: number, points: number): void {
+    this.#points[index] = (this.#points[index] as number) + points;
   }
 }

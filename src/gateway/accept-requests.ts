@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { HTTP_METHODS } from '../http-methods.ts';
 import type { Log } from '../log/log.ts';
+import type { WorkerCounter } from '../shared-memory/worker-counter.ts';
 import { Exchange, type Expectation, type ServerState } from './exchange.ts';
 import { Refusal } from './response/refusal.ts';
 import { refuseSocket } from './response/refuse.ts';
@@ -10,20 +11,27 @@ import type { ClientConnection } from './server/client-connection.ts';
 import { type ClientRegistry, type HttpServer, trackClientConnections } from './server/http-server.ts';
 import { createHandshakeResponse, holdEarlyData, isWebSocketHandshake } from './server/websocket-handshake.ts';
 
+/** The counts of all workers. */
+export interface AcceptorCounters {
+  readonly connections: WorkerCounter;
+  /** Sockets of WebSocket handshakes and tunnels. */
+  readonly tunnels: WorkerCounter;
+}
+
 /** Turns the events of Node's HTTP server into exchanges and serves them. Refuses bytes that are not a request. */
 export class RequestAcceptor {
-  /** Sockets of WebSocket handshakes and tunnels. */
-  readonly tunnels = new Set<Socket>();
   readonly clients: ClientRegistry;
   readonly #server: HttpServer;
   readonly #state: ServerState;
   readonly #log: Log;
+  readonly #tunnels: WorkerCounter;
 
-  constructor(server: HttpServer, state: ServerState, log: Log) {
+  constructor(server: HttpServer, state: ServerState, log: Log, { connections, tunnels }: AcceptorCounters) {
     this.#server = server;
     this.#state = state;
     this.#log = log;
-    this.clients = trackClientConnections(server, this.#refuseBytes);
+    this.#tunnels = tunnels;
+    this.clients = trackClientConnections(server, this.#refuseBytes, connections);
   }
 
   start(): void {
@@ -55,8 +63,8 @@ export class RequestAcceptor {
     const connection = this.#connectionOf(request.socket);
     const response = createHandshakeResponse(request, socket);
     const handshake = { socket, takeEarlyData: holdEarlyData(socket, connection.detach()) };
-    this.tunnels.add(socket);
-    socket.once('close', () => this.tunnels.delete(socket));
+    this.#tunnels.add(1);
+    socket.once('close', () => this.#tunnels.add(-1));
     void serve(new Exchange({ server, connection, request, response, handshake }), server);
   }
 

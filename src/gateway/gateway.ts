@@ -12,10 +12,13 @@ import type { WorkerContext } from '../shared-memory/worker-context.ts';
 import { RequestAcceptor } from './accept-requests.ts';
 import type { ServerState } from './exchange.ts';
 import type { ExchangeObserver } from './exchange-observer.ts';
+import { GatewayCounters } from './gateway-counters.ts';
+import { sharedGatewayMemory } from './gateway-memory.ts';
 import { RateLimiter } from './rate-limits/rate-limiter.ts';
 import type { StoreStatus } from './rate-limits/store-status.ts';
 import { acceptWaiting } from './server/accept-waiting.ts';
 import { BufferBudget } from './server/buffer-budget.ts';
+import { ClientLimit } from './server/client-limit.ts';
 import { descriptorLimits } from './server/descriptor-limits.ts';
 import { activateServerSettings, createHttpServer, type HttpServer } from './server/http-server.ts';
 import { LongLivedExchanges } from './server/long-lived-exchanges.ts';
@@ -31,6 +34,8 @@ import { LiveUpstreams } from './upstream/live-upstreams.ts';
 
 export interface ClientCounts {
   readonly connections: number;
+  /** The connections of this worker. */
+  readonly workerConnections: number;
   /** Open WebSockets, and connections with a handshake in progress. */
   readonly tunnels: number;
   /** The most connections at one time: the limit of the active plan, or fewer if file descriptors are short. */
@@ -44,6 +49,8 @@ export interface ClientCounts {
 export interface Gateway {
   /** The active plan. */
   readonly plan: Plan;
+  /** The number of workers of the process. */
+  readonly workerCount: number;
   /** The state of the upstreams of the active plan. */
   readonly upstreams: readonly UpstreamStatus[];
   /** Resolves the host names of upstreams. */
@@ -112,22 +119,28 @@ export function createGateway(plan: Plan, log: Log, options: GatewayOptions = {}
   return gateway;
 }
 
+/** The topic of messages to the other workers: there are too many connections to upstreams. */
+const EXCEEDED_TOPIC = 'upstream-connections';
+
 class LiveGateway implements Gateway {
   readonly resolver: NameResolver;
   readonly #log: Log;
   readonly #state: { -readonly [Key in keyof ServerState]: ServerState[Key] };
   readonly #server: HttpServer;
   readonly #acceptor: RequestAcceptor;
-  readonly #refused: ThrottledWarning;
   readonly #unaccepted: ThrottledWarning;
   readonly #descriptorLimit: number;
   readonly #worker: WorkerContext;
+  readonly #counters: GatewayCounters;
+  readonly #budget: ConnectionBudget;
+  readonly #clientLimit: ClientLimit;
   /** The limit of connections to upstreams, tunnels included. Beyond it, each new one closes an idle one. */
   #upstreamConnectionLimit = Number.POSITIVE_INFINITY;
   /** Set when the gateway begins to connect to stores. */
   #connected: Promise<void> | undefined;
   #stopClosingStalled = () => {};
   #stopLoggingDns = () => {};
+  #unsubscribe = () => {};
 
   constructor(plan: Plan, log: Log, options: GatewayOptions) {
     const { tracer = passThroughTracer, resolver = systemResolver, worker = createSingleWorker() } = options;
@@ -136,30 +149,38 @@ class LiveGateway implements Gateway {
     this.#worker = worker;
     this.#log = log;
     this.#descriptorLimit = descriptorLimit;
-    this.#refused = new ThrottledWarning(log.logger, 'connections over the limit were closed');
+    const memory = sharedGatewayMemory(worker);
+    const counters = new GatewayCounters(memory, worker);
+    this.#counters = counters;
+    this.#clientLimit = new ClientLimit(log.logger, counters.connections, counters.refused);
     this.#unaccepted = new ThrottledWarning(log.logger, 'connections could not be accepted');
-    const budget = new ConnectionBudget(() => this.#upstreamConnectionLimit - this.#acceptor.tunnels.size);
+    this.#budget = new ConnectionBudget(
+      () => this.#upstreamConnectionLimit - counters.tunnels.total,
+      counters.upstreamConnections,
+      () => worker.bus.publish(EXCEEDED_TOPIC, null),
+    );
     this.#state = {
       plan,
       isDraining: false,
       isClosing: false,
       tracer,
-      recorder: new RequestRecorder(log),
-      upstreams: new LiveUpstreams(log, resolver, budget),
+      recorder: new RequestRecorder(log, worker.count > 1 ? worker.index : undefined),
+      upstreams: new LiveUpstreams(log, resolver, this.#budget, worker),
       longLived: new LongLivedExchanges(),
-      bufferBudget: new BufferBudget(plan.server.bufferLimitBytes),
+      bufferBudget: new BufferBudget(plan.server.bufferLimitBytes, memory.buffers, worker),
       rateLimiter: new RateLimiter(now, worker),
       observer: undefined,
     };
     this.#server = createHttpServer(plan.server, (request) => this.#acceptor.isHandshake(request));
-    this.#acceptor = new RequestAcceptor(this.#server, this.#state, log);
+    this.#acceptor = new RequestAcceptor(this.#server, this.#state, log, counters);
   }
 
   start(): void {
     this.#stopLoggingDns = logIdentityDnsErrors(this.resolver, this.#log.logger, () => this.plan);
     const { connections } = this.#acceptor.clients;
     this.#stopClosingStalled = closeStalledClients(connections, () => this.plan.server.stalledTimeoutMs);
-    this.#server.on('drop', () => this.#refused.add());
+    this.#clientLimit.apply(this.#server);
+    this.#unsubscribe = this.#worker.bus.subscribe(EXCEEDED_TOPIC, () => this.#budget.closeExceeding());
     this.#acceptor.start();
     this.#state.upstreams.activate(this.plan);
     this.#state.rateLimiter.activate(this.plan.rateLimits);
@@ -168,6 +189,10 @@ class LiveGateway implements Gateway {
 
   get plan() {
     return this.#state.plan;
+  }
+
+  get workerCount() {
+    return this.#worker.count;
   }
 
   get upstreams() {
@@ -191,13 +216,14 @@ class LiveGateway implements Gateway {
   }
 
   get clients() {
-    const { tunnels, clients } = this.#acceptor;
+    const { connections, tunnels, refused, unaccepted } = this.#counters;
     return {
-      connections: clients.sockets.size,
-      tunnels: tunnels.size,
-      limit: this.#server.maxConnections,
-      refused: this.#refused.total,
-      unaccepted: this.#unaccepted.total,
+      connections: connections.total,
+      workerConnections: this.#acceptor.clients.sockets.size,
+      tunnels: tunnels.total,
+      limit: this.#clientLimit.limit,
+      refused: refused.total,
+      unaccepted: unaccepted.total,
     };
   }
 
@@ -228,7 +254,10 @@ class LiveGateway implements Gateway {
       server.listen({ host, port, reusePort: this.#worker.count > 1 }, () => {
         server.off('error', reject);
         // Without a listener an error of `accept` would end the process.
-        server.on('error', ({ code }: NodeJS.ErrnoException) => this.#unaccepted.add({ reason: code }));
+        server.on('error', ({ code }: NodeJS.ErrnoException) => {
+          this.#counters.unaccepted.add(1);
+          this.#unaccepted.add({ reason: code });
+        });
         resolve(server.address() as AddressInfo);
       });
     });
@@ -240,8 +269,8 @@ class LiveGateway implements Gateway {
   }
 
   async prepare(plan: Plan): Promise<void> {
-    const { memory } = this.#worker;
-    for (const { name, bytes } of sharedBuffersOf(plan)) memory.buffer(name, bytes);
+    const { memory, count } = this.#worker;
+    for (const { name, bytes } of sharedBuffersOf(plan, count)) memory.buffer(name, bytes);
     await this.#state.rateLimiter.prepare(plan.rateLimits);
   }
 
@@ -252,7 +281,7 @@ class LiveGateway implements Gateway {
     this.bufferBudget.limitBytes = plan.server.bufferLimitBytes;
     this.#state.upstreams.activate(plan);
     this.#state.rateLimiter.activate(plan.rateLimits);
-    this.#worker.memory.retain(new Set(sharedBuffersOf(plan).map(({ name }) => name)));
+    this.#worker.memory.retain(new Set(sharedBuffersOf(plan, this.#worker.count).map(({ name }) => name)));
     this.metrics.retain(new Set(plan.routes.map(({ id }) => id)), new Set(plan.upstreams.map(({ id }) => id)));
     const count = this.#state.longLived.revalidate(plan);
     const { graceMs } = plan.reload;
@@ -264,6 +293,10 @@ class LiveGateway implements Gateway {
   }
 
   forgetWorker(index: number): void {
+    this.metrics.forget(index);
+    this.#counters.forgetWorker(index);
+    this.bufferBudget.forgetWorker(index);
+    this.#state.upstreams.forgetWorker(index);
     this.#state.rateLimiter.forgetWorker(index);
   }
 
@@ -286,6 +319,7 @@ class LiveGateway implements Gateway {
     this.#stopClosingStalled();
     await this.#state.upstreams.close();
     await this.#state.rateLimiter.close();
+    this.#unsubscribe();
     this.#stopLoggingDns();
   }
 
@@ -297,8 +331,8 @@ class LiveGateway implements Gateway {
   }
 
   #limitConnections(): void {
-    const { clients, upstreams } = descriptorLimits(this.plan, this.#descriptorLimit);
-    this.#server.maxConnections = clients;
+    const { clients, upstreams } = descriptorLimits(this.plan, this.#descriptorLimit, this.workerCount);
+    this.#clientLimit.limit = clients;
     this.#upstreamConnectionLimit = upstreams;
   }
 }

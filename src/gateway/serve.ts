@@ -38,7 +38,7 @@ export async function serve(exchange: Exchange, server: ServerState): Promise<vo
 }
 
 function begin(exchange: Exchange, server: ServerState): void {
-  server.recorder.metrics.inFlight += 1;
+  server.recorder.metrics.begin();
   // A handshake ends with its socket, because a tunnel has no response.
   (exchange.handshake?.socket ?? exchange.response).once('close', () => end(exchange, server));
 }

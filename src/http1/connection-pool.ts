@@ -1,4 +1,5 @@
 import type { ConnectionBudget } from './connection-budget.ts';
+import { type ConnectionLimit, privateConnectionLimit } from './connection-limit.ts';
 import type { Dial } from './dial.ts';
 import { UpstreamConnection } from './upstream-connection.ts';
 
@@ -11,29 +12,38 @@ export interface ConnectionLimits {
 /** How often expired idle connections are closed. */
 const SWEEP_MS = 1_000;
 
+export interface ConnectionPoolOptions {
+  /** Shared with the pools of other workers for the same server. By default this pool has its own. */
+  readonly limit?: ConnectionLimit;
+  /** Shared with the pools for other servers. */
+  readonly budget?: ConnectionBudget;
+  /** Called when the room of a closed connection was granted to another worker, which must be notified. */
+  readonly onGranted?: () => void;
+}
+
 /** The connections to one server, up to a limit. Reuses the most recently used one first, so that the others can expire. */
 export class ConnectionPool {
   readonly #dial: Dial;
   readonly #limits: ConnectionLimits;
+  readonly #limit: ConnectionLimit;
   readonly #budget: ConnectionBudget | undefined;
+  readonly #onGranted: () => void;
   readonly #all = new Set<UpstreamConnection>();
   /** The longest idle connection comes first. */
   #idle: UpstreamConnection[] = [];
   #sweeper: NodeJS.Timeout | undefined;
 
-  /** @param budget shared with other pools; without it this pool has only its own limit */
-  constructor(dial: Dial, limits: ConnectionLimits, budget?: ConnectionBudget) {
+  constructor(dial: Dial, limits: ConnectionLimits, options: ConnectionPoolOptions = {}) {
+    const { limit = privateConnectionLimit(limits.connectionLimit), budget, onGranted = () => undefined } = options;
     this.#dial = dial;
     this.#limits = limits;
+    this.#limit = limit;
     this.#budget = budget;
+    this.#onGranted = onGranted;
     budget?.add(this);
   }
 
-  get size(): number {
-    return this.#all.size;
-  }
-
-  /** Connections that carry an exchange. */
+  /** Connections of this pool that carry an exchange. */
   get busy(): number {
     return this.#all.size - this.#idle.length;
   }
@@ -43,21 +53,79 @@ export class ConnectionPool {
   }
 
   get hasRoom(): boolean {
-    return this.busy < this.#limits.connectionLimit;
+    return this.#idle.length > 0 || this.#limit.hasRoom;
   }
 
-  /** Returns an idle connection, or a new one. The pool must have room. */
-  acquire(): UpstreamConnection {
+  /** Returns an idle connection, or a new one; `undefined` if there is no room. */
+  acquire(): UpstreamConnection | undefined {
     for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
-      if (!connection.isStale) return connection;
-      this.discard(connection);
+      if (!connection.isStale) {
+        this.#updateBusy();
+        return connection;
+      }
+      this.#discardIdle(connection);
     }
     return this.open(false);
   }
 
-  /** Returns a new connection, which opens with its first request. The pool must have room. */
-  open(isForTunnel: boolean): UpstreamConnection {
-    if (this.#all.size >= this.#limits.connectionLimit) this.closeIdle();
+  /** Returns a new connection, which opens with its first request, or `undefined` if there is no room. Closes an idle one for it. */
+  open(isForTunnel: boolean): UpstreamConnection | undefined {
+    if (this.#limit.tryOpen()) return this.#create(isForTunnel);
+    const oldest = this.#idle.shift();
+    return oldest && this.replace(oldest, isForTunnel);
+  }
+
+  /** Closes a connection and returns a new one in its place. */
+  replace(connection: UpstreamConnection, isForTunnel: boolean): UpstreamConnection {
+    this.#all.delete(connection);
+    this.#budget?.onClosed();
+    connection.destroy();
+    return this.#create(isForTunnel);
+  }
+
+  /** Takes a connection back after its exchange. Keeps it if it can be reused and no other worker needs its room more. */
+  release(connection: UpstreamConnection): void {
+    if (!connection.isIdle) {
+      this.discard(connection);
+      return;
+    }
+    this.#idle.push(connection);
+    this.#updateBusy();
+    // Only now: another worker that waits from now on sees an idle connection and requests it.
+    if (this.#limit.isWanted && this.#limit.shouldYield()) {
+      this.#idle.pop();
+      this.#discardIdle(connection);
+    } else {
+      this.#sweeper ??= setInterval(this.#sweep, SWEEP_MS).unref();
+    }
+  }
+
+  /** Takes back a connection that failed or became a tunnel, and closes it. The caller then serves waiting requests. */
+  discard(connection: UpstreamConnection): void {
+    connection.destroy();
+    this.#remove(connection, false);
+  }
+
+  /** Closes the connection that has been idle longest, if any. */
+  closeIdle(): void {
+    const oldest = this.#idle.shift();
+    if (oldest !== undefined) this.#discardIdle(oldest);
+  }
+
+  /** Closes idle connections as long as other workers need their room. */
+  yieldIdle(): void {
+    while (this.#idle.length > 0 && this.#limit.isWanted && this.#limit.shouldYield()) this.closeIdle();
+  }
+
+  /** Closes all connections, including those that carry an exchange. */
+  close(): void {
+    clearInterval(this.#sweeper);
+    this.#idle.length = 0;
+    for (const connection of [...this.#all]) this.#discardIdle(connection);
+    this.#budget?.remove(this);
+  }
+
+  #create(isForTunnel: boolean): UpstreamConnection {
     const { responseTimeoutMs, idleTimeoutMs } = this.#limits;
     const connection = new UpstreamConnection({
       dial: this.#dial,
@@ -67,56 +135,38 @@ export class ConnectionPool {
       onClosed: this.#forget,
     });
     this.#all.add(connection);
+    this.#updateBusy();
     this.#budget?.onOpened();
     return connection;
   }
 
-  /** Takes a connection back after its exchange. Keeps it if it can be reused. */
-  release(connection: UpstreamConnection): void {
-    if (!connection.isIdle) {
-      this.discard(connection);
-      return;
-    }
-    this.#idle.push(connection);
-    this.#sweeper ??= setInterval(this.#sweep, SWEEP_MS).unref();
-  }
-
-  /** Takes back a connection that failed or became a tunnel, and closes it. */
-  discard(connection: UpstreamConnection): void {
-    this.#remove(connection);
+  /** The socket closes first, so that another worker opens its connection after that. */
+  #discardIdle(connection: UpstreamConnection): void {
     connection.destroy();
+    this.#remove(connection, true);
   }
 
-  /** Closes the connection that has been idle longest, if any. */
-  closeIdle(): void {
-    const oldest = this.#idle.shift();
-    if (oldest !== undefined) this.discard(oldest);
+  #remove(connection: UpstreamConnection, isForOthers: boolean): void {
+    if (!this.#all.delete(connection)) return;
+    this.#updateBusy();
+    this.#budget?.onClosed();
+    if (this.#limit.close(isForOthers)) this.#onGranted();
   }
 
-  /** Closes all connections, including those that carry an exchange. */
-  close(): void {
-    clearInterval(this.#sweeper);
-    for (const connection of [...this.#all]) this.discard(connection);
-    this.#idle.length = 0;
-    this.#budget?.remove(this);
-  }
-
-  #remove(connection: UpstreamConnection): void {
-    if (this.#all.delete(connection)) this.#budget?.onClosed();
+  #updateBusy(): void {
+    this.#limit.ownBusy = this.busy;
   }
 
   readonly #forget = (connection: UpstreamConnection): void => {
-    this.#remove(connection);
     const index = this.#idle.indexOf(connection);
     if (index !== -1) this.#idle.splice(index, 1);
+    this.#remove(connection, true);
   };
 
   readonly #sweep = (): void => {
-    const remaining: UpstreamConnection[] = [];
-    for (const connection of this.#idle)
-      if (connection.isStale) this.discard(connection);
-      else remaining.push(connection);
-    this.#idle = remaining;
+    const stale = this.#idle.filter(({ isStale }) => isStale);
+    this.#idle = this.#idle.filter((connection) => !stale.includes(connection));
+    for (const connection of stale) this.#discardIdle(connection);
     if (this.#idle.length > 0) return;
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;

@@ -16,6 +16,11 @@ export class DroppedLines {
   add(bytes: Uint8Array): void {
     let lines = 0;
     for (let at = bytes.indexOf(LINE_END); at !== -1; at = bytes.indexOf(LINE_END, at + 1)) lines += 1;
+    this.count(lines);
+  }
+
+  /** Adds lines that another thread has lost. */
+  count(lines: number): void {
     this.#total += lines;
     this.#unreported += lines;
   }

@@ -1,5 +1,7 @@
 import pino, { type Logger } from 'pino';
 import { DroppedLines } from './dropped-lines.ts';
+import { FLUSH_MS, LineBlocks, linesOf, MAX_WAITING_BYTES } from './line-blocks.ts';
+import { WriteQueue } from './write-queue.ts';
 
 export interface Log {
   readonly logger: Logger;
@@ -7,10 +9,18 @@ export interface Log {
   writeLine(json: string): void;
   /** Writes the buffered lines synchronously before the process exits. If the reader has stalled, the lines are lost. */
   flush(): void;
+  /**
+   * Writes complete lines of another thread, after those that wait to be written. Without this method each line is written on its own.
+   *
+   * @param onWritten called once none of the bytes wait to be written
+   */
+  writeBlock?(bytes: Uint8Array, onWritten: () => void): void;
+  /** Counts lines that another thread has lost. */
+  countDropped?(lines: number): void;
 }
 
 /** The log of a process, which writes to a stream that can fail. */
-export interface ProcessLog extends Log {
+export interface ProcessLog extends Required<Log> {
   status(): LogStatus;
   /** Writes the buffered lines in order and closes the log. If the reader has stalled, the lines are lost. */
   end(): Promise<void>;
@@ -27,17 +37,10 @@ export interface LogStatus {
   readonly errors: number;
 }
 
-/** The log writes lines in blocks: one write for each line would cost a tenth of the throughput. */
-const BLOCK_BYTES = 65_536;
-const FLUSH_MS = 100;
-/** The most bytes that wait to be written. Beyond this limit, lines are lost. */
-const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 /** The time limit for a stalled reader at the end of the process. */
 const STALLED_READER_MS = 1_000;
 /** The minimum time between two reports of failing writes. */
 const REPORT_INTERVAL_MS = 60_000;
-/** The maximum number of UTF-8 bytes for one UTF-16 code unit. */
-const MAX_UTF8_BYTES_PER_UNIT = 3;
 
 /**
  * Creates the log of a process, which writes JSON lines to a file descriptor.
@@ -74,7 +77,7 @@ export function createProcessLog(
       return performance.now() - ending.sinceMs < STALLED_READER_MS;
     },
   });
-  let waitingBytes = 0;
+  const queue = new WriteQueue();
   const dropped = new DroppedLines();
   // A full disk or a closed pipe may lose lines, but must not fail requests.
   stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -88,53 +91,50 @@ export function createProcessLog(
   });
   stream.on('write', (bytes: number) => {
     setFailure(undefined);
-    waitingBytes -= bytes;
+    queue.remove(bytes);
   });
-  const writeBytes = (bytes: Buffer) => {
+  const writeBytes = (bytes: Uint8Array, onWritten?: () => void) => {
     // The limit is here and not in the stream, so that every lost line is counted.
-    if (waitingBytes + bytes.length > MAX_WAITING_BYTES) return dropped.add(bytes);
-    waitingBytes += bytes.length;
+    if (queue.bytes + bytes.length > MAX_WAITING_BYTES) {
+      dropped.add(bytes);
+      return onWritten?.();
+    }
+    queue.add(bytes.length, onWritten);
     stream.write(bytes as unknown as string);
   };
-  // Encode each line immediately: every garbage collection would copy strings that wait.
-  let block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
-  let used = 0;
-  const writeBlock = () => {
-    if (used === 0) return;
-    writeBytes(block.subarray(0, used));
-    block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
-    used = 0;
-  };
+  const blocks = new LineBlocks(writeBytes);
   const write = (text: string) => {
-    if (isEnded) return;
-    const maxBytes = text.length * MAX_UTF8_BYTES_PER_UNIT;
-    if (used + maxBytes > BLOCK_BYTES) writeBlock();
-    if (maxBytes > BLOCK_BYTES) writeBytes(Buffer.from(text));
-    else used += block.write(text, used);
+    if (!isEnded) blocks.write(text);
   };
-  const logger = pino(
-    { base: null },
-    format === undefined ? { write } : { write: (line) => write(`${format(line)}\n`) },
-  );
+  const logger = createLogger(format === undefined ? write : (line) => write(`${format(line)}\n`));
   const reportDropped = () => {
     // Wait until the buffer has room, or the report would be lost as well.
-    if (waitingBytes > MAX_WAITING_BYTES / 2) return;
+    if (queue.bytes > MAX_WAITING_BYTES / 2) return;
     const count = dropped.takeUnreportedCount();
     if (count > 0)
       logger.warn({ count }, 'log lines were lost, because they could not be written or were not read in time');
   };
   const flushPeriodically = () => {
     reportDropped();
-    writeBlock();
+    blocks.flush();
   };
   setInterval(flushPeriodically, FLUSH_MS).unref();
+  const writeLine =
+    format === undefined ? (json: string) => write(`${json}\n`) : (json: string) => write(`${format(json)}\n`);
   return {
     logger,
-    writeLine: format === undefined ? (json) => write(`${json}\n`) : (json) => write(`${format(json)}\n`),
+    writeLine,
+    writeBlock: (bytes, onWritten) => {
+      if (isEnded || bytes.length === 0) return onWritten();
+      if (format === undefined) return writeBytes(bytes, onWritten);
+      for (const line of linesOf(bytes)) writeLine(line);
+      onWritten();
+    },
+    countDropped: (lines) => dropped.count(lines),
     flush: () => {
       ending = { bytes: Number.POSITIVE_INFINITY, sinceMs: performance.now() };
       try {
-        writeBlock();
+        blocks.flush();
         // The stream would retry a failing write forever.
         if (failure === undefined || failure === 'EAGAIN') stream.flushSync();
         else stream.destroy();
@@ -144,14 +144,19 @@ export function createProcessLog(
       }
     },
     end: async () => {
-      writeBlock();
+      blocks.flush();
       isEnded = true;
       await waitUntilDrained(stream);
       // The stream would retry the remaining lines forever and delay the exit.
       stream.destroy();
     },
-    status: () => ({ droppedLines: dropped.total, waitingBytes, error: failure, errors }),
+    status: () => ({ droppedLines: dropped.total, waitingBytes: queue.bytes, error: failure, errors }),
   };
+}
+
+/** @param members of each line */
+export function createLogger(write: (line: string) => void, members: object | null = null): Logger {
+  return pino({ base: members }, { write });
 }
 
 type Stream = ReturnType<typeof pino.destination>;
@@ -173,12 +178,6 @@ function waitUntilDrained(stream: Stream): Promise<void> {
     // An empty write makes a stream without waiting lines emit `drain`.
     stream.write(Buffer.alloc(0) as unknown as string);
   });
-}
-
-/** Returns a log that another thread writes. @param send receives each line, without its line break */
-export function createForwardedLog(send: (line: string) => void): Log {
-  const logger = pino({ base: null }, { write: (line) => send(line.slice(0, -1)) });
-  return { logger, writeLine: send, flush: () => undefined };
 }
 
 /** Returns a log that discards all lines. */

@@ -33,7 +33,7 @@ export function checkAgainst<Value>(
     isSecret(path) ? 'the value from the environment' : displayValue(valueAt(value, path), path.length === 0);
   return {
     checked,
-    findings: withoutMisspeltKeys(withoutUnintendedBranches(errors))
+    findings: withoutMisspeltKeys(withoutRangesOfFractions(withoutUnintendedBranches(errors)))
       .flatMap((error) => toSchemaFindings(error, value, quote, isSecret))
       .map((finding) => withoutFix(finding, isSecret)),
   };
@@ -65,6 +65,13 @@ function withoutUnintendedBranches(errors: readonly ErrorObject[]): ErrorObject[
     if (branches.some(isIntended)) dropped.add(any);
   }
   return errors.filter((error) => !dropped.has(error));
+}
+
+/** Reports a fraction once where a whole number is required: not also as out of range. */
+function withoutRangesOfFractions(errors: readonly ErrorObject[]): ErrorObject[] {
+  const fractions = new Set(errors.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath));
+  const isRange = ({ keyword }: ErrorObject) => keyword === 'minimum' || keyword === 'maximum';
+  return errors.filter((error) => !isRange(error) || !fractions.has(error.instancePath));
 }
 
 /** Reports a misspelt key once: not also as a missing key, or as one key too many. */

@@ -152,9 +152,9 @@ clientCa?: string
  */
 export interface Server {
 /**
- * The threads that serve requests, each with its own listener on the same address: a number, or `auto` for one per processor that the process may use. All of them serve one plan and count limits together. See docs/workers.md.
+ * The threads that serve requests, each with its own listener on the same address: a number, or `auto` for one per processor that the process may use. They serve one plan and count together. A change requires a restart. See docs/workers.md.
  */
-workers: (number | "auto")
+workers: (number | string)
 /**
  * TLS 1.2 or 1.3 for clients. By default the gateway uses plain HTTP.
  */

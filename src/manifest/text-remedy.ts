@@ -46,6 +46,7 @@ const CORRECTIONS: Readonly<Record<string, Correction>> = {
   ...UNITS,
   'a path': (text) => (/^\w[^:]*$/.test(text) ? `/${text}` : /^https?:\/\/[^/]*(\/.*)$/.exec(text)?.[1]),
   'a name': (text) => text.replaceAll(/(?<=[a-z0-9])(?=[A-Z])|[\s_.]+/g, '-').toLowerCase(),
+  'auto or a whole number from 1 to 64': (text) => text.trim().toLowerCase(),
   'an address': (text) => `127.0.0.1:${text.replace(/^:/, '')}`,
   // Other gateways write `5/15m`, `10r/s` or `5 per minute`.
   'a rate of at most 999999 requests': (text) => {

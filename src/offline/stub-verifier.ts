@@ -19,6 +19,8 @@ export class StubVerifier implements Verifier {
 
   readonly status = { keys: 'none', cause: null, entries: 0, refused: 0, verifying: 0, ...COUNTS } as const;
 
+  readonly share = (): void => undefined;
+
   readonly prepare = async (): Promise<void> => undefined;
 
   readonly cached = (): undefined => undefined;

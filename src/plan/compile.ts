@@ -20,6 +20,7 @@ import { compileServer } from './settings/server.ts';
 import { compileUpstreams } from './settings/upstream.ts';
 import type { SlicedWork } from './sliced-work.ts';
 import { compileAuth } from './tokens/auth.ts';
+import type { TokensContext } from './tokens/tokens-context.ts';
 
 export interface CompileOptions {
   readonly hash: string;
@@ -29,6 +30,8 @@ export interface CompileOptions {
   readonly previous: Plan | undefined;
   /** Parts that the schema has rejected: `routes/3`, `upstreams/contacts`, `auth`; an empty string for an unknown top-level key. */
   readonly invalidParts: ReadonlySet<string>;
+  /** See `TokensContext`. */
+  readonly networkVerifier?: TokensContext['networkVerifier'];
 }
 
 /**
@@ -40,10 +43,10 @@ export function* compilePlan(
   options: CompileOptions,
 ): SlicedWork<{ plan?: Plan; findings: Finding[] }> {
   const findings: Finding[] = [];
-  const { invalidParts, readFile, secrets } = options;
+  const { invalidParts, networkVerifier, readFile, secrets } = options;
   const upstreams = compileUpstreams(manifest, invalidParts, { readFile, secrets, findings });
   const authEntry = invalidParts.has('auth') ? undefined : manifest.auth;
-  const tokens = { readFile, upstreams, secrets, findings };
+  const tokens = { readFile, upstreams, secrets, findings, networkVerifier };
   const auth = authEntry && compileAuth(authEntry, tokens, options.previous?.auth?.verifier);
   const cors = invalidParts.has('cors') ? undefined : manifest.cors && compileCors(manifest.cors, findings);
   const stores = invalidParts.has('stores')

@@ -8,12 +8,22 @@ export interface WorkerBus {
   subscribe(topic: string, listener: (value: unknown) => void): () => void;
 }
 
-/** The place of a gateway among the workers of its process, and what it shares with them. */
-export interface WorkerContext {
+/** The most workers of a process. */
+export const MAX_WORKERS = 64;
+
+/** The place of a worker among all workers of its process. */
+export interface WorkerPlace {
   /** From 0. Worker 0 runs in the main thread. */
   readonly index: number;
-  /** The number of workers, which never changes. */
+  /** The number of workers, which never changes; at most `MAX_WORKERS`. */
   readonly count: number;
+}
+
+/** The only worker of a process. */
+export const SINGLE_WORKER: WorkerPlace = { index: 0, count: 1 };
+
+/** The place of a gateway among the workers of its process, and what it shares with them. */
+export interface WorkerContext extends WorkerPlace {
   readonly memory: SharedMemory;
   readonly bus: WorkerBus;
 }

@@ -1,5 +1,13 @@
+import type { ResultBatch } from '../candidate/live/candidate-results.ts';
+import type { ComparisonDefinition } from '../candidate/live/comparing-workers.ts';
+import type { CountersNotice } from '../gateway/telemetry/request-metrics.ts';
 import type { CompileInput } from '../load.ts';
+import type { LogBlock } from '../log/forwarded-log.ts';
 import type { ListenAddress } from '../plan/settings/address.ts';
+import type { KeyRequest, KeyResponse } from '../plan/tokens/key-source.ts';
+import type { CachedRejection, CachedToken } from '../plan/tokens/verification-result.ts';
+import type { RequestEventBatch } from './request-event-batches.ts';
+import type { ThreadFigures } from './thread-figures.ts';
 
 /** The buffers of shared memory by name. */
 export type SharedBuffers = ReadonlyMap<string, SharedArrayBuffer>;
@@ -29,6 +37,17 @@ export type ServingRequests = {
   };
   /** Activates the prepared plan with this hash. */
   readonly activate: { readonly value: string; readonly result: unknown };
+  /** Reports bytes of the log that no longer wait to be written. */
+  readonly logWritten: { readonly value: number; readonly result: unknown };
+  /** Sends the events of requests from now on, or no longer. */
+  readonly sendEvents: { readonly value: boolean; readonly result: unknown };
+  /** Compiles a candidate. */
+  readonly prepareCandidate: {
+    readonly value: { readonly input: CompileInput; readonly buffers: SharedBuffers };
+    readonly result: unknown;
+  };
+  /** Compares requests with the candidate that was compiled last, or with none. */
+  readonly compare: { readonly value: ComparisonDefinition | undefined; readonly result: unknown };
   readonly drain: { readonly value: undefined; readonly result: unknown };
   /** Closes the gateway. The value is the grace period in milliseconds. */
   readonly close: { readonly value: number; readonly result: unknown };
@@ -43,6 +62,24 @@ export type ServingRequest = {
 export type MainRequests = {
   /** The worker has compiled its plan and can listen. */
   readonly ready: { readonly value: undefined; readonly result: unknown };
-  /** Writes log lines. */
-  readonly log: { readonly value: string; readonly result: unknown };
+  /** Returns the keys of the verifier with a key. */
+  readonly signingKeys: {
+    readonly value: { readonly verifier: string; readonly request: KeyRequest };
+    readonly result: KeyResponse;
+  };
+  /** Returns the result for a token. `clientKey` is that of the client that sent it. */
+  readonly verifyToken: {
+    readonly value: { readonly verifier: string; readonly token: string; readonly clientKey: string | undefined };
+    readonly result: CachedToken | CachedRejection;
+  };
+  /** Writes log lines. `logWritten` follows. */
+  readonly log: { readonly value: LogBlock; readonly result: unknown };
+  /** Adds an array of counters to the metrics, or keeps the counts of one that the worker no longer writes. */
+  readonly counters: { readonly value: CountersNotice; readonly result: unknown };
+  /** The latest figures of the worker. */
+  readonly figures: { readonly value: ThreadFigures; readonly result: unknown };
+  /** Requests that have ended, while somebody listens. */
+  readonly events: { readonly value: RequestEventBatch; readonly result: unknown };
+  /** Adds results of the comparison with this id. */
+  readonly results: { readonly value: { readonly id: number; readonly batch: ResultBatch }; readonly result: unknown };
 };

@@ -57,7 +57,7 @@ export class ServingWorker {
   /** Compiles a plan. Rejects if that fails, and ends the thread if it takes too long. */
   async prepare(input: CompileInput, buffers: SharedBuffers): Promise<void> {
     try {
-      await this.#request(RESPONSE_TIMEOUT_MS, 'prepare', { input, buffers });
+      await this.request('prepare', { input, buffers });
     } catch (error) {
       throw failureOf(`worker ${this.index} cannot compile the manifest`, error);
     }
@@ -65,11 +65,11 @@ export class ServingWorker {
   }
 
   async activate(hash: string): Promise<void> {
-    await this.#request(RESPONSE_TIMEOUT_MS, 'activate', hash);
+    await this.request('activate', hash);
   }
 
   async listen(address: ListenAddress): Promise<void> {
-    await this.#request(RESPONSE_TIMEOUT_MS, 'listen', address);
+    await this.request('listen', address);
     this.isListening = true;
   }
 
@@ -88,6 +88,11 @@ export class ServingWorker {
   async terminate(): Promise<void> {
     void this.#thread.terminate();
     await this.ended;
+  }
+
+  /** Sends a request. A worker that does not respond in time is terminated. */
+  request(...request: ServingRequest): Promise<void> {
+    return this.#request(RESPONSE_TIMEOUT_MS, ...request);
   }
 
   async #request(timeoutMs: number, ...[name, value]: ServingRequest): Promise<void> {

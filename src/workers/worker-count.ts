@@ -1,10 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Log } from '../log/log.ts';
+import { MAX_WORKERS } from '../shared-memory/worker-context.ts';
 import { processorCount } from './processor-count.ts';
-
-/** The maximum of the setting, which also limits `auto`. */
-const MAX_WORKERS = 64;
 
 /** Returns the number of workers that a setting means. Warns and returns one where threads cannot share a port. */
 export async function countWorkers(

@@ -6,11 +6,14 @@ import type { CompileInput, PlannedManifest } from '../load.ts';
 import type { Log } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ListenAddress } from '../plan/settings/address.ts';
+import { CandidateWorkers } from './candidate-workers.ts';
 import type { MainContext } from './main-context.ts';
 import { reserveAddress } from './reserve-address.ts';
 import { ServingWorker } from './serving-worker.ts';
+import { SharedVerifiers } from './shared-verifiers.ts';
 import { WorkerFailures } from './worker-failures.ts';
 import type { WorkerStatus } from './worker-status.ts';
+import { WorkerTelemetry } from './worker-telemetry.ts';
 
 export interface WorkerGroupOptions {
   /** The gateway of worker 0, in this thread. */
@@ -25,9 +28,13 @@ export interface WorkerGroupOptions {
 
 /** The workers that serve one plan: the gateway of this thread, and threads with gateways of their own. README.md describes their life. */
 export class WorkerGroup {
+  readonly telemetry: WorkerTelemetry;
+  /** Compare requests with a candidate. */
+  readonly candidates: CandidateWorkers;
   readonly #options: WorkerGroupOptions;
   readonly #workers = new Map<number, ServingWorker>();
   readonly #failures = new WorkerFailures();
+  readonly #verifiers: SharedVerifiers;
   /** The input of the active plan, for workers that start later. */
   #input: CompileInput;
   #address: ListenAddress | undefined;
@@ -36,7 +43,17 @@ export class WorkerGroup {
 
   constructor(options: WorkerGroupOptions) {
     this.#options = options;
+    this.telemetry = new WorkerTelemetry(options.gateway, options.log);
     this.#input = options.input;
+    this.#verifiers = new SharedVerifiers(options.context);
+    this.#verifiers.add(this.plan);
+    this.candidates = new CandidateWorkers({
+      context: options.context,
+      logger: options.log.logger,
+      workers: () => this.#joined,
+      addVerifier: (plan) => this.#verifiers.add(plan),
+      send: (worker, ...request) => worker.request(...request),
+    });
   }
 
   get plan(): Plan {
@@ -89,6 +106,7 @@ export class WorkerGroup {
   /** Compiles a plan in all workers. Rejects if one of them fails: then all keep the active plan. */
   async prepare({ plan, compileInput }: PlannedManifest): Promise<void> {
     const { gateway, context } = this.#options;
+    this.#verifiers.add(plan);
     await Promise.all([
       gateway.prepare(plan),
       ...this.#joined.map((worker) => worker.prepare(compileInput, context.memory.buffers)),
@@ -136,7 +154,7 @@ export class WorkerGroup {
   }
 
   #start(index: number): ServingWorker {
-    const { context, version, descriptorLimit, log } = this.#options;
+    const { context, version, descriptorLimit } = this.#options;
     const { count, busName, memory } = context;
     const cacheFolder = module.getCompileCacheDir();
     const worker = new ServingWorker({
@@ -150,7 +168,9 @@ export class WorkerGroup {
       // Node has added a folder for its version.
       compileCacheFolder: cacheFolder && dirname(cacheFolder),
     });
-    worker.channel.handle('log', (line) => log.writeLine(line));
+    this.#verifiers.serve(worker.channel);
+    this.telemetry.attach(index, worker.channel);
+    this.candidates.follow(worker);
     this.#workers.set(index, worker);
     return worker;
   }
@@ -163,6 +183,7 @@ export class WorkerGroup {
       await worker.activate(input.checked.hash);
     }
     worker.hasJoined = true;
+    await this.candidates.update(worker);
     if (this.#isDraining) worker.drain();
     if (this.#address !== undefined) await worker.listen(this.#address);
   }
@@ -189,7 +210,9 @@ export class WorkerGroup {
     const { gateway, log } = this.#options;
     log.logger.error({ worker: index, err }, 'a worker ended unexpectedly and is replaced');
     this.#failures.add(err.message);
+    this.telemetry.forget(index);
     gateway.forgetWorker(index);
+    this.candidates.forgetWorker(index);
     const worker = this.#start(index);
     this.#replaceWhenEnded(worker);
     worker.ready.then(() => this.#join(worker)).catch(() => worker.terminate());

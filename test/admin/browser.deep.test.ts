@@ -7,6 +7,7 @@ import { hasBrowser, openPage, startBrowser, type VisitedPage } from '../support
 import { poorContrasts } from '../support/contrast.ts';
 import { worldOf } from '../support/gateway.ts';
 import { eventually } from '../support/site.ts';
+import { startTelemetrySite } from '../support/telemetry-site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const TOKEN = '7mWq2vXc9RtLkP4zGhN8';
@@ -231,6 +232,17 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
       ['${UP}', 'unhealthy upstream_status_503'],
     ]);
     await page.getByText('the upstream "up" has no healthy endpoint').waitFor();
+  });
+
+  it('has a tile for the workers if there are several', async () => {
+    const site = await startTelemetrySite(2, upstream.url, `${ROUTES.split('\n', 1)[0]}\n`);
+    open.push(site);
+    const { page } = await openPage(browser, site.adminUrl);
+    open.push(page);
+    await page.locator('#tiles div', { hasText: 'Workers' }).getByText('2 of 2', { exact: true }).waitFor();
+    const { page: other } = await visit(await start());
+    await other.getByText('signing-gateway 1.2.3').waitFor();
+    expect(await other.locator('#tiles').innerText()).not.toContain('Workers');
   });
 
   it('displays failing upstreams without health checks in alarm colours, and never an unknown one as healthy', async () => {

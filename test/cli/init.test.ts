@@ -137,11 +137,13 @@ describe('init --upstream', () => {
 });
 
 describe('init --container', () => {
-  it('listens on all addresses, without a finding of lint', async () => {
+  it('listens on all addresses and uses all processors, without a finding of lint', async () => {
     const folder = temporaryFolder('init');
     const { err } = await runCli(['init', '--container'], folder);
     expect(err).toMatch(/^Next: /);
-    expect(readFileSync(join(folder, 'gateway.yaml'), 'utf8')).toContain('\nlisten: ${LISTEN:-0.0.0.0:8080}\n');
+    const manifest = readFileSync(join(folder, 'gateway.yaml'), 'utf8');
+    expect(manifest).toContain('\nlisten: ${LISTEN:-0.0.0.0:8080}\n');
+    expect(manifest).toContain('\nserver:\n  workers: ${WORKERS:-auto}\n');
     expect(await runCli(['lint'], folder)).toMatchObject({ code: 0, out: '' });
   });
 

@@ -13,9 +13,14 @@ const files = readdirSync(folder);
 const objects: any[] = files.flatMap((file) =>
   parseAllDocuments(readFileSync(new URL(file, folder), 'utf8')).map((document) => document.toJS()),
 );
-const [configMap, deployment, podMonitor, service] = ['ConfigMap', 'Deployment', 'PodMonitor', 'Service'].map((kind) =>
-  objects.find((object) => object.kind === kind),
-);
+const [configMap, deployment, podMonitor, service, autoscaler, budget] = [
+  'ConfigMap',
+  'Deployment',
+  'PodMonitor',
+  'Service',
+  'HorizontalPodAutoscaler',
+  'PodDisruptionBudget',
+].map((kind) => objects.find((object) => object.kind === kind));
 const pod = deployment.spec.template.spec;
 const [sidecar] = pod.initContainers;
 const [application] = pod.containers;
@@ -91,6 +96,51 @@ describe('deploy/kubernetes', () => {
     expect(plan?.upstreams[0]?.endpoints[0]?.url.origin).toBe(`http://127.0.0.1:${application.ports[0].containerPort}`);
   });
 
+  it('scales by the CPU requests of its containers, and removes a pod only after the previous one has ended', () => {
+    const { apiVersion, kind, metadata } = deployment;
+    const { scaleTargetRef, minReplicas, maxReplicas, metrics, behavior } = autoscaler.spec;
+    expect(scaleTargetRef).toEqual({ apiVersion, kind, name: metadata.name });
+    // A number of replicas would be applied each time, and undo the decisions of the autoscaler.
+    expect(deployment.spec).not.toHaveProperty('replicas');
+    const requests = [sidecar, application].map(({ name, resources }) => [name, resources.requests.cpu]);
+    expect(requests).toEqual(
+      // biome-ignore lint/suspicious/noExplicitAny: the schema describes the objects
+      metrics.map(({ containerResource: { container } }: any) => [container, expect.stringMatching(/^[1-9]\d*m$/)]),
+    );
+    const { stabilizationWindowSeconds, policies } = behavior.scaleDown;
+    expect(stabilizationWindowSeconds).toBeGreaterThan(pod.terminationGracePeriodSeconds);
+    expect(policies).toEqual([{ type: 'Pods', value: 1, periodSeconds: expect.any(Number) }]);
+    expect(policies[0].periodSeconds).toBeGreaterThan(pod.terminationGracePeriodSeconds);
+    // An eviction leaves a pod.
+    expect(budget.spec.maxUnavailable).toBe(1);
+    expect(minReplicas).toBeGreaterThan(budget.spec.maxUnavailable);
+    expect(maxReplicas).toBeGreaterThan(minReplicas);
+  });
+
+  it('keeps its capacity in an update, and spreads the pods of each version over nodes and zones', () => {
+    expect(deployment.spec.strategy.rollingUpdate.maxUnavailable).toBe(0);
+    const { matchLabels } = deployment.spec.selector;
+    expect(pod.topologySpreadConstraints).toEqual(
+      ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map((topologyKey) => ({
+        topologyKey,
+        maxSkew: 1,
+        // A rule would leave pods pending where there are fewer nodes or zones.
+        whenUnsatisfiable: 'ScheduleAnyway',
+        labelSelector: { matchLabels },
+        matchLabelKeys: ['pod-template-hash'],
+      })),
+    );
+  });
+
+  it('has one worker, which its CPU request and its memory fit', () => {
+    expect(plan?.server.workers).toBe(1);
+    const { requests, limits } = sidecar.resources;
+    expect(Number.parseInt(requests.cpu, 10)).toBeLessThanOrEqual(1_000);
+    // With a limit, "auto" would be safe; without one, it means all CPUs of the node.
+    expect(limits).not.toHaveProperty('cpu');
+    expect(Number.parseInt(limits.memory, 10)).toBeGreaterThan(Number.parseInt(requests.memory, 10));
+  });
+
   it('grants no privileges', () => {
     expect(pod.securityContext.runAsNonRoot).toBe(true);
     for (const { securityContext } of [sidecar, application])
@@ -104,6 +154,7 @@ describe('deploy/kubernetes', () => {
       deployment.spec.selector.matchLabels,
       service.spec.selector,
       podMonitor.spec.selector.matchLabels,
+      budget.spec.selector.matchLabels,
     ])
       expect(labels).toEqual(selector);
   });

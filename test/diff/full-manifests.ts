@@ -126,6 +126,7 @@ export const MANIFESTS = TOKENS.map((tokens) => ({
   tracing: { sample: 0.5 },
   reload: { selfTest: './self.test.yaml', grace: '3s' },
   server: {
+    workers: 3,
     tls: { certificate: './tls.crt', key: './tls.key' },
     trustedProxies: ['10.0.0.0/8'],
     timeouts: { headers: '10s', request: '20m', keepAlive: '600s', stalled: '50s' },

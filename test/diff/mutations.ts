@@ -10,7 +10,8 @@ export interface Mutation {
 }
 
 /** Keys that no request shows. */
-const WITHOUT_REQUESTS = /^(?:version|include|lint|log|tracing|reload|admin|listen|server\.(?:tls|stopping|timeouts))/;
+const WITHOUT_REQUESTS =
+  /^(?:version|include|lint|log|tracing|reload|admin|listen|server\.(?:workers|tls|stopping|timeouts))/;
 
 /** Returns a manifest in which one value was removed, added or replaced by another one of the same kind. */
 export function mutate(manifest: object, random: Random): Mutation | undefined {

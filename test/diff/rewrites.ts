@@ -75,6 +75,10 @@ const REWRITES: Readonly<Record<string, Rewrite>> = {
     const forms = [String(holder[key]).toLowerCase(), String(holder[key]).toUpperCase(), `application/${holder[key]}`];
     if (!String(holder[key]).includes('/')) holder[key] = forms[random(forms.length)];
   },
+  'server.workers': ({ holder, key }, random) => {
+    const workers = holder[key];
+    if (workers !== 'auto') holder[key] = [Number(workers), String(workers)][random(2)];
+  },
   admin: ({ holder, key }) => {
     const entry = holder[key];
     if (typeof entry === 'string') holder[key] = { listen: entry };

@@ -8,11 +8,7 @@ const RULE = { failures: 3, pauseMs: 100, isDefault: false };
 function create(rule = RULE) {
   const clock = { now: 0 };
   const states: string[] = [];
-  const breaker = new CircuitBreaker(
-    rule,
-    (state) => states.push(state),
-    () => clock.now,
-  );
+  const breaker = new CircuitBreaker(rule, { publish: (state) => states.push(state), now: () => clock.now });
   const fail = (client = 'a') => breaker.recordFailure('request', client, breaker.beginRequest(client));
   const succeed = (client = 'a') => {
     breaker.beginRequest(client);

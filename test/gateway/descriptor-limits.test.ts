@@ -28,6 +28,14 @@ describe('the limits of open connections', () => {
     expect(upstreams).toBeGreaterThanOrEqual(200);
   });
 
+  it('leave descriptors for further workers', () => {
+    const plan = planOf({});
+    const required = requiredDescriptors(plan, 64);
+    expect(required - requiredDescriptors(plan)).toBe(63 * 8);
+    expect(descriptorLimits(plan, required, 64).clients).toBe(700);
+    expect(descriptorLimits(plan, required - 1, 64).clients).toBe(699);
+  });
+
   it('are lower with one descriptor less', () => {
     const plan = planOf({});
     expect(descriptorLimits(plan, requiredDescriptors(plan) - 1).clients).toBe(699);

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readinessOf } from '../../src/admin/endpoints/health.ts';
 import { load } from '../../src/load.ts';
+import { adminContextOf } from '../support/admin.ts';
 import { PUBLIC_ALL, startGateway, type TestGateway, worldOf } from '../support/gateway.ts';
 import { pause } from '../support/pause.ts';
 import { head, keepAliveHead, openSocket, sendRequest } from '../support/raw.ts';
@@ -77,8 +78,8 @@ describe('several endpoints without a configured breaker', () => {
     expect(await statuses(gateway, 30)).toEqual(Array(30).fill(502));
     expect([status()?.health, status()?.available, status()?.panic]).toEqual(['unhealthy', false, true]);
     expect(status()?.endpoints.map(({ breaker }) => breaker)).toEqual(['open', 'open']);
-    const operatedGateway = { gateway: gateway.gateway, reloader: { last: null }, isStopping: () => false };
-    expect(readinessOf(operatedGateway as never)).toEqual({
+    const context = adminContextOf(gateway.gateway, gateway.log, gateway.planned);
+    expect(readinessOf(context)).toEqual({
       status: 'degraded',
       reasons: ['every endpoint of the upstream "up" fails; requests go to all of them'],
     });

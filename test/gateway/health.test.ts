@@ -345,7 +345,7 @@ describe('the health by requests', () => {
   it('publishes that an endpoint is no longer known to be unhealthy a minute after the last request', () => {
     vi.useFakeTimers();
     const states: string[] = [];
-    const health: ObservedHealth = new ObservedHealth(() => void states.push(health.state));
+    const health: ObservedHealth = new ObservedHealth({ onChange: () => void states.push(health.state) });
     health.recordFailure('endpoint', 'a', 'upstream_econnrefused', 0);
     vi.advanceTimersByTime(59_000);
     expect(states.at(-1)).toBe('unhealthy');

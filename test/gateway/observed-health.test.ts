@@ -2,16 +2,14 @@ import '../support/seed.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HealthState } from '../../src/gateway/upstream/health-state.ts';
-import { ObservedHealth } from '../../src/gateway/upstream/observed-health.ts';
+import { ObservedHealth, observedHealthMemory } from '../../src/gateway/upstream/observed-health.ts';
+import { privateParts } from '../../src/shared-memory/buffer-parts.ts';
 import { runs } from '../support/runs.ts';
 
 /** Creates an observation whose clock the test advances. */
 function observe() {
   let now = 0;
-  const health = new ObservedHealth(
-    () => undefined,
-    () => now,
-  );
+  const health = new ObservedHealth({ now: () => now });
   const succeed = (client = 'a', status = 200) => {
     health.recordResponse(status, client);
     health.recordCompletion(status);
@@ -170,12 +168,15 @@ describe('for random requests, the health by requests', () => {
     );
   });
 
-  it('equals a sum over all earlier requests', () => {
-    const event = fc.record({ isSuccess: fc.boolean(), pause: PAUSE, client: CLIENTS });
+  it('equals a sum over all earlier requests, also those of other workers', () => {
+    const event = fc.record({ isSuccess: fc.boolean(), pause: PAUSE, client: CLIENTS, worker: fc.nat(2) });
     fc.assert(
       fc.property(fc.array(event, { minLength: 1, maxLength: 60 }), PAUSE, (events, rest) => {
-        const { health, succeed, fail, wait } = observe();
         let now = 0;
+        const memory = privateParts((parts) => observedHealthMemory(parts, 3));
+        const [health, ...others] = [0, 1, 2].map(
+          (index) => new ObservedHealth({ now: () => now, memory, worker: { index, count: 3 } }),
+        ) as [ObservedHealth, ObservedHealth, ObservedHealth];
         const results: { at: number; isSuccess: boolean }[] = [];
         const expectedState = (): HealthState => {
           const ages = (isSuccess: boolean) =>
@@ -190,15 +191,15 @@ describe('for random requests, the health by requests', () => {
           if (Math.abs(difference) < 1e-9) return health.state;
           return difference > 0 ? 'unhealthy' : 'healthy';
         };
-        for (const { isSuccess, pause, client } of events) {
-          wait(pause);
-          now += pause;
-          if (isSuccess) succeed(client);
-          else fail(client);
+        for (const { isSuccess, pause, client, worker } of events) {
+          // Two workers have no order within one moment.
+          now += pause + 0.01;
+          const observer = [health, ...others][worker] as ObservedHealth;
+          if (isSuccess) observer.recordResponse(200, client);
+          else observer.recordFailure('endpoint', client, 'upstream_econnrefused', 0);
           results.push({ at: now, isSuccess });
           expect(health.state).toBe(expectedState());
         }
-        wait(rest);
         now += rest;
         expect(health.state).toBe(expectedState());
       }),

@@ -1,150 +1,53 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { AUDIENCE, ISSUER, type Issuer, startIssuer } from '../support/issuer.ts';
 import { head, sendRequest } from '../support/raw.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { startTokenServices, TABLE, TOKEN_ENV, type TokenServices } from './token-table.ts';
 
-const now = Math.floor(Date.now() / 1000);
-
-/** Tokens by kind: the claims of a JWT, and the response of the identity server to an opaque token. */
-const TOKENS: Readonly<Record<string, { jwt: Record<string, unknown>; response: unknown }>> = {
-  valid: { jwt: {}, response: { company_role: 'user' } },
-  'with the admin role': { jwt: { company_role: 'admin' }, response: { company_role: 'admin' } },
-  'with another role': { jwt: { company_role: 'auditor' }, response: { company_role: 'auditor' } },
-  'with a role in capitals': { jwt: { company_role: 'ADMIN' }, response: { company_role: 'ADMIN' } },
-  'with a list of roles': { jwt: { company_role: ['admin'] }, response: { company_role: ['admin'] } },
-  'without a role': { jwt: { company_role: undefined }, response: {} },
-  expired: { jwt: { exp: now - 60 }, response: { company_role: 'user', exp: now - 60 } },
-  'not valid yet': { jwt: { nbf: now + 60 }, response: { company_role: 'user', nbf: now + 60 } },
-  'from another issuer': {
-    jwt: { iss: 'https://evil.test' },
-    response: { company_role: 'user', iss: 'https://evil.test' },
-  },
-  'for another audience': { jwt: { aud: 'you' }, response: { company_role: 'user', aud: 'you' } },
-  refused: { jwt: { exp: 1 }, response: 'refused' },
-  'of an unreachable issuer': { jwt: {}, response: 'down' },
-};
-
-/** The status of a public route, a protected one, and a login that returns the token. */
-type Row = readonly [open: number, closed: number, login: number];
-const ACCEPTED: Row = [200, 200, 200];
-const REFUSED: Row = [200, 401, 502];
-const FORBIDDEN: Row = [200, 403, 403];
-const UNAVAILABLE: Row = [200, 503, 503];
-
-const TABLE: Readonly<Record<string, Readonly<Record<'jwt' | 'introspection' | 'userinfo', Row>>>> = {
-  none: { jwt: [200, 401, 200], introspection: [200, 401, 200], userinfo: [200, 401, 200] },
-  malformed: { jwt: REFUSED, introspection: REFUSED, userinfo: REFUSED },
-  unknown: { jwt: REFUSED, introspection: REFUSED, userinfo: REFUSED },
-  forged: { jwt: REFUSED, introspection: REFUSED, userinfo: REFUSED },
-  valid: { jwt: ACCEPTED, introspection: ACCEPTED, userinfo: ACCEPTED },
-  'with the admin role': { jwt: ACCEPTED, introspection: ACCEPTED, userinfo: ACCEPTED },
-  'with another role': { jwt: FORBIDDEN, introspection: FORBIDDEN, userinfo: FORBIDDEN },
-  'with a role in capitals': { jwt: FORBIDDEN, introspection: FORBIDDEN, userinfo: FORBIDDEN },
-  'with a list of roles': { jwt: FORBIDDEN, introspection: FORBIDDEN, userinfo: FORBIDDEN },
-  'without a role': { jwt: FORBIDDEN, introspection: FORBIDDEN, userinfo: FORBIDDEN },
-  expired: { jwt: REFUSED, introspection: REFUSED, userinfo: REFUSED },
-  'not valid yet': { jwt: REFUSED, introspection: REFUSED, userinfo: REFUSED },
-  // The userinfo endpoint belongs to one issuer, so `iss` and `aud` in its response are not checked.
-  'from another issuer': { jwt: REFUSED, introspection: REFUSED, userinfo: ACCEPTED },
-  'for another audience': { jwt: REFUSED, introspection: REFUSED, userinfo: ACCEPTED },
-  refused: { jwt: REFUSED, introspection: REFUSED, userinfo: REFUSED },
-  // The gateway has the keys cached and sends no request.
-  'of an unreachable issuer': { jwt: ACCEPTED, introspection: UNAVAILABLE, userinfo: UNAVAILABLE },
-};
-
-const manifest = (tokens: object, up: string, identity: string) => `version: 1
-listen: 127.0.0.1:0
-upstreams:
-  up: { url: '${up}' }
-  identity: { url: '${identity}' }
-auth:
-  tokens: ${JSON.stringify(tokens)}
-  role: { claim: /company_role, allow: [admin, user], message: admins and users only }
-routes:
-  - { id: open, method: GET, path: /open, upstream: up, access: public }
-  - { id: closed, method: GET, path: /closed, upstream: up, access: protected }
-  - { id: login, method: POST, path: /login, upstream: up, access: public, login: { token: /data/access_token } }
-`;
-
-let issuer: Issuer;
-let identity: Upstream;
-let up: Upstream;
+let services: TokenServices;
 const gateways: Partial<Record<string, TestGateway>> = {};
-const tokens: Record<string, { jwt: string; opaque: string }> = {};
 
 beforeAll(async () => {
-  issuer = await startIssuer();
-  identity = await startUpstream((request, response, body) => {
-    const isForm = request.method === 'POST';
-    const bearer = request.headers.authorization?.slice('Bearer '.length) ?? '';
-    const token = isForm ? (new URLSearchParams(body.toString()).get('token') ?? '') : bearer;
-    const kind = Object.keys(tokens).find((name) => tokens[name]?.opaque === token) ?? 'refused';
-    const result = TOKENS[kind]?.response ?? 'refused';
-    response.setHeader('Content-Type', 'application/json');
-    if (result === 'down') return void response.socket?.destroy();
-    if (result === 'refused') response.statusCode = isForm ? 200 : 401;
-    const common = { active: true, iss: ISSUER, aud: AUDIENCE, sub: 'someone' };
-    response.end(JSON.stringify(result === 'refused' ? { active: false } : { ...common, ...(result as object) }));
-  });
-  // The login returns the token of its request body, or no token, as an MFA challenge does.
-  up = await startUpstream((_request, response, body) => {
-    response.setHeader('Content-Type', 'application/json');
-    response.end(JSON.stringify(body.length === 0 ? {} : { data: { access_token: body.toString() } }));
-  });
-  const common = { issuer: ISSUER, audience: AUDIENCE };
-  const endpoint = (path: string) => ({ upstream: 'identity', path });
-  const methods = {
-    jwt: { jwks: issuer.jwksUrl, algorithms: ['ES256'], ...common },
-    introspection: { endpoint: endpoint('/introspect'), clientId: 'gateway', clientSecret: '${SECRET}', ...common },
-    userinfo: { endpoint: endpoint('/me') },
-  };
-  for (const [method, entry] of Object.entries(methods))
-    gateways[method] = await startGateway(manifest({ [method]: entry }, up.url, identity.url), { SECRET: 'secret' });
-  for (const [kind, { jwt }] of Object.entries(TOKENS))
-    tokens[kind] = { jwt: await issuer.token(jwt), opaque: `opaque-${kind.replaceAll(' ', '-')}` };
-  const [first = '', second = ''] = (await issuer.token()).split('.');
-  tokens['forged'] = { jwt: `${first}.${second}.${'A'.repeat(86)}`, opaque: 'opaque-forged' };
-  tokens['unknown'] = { jwt: await issuer.token({}, { kid: 'nobody' }), opaque: 'opaque-unknown' };
-  tokens['malformed'] = { jwt: 'a.b', opaque: 'a b' };
+  services = await startTokenServices();
+  for (const [method, manifest] of Object.entries(services.manifests))
+    gateways[method] = await startGateway(manifest, TOKEN_ENV);
 });
 
 afterAll(async () => {
   for (const gateway of Object.values(gateways)) await gateway?.close();
-  await Promise.all([issuer.close(), identity.close(), up.close()]);
+  await services.close();
 });
 
 describe.each(['jwt', 'introspection', 'userinfo'] as const)('token verification by %s', (method) => {
   it('is tested with every kind of token', () => {
-    expect(Object.keys(TABLE).sort()).toEqual(['none', ...Object.keys(tokens)].sort());
+    expect(Object.keys(TABLE).sort()).toEqual(['none', ...Object.keys(services.tokens)].sort());
   });
 
   it.each(Object.keys(TABLE))('returns the expected statuses for a token: %s', async (kind) => {
-    const token = kind === 'none' ? '' : (tokens[kind]?.[method === 'jwt' ? 'jwt' : 'opaque'] ?? '');
+    const token = kind === 'none' ? '' : (services.tokens[kind]?.[method === 'jwt' ? 'jwt' : 'opaque'] ?? '');
     const credentials = token === '' ? [] : [`Authorization: Bearer ${token}`];
     const status = async (line: string, headers: string[], body = '') =>
       (await sendRequest(gateways[method]?.port ?? 0, head(`${line} HTTP/1.1`, ...headers) + body)).status;
-    up.requests.length = 0;
+    services.up.requests.length = 0;
     const statuses = [
       await status('GET /open', credentials),
       await status('GET /closed', credentials),
       await status('POST /login', [`Content-Length: ${token.length}`], token),
     ];
     expect(statuses).toEqual(TABLE[kind]?.[method]);
-    const forwarded = up.requests.map(({ url }) => url);
+    const forwarded = services.up.requests.map(({ url }) => url);
     expect(forwarded.includes('/closed')).toBe(TABLE[kind]?.[method][1] === 200);
   });
 
   it('sends at most one request for many concurrent ones, and logs no token or secret', async () => {
     const gateway = gateways[method];
-    identity.requests.length = 0;
-    const token = method === 'jwt' ? await issuer.token({ sub: 'many' }) : 'opaque-valid';
+    services.identity.requests.length = 0;
+    const token = method === 'jwt' ? await services.issuer.token({ sub: 'many' }) : 'opaque-valid';
     const line = head('GET /closed HTTP/1.1', `Authorization: Bearer ${token}`);
     const responses = await Promise.all(Array.from({ length: 20 }, () => sendRequest(gateway?.port ?? 0, line)));
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(identity.requests.length).toBeLessThanOrEqual(1);
+    expect(services.identity.requests.length).toBeLessThanOrEqual(1);
     const log = JSON.stringify(gateway?.lines);
-    for (const { jwt, opaque } of Object.values(tokens)) {
+    for (const { jwt, opaque } of Object.values(services.tokens)) {
       if (jwt.length > 10) expect(log).not.toContain(jwt);
       if (opaque.length > 10) expect(log).not.toContain(opaque);
     }
@@ -154,7 +57,7 @@ describe.each(['jwt', 'introspection', 'userinfo'] as const)('token verification
 it.each(['introspection', 'userinfo'])(
   'the access log has the reason of an unreachable %s endpoint',
   async (method) => {
-    const token = tokens['of an unreachable issuer']?.opaque;
+    const token = services.tokens['of an unreachable issuer']?.opaque;
     await sendRequest(gateways[method]?.port ?? 0, head('GET /closed HTTP/1.1', `Authorization: Bearer ${token}`));
     expect(gateways[method]?.lines.at(-1)).toMatchObject({ refusal: 'keys_unavailable', reason: 'connection_closed' });
   },

@@ -40,6 +40,7 @@ rateLimits:
 stores:
   counters: { redis: 'redis://127.0.0.1:6379', secret: '\${SECRET}', timeout: 20ms, onFailure: refuse }
   secured: { redis: { url: 'rediss://127.0.0.1:6379', username: gateway, password: '\${SECRET}', ca: ./ca.pem }, secret: '\${SECRET}' }
+server: { workers: '\${WORKERS:-auto}' }
 `;
 
 interface SnippetHolder {
@@ -87,6 +88,15 @@ describe('yaml-language-server', () => {
     ['key: client', 'key: clients', 22, 22, 'Valid values: "client", "subject", "route"'],
     ['2027-01-31', '31.1.2027', 23, 128, 'This is not a date; write for example 2027-01-31'],
     ['onFailure: refuse', 'onFailure: open', 25, 95, 'Valid values: "local", "refuse"'],
+    [
+      "'${WORKERS:-auto}'",
+      'Auto',
+      27,
+      20,
+      'This is not auto or a whole number from 1 to 64; write for example 2 or auto',
+    ],
+    ["'${WORKERS:-auto}'", '65', 27, 20, 'Value is above the maximum of 64'],
+    ["'${WORKERS:-auto}'", '1.5', 27, 20, 'Incorrect type'],
     ['64KB', '64kb', 19, 23, 'This is not a size; write for example 512B'],
   ])('for %j instead of %j shows a diagnostic at the mistake', async (right, wrong, line, column, message) => {
     const diagnostics = await server.diagnose('/mistake.yaml', MANIFEST.replace(right, wrong));
@@ -107,6 +117,7 @@ describe('yaml-language-server', () => {
     'userinfo and roles': `${AT_END}auth:\n  `,
     'web application': `${AT_END}cors:\n  `,
     TLS: `${AT_END}server:\n  `,
+    'all processors': `${AT_END}server:\n  `,
     'trusted proxies': `${AT_END}server:\n  `,
     'self-test': `${AT_END}reload:\n  `,
     'sampled log': `${AT_END}log:\n  `,
@@ -140,6 +151,11 @@ describe('yaml-language-server', () => {
       ({ rule }) => rule === 'schema',
     );
     expect(errors).toEqual([]);
+  });
+
+  it('offers the words and the default of the number of workers', async () => {
+    const completions = await server.completionsAtEnd('/workers.yaml', `${AT_END}server:\n  workers: `);
+    expect(completions.map(({ label }) => label)).toEqual(expect.arrayContaining(['1', 'auto']));
   });
 
   it('offers a snippet for every section with several keys, a route, an upstream and a schema', () => {

@@ -96,6 +96,24 @@ describe('a value from the environment cannot change the structure', () => {
     expect(plan?.routes).toHaveLength(1);
   });
 
+  test.each([
+    ['4', 4],
+    ['64', 64],
+    ['auto', 'auto'],
+  ])('the number of workers may be %s', (text, workers) => {
+    const { plan, problems } = loadText(manifestOf('server: { workers: "${WORKERS}" }\n'), { WORKERS: text });
+    expect([problems, plan?.server.workers]).toEqual([[], workers]);
+  });
+
+  test.each(['0', '65', '04', '1.5', '-1', ' 2', '2 ', '1e1', '0x2', '٣', 'Auto', 'auto\n', 'two', 'true'])(
+    'the number of workers is refused if it is %j',
+    (text) => {
+      expect(problemOf(manifestOf('server: { workers: "${WORKERS}" }\n'), { WORKERS: text })).toBe(
+        '4:20 the value from the environment is not auto or a whole number from 1 to 64; write for example 2 or auto',
+      );
+    },
+  );
+
   test('a number stays a string, and is refused where a number is required', () => {
     expect(problemOf(manifestOf().replace('version: 1', 'version: ${V}'), { V: '1' })).toBe(
       '1:10 the value from the environment is not supported here; write 1',
@@ -133,6 +151,7 @@ describe('a value from the environment is never printed', () => {
         .replace(/(http\S+)/, '"$1"'),
       SECRET,
     ],
+    ['number of workers', above('server: { workers: "${X}" }\n'), '7777'],
     ['duration', manifestOf().replace('7002 }', '7002, timeouts: { idle: "${X}" } }'), SECRET],
     ['jwks file', auth('http://127.0.0.1:9/jwks.json', '"${X}"'), `./${SECRET}.json`],
     ['algorithm', auth('ES256', '"${X}"'), SECRET],

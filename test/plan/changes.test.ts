@@ -116,6 +116,17 @@ describe('comparePlans', () => {
       expect(comparePlans(old, next)).toEqual({ ...NOTHING, server: ['tls'], needsRestart: ['server.tls'] });
   });
 
+  it('finds another number of workers, which needs a restart', () => {
+    const workers = (value: string) => planOf(`${A}server: { workers: ${value} }\n`);
+    expect(comparePlans(workers('2'), workers('auto'))).toEqual({
+      ...NOTHING,
+      server: ['workers'],
+      needsRestart: ['server.workers'],
+    });
+    expect(comparePlans(planOf(A), workers('1'))).toEqual(NOTHING);
+    expect(comparePlans(workers('2'), workers("'2'"))).toEqual(NOTHING);
+  });
+
   it('finds an upstream with another URL', () => {
     expect(comparePlans(planOf(A), planOf(A, 'http://127.0.0.1:2'))).toEqual({ ...NOTHING, upstreams: ['up'] });
   });

@@ -5,13 +5,19 @@ import { sharedNow } from '../../src/shared-memory/shared-clock.ts';
 import { SharedMemory } from '../../src/shared-memory/shared-memory.ts';
 
 /** The cells of `lock-thread.ts`. */
-const createCells = () => new Int32Array(new SharedArrayBuffer(16));
+const createCells = () => new Int32Array(new SharedArrayBuffer(20));
+const GATE = 4;
+
+function openGate(cells: Int32Array): void {
+  Atomics.store(cells, GATE, 1);
+  Atomics.notify(cells, GATE);
+}
 
 /** Starts a thread. Returns it with the time of its clock, and the time of this thread before and after that. */
-async function start(cells: Int32Array, times: number | 'forever') {
+async function start(cells: Int32Array, times: number | 'forever', holdMs = 0) {
   const url = new URL('../support/lock-thread.ts', import.meta.url);
   const before = sharedNow();
-  const worker = new Worker(url, { workerData: { cells, times }, execArgv: [], env: {} });
+  const worker = new Worker(url, { workerData: { cells, times, holdMs }, execArgv: [], env: {} });
   const [now] = (await once(worker, 'message')) as [number];
   return { worker, before, now, after: sharedNow() };
 }
@@ -19,25 +25,26 @@ async function start(cells: Int32Array, times: number | 'forever') {
 describe('SharedLock', () => {
   it('is held by one of four threads at a time', async () => {
     const cells = createCells();
-    const threads = Array.from({ length: 4 }, async () => {
-      const { worker } = await start(cells, 20_000);
-      await once(worker, 'exit');
-    });
-    await Promise.all(threads);
-    expect([...cells.subarray(1)]).toEqual([0, 80_000, 0]);
+    const threads = await Promise.all([1, 2, 3, 4].map(() => start(cells, 20_000)));
+    const exits = threads.map(({ worker }) => once(worker, 'exit'));
+    openGate(cells);
+    await Promise.all(exits);
+    expect([...cells.subarray(1, GATE)]).toEqual([0, 80_000, 0]);
   });
 
   it('passes from a terminated thread to one of those that wait, and from that to the others', async () => {
     const cells = createCells();
     const { worker } = await start(cells, 'forever');
     await once(worker, 'message');
-    const waiting = await Promise.all([1, 2, 3].map(() => start(cells, 1_000)));
+    const waiting = await Promise.all([1, 2, 3].map(() => start(cells, 3, 20)));
     const exits = waiting.map((thread) => once(thread.worker, 'exit'));
     await worker.terminate();
     const terminated = performance.now();
+    // All threads begin to wait together, so their times to wait end together.
+    openGate(cells);
     await Promise.all(exits);
-    expect(performance.now() - terminated).toBeLessThan(3_000);
-    expect([...cells.subarray(1)]).toEqual([0, 3_000, 0]);
+    expect(performance.now() - terminated).toBeLessThan(4_000);
+    expect([...cells.subarray(1, GATE)]).toEqual([0, 9, 0]);
   });
 });
 

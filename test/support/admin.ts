@@ -10,6 +10,7 @@ import type { Log } from '../../src/log/log.ts';
 import { createMemoryEnvironment } from '../../src/manifest/memory-environment.ts';
 import { comparePlans } from '../../src/plan/changes.ts';
 import type { PreparedReload } from '../../src/reload/prepare-reload.ts';
+import { WorkerTelemetry } from '../../src/workers/worker-telemetry.ts';
 import { startGateway, type TestGateway } from './gateway.ts';
 
 export interface GatewayWithAdmin extends TestGateway {
@@ -48,6 +49,10 @@ export async function startGatewayWithAdmin(
 export function adminContextOf(gateway: Gateway, log: Log, activeManifest: () => PlannedManifest): AdminContext {
   return {
     gateway,
+    workers: {
+      status: { serving: 1, count: 1, failures: 0, lastFailure: undefined },
+      telemetry: new WorkerTelemetry(gateway, log),
+    },
     version: '1.2.3',
     startedAt: new Date(),
     overrides: {},

@@ -91,7 +91,7 @@ const route = fc
 const cors = fc.constantFrom<unknown>({ origins: ['https://app.example'], credentials: true }, { origins: ['*'] });
 
 const server = fc.oneof(
-  fc.constantFrom<unknown>({ trustedProxies: ['127.0.0.1'] }, { limits: { headers: 6 } }),
+  fc.constantFrom<unknown>({ trustedProxies: ['127.0.0.1'] }, { limits: { headers: 6 } }, { workers: 2 }),
   fc.constant({ rateLimitHeaders: 'draft-11' }),
 );
 

@@ -29,6 +29,7 @@ export const SETTING_ENV = {
   SHORT: 'short',
   LOG_SECRET: 'k'.repeat(32),
   ADDRESS: '127.0.0.1:0',
+  WORKERS: '3',
 };
 
 const HOSTS =
@@ -38,6 +39,8 @@ const HOSTS =
 const DURATIONS = '0s 1ms 5s 24h 25h 999999999h 2147483648ms 597h 1d -1s'.split(' ');
 const SIZES = '0B 1B 1023B 1KB 1MB 1025KB 2GB 999999999GB 1kb'.split(' ');
 const NUMBERS = [-1, 0, 0.5, 1, 1.5, 2, 1_000_000, 1_000_001, 2 ** 53];
+/** The value of `server.workers`, which no other number equals. */
+const WORKERS = 2;
 const WORDS = [
   '',
   'up',
@@ -104,6 +107,7 @@ function valueLike(old: unknown): fc.Arbitrary<unknown> {
   if (/^\d+[KMG]?B$/.test(text)) return fc.constantFrom(...SIZES);
   if (typeof old === 'boolean') return fc.constantFrom<unknown>(true, false, 'yes');
   if (text === 'keyed') return fc.constantFrom('keyed', 'plain', 'none');
+  if (old === WORKERS) return fc.constantFrom<unknown>('auto', '${WORKERS}', 'Auto', ...NUMBERS);
   if (typeof old === 'number') return fc.constantFrom(...NUMBERS);
   if (text in SETTING_FILES) return fc.constantFrom(...Object.keys(SETTING_FILES), 'none.pem', '..');
   if (text.startsWith('/')) return fc.constantFrom(...PATHS);
@@ -124,6 +128,7 @@ function settingsOf(up: string): Entry {
     admin: { listen: '127.0.0.1:0', token, tls: { ...tls, clientCa: 'bundle.pem' } },
     include: ['more.yaml'],
     server: {
+      workers: WORKERS,
       tls,
       trustedProxies: ['10.0.0.0/8'],
       timeouts: { headers: '20s', request: '30m', keepAlive: '620s', stalled: '60s' },

@@ -2,7 +2,7 @@ import type { AdminContext } from '../../src/admin/admin-endpoint.ts';
 import type { ChangeKind } from '../../src/candidate/compare-outcomes.ts';
 import type { ChangeGroup, ComparisonReport } from '../../src/candidate/comparison.ts';
 import type { CandidateStatus } from '../../src/candidate/live/candidate-control.ts';
-import type { CandidateWitness } from '../../src/candidate/live/live-candidate.ts';
+import type { CandidateWitness } from '../../src/candidate/live/candidate-results.ts';
 import type { OutcomeReport, UnknownReason } from '../../src/candidate/outcome.ts';
 import type { Problem } from '../../src/problem/problem.ts';
 
@@ -18,11 +18,12 @@ export function fakeCandidate(status?: CandidateStatus): FakeCandidate {
   const fake: FakeCandidate = {
     status,
     activated: [],
-    activate: ({ hash }, source, sample) => {
+    prepare: async () => undefined,
+    activate: async ({ plan: { hash } }, source, sample) => {
       fake.activated.push([hash, sample]);
       fake.status = activeCandidate(comparisonOf([]), { hash, source, sample });
     },
-    remove: () => {
+    remove: async () => {
       const isPresent = fake.status !== undefined;
       fake.status = undefined;
       return isPresent;

@@ -1,5 +1,5 @@
 import type { ChangeGroup } from '../../candidate/comparison.ts';
-import type { CandidateWitness } from '../../candidate/live/live-candidate.ts';
+import type { CandidateWitness } from '../../candidate/live/candidate-results.ts';
 import { decodeText } from '../../manifest/decode-text.ts';
 import type { LocatedProblems } from '../../reload/manifest-thread.ts';
 import { reportProblems } from '../../reload/reload-report.ts';
@@ -57,7 +57,14 @@ async function loadCandidate(text: string, sample: number, context: AdminContext
     const problems = reportProblems(withoutPath(prepared, reloader.path));
     return jsonResponse({ result: 'rejected', problems, problem_count: prepared.problems.length }, 422);
   }
-  candidate.activate(prepared.planned.plan, 'request', sample);
+  const { planned } = prepared;
+  try {
+    await candidate.prepare(planned);
+  } catch (error) {
+    return problemDetails(503, `${error instanceof Error ? error.message : error}; send the request again`);
+  }
+  if (isStopping()) return STOPPING;
+  await candidate.activate(planned, 'request', sample);
   return largeJsonResponse(streamReport(reportCandidate(context)));
 }
 
@@ -74,10 +81,10 @@ function withoutPath({ problems, sources }: LocatedProblems, path: string): Loca
 }
 
 /** Discards the candidate, and responds with the report. */
-export function discardCandidate(_request: AdminRequest, context: AdminContext): AdminResponse {
+export async function discardCandidate(_request: AdminRequest, context: AdminContext): Promise<AdminResponse> {
   const { candidate, candidateFile } = context;
   if (candidateFile !== undefined) return fileConflict(candidateFile.path);
-  candidate.remove();
+  await candidate.remove();
   return largeJsonResponse(streamReport(reportCandidate(context)));
 }
 
@@ -110,11 +117,22 @@ export type CandidateResponse = ReturnType<typeof headOf> & {
   readonly changed: ReturnType<typeof changedOf> & { readonly groups: readonly ReturnType<typeof groupFields>[] };
 };
 
-/** Yields the JSON of a `CandidateResponse` in chunks: a candidate with other routes has thousands of groups. */
-function* streamReport(report: CandidateReport): Generator<string> {
+/**
+ * Returns the JSON of a `CandidateResponse` in chunks: a candidate with other routes has thousands of groups. The numbers are those of now,
+ * and not of the time at which a chunk is read: they would not agree with each other.
+ */
+function streamReport(report: CandidateReport): Generator<string> {
   const { groups, ungrouped } = report.groups();
-  yield `${openJsonObject(headOf(report))}"changed":`;
-  yield* streamJsonWithList(changedOf(report, ungrouped), 'groups', groups.values().map(groupFields));
+  return formatReport(headOf(report), changedOf(report, ungrouped), groups);
+}
+
+function* formatReport(
+  head: ReturnType<typeof headOf>,
+  changed: ReturnType<typeof changedOf>,
+  groups: readonly ChangeGroup<CandidateWitness>[],
+): Generator<string> {
+  yield `${openJsonObject(head)}"changed":`;
+  yield* streamJsonWithList(changed, 'groups', groups.values().map(groupFields));
   yield '}\n';
 }
 

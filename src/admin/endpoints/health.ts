@@ -1,4 +1,5 @@
 import type { UpstreamStatus } from '../../gateway/upstream/live-upstream.ts';
+import type { WorkerStatus } from '../../workers/worker-status.ts';
 import {
   type AdminContext,
   type AdminRequest,
@@ -37,7 +38,7 @@ export interface Readiness {
  * checks, because clients can provoke failed requests. A replica that never had keys is unready, because it would refuse tokens
  * that other replicas accept.
  */
-export function readinessOf({ gateway, reloader, isStopping }: AdminContext): Readiness {
+export function readinessOf({ gateway, workers, reloader, isStopping }: AdminContext): Readiness {
   if (isStopping()) return { status: 'stopping', reasons: ['the process is stopping'] };
   const tokens = gateway.plan.auth?.verifier.status;
   const panicking = gateway.upstreams.filter(({ panic }) => panic).map(({ id }) => id);
@@ -56,6 +57,7 @@ export function readinessOf({ gateway, reloader, isStopping }: AdminContext): Re
     ...gateway.stores
       .filter(({ state }) => state === 'down')
       .map(({ id }) => `the store "${id}" of rate limits does not respond`),
+    ...workerReasons(workers.status),
     ...reloadReasons(reloader.lastOutcome),
   ];
   const status = unready.length > 0 ? 'unready' : degraded.length > 0 ? 'degraded' : 'ready';
@@ -67,6 +69,17 @@ function unreadyReason({ id, endpoints, available, panic }: UpstreamStatus): str
   if (panic || (available && endpoints.some(({ check }) => check === 'healthy'))) return [];
   const mayPass = available && endpoints.some(({ check }) => check === 'unknown');
   return [`the required upstream "${id}" ${mayPass ? 'has passed no check yet' : 'has no healthy endpoint'}`];
+}
+
+/** The time for which a failure of a worker degrades the process. */
+const FAILURE_REPORT_MS = 60_000;
+
+function workerReasons({ serving, count, lastFailure }: WorkerStatus): string[] {
+  const isRecent = lastFailure !== undefined && Date.now() - lastFailure.at.getTime() < FAILURE_REPORT_MS;
+  return [
+    ...(serving < count ? [`only ${serving} of ${count} workers serve requests`] : []),
+    ...(isRecent ? [`a worker ended unexpectedly in the last minute: ${lastFailure.reason}`] : []),
+  ];
 }
 
 function reloadReasons(reload: ReloadControl['lastOutcome']): string[] {

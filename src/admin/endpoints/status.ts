@@ -5,8 +5,8 @@ import type { StoreStatus } from '../../gateway/rate-limits/store-status.ts';
 import type { BufferBudget } from '../../gateway/server/buffer-budget.ts';
 import type { UpstreamStatus } from '../../gateway/upstream/live-upstream.ts';
 import type { LogStatus } from '../../log/log.ts';
-import { validationPool } from '../../plan/body/validation-pool.ts';
 import type { VerifierStatus } from '../../plan/tokens/verifier.ts';
+import type { WorkerStatus } from '../../workers/worker-status.ts';
 import { type AdminContext, type AdminRequest, type AdminResponse, jsonResponse } from '../admin-endpoint.ts';
 import { rateLimitSummary } from '../rate-limit-summary.ts';
 import { candidateSummary } from './candidate.ts';
@@ -27,6 +27,7 @@ function statusOf(context: AdminContext) {
     version,
     started_at: startedAt,
     ...readinessOf(context),
+    workers: workerFields(context.workers.status),
     manifest: { hash: plan.hash, routes: plan.routes.length, loaded_at: reloader.lastActivatedAt },
     overrides,
     ...reloadFields(reloader),
@@ -35,7 +36,7 @@ function statusOf(context: AdminContext) {
     rate_limits: rateLimitFields(gateway),
     stores: gateway.stores.map(storeFields),
     tokens: plan.auth === undefined ? null : tokenFields(plan.auth.verifier.status),
-    validation: validationPool.status,
+    validation: context.workers.telemetry.totals.validation,
     buffered_bodies: bufferFields(gateway.bufferBudget),
     watch_error: reloader.watchError ?? null,
     streams: streamFields(context),
@@ -44,6 +45,10 @@ function statusOf(context: AdminContext) {
     admin: adminFields(context.adminMetrics),
     reported: Object.fromEntries(gateway.metrics.reportedRequests),
   };
+}
+
+function workerFields({ count, serving, failures, lastFailure }: WorkerStatus) {
+  return { count, serving, failures, last_failure: lastFailure ?? null };
 }
 
 function upstreamFields({ endpoints, ...upstream }: UpstreamStatus) {

@@ -7,6 +7,7 @@ import { gauge, type Metric, routeDurations, upstreamDurations } from './metric.
 import { RATE_LIMIT_METRICS } from './rate-limit-metrics.ts';
 import { UPSTREAM_METRICS } from './upstream-metrics.ts';
 import { VALIDATION_METRICS } from './validation-metrics.ts';
+import { WORKER_METRICS } from './worker-metrics.ts';
 
 /** The metrics of the gateway. No label contains text from a client, which could create any number of series. */
 export const METRICS: readonly Metric[] = [
@@ -69,7 +70,7 @@ export const METRICS: readonly Metric[] = [
   },
   gauge(
     'token_cache_entries',
-    'Valid tokens in the cache.',
+    'Valid tokens in the cache. With several workers, a JWT counts once for each worker that has verified it.',
     ({ gateway }) => gateway.plan.auth?.verifier.status.entries ?? 0,
   ),
   {
@@ -146,6 +147,7 @@ export const METRICS: readonly Metric[] = [
     },
   },
   ...LOSS_METRICS,
+  ...WORKER_METRICS,
 ];
 
 function certificatesOf({ server, admin, upstreams }: Plan): { use: string; upstream: string; cert: string }[] {

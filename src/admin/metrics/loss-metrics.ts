@@ -1,10 +1,5 @@
 import type { LogStatus } from '../../log/log.ts';
-import type { AdminContext } from '../admin-endpoint.ts';
-import { gauge, type Metric } from './metric.ts';
-
-function counter(name: string, help: string, read: (context: AdminContext) => number): Metric {
-  return { ...gauge(name, help, read), type: 'counter' };
-}
+import { counter, gauge, type Metric } from './metric.ts';
 
 function streamMetric(name: string, type: Metric['type'], help: string, read: (status: LogStatus) => number): Metric {
   return {

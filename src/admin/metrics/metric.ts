@@ -1,10 +1,6 @@
 import { LOOKUP_BUCKETS_MS } from '../../dns/lookup-counts.ts';
-import {
-  BUCKET_BOUNDS_MS,
-  type LatencyHistogram,
-  type LatencyPhase,
-  NO_ROUTE,
-} from '../../gateway/telemetry/request-metrics.ts';
+import { NO_ROUTE } from '../../gateway/telemetry/request-metrics.ts';
+import { BUCKET_BOUNDS_MS, type LatencyHistogram, type LatencyPhase } from '../../gateway/telemetry/route-metrics.ts';
 import type { UpstreamStatus } from '../../gateway/upstream/live-upstream.ts';
 import type { AdminContext } from '../admin-endpoint.ts';
 
@@ -31,6 +27,10 @@ export interface Metric {
 
 export function gauge(name: string, help: string, read: (context: AdminContext) => number): Metric {
   return { name, type: 'gauge', help, labels: [], collect: (context) => [{ labels: {}, value: read(context) }] };
+}
+
+export function counter(name: string, help: string, read: (context: AdminContext) => number): Metric {
+  return { ...gauge(name, help, read), type: 'counter' };
 }
 
 export function upstreamMetric(
@@ -126,8 +126,8 @@ function addHistograms(one: LatencyHistogram | undefined, other: LatencyHistogra
 
 /** Returns the histogram of DNS lookups. */
 export function lookupDurations(name: string, help: string): Metric {
-  const collect = ({ gateway }: AdminContext) => {
-    const { buckets, sumMs } = gateway.resolver.counts;
+  const collect = ({ workers }: AdminContext) => {
+    const { buckets, sumMs } = workers.telemetry.totals.dns;
     return histogramSamples({}, { counts: buckets, sumMs }, LOOKUP_BUCKETS);
   };
   return { name, type: 'histogram', help, labels: [], collect };

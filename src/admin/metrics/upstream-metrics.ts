@@ -52,8 +52,8 @@ export const UPSTREAM_METRICS: readonly Metric[] = [
     type: 'counter',
     help: 'DNS lookups, by result.',
     labels: ['result'],
-    *collect({ gateway }) {
-      for (const [result, value] of Object.entries(gateway.resolver.counts.outcomes))
+    *collect({ workers }) {
+      for (const [result, value] of Object.entries(workers.telemetry.totals.dns.outcomes))
         yield { labels: { result }, value };
     },
   },
@@ -61,7 +61,7 @@ export const UPSTREAM_METRICS: readonly Metric[] = [
   gauge(
     'dns_lookups_in_flight',
     'DNS lookups in progress or in the queue.',
-    ({ gateway }) => gateway.resolver.inFlight,
+    ({ workers }) => workers.telemetry.totals.dns.inFlight,
   ),
   gauge('dns_failing_names', 'Host names whose last lookup failed.', ({ gateway }) => gateway.resolver.failingNames),
   {
@@ -69,6 +69,6 @@ export const UPSTREAM_METRICS: readonly Metric[] = [
     type: 'counter',
     help: 'Connections opened to addresses whose time to live had expired, because a newer lookup had not succeeded yet.',
     labels: [],
-    collect: ({ gateway }) => [{ labels: {}, value: gateway.resolver.counts.stale }],
+    collect: ({ workers }) => [{ labels: {}, value: workers.telemetry.totals.dns.stale }],
   },
 ];

@@ -1,5 +1,6 @@
-import { validationPool } from '../../plan/body/validation-pool.ts';
-import { gauge, type Metric } from './metric.ts';
+import type { ValidationPoolStatus } from '../../plan/body/validation-pool.ts';
+import type { AdminContext } from '../admin-endpoint.ts';
+import { counter, gauge, type Metric } from './metric.ts';
 
 /** Metrics of buffered bodies and of the validation threads. */
 export const VALIDATION_METRICS: readonly Metric[] = [
@@ -26,37 +27,42 @@ export const VALIDATION_METRICS: readonly Metric[] = [
   gauge(
     'validation_threads',
     'Threads that validate long bodies and search long login responses for tokens. The validation metrics count such a response as a body.',
-    () => validationPool.status.threads,
+    (context) => statusOf(context).threads,
   ),
-  gauge('validation_threads_busy', 'Threads that are validating a body.', () => validationPool.status.busy),
-  gauge('validation_queue', 'Bodies that wait for a thread to validate them.', () => validationPool.status.waiting),
-  counter('validation_started_total', 'Bodies that a thread began to validate.', () => validationPool.status.started),
+  gauge('validation_threads_busy', 'Threads that are validating a body.', (context) => statusOf(context).busy),
+  gauge('validation_queue', 'Bodies that wait for a thread to validate them.', (context) => statusOf(context).waiting),
+  counter(
+    'validation_started_total',
+    'Bodies that a thread began to validate.',
+    (context) => statusOf(context).started,
+  ),
   counter(
     'validation_wait_seconds_total',
     'Total time that bodies waited for a thread.',
-    () => validationPool.status.waited_ms / 1_000,
+    (context) => statusOf(context).waited_ms / 1_000,
   ),
   counter(
     'validation_abandoned_total',
     'Validations that were cancelled because the client disconnected.',
-    () => validationPool.status.abandoned,
+    (context) => statusOf(context).abandoned,
   ),
   counter(
     'validation_timeouts_total',
     'Bodies that were refused because their validation took too long.',
-    () => validationPool.status.too_long,
+    (context) => statusOf(context).too_long,
   ),
   {
     name: 'validation_refusals_total',
     type: 'counter',
     help: 'Requests refused because the validation queue was full, the share of one client was full, or the wait was too long.',
     labels: ['reason'],
-    *collect() {
-      for (const [reason, value] of Object.entries(validationPool.status.refused)) yield { labels: { reason }, value };
+    *collect(context) {
+      for (const [reason, value] of Object.entries(statusOf(context).refused)) yield { labels: { reason }, value };
     },
   },
 ];
 
-function counter(name: string, help: string, read: () => number): Metric {
-  return { name, type: 'counter', help, labels: [], collect: () => [{ labels: {}, value: read() }] };
+/** Returns the sums over the validation threads of all workers. */
+function statusOf({ workers }: AdminContext): ValidationPoolStatus {
+  return workers.telemetry.totals.validation;
 }

@@ -45,6 +45,8 @@ export class Overview {
    * @type {string | undefined}
    */
   #reloadAt;
+  /** Shown only if the gateway has several workers. @type {HTMLElement | undefined} */
+  #workers;
   #connectionLimit = Number.POSITIVE_INFINITY;
   /** @type {Pick<Responses['status'], 'rate_limits' | 'stores'>} */
   #limits = { rate_limits: [], stores: [] };
@@ -74,6 +76,7 @@ export class Overview {
     this.#connectionLimit = status.client_connections.limit;
     this.#limits = status;
     this.#showHealth(status.upstreams);
+    this.#showWorkers(status.workers);
     showUpstreams(status.upstreams);
   }
 
@@ -122,6 +125,15 @@ export class Overview {
     const healthy = `${integer(countOf('healthy'))} of ${integer(upstreams.length)}`;
     setText(this.#tiles.upstreams, [healthy, ...details].join(', '));
     setAlarm(this.#tiles.upstreams, unhealthy === 0 ? '' : 'bad');
+  }
+
+  /** @param {Responses['status']['workers']} workers */
+  #showWorkers({ count, serving, failures }) {
+    if (count === 1) return;
+    this.#workers ??= tileOf('Workers', 'now');
+    const ended = failures === 0 ? '' : `, ${integer(failures)} ended unexpectedly`;
+    setText(this.#workers, `${integer(serving)} of ${integer(count)}${ended}`);
+    setAlarm(this.#workers, serving < count ? 'bad' : '');
   }
 }
 

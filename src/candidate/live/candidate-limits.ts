@@ -3,9 +3,12 @@ import { type CountedEnd, isReleased } from '../../gateway/rate-limits/is-releas
 import type { LocalCounters } from '../../gateway/rate-limits/local-counters.ts';
 import { type LimitedExchange, RateLimiter } from '../../gateway/rate-limits/rate-limiter.ts';
 import type { RateLimit } from '../../plan/rate-limits/rate-limit.ts';
+import { sharedNow } from '../../shared-memory/shared-clock.ts';
+import type { WorkerContext } from '../../shared-memory/worker-context.ts';
 import { type Outcome, UnknownFact } from '../outcome.ts';
 import { UPSTREAM_REFUSALS } from '../refused-outcome.ts';
 import type { PlanPair } from './plan-pair.ts';
+import type { SharedComparison } from './shared-comparison.ts';
 
 /** A request that the candidate counts, and the exchange in which the active plan has counted it. */
 export interface CountedCandidate extends LimitedExchange {
@@ -18,20 +21,25 @@ export interface CountedCandidate extends LimitedExchange {
  */
 export class CandidateLimits {
   readonly #pair: PlanPair;
-  readonly #now: () => number;
   readonly #limiter: RateLimiter;
-  readonly #startedAt: number;
-  /** The keys of the limits that had counted requests before. An activation of the candidate would keep those counts. */
-  readonly #countedBefore: ReadonlySet<string>;
+  readonly #shared: SharedComparison;
 
-  /** @param counters those of the active plan */
-  constructor(pair: PlanPair, counters: Pick<LocalCounters, 'tables'>, now = () => performance.now()) {
+  /** @param worker with the memory of the comparison, in which all workers count */
+  constructor(pair: PlanPair, worker: WorkerContext, shared: SharedComparison) {
     this.#pair = pair;
-    this.#now = now;
-    this.#startedAt = now();
-    this.#limiter = new RateLimiter(now);
+    this.#shared = shared;
+    this.#limiter = new RateLimiter(sharedNow, worker);
     this.#limiter.activate(pair.candidate.rateLimits);
-    this.#countedBefore = new Set([...counters.tables].filter(([, { size }]) => size > 0).map(([key]) => key));
+  }
+
+  /**
+   * Records the limits that have counted requests before. An activation of the candidate would keep those counts.
+   *
+   * @param counters those of the active plan
+   */
+  recordHistory({ tables }: Pick<LocalCounters, 'tables'>): void {
+    const hadRequests = this.#pair.candidate.rateLimits.map(({ key }) => (tables.get(key)?.size ?? 0) > 0);
+    this.#shared.recordHistory(hadRequests, sharedNow());
   }
 
   /**
@@ -49,6 +57,11 @@ export class CandidateLimits {
     void this.#limiter.apply(counted, request);
     for (const limit of enforced) if (!counted.includes(limit)) this.#applyActiveResult(limit, request);
     if (counted.some((limit) => this.#lacksHistory(limit, request.exchange))) throw new UnknownFact('rate-limit');
+  }
+
+  /** Ends the counting of the requests of a worker that has ended. They remain counted. */
+  forgetWorker(index: number): void {
+    this.#limiter.local.forgetWorker(index);
   }
 
   /** Ends the counting of a request. */
@@ -72,9 +85,11 @@ export class CandidateLimits {
 
   /** True if the active plan has refused the request because of requests that came before the candidate. */
   #lacksHistory({ key, burst, intervalMs }: RateLimit, { refusal }: Exchange): boolean {
-    if (refusal?.code !== 'rate_limit_exceeded' || !this.#countedBefore.has(key)) return false;
-    if (this.#now() - this.#startedAt > burst * intervalMs) return false;
-    return this.#pair.active.rateLimits.some((limit) => limit.id === refusal.limit && limit.key === key);
+    if (refusal?.code !== 'rate_limit_exceeded') return false;
+    const { active, candidate } = this.#pair;
+    const index = candidate.rateLimits.findIndex((other) => other.key === key);
+    if (!this.#shared.mayHaveEarlier(index, sharedNow() - burst * intervalMs)) return false;
+    return active.rateLimits.some((other) => other.id === refusal.limit && other.key === key);
   }
 }
 

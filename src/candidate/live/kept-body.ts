@@ -1,28 +1,13 @@
 import type { BodyCopy } from '../../gateway/exchange-observer.ts';
 import { GrowingBuffer } from '../../gateway/request/growing-buffer.ts';
+import type { SharedComparison } from './shared-comparison.ts';
 
-/** The most bytes of one body, and of all of them together, that are kept for the candidate. Their buffers take up to twice as much. */
+/** The most bytes of one body, and of those of all workers together, that are kept for the candidate. Their buffers take up to twice as much. */
 const MAX_BODY_BYTES = 1024 ** 2;
 const MAX_ALL_BYTES = 16 * 1024 ** 2;
 
-/** The memory for copies of bodies. */
-export class KeptBodies {
-  #usedBytes = 0;
-
-  get usedBytes(): number {
-    return this.#usedBytes;
-  }
-
-  acquire(bytes: number): boolean {
-    if (this.#usedBytes + bytes > MAX_ALL_BYTES) return false;
-    this.#usedBytes += bytes;
-    return true;
-  }
-
-  release(bytes: number): void {
-    this.#usedBytes -= bytes;
-  }
-}
+/** The memory for copies of bodies, of all workers together. */
+export type KeptBodies = Pick<SharedComparison, 'acquireBytes' | 'releaseBytes'>;
 
 /** A copy of the body of one request. The gateway gives the original away to the thread that validates it. */
 export class KeptBody implements BodyCopy {
@@ -44,7 +29,7 @@ export class KeptBody implements BodyCopy {
     if (this.#buffer === undefined) return;
     // The buffer itself copies all chunks but the first.
     const copy = this.#keptBytes === 0 ? Buffer.from(chunk) : chunk;
-    const hasMemory = this.#memory.acquire(chunk.length);
+    const hasMemory = this.#memory.acquireBytes(chunk.length, MAX_ALL_BYTES);
     if (hasMemory) this.#keptBytes += chunk.length;
     if (!hasMemory || !this.#buffer.add(copy)) this.release();
   }
@@ -68,7 +53,7 @@ export class KeptBody implements BodyCopy {
   }
 
   release(): void {
-    this.#memory.release(this.#keptBytes);
+    this.#memory.releaseBytes(this.#keptBytes);
     this.#keptBytes = 0;
     this.#buffer = undefined;
   }

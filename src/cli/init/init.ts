@@ -15,7 +15,10 @@ const OPTIONS = {
     valueName: 'URL',
     summary: 'your service: a URL that responds to GET; default: the echo upstream of "signing-gateway dev"',
   },
-  container: { type: 'boolean', summary: 'listen on 0.0.0.0, for a gateway in a container' },
+  container: {
+    type: 'boolean',
+    summary: 'listen on 0.0.0.0 with a worker per processor, for a gateway in a container',
+  },
 } as const satisfies Options;
 
 export const init: Verb = {

@@ -23,11 +23,18 @@ export function starterManifest(schema: string, starter: Starter): string {
     ? `# gateway-disable-next-line listen-exposed -- other machines reach only the published ports of a container
 listen: \${LISTEN:-0.0.0.0:8080}`
     : 'listen: ${LISTEN:-127.0.0.1:8080}';
+  const server = isContainer
+    ? `
+# One worker for each processor that the container may use. Set WORKERS=1 for the sidecar of one application.
+server:
+  workers: \${WORKERS:-auto}
+`
+    : '';
   return `# yaml-language-server: $schema=${schema}
 version: 1
 ${listen}
 admin: \${ADMIN:-127.0.0.1:9901}
-
+${server}
 upstreams:
 ${upstreamComment === '' ? '' : `  # ${upstreamComment}\n`}  api:
     url: ${upstreamUrl}

@@ -7,8 +7,6 @@
  * not part of this package; docs/operations.md has the command that installs them. The default sampler
  * of the SDK follows the decision of the parent span, and `tracing.sample` of the manifest selects the traces without a parent.
  */
-import { isMainThread } from 'node:worker_threads';
-
 // The types of the packages are those of this file: no test or build installs them.
 type Create = new (options?: object) => object;
 
@@ -32,21 +30,19 @@ interface Resources {
   readonly resourceFromAttributes: (attributes: Readonly<Record<string, string>>) => Resource;
 }
 
-// Worker threads inherit the option, but only the main thread serves requests.
-if (isMainThread) {
-  const { trace } = await importPackage<Api>('@opentelemetry/api');
-  const { BatchSpanProcessor, TracerProvider } = await importPackage<TraceSdk>('@opentelemetry/sdk-trace');
-  const { OTLPTraceExporter } = await importPackage<{ readonly OTLPTraceExporter: Create }>(
-    '@opentelemetry/exporter-trace-otlp-http',
-  );
-  const { defaultResource, detectResources, envDetector, resourceFromAttributes } =
-    await importPackage<Resources>('@opentelemetry/resources');
-  const resource = defaultResource()
-    .merge(resourceFromAttributes({ 'service.name': 'signing-gateway' }))
-    .merge(detectResources({ detectors: [envDetector] }));
-  const spanProcessors = [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })];
-  trace.setGlobalTracerProvider(new TracerProvider({ resource, spanProcessors }));
-}
+// The threads of all workers inherit the option, and each records the spans of its own requests. No other thread inherits it.
+const { trace } = await importPackage<Api>('@opentelemetry/api');
+const { BatchSpanProcessor, TracerProvider } = await importPackage<TraceSdk>('@opentelemetry/sdk-trace');
+const { OTLPTraceExporter } = await importPackage<{ readonly OTLPTraceExporter: Create }>(
+  '@opentelemetry/exporter-trace-otlp-http',
+);
+const { defaultResource, detectResources, envDetector, resourceFromAttributes } =
+  await importPackage<Resources>('@opentelemetry/resources');
+const resource = defaultResource()
+  .merge(resourceFromAttributes({ 'service.name': 'signing-gateway' }))
+  .merge(detectResources({ detectors: [envDetector] }));
+const spanProcessors = [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })];
+trace.setGlobalTracerProvider(new TracerProvider({ resource, spanProcessors }));
 
 /** Imports a package of the SDK. Without it the process ends: traces that are silently missing are noticed too late. */
 async function importPackage<Exports>(name: string): Promise<Exports> {

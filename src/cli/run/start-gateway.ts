@@ -11,7 +11,7 @@ import { ThrottledWarning } from '../../gateway/telemetry/throttled-warning.ts';
 import type { PlannedManifest } from '../../load.ts';
 import type { Log } from '../../log/log.ts';
 import type { AdminSettings } from '../../plan/settings/admin.ts';
-import { Reloader, type ReloaderOptions, type ReloadOutcome } from '../../reload/reloader.ts';
+import { Reloader, type ReloaderOptions, type ReloadOutcome, type ReloadTarget } from '../../reload/reloader.ts';
 import { createMainContext } from '../../workers/main-context.ts';
 import { countWorkers } from '../../workers/worker-count.ts';
 import { WorkerGroup } from '../../workers/worker-group.ts';
@@ -55,7 +55,7 @@ export async function startGateway(
   );
   if (!isStarted) return undefined;
   const bound = await workers.listen().catch((error) => Promise.reject(listenError(error, 'listen', plan.listen)));
-  const candidate = new CandidateControl(gateway, log.logger);
+  const candidate = new CandidateControl(gateway, log.logger, workers.candidates);
   const { reloader, activeManifest } = startReloader(
     { path: file, overrides, gateway: workers, initial },
     candidate,
@@ -71,6 +71,7 @@ export async function startGateway(
   void descriptors.start();
   const admin = await startAdmin(plan.admin, {
     gateway,
+    workers,
     version,
     startedAt: new Date(),
     overrides,
@@ -94,7 +95,7 @@ export async function startGateway(
     adminUrl: admin && urlOf(admin.bound, plan.admin?.tls !== undefined),
     stop: async (signal, atOnce = false) => {
       descriptors.close();
-      candidate.remove();
+      void candidate.remove();
       await Promise.all([
         ...reloaders.map((each) => each.close()),
         drainAndClose(workers, log, signal, atOnce).then(() => admin?.close()),
@@ -114,7 +115,6 @@ function startReloader(
   const onReload = (reload: ReloadOutcome) => {
     if (reload.kind === 'accepted') {
       active = reload.planned;
-      candidate.rebase();
       fetchSigningKeys(active);
     }
     logReload(reload, streams, errColour);
@@ -124,7 +124,18 @@ function startReloader(
     'the files of the manifest cannot be watched; the gateway polls them instead',
   );
   const onWatchError = (reason: string) => watchWarning.add({ reason });
-  const reloader = new Reloader({ ...options, env, onReload, onWatchError });
+  const { gateway } = options;
+  const target: ReloadTarget = {
+    get plan() {
+      return gateway.plan;
+    },
+    prepare: (planned) => gateway.prepare(planned),
+    activate: async (planned) => {
+      await gateway.activate(planned);
+      await candidate.rebase();
+    },
+  };
+  const reloader = new Reloader({ ...options, gateway: target, env, onReload, onWatchError });
   return { reloader, activeManifest: () => active };
 }
 

@@ -25,8 +25,8 @@ export function watchCandidate(
       return gateway.plan;
     },
     // The candidate counts no request in a store.
-    prepare: async () => undefined,
-    activate: async ({ plan }: PlannedManifest) => control.activate(plan, 'file', sample),
+    prepare: (planned: PlannedManifest) => control.prepare(planned),
+    activate: (planned: PlannedManifest) => control.activate(planned, 'file', sample),
   };
   const initial = { files: new Map<string, string>(), globs: new Map<string, string>(), sources: [] };
   const onReload = (outcome: ReloadOutcome) => logCandidate(path, outcome, streams, errColour);

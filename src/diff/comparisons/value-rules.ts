@@ -109,6 +109,7 @@ export const VALUE_RULES: readonly ValueRule[] = [
     'Requests have a different time to finish when the process stops.',
     'server stopping',
   ),
+  rule('server-workers', 'info', 'After a restart, another number of threads serves requests.', 'server workers'),
   rule('rate-limit-headers', 'info', 'Responses have other RateLimit headers.', 'server rateLimitHeaders'),
   rule('server-limit-raised', 'warning', 'Clients may use more resources of the server.', 'server limits', isMore),
   rule('server-limits', 'info', 'Clients may use fewer resources of the server, or have different timeouts.', 'server'),

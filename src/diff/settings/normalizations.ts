@@ -18,6 +18,7 @@ const NORMALIZATIONS: readonly (readonly [path: string, normalize: Normalization
   ['admin listen', address],
   ['admin tls *', file],
   ['server tls *', file],
+  ['server workers', String],
   ['server trustedProxies', addressRanges],
   ['server timeouts *', durationMs],
   ['server stopping *', durationMs],

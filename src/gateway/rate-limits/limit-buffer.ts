@@ -1,11 +1,10 @@
 import type { RateLimit } from '../../plan/rate-limits/rate-limit.ts';
+import { MAX_WORKERS } from '../../shared-memory/worker-context.ts';
 
 /** A table grows one shard at a time: to move all counters at once would block the event loop. */
 export const SHARDS = 64;
 /** The slots of all limits together, a power of two. One limit can have all of them. */
 export const MAX_SLOTS = 2 ** 21;
-/** The most workers that the manifest allows. */
-export const MAX_WORKERS = 64;
 /** A worker reserves places for pending requests in blocks, so that it needs no lock for one. */
 export const PENDING_BLOCKS = 1_024;
 export const BLOCK_ENTRIES = 128;

@@ -1,4 +1,5 @@
-import { MAX_WORKERS, WORKER_BYTES, WORKERS_AT } from './limit-buffer.ts';
+import { MAX_WORKERS } from '../../shared-memory/worker-context.ts';
+import { WORKER_BYTES, WORKERS_AT } from './limit-buffer.ts';
 
 /** The numbers in the row of a worker. The first seven are the members of `LimitCounts`. */
 export const ROW = {

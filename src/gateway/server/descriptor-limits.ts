@@ -4,14 +4,16 @@ import type { Plan } from '../../plan/plan.ts';
 const ADMIN_CONNECTIONS = 256;
 /** Descriptors for files, threads, the log and the runtime. */
 const RESERVED_DESCRIPTORS = 64;
+/** Descriptors for the event loop and the listener of each further worker, which opens five. */
+const RESERVED_PER_WORKER = 8;
 
-/** Returns the number of file descriptors that the process needs at the limits of a plan. */
-export function requiredDescriptors(plan: Plan): number {
+/** Returns the number of file descriptors that the process needs at the limits of a plan. @param workers the number of workers */
+export function requiredDescriptors(plan: Plan, workers = 1): number {
   return (
     plan.server.maxConnections +
     maxUpstreamConnections(plan) +
     (plan.admin === undefined ? 0 : ADMIN_CONNECTIONS) +
-    RESERVED_DESCRIPTORS
+    reservedDescriptors(workers)
   );
 }
 
@@ -28,10 +30,11 @@ export interface DescriptorLimits {
  * descriptors can neither respond to health checks nor reload.
  *
  * @param limit the file descriptor limit of the process
+ * @param workers the number of workers
  */
-export function descriptorLimits(plan: Plan, limit: number): DescriptorLimits {
+export function descriptorLimits(plan: Plan, limit: number, workers = 1): DescriptorLimits {
   // A minimal process opens about 30.
-  const reserved = Math.min(RESERVED_DESCRIPTORS, Math.floor((limit * 3) / 4));
+  const reserved = Math.min(reservedDescriptors(workers), Math.floor((limit * 3) / 4));
   const available = limit - reserved - (plan.admin === undefined ? 0 : adminConnectionLimit(limit));
   const share = Math.max(1, Math.floor(available / 2), available - maxUpstreamConnections(plan));
   const clients = Math.min(plan.server.maxConnections, share);
@@ -41,6 +44,10 @@ export function descriptorLimits(plan: Plan, limit: number): DescriptorLimits {
 /** Returns the connection limit of the admin API. @param limit the file descriptor limit of the process */
 export function adminConnectionLimit(limit: number): number {
   return Math.min(ADMIN_CONNECTIONS, Math.floor(limit / 8));
+}
+
+function reservedDescriptors(workers: number): number {
+  return RESERVED_DESCRIPTORS + (workers - 1) * RESERVED_PER_WORKER;
 }
 
 function maxUpstreamConnections({ upstreams }: Plan): number {

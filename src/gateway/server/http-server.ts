@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ServerSettings } from '../../plan/settings/server.ts';
 import type { ServerTls } from '../../plan/settings/tls.ts';
+import type { WorkerCounter } from '../../shared-memory/worker-counter.ts';
 import { ClientConnection, type RefusalHandler } from './client-connection.ts';
 
 /** Loads the TLS library only for plans with a certificate: it takes 6 MB. */
@@ -63,13 +64,26 @@ export interface ClientRegistry {
   readonly sockets: ReadonlySet<Socket>;
 }
 
-/** Tracks the connections of a server. @param refuse refuses bytes that are not a valid request */
-export function trackClientConnections(server: HttpServer, refuse: RefusalHandler): ClientRegistry {
+/**
+ * Tracks the connections of a server.
+ *
+ * @param refuse refuses bytes that are not a valid request
+ * @param count counts the sockets of all workers
+ */
+export function trackClientConnections(
+  server: HttpServer,
+  refuse: RefusalHandler,
+  count: WorkerCounter,
+): ClientRegistry {
   const connections = new Map<Duplex, ClientConnection>();
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
+    count.add(1);
+    socket.on('close', () => {
+      sockets.delete(socket);
+      count.add(-1);
+    });
   });
   server.on(isSecure(server) ? 'secureConnection' : 'connection', (socket: Socket) => {
     connections.set(socket, new ClientConnection(socket, refuse));

@@ -10,8 +10,9 @@ import type { RequestRecord } from './request-record.ts';
  * address contain no character that JSON escapes; every other text from a client is escaped here.
  *
  * @param sampled the share of requests like this one that are logged
+ * @param worker the index of the worker if the process has several
  */
-export function accessLogLine(record: RequestRecord, sampled: number): string {
+export function accessLogLine(record: RequestRecord, sampled: number, worker?: number): string {
   const { route, subject, status, refusal, reported, durationMs, forwardedAfterMs, respondedAfterMs } = record;
   let line = `{"level":30,"time":${record.time},"msg":"request","id":"${record.id}"`;
   if (record.traceId !== undefined) line += `,"trace":"${record.traceId}"`;
@@ -31,6 +32,7 @@ export function accessLogLine(record: RequestRecord, sampled: number): string {
   if (record.retries > 0) line += `,"retries":${record.retries}`;
   line += record.peer === undefined ? ',"peer":null' : `,"peer":"${record.peer}"`;
   if (record.client !== undefined) line += `,"client":${JSON.stringify(record.client)}`;
+  if (worker !== undefined) line += `,"worker":${worker}`;
   if (record.replay !== undefined) line += replayMembers(record.replay);
   return sampled < 1 ? `${line},"sampled":${sampled}}` : `${line}}`;
 }

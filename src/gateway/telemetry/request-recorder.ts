@@ -13,9 +13,12 @@ export class RequestRecorder {
   readonly metrics = new RequestMetrics();
   readonly #subscribers = new Set<RequestSubscriber>();
   readonly #log: Log;
+  readonly #worker: number | undefined;
 
-  constructor(log: Log) {
+  /** @param worker the index of this worker if the process has several */
+  constructor(log: Log, worker?: number) {
     this.#log = log;
+    this.#worker = worker;
   }
 
   get subscribers(): number {
@@ -31,7 +34,7 @@ export class RequestRecorder {
   record(exchange: Exchange, { sample2xx }: LogSettings): void {
     const record = createRequestRecord(exchange);
     const share = sampleRateOf(record, sample2xx);
-    if (share === 1 || Math.random() < share) this.#log.writeLine(accessLogLine(record, share));
+    if (share === 1 || Math.random() < share) this.#log.writeLine(accessLogLine(record, share, this.#worker));
     this.metrics.record(record);
     this.#publish(record);
     exchange.trace?.end(record);
@@ -40,7 +43,7 @@ export class RequestRecorder {
   /** Records the refusal of bytes that the gateway could not parse as a request. */
   recordUnparsed(id: string, refusal: Refusal, peer: string | undefined): void {
     const record = createUnparsedRecord(id, refusal, peer);
-    this.#log.writeLine(accessLogLine(record, 1));
+    this.#log.writeLine(accessLogLine(record, 1, this.#worker));
     this.metrics.countRefusal(refusal.code);
     this.#publish(record);
   }

@@ -1,19 +1,21 @@
 import type { NameResolver } from '../../dns/name-resolver.ts';
 import type { ConnectionBudget } from '../../http1/connection-budget.ts';
+import { WaitingRequests } from '../../http1/waiting-requests.ts';
 import type { Upstream } from '../../plan/settings/upstream-definition.ts';
+import { BufferParts } from '../../shared-memory/buffer-parts.ts';
+import type { SharedMemory } from '../../shared-memory/shared-memory.ts';
+import type { WorkerPlace } from '../../shared-memory/worker-context.ts';
+import { WorkerCounter } from '../../shared-memory/worker-counter.ts';
 import { Refusal } from '../response/refusal.ts';
 import type { HealthState } from './health-state.ts';
 import { type EndpointEvent, type EndpointStatus, LiveEndpoint } from './live-endpoint.ts';
+import { type AssignableRequest, type Assignment, LoadBalancer } from './load-balancer.ts';
 import { type QueueEntry, RequestQueue } from './request-queue.ts';
+import { type EndpointMemory, upstreamBuffer, upstreamMemory } from './upstream-memory.ts';
 
 /** A request that waits for an endpoint with a free connection. */
-export interface QueuedRequest extends QueueEntry {
-  /**
-   * Starts the request on an endpoint that has room for it.
-   *
-   * @param trial the result of `CircuitBreaker.beginRequest`
-   */
-  start(endpoint: LiveEndpoint, trial: number): void;
+export interface QueuedRequest extends QueueEntry, AssignableRequest {
+  start(assignment: Assignment): void;
   refuse(refusal: Refusal): void;
 }
 
@@ -32,32 +34,50 @@ export interface UpstreamStatus {
   readonly retries: number;
 }
 
-/** An upstream with its endpoints and the queue of requests that wait for one. */
+export interface LiveUpstreamOptions {
+  readonly resolver: NameResolver;
+  readonly budget: ConnectionBudget;
+  readonly memory: SharedMemory;
+  readonly worker: WorkerPlace;
+  /** Receives the changes of the endpoints that this worker notices first. */
+  readonly publish: (endpoint: LiveEndpoint, event: EndpointEvent, reason?: string) => void;
+  /** Has the other workers call `onNews`. */
+  readonly notifyWorkers: () => void;
+}
+
+/**
+ * An upstream with its endpoints and the queue of requests that wait for one. All workers together have one limit of connections
+ * to each endpoint, and one limit of waiting requests. Each worker has its own connections and its own queue.
+ */
 export class LiveUpstream {
   readonly upstream: Upstream;
   readonly #endpoints: readonly LiveEndpoint[];
   readonly #queue: RequestQueue<QueuedRequest>;
-  /** Index of the endpoint whose turn is next. */
-  #turn = 0;
-  #retries = 0;
+  /** The requests that wait in all workers. */
+  readonly #waiting: WaitingRequests;
+  readonly #retries: WorkerCounter;
+  readonly #balancer: LoadBalancer;
+  readonly #notifyWorkers: () => void;
   #onProgress: (() => void) | undefined;
 
-  /** @param publish receives the changes of the endpoints */
-  constructor(
-    upstream: Upstream,
-    resolver: NameResolver,
-    budget: ConnectionBudget,
-    publish: (endpoint: LiveEndpoint, event: EndpointEvent, reason?: string) => void,
-  ) {
+  constructor(upstream: Upstream, { resolver, budget, memory, worker, publish, notifyWorkers }: LiveUpstreamOptions) {
+    const { name, bytes } = upstreamBuffer(upstream, worker.count);
+    const shared = upstreamMemory(new BufferParts(memory.buffer(name, bytes)), upstream, worker.count);
     this.upstream = upstream;
-    this.#queue = new RequestQueue(upstream.queueLimit);
+    this.#waiting = new WaitingRequests(shared.waiting, worker);
+    this.#queue = new RequestQueue(upstream.queueLimit, this.#waiting);
+    this.#retries = new WorkerCounter(shared.retries, worker);
+    this.#notifyWorkers = notifyWorkers;
     const onEvent = (endpoint: LiveEndpoint, event: EndpointEvent, reason?: string) => {
       publish(endpoint, event, reason);
+      notifyWorkers();
       this.dispatch();
     };
+    const context = { upstream, resolver, budget, worker, waiting: this.#waiting, publish: onEvent, notifyWorkers };
     this.#endpoints = upstream.endpoints.map(
-      (endpoint) => new LiveEndpoint(endpoint, upstream, resolver, budget, onEvent),
+      (endpoint, index) => new LiveEndpoint(endpoint, shared.endpoints[index] as EndpointMemory, context),
     );
+    this.#balancer = new LoadBalancer(upstream, this.#endpoints);
   }
 
   start(): void {
@@ -70,33 +90,42 @@ export class LiveUpstream {
    * @param failed the endpoint of the previous attempt, which is chosen only if no other one has room
    */
   acquire(request: QueuedRequest, failed?: LiveEndpoint): void {
-    if (failed !== undefined) this.#retries += 1;
-    const { client } = request;
-    const isPanic = this.#isPanic(client);
-    const endpoint = this.#choose(client, isPanic, failed);
-    if (endpoint !== undefined) {
-      request.start(endpoint, endpoint.breaker?.beginRequest(client) ?? 0);
-    } else if (!isPanic && !this.#endpoints.some((candidate) => candidate.isAvailableTo(client))) {
-      request.refuse(unavailable('no_endpoint_available'));
-    } else {
-      this.#enqueue(request);
-    }
+    if (failed !== undefined) this.#retries.add(1);
+    // Another worker may have granted connections to the requests that wait.
+    if (this.#queue.size > 0) this.#startWaiting();
+    const assigned = this.#balancer.assign(request, failed);
+    if (assigned === 'full') this.#enqueue(request);
+    else begin(request, assigned);
   }
 
   /** Starts waiting requests for as long as the next one has room. Called when a connection or an endpoint is free again. */
   dispatch(): void {
-    // Without room the queue does not change, so each request keeps its time limit.
-    for (let { next } = this.#queue; next !== undefined && !this.#isFull(next.client); { next } = this.#queue) {
-      this.#queue.dequeue();
-      this.acquire(next);
-    }
+    this.#startWaiting();
+    this.#offerRoom();
+    this.#onProgress?.();
+  }
+
+  /** Another worker has changed the state of an endpoint, granted connections to this one, or needs some. */
+  onNews(): void {
+    this.#startWaiting();
+    this.#returnGrants();
+    for (const { pool } of this.#endpoints) pool.yieldIdle();
     this.#onProgress?.();
   }
 
   /** Removes a request from the queue. */
   cancel(request: QueuedRequest): void {
     this.#queue.remove(request);
+    if (this.#queue.size === 0) this.#returnGrants();
     this.#onProgress?.();
+  }
+
+  /** Gives back everything that a worker held which ended. */
+  forgetWorker(worker: number): void {
+    this.#waiting.forget(worker);
+    for (const endpoint of this.#endpoints) endpoint.forgetWorker(worker);
+    this.#notifyWorkers();
+    this.dispatch();
   }
 
   get status(): UpstreamStatus {
@@ -104,10 +133,10 @@ export class LiveUpstream {
       id: this.upstream.id,
       health: this.#health,
       available: this.#endpoints.some(({ isAvailable }) => isAvailable),
-      panic: this.#isPanic(),
+      panic: this.#balancer.isPanic(),
       endpoints: this.#endpoints.map(({ status }) => status),
-      waiting: this.#queue.size,
-      retries: this.#retries,
+      waiting: this.#waiting.total,
+      retries: this.#retries.total,
     };
   }
 
@@ -126,44 +155,29 @@ export class LiveUpstream {
     return (['healthy', 'unknown'] as const).find((state) => states.includes(state)) ?? 'unhealthy';
   }
 
-  /**
-   * True while breakers that are on by default let no request of the client through. Requests then go to every healthy endpoint,
-   * because a default must not take an upstream out of service.
-   */
-  #isPanic(client?: string): boolean {
-    if (this.upstream.breaker?.isDefault !== true) return false;
-    let isAnyHealthy = false;
-    for (const endpoint of this.#endpoints) {
-      if (client === undefined ? endpoint.isAvailable : endpoint.isAvailableTo(client)) return false;
-      isAnyHealthy ||= endpoint.isHealthy;
+  /** Without room the queue does not change, so each request keeps its time limit. */
+  #startWaiting(): void {
+    for (let { next } = this.#queue; next !== undefined; { next } = this.#queue) {
+      const assigned = this.#balancer.assign(next);
+      if (assigned === 'full') return;
+      this.#queue.dequeue();
+      begin(next, assigned);
     }
-    return isAnyHealthy;
   }
 
-  /** True if endpoints are available to this client, but none of them has room. */
-  #isFull(client: string): boolean {
-    const isPanic = this.#isPanic(client);
-    const usable = this.#endpoints.filter((endpoint) => isUsable(endpoint, client, isPanic));
-    return usable.length > 0 && !usable.some(({ pool }) => pool.hasRoom);
+  /** Lets other workers know of room that this one does not use. */
+  #offerRoom(): void {
+    let isUnclaimed = false;
+    for (const { connections } of this.#endpoints) isUnclaimed = connections.checkUnclaimed() || isUnclaimed;
+    if (!this.#returnGrants() && isUnclaimed) this.#notifyWorkers();
   }
 
-  /** Returns the next usable endpoint with room, or the one with the fewest requests, by the balance setting. */
-  #choose(client: string, isPanic: boolean, failed: LiveEndpoint | undefined): LiveEndpoint | undefined {
-    const endpoints = this.#endpoints;
-    const isLeastPending = this.upstream.balance === 'least-pending';
-    let best: LiveEndpoint | undefined;
-    let turn = this.#turn;
-    for (let step = 0; step < endpoints.length; step += 1) {
-      const index = (this.#turn + step) % endpoints.length;
-      const endpoint = endpoints[index] as LiveEndpoint;
-      if (!isUsable(endpoint, client, isPanic) || !endpoint.pool.hasRoom) continue;
-      const isLessBusy = isLeastPending && endpoint !== failed && endpoint.pool.busy < (best?.pool.busy ?? 0);
-      if (best !== undefined && best !== failed && !isLessBusy) continue;
-      best = endpoint;
-      turn = index + 1;
-    }
-    this.#turn = turn;
-    return best;
+  /** Returns room that other workers granted to this one and that it does not use. */
+  #returnGrants(): boolean {
+    let hasReturned = false;
+    for (const { connections } of this.#endpoints) hasReturned = connections.returnGrants() || hasReturned;
+    if (hasReturned) this.#notifyWorkers();
+    return hasReturned;
   }
 
   #enqueue(request: QueuedRequest): void {
@@ -173,11 +187,18 @@ export class LiveUpstream {
     };
     const removed = this.#queue.enqueue(request, () => setTimeout(onTimeout, this.upstream.connectTimeoutMs));
     removed?.refuse(busy(removed === request ? 'queue_full' : 'queue_share'));
+    if (removed === request) return;
+    // Another worker may have closed a connection before it saw that this request waits.
+    this.#startWaiting();
+    // Workers whose connections are all busy see the request when they release one.
+    if (this.#queue.size > 0 && this.#endpoints.some(({ connections }) => connections.hasIdleElsewhere))
+      this.#notifyWorkers();
   }
 }
 
-function isUsable(endpoint: LiveEndpoint, client: string, isPanic: boolean): boolean {
-  return isPanic ? endpoint.isHealthy : endpoint.isAvailableTo(client);
+function begin(request: QueuedRequest, assigned: Assignment | 'unavailable'): void {
+  if (assigned === 'unavailable') request.refuse(unavailable('no_endpoint_available'));
+  else request.start(assigned);
 }
 
 const RETRY_AFTER = { 'Retry-After': '1' };

@@ -1,4 +1,7 @@
 import { RoundRobinQueue } from '../../fairness/round-robin-queue.ts';
+import { WaitingRequests, waitingMemory } from '../../http1/waiting-requests.ts';
+import { privateParts } from '../../shared-memory/buffer-parts.ts';
+import { SINGLE_WORKER } from '../../shared-memory/worker-context.ts';
 
 /** A request that waits for a connection to an upstream. */
 export interface QueueEntry {
@@ -9,16 +12,20 @@ export interface QueueEntry {
 /**
  * Requests that wait for a connection. Clients take turns. If the queue is full, a request of a client with fewer requests
  * replaces the latest request of the client with the most, so one client can fill the queue only while no other client waits.
+ * The limit is for the queues of all workers together; clients take turns in each of them.
  */
 export class RequestQueue<T extends QueueEntry> {
   readonly #limit: number;
+  readonly #waiting: WaitingRequests;
   readonly #lines = new RoundRobinQueue<string, T>();
   readonly #timers = new Map<T, NodeJS.Timeout>();
   /** The clients by the number of their requests. The last set is empty only if the queue is. */
   readonly #byLength: Set<string>[] = [new Set()];
 
-  constructor(limit: number) {
+  /** @param waiting counts the requests of all workers */
+  constructor(limit: number, waiting: WaitingRequests = createWaitingRequests()) {
     this.#limit = limit;
+    this.#waiting = waiting;
   }
 
   get size(): number {
@@ -36,7 +43,7 @@ export class RequestQueue<T extends QueueEntry> {
    * @returns the request that has no room: this one, or one that waited and is now removed
    */
   enqueue(request: T, startTimer: () => NodeJS.Timeout): T | undefined {
-    const removed = this.size < this.#limit ? undefined : this.#makeRoomFor(request);
+    const removed = this.#waiting.tryAdd(this.#limit) ? undefined : this.#makeRoomFor(request);
     if (removed === request) return request;
     this.#lines.enqueue(request.client, request);
     this.#timers.set(request, startTimer());
@@ -47,12 +54,22 @@ export class RequestQueue<T extends QueueEntry> {
   /** Removes the next request. The next turn belongs to another client. */
   dequeue(): T | undefined {
     const request = this.#lines.dequeue();
-    if (request !== undefined) this.#forget(request);
+    if (request !== undefined) {
+      this.#forget(request);
+      this.#waiting.remove();
+    }
     return request;
   }
 
   remove(request: T): void {
-    if (this.#lines.remove(request.client, request)) this.#forget(request);
+    if (this.#take(request)) this.#waiting.remove();
+  }
+
+  /** Removes a request whose place in the count remains. Returns false if the queue does not have it. */
+  #take(request: T): boolean {
+    const isRemoved = this.#lines.remove(request.client, request);
+    if (isRemoved) this.#forget(request);
+    return isRemoved;
   }
 
   #forget(request: T): void {
@@ -61,12 +78,13 @@ export class RequestQueue<T extends QueueEntry> {
     this.#updateLength(request.client, -1);
   }
 
+  /** Returns the request that has no room. If it is another one, this request has its place. */
   #makeRoomFor(request: T): T {
     const longest = this.#byLength.length - 1;
     const [client] = this.#byLength[longest] ?? [];
     const latest = client === undefined ? undefined : this.#lines.lastOf(client);
     if (latest === undefined || longest <= this.#lines.lengthOf(request.client) + 1) return request;
-    this.remove(latest);
+    this.#take(latest);
     return latest;
   }
 
@@ -79,4 +97,11 @@ export class RequestQueue<T extends QueueEntry> {
     if (length > 0) lengths[length].add(client);
     while (lengths.length > 1 && lengths.at(-1)?.size === 0) lengths.pop();
   }
+}
+
+function createWaitingRequests(): WaitingRequests {
+  return new WaitingRequests(
+    privateParts((parts) => waitingMemory(parts, SINGLE_WORKER.count)),
+    SINGLE_WORKER,
+  );
 }

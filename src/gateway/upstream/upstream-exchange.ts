@@ -12,6 +12,7 @@ import { Refusal } from '../response/refusal.ts';
 import { type FailedAttempt, isAbandoned, isRetryable, sourceOfFailure } from './failed-attempt.ts';
 import type { LiveEndpoint } from './live-endpoint.ts';
 import type { LiveUpstream, QueuedRequest } from './live-upstream.ts';
+import type { Assignment } from './load-balancer.ts';
 import { forwardRequestHeaders } from './proxy-headers.ts';
 import { ClientDisconnected, isTimeout, toRefusal, UpstreamError } from './upstream-error.ts';
 
@@ -72,14 +73,22 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
     return this.#completion.promise;
   }
 
-  start(endpoint: LiveEndpoint, trial: number): void {
+  /** A failed attempt may mean that the endpoint closed its other connections too. */
+  get needsNewConnection(): boolean {
+    return this.#attempts > 0 || this.isHandshake;
+  }
+
+  get isHandshake(): boolean {
+    return this.#exchange.handshake !== undefined;
+  }
+
+  start({ endpoint, connection, trial }: Assignment): void {
     this.#endpoint = endpoint;
     this.#exchange.endpoint = endpoint.url;
     this.#trial = trial;
     if (endpoint.breaker !== undefined) this.#sentAfterMs = this.#exchange.elapsedMs();
     this.#attempts += 1;
-    const needsNewConnection = this.#attempts > 1 || this.#exchange.handshake !== undefined;
-    this.#send(endpoint, needsNewConnection ? this.#openConnection(endpoint) : endpoint.pool.acquire());
+    this.#send(endpoint, connection);
   }
 
   refuse(refusal: Refusal): void {
@@ -93,8 +102,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
 
   onStale(): void {
     const endpoint = this.#endpoint as LiveEndpoint;
-    endpoint.pool.discard(this.#connection as UpstreamConnection);
-    this.#send(endpoint, this.#openConnection(endpoint));
+    this.#send(endpoint, endpoint.pool.replace(this.#connection as UpstreamConnection, this.isHandshake));
   }
 
   onHead(head: ResponseHead, connection: FlowControl): void {
@@ -165,10 +173,6 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
     }
   }
 
-  #openConnection({ pool }: LiveEndpoint): UpstreamConnection {
-    return pool.open(this.#exchange.handshake !== undefined);
-  }
-
   #send(endpoint: LiveEndpoint, connection: UpstreamConnection): void {
     this.#connection = connection;
     this.#isSent = false;
@@ -216,7 +220,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
     const endpoint = this.#endpoint;
     if (endpoint === undefined) return;
     const wasAbandoned = isAbandoned(failed);
-    if (wasAbandoned) endpoint.abandoned += 1;
+    if (wasAbandoned) endpoint.abandoned.add(1);
     const waitedMs = this.#exchange.elapsedMs() - this.#sentAfterMs;
     // The client itself determines how long a streamed upload takes.
     const wasSlow = wasAbandoned && !(this.#body instanceof RequestBody) && endpoint.responseTime.isSlow(waitedMs);

@@ -67,6 +67,7 @@ export { tokenStaleLong } from './token-stale-long.ts';
 export { tokenSubjectOptional } from './token-subject-optional.ts';
 export { tokenTypeUnchecked } from './token-type-unchecked.ts';
 export { tokenWithoutAudience } from './token-without-audience.ts';
+export { upstreamConnectionsFew } from './upstream-connections-few.ts';
 export { upstreamEndpointTwice } from './upstream-endpoint-twice.ts';
 export { upstreamLoop } from './upstream-loop.ts';
 export { upstreamPlainHttp } from './upstream-plain-http.ts';

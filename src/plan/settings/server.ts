@@ -57,7 +57,8 @@ export function compileServer(entry: Server, readFile: Environment['readFile'], 
       rateLimitHeaders: entry.rateLimitHeaders,
       stopping: JSON.stringify(stopping),
     },
-    workers: entry.workers,
+    // A number from an environment variable is a string.
+    workers: entry.workers === 'auto' ? 'auto' : Number(entry.workers),
     tls: pair,
     trustedProxies: compileTrustedProxies(trustedProxies, findings),
     // The head is a part of the request, so its timeout cannot be longer.

@@ -1,11 +1,13 @@
 import { hash } from 'node:crypto';
 import type { Auth, Introspection, Userinfo } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
-import { createCachingVerifier, type TokenMethod, type TokenVerifier } from './caching-verifier.ts';
+import { createCachingVerifier } from './caching-verifier.ts';
 import { claimRules } from './claims.ts';
+import { createDelegatedVerifier } from './delegated-verifier.ts';
 import { compileIdentityEndpoint, type IdentityEndpoint } from './identity-endpoint.ts';
 import { createIntrospectionVerifier } from './introspection.ts';
 import { compileJwt } from './jwt.ts';
+import type { TokenMethod, TokenVerifier } from './token-method.ts';
 import { requireSecretFromEnvironment, type TokensContext } from './tokens-context.ts';
 import { createUserinfoVerifier } from './userinfo.ts';
 import type { Verifier } from './verifier.ts';
@@ -31,7 +33,9 @@ export function compileTokens(
   // A hash, since the definition contains secrets.
   const key = hash('sha256', JSON.stringify([tokens, method.dependencies]));
   if (previous?.key === key) return previous;
-  return createCachingVerifier(key, method.verifier, {
+  const { networkVerifier } = context;
+  const verifier = (networkVerifier && method.delegateTo?.(networkVerifier(key))) ?? method.verifier;
+  return createCachingVerifier(key, verifier, {
     cache,
     clockToleranceMs: durationMs(clockTolerance),
     staleIfErrorMs: method.staleIfErrorMs,
@@ -56,5 +60,10 @@ function remoteTokenMethod(
   { endpoints, timeoutMs, tls }: IdentityEndpoint,
   { staleIfError }: Introspection | Userinfo,
 ): TokenMethod {
-  return { verifier, dependencies: [endpoints, timeoutMs, tls], staleIfErrorMs: durationMs(staleIfError) };
+  return {
+    verifier,
+    delegateTo: (network) => createDelegatedVerifier(network, verifier),
+    dependencies: [endpoints, timeoutMs, tls],
+    staleIfErrorMs: durationMs(staleIfError),
+  };
 }

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { ConnectionPool } from '../../http1/connection-pool.ts';
 import { createDial, type Dial } from '../../http1/dial.ts';
 import { NO_CONNECTION_TIMEOUTS, StaleConnectionError } from '../../http1/fetch-response.ts';
+import type { UpstreamConnection } from '../../http1/upstream-connection.ts';
 import type { IdentityEndpoint } from './identity-endpoint.ts';
 import type { IdentityRequest, IdentityResponse } from './identity-request.ts';
 import { sendIdentityRequestOn, toIdentityError } from './send-identity-request.ts';
@@ -28,22 +29,28 @@ export class IdentityConnectionPools {
     const pool = this.#pools[index] as ConnectionPool;
     try {
       signal.throwIfAborted();
-      const connection = pool.acquire();
+      const connection = acquired(pool.acquire());
       try {
         return await sendThrough(pool, connection, request, signal);
       } catch (error) {
         if (signal.aborted || !(error instanceof StaleConnectionError || connection.mayHaveBeenStale)) throw error;
       }
-      return await sendThrough(pool, pool.open(false), request, signal);
+      return await sendThrough(pool, acquired(pool.open(false)), request, signal);
     } catch (error) {
       throw toIdentityError(error);
     }
   }
 }
 
+/** A pool always has room, because the caller limits the connections in use. */
+function acquired(connection: UpstreamConnection | undefined): UpstreamConnection {
+  if (connection === undefined) throw new Error('more connections are in use than the limit');
+  return connection;
+}
+
 async function sendThrough(
   pool: ConnectionPool,
-  connection: ReturnType<ConnectionPool['acquire']>,
+  connection: UpstreamConnection,
   request: IdentityRequest,
   signal: AbortSignal,
 ): Promise<IdentityResponse> {

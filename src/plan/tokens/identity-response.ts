@@ -1,8 +1,8 @@
 import { parseStrictJson } from '../body/strict-json.ts';
-import type { TokenVerifier, VerifiedToken } from './caching-verifier.ts';
 import { type ClaimRules, claimsError, isJsonObject, type TokenClaims } from './claims.ts';
 import type { VerificationContext } from './identity-client.ts';
 import { IdentityError, type IdentityResponse } from './identity-request.ts';
+import type { TokenVerifier, VerifiedToken } from './token-method.ts';
 import { isBearerToken } from './token-syntax.ts';
 import type { RejectedToken } from './verification-result.ts';
 

@@ -1,10 +1,10 @@
 import type { Introspection } from '../../manifest/manifest.generated.ts';
-import type { TokenVerifier } from './caching-verifier.ts';
 import type { ClaimRules } from './claims.ts';
 import { IdentityClient, type VerificationContext } from './identity-client.ts';
 import type { IdentityEndpoint } from './identity-endpoint.ts';
 import { IdentityError, type IdentityResponse } from './identity-request.ts';
 import { createRemoteVerifier, type IdentityResponseReader, readJsonObject } from './identity-response.ts';
+import type { TokenVerifier } from './token-method.ts';
 
 /** Creates a verifier that sends each token to the issuer (RFC 7662). */
 export function createIntrospectionVerifier(

@@ -6,7 +6,8 @@ import { errorAt, errorAtKey, type Path, quoteFreeErrorAt } from '../../problem/
 import { parseStrictJson } from '../body/strict-json.ts';
 import { parseHttpUrl } from '../settings/http-url.ts';
 import { MAX_KEYS, readKeySet, secretKeySet, type VerificationKeySet } from './key-set.ts';
-import { type KeySource, RemoteKeySource, staticKeySource } from './key-source.ts';
+import { type KeySource, staticKeySource } from './key-source.ts';
+import { RemoteKeySource } from './remote-key-source.ts';
 import { requireSecretFromEnvironment, type TokensContext } from './tokens-context.ts';
 
 /** A key source. `dependencies` identifies keys that are not in the manifest itself. */

@@ -1,10 +1,12 @@
 import type { Jwt } from '../../manifest/manifest.generated.ts';
-import type { TokenMethod, TokenVerifier, VerifiedToken } from './caching-verifier.ts';
+import { sharedNow } from '../../shared-memory/shared-clock.ts';
 import { type ClaimRules, claimRules, claimsError } from './claims.ts';
+import { DelegatedKeySource } from './delegated-key-source.ts';
 import { compileJwtKeys } from './jwt-keys.ts';
 import type { VerificationKeySet } from './key-set.ts';
 import type { KeySource } from './key-source.ts';
 import { isSignedBy } from './signature.ts';
+import type { TokenMethod, TokenVerifier, VerifiedToken } from './token-method.ts';
 import { parseJwt, type UnverifiedJwt } from './token-syntax.ts';
 import type { TokensContext } from './tokens-context.ts';
 import type { RejectedToken, TokenErrorCode } from './verification-result.ts';
@@ -26,12 +28,18 @@ export function compileJwt(entry: Jwt, context: TokensContext): TokenMethod | un
     algorithms: entry.algorithms,
     type: entry.type === undefined ? undefined : normalizeJwtType(entry.type),
   };
-  const verifier: TokenVerifier = {
+  const verifierWith = (keySource: KeySource): TokenVerifier => ({
     verify: (token, { clientKey }) => verifyJwt(token, rules, keySource, clientKey),
     keySet: () => keySource.cachedKeys,
     keySource,
+  });
+  return {
+    verifier: verifierWith(keySource),
+    // Signatures are verified in each thread; only the keys come from another one.
+    ...(keySource.publish && { delegateTo: (network) => verifierWith(new DelegatedKeySource(network, keySource)) }),
+    dependencies: keySource.dependencies,
+    staleIfErrorMs: 0,
   };
-  return { verifier, dependencies: keySource.dependencies, staleIfErrorMs: 0 };
 }
 
 async function verifyJwt(
@@ -40,7 +48,7 @@ async function verifyJwt(
   source: KeySource,
   client: string | undefined,
 ): Promise<VerifiedToken | RejectedToken> {
-  const receivedAtMs = performance.now();
+  const receivedAtMs = sharedNow();
   const jwt = parseJwt(token);
   if (jwt === undefined) return { code: 'token_malformed' };
   // An invalid header or claim needs no keys, so an expired token causes no fetch.

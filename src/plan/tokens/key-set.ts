@@ -6,6 +6,8 @@ export interface VerificationKeySet {
   /** Equal for equal keys. */
   readonly fingerprint: string;
   readonly isEmpty: boolean;
+  /** The keys as plain data, which another thread can receive. */
+  readonly keys: readonly KeyWithId[];
   /** Returns the keys with this id that support the algorithm; without an id, all that support it. */
   readonly findKeys: (keyId: string | undefined, algorithm: string) => readonly KeyObject[];
 }
@@ -16,7 +18,7 @@ export interface RejectedKey {
   readonly reason: string;
 }
 
-interface KeyWithId {
+export interface KeyWithId {
   readonly keyId: string | undefined;
   readonly algorithms: readonly string[];
   readonly key: KeyObject;
@@ -28,7 +30,7 @@ export const MAX_KEYS = 100;
 /** Returns the shared secret of HMAC (RFC 7518 section 3.2) as the one key for every key id. */
 export function secretKeySet(secret: string): VerificationKeySet {
   const keys = [createSecretKey(secret, 'utf8')];
-  return { fingerprint: '', isEmpty: false, findKeys: () => keys };
+  return { fingerprint: '', isEmpty: false, keys: [], findKeys: () => keys };
 }
 
 /**
@@ -53,12 +55,15 @@ export function readKeySet(
     if (typeof key === 'object') candidates.push(key);
   }
   const usable = candidates.filter((key) => !hasAmbiguousKeyId(key, candidates));
-  const fingerprint = usable.map(keyFingerprint).sort().join();
+  return { keys: createKeySet(usable), rejected };
+}
+
+export function createKeySet(keys: readonly KeyWithId[]): VerificationKeySet {
   const findKeys: VerificationKeySet['findKeys'] = (keyId, algorithm) =>
-    usable
+    keys
       .filter((key) => (keyId === undefined || key.keyId === keyId) && key.algorithms.includes(algorithm))
       .map(({ key }) => key);
-  return { keys: { fingerprint, isEmpty: usable.length === 0, findKeys }, rejected };
+  return { fingerprint: keys.map(keyFingerprint).sort().join(), isEmpty: keys.length === 0, keys, findKeys };
 }
 
 /** Returns a key, the reason for which it is rejected, or `undefined` for a key with another purpose. */

@@ -1,9 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { CircuitBreaker } from '../../circuit-breaker/circuit-breaker.ts';
-import { FairSemaphore } from '../../fairness/fair-semaphore.ts';
-import { GATEWAY_CLIENT, IDENTITY_BREAKER_RULE } from './identity-breaker-rule.ts';
-import { timeoutSignal } from './identity-request.ts';
-import type { VerificationKeySet } from './key-set.ts';
+import type { KeyWithId, VerificationKeySet } from './key-set.ts';
 import type { VerifierStatus } from './verifier.ts';
 
 /** The keys that tokens are verified with. */
@@ -22,12 +17,16 @@ export interface KeySource {
    * prove that the token is invalid.
    */
   refresh(keys: VerificationKeySet, lookup: KeyLookup): Promise<VerificationKeySet | 'none' | 'unavailable'>;
+  /** Keeps the version of the keys in a cell that all threads share. */
+  share?(version: Int32Array): void;
+  /** Returns the keys to another thread. */
+  publish?(request: KeyRequest): Promise<KeyResponse>;
 }
 
 export interface KeyLookup {
   /** The `kid` of the token. */
   readonly keyId: string | undefined;
-  /** When the token arrived, by `performance.now()`. */
+  /** When the token arrived, by `sharedNow()`. */
   readonly receivedAtMs: number;
   /** True if the lookup may wait until the next fetch is due: a key id that was never seen may belong to a new key. */
   readonly isUnknownKeyId: boolean;
@@ -35,15 +34,27 @@ export interface KeyLookup {
   readonly clientKey: string | undefined;
 }
 
-const FRESH_MS = 600_000;
-/** Time between two attempts to replace keys that are no longer fresh. */
-const RETRY_MS = 10_000;
-/** Minimum time between two fetches that tokens cause, whatever their key ids are. */
-const MIN_INTERVAL_MS = 2_000;
-/** How long a key id that was not found causes no further fetch. */
-const ABSENT_MS = 5_000;
-const MAX_ABSENT = 500;
-const MAX_WAITING = 2_000;
+/** A request for the keys of another thread. */
+export interface KeyRequest {
+  /** The version of the keys that the sender has; 0 if it has none. */
+  readonly version: number;
+  /** The token that these keys do not verify. */
+  readonly lookup?: KeyLookup | undefined;
+}
+
+export type KeyResponse =
+  | {
+      readonly outcome: 'keys';
+      readonly version: number;
+      /** Until when they are used without another request, by `sharedNow()`. */
+      readonly freshUntilMs: number;
+      /** `undefined` if the sender has them. */
+      readonly keys: readonly KeyWithId[] | undefined;
+    }
+  | { readonly outcome: 'none' }
+  | { readonly outcome: 'unavailable'; readonly cause: string | undefined };
+
+export const KEYS_UNAVAILABLE: KeyResponse = { outcome: 'unavailable', cause: undefined };
 
 export function staticKeySource(cachedKeys: VerificationKeySet): KeySource {
   return {
@@ -55,136 +66,4 @@ export function staticKeySource(cachedKeys: VerificationKeySet): KeySource {
     current: async () => cachedKeys,
     refresh: async () => 'none',
   };
-}
-
-/** Keys that are fetched: at most one fetch at a time, within the limits above. */
-export class RemoteKeySource implements KeySource {
-  readonly #fetch: (signal: AbortSignal) => Promise<VerificationKeySet>;
-  readonly #timeoutMs: number;
-  readonly #maxAgeMs: number;
-  readonly #breaker = new CircuitBreaker(IDENTITY_BREAKER_RULE);
-  /** Key ids that were not found, with the time of the lookup. */
-  readonly #absentIds = new Map<string, number>();
-  #keys: VerificationKeySet | undefined;
-  #error: string | undefined;
-  #lastFetchAt = Number.NEGATIVE_INFINITY;
-  /** When the fetch of the current keys began. */
-  #keysAt = Number.NEGATIVE_INFINITY;
-  #fetching: Promise<boolean> | undefined;
-  #delay: Promise<void> | undefined;
-  readonly #waiting = new FairSemaphore(MAX_WAITING);
-  fetchSuccesses = 0;
-  fetchFailures = 0;
-
-  /**
-   * @param fetch rejects if it finds no keys
-   * @param limits the timeout of one fetch, and how long the last keys are used after they are no longer fresh
-   */
-  constructor(
-    fetch: (signal: AbortSignal) => Promise<VerificationKeySet>,
-    limits: { timeoutMs: number; staleMs: number },
-  ) {
-    this.#fetch = fetch;
-    this.#timeoutMs = limits.timeoutMs;
-    this.#maxAgeMs = FRESH_MS + limits.staleMs;
-  }
-
-  get cachedKeys(): VerificationKeySet | undefined {
-    return this.#keys;
-  }
-
-  get state(): KeySource['state'] {
-    if (this.#keysAt === Number.NEGATIVE_INFINITY) return 'unknown';
-    // Without requests nothing fetches keys, so old keys without a failed fetch are not an error.
-    const isExpired = elapsedMs(this.#keysAt) > this.#maxAgeMs && this.#error !== undefined;
-    return this.#keys === undefined || isExpired ? 'stale' : 'known';
-  }
-
-  get lastError(): string | undefined {
-    return this.#error;
-  }
-
-  async current(): Promise<VerificationKeySet | undefined> {
-    const age = elapsedMs(this.#keysAt);
-    // After hours without a request, the keys may be too old to use.
-    if (this.#keys === undefined || age > this.#maxAgeMs) await this.#fetchOnce();
-    else if (age > FRESH_MS && elapsedMs(this.#lastFetchAt) > RETRY_MS) void this.#fetchOnce();
-    return elapsedMs(this.#keysAt) > this.#maxAgeMs ? undefined : this.#keys;
-  }
-
-  async refresh(
-    keys: VerificationKeySet,
-    { keyId = '', receivedAtMs, isUnknownKeyId, clientKey }: KeyLookup,
-  ): Promise<VerificationKeySet | 'none' | 'unavailable'> {
-    while (this.#keys === keys) {
-      if (elapsedMs(this.#absentIds.get(keyId)) < ABSENT_MS) return 'none';
-      if (this.#keysAt >= receivedAtMs) {
-        this.#rememberAbsent(keyId);
-        return 'none';
-      }
-      if (!(await this.#fetchWhenDue(isUnknownKeyId, clientKey))) return 'unavailable';
-    }
-    return this.#keys ?? 'unavailable';
-  }
-
-  #rememberAbsent(keyId: string): void {
-    const [oldest] = this.#absentIds.keys();
-    if (this.#absentIds.size >= MAX_ABSENT && oldest !== undefined) this.#absentIds.delete(oldest);
-    this.#absentIds.set(keyId, performance.now());
-  }
-
-  /** Fetches the keys once `MIN_INTERVAL_MS` has passed since the last fetch. Returns true if it succeeds. */
-  async #fetchWhenDue(mayWait: boolean, client: string | undefined): Promise<boolean> {
-    const delayMs = MIN_INTERVAL_MS - elapsedMs(this.#lastFetchAt);
-    if (this.#fetching === undefined && delayMs > 0) {
-      if (!mayWait || !this.#waiting.tryAcquire(client)) return false;
-      this.#delay ??= sleep(delayMs, undefined, { ref: false }).then(() => {
-        this.#delay = undefined;
-      });
-      await this.#delay;
-      this.#waiting.release(client);
-    }
-    return this.#fetchOnce();
-  }
-
-  /** Fetches the keys, or joins the fetch in flight. Returns true if it succeeds. */
-  #fetchOnce(): Promise<boolean> {
-    if (this.#fetching !== undefined) return this.#fetching;
-    if (!this.#breaker.isAllowed(GATEWAY_CLIENT)) return Promise.resolve(false);
-    this.#breaker.beginRequest(GATEWAY_CLIENT);
-    const startedAt = performance.now();
-    this.#lastFetchAt = startedAt;
-    this.#fetching = this.#fetch(timeoutSignal(this.#timeoutMs))
-      .then((keys) => this.#replaceKeys(keys, startedAt))
-      .catch((error: Error) => {
-        this.#error = error.message;
-        this.fetchFailures += 1;
-        this.#breaker.recordFailure('request', GATEWAY_CLIENT, 0);
-        return false;
-      })
-      .finally(() => {
-        this.#fetching = undefined;
-      });
-    return this.#fetching;
-  }
-
-  #replaceKeys(keys: VerificationKeySet, fetchedAt: number): boolean {
-    if (keys.isEmpty) {
-      // The issuer has withdrawn its keys, so tokens signed with them are no longer valid.
-      this.#keys = undefined;
-      throw new Error('keys_none_usable');
-    }
-    this.#breaker.recordResponse();
-    this.#breaker.recordSuccess();
-    this.fetchSuccesses += 1;
-    this.#error = undefined;
-    this.#keysAt = fetchedAt;
-    // Equal keys stay the same object, so that verified tokens stay cached.
-    if (keys.fingerprint !== this.#keys?.fingerprint) this.#keys = keys;
-    return true;
-  }
-}
-
-function elapsedMs(time = Number.NEGATIVE_INFINITY): number {
-  return performance.now() - time;
 }

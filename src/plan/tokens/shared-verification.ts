@@ -1,15 +1,15 @@
-import type { VerificationResult } from './verification-result.ts';
+import type { CachedRejection, CachedToken } from './verification-result.ts';
 import type { VerificationClient } from './verifier.ts';
 
 /** The verification of one token for all clients that wait for it. It is aborted when all of them have disconnected. */
 export class SharedVerification {
-  readonly verdict: Promise<VerificationResult>;
+  readonly verdict: Promise<CachedToken | CachedRejection>;
   readonly #abort = new AbortController();
   readonly #forget: () => void;
   #waiting = 0;
 
   /** @param forget called when it has ended or was aborted, so that the next client begins another one */
-  constructor(verify: (signal: AbortSignal) => Promise<VerificationResult>, forget: () => void) {
+  constructor(verify: (signal: AbortSignal) => Promise<CachedToken | CachedRejection>, forget: () => void) {
     this.#forget = forget;
     this.verdict = verify(this.#abort.signal).finally(forget);
   }

@@ -2,6 +2,7 @@ import type { Environment } from '../../manifest/source.ts';
 import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
 import type { Secrets } from '../../problem/redaction.ts';
 import type { Upstreams } from '../settings/upstream.ts';
+import type { NetworkVerifier } from './network-verifier.ts';
 
 /** Everything that compiling `auth.tokens` needs from the rest of the manifest. */
 export interface TokensContext {
@@ -9,6 +10,8 @@ export interface TokensContext {
   readonly upstreams: Upstreams;
   readonly secrets: Secrets;
   readonly findings: Finding[];
+  /** Returns the verifier of the main thread with a key; absent in the main thread. */
+  readonly networkVerifier?: ((key: string) => NetworkVerifier) | undefined;
 }
 
 /** Returns true if a secret came from the environment. Otherwise reports it: everyone who can read the file would see it. */

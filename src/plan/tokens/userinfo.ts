@@ -1,8 +1,8 @@
-import type { TokenVerifier } from './caching-verifier.ts';
 import type { ClaimRules } from './claims.ts';
 import { IdentityClient, type VerificationContext } from './identity-client.ts';
 import type { IdentityEndpoint } from './identity-endpoint.ts';
 import { createRemoteVerifier, type IdentityResponseReader, readJsonObject } from './identity-response.ts';
+import type { TokenVerifier } from './token-method.ts';
 
 /** Creates a verifier that requests the user's claims with each token. The identity service rejects invalid tokens. */
 export function createUserinfoVerifier(endpoint: IdentityEndpoint, rules: ClaimRules): TokenVerifier {

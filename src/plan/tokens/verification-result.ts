@@ -29,3 +29,20 @@ export interface Principal {
   /** When the token must be verified again, in milliseconds since the Unix epoch. */
   readonly expiresAt: number;
 }
+
+/** An accepted token in a cache. The caches of all threads keep it until the same time. */
+export interface CachedToken {
+  readonly principal: Principal;
+  /** The keys that verified it; `undefined` for methods without keys. */
+  readonly keySet: unknown;
+  /** Until when it is accepted while the identity service is unavailable, in milliseconds since the Unix epoch. */
+  readonly staleUntil: number;
+  /** The length of the text that the claims were read from. */
+  readonly bytes: number;
+}
+
+/** A rejected token. */
+export interface CachedRejection extends RejectedToken {
+  /** Until when it is cached, by `sharedNow()`; absent if it is not cached. */
+  readonly until?: number;
+}

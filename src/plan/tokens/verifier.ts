@@ -1,3 +1,5 @@
+import type { WorkerContext } from '../../shared-memory/worker-context.ts';
+import type { NetworkVerifier } from './network-verifier.ts';
 import type { Principal, TokenErrorCode, VerificationResult } from './verification-result.ts';
 
 /** A client that waits for a token to be verified. */
@@ -8,6 +10,7 @@ export interface VerificationClient {
   readonly signal: AbortSignal;
 }
 
+/** The state of a verifier. Where workers have a verifier each, counts are sums over all of them. */
 export interface VerifierStatus {
   /**
    * `none`: tokens are verified without keys; `unknown`: no keys were fetched yet; `stale`: the keys are too old, and fetching
@@ -16,7 +19,10 @@ export interface VerifierStatus {
   readonly keys: 'none' | 'known' | 'unknown' | 'stale';
   /** Why the last fetch of keys failed; `null` after a success. */
   readonly cause: string | null;
-  /** Cached tokens: accepted ones and rejected ones. */
+  /**
+   * Cached tokens: accepted ones and rejected ones. A JWT counts once for each worker that has verified it; tokens that the identity
+   * service verifies count once.
+   */
   readonly entries: number;
   readonly refused: number;
   /** Tokens that are being verified. */
@@ -37,6 +43,12 @@ export interface Verifier {
   /** Returns the principal of a token that is cached and still valid. */
   readonly cached: (token: string) => Principal | undefined;
   readonly status: VerifierStatus;
+  /** The shared memory of its counts. */
+  readonly buffer?: { readonly name: string; readonly bytes: number };
+  /** Serves the verifiers of other threads with the same key. */
+  readonly network?: NetworkVerifier;
+  /** Counts in the memory of all workers. Call it before the plan is active, and again for each plan that reuses the verifier. */
+  readonly share: (worker: Pick<WorkerContext, 'memory' | 'index'>) => void;
   /** Fetches the keys if none were fetched yet. Never rejects. */
   readonly prepare: () => Promise<void>;
   /**

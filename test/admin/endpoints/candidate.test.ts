@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { AdminRequest } from '../../../src/admin/admin-endpoint.ts';
+import { candidate as getCandidate } from '../../../src/admin/endpoints/candidate.ts';
 import { CHANGE_KINDS } from '../../../src/candidate/compare-outcomes.ts';
 import { UNKNOWN_REASONS } from '../../../src/candidate/outcome.ts';
 import { load } from '../../../src/load.ts';
@@ -93,6 +95,15 @@ describe('GET /candidate', () => {
     ]);
   });
 
+  it('has the counts of the moment of the request, also if they change before it is sent', () => {
+    const report = comparisonOf([changeGroup()]);
+    candidate.status = activeCandidate(report);
+    const context = { ...adminContextOf(site.gateway, site.log, site.planned), candidate };
+    const { body } = getCandidate({} as AdminRequest, context);
+    (report.changed as Map<string, number>).set('newly-refused', 999);
+    expect(JSON.parse([...(body as Generator<string>)].join('')).changed.kinds).toEqual({ 'newly-refused': 3 });
+  });
+
   it('reports the counts, the kinds, the reasons and a witness of each change', async () => {
     candidate.status = activeCandidate();
     const { body } = await send('GET', '/candidate');
@@ -176,6 +187,19 @@ describe('PUT /-/candidate', () => {
     expect([status, body.state, body.source, body.sample]).toEqual([200, 'active', 'request', 1]);
     expect(body.hash).not.toBe(site.gateway.plan.hash);
     expect(candidate.activated).toEqual([[body.hash, 1]]);
+  });
+
+  it('responds 503 if a worker cannot prepare the candidate, and keeps the earlier one', async () => {
+    candidate.status = activeCandidate();
+    const { prepare } = candidate;
+    candidate.prepare = async () => {
+      throw new Error('worker 1 cannot prepare the candidate: it is out of memory');
+    };
+    const { status, body } = await send('PUT', '/-/candidate', NEXT);
+    candidate.prepare = prepare;
+    const detail = 'worker 1 cannot prepare the candidate: it is out of memory; send the request again';
+    expect([status, body.detail, candidate.activated]).toEqual([503, detail, []]);
+    expect((await send('PUT', '/-/candidate', NEXT)).status).toBe(200);
   });
 
   it('compares the share of the requests that the query names', async () => {

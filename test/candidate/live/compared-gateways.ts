@@ -4,12 +4,14 @@ import type { ChangeGroup, ComparisonReport } from '../../../src/candidate/compa
 import { CandidateControl, type CandidateStatus } from '../../../src/candidate/live/candidate-control.ts';
 import type { ExchangeObserver } from '../../../src/gateway/exchange-observer.ts';
 import { load } from '../../../src/load.ts';
+import type { Plan } from '../../../src/plan/plan.ts';
 import { startGateway, type TestGateway, worldOf } from '../../support/gateway.ts';
 import { type Issuer, startIssuer } from '../../support/issuer.ts';
 import type { Message } from '../../support/message.ts';
 import { type RawResponse, Wire } from '../../support/raw.ts';
 import { eventually } from '../../support/site.ts';
 import { startWireUpstream, type WireResponse, type WireUpstream } from '../../support/upstream.ts';
+import { startWorkerSite } from '../../support/worker-site.ts';
 import type { ManifestPair } from './any-change.ts';
 import { type AnyRequest, CALLERS, type Caller } from './any-request.ts';
 
@@ -85,56 +87,77 @@ export interface CandidateResult {
   readonly group: ChangeGroup<unknown> | undefined;
 }
 
+/** A gateway with a candidate. */
+interface ActiveGateway extends Pick<TestGateway, 'port' | 'lines' | 'close'> {
+  readonly control: CandidateControl;
+  readonly plan: Plan;
+  /** The requests that the candidate has observed; `undefined` if other threads observe them too. */
+  readonly observed: () => number | undefined;
+}
+
+async function startActive(text: string): Promise<ActiveGateway> {
+  const active = await startGateway(text);
+  const { gateway } = active;
+  let observed = 0;
+  const count = (observer: ExchangeObserver): ExchangeObserver => ({
+    copyBody: (exchange) => observer.copyBody(exchange),
+    observe: (exchange) => {
+      observed += 1;
+      observer.observe(exchange);
+    },
+  });
+  const observe = (observer: ExchangeObserver | undefined) => gateway.observe(observer && count(observer));
+  const control = new CandidateControl(
+    { plan: gateway.plan, rateLimiter: gateway.rateLimiter, observe },
+    active.log.logger,
+  );
+  return { ...active, plan: gateway.plan, control, observed: () => observed };
+}
+
+async function startActiveWorkers(text: string, workers: number): Promise<ActiveGateway> {
+  const site = await startWorkerSite(text, workers);
+  return { ...site, plan: site.gateway.plan, lines: site.requestLines, observed: () => undefined };
+}
+
 /** A gateway with a candidate, and a gateway that serves the candidate. */
 export class ComparedGateways {
-  readonly control: CandidateControl;
-  readonly #active: TestGateway;
+  readonly #active: ActiveGateway;
   readonly #next: TestGateway;
   readonly #surroundings: Surroundings;
-  #observed = 0;
 
-  private constructor(active: TestGateway, next: TestGateway, surroundings: Surroundings) {
+  private constructor(active: ActiveGateway, next: TestGateway, surroundings: Surroundings) {
     this.#active = active;
     this.#next = next;
     this.#surroundings = surroundings;
-    const { gateway } = active;
-    const count = (observer: ExchangeObserver): ExchangeObserver => ({
-      copyBody: (exchange) => observer.copyBody(exchange),
-      observe: (exchange) => {
-        this.#observed += 1;
-        observer.observe(exchange);
-      },
-    });
-    this.control = new CandidateControl(
-      {
-        plan: gateway.plan,
-        rateLimiter: gateway.rateLimiter,
-        observe: (observer) => gateway.observe(observer && count(observer)),
-      },
-      active.log.logger,
-    );
   }
 
-  /** Returns `undefined` if one of the manifests has problems. @param isShared false if the candidate is loaded without the active plan */
+  /**
+   * Returns `undefined` if one of the manifests has problems.
+   *
+   * @param isShared false if the candidate is loaded without the active plan
+   * @param workers those of the gateway with the candidate
+   */
   static async start(
     pair: ManifestPair,
     surroundings: Surroundings,
     source: 'file' | 'request',
     isShared: boolean,
+    workers = 1,
   ): Promise<ComparedGateways | undefined> {
     const [activeText, nextText] = [textOf(pair.active, surroundings), textOf(pair.candidate, surroundings)];
     const isValid = (text: string) => load({ path: 'gateway.yaml', text }, worldOf()).plan !== undefined;
     if (!isValid(activeText) || !isValid(nextText)) return undefined;
-    const [active, next] = [await startGateway(activeText), await startGateway(nextText)];
+    const active = workers === 1 ? await startActive(activeText) : await startActiveWorkers(activeText, workers);
+    const next = await startGateway(nextText);
     const compared = new ComparedGateways(active, next, surroundings);
-    const previous = isShared ? active.gateway.plan : undefined;
-    const { plan } = load({ path: 'gateway.yaml', text: nextText }, worldOf(), previous);
-    if (plan !== undefined) compared.control.activate(plan, source, 1);
+    const previous = isShared ? active.plan : undefined;
+    const loaded = load({ path: 'gateway.yaml', text: nextText }, worldOf(), previous);
+    if (loaded.plan !== undefined) await active.control.activate(loaded, source, 1);
     return compared;
   }
 
   async close(): Promise<void> {
-    this.control.remove();
+    await this.#active.control.remove();
     await Promise.all([this.#active.close(), this.#next.close()]);
   }
 
@@ -144,14 +167,15 @@ export class ComparedGateways {
     target: string,
   ): Promise<{ from: Observation; to: Observation; candidate: CandidateResult | undefined }> {
     const before = this.#counts();
-    const observed = this.#observed;
+    const observed = this.#active.observed();
     const from = await this.#observe(this.#active, request, target);
-    const candidate = this.#observed === observed ? undefined : await this.#resultAfter(before);
+    const isObserved = observed === undefined ? from.isParsed : observed !== this.#active.observed();
+    const candidate = isObserved ? await this.#resultAfter(before) : undefined;
     return { from, to: await this.#observe(this.#next, request, target), candidate };
   }
 
   #counts(): Counts {
-    const { report, skipped, errors } = this.control.status as CandidateStatus;
+    const { report, skipped, errors } = this.#active.control.status as CandidateStatus;
     const { unknown, changed, ...rest } = report();
     return { ...rest, unknown: new Map(unknown), changed: new Map(changed), skipped: totalOf(skipped), errors };
   }
@@ -174,7 +198,11 @@ export class ComparedGateways {
     return { result, group };
   }
 
-  async #observe(gateway: TestGateway, request: AnyRequest, target: string): Promise<Observation> {
+  async #observe(
+    gateway: Pick<TestGateway, 'port' | 'lines'>,
+    request: AnyRequest,
+    target: string,
+  ): Promise<Observation> {
     const { upstreams, tokens } = this.#surroundings;
     const lines = gateway.lines.length;
     const counts = { up: upstreams.up.messages.length, other: upstreams.other.messages.length };

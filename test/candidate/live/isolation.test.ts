@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { CandidateResults } from '../../../src/candidate/live/candidate-results.ts';
 import { LiveCandidate } from '../../../src/candidate/live/live-candidate.ts';
 import { load } from '../../../src/load.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
+import { createSingleWorker } from '../../../src/shared-memory/single-worker.ts';
 import { manifest, worldOf } from '../../support/gateway.ts';
 import { keepAliveHead, Wire } from '../../support/raw.ts';
 import { eventually, type Site, startSite } from '../../support/site.ts';
@@ -21,7 +23,8 @@ function routes({ schema = SCHEMA, roles = '[admin]' } = {}): string {
 
 let site: Site;
 let live: LiveCandidate;
-let errors: unknown[];
+let results: CandidateResults;
+let errors: string[];
 
 beforeAll(async () => {
   site = await startSite(routes());
@@ -41,13 +44,13 @@ function compareWith(candidate: Plan): void {
   const { gateway } = site.gateway;
   live?.close();
   errors = [];
+  results = new CandidateResults((error) => void errors.push(error));
   live = new LiveCandidate({
     active: gateway.plan,
     candidate,
-    sample: 1,
-    maySendTokens: true,
-    counters: gateway.rateLimiter.local,
-    onError: (error) => void errors.push(error),
+    rules: { sample: 1, maySendTokens: true, salt: '' },
+    worker: createSingleWorker(),
+    results,
   });
   gateway.observe(live);
 }
@@ -56,11 +59,14 @@ beforeEach(() => compareWith(loadCandidate()));
 
 /** Waits until this many requests were compared, failed or skipped. */
 async function compared(count: number): Promise<void> {
-  await eventually('the comparison', () => live.comparison.requests + live.errors + live.skipped.queue >= count);
+  await eventually(
+    'the comparison',
+    () => results.comparison.requests + results.errors + results.skipped.queue >= count,
+  );
 }
 
 function unknownBodies(): number {
-  return live.comparison.report().unknown.get('body') ?? 0;
+  return results.comparison.report().unknown.get('body') ?? 0;
 }
 
 const body = `{"a":"${'x'.repeat(MB / 2)}"}`;
@@ -78,8 +84,8 @@ describe('the memory of bodies', () => {
     expect((await site.post('/streamed', body, JSON_TYPE)).status).toBe(200);
     expect((await site.post('/roles', body, JSON_TYPE)).status).toBe(401);
     await compared(3);
-    expect([live.keptBytes, live.errors]).toEqual([0, 0]);
-    const kinds = live.comparison.report().groups.map(({ kind, from }) => `${kind} ${from.route}`);
+    expect([live.keptBytes, results.errors]).toEqual([0, 0]);
+    const kinds = results.comparison.report().groups.map(({ kind, from }) => `${kind} ${from.route}`);
     expect(kinds).toEqual(['newly-refused buffered']);
   });
 
@@ -97,7 +103,7 @@ describe('the memory of bodies', () => {
     expect((await site.post('/roles', '{"c":1}', JSON_TYPE, bearer)).status).toBe(403);
     expect((await site.post('/roles', body, JSON_TYPE, bearer)).status).toBe(403);
     await compared(3);
-    const report = live.comparison.report();
+    const report = results.comparison.report();
     expect(report.groups.map(({ kind, to, requests }) => [kind, to.refusal, requests])).toEqual([
       ['newly-allowed', null, 1],
       ['other-status', 'body_invalid', 2],
@@ -130,7 +136,7 @@ describe('the memory of bodies', () => {
     compareWith(loadCandidate());
     wire.write(body.slice(body.length / 2));
     expect((await wire.response('POST')).status).toBe(200);
-    await eventually('the release', () => live.skipped['earlier-plan'] === 1);
+    await eventually('the release', () => results.skipped['earlier-plan'] === 1);
     expect([replaced.keptBytes, live.keptBytes]).toEqual([0, 0]);
     wire.end();
   });
@@ -185,8 +191,8 @@ describe('a candidate that fails', () => {
     for (let count = 0; count < 3; count += 1)
       expect((await site.post('/buffered', '{"a":1}', JSON_TYPE)).status).toBe(200);
     expect((await site.get('/plain')).status).toBe(200);
-    await eventually('the errors', () => live.errors >= 3);
-    expect(errors.map(String)).toEqual(['Error: broken']);
+    await eventually('the errors', () => results.errors >= 3);
+    expect(errors).toEqual(['Error: broken']);
     expect(live.keptBytes).toBe(0);
   });
 
@@ -197,11 +203,11 @@ describe('a candidate that fails', () => {
     for (const wire of wires) wire.write(request.repeat(200));
     for (const wire of wires)
       for (let count = 0; count < 200; count += 1) expect((await wire.response('POST')).status).toBe(200);
-    expect(live.skipped.queue).toBeGreaterThan(100);
+    expect(results.skipped.queue).toBeGreaterThan(100);
     expect(live.keptBytes).toBeLessThan(1_100 * 7);
     for (const wire of wires) wire.end();
     live.close();
     await eventually('the time limit', () => live.keptBytes === 0);
-    expect(live.comparison.report().unknown.get('timeout')).toBeGreaterThanOrEqual(64);
+    expect(results.comparison.report().unknown.get('timeout')).toBeGreaterThanOrEqual(64);
   });
 });

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => upstream.close());
 beforeEach(() => async () => {
-  control.remove();
+  await control.remove();
   await gateway.close();
 });
 
@@ -35,10 +35,10 @@ async function start(active: string): Promise<void> {
   control = new CandidateControl(gateway.gateway, gateway.log.logger);
 }
 
-function compareWith(text: string): void {
-  const { plan } = load({ path: 'next.yaml', text }, worldOf(), gateway.gateway.plan);
-  if (plan === undefined) throw new Error('the candidate has problems');
-  control.activate(plan, 'file', 1);
+async function compareWith(text: string): Promise<void> {
+  const loaded = load({ path: 'next.yaml', text }, worldOf(), gateway.gateway.plan);
+  if (loaded.plan === undefined) throw new Error('the candidate has problems');
+  await control.activate(loaded, 'file', 1);
 }
 
 async function get(path: string): Promise<number> {
@@ -55,14 +55,14 @@ async function countsAfter(requests: number) {
 describe('the rate limits of a candidate', () => {
   it('count by their own rate from the start', async () => {
     await start(textOf('1'));
-    compareWith(textOf('2'));
+    await compareWith(textOf('2'));
     expect([await get('/one'), await get('/one'), await get('/two')]).toEqual([200, 429, 429]);
     expect(await countsAfter(3)).toEqual({ same: 2, 'newly-allowed': 1 });
   });
 
   it('count for equal routes too, if another route that shares the limit differs', async () => {
     await start(textOf('2'));
-    compareWith(textOf('2', 'POST'));
+    await compareWith(textOf('2', 'POST'));
     expect([await get('/two'), await get('/two'), await get('/one')]).toEqual([200, 200, 429]);
     expect(await countsAfter(3)).toEqual({ 'newly-refused': 2, 'newly-allowed': 1, same: 0 });
   });
@@ -70,7 +70,7 @@ describe('the rate limits of a candidate', () => {
   it('have no decision about a request that is refused because of requests before the start', async () => {
     await start(textOf('1'));
     expect(await get('/one')).toBe(200);
-    compareWith(textOf('2'));
+    await compareWith(textOf('2'));
     expect([await get('/one'), await get('/one'), await get('/one')]).toEqual([429, 429, 429]);
     expect(await countsAfter(3)).toEqual({ same: 1, 'rate-limit': 2 });
   });

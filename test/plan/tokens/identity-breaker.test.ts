@@ -4,7 +4,7 @@ import { IDENTITY_BREAKER_RULE } from '../../../src/plan/tokens/identity-breaker
 
 function create() {
   const clock = { now: 0 };
-  const breaker = new CircuitBreaker(IDENTITY_BREAKER_RULE, undefined, () => clock.now);
+  const breaker = new CircuitBreaker(IDENTITY_BREAKER_RULE, { now: () => clock.now });
   const send = (client: string) => {
     const isAllowed = breaker.isAllowed(client);
     if (isAllowed) breaker.beginRequest(client);

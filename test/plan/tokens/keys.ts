@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { JWK } from 'jose';
-import { load } from '../../../src/load.ts';
+import { load, type PlannedManifest } from '../../../src/load.ts';
+import type { Plan } from '../../../src/plan/plan.ts';
 import type { Verifier } from '../../../src/plan/tokens/verifier.ts';
 import { AUDIENCE, ISSUER } from '../../support/issuer.ts';
 
@@ -104,16 +105,27 @@ export interface VerifierInputs {
 }
 
 /** Compiles the verifier of a manifest with these tokens. */
-export function verifierFor(tokens: object, { env = {}, file = '', upstreams }: VerifierInputs = {}): Verifier {
+export function verifierFor(tokens: object, inputs: VerifierInputs = {}): Verifier {
+  const { plan } = manifestFor(tokens, inputs);
+  if (plan.auth === undefined) throw new Error('the manifest has no auth');
+  return plan.auth.verifier;
+}
+
+/** Compiles a manifest with these tokens. */
+export function manifestFor(
+  tokens: object,
+  { env = {}, file = '', upstreams }: VerifierInputs = {},
+  previous?: Plan,
+): PlannedManifest {
   const text = JSON.stringify({
     version: 1,
     upstreams: upstreams ?? { up: { url: 'http://127.0.0.1:1' } },
     auth: { tokens, role: { claim: '/company_role', allow: ['user'], message: 'no' } },
     routes: [{ id: 'all', method: 'any', path: '/**', upstream: 'up', access: 'protected' }],
   });
-  const { plan, problems } = load({ path: 'gateway.yaml', text }, { env, readFile: () => file });
-  if (plan?.auth === undefined) throw new Error(problems.map(({ message }) => message).join('\n'));
-  return plan.auth.verifier;
+  const loaded = load({ path: 'gateway.yaml', text }, { env, readFile: () => file }, previous);
+  if (loaded.plan === undefined) throw new Error(loaded.problems.map(({ message }) => message).join('\n'));
+  return loaded;
 }
 
 /** Compiles a verifier of JWTs. `changes` override the default settings. */

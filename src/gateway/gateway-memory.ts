@@ -1,0 +1,38 @@
+import { BufferParts, bytesOf } from '../shared-memory/buffer-parts.ts';
+import { MAX_WORKERS, type WorkerContext } from '../shared-memory/worker-context.ts';
+import { workerCounterMemory } from '../shared-memory/worker-counter.ts';
+import { type BufferBudgetMemory, bufferBudgetMemory } from './server/buffer-budget.ts';
+import type { BufferDefinition } from './shared-buffers.ts';
+
+/** The counts of the whole process that all workers share. Each array is the memory of a `WorkerCounter`. */
+export interface GatewayMemory {
+  readonly clientConnections: Float64Array;
+  readonly tunnels: Float64Array;
+  readonly refused: Float64Array;
+  readonly unaccepted: Float64Array;
+  readonly upstreamConnections: Float64Array;
+  readonly buffers: BufferBudgetMemory;
+}
+
+function gatewayMemory(parts: BufferParts, workers: number): GatewayMemory {
+  return {
+    clientConnections: workerCounterMemory(parts, workers),
+    tunnels: workerCounterMemory(parts, workers),
+    refused: workerCounterMemory(parts, workers),
+    unaccepted: workerCounterMemory(parts, workers),
+    upstreamConnections: workerCounterMemory(parts, workers),
+    buffers: bufferBudgetMemory(parts, workers),
+  };
+}
+
+/** Returns the buffer that every plan needs. @param workers the number of workers */
+export function gatewayBuffer(workers: number): BufferDefinition {
+  return { name: 'gateway', bytes: bytesOf((parts) => gatewayMemory(parts, workers)) };
+}
+
+/** Returns the counts that a worker shares with the others. */
+export function sharedGatewayMemory({ count, memory }: WorkerContext): GatewayMemory {
+  if (count > MAX_WORKERS) throw new RangeError(`a process has at most ${MAX_WORKERS} workers`);
+  const { name, bytes } = gatewayBuffer(count);
+  return gatewayMemory(new BufferParts(memory.buffer(name, bytes)), count);
+}

@@ -1,0 +1,50 @@
+/** Parts begin on cache lines, so that threads that write different parts do not slow each other down. */
+const LINE_BYTES = 64;
+
+/** Divides a buffer into consecutive parts. Without a buffer it only measures, and the parts are empty. */
+export class BufferParts {
+  readonly #buffer: SharedArrayBuffer | undefined;
+  #bytes = 0;
+
+  constructor(buffer?: SharedArrayBuffer) {
+    this.#buffer = buffer;
+  }
+
+  /** The size of all parts so far. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  uint8(length: number): Uint8Array {
+    const offset = this.#take(length);
+    return this.#buffer === undefined ? new Uint8Array() : new Uint8Array(this.#buffer, offset, length);
+  }
+
+  int32(length: number): Int32Array {
+    const offset = this.#take(length * Int32Array.BYTES_PER_ELEMENT);
+    return this.#buffer === undefined ? new Int32Array() : new Int32Array(this.#buffer, offset, length);
+  }
+
+  float64(length: number): Float64Array {
+    const offset = this.#take(length * Float64Array.BYTES_PER_ELEMENT);
+    return this.#buffer === undefined ? new Float64Array() : new Float64Array(this.#buffer, offset, length);
+  }
+
+  #take(bytes: number): number {
+    const offset = this.#bytes;
+    this.#bytes += Math.ceil(bytes / LINE_BYTES) * LINE_BYTES;
+    return offset;
+  }
+}
+
+/** Returns the size of a buffer for these parts. */
+export function bytesOf(take: (parts: BufferParts) => unknown): number {
+  const parts = new BufferParts();
+  take(parts);
+  return parts.bytes;
+}
+
+/** Returns parts that no other thread has. */
+export function privateParts<T>(take: (parts: BufferParts) => T): T {
+  return take(new BufferParts(new SharedArrayBuffer(bytesOf(take))));
+}

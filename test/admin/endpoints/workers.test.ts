@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AdminContext } from '../../../src/admin/admin-endpoint.ts';
+import { readinessOf } from '../../../src/admin/endpoints/health.ts';
+import type { WorkerStatus } from '../../../src/workers/worker-status.ts';
+import { adminContextOf } from '../../support/admin.ts';
+import { PUBLIC_ALL, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { startUpstream, type Upstream } from '../../support/upstream.ts';
+
+let upstream: Upstream;
+let site: TestGateway;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  site = await startGateway(
+    `version: 1\nlisten: 127.0.0.1:0\nupstreams: { up: { url: '${upstream.url}' } }\nroutes:\n${PUBLIC_ALL}`,
+  );
+});
+afterAll(async () => {
+  await site.close();
+  await upstream.close();
+});
+
+function contextWith(status: WorkerStatus): AdminContext {
+  const context = adminContextOf(site.gateway, site.log, site.planned);
+  return { ...context, workers: { ...context.workers, status } };
+}
+
+const failureBefore = (ms: number) => ({ reason: 'out of memory', at: new Date(Date.now() - ms) });
+
+describe('the readiness of several workers', () => {
+  it.each([
+    ['all serve', { serving: 4, count: 4, failures: 0, lastFailure: undefined }, []],
+    [
+      'one does not serve',
+      { serving: 3, count: 4, failures: 0, lastFailure: undefined },
+      ['only 3 of 4 workers serve requests'],
+    ],
+    [
+      'one ended a moment ago',
+      { serving: 4, count: 4, failures: 1, lastFailure: failureBefore(30_000) },
+      ['a worker ended unexpectedly in the last minute: out of memory'],
+    ],
+    ['one ended more than a minute ago', { serving: 4, count: 4, failures: 1, lastFailure: failureBefore(61_000) }, []],
+  ])('if %s', (_case, status, reasons) => {
+    expect(readinessOf(contextWith(status))).toEqual({ status: reasons.length === 0 ? 'ready' : 'degraded', reasons });
+  });
+});
