@@ -95,6 +95,11 @@ export class ServingWorker {
     await this.ended;
   }
 
+  /** Sends a request. A worker that does not respond in time is terminated. */
+  request(...request: ServingRequest): Promise<void> {
+    return this.#request(RESPONSE_TIMEOUT_MS, ...request);
+  }
+
   async #request(timeoutMs: number, ...[name, value]: ServingRequest): Promise<void> {
     const timer = setTimeout(() => void this.terminate(), timeoutMs);
     try {

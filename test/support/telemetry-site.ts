@@ -52,6 +52,7 @@ export async function startTelemetrySite(count: number, upstream: string, routes
   const input = planned.compileInput;
   const descriptorLimit = Number.POSITIVE_INFINITY;
   const group = new WorkerGroup({ gateway, context, log, input, version: '0', descriptorLimit });
+  await group.start(new AbortController().signal);
   const { port } = await group.listen();
   const settings = gateway.plan.admin;
   if (settings === undefined) throw new Error('the manifest has no "admin"');

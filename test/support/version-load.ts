@@ -69,10 +69,8 @@ export function versionOf(port: number, agent: Agent | false): Promise<readonly 
       response.on('error', reject);
       response.on('end', () => resolve([Number(response.headers['x-version']), socket]));
     };
-    get({ agent, port, host: '127.0.0.1', path: '/one', timeout: 30_000 }, onResponse)
-      .on('error', reject)
-      .on('timeout', function () {
-        this.destroy(new Error('no response within 30 s'));
-      });
+    const request = get({ agent, port, host: '127.0.0.1', path: '/one', timeout: 30_000 }, onResponse);
+    request.on('error', reject);
+    request.on('timeout', () => request.destroy(new Error('no response within 30 s')));
   });
 }

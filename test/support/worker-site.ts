@@ -53,6 +53,7 @@ export async function startWorkerSite(text: string, count = 2): Promise<WorkerSi
   const gateway = createGateway(planned.plan, log, { worker: context });
   const options = { gateway, context, log, version: '1.2.3', descriptorLimit: Number.POSITIVE_INFINITY };
   const group = new WorkerGroup({ ...options, input: planned.compileInput });
+  await group.start(new AbortController().signal);
   const { port } = await group.listen();
   const control = new CandidateControl(gateway, log.logger, group.candidates);
   const settings = planned.plan.admin;

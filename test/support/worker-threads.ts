@@ -44,6 +44,7 @@ export async function startWorkerThreads(
   const descriptorLimit = Number.POSITIVE_INFINITY;
   const input = planned.compileInput;
   const group = new WorkerGroup({ gateway, context, log, input, version: '1.2.3', descriptorLimit });
+  await group.start(new AbortController().signal);
   const { port } = await group.listen();
   return {
     port,

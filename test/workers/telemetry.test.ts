@@ -138,7 +138,7 @@ describe('the main thread of two workers', () => {
     expect(status).toMatchObject({
       status: 'degraded',
       reasons: [expect.stringContaining('a worker ended unexpectedly in the last minute')],
-      workers: { count: 2, serving: 2, failures: 1, last_failure: { reason: 'the thread ended' } },
+      workers: { count: 2, serving: 2, failures: 1, last_failure: { reason: 'the thread ended with exit code 1' } },
     });
   });
 
