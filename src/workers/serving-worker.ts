@@ -73,11 +73,6 @@ export class ServingWorker {
     this.isListening = true;
   }
 
-  /** Sends a request, and ends the thread if it takes too long. */
-  request(...request: ServingRequest): Promise<void> {
-    return this.#request(RESPONSE_TIMEOUT_MS, ...request);
-  }
-
   /** Closes each connection after its next response. */
   drain(): void {
     this.channel.notify('drain', undefined);
