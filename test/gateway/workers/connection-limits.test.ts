@@ -398,6 +398,8 @@ routes:
     expect((await get(first, '/b')).status).toBe(200);
     await eventually('both clients have left', () => first.gateway.clients.connections === 0);
     expect((await get(second, '/a')).status).toBe(200);
+    // Without the message the idle connections would expire after four seconds.
+    expect(gateways.messages).toEqual(['upstream-connections']);
     await eventually(
       'the first worker has closed an idle connection',
       () => upstreams.reduce((sum, { counts }) => sum + counts.open, 0) === 2,
