@@ -38,7 +38,7 @@ export async function readReport({ adminUrl }: Pick<WorkerSite, 'adminUrl'>): Pr
 export async function readReportAfter(site: Pick<WorkerSite, 'adminUrl'>, count: number): Promise<CandidateReport> {
   let report = await readReport(site);
   const counted = () => report.requests + report.skipped.total + report.errors;
-  await eventually(`${count} requests are counted`, async () => {
+  await eventually(`${count} requests are counted: ${JSON.stringify(report)}`, async () => {
     report = await readReport(site);
     return counted() >= count;
   });

@@ -200,20 +200,22 @@ describe('a worker that ends', () => {
     const [main, others] = await site.openWires(2);
     await put();
     for (let round = 0; round < 10; round += 1) await sendAll([...main, ...others], LINES);
+    // A response arrives before its exchange ends, so the last one of a connection may be of no exchange that was observed.
+    await sendAll(others, ['GET /b HTTP/1.1']);
     await site.threads[0]?.terminate();
-    const first = await readReportAfter(site, 120);
-    expect(first.skipped.reasons).toEqual({ queue: 0, 'earlier-plan': 0, sample: 0, ...lostOf(first) });
-    expect(first.requests + (lostOf(first).worker ?? 0)).toBe(120);
     await site.complete();
+    const first = await readReport(site);
+    const total = first.requests + lostOf(first);
+    expect(first.skipped.reasons).toMatchObject({ queue: 0, 'earlier-plan': 0, sample: 0 });
+    expect([120, 121, 122]).toContain(total);
     const before = site.probes;
     const [, replaced] = await site.openWires(1);
     await sendAll(replaced, LINES);
-    const { changed, requests } = await readReportAfter(site, 120 + site.probes - before + 3);
+    const { changed, requests } = await readReportAfter(site, total + site.probes - before + 3);
     expect([requests - first.requests, changed.total - first.changed.total]).toEqual([site.probes - before + 3, 1]);
   });
 });
 
-function lostOf({ skipped }: CandidateReport): { readonly worker?: number } {
-  const { worker } = skipped.reasons;
-  return worker === undefined ? {} : { worker };
+function lostOf({ skipped }: CandidateReport): number {
+  return skipped.reasons['worker'] ?? 0;
 }
