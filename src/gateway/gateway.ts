@@ -308,10 +308,12 @@ class LiveGateway implements Gateway {
     this.#state.isDraining = true;
     this.#state.isClosing = true;
     const startMs = performance.now();
+    this.#state.longLived.endAll('going_away');
     if (graceMs > 0 && this.#server.listening) await acceptWaiting(this.#server, graceMs);
     const remainingMs = Math.max(0, graceMs - (performance.now() - startMs));
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#server.closeIdleConnections();
+    // Others have begun since.
     this.#state.longLived.endAll('going_away');
     const timer = setTimeout(() => this.#closeRemaining(graceMs), remainingMs);
     await closed;

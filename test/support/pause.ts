@@ -42,3 +42,6 @@ export async function stoppedCount(count: () => number, round: () => Promise<unk
     stableMs = 0;
   }
 }
+
+/** Stops the time limits of this process for `vi.useFakeTimers`. */
+export const TIME_LIMITS = { toFake: ['setTimeout', 'clearTimeout'] as ('setTimeout' | 'clearTimeout')[] };

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { turns } from '../support/pause.ts';
+import { TIME_LIMITS, turns } from '../support/pause.ts';
 import { runs } from '../support/runs.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -146,7 +146,7 @@ describe('a worker that hangs', () => {
   it('while it compiles a plan, is replaced after a minute, and the active plan stays', async () => {
     await start(2);
     hang();
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    vi.useFakeTimers(TIME_LIMITS);
     const prepared = test.group.prepare(test.plan(text(2, 2)));
     prepared.catch(() => undefined);
     vi.advanceTimersByTime(60_000);
@@ -160,7 +160,7 @@ describe('a worker that hangs', () => {
     await start(2);
     const planned = test.plan(text(2, 2));
     await test.group.prepare(planned);
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    vi.useFakeTimers(TIME_LIMITS);
     hang();
     const activated = test.group.activate(planned);
     vi.advanceTimersByTime(60_000);

@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { pause } from '../support/pause.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { startVersionLoad, versionManifest } from '../support/version-load.ts';
@@ -26,7 +27,7 @@ it('two workers serve each plan after its reload, and one that ends is replaced 
   const [thread] = test.threads as [Worker];
   // The worker learns of each phase late, as on a busy machine.
   const post = thread.postMessage.bind(thread);
-  vi.spyOn(thread, 'postMessage').mockImplementation((message) => void setTimeout(post, LATE_MS, message));
+  vi.spyOn(thread, 'postMessage').mockImplementation((message) => void pause(LATE_MS).then(() => post(message)));
   const load = startVersionLoad(test.port, 8);
   for (let version = 2; version <= 6; version += 1) {
     await test.reload(text(version));

@@ -1,6 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PUBLIC_ALL } from '../../support/gateway.ts';
+import { pause } from '../../support/pause.ts';
 import { head, keepAliveHead, sendRequest, Wire } from '../../support/raw.ts';
 import { eventually } from '../../support/site.ts';
 import { startRawUpstream, startWireUpstream } from '../../support/upstream.ts';
@@ -146,7 +147,7 @@ ${PUBLIC_ALL}`;
 
 /** Responds to the requests that the upstream holds once all others are over. */
 async function holdEnd(held: readonly Socket[]): Promise<never> {
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await pause(200);
   for (const socket of held) socket.write(OK);
   return new Promise<never>(() => undefined);
 }
@@ -182,7 +183,7 @@ describe('health checks of several workers', () => {
     expect(state.requests).toBe(before);
     await first.gateway.close(0);
     const { checks } = state;
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await pause(200);
     // One check may have been on its way.
     expect(state.checks - checks).toBeLessThanOrEqual(1);
     expect(eventsOf(gateways)).toEqual([['unhealthy', 'upstream_status_503']]);
