@@ -30,6 +30,8 @@ export interface AdminContext {
   readonly candidateFile: Pick<Reloader, 'path' | 'lastOutcome'> | undefined;
   /** True while the process stops: it finishes its requests and should receive no new ones. */
   readonly isStopping: () => boolean;
+  /** False until the code that serves requests is compiled: the first requests take longer. */
+  readonly isWarm: () => boolean;
   /** Counts requests that the admin API could not serve. */
   readonly adminMetrics: AdminMetrics;
   readonly descriptors: Pick<DescriptorMonitor, 'status' | 'limit'>;

@@ -25,13 +25,14 @@ const RESPONSE = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-L
  * Sends requests to a gateway of its own, over connections in memory, so that V8 loads and compiles the code that serves requests: the
  * first requests of a process take many times as long as later ones. They are not logged or counted.
  *
+ * @param stop ends the warm-up early
  * @throws Error if a request is not served, which would leave the code cold
  */
-export async function warmUp({ input, requests }: WarmUpTraffic): Promise<void> {
+export async function warmUp({ input, requests }: WarmUpTraffic, stop?: AbortSignal): Promise<void> {
   const plan = runToEnd(compileFromInput(input, undefined));
   const gateway = createGateway(offlinePlanOf(plan, plan.auth?.verifier, connectToUpstream), createNullLog());
   const deadline = performance.now() + TIME_LIMIT_MS;
-  for (let count = 0; count < CONNECTIONS && performance.now() < deadline; count += 1)
+  for (let count = 0; count < CONNECTIONS && performance.now() < deadline && stop?.aborted !== true; count += 1)
     await sendRequests(gateway, requests);
   await gateway.close(0);
 }

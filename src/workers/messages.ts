@@ -3,6 +3,7 @@ import type { ComparisonDefinition } from '../candidate/live/comparing-workers.t
 import type { CountersNotice } from '../gateway/telemetry/request-metrics.ts';
 import type { CompileInput } from '../load.ts';
 import type { LogBlock } from '../log/forwarded-log.ts';
+import type { WarmUpTraffic } from '../offline/warm-up.ts';
 import type { ListenAddress } from '../plan/settings/address.ts';
 import type { KeyRequest, KeyResponse } from '../plan/tokens/key-source.ts';
 import type { CachedRejection, CachedToken } from '../plan/tokens/verification-result.ts';
@@ -48,6 +49,8 @@ export type ServingRequests = {
   };
   /** Compares requests with the candidate that was compiled last, or with none. */
   readonly compare: { readonly value: ComparisonDefinition | undefined; readonly result: unknown };
+  /** Serves requests in memory, so that the first ones of clients are not slow. */
+  readonly warmUp: { readonly value: WarmUpTraffic; readonly result: unknown };
   readonly drain: { readonly value: undefined; readonly result: unknown };
   /** Closes the gateway. The value is the grace period in milliseconds. */
   readonly close: { readonly value: number; readonly result: unknown };

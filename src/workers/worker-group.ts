@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { CompileInput, PlannedManifest } from '../load.ts';
 import type { Log } from '../log/log.ts';
+import type { WarmUpTraffic } from '../offline/warm-up.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ListenAddress } from '../plan/settings/address.ts';
 import { CandidateWorkers } from './candidate-workers.ts';
@@ -101,6 +102,11 @@ export class WorkerGroup {
       await this.close(0);
       throw error;
     }
+  }
+
+  /** Warms up the other workers. Rejects if one of them ends. */
+  async warmUp(traffic: WarmUpTraffic): Promise<void> {
+    await Promise.all(this.#joined.map((worker) => worker.request('warmUp', traffic)));
   }
 
   /** Compiles a plan in all workers. Rejects if one of them fails: then all keep the active plan. */

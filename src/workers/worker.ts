@@ -55,6 +55,10 @@ channel.handle('activate', (hash) => {
   candidate.restart();
   prepared = undefined;
 });
+channel.handle('warmUp', async (traffic) => {
+  const { warmUp } = await import('../offline/warm-up.ts');
+  await warmUp(traffic);
+});
 channel.handle('logWritten', (bytes) => log.release(bytes));
 channel.handle('sendEvents', (isListening) => (isListening ? batches.start() : batches.stop()));
 channel.handle('drain', () => gateway.drain());

@@ -107,6 +107,15 @@ describe('/readyz', () => {
     });
   });
 
+  it('is unready until the process is warm', async () => {
+    let isWarm = false;
+    const text = MANIFEST.replace(/auth:[\s\S]*routes:/, 'routes:').replace(/\n {2}- \{ id: note[\s\S]*/, '\n');
+    const { getJson } = await start(text.replace('schemas:', ''), { isWarm: () => isWarm });
+    expect(await getJson('/readyz')).toMatchObject({ status: 503, body: { status: 'unready' } });
+    isWarm = true;
+    expect(await getJson('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } });
+  });
+
   it('is stopping from the moment of the signal, while /livez still responds 200', async () => {
     let isStopping = false;
     const { getJson } = await start(MANIFEST, { isStopping: () => isStopping });

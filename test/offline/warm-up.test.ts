@@ -9,6 +9,11 @@ describe('the warm-up', () => {
     await warmUp(structuredClone(traffic));
   });
 
+  it('ends early when the process stops', async () => {
+    const { input } = createWarmUpTraffic();
+    await warmUp({ input, requests: ['GET /none HTTP/1.1\r\nHost: gateway\r\n\r\n'] }, AbortSignal.abort());
+  });
+
   it('fails if a request is not served', async () => {
     const { input } = createWarmUpTraffic();
     await expect(warmUp({ input, requests: ['GET /none HTTP/1.1\r\nHost: gateway\r\n\r\n'] })).rejects.toThrow(

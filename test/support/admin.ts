@@ -61,6 +61,7 @@ export function adminContextOf(gateway: Gateway, log: Log, activeManifest: () =>
     candidate: new CandidateControl(gateway, log.logger),
     candidateFile: undefined,
     isStopping: () => false,
+    isWarm: () => true,
     descriptors: new DescriptorMonitor(gateway, log.logger, Number.POSITIVE_INFINITY),
     adminMetrics: new AdminMetrics(log.logger),
     standardStreams: () => ({ stdout: WORKING, stderr: WORKING }),

@@ -38,13 +38,14 @@ export interface Readiness {
  * checks, because clients can provoke failed requests. A replica that never had keys is unready, because it would refuse tokens
  * that other replicas accept.
  */
-export function readinessOf({ gateway, workers, reloader, isStopping }: AdminContext): Readiness {
+export function readinessOf({ gateway, workers, reloader, isStopping, isWarm }: AdminContext): Readiness {
   if (isStopping()) return { status: 'stopping', reasons: ['the process is stopping'] };
   const tokens = gateway.plan.auth?.verifier.status;
   const panicking = gateway.upstreams.filter(({ panic }) => panic).map(({ id }) => id);
   const unhealthy = gateway.upstreams.filter(({ health, panic }) => health === 'unhealthy' && !panic);
   const required = new Set(gateway.plan.upstreams.filter(({ health }) => health?.required).map(({ id }) => id));
   const unready = [
+    ...(isWarm() ? [] : ['the process warms up, so that its first requests are not slow']),
     ...(tokens?.keys === 'unknown' ? ['the keys that verify tokens were never fetched'] : []),
     ...gateway.upstreams.filter(({ id }) => required.has(id)).flatMap(unreadyReason),
   ];

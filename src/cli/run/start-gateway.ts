@@ -20,6 +20,7 @@ import { version } from '../version.ts';
 import { logReload, logUnchanged } from './reload-log.ts';
 import type { ServeOptions } from './run.ts';
 import type { Streams } from './streams.ts';
+import { warmUpWorkers } from './warm-up-workers.ts';
 import { watchCandidate } from './watch-candidate.ts';
 
 /** A gateway that serves requests, with its reloader and its admin API. */
@@ -69,6 +70,7 @@ export async function startGateway(
   terminal.setHungThreadCheck(() => reloaders.some(({ isThreadBlocked }) => isThreadBlocked));
   const descriptors = new DescriptorMonitor(gateway, log.logger, limit);
   void descriptors.start();
+  let isWarm = false;
   const admin = await startAdmin(plan.admin, {
     gateway,
     workers,
@@ -80,6 +82,7 @@ export async function startGateway(
     candidate,
     candidateFile: candidateReloader,
     isStopping: () => terminal.stop.aborted,
+    isWarm: () => isWarm,
     adminMetrics: new AdminMetrics(log.logger),
     descriptors,
     standardStreams: () => ({ stdout: log.status(), stderr: notes.status() }),
@@ -90,6 +93,8 @@ export async function startGateway(
   });
   fetchSigningKeys(activeManifest());
   terminal.onSignal((signal) => handleSignal(signal, reloader, terminal.stop, log));
+  await warmUpWorkers(workers, terminal.stop, log);
+  isWarm = true;
   return {
     url: urlOf(bound, plan.server.tls !== undefined),
     adminUrl: admin && urlOf(admin.bound, plan.admin?.tls !== undefined),

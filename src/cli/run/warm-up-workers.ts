@@ -1,0 +1,22 @@
+import type { Log } from '../../log/log.ts';
+import type { WorkerGroup } from '../../workers/worker-group.ts';
+
+/** Warms up all workers. Never rejects: a worker that is cold serves its first requests too, only slower. */
+export async function warmUpWorkers(
+  workers: Pick<WorkerGroup, 'warmUp'>,
+  stop: AbortSignal,
+  { logger }: Log,
+): Promise<void> {
+  try {
+    // Imported now that the gateway listens: no request needs these modules.
+    const [{ warmUp }, { createWarmUpTraffic }] = await Promise.all([
+      import('../../offline/warm-up.ts'),
+      import('../../offline/warm-up-traffic.ts'),
+    ]);
+    if (stop.aborted) return;
+    const traffic = createWarmUpTraffic();
+    await Promise.all([warmUp(traffic, stop), workers.warmUp(traffic)]);
+  } catch (error) {
+    if (!stop.aborted) logger.warn({ reason: String(error) }, 'the warm-up failed, so the first requests take longer');
+  }
+}
