@@ -254,10 +254,11 @@ describe('the admin API', () => {
     });
     writeFileSync(join(cli.folder, 'gateway.yaml'), text.replaceAll('one', 'two'));
     const { status, body } = await requestReload();
-    const statusOf = async () => (await fetch(`http://127.0.0.1:${port}/status`)).json();
+    const statusOf = async () =>
+      (await (await fetch(`http://127.0.0.1:${port}/status`)).json()) as { last_reload: Record<string, unknown> };
     // The watcher may have reloaded the file before the request arrived. Then nothing was left to do.
     const { last_reload: last } = await statusOf();
-    expect([status, last.result, last.summary]).toEqual([
+    expect([status, last['result'], last['summary']]).toEqual([
       200,
       'accepted',
       '1 route added, 1 route removed, 1 now public',
