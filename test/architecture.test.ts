@@ -311,9 +311,13 @@ describe('the process', () => {
         file !== 'src/cli/health/container-health.ts' &&
         file !== 'src/cli/run/register-telemetry.ts' &&
         file !== 'src/reload/manifest-worker.ts' &&
+        file !== 'src/lean-http.ts' &&
+        file !== 'src/shared-memory/shared-clock.ts' &&
         /\bprocess(?:\.(?!nextTick)\w|\[)/.test(readFileSync(join(root, file), 'utf8')),
     );
     expect(wrong).toEqual([]);
+    // An import of the module reads all its exports. One of them is the standard input, which then no longer blocks a reader.
+    expect(imports.filter(({ target, isTypeOnly }) => target === 'node:process' && !isTypeOnly)).toEqual([]);
   });
 });
 

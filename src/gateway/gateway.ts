@@ -270,7 +270,7 @@ class LiveGateway implements Gateway {
 
   async prepare(plan: Plan): Promise<void> {
     const { memory, count } = this.#worker;
-    for (const { name, bytes } of sharedBuffersOf(plan, count)) memory.buffer(name, bytes);
+    for (const { name, bytes, maxBytes } of sharedBuffersOf(plan, count)) memory.buffer(name, bytes, maxBytes);
     await this.#state.rateLimiter.prepare(plan.rateLimits);
   }
 

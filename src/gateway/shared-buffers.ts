@@ -7,6 +7,8 @@ import { upstreamBuffer } from './upstream/upstream-memory.ts';
 export interface BufferDefinition {
   readonly name: string;
   readonly bytes: number;
+  /** The size up to which it can grow. */
+  readonly maxBytes?: number;
 }
 
 /** Returns the buffers that the workers of a plan share. @param workers the number of workers */

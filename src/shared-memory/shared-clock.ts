@@ -1,5 +1,3 @@
-import { hrtime } from 'node:process';
-
 /** Enough that one of them contains no pause. They take less than a millisecond. */
 const SAMPLES = 100;
 
@@ -16,9 +14,9 @@ function measureOffsetMs(): number {
   let lowest = Number.NEGATIVE_INFINITY;
   let highest = Number.POSITIVE_INFINITY;
   for (let sample = 0; sample < SAMPLES; sample += 1) {
-    const before = hrtime.bigint();
+    const before = process.hrtime.bigint();
     const now = performance.now();
-    const after = hrtime.bigint();
+    const after = process.hrtime.bigint();
     lowest = Math.max(lowest, Number(before) / 1e6 - now);
     highest = Math.min(highest, Number(after) / 1e6 - now);
   }

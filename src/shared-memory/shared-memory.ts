@@ -10,11 +10,14 @@ export class SharedMemory {
   /**
    * Returns the buffer of a name, or a new one that holds zeros. The main thread creates the buffers of a plan before any worker
    * activates it. A worker that requests another one, for a request that began with an earlier plan, gets one that it does not share.
+   *
+   * @param maxBytes the size up to which it can grow
    */
-  buffer(name: string, bytes: number): SharedArrayBuffer {
+  buffer(name: string, bytes: number, maxBytes = bytes): SharedArrayBuffer {
     let buffer = this.#buffers.get(name);
     if (buffer === undefined) {
-      buffer = new SharedArrayBuffer(bytes);
+      buffer =
+        maxBytes > bytes ? new SharedArrayBuffer(bytes, { maxByteLength: maxBytes }) : new SharedArrayBuffer(bytes);
       this.#buffers.set(name, buffer);
     }
     return buffer;

@@ -21,8 +21,8 @@ export class CountingThreads {
     this.#options = options;
     this.#seed = seed;
     this.cells = new Int32Array(new SharedArrayBuffer(4 * (ALLOWED + options.values.length)));
-    const { name, bytes } = limitBuffer(limit);
-    this.memory.buffer(name, bytes);
+    const { name, bytes, maxBytes } = limitBuffer(limit);
+    this.memory.buffer(name, bytes, maxBytes);
   }
 
   /** Starts a thread, which waits until `open`. Resolves once it is ready. */

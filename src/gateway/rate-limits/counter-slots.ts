@@ -1,8 +1,7 @@
-import { MAX_SLOTS, SHARDS, SLOT_BYTES, SLOTS_AT } from './limit-buffer.ts';
+import { limitBytes, MIN_SLOTS, SHARDS, SLOT_BYTES, SLOTS_AT } from './limit-buffer.ts';
 
 /** Consecutive slots of a shard, one of which holds the counter of a value. */
 const WINDOW = 32;
-export const MIN_SLOTS = 16;
 
 /** The words of a slot after its arrival time. */
 const HIGH = 2;
@@ -13,7 +12,7 @@ const WORDS = SLOT_BYTES / 4;
 const DOUBLES = SLOT_BYTES / 8;
 
 /** The place of the counter that values without room share. */
-export const OVERFLOW_PLACE = MAX_SLOTS;
+export const OVERFLOW_PLACE = 0;
 
 /**
  * The slots of a table of counters. A slot has a theoretical arrival time, the halves of the 64-bit hash of its value, an id, and its
@@ -26,12 +25,28 @@ export const OVERFLOW_PLACE = MAX_SLOTS;
  * assignment, and comes last.
  */
 export class CounterSlots {
-  readonly #times: Float64Array;
-  readonly #words: Int32Array;
+  readonly #buffer: SharedArrayBuffer;
+  /** The slots of each shard that the views contain. */
+  #size = 0;
+  #times: Float64Array = new Float64Array();
+  #words: Int32Array = new Int32Array();
 
   constructor(buffer: SharedArrayBuffer) {
-    this.#times = new Float64Array(buffer, SLOTS_AT, (MAX_SLOTS + 1) * DOUBLES);
-    this.#words = new Int32Array(buffer, SLOTS_AT, (MAX_SLOTS + 1) * WORDS);
+    this.#buffer = buffer;
+    this.include(MIN_SLOTS);
+  }
+
+  /**
+   * Includes the slots of shards of this size. Views of a fixed length are faster than views that grow with the memory.
+   *
+   * @throws RangeError if the system has no more memory
+   */
+  include(size: number): void {
+    if (size <= this.#size) return;
+    growTo(this.#buffer, limitBytes(size));
+    this.#times = new Float64Array(this.#buffer, SLOTS_AT, (1 + size * SHARDS) * DOUBLES);
+    this.#words = new Int32Array(this.#buffer, SLOTS_AT, (1 + size * SHARDS) * WORDS);
+    this.#size = size;
   }
 
   arrivalAt(place: number): number {
@@ -165,8 +180,18 @@ export class CounterSlots {
 
 /** Returns the place of a slot of a shard. */
 function placeOf(shard: number, slot: number): number {
-  if (slot < MIN_SLOTS) return shard * MIN_SLOTS + slot;
+  if (slot < MIN_SLOTS) return 1 + shard * MIN_SLOTS + slot;
   // The number of slots before the last doubling.
   const half = 0x8000_0000 >>> Math.clz32(slot);
-  return slot + half * (SHARDS - 1 + shard);
+  return 1 + slot + half * (SHARDS - 1 + shard);
+}
+
+function growTo(buffer: SharedArrayBuffer, bytes: number): void {
+  if (buffer.byteLength >= bytes) return;
+  try {
+    buffer.grow(bytes);
+  } catch (error) {
+    // Another thread may have grown it further, and memory never shrinks.
+    if (buffer.byteLength < bytes) throw error;
+  }
 }

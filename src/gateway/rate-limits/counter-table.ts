@@ -1,7 +1,7 @@
 import { HASH_KEY_LENGTH, KeyedHash } from '../../shared-memory/keyed-hash.ts';
 import { SharedLock } from '../../shared-memory/shared-lock.ts';
-import { CounterSlots, MIN_SLOTS, OVERFLOW_PLACE } from './counter-slots.ts';
-import { HASH_KEY_AT, SHARD_BYTES, SHARDS, SHARDS_AT } from './limit-buffer.ts';
+import { CounterSlots, OVERFLOW_PLACE } from './counter-slots.ts';
+import { HASH_KEY_AT, MIN_SLOTS, SHARD_BYTES, SHARDS, SHARDS_AT } from './limit-buffer.ts';
 import { NO_ENTRY, type PendingCounter, PendingRequests } from './pending-requests.ts';
 import { ROW, WorkerRows } from './worker-rows.ts';
 
@@ -69,7 +69,11 @@ export class CounterTable {
   get size(): number {
     const now = this.#now();
     let size = 0;
-    for (let shard = 0; shard < SHARDS; shard += 1) size += this.#slots.count(shard, this.#sizeOf(shard), now);
+    for (let shard = 0; shard < SHARDS; shard += 1) {
+      const slots = this.#sizeOf(shard);
+      this.#slots.include(slots);
+      size += this.#slots.count(shard, slots, now);
+    }
     return size;
   }
 
@@ -208,6 +212,8 @@ export class CounterTable {
   #lockShard(shard: number): void {
     (this.#locks[shard] as SharedLock).acquire();
     this.#shard = shard;
+    // Another thread may have doubled the shard.
+    if (shard !== OVERFLOW_SHARD) this.#slots.include(this.#sizeOf(shard));
   }
 
   #levelOf(shard: number): number {
@@ -231,15 +237,22 @@ export class CounterTable {
     for (;;) {
       const place = this.#slots.lightest(shard, this.#sizeOf(shard), this.#high, now);
       if (this.#slots.arrivalAt(place) <= now || this.#levelOf(shard) >= this.#maxLevel) return place;
-      this.#double(shard, now);
+      if (!this.#double(shard, now)) return place;
     }
   }
 
-  #double(shard: number, now: number): void {
+  /** Returns false if the system has no more memory. */
+  #double(shard: number, now: number): boolean {
     const size = this.#sizeOf(shard);
+    try {
+      this.#slots.include(size * 2);
+    } catch {
+      return false;
+    }
     this.#slots.copyToNewHalf(shard, size, now);
     (this.#cells[shard * CELLS + LEVEL] as number) += 1;
     this.#slots.clearCopied(shard, size, now);
+    return true;
   }
 
   #halve(shard: number): boolean {

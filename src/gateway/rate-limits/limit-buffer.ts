@@ -3,10 +3,12 @@ import { MAX_WORKERS } from '../../shared-memory/worker-context.ts';
 
 /** A table grows one shard at a time: to move all counters at once would block the event loop. */
 export const SHARDS = 64;
+/** The slots of a shard at first. */
+export const MIN_SLOTS = 16;
 /** The slots of all limits together, a power of two. One limit can have all of them. */
 export const MAX_SLOTS = 2 ** 21;
 /** A worker reserves places for pending requests in blocks, so that it needs no lock for one. */
-export const PENDING_BLOCKS = 1_024;
+export const PENDING_BLOCKS = 256;
 export const BLOCK_ENTRIES = 128;
 
 /** The bytes of a slot, and of an entry for a pending request. */
@@ -21,15 +23,20 @@ export const HASH_KEY_AT = 0;
 /** The counter of values without room has a shard of its own, the last one. */
 export const SHARDS_AT = 64;
 export const WORKERS_AT = SHARDS_AT + (SHARDS + 1) * SHARD_BYTES + 32;
-export const SLOTS_AT = WORKERS_AT + MAX_WORKERS * WORKER_BYTES;
-export const BLOCKS_AT = SLOTS_AT + (MAX_SLOTS + 1) * SLOT_BYTES;
-export const PENDING_AT = BLOCKS_AT + PENDING_BLOCKS * 4 + (8 - ((BLOCKS_AT + PENDING_BLOCKS * 4) % 8));
-const BYTES = PENDING_AT + (PENDING_BLOCKS * BLOCK_ENTRIES + 1) * SLOT_BYTES;
+export const BLOCKS_AT = WORKERS_AT + MAX_WORKERS * WORKER_BYTES;
+export const PENDING_AT = BLOCKS_AT + PENDING_BLOCKS * 4;
+/** The slots come last, so that the memory can grow. The first one belongs to the counter of values without room. */
+export const SLOTS_AT = PENDING_AT + (PENDING_BLOCKS * BLOCK_ENTRIES + 1) * SLOT_BYTES;
+
+/** Returns the size of the memory of a table whose shards have this many slots. */
+export function limitBytes(shardSlots: number): number {
+  return SLOTS_AT + (1 + shardSlots * SHARDS) * SLOT_BYTES;
+}
 
 /**
- * Returns the name and the size of the memory in which all workers count by a limit. Its size does not depend on the other limits.
- * Most of it is never touched, and so takes no memory of the machine: a table begins small, at the start of each part.
+ * Returns the name and the size of the memory in which all workers count by a limit. Its size does not depend on the other limits. It
+ * begins small and grows with the table: the kernel may refuse a process that reserves much more than it uses.
  */
-export function limitBuffer({ key }: Pick<RateLimit, 'key'>): { readonly name: string; readonly bytes: number } {
-  return { name: `limits/${key}`, bytes: BYTES };
+export function limitBuffer({ key }: Pick<RateLimit, 'key'>) {
+  return { name: `limits/${key}`, bytes: limitBytes(MIN_SLOTS), maxBytes: limitBytes(MAX_SLOTS / SHARDS) };
 }

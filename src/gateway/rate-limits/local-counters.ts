@@ -57,8 +57,8 @@ export class LocalCounters implements Counters {
     }
     this.#capacity = 2 ** Math.floor(Math.log2(MAX_SLOTS / Math.max(keys.size, 1)));
     for (const key of keys) {
-      const { name, bytes } = limitBuffer({ key });
-      const buffer = memory.buffer(name, bytes);
+      const { name, bytes, maxBytes } = limitBuffer({ key });
+      const buffer = memory.buffer(name, bytes, maxBytes);
       const table = this.#tables.get(key);
       if (table?.uses(buffer)) table.resize(this.#capacity);
       else this.#addTable(key, buffer);
@@ -167,7 +167,8 @@ export class LocalCounters implements Counters {
     const table = this.#tables.get(key);
     if (table !== undefined) return table;
     // For a request that began with an earlier plan. The next activation replaces the table.
-    return this.#addTable(key, new SharedArrayBuffer(limitBuffer({ key }).bytes));
+    const { bytes, maxBytes } = limitBuffer({ key });
+    return this.#addTable(key, new SharedArrayBuffer(bytes, { maxByteLength: maxBytes }));
   }
 
   #addTable(key: string, buffer: SharedArrayBuffer): CounterTable {

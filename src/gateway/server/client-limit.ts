@@ -1,4 +1,3 @@
-import { nextTick } from 'node:process';
 import type { Duplex } from 'node:stream';
 import type { Log } from '../../log/log.ts';
 import type { WorkerCounter } from '../../shared-memory/worker-counter.ts';
@@ -33,7 +32,7 @@ export class ClientLimit {
       if (this.#connections.others === 0 || this.#connections.total <= this.limit) return;
       this.#countRefused();
       // The other listeners prepare the connection first.
-      nextTick(() => socket.destroy());
+      process.nextTick(() => socket.destroy());
     });
   }
 

@@ -59,7 +59,9 @@ describe('KeyedHash', () => {
 describe('CounterTable', () => {
   it('keeps the counter of each value while it grows', () => {
     const now = 5;
-    const table = new CounterTable(new SharedArrayBuffer(limitBuffer({ key: 'limit' }).bytes), 0, 2 ** 18, () => now);
+    const { bytes, maxBytes } = limitBuffer({ key: 'limit' });
+    const buffer = new SharedArrayBuffer(bytes, { maxByteLength: maxBytes });
+    const table = new CounterTable(buffer, 0, 2 ** 18, () => now);
     const expected = new Map<string, number>();
     for (let index = 0; index < 100_000; index += 1) {
       const value = `value-${index % 60_000}`;
