@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
@@ -9,10 +9,10 @@ export interface Keys {
   readonly jwks: string;
 }
 
-/** Writes one ES256 key into the folder and signs a token with an allowed role. */
+/** Writes one ES256 key into a folder of its own, which the gateway watches, and signs a token with an allowed role. */
 export async function createKeys(folder: string): Promise<Keys> {
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
-  const jwks = join(folder, 'keys.json');
+  const jwks = join(mkdtempSync(join(folder, 'keys-')), 'keys.json');
   writeFileSync(jwks, JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256' }] }));
   const token = await new SignJWT({ company_role: 'admin', company_id: 'bench' })
     .setProtectedHeader({ alg: 'ES256', kid: 'one' })

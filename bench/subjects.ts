@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, openSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +12,9 @@ const IMAGE_ENV = { MALLOC_ARENA_MAX: '2' };
 
 /** Never reached in a benchmark. */
 const RATE_LIMIT = '{ key: subject, allow: 900000 per 1s }';
+
+/** The log line of a gateway that is warm. */
+const SERVING = '"msg":"serving"';
 
 /** The subject has one CPU alone. The load and the upstream share the other one. */
 const SUBJECT_CPU = '0';
@@ -71,10 +74,12 @@ export async function startUpstream(bench: Omit<Bench, 'upstream'>): Promise<str
   return `http://127.0.0.1:${port}`;
 }
 
-/** Starts a subject and waits until it listens. */
+/** Starts a subject and waits until it listens; a gateway until it is warm. */
 export async function startSubject(name: string, bench: Bench): Promise<Subject | undefined> {
   const subject = await launchSubject(name, bench);
-  if (subject !== undefined) await waitForListener(Number(new URL(subject.url).port));
+  if (subject === undefined) return undefined;
+  await waitForListener(Number(new URL(subject.url).port));
+  if (name.startsWith('gateway')) await waitForLine(logOf(name, bench), SERVING);
   return subject;
 }
 
@@ -83,7 +88,7 @@ export async function launchSubject(name: string, bench: Bench): Promise<Subject
   const port = await freePort();
   const command = SUBJECTS[name]?.(bench, port);
   if (command === undefined) return undefined;
-  const log = openSync(join(bench.folder, `${name.replaceAll(/\W+/g, '-')}.log`), 'w');
+  const log = openSync(logOf(name, bench), 'w');
   const { cpus = SUBJECT_CPU } = command;
   const child = spawn('taskset', ['-c', cpus, command.command, ...command.args], {
     env: { ...process.env, ...command.env },
@@ -213,6 +218,15 @@ async function freePort(): Promise<number> {
   const { port } = probe.address() as { port: number };
   probe.close();
   return port;
+}
+
+function logOf(name: string, { folder }: Bench): string {
+  return join(folder, `${name.replaceAll(/\W+/g, '-')}.log`);
+}
+
+async function waitForLine(file: string, text: string): Promise<void> {
+  for (let tries = 0; tries < 200 && !readFileSync(file, 'utf8').includes(text); tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
 async function waitForListener(port: number): Promise<void> {

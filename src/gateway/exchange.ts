@@ -36,6 +36,11 @@ export interface WebSocketHandshake {
 /** `continue`: the client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
 export type Expectation = 'continue' | 'unknown';
 
+/** Work for a client. */
+export interface CancellableWork {
+  cancel(): void;
+}
+
 /** The parts of a server that its exchanges share. */
 export interface ServerState {
   /** The active plan. */
@@ -101,8 +106,8 @@ export class Exchange {
   wasSent = false;
   /** True once the connection is a tunnel. The exchange then ends with its socket, and has no response. */
   isTunnel = false;
-  /** Cancels the current work. Called if the client disconnects before the response is complete. */
-  onClientDisconnected: (() => void) | undefined;
+  /** The current work. It is cancelled if the client disconnects before the response is complete. */
+  work: CancellableWork | undefined;
   /** Bytes of the request body read so far; of a tunnel, bytes that the client sent. */
   receivedBytes = 0;
   /** Bytes of the response body; of a tunnel, bytes that the upstream sent. */
@@ -253,7 +258,7 @@ export class Exchange {
   /** Returns the client for work that must stop when the client disconnects. */
   waitingClient(): VerificationClient {
     const controller = new AbortController();
-    this.onClientDisconnected = () => controller.abort();
+    this.work = { cancel: () => controller.abort() };
     return { key: this.client, signal: controller.signal };
   }
 
@@ -271,7 +276,7 @@ export class Exchange {
 
   /** Ends the exchange: cancels the work of an incomplete response and releases the buffered bytes. */
   end(): void {
-    if (!this.response.writableFinished) this.onClientDisconnected?.();
+    if (!this.response.writableFinished) this.work?.cancel();
     this.settleRateLimits();
     this.#isOver = true;
     if (this.#bufferedBytes > 0) this.#server.bufferBudget.release(this.client, this.#bufferedBytes);

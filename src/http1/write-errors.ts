@@ -20,16 +20,16 @@ export function interceptWriteErrors(socket: Duplex, onFailed: (error: Error) =>
     else onFailed(error);
   };
   const { _write: write, _writev: writev } = socket;
-  socket._write = (chunk, encoding, callback) => {
+  const writeOne: Duplex['_write'] = (chunk, encoding, callback) => {
     onWritten = callback;
     write.call(socket, chunk, encoding, complete);
   };
-  if (typeof writev === 'function') {
-    socket._writev = (chunks, callback) => {
-      onWritten = callback;
-      writev.call(socket, chunks, complete);
-    };
-  }
+  const writeMany: NonNullable<Duplex['_writev']> = (chunks, callback) => {
+    onWritten = callback;
+    writev?.call(socket, chunks, complete);
+  };
+  socket._write = writeOne;
+  if (typeof writev === 'function') socket._writev = writeMany;
   return () => {
     socket._write = write;
     if (typeof writev === 'function') socket._writev = writev;

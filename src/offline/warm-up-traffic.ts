@@ -2,11 +2,11 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { load } from '../load.ts';
 import type { WarmUpTraffic } from './warm-up.ts';
 
-/** Returns requests for the steps that most manifests use, with a key that nobody else has. */
-export function createWarmUpTraffic(): WarmUpTraffic {
+/** Returns requests for the steps that most manifests use, with a key that nobody else has. @param upstream its URL */
+export function createWarmUpTraffic(upstream: string): WarmUpTraffic {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const keys = [{ ...publicKey.export({ format: 'jwk' }), alg: 'ES256' }];
-  const source = { path: 'warm-up.yaml', text: manifestText(JSON.stringify({ keys })) };
+  const source = { path: 'warm-up.yaml', text: manifestText(JSON.stringify({ keys }), upstream) };
   const readFile = (): string => {
     throw Object.assign(new Error('the warm-up has no files'), { code: 'ENOENT' });
   };
@@ -15,9 +15,9 @@ export function createWarmUpTraffic(): WarmUpTraffic {
   return { input: loaded.compileInput, requests: requestsWith(signToken(privateKey)) };
 }
 
-function manifestText(jwks: string): string {
+function manifestText(jwks: string, upstream: string): string {
   return `version: 1
-upstreams: { up: { url: http://127.0.0.1:9 } }
+upstreams: { up: { url: '${upstream}' } }
 auth:
   tokens: { jwt: { jwks: ${jwks}, algorithms: [ES256], issuer: https://warm-up.example, audience: warm-up } }
   role: { claim: /role, allow: [admin], message: admins only }

@@ -9,13 +9,15 @@ export async function warmUpWorkers(
 ): Promise<void> {
   try {
     // Imported now that the gateway listens: no request needs these modules.
-    const [{ warmUp }, { createWarmUpTraffic }] = await Promise.all([
+    const [{ warmUp }, { createWarmUpTraffic }, { startWarmUpUpstream }] = await Promise.all([
       import('../../offline/warm-up.ts'),
       import('../../offline/warm-up-traffic.ts'),
+      import('../../offline/warm-up-upstream.ts'),
     ]);
     if (stop.aborted) return;
-    const traffic = createWarmUpTraffic();
-    await Promise.all([warmUp(traffic, stop), workers.warmUp(traffic)]);
+    const upstream = await startWarmUpUpstream();
+    const traffic = createWarmUpTraffic(upstream.url);
+    await Promise.all([warmUp(traffic, stop), workers.warmUp(traffic)]).finally(() => upstream.close());
   } catch (error) {
     if (!stop.aborted) logger.warn({ reason: String(error) }, 'the warm-up failed, so the first requests take longer');
   }

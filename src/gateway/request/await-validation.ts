@@ -19,10 +19,10 @@ export async function untilClientDisconnects<Result>(
   exchange: Exchange,
   work: CancellablePromise<Result>,
 ): Promise<Result> {
-  exchange.onClientDisconnected = work.cancel;
+  exchange.work = work;
   if (exchange.response.destroyed) work.cancel();
   const result = await work;
-  exchange.onClientDisconnected = undefined;
+  exchange.work = undefined;
   if (exchange.response.destroyed) throw new ClientDisconnected();
   return result;
 }

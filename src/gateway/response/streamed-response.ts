@@ -81,8 +81,8 @@ export class StreamedResponse implements ClientResponse {
   /** Ends the response as if the upstream had ended it. A client of an event stream reconnects. */
   #endEarly(): void {
     this.#isEndedEarly = true;
-    const { response, onClientDisconnected } = this.exchange;
-    response.end(() => onClientDisconnected?.());
+    const { response, work } = this.exchange;
+    response.end(() => work?.cancel());
   }
 }
 

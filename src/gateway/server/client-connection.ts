@@ -41,8 +41,9 @@ export class ClientConnection implements RequestFeedHandler {
     this.protocol = 'encrypted' in socket ? 'https' : 'http';
     this.peer = socket.remoteAddress;
     this.client = clientKey(this.peer ?? '');
+    const close = () => this.closeGracefully();
     // Node calls this after the last response.
-    socket.destroySoon = () => this.closeGracefully();
+    socket.destroySoon = close;
     this.#feed = new RequestFeed(socket, this);
   }
 

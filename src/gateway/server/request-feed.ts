@@ -68,8 +68,9 @@ export class RequestFeed {
     socket.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onClose);
     useSharedReadBuffer(socket, this.#onRead);
     const resume = socket.resume.bind(socket);
+    const resumeUnlessFull = () => (this.#isFull ? socket : resume());
     // The request stream resumes its socket by itself.
-    socket.resume = () => (this.#isFull ? socket : resume());
+    socket.resume = resumeUnlessFull;
   }
 
   /** True if no request has begun or the current one is complete. */

@@ -28,7 +28,8 @@ export function useSharedReadBuffer(socket: Socket, onRead: (bytes: Buffer) => b
   memory ??= Buffer.allocUnsafeSlow(READ_BYTES);
   const shared = memory;
   internal[BUFFER] = shared;
-  internal[CALLBACK] = (size: number) => onRead(shared.subarray(0, size));
+  const callback = (size: number) => onRead(shared.subarray(0, size));
+  internal[CALLBACK] = callback;
   handle.useUserBuffer(shared);
 }
 

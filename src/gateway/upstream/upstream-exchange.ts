@@ -4,7 +4,7 @@ import type { FlowControl, ResponseSink } from '../../http1/response-sink.ts';
 import type { UpstreamConnection } from '../../http1/upstream-connection.ts';
 import type { UpstreamRequest } from '../../http1/upstream-request.ts';
 import type { RawHeaders } from '../../raw-headers.ts';
-import type { RoutedExchange } from '../exchange.ts';
+import type { CancellableWork, RoutedExchange } from '../exchange.ts';
 import { RequestBody } from '../request/request-body.ts';
 import { upstreamTarget } from '../request/request-target.ts';
 import { ValidatedRequestBody } from '../request/validated-request-body.ts';
@@ -23,7 +23,7 @@ export type ClientResponse = Pick<ResponseSink, 'onHead' | 'onData' | 'onReadCom
  * Forwards one request to an endpoint of its upstream and the response to the client: waits for a connection, retries where
  * that is safe, and reports results to the circuit breaker of the endpoint.
  */
-export class UpstreamExchange implements QueuedRequest, ResponseSink {
+export class UpstreamExchange implements QueuedRequest, ResponseSink, CancellableWork {
   readonly client: string;
   readonly #exchange: RoutedExchange;
   readonly #upstream: LiveUpstream;
@@ -68,7 +68,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
     );
     this.#path = upstreamTarget(route, target);
     if (limitMs !== undefined) this.#timer = setTimeout(() => this.#stop(totalTimeout()), limitMs);
-    this.#exchange.onClientDisconnected = () => this.#stop(new ClientDisconnected());
+    this.#exchange.work = this;
     this.#upstream.acquire(this);
     return this.#completion.promise;
   }
@@ -80,6 +80,11 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
 
   get isHandshake(): boolean {
     return this.#exchange.handshake !== undefined;
+  }
+
+  /** The client has disconnected. */
+  cancel(): void {
+    this.#stop(new ClientDisconnected());
   }
 
   start({ endpoint, connection, trial }: Assignment): void {
