@@ -51,13 +51,13 @@ export type JsonSchema = boolean | Readonly<Record<string, unknown>>
  */
 export type Name = string
 /**
- * A location in a JSON value: a JSON Pointer (RFC 6901).
- */
-export type Pointer = string
-/**
  * A media type without parameters (RFC 9110 section 8.3.1), or a range such as image/*.
  */
 export type MediaType = string
+/**
+ * A location in a JSON value: a JSON Pointer (RFC 6901).
+ */
+export type Pointer = string
 
 /**
  * The configuration of the signing gateway: upstream services, token verification and routes. Version 1 of the language.
@@ -110,6 +110,15 @@ schemas: {
 [k: string]: JsonSchema
 }
 lint: Lint
+/**
+ * Rules about all requests. A manifest that breaks one of them is not activated. A list, or a map with the file of another team.
+ */
+invariants: (Invariant[] | {
+/**
+ * A YAML file with the list of `invariants`, relative to the manifest.
+ */
+file: string
+})
 /**
  * The routes. A request that matches no route gets 404.
  * 
@@ -803,6 +812,155 @@ preset: ("minimal" | "recommended" | "strict")
 rules: {
 [k: string]: "off" | "info" | "warning" | "error"
 }
+}
+/**
+ * A rule about all requests: each request that meets `when` also meets `require`, whichever route serves it, and however its path is spelled.
+ */
+export interface Invariant {
+/**
+ * Lower-case words joined by hyphens.
+ */
+id: string
+/**
+ * The requests that the invariant is about; by default all requests. A request must meet every condition.
+ */
+when: {
+/**
+ * A path pattern as in a route, or a list of them. A request meets it if its path matches, or if a server could read its path as one that matches.
+ */
+path?: (string | string[])
+/**
+ * One method, or a list of methods; by default every method.
+ */
+method?: (Method | Method[])
+/**
+ * The upstream that receives the request, or a list of upstreams.
+ */
+upstream?: (Name | Name[])
+/**
+ * The access of the route that serves the request.
+ */
+access?: ("public" | "protected")
+}
+/**
+ * The routes whose requests need not meet `require`. A name needs the `why` of the invariant; a map has its own reason.
+ * 
+ * @minItems 1
+ */
+except?: (Name | {
+/**
+ * Lower-case words joined by hyphens.
+ */
+route: string
+/**
+ * The reason for the exception.
+ */
+reason: string
+/**
+ * The last day of the exception. After it, `lint` reports the exception.
+ */
+until?: string
+})[]
+require: Requirement
+/**
+ * The reason for the invariant. Reports print it.
+ */
+why?: string
+}
+/**
+ * What the route that serves the request must fulfil. It must fulfil every member.
+ */
+export interface Requirement {
+/**
+ * `false`: no route serves such a request.
+ */
+served?: false
+/**
+ * The access of the route.
+ */
+access?: ("public" | "protected")
+/**
+ * The roles that may pass. A public route lets everybody pass.
+ */
+roles?: {
+/**
+ * No other role may pass.
+ * 
+ * @minItems 1
+ */
+only?: string[]
+/**
+ * Each of these roles may pass.
+ * 
+ * @minItems 1
+ */
+atLeast?: string[]
+}
+/**
+ * `any`: the route has a rate limit that refuses requests. A list: it has each of these rate limits.
+ */
+rateLimit?: ("any" | Name[])
+/**
+ * The rules for bodies. A request with GET or HEAD has none.
+ */
+body?: {
+/**
+ * `true`: the body has a schema, and the gateway refuses violations.
+ */
+schema?: true
+/**
+ * The largest limit of a body.
+ */
+maxBytes?: string
+/**
+ * The gateway accepts no other media types.
+ * 
+ * @minItems 1
+ */
+types?: MediaType[]
+}
+/**
+ * `true`: the route has rules for parameters, and the gateway refuses violations.
+ */
+parameters?: true
+/**
+ * `enforce`: the route refuses violations instead of reporting them.
+ */
+validation?: "enforce"
+/**
+ * The upstream that receives the request.
+ */
+upstream?: {
+/**
+ * No other upstream receives the request.
+ * 
+ * @minItems 1
+ */
+only: Name[]
+}
+/**
+ * `true`: the gateway connects to all endpoints of the upstream with TLS.
+ */
+tls?: true
+/**
+ * The longest time limit of a complete exchange. A route without such a limit does not fulfil it.
+ */
+timeout?: string
+/**
+ * The web origins whose pages may read responses.
+ */
+cors?: {
+/**
+ * No other origin is allowed.
+ * 
+ * @minItems 1
+ */
+origins: string[]
+}
+/**
+ * `false`: the route accepts no WebSocket handshake. `true`: it does.
+ */
+websocket?: boolean
 }
 /**
  * A route: the requests that it matches, the allowed callers, and the upstream.
