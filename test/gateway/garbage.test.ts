@@ -17,7 +17,7 @@ const REQUESTS = {
 };
 const BATCH = 100;
 const BATCHES = 10;
-/** What V8 itself keeps for later: compiled code and type feedback. */
+/** V8 itself keeps some bytes: compiled code and type feedback. */
 const MAX_BYTES = 600;
 
 setFlagsFromString('--expose-gc');
