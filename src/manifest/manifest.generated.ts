@@ -868,7 +868,7 @@ require: Requirement
 why?: string
 }
 /**
- * What the route that serves the request must fulfil. It must fulfil every member.
+ * The requirements for the route that serves the request. It must fulfil each of them.
  */
 export interface Requirement {
 /**
