@@ -83,13 +83,13 @@ describe('the main thread of two workers', () => {
       skipped += count;
     };
     const stop = site.group.telemetry.subscribe({ onEvent: (event) => void events.push(event), onSkipped });
-    // The worker publishes from the moment at which it learns of the listener.
+    // The worker publishes from the moment at which it learns of the listener. Its events arrive in batches, so wait until none is left.
     await eventually('both workers publish', async () => {
       const total = events.length;
       await site.send(20, '/two');
       const ids = new Set(events.slice(total).map(({ id }) => id));
       const logged = (await linesOf('/two', countOf('two'))).filter(({ id }) => ids.has(String(id)));
-      return new Set(logged.map(({ worker }) => worker)).size === 2;
+      return ids.size === 20 && new Set(logged.map(({ worker }) => worker)).size === 2;
     });
     const before = events.length;
     const sent = countOf('two');
