@@ -1,3 +1,4 @@
+import { findBrokenInvariants } from './invariants/broken-findings.ts';
 import { type Dependencies, trackDependencies } from './manifest/dependencies.ts';
 import type { Document } from './manifest/document.ts';
 import { parseDocuments } from './manifest/include.ts';
@@ -75,7 +76,7 @@ export function load(source: Source, environment: Environment, previous?: Plan):
 }
 
 /**
- * Compiles a plan again from the input that another thread has compiled without errors.
+ * Compiles a plan again from the input that another thread has compiled without errors, and whose invariants it has proven.
  *
  * @param networkVerifier see `TokensContext`
  */
@@ -89,29 +90,41 @@ export function* compileFromInput(
     if (text === undefined) throw Object.assign(new Error('the file was not read before'), { code: 'ENOENT' });
     return text;
   };
-  const { plan } = yield* planManifest(checked, readFile, previous, networkVerifier);
+  const { plan } = yield* compileChecked(checked, { readFile, previous, networkVerifier });
   if (plan === undefined) throw new Error('the manifest does not compile in this thread');
   return plan;
 }
 
-/** Compiles a checked manifest step by step, as the last stage. With errors, returns the findings of all stages and no plan. */
+/** Compiles a checked manifest step by step, and proves its invariants, as the last stage. With errors, returns the findings of all stages and no plan. */
 export function* planManifest(
   checked: CheckedManifest,
   readFile: Environment['readFile'],
   previous: Plan | undefined,
-  networkVerifier?: CompileOptions['networkVerifier'],
-): SlicedWork<{ readonly plan: Plan | undefined; readonly findings: readonly Finding[] }> {
+): SlicedWork<PlanResult> {
+  const compiled = yield* compileChecked(checked, { readFile, previous });
+  if (compiled.plan === undefined) return compiled;
+  const broken = yield* findBrokenInvariants(checked.manifest, compiled.plan);
+  if (broken.length === 0) return compiled;
+  const secrets = createSecrets(checked.secrets);
+  return {
+    plan: undefined,
+    findings: [...compiled.findings, ...broken.map((finding) => secrets.redactFinding(finding))],
+  };
+}
+
+interface PlanResult {
+  readonly plan: Plan | undefined;
+  readonly findings: readonly Finding[];
+}
+
+function* compileChecked(
+  checked: CheckedManifest,
+  options: Pick<CompileOptions, 'readFile' | 'previous' | 'networkVerifier'>,
+): SlicedWork<PlanResult> {
   if (!hasRoutes(checked)) return { plan: undefined, findings: firstStageAtEachPath(checked.findings) };
   const secrets = createSecrets(checked.secrets);
   const { hash, invalidParts } = checked;
-  const compiled = yield* compilePlan(checked.manifest, {
-    hash,
-    readFile,
-    secrets,
-    previous,
-    invalidParts,
-    networkVerifier,
-  });
+  const compiled = yield* compilePlan(checked.manifest, { hash, secrets, invalidParts, ...options });
   const compileFindings = compiled.findings.map((finding) => secrets.redactFinding(finding));
   const findings = firstStageAtEachPath([...checked.findings, ...compileFindings]);
   return { plan: hasErrors(findings) ? undefined : compiled.plan, findings };

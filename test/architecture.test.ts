@@ -69,7 +69,8 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'shared-memory',
   ],
   lint: ['http1', 'http-methods', 'json-pointer', 'loopback', 'manifest', 'plan', 'problem'],
-  load: ['manifest', 'plan', 'problem'],
+  invariants: ['http-methods', 'manifest', 'plan', 'problem'],
+  load: ['invariants', 'manifest', 'plan', 'problem'],
   gateway: [
     'circuit-breaker',
     'dns',

@@ -3,10 +3,10 @@ import type { Manifest, RouteEntry } from '../manifest/manifest.generated.ts';
 import type { Plan } from '../plan/plan.ts';
 import { parsePattern } from '../plan/routing/pattern.ts';
 import { type PatternRoute, RouteIndex } from '../plan/routing/route-index.ts';
+import { WitnessSearch } from '../plan/routing/witnesses/witness-search.ts';
 import type { Finding, Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 import { type SchemaNode, schemaNodes } from './schema-nodes.ts';
-import { WitnessSearch } from './witness-search.ts';
 
 /** A manifest that loads without errors, with the results of each stage of `load`. */
 export interface ValidManifest {
@@ -25,7 +25,7 @@ export interface LintContext extends ValidManifest {
   readonly schemas: readonly SchemaNode[];
   /** Finds the routes that overlap with a route. Sets have the indexes of `routes`. */
   readonly routeIndex: RouteIndex<LintRoute>;
-  readonly witnessSearch: WitnessSearch;
+  readonly witnessSearch: WitnessSearch<LintRoute>;
   /** The date, such as `2027-01-31`. */
   readonly today: string;
 }

@@ -2,9 +2,9 @@ import { sortMethods } from '../http-methods.ts';
 import { foldLiteral } from '../plan/routing/path-folding.ts';
 import { patternKey } from '../plan/routing/pattern.ts';
 import { isStricter } from '../plan/routing/router.ts';
+import type { WitnessSearch } from '../plan/routing/witnesses/witness-search.ts';
 import type { RouteWitness } from '../problem/finding.ts';
 import type { LintRoute } from './lint-context.ts';
-import type { WitnessSearch } from './witness-search.ts';
 
 /** A request that gets a 404 response because of a stricter route. */
 interface RefusedRequest {
@@ -19,9 +19,9 @@ interface RefusedRequest {
 export class SpellingTwins {
   /** In the order of the manifest, by the folded path. */
   readonly #groups: ReadonlyMap<string, readonly LintRoute[]>;
-  readonly #witnessSearch: WitnessSearch;
+  readonly #witnessSearch: WitnessSearch<LintRoute>;
 
-  constructor(routes: readonly LintRoute[], witnessSearch: WitnessSearch) {
+  constructor(routes: readonly LintRoute[], witnessSearch: WitnessSearch<LintRoute>) {
     this.#groups = Map.groupBy(routes, foldedKey);
     this.#witnessSearch = witnessSearch;
   }

@@ -1,7 +1,7 @@
 import type { BitSet } from '../../plan/routing/bit-set.ts';
+import type { LostRequest } from '../../plan/routing/witnesses/witness-search.ts';
 import type { LintContext, LintRoute } from '../lint-context.ts';
 import { findingAt, type Rule } from '../rule.ts';
-import type { LostRequest } from '../witness-search.ts';
 
 export const publicOverlapsProtected: Rule = {
   id: 'public-overlaps-protected',
@@ -32,7 +32,7 @@ function* lostRequests(
   publicRoute: LintRoute,
   protectedRoutes: BitSet,
   { routeIndex, witnessSearch }: LintContext,
-): Generator<LostRequest> {
+): Generator<LostRequest<LintRoute>> {
   const { patterns } = routeIndex;
   const { pattern, route } = publicRoute;
   const losing = patterns.following(pattern, patterns.overlapping(pattern, protectedRoutes));

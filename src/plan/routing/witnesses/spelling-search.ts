@@ -1,15 +1,14 @@
-import { foldLiteral, readPath } from '../plan/routing/path-folding.ts';
-import type { Pattern } from '../plan/routing/pattern.ts';
-import { PatternIndex } from '../plan/routing/pattern-index.ts';
-import type { RouteIndex } from '../plan/routing/route-index.ts';
-import { isStricter, type Router } from '../plan/routing/router.ts';
+import { foldLiteral, readPath } from '../path-folding.ts';
+import type { Pattern } from '../pattern.ts';
+import { PatternIndex } from '../pattern-index.ts';
+import type { PatternRoute, RouteIndex } from '../route-index.ts';
+import { isStricter, type Router } from '../router.ts';
 import { alignments, type FreeTexts } from './form-alignment.ts';
-import type { LintRoute } from './lint-context.ts';
 import { type FormSegment, type FreeText, PathSpelling, segmentsOf } from './path-spelling.ts';
 
 /** A route and a pattern of paths that the router refuses, because they fold to paths of stricter routes. */
 interface RefusedPaths {
-  readonly lintRoute: LintRoute;
+  readonly patternRoute: PatternRoute;
   readonly method: string;
   readonly within: Pattern;
   /** The number of segments of the paths. */
@@ -38,8 +37,8 @@ const MAX_STEPS_IN_ALL = 20_000;
  * route. It may accept a spelling with which that form is a path of no route, or of a third route, if that route takes
  * precedence over the stricter one and is not stricter itself.
  */
-export class SpellingSearch {
-  readonly #index: RouteIndex<LintRoute>;
+export class SpellingSearch<R extends PatternRoute = PatternRoute> {
+  readonly #index: RouteIndex<R>;
   readonly #router: Router;
   readonly #unknown: string;
   #steps = 0;
@@ -49,7 +48,7 @@ export class SpellingSearch {
   #positions: ReadonlyMap<unknown, number> | undefined;
 
   /** @param unknown differs from every literal of a route, in any spelling */
-  constructor(index: RouteIndex<LintRoute>, router: Router, unknown: string) {
+  constructor(index: RouteIndex<R>, router: Router, unknown: string) {
     this.#index = index;
     this.#router = router;
     this.#unknown = unknown;
@@ -76,19 +75,19 @@ export class SpellingSearch {
    * True if a stricter route receives all paths of a route as servers fold them, so the router accepts only a spelling
    * that has more segments, or fewer.
    */
-  needsFreeSegment(lintRoute: LintRoute, method: string, path: string): boolean {
+  needsFreeSegment(patternRoute: R, method: string, path: string): boolean {
     const [form = ''] = readPath(path).written;
-    const refuser = this.#refuserOf(lintRoute, method, form);
+    const refuser = this.#refuserOf(patternRoute, method, form);
     if (refuser === undefined) return false;
-    const folded = lintRoute.pattern.map(foldLiteral);
+    const folded = patternRoute.pattern.map(foldLiteral);
     const isContained = this.#getFoldedPatterns().containing(folded).has(refuser);
-    return isContained && this.#thirdsOf(folded, refuser, lintRoute, method).next().done === true;
+    return isContained && this.#thirdsOf(folded, refuser, patternRoute, method).next().done === true;
   }
 
   /** Returns the stricter route because of which the router refuses a path of a route. */
-  findRefusing(lintRoute: LintRoute, method: string, path: string): LintRoute | undefined {
+  findRefusing(patternRoute: R, method: string, path: string): R | undefined {
     const { written, normalized } = readPath(path);
-    const refusers = [...written, ...normalized].map((form) => this.#refuserOf(lintRoute, method, form));
+    const refusers = [...written, ...normalized].map((form) => this.#refuserOf(patternRoute, method, form));
     return this.#index.routes[refusers.find((refuser) => refuser !== undefined) ?? -1];
   }
 
@@ -154,17 +153,21 @@ export class SpellingSearch {
     return undefined;
   }
 
-  #isAccepted({ path }: PathSpelling, refusals: readonly RefusedForm[], { lintRoute, method }: RefusedPaths): boolean {
-    return refusals.length === 0 && this.#router.match(method, path) === lintRoute.route;
+  #isAccepted(
+    { path }: PathSpelling,
+    refusals: readonly RefusedForm[],
+    { patternRoute, method }: RefusedPaths,
+  ): boolean {
+    return refusals.length === 0 && this.#router.match(method, path) === patternRoute.route;
   }
 
   /** Returns the forms of a spelling because of which the router refuses it. */
-  #refusedForms({ forms }: PathSpelling, { lintRoute, method }: RefusedPaths): RefusedForm[] {
+  #refusedForms({ forms }: PathSpelling, { patternRoute, method }: RefusedPaths): RefusedForm[] {
     const seen = new Set<string>();
     return forms.flatMap((text, form) => {
       if (seen.has(text)) return [];
       seen.add(text);
-      const refuser = this.#refuserOf(lintRoute, method, text);
+      const refuser = this.#refuserOf(patternRoute, method, text);
       return refuser === undefined ? [] : [{ form, refuser }];
     });
   }
@@ -172,13 +175,13 @@ export class SpellingSearch {
   *#otherSpellings(
     spelling: PathSpelling,
     { form, refuser }: RefusedForm,
-    { lintRoute, method }: RefusedPaths,
+    { patternRoute, method }: RefusedPaths,
   ): Generator<PathSpelling> {
     if (form >= spelling.writtenCount) return;
     const segments = spelling.segmentsOf(form);
     const first = segments.findIndex(({ freePosition }) => freePosition !== undefined);
     if (first === -1) return;
-    for (const pattern of this.#thirdsOf(segments.map(patternSegment), refuser, lintRoute, method)) {
+    for (const pattern of this.#thirdsOf(segments.map(patternSegment), refuser, patternRoute, method)) {
       const texts = literalTexts(segments, pattern);
       if (texts.size > 0) yield spelling.withTexts(texts);
     }
@@ -188,10 +191,10 @@ export class SpellingSearch {
     const before: Pattern = [...fixed.map(patternSegment), { kind: 'rest' }];
     // A route whose rest begins early refuses most spellings, and may not be the one that refuses this spelling.
     const early = [...fixed.map(({ text }) => text), this.#unknown, '', this.#unknown];
-    const earlyRefuser = this.#refuserOf(lintRoute, method, `/${early.join('/')}`) ?? refuser;
+    const earlyRefuser = this.#refuserOf(patternRoute, method, `/${early.join('/')}`) ?? refuser;
     const alignment = { segments, unknown: this.#unknown, canShorten: form > 0, canEnd };
     for (const one of new Set([refuser, earlyRefuser]))
-      for (const pattern of this.#thirdsOf(before, one, lintRoute, method))
+      for (const pattern of this.#thirdsOf(before, one, patternRoute, method))
         for (const texts of alignments({ ...alignment, pattern })) yield spelling.withTexts(texts);
   }
 
@@ -213,7 +216,7 @@ export class SpellingSearch {
   }
 
   /** Yields the segments with which the path of a route that is not stricter can begin, or a path of no route. */
-  *#readings({ lintRoute: { route }, method }: RefusedPaths): Generator<readonly string[]> {
+  *#readings({ patternRoute: { route }, method }: RefusedPaths): Generator<readonly string[]> {
     yield [this.#unknown, '', this.#unknown];
     for (const index of this.#index.withMethod(method)) {
       if (this.#isStricter(index, route)) continue;
@@ -228,7 +231,7 @@ export class SpellingSearch {
   }
 
   /** Returns the index of the stricter route that a form of a path belongs to. */
-  #refuserOf({ route }: LintRoute, method: string, form: string): number | undefined {
+  #refuserOf({ route }: PatternRoute, method: string, form: string): number | undefined {
     const twin = this.#router.matchFolded(method, form);
     if (twin === undefined || twin === route || !isStricter(twin, route)) return undefined;
     this.#positions ??= new Map(this.#index.routes.map((one, index) => [one.route, index]));
@@ -236,7 +239,7 @@ export class SpellingSearch {
   }
 
   /** Yields the folded patterns of the routes that win paths of a pattern from the refusing route, and are not stricter. */
-  *#thirdsOf(within: Pattern, refuser: number, { route }: LintRoute, method: string): Generator<Pattern> {
+  *#thirdsOf(within: Pattern, refuser: number, { route }: PatternRoute, method: string): Generator<Pattern> {
     const patterns = this.#getFoldedPatterns();
     const refusing = patterns.patterns[refuser] ?? [];
     const preceding = patterns.preceding(refusing, patterns.overlapping(refusing, this.#index.withMethod(method)));
@@ -244,7 +247,7 @@ export class SpellingSearch {
       if (!this.#isStricter(third, route)) yield patterns.patterns[third] ?? [];
   }
 
-  #isStricter(index: number, route: LintRoute['route']): boolean {
+  #isStricter(index: number, route: R['route']): boolean {
     const other = this.#index.routes[index]?.route;
     return other !== undefined && other !== route && isStricter(other, route);
   }

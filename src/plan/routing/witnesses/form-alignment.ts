@@ -1,4 +1,4 @@
-import type { Pattern } from '../plan/routing/pattern.ts';
+import type { Pattern } from '../pattern.ts';
 import type { FormSegment, FreeText } from './path-spelling.ts';
 
 /** The texts of free segments, by their positions. */

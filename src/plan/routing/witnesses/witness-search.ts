@@ -1,17 +1,16 @@
-import { sortMethods } from '../http-methods.ts';
-import type { BitSet } from '../plan/routing/bit-set.ts';
-import { literalPattern, type Pattern } from '../plan/routing/pattern.ts';
-import { intersect } from '../plan/routing/pattern-overlap.ts';
-import type { RouteIndex } from '../plan/routing/route-index.ts';
-import type { Router } from '../plan/routing/router.ts';
-import { SamplePaths } from '../plan/routing/sample-paths.ts';
-import type { RouteWitness } from '../problem/finding.ts';
-import type { LintRoute } from './lint-context.ts';
+import { sortMethods } from '../../../http-methods.ts';
+import type { RouteWitness } from '../../../problem/finding.ts';
+import type { BitSet } from '../bit-set.ts';
+import { literalPattern, type Pattern } from '../pattern.ts';
+import { intersect } from '../pattern-overlap.ts';
+import type { PatternRoute, RouteIndex } from '../route-index.ts';
+import type { Router } from '../router.ts';
+import { SamplePaths } from '../sample-paths.ts';
 import { SpellingSearch } from './spelling-search.ts';
 
 /** A route with a request that matches its path, but goes to another route. */
-export interface LostRequest {
-  readonly loser: LintRoute;
+export interface LostRequest<R extends PatternRoute = PatternRoute> {
+  readonly loser: R;
   /** The index of the loser. */
   readonly index: number;
   readonly witness: RouteWitness;
@@ -24,15 +23,15 @@ type FoundPath = { readonly path: string; readonly rank: number } | 'unknown' | 
  * Finds requests that demonstrate a finding. It creates sample paths and matches them with the router of the plan,
  * so every witness behaves in the running gateway as reported. A search that reached its limit is reported.
  */
-export class WitnessSearch {
-  readonly #index: RouteIndex<LintRoute>;
+export class WitnessSearch<R extends PatternRoute = PatternRoute> {
+  readonly #index: RouteIndex<R>;
   readonly #router: Router;
   readonly #samplePaths: SamplePaths;
-  readonly #spellings: SpellingSearch;
-  readonly #paths = new Map<LintRoute, Map<BitSet, FoundPath>>();
-  readonly #undecided = new Set<LintRoute>();
+  readonly #spellings: SpellingSearch<R>;
+  readonly #paths = new Map<R, Map<BitSet, FoundPath>>();
+  readonly #undecided = new Set<R>();
 
-  constructor(index: RouteIndex<LintRoute>, router: Router) {
+  constructor(index: RouteIndex<R>, router: Router) {
     this.#index = index;
     this.#router = router;
     this.#samplePaths = SamplePaths.create(index.patterns.patterns);
@@ -40,13 +39,13 @@ export class WitnessSearch {
   }
 
   /** Returns the candidates without those whose common paths with the route are all refused, and have no other spelling. */
-  #respellable(lintRoute: LintRoute, method: string, candidates: BitSet): BitSet {
-    const { pattern } = lintRoute;
+  #respellable(patternRoute: R, method: string, candidates: BitSet): BitSet {
+    const { pattern } = patternRoute;
     const open = candidates.copy();
     const [length = 0] = this.#samplePaths.lengthsOf(pattern);
     const path = this.#samplePaths.pathOf(pattern, length);
     if (this.#router.match(method, path) !== undefined) return open;
-    if (!this.#spellings.needsFreeSegment(lintRoute, method, path)) return open;
+    if (!this.#spellings.needsFreeSegment(patternRoute, method, path)) return open;
     return open.subtract(this.#index.patterns.completing(pattern, candidates));
   }
 
@@ -61,13 +60,13 @@ export class WitnessSearch {
   }
 
   /** Finds a request with one of these methods, and a path of the pattern `within`, that goes to the route. */
-  findRequest(lintRoute: LintRoute, methods: readonly string[], within = lintRoute.pattern): RouteWitness | undefined {
+  findRequest(patternRoute: R, methods: readonly string[], within = patternRoute.pattern): RouteWitness | undefined {
     let best: RouteWitness | undefined;
     let bestRank = Number.POSITIVE_INFINITY;
     for (const method of sortMethods(methods)) {
-      const found = this.#findPath(lintRoute, method, within);
+      const found = this.#findPath(patternRoute, method, within);
       if (found === undefined || found === 'unknown' || found.rank >= bestRank) continue;
-      best = { method, path: found.path, route: lintRoute.route.id };
+      best = { method, path: found.path, route: patternRoute.route.id };
       bestRank = found.rank;
       if (bestRank === 0) break;
     }
@@ -75,22 +74,22 @@ export class WitnessSearch {
   }
 
   /** True if no request with one of these methods goes to the route. */
-  isUnreachable(lintRoute: LintRoute, methods: readonly string[]): boolean {
-    return methods.every((method) => this.#findPath(lintRoute, method, lintRoute.pattern) === undefined);
+  isUnreachable(patternRoute: R, methods: readonly string[]): boolean {
+    return methods.every((method) => this.#findPath(patternRoute, method, patternRoute.pattern) === undefined);
   }
 
   /** True if the router refuses requests with these methods, or sends them to other routes, unless their paths are respelled. */
-  needsOtherSpelling(lintRoute: LintRoute, methods: readonly string[]): boolean {
-    const sampleCount = this.#samplePaths.lengthsOf(lintRoute.pattern).length;
+  needsOtherSpelling(patternRoute: R, methods: readonly string[]): boolean {
+    const sampleCount = this.#samplePaths.lengthsOf(patternRoute.pattern).length;
     return methods.every((method) => {
-      const found = this.#findPath(lintRoute, method, lintRoute.pattern);
+      const found = this.#findPath(patternRoute, method, patternRoute.pattern);
       return found === undefined || (found !== 'unknown' && found.rank >= sampleCount);
     });
   }
 
   /** Returns the stricter route because of which the router refuses a path of a route. */
-  findRefusing(lintRoute: LintRoute, method: string, path: string): LintRoute | undefined {
-    return this.#spellings.findRefusing(lintRoute, method, path);
+  findRefusing(patternRoute: R, method: string, path: string): R | undefined {
+    return this.#spellings.findRefusing(patternRoute, method, path);
   }
 
   /** Returns the number of other spellings that all searches tried. */
@@ -104,41 +103,41 @@ export class WitnessSearch {
   }
 
   /** Returns the routes for which a search reached its limit, so findings may be missing. */
-  undecidedRoutes(): ReadonlySet<LintRoute> {
+  undecidedRoutes(): ReadonlySet<R> {
     return this.#undecided;
   }
 
   /** Finds a path once for all methods that the same routes accept. */
-  #findPath(lintRoute: LintRoute, method: string, within: Pattern): FoundPath {
-    if (within !== lintRoute.pattern) return this.#searchPath(lintRoute, method, within);
+  #findPath(patternRoute: R, method: string, within: Pattern): FoundPath {
+    if (within !== patternRoute.pattern) return this.#searchPath(patternRoute, method, within);
     const accepting = this.#index.withMethod(method);
-    const paths = this.#paths.get(lintRoute) ?? new Map<BitSet, FoundPath>();
-    this.#paths.set(lintRoute, paths);
-    if (!paths.has(accepting)) paths.set(accepting, this.#searchPath(lintRoute, method, within));
+    const paths = this.#paths.get(patternRoute) ?? new Map<BitSet, FoundPath>();
+    this.#paths.set(patternRoute, paths);
+    if (!paths.has(accepting)) paths.set(accepting, this.#searchPath(patternRoute, method, within));
     return paths.get(accepting);
   }
 
-  #searchPath(lintRoute: LintRoute, method: string, within: Pattern): FoundPath {
+  #searchPath(patternRoute: R, method: string, within: Pattern): FoundPath {
     const lengths = this.#samplePaths.lengthsOf(within);
     const refused: number[] = [];
     for (const [rank, length] of lengths.entries()) {
       const path = this.#samplePaths.pathOf(within, length);
       const winner = this.#router.match(method, path);
-      if (winner === lintRoute.route) return { path, rank };
+      if (winner === patternRoute.route) return { path, rank };
       if (winner === undefined) refused.push(rank);
     }
     let isUnknown = false;
     for (const rank of refused) {
-      const found = this.#spellings.find({ lintRoute, method, within, length: lengths[rank] ?? 0 });
+      const found = this.#spellings.find({ patternRoute, method, within, length: lengths[rank] ?? 0 });
       if (found === 'unknown') isUnknown = true;
       else if (found !== undefined) return { path: found.path, rank: lengths.length + rank };
     }
-    if (isUnknown) this.#undecided.add(lintRoute);
+    if (isUnknown) this.#undecided.add(patternRoute);
     return isUnknown ? 'unknown' : undefined;
   }
 
   /** Returns the route that takes precedence for a request, even if the router refuses the path. */
-  #firstMatch(method: string, path: string): LintRoute | undefined {
+  #firstMatch(method: string, path: string): R | undefined {
     const { patterns, routes } = this.#index;
     const [first] = patterns.foremost(patterns.overlapping(literalPattern(path), this.#index.withMethod(method)));
     return first === undefined ? undefined : routes[first];
@@ -165,17 +164,17 @@ export class WitnessSearch {
    *
    * @param candidates overlap with the route. None precedes it if it accepts the method.
    */
-  *lostRequests(lintRoute: LintRoute, method: string, candidates: BitSet): Generator<LostRequest> {
+  *lostRequests(patternRoute: R, method: string, candidates: BitSet): Generator<LostRequest<R>> {
     // A route that receives no request would otherwise be compared with every candidate.
-    if (candidates.isEmpty() || this.isUnreachable(lintRoute, [method])) return;
-    const open = this.#respellable(lintRoute, method, candidates);
-    const contest = { pattern: lintRoute.pattern, method, candidates: open.copy() };
+    if (candidates.isEmpty() || this.isUnreachable(patternRoute, [method])) return;
+    const open = this.#respellable(patternRoute, method, candidates);
+    const contest = { pattern: patternRoute.pattern, method, candidates: open.copy() };
     for (const { members } of this.#index.wonPaths(contest, this.#samplePaths))
       for (const index of members.intersect(open)) {
         open.delete(index);
-        const loser = this.#index.routes[index] as LintRoute;
-        const overlap = intersect(lintRoute.pattern, loser.pattern);
-        const witness = overlap && this.findRequest(lintRoute, [method], overlap);
+        const loser = this.#index.routes[index] as R;
+        const overlap = intersect(patternRoute.pattern, loser.pattern);
+        const witness = overlap && this.findRequest(patternRoute, [method], overlap);
         if (witness !== undefined) yield { loser, index, witness };
         else if (this.isExhausted()) return;
       }

@@ -1,5 +1,5 @@
-import { readPath } from '../plan/routing/path-folding.ts';
-import type { Pattern } from '../plan/routing/pattern.ts';
+import { readPath } from '../path-folding.ts';
+import type { Pattern } from '../pattern.ts';
 
 /** Ends the path for servers that decode it before they split off the query. */
 const QUERY = '%3Fx';

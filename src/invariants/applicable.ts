@@ -1,0 +1,19 @@
+import type { Route } from '../plan/route-definition.ts';
+import type { Invariant } from './invariant.ts';
+import { meets } from './prove.ts';
+import { isReadAs } from './readings.ts';
+
+/** A request and the route that the router gives it. */
+export interface RoutedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly route: Route;
+}
+
+/** Returns the invariants whose condition a request meets, including those that except its route. */
+export function invariantsFor(invariants: readonly Invariant[], { method, path, route }: RoutedRequest): Invariant[] {
+  return invariants.filter(({ when }) => {
+    const isAsked = when.methods?.includes(method) ?? true;
+    return isAsked && meets(route, when) && (when.patterns === undefined || isReadAs(path, when.patterns, route));
+  });
+}

@@ -1,0 +1,86 @@
+import type { Manifest, Requirement, RouteEntry } from '../manifest/manifest.generated.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Route } from '../plan/route-definition.ts';
+import type { SlicedWork } from '../plan/sliced-work.ts';
+import type { RouteWitness } from '../problem/finding.ts';
+import type { Condition, Invariant } from './invariant.ts';
+import { RequestSearch } from './request-search.ts';
+import { type Breach, breachesOf } from './requirements.ts';
+
+/** A request that breaks an invariant. */
+export interface Violation {
+  readonly invariant: Invariant;
+  readonly route: Route;
+  readonly witness: RouteWitness;
+  /** The member of `require` that the route does not fulfil. */
+  readonly member: keyof Requirement;
+  /** Says what the route does instead: `is public`. */
+  readonly message: string;
+}
+
+/** The result for one invariant. It holds if both lists are empty. */
+export interface Proof {
+  readonly invariant: Invariant;
+  /** At most one for each route, in the order of the manifest. */
+  readonly violations: readonly Violation[];
+  /** The routes for which the search reached its limit. */
+  readonly undecided: readonly Route[];
+}
+
+/** Proves each invariant over all requests that the plan serves, or finds requests that break it. */
+export function* proveInvariants(
+  invariants: readonly Invariant[],
+  manifest: Manifest,
+  plan: Plan,
+): SlicedWork<Proof[]> {
+  if (invariants.length === 0) return [];
+  const search = yield* RequestSearch.create(plan);
+  const proofs: Proof[] = [];
+  for (const invariant of invariants) {
+    const violations: Violation[] = [];
+    const undecided: Route[] = [];
+    const excepted = new Set(invariant.except.map(({ route }) => route));
+    for (const [index, target] of search.routes.entries()) {
+      const { route } = target;
+      if (index % ROUTES_IN_STEP === 0) yield;
+      if (excepted.has(route.id) || !meets(route, invariant.when)) continue;
+      const entry = manifest.routes[index] as RouteEntry;
+      const found = findBreach(
+        search,
+        target,
+        breachesOf(invariant.require, { route, entry, manifest }),
+        invariant.when,
+      );
+      if (found === 'unknown') undecided.push(route);
+      else if (found !== undefined) violations.push({ invariant, route, ...found });
+    }
+    proofs.push({ invariant, violations, undecided });
+  }
+  return proofs;
+}
+
+/** Few routes break a requirement, so most take less than a microsecond. */
+const ROUTES_IN_STEP = 100;
+
+type FoundBreach = Pick<Violation, 'witness' | 'member' | 'message'>;
+
+function findBreach(
+  search: RequestSearch,
+  target: RequestSearch['routes'][number],
+  breaches: readonly Breach[],
+  { methods, patterns }: Condition,
+): FoundBreach | 'unknown' | undefined {
+  let isUnknown = false;
+  for (const { member, message, methods: breaking } of breaches) {
+    const asked = breaking.filter((method) => methods === undefined || methods.includes(method));
+    const witness = search.find(target, asked, patterns);
+    if (witness === 'unknown') isUnknown = true;
+    else if (witness !== undefined) return { witness, member, message };
+  }
+  return isUnknown ? 'unknown' : undefined;
+}
+
+/** True if a route has the attributes of a condition. Whether it serves a request of the condition is another question. */
+export function meets(route: Route, { upstreams, access }: Condition): boolean {
+  return (upstreams?.includes(route.upstream.id) ?? true) && (access === undefined || access === route.access);
+}
