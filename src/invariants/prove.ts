@@ -8,7 +8,7 @@ import { RequestSearch } from './request-search.ts';
 import { type Breach, breachesOf } from './requirements.ts';
 
 /** A request that breaks an invariant. */
-export interface Violation {
+export interface BrokenInvariant {
   readonly invariant: Invariant;
   readonly route: Route;
   readonly witness: RouteWitness;
@@ -22,7 +22,7 @@ export interface Violation {
 export interface Proof {
   readonly invariant: Invariant;
   /** At most one for each route, in the order of the manifest. */
-  readonly violations: readonly Violation[];
+  readonly violations: readonly BrokenInvariant[];
   /** The routes for which the search reached its limit. */
   readonly undecided: readonly Route[];
 }
@@ -37,7 +37,7 @@ export function* proveInvariants(
   const search = yield* RequestSearch.create(plan);
   const proofs: Proof[] = [];
   for (const invariant of invariants) {
-    const violations: Violation[] = [];
+    const violations: BrokenInvariant[] = [];
     const undecided: Route[] = [];
     const excepted = new Set(invariant.except.map(({ route }) => route));
     for (const [index, target] of search.routes.entries()) {
@@ -62,7 +62,7 @@ export function* proveInvariants(
 /** Few routes break a requirement, so most take less than a microsecond. */
 const ROUTES_IN_STEP = 100;
 
-type FoundBreach = Pick<Violation, 'witness' | 'member' | 'message'>;
+type FoundBreach = Pick<BrokenInvariant, 'witness' | 'member' | 'message'>;
 
 function findBreach(
   search: RequestSearch,
@@ -80,7 +80,7 @@ function findBreach(
   return isUnknown ? 'unknown' : undefined;
 }
 
-/** True if a route has the attributes of a condition. Whether it serves a request of the condition is another question. */
+/** True if a route has the attributes of a condition. It may still serve no request of the condition. */
 export function meets(route: Route, { upstreams, access }: Condition): boolean {
   return (upstreams?.includes(route.upstream.id) ?? true) && (access === undefined || access === route.access);
 }

@@ -11,7 +11,7 @@ export interface SentSegment {
   readonly isEnd?: boolean;
 }
 
-export interface Respelling {
+export interface ReadPatterns {
   /** The pattern of a route, which matches the path as sent. */
   readonly sent: Pattern;
   /** A folded pattern, which matches the path as some server reads it. */
@@ -28,7 +28,7 @@ const ANY: SentSegment = { texts: [undefined] };
 const MAX_CHANGES = 4;
 
 /** Yields paths that match one pattern as sent and the other one as read, those with the fewest changes first. */
-export function* respelledPaths(respelling: Respelling): Generator<readonly SentSegment[]> {
+export function* respelledPaths(respelling: ReadPatterns): Generator<readonly SentSegment[]> {
   for (let changes = 0; changes <= MAX_CHANGES; changes += 1)
     yield* align(respelling, { segments: [], sentAt: 0, readAt: 0, changes });
 }
@@ -52,7 +52,7 @@ interface Progress {
   readonly changes: number;
 }
 
-function* align(respelling: Respelling, progress: Progress): Generator<readonly SentSegment[]> {
+function* align(respelling: ReadPatterns, progress: Progress): Generator<readonly SentSegment[]> {
   const { sent, read, maxLength } = respelling;
   const { segments, sentAt, readAt, changes } = progress;
   const segment = sent[sentAt];
@@ -82,7 +82,7 @@ function* align(respelling: Respelling, progress: Progress): Generator<readonly 
 }
 
 /** Yields the paths whose next segment is dropped, ends the path, or is read as several segments. */
-function* alignChanged(respelling: Respelling, progress: Progress): Generator<readonly SentSegment[]> {
+function* alignChanged(respelling: ReadPatterns, progress: Progress): Generator<readonly SentSegment[]> {
   const { read, keepsEncodedSlash } = respelling;
   const { segments, readAt, changes } = progress;
   yield* align(respelling, { ...progress, segments: [...segments, DROPPED] });
@@ -116,7 +116,7 @@ function* readTexts(read: Pattern, at: number, hasSlashes: boolean): Generator<R
 /** Yields a path with segments that servers do not read: they only have to match the route. */
 function* withRest(
   segments: readonly SentSegment[],
-  { sent, maxLength }: Respelling,
+  { sent, maxLength }: ReadPatterns,
   at: number,
 ): Generator<readonly SentSegment[]> {
   const others = sent.slice(at);

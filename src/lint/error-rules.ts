@@ -54,6 +54,13 @@ export const ERROR_RULES: readonly Rule[] = [
     id: 'route-duplicate',
     rationale: 'If two routes match the same requests, one of them never receives a request.',
   },
+  {
+    ...ROUTES,
+    id: 'invariant',
+    rationale: 'An invariant that is not complete would prove something else than its author intended.',
+  },
+  { ...ROUTES, id: 'invariant-unknown', rationale: 'An invariant about a name that does not exist would always hold.' },
+  { ...ROUTES, id: 'invariant-broken', rationale: 'The gateway does not serve a request that an invariant rules out.' },
   { ...ROUTES, id: 'upstream-unknown', rationale: 'The gateway would have no upstream to forward the request to.' },
   {
     ...ROUTES,

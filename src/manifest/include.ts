@@ -22,7 +22,8 @@ export function readDocument(
 ): { document: Document; findings: Finding[] } {
   const main = parseText(source);
   const patterns = includeGlobs(main.document);
-  if (main.findings.length > 0 || patterns.length === 0) return main;
+  const invariantsFile = invariantsFileOf(main.document);
+  if (main.findings.length > 0 || (patterns.length === 0 && invariantsFile === undefined)) return main;
   const findings: Finding[] = [];
   const files = findIncludedFiles(patterns, environment, findings);
   let bytes = Buffer.byteLength(source.text);
@@ -50,8 +51,39 @@ export function readDocument(
     for (const finding of fileFindings) findings.push(withFile(finding, document.file));
     return [document];
   });
-  const merged = mergeDocuments(main.document, included);
+  const invariants =
+    invariantsFile === undefined ? [] : readInvariants(source, invariantsFile, environment, parseText, findings);
+  const merged = mergeDocuments(main.document, [...included, ...invariants]);
   return { document: merged.document, findings: [...findings, ...merged.findings] };
+}
+
+/** Returns the file of `invariants: { file }`. */
+function invariantsFileOf({ value }: Document): string | undefined {
+  const invariants = isMap(value) ? value['invariants'] : undefined;
+  const file = isMap(invariants) ? invariants['file'] : undefined;
+  return typeof file === 'string' && file !== '' ? file : undefined;
+}
+
+/** Parses the file of another team with the invariants. It may be outside of the manifest's folder. */
+function readInvariants(
+  source: Source,
+  file: string,
+  environment: TrackedEnvironment,
+  parseText: DocumentParser,
+  findings: Finding[],
+): Document[] {
+  const read = readText(file, environment);
+  if (typeof read !== 'string') {
+    const message = `the file "${file}" cannot be read: ${describeFileError(read.code)}`;
+    findings.push(errorAt(['invariants', 'file'], RULE, message));
+    return [];
+  }
+  const { document, findings: syntax } = parseText({ path: displayPathBeside(source.path, file), text: read });
+  const { value } = document;
+  const isValid = isMap(value) && Array.isArray(value['invariants']) && Object.keys(value).length === 1;
+  const form = errorAt([], RULE, 'this file must have only "invariants", with a list; write it as in the manifest');
+  for (const finding of syntax.length > 0 || isValid ? syntax : [form]) findings.push(withFile(finding, document.file));
+  return [document];
 }
 
 /** Parses texts that were parsed without errors before into one document. The first text is the manifest. */

@@ -26,6 +26,10 @@ export function mergeDocuments(
   const namedOrigins = new Map<string, Origin>();
   const { include: _include, ...own } = main.value as Readonly<Record<string, YamlValue>>;
   const merged: Record<string, YamlValue> = { ...own };
+  // Only the file of `invariants: { file }` has this key.
+  const invariants = included.find((document) => isList(membersOf(document, 'invariants')));
+  if (invariants !== undefined && isMap(own['invariants']))
+    merged['invariants'] = membersOf(invariants, 'invariants') as YamlValue;
   const lists = all.map((document) => [document, membersOf(document, 'routes')] as const);
   if (isMergeable(own['routes'], isList)) {
     for (const [document, list] of lists)
@@ -48,6 +52,7 @@ export function mergeDocuments(
     );
   const originOf = (path: Path) => {
     const [key, member] = path;
+    if (key === 'invariants' && invariants !== undefined) return { document: invariants, path };
     const origin = key === 'routes' ? routes[Number(member)] : namedOrigins.get(`${key}/${member}`);
     return origin && { document: origin.document, path: [...origin.path, ...path.slice(2)] };
   };

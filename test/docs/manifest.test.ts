@@ -22,6 +22,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   'rate-limits.md': ['stores', 'rateLimits'],
   'schemas.md': ['schemas'],
   'lint.md': ['lint'],
+  'invariants.md': ['invariants'],
   'routes.md': ['routes'],
 };
 

@@ -83,7 +83,7 @@ describe('the main thread of two workers', () => {
       skipped += count;
     };
     const stop = site.group.telemetry.subscribe({ onEvent: (event) => void events.push(event), onSkipped });
-    // The worker publishes from the moment at which it learns of the listener. Its events arrive in batches, so wait until none is left.
+    // The worker publishes from the moment at which it learns of the listener. Its events arrive in batches. Wait for the last one.
     await eventually('both workers publish', async () => {
       const total = events.length;
       await site.send(20, '/two');

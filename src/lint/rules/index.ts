@@ -13,6 +13,7 @@ export { corsNullOrigin } from './cors-null-origin.ts';
 export { corsPlainOrigin } from './cors-plain-origin.ts';
 export { environmentMessage } from './environment-message.ts';
 export { headerOverrideKept } from './header-override-kept.ts';
+export { invariantExceptionExpired } from './invariant-exception-expired.ts';
 export { keepAliveShort } from './keep-alive-short.ts';
 export { listenExposed } from './listen-exposed.ts';
 export { listenPrivileged } from './listen-privileged.ts';
