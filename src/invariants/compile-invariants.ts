@@ -17,7 +17,9 @@ export function compileInvariants(manifest: Manifest, findings: Finding[]): Inva
     else findings.push(errorAt([...path, 'id'], RULE, `another invariant has the id "${entry.id}"; rename one`));
     const unknown = (kind: keyof Names, name: string, at: Path) => {
       if (names[kind].includes(name)) return;
-      const message = `the manifest has no ${LABELS[kind]} "${name}"${suggestion(name, names[kind])}`;
+      // The names of roles may come from the environment.
+      const near = kind === 'roles' ? '' : suggestion(name, names[kind]);
+      const message = `the manifest has no ${LABELS[kind]} "${name}"${near}`;
       findings.push(errorAt([...path, ...at], 'invariant-unknown', message));
     };
     checkRequirement(entry.require, unknown);

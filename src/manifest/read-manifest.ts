@@ -79,9 +79,11 @@ function overrideAddresses(manifest: Manifest, { listen, admin }: AddressOverrid
   };
 }
 
-/** Reports variables in the id and the path of a route, which logs, metrics and messages print. */
+/** Reports variables in values that logs, metrics and messages print. */
 function printedValueFindings(path: Path): Finding[] {
   const [first, , key, inside] = path;
+  if (first === 'invariants')
+    return [errorAt(path, 'environment', 'an invariant is the same in every environment; write it without a variable')];
   if (first !== 'routes' || inside !== undefined || (key !== 'id' && key !== 'path')) return [];
   const message = `the ${key} of a route is printed in logs and metrics, and a value from the environment never is; write it here without a variable`;
   return [errorAt(path, 'environment', message)];

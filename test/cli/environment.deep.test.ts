@@ -335,6 +335,8 @@ const EXCLUDED = new Set([
   ...['admin.tls.certificate', 'admin.tls.key', 'admin.tls.clientCa', 'server.tls.certificate', 'server.tls.key'],
   // Rejected, because many outputs contain them.
   ...['routes.*.id', 'routes.*.path'],
+  // Rejected, because they are the same in every environment.
+  ...[...textKeys()].filter((key) => key.startsWith('invariants.')),
   // They refer to other parts of the file.
   ...['routes.*.upstream', 'routes.*.upstreamPath.replace', 'routes.*.query.required.*', 'routes.*.query.repeated.*'],
   ...['routes.*.headers.required.*', 'routes.*.requestHeaders.keep.*', 'auth.tokens.introspection.endpoint.upstream'],

@@ -113,6 +113,30 @@ const ROUTES = [
   },
 ];
 
+/** Invariants with every member, which hold whatever else changes: no route serves these paths. */
+const INVARIANTS = [
+  {
+    id: 'internal',
+    when: { path: '/internal/**', method: ['GET', 'POST'], upstream: 'contacts', access: 'public' },
+    except: ['login', { route: 'notes', reason: 'moves', until: '2099-01-31' }],
+    require: {
+      access: 'protected',
+      roles: { only: ['admin'], atLeast: ['admin'] },
+      rateLimit: ['caller'],
+      body: { schema: true, maxBytes: '7KB', types: ['application/json'] },
+      parameters: true,
+      validation: 'enforce',
+      upstream: { only: ['contacts'] },
+      tls: true,
+      timeout: '7s',
+      cors: { origins: ['https://app.example'] },
+      websocket: false,
+    },
+    why: 'internal paths are not for clients',
+  },
+  { id: 'hidden', when: { path: ['/hidden/**'] }, require: { served: false } },
+];
+
 /** Together these manifests contain every key. */
 export const MANIFESTS = TOKENS.map((tokens) => ({
   version: 1,
@@ -143,6 +167,7 @@ export const MANIFESTS = TOKENS.map((tokens) => ({
     role: { claim: '/roles', array: true, allow: ['admin', 'user'], message: 'no' },
     realm: 'contacts',
   },
+  invariants: INVARIANTS,
   cors: {
     origins: ['https://app.example'],
     methods: ['GET'],

@@ -23,6 +23,8 @@ function* keysOf(node: SchemaNode, path: readonly string[] = []): Generator<read
 const IGNORED: Readonly<Record<string, string>> = {
   version: 'only one version exists',
   include: 'the included keys are compared',
+  'invariants.file': 'the invariants of the file are compared',
+  'invariants.*.require.served': 'it has one value, and any other requirement demands less',
   schemas: 'only a schema that a route uses matters, and it is reported for the route',
   'upstreams.*.tls.certificate': 'it changes only together with its key; a case of upstream-certificate changes both',
   'upstreams.*.tls.key': 'it changes only together with its certificate',
@@ -38,6 +40,7 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
   ),
   'rateLimits.*.key.client': { ipv6Prefix: 60 },
   'rateLimits.*.key.*.client': { ipv6Prefix: 60 },
+  'invariants.*.except.*.route': 'account',
   'routes.*.upstream': 'identity',
   'routes.*.upstreamPath.replace': '/',
   'routes.*.params.properties': { page: { type: 'integer', minimum: 2 } },

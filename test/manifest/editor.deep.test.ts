@@ -129,6 +129,7 @@ describe('yaml-language-server', () => {
     'rate limit': `${AT_END}rateLimits:\n  `,
     'limit of failures': `${AT_END}rateLimits:\n  `,
     'limit that only reports': `${AT_END}rateLimits:\n  `,
+    invariant: `${AT_END}invariants:\n  `,
     schema: `${AT_END}schemas:\n  `,
     'object schema': `${AT_END}schemas:\n  Credentials:\n    `,
     upstream: `${HEAD}${ROUTES}upstreams:\n  `,

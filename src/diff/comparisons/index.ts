@@ -4,6 +4,7 @@ import { bodyChanged, bodyLoosened, bodyTightened } from './body-schema.ts';
 import { adminAuthorities, adminFiles, serverFiles, tokenFiles, tokenMethod } from './files.ts';
 import { upstreamChanged, upstreamPathChanged } from './forwarding.ts';
 import { headersChanged } from './header-rules.ts';
+import { invariantAdded, invariantChanged, invariantRemoved, invariantWeakened } from './invariants.ts';
 import { limitLowered, limitRaised } from './limits.ts';
 import { loginAdded, loginChanged, loginLoosened, loginRemoved } from './login.ts';
 import { mediaTypesNarrowed, mediaTypesWidened } from './media-types.ts';
@@ -93,5 +94,9 @@ export const COMPARISONS: readonly Comparison[] = [
   serverFiles,
   adminFiles,
   adminAuthorities,
+  invariantRemoved,
+  invariantWeakened,
+  invariantChanged,
+  invariantAdded,
   ...valueComparisons,
 ];

@@ -17,7 +17,7 @@ export const valueComparisons: readonly Comparison[] = [...Map.groupBy(VALUE_RUL
 );
 
 /** The keys that other comparisons report. */
-const EXCLUDED_KEYS = new Set(['include', 'rateLimits', 'routes', 'schemas']);
+const EXCLUDED_KEYS = new Set(['include', 'invariants', 'rateLimits', 'routes', 'schemas']);
 const EXCLUDED_ROUTE_KEYS = new Set([
   'access',
   'encodedSlash',
