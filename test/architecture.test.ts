@@ -68,7 +68,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'raw-headers',
     'shared-memory',
   ],
-  lint: ['http1', 'http-methods', 'json-pointer', 'loopback', 'manifest', 'plan', 'problem'],
+  lint: ['http1', 'http-methods', 'invariants', 'json-pointer', 'loopback', 'manifest', 'plan', 'problem'],
   invariants: ['http-methods', 'manifest', 'plan', 'problem'],
   load: ['invariants', 'manifest', 'plan', 'problem'],
   gateway: [
@@ -97,7 +97,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'shared-memory',
   ],
   offline: ['gateway', 'json-pointer', 'load', 'log', 'manifest', 'plan', 'problem'],
-  explain: ['gateway', 'http-methods', 'json-pointer', 'load', 'manifest', 'offline', 'plan', 'problem'],
+  explain: ['gateway', 'http-methods', 'invariants', 'json-pointer', 'load', 'manifest', 'offline', 'plan', 'problem'],
   'schema-comparison': ['manifest', 'plan', 'problem'],
   testing: [
     'gateway',
@@ -114,6 +114,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'gateway',
     'header-names',
     'http-methods',
+    'invariants',
     'json-pointer',
     'load',
     'loopback',
@@ -171,6 +172,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'http-methods',
     'lean-http',
     'lint',
+    'invariants',
     'load',
     'log',
     'loopback',

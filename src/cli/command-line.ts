@@ -27,6 +27,10 @@ const VERBS: Readonly<Record<string, VerbEntry>> = {
     summary: 'show how the gateway handles a request, offline',
     load: async () => (await import('./explain/explain.ts')).explain,
   },
+  prove: {
+    summary: 'prove that all requests meet a requirement, or show one that does not',
+    load: async () => (await import('./prove/prove.ts')).prove,
+  },
   test: {
     summary: 'run the tests in a file against a manifest, offline',
     load: async () => (await import('./test/test.ts')).test,

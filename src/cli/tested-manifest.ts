@@ -13,13 +13,16 @@ export interface SelfTestedManifest {
 /**
  * Loads a manifest and runs its self-test. `run` and `lint` both call this function, so that a manifest without errors in
  * `lint` is one that `run` serves.
+ *
+ * @param invariantFiles see `Environment`
  */
 export async function loadTested(
   source: Source,
   env: Environment['env'],
   overrides: AddressOverrides = {},
+  invariantFiles: readonly string[] = [],
 ): Promise<SelfTestedManifest> {
-  const environment = createFileEnvironment(source.path, env, overrides);
+  const environment = { ...createFileEnvironment(source.path, env, overrides), invariantFiles };
   const loaded = load(source, environment);
   if (loaded.plan === undefined || loaded.plan.reload.selfTest === undefined)
     return { loaded, selfTest: { problems: [], sources: [] } };

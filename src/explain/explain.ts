@@ -1,4 +1,6 @@
 import type { RefusalCode } from '../gateway/response/refusal.ts';
+import { invariantsFor } from '../invariants/applicable.ts';
+import { compileInvariants } from '../invariants/compile-invariants.ts';
 import { formatPointer } from '../json-pointer.ts';
 import type { PlannedManifest } from '../load.ts';
 import { createOfflineGateway } from '../offline/offline-gateway.ts';
@@ -12,6 +14,7 @@ import { createExplainContext, type ExplainContext } from './explain-context.ts'
 import { explainUpstreamRequest } from './explain-upstream-request.ts';
 import type {
   CandidateRoute,
+  ExplainedInvariant,
   Explanation,
   ExplanationLocation,
   ExplanationStep,
@@ -58,8 +61,21 @@ export async function explain(
     candidates: await run(candidatesOf(context)),
     near: near.map((route) => describeRoute(context, route)),
     upstream: upstream ?? null,
+    invariants: invariantsOf(context),
     loggedPath: loggedPathOf(context),
   };
+}
+
+function invariantsOf(context: ExplainContext): ExplainedInvariant[] {
+  const { planned, request, route, outcome } = context;
+  const { path } = outcome.record;
+  if (route === undefined || path === undefined) return [];
+  const all = compileInvariants(planned.manifest, []);
+  return invariantsFor(all, { method: request.method, path, route }).map(({ id, path: place, why = null, except }) => {
+    const exception = except.find((one) => one.route === route.id);
+    const { pointer: _pointer, column: _column, ...location } = locationOf(context, place);
+    return { id, why, exception: exception === undefined ? null : (exception.reason ?? why), ...location };
+  });
 }
 
 /** The surrogates themselves are left out: without `log.secret` they differ from those of the gateway. */

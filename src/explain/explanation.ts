@@ -23,8 +23,17 @@ export interface Explanation {
   /** Routes with a similar path, if no route has the path. The nearest comes first. */
   readonly near: readonly NearRoute[];
   readonly upstream: ExplainedUpstreamRequest | null;
+  /** The invariants that are about the request. */
+  readonly invariants: readonly ExplainedInvariant[];
   /** `keyed`: the access log has surrogates in place of identifiers in the path. `null` without a valid path. */
   readonly loggedPath: 'plain' | 'keyed' | null;
+}
+
+export interface ExplainedInvariant extends Pick<ExplanationLocation, 'file' | 'line'> {
+  readonly id: string;
+  readonly why: string | null;
+  /** The reason why the route is an exception; `null` if it is none. */
+  readonly exception: string | null;
 }
 
 export interface ExplainedRefusal {

@@ -1,3 +1,4 @@
+import { findUnusedExceptions, type UnusedException } from '../invariants/unused-exceptions.ts';
 import type { Document } from '../manifest/document.ts';
 import type { Manifest, RouteEntry } from '../manifest/manifest.generated.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -26,6 +27,8 @@ export interface LintContext extends ValidManifest {
   /** Finds the routes that overlap with a route. Sets have the indexes of `routes`. */
   readonly routeIndex: RouteIndex<LintRoute>;
   readonly witnessSearch: WitnessSearch<LintRoute>;
+  /** Returns the exceptions of invariants that no route needs. */
+  readonly unusedExceptions: () => readonly UnusedException[];
   /** The date, such as `2027-01-31`. */
   readonly today: string;
 }
@@ -52,6 +55,7 @@ export function createLintContext(valid: ValidManifest, today: string): LintCont
     schemas: schemaNodes(manifest),
     routeIndex,
     witnessSearch: new WitnessSearch(routeIndex, plan.router),
+    unusedExceptions: () => findUnusedExceptions(manifest, plan),
     today,
   };
 }

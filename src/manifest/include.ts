@@ -4,15 +4,15 @@ import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
 import type { TrackedEnvironment } from './dependencies.ts';
 import { type Document, parse } from './document.ts';
 import { MAX_GLOB_MATCHES } from './file-glob.ts';
+import { readInvariantFiles } from './invariant-files.ts';
 import { isManifestKey, isMergedKey, MERGED_KEYS } from './manifest-keys.ts';
 import { mergeDocuments } from './merge-documents.ts';
-import { describeFileError, fileErrorCode, MAX_FILE_BYTES, type Source } from './source.ts';
+import { type DocumentParser, readNamedFile, withFile } from './named-file.ts';
+import { describeFileError, MAX_FILE_BYTES, type Source } from './source.ts';
+import { isMap } from './yaml-kinds.ts';
 
 const RULE = 'include';
 const MAX_FILES = 1_000;
-
-/** Parses a text. A caller may pass a parser with a cache. */
-export type DocumentParser = typeof parse;
 
 /** Parses a manifest and its included files into one document. Never throws, even for invalid text. */
 export function readDocument(
@@ -22,9 +22,10 @@ export function readDocument(
 ): { document: Document; findings: Finding[] } {
   const main = parseText(source);
   const patterns = includeGlobs(main.document);
-  const invariantsFile = invariantsFileOf(main.document);
-  if (main.findings.length > 0 || (patterns.length === 0 && invariantsFile === undefined)) return main;
+  if (main.findings.length > 0) return main;
   const findings: Finding[] = [];
+  const invariants = readInvariantFiles({ source, document: main.document }, environment, parseText, findings);
+  if (patterns.length === 0 && invariants.length === 0 && findings.length === 0) return main;
   const files = findIncludedFiles(patterns, environment, findings);
   let bytes = Buffer.byteLength(source.text);
   const included = [...files].flatMap(([file, index]) => {
@@ -35,7 +36,7 @@ export function readDocument(
       findings.push(errorAt(path, RULE, 'a manifest cannot include itself; include other files only'));
       return [];
     }
-    const read = readText(file, environment);
+    const read = readNamedFile(file, environment);
     const text = typeof read === 'string' ? read : '';
     bytes += Buffer.byteLength(text);
     if (typeof read !== 'string' || bytes > MAX_FILE_BYTES) {
@@ -51,39 +52,8 @@ export function readDocument(
     for (const finding of fileFindings) findings.push(withFile(finding, document.file));
     return [document];
   });
-  const invariants =
-    invariantsFile === undefined ? [] : readInvariants(source, invariantsFile, environment, parseText, findings);
   const merged = mergeDocuments(main.document, [...included, ...invariants]);
   return { document: merged.document, findings: [...findings, ...merged.findings] };
-}
-
-/** Returns the file of `invariants: { file }`. */
-function invariantsFileOf({ value }: Document): string | undefined {
-  const invariants = isMap(value) ? value['invariants'] : undefined;
-  const file = isMap(invariants) ? invariants['file'] : undefined;
-  return typeof file === 'string' && file !== '' ? file : undefined;
-}
-
-/** Parses the file of another team with the invariants. It may be outside of the manifest's folder. */
-function readInvariants(
-  source: Source,
-  file: string,
-  environment: TrackedEnvironment,
-  parseText: DocumentParser,
-  findings: Finding[],
-): Document[] {
-  const read = readText(file, environment);
-  if (typeof read !== 'string') {
-    const message = `the file "${file}" cannot be read: ${describeFileError(read.code)}`;
-    findings.push(errorAt(['invariants', 'file'], RULE, message));
-    return [];
-  }
-  const { document, findings: syntax } = parseText({ path: displayPathBeside(source.path, file), text: read });
-  const { value } = document;
-  const isValid = isMap(value) && Array.isArray(value['invariants']) && Object.keys(value).length === 1;
-  const form = errorAt([], RULE, 'this file must have only "invariants", with a list; write it as in the manifest');
-  for (const finding of syntax.length > 0 || isValid ? syntax : [form]) findings.push(withFile(finding, document.file));
-  return [document];
 }
 
 /** Parses texts that were parsed without errors before into one document. The first text is the manifest. */
@@ -137,14 +107,6 @@ function isWithinFolder(pattern: string): boolean {
   return !/^\/|\\|\$\{|^[A-Za-z]:/.test(pattern) && !pattern.split('/').includes('..');
 }
 
-function readText(file: string, { readFile }: TrackedEnvironment): string | { readonly code: string } {
-  try {
-    return readFile(file);
-  } catch (error) {
-    return { code: fileErrorCode(error) };
-  }
-}
-
 function includedFileFindings({ value }: Document): Finding[] {
   // An empty file may be one that is still being written.
   if (!isMap(value) || Object.keys(value).length === 0)
@@ -166,13 +128,4 @@ function unexpectedKeyMessage(key: string): string {
   // Moved to the manifest, an unknown key is unknown there too.
   if (!isManifestKey(key)) return `unknown key "${key}"${suggestion(key, MERGED_KEYS)}`;
   return `"${key}" is not allowed in an included file; move it to the manifest, and keep only ${MERGED_KEYS.join(', ')} here`;
-}
-
-function withFile(finding: Finding, file: string): Finding {
-  const { location, related } = finding;
-  return { ...finding, location: { ...location, file }, ...(related && { related: { file, ...related } }) };
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

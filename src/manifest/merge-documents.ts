@@ -1,6 +1,7 @@
 import { errorAt, errorAtKey, type Finding, type FindingLocation, type Fix, type Path } from '../problem/finding.ts';
 import type { Document } from './document.ts';
 import { MERGED_KEYS } from './manifest-keys.ts';
+import { isList, isMap } from './yaml-kinds.ts';
 import type { YamlValue } from './yaml-values.ts';
 
 /** Equal to the limit of a list in one file. */
@@ -22,21 +23,15 @@ export function mergeDocuments(
 ): { document: Document; findings: Finding[] } {
   const findings: Finding[] = [];
   const all = [main, ...included];
-  const routes: Origin[] = [];
   const namedOrigins = new Map<string, Origin>();
   const { include: _include, ...own } = main.value as Readonly<Record<string, YamlValue>>;
   const merged: Record<string, YamlValue> = { ...own };
-  // Only the file of `invariants: { file }` has this key.
-  const invariants = included.find((document) => isList(membersOf(document, 'invariants')));
-  if (invariants !== undefined && isMap(own['invariants']))
-    merged['invariants'] = membersOf(invariants, 'invariants') as YamlValue;
-  const lists = all.map((document) => [document, membersOf(document, 'routes')] as const);
-  if (isMergeable(own['routes'], isList)) {
-    for (const [document, list] of lists)
-      if (isList(list)) for (const index of list.keys()) routes.push({ document, path: ['routes', index] });
-    const joinedRoutes = lists.flatMap(([, list]) => (isList(list) ? list : []));
-    if (lists.some(([, list]) => isList(list))) merged['routes'] = joinedRoutes;
-  }
+  // In place of a list, the manifest may have a map with the name of a file.
+  const invariants = listMembers(all, 'invariants');
+  if (invariants.length > 0 && isMergeable(own['invariants'], isInvariants))
+    merged['invariants'] = invariants.map(({ value }) => value);
+  const routes = isMergeable(own['routes'], isList) ? listMembers(all, 'routes') : [];
+  if (routes.length > 0) merged['routes'] = routes.map(({ value }) => value);
   for (const key of MERGED_KEYS) {
     if (key === 'routes' || !isMergeable(own[key], isMap) || !all.some((document) => isMap(membersOf(document, key))))
       continue;
@@ -52,11 +47,28 @@ export function mergeDocuments(
     );
   const originOf = (path: Path) => {
     const [key, member] = path;
-    if (key === 'invariants' && invariants !== undefined) return { document: invariants, path };
-    const origin = key === 'routes' ? routes[Number(member)] : namedOrigins.get(`${key}/${member}`);
-    return origin && { document: origin.document, path: [...origin.path, ...path.slice(2)] };
+    if (key === 'invariants') return originAt(invariants[Number(member)], path);
+    return originAt(key === 'routes' ? routes[Number(member)] : namedOrigins.get(`${key}/${member}`), path);
   };
   return { document: createMergedDocument(main, included, merged, originOf), findings };
+}
+
+/** Returns the members of a list that several documents have, in their order. */
+function listMembers(documents: readonly Document[], key: string): (Origin & { readonly value: YamlValue })[] {
+  return documents.flatMap((document) => {
+    const list = membersOf(document, key);
+    return isList(list) ? list.map((value, index) => ({ document, path: [key, index], value })) : [];
+  });
+}
+
+/** True for a list, and for a map with only the name of a file. */
+function isInvariants(value: YamlValue | undefined): boolean {
+  return isList(value) || (isMap(value) && Object.keys(value).join() === 'file');
+}
+
+/** Returns where a value inside a merged member comes from. */
+function originAt(member: Origin | undefined, path: Path): Origin | undefined {
+  return member && { document: member.document, path: [...member.path, ...path.slice(2)] };
 }
 
 /** Returns the members of a map that no earlier document has. */
@@ -121,12 +133,4 @@ function membersOf({ value }: Document, key: string): YamlValue | undefined {
 /** Returns false for a value of another type, which the schema reports. */
 function isMergeable(own: YamlValue | undefined, isForm: (value: YamlValue | undefined) => boolean): boolean {
   return own === undefined || isForm(own);
-}
-
-function isList(value: YamlValue | undefined): value is readonly YamlValue[] {
-  return Array.isArray(value);
-}
-
-function isMap(value: YamlValue | undefined): value is { readonly [key: string]: YamlValue } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

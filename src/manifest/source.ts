@@ -71,4 +71,6 @@ export interface Environment {
   /** Returns the names in a folder by its path relative to the manifest. Throws the errors of `fs`. By default there are no folders. */
   readonly listFolder?: (path: string) => readonly string[];
   readonly overrides?: AddressOverrides;
+  /** Files with further invariants, relative to the manifest. */
+  readonly invariantFiles?: readonly string[];
 }

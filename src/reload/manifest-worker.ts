@@ -3,8 +3,9 @@ import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:w
 import { sha256, trackDependencies } from '../manifest/dependencies.ts';
 import { parse } from '../manifest/document.ts';
 import { createFileEnvironment } from '../manifest/file-environment.ts';
-import type { DocumentParser } from '../manifest/include.ts';
+
 import type { Manifest } from '../manifest/manifest.generated.ts';
+import type { DocumentParser } from '../manifest/named-file.ts';
 import { type CheckedManifest, checkManifest, type ReadManifest, readManifest } from '../manifest/read-manifest.ts';
 import type { Environment, Source } from '../manifest/source.ts';
 import type { Finding } from '../problem/finding.ts';

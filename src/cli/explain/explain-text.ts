@@ -1,5 +1,6 @@
 import type {
   CandidateRoute,
+  ExplainedInvariant,
   ExplainedUpstreamRequest,
   Explanation,
   ExplanationStep,
@@ -25,6 +26,7 @@ export function formatExplanation(explanation: Explanation, colour: boolean): st
       ...(step.verdict === 'refused' ? violationLines(explanation) : []),
       ...(step.step === 'forward' && upstream !== null ? upstreamLines(upstream) : []),
     ]),
+    ...explanation.invariants.map((invariant) => formatInvariant(invariant, manifest, colour)),
     ...(loggedPath === 'keyed' ? [formatLoggedPath(colour)] : []),
     '',
     formatOutcome(explanation, colour),
@@ -52,6 +54,17 @@ function formatStep({ step, verdict, message, locations }: ExplanationStep, mani
 /** The longest step name and a space. */
 const WIDTH = 12;
 const INDENT = ' '.repeat(WIDTH + 2);
+
+function formatInvariant(
+  { id, why, exception, ...place }: ExplainedInvariant,
+  manifest: string,
+  colour: boolean,
+): string {
+  const reason = exception ?? why;
+  const text = `${id}${exception === null ? '' : ' excepts this route'}${reason === null ? '' : `: ${reason}`}`;
+  const suffix = paint(printable(`  ${place.file ?? manifest}:${place.line}`), 'dim', colour);
+  return `${paint('•', 'cyan', colour)} ${'invariant'.padEnd(WIDTH)}${printable(text)}${suffix}`;
+}
 
 /** Printed only if the log differs from the request, because a search in the log would not find the path. */
 function formatLoggedPath(colour: boolean): string {

@@ -54,6 +54,20 @@ auth:
     allow: [admin, user]
     message: admins and users only
 
+# Rules about all requests. The gateway proves them, and activates no manifest that breaks one.
+invariants:
+  - id: only-public-is-public
+    when: { access: public }
+    except: [public]
+    require: { access: protected }
+    why: everything else requires a token
+  - id: roles-are-checked
+    when: { path: ${protectedPrefix(starter)}/** }
+    require: { roles: { only: [admin, user] } }
+  - id: nothing-below-internal
+    when: { path: /internal/** }
+    require: { served: false }
+
 routes:
   # Anyone may send GET to this path.
   - id: public

@@ -40,6 +40,12 @@ const OWN_OPTIONS = {
     valueName: 'FILE',
     summary: 'write the current problems to this file, for --baseline',
   },
+  invariants: {
+    type: 'string',
+    multiple: true,
+    valueName: 'FILE',
+    summary: 'also prove the invariants of this file; may be repeated',
+  },
   online: {
     type: 'boolean',
     summary: 'also connect to the upstreams and the token issuer; no other check uses the network',
@@ -67,6 +73,8 @@ export interface LintArguments {
   readonly baseline: string | undefined;
   readonly isBaselineWrite: boolean;
   readonly isOnline: boolean;
+  /** Files with further invariants. */
+  readonly invariantFiles: readonly string[];
   readonly explain: string | undefined;
   /** The addresses that `run` would get. */
   readonly overrides: AddressOverrides;
@@ -94,6 +102,9 @@ export function parseLintArguments(args: readonly string[]): LintArguments {
     baseline: values.get('baseline') ?? values.get('write-baseline'),
     isBaselineWrite: values.has('write-baseline'),
     isOnline: values.has('online'),
+    invariantFiles: tokens.flatMap((token) =>
+      token.kind === 'option' && (token.name as string) === 'invariants' ? [token.value] : [],
+    ),
     explain: values.get('explain'),
     overrides: readOverrides({ listen: values.get('listen'), admin: values.get('admin') }),
   };

@@ -1,17 +1,18 @@
+import { dirname, relative } from 'node:path';
 import { fixText } from '../../lint/fix-text.ts';
 import { lint as lintManifest } from '../../lint/lint.ts';
 import { checkOnline } from '../../lint/online-checks.ts';
 import { RULES } from '../../lint/rule-table.ts';
 import { unifiedDiff } from '../../lint/unified-diff.ts';
 import { load } from '../../load.ts';
-import { createFileEnvironment } from '../../manifest/file-environment.ts';
+import { createFileEnvironment, readText } from '../../manifest/file-environment.ts';
 import type { Source } from '../../manifest/source.ts';
 import { displayPathBeside } from '../../problem/display-path.ts';
 import { formatOverrides } from '../address-options.ts';
 import { docsUrl } from '../docs-url.ts';
 import { explainRule } from '../explain-rule.ts';
 import { paint, pluralize } from '../format.ts';
-import { readSource, readStandardInput } from '../manifest-file.ts';
+import { readSource, readStandardInput, unreadableFileError } from '../manifest-file.ts';
 import type { Terminal, Verb } from '../terminal.ts';
 import { loadTested } from '../tested-manifest.ts';
 import { version } from '../version.ts';
@@ -30,6 +31,7 @@ export const lint: Verb = {
     'signing-gateway lint deploy/gateway.yaml --fail-on warning',
     'signing-gateway lint -f sarif -o lint.sarif -f github',
     'signing-gateway lint --fix --dry-run | git apply',
+    'signing-gateway lint --invariants security/invariants.yaml services/*/gateway.yaml',
     'signing-gateway lint --listen 0.0.0.0:8080',
     'signing-gateway lint - < gateway.yaml',
   ],
@@ -39,6 +41,7 @@ export const lint: Verb = {
       terminal.out(explainRule(options.explain));
       return 0;
     }
+    for (const file of options.invariantFiles) requireReadable(file);
     const inputs = options.files.map((file) => (file === '-' ? readStandardInput() : readSource(file)));
     if (options.fix === 'show') return showPatches(inputs, options, terminal);
     const sources = options.fix === 'write' ? inputs.map((source) => fixFiles(source, options, terminal)) : inputs;
@@ -55,6 +58,15 @@ export const lint: Verb = {
   },
 };
 
+/** Throws a `CommandError` if a file of the command line cannot be read. */
+function requireReadable(file: string): void {
+  try {
+    readText(file);
+  } catch (error) {
+    throw unreadableFileError(file, error, 'name a file with invariants');
+  }
+}
+
 async function lintSources(sources: readonly Source[], options: LintArguments, terminal: Terminal) {
   const results = await Promise.all(sources.map((source) => lintSource(source, options, terminal)));
   const all: LintReport = {
@@ -69,8 +81,10 @@ async function lintSources(sources: readonly Source[], options: LintArguments, t
   return { all, routes: results.reduce((sum, { routes }) => sum + routes, 0) };
 }
 
-async function lintSource(source: Source, { preset, isOnline, overrides }: LintArguments, { env }: Terminal) {
-  const { loaded, selfTest } = await loadTested(source, env, overrides);
+async function lintSource(source: Source, options: LintArguments, { env }: Terminal) {
+  const { preset, isOnline, overrides } = options;
+  const invariantFiles = options.invariantFiles.map((file) => relative(dirname(source.path), file));
+  const { loaded, selfTest } = await loadTested(source, env, overrides, invariantFiles);
   const extraFindings = isOnline && loaded.plan !== undefined ? await checkOnline(loaded) : [];
   const routes = loaded.plan?.routes.length ?? 0;
   const sources = [...loaded.sources, ...(selfTest.problems.length === 0 ? [] : selfTest.sources)];

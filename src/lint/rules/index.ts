@@ -14,6 +14,7 @@ export { corsPlainOrigin } from './cors-plain-origin.ts';
 export { environmentMessage } from './environment-message.ts';
 export { headerOverrideKept } from './header-override-kept.ts';
 export { invariantExceptionExpired } from './invariant-exception-expired.ts';
+export { invariantExceptionUnused } from './invariant-exception-unused.ts';
 export { keepAliveShort } from './keep-alive-short.ts';
 export { listenExposed } from './listen-exposed.ts';
 export { listenPrivileged } from './listen-privileged.ts';

@@ -1,0 +1,104 @@
+import type { Proof } from '../../invariants/prove.ts';
+import { proveQuestion, QuestionError } from '../../invariants/question.ts';
+import type { PlannedManifest } from '../../load.ts';
+import { printable } from '../../problem/printable.ts';
+import { formatProblems, paint, pluralize } from '../format.ts';
+import { chooseManifest, loadFile, MANIFEST_OPTIONS } from '../manifest-file.ts';
+import { parseArguments } from '../parse-arguments.ts';
+import { type Options, UsageError, type Verb } from '../terminal.ts';
+
+const OPTIONS = {
+  ...MANIFEST_OPTIONS,
+  json: { type: 'boolean', summary: 'print the answer as JSON' },
+} as const satisfies Options;
+
+export const prove: Verb = {
+  usage: "signing-gateway prove 'when CONDITION require REQUIREMENT' [FILE] [--json]",
+  options: OPTIONS,
+  examples: [
+    "signing-gateway prove 'when path: /internal/** require served: false'",
+    "signing-gateway prove 'when upstream: identity, method: [POST, PUT] require rateLimit: any' deploy/gateway.yaml",
+    "signing-gateway prove 'require access: protected' --json",
+  ],
+  async run({ args, env, out, err, outColour, errColour }) {
+    const { values, positionals } = parseArguments({ args: [...args], allowPositionals: true, options: OPTIONS });
+    const [question, ...files] = positionals;
+    if (question === undefined)
+      throw new UsageError("ask a question, for example 'when path: /internal/** require served: false'");
+    const loaded = loadFile(chooseManifest([...(values.config ?? []), ...files]), env);
+    if (loaded.plan === undefined) {
+      err(formatProblems(loaded.problems, loaded.sources, errColour));
+      return 2;
+    }
+    const answer = answerOf(loaded, ask(loaded, question, env));
+    out(values.json ? `${JSON.stringify(answer, null, 2)}\n` : formatAnswer(answer, outColour));
+    return answer.holds ? 0 : 1;
+  },
+};
+
+function ask(...[planned, question, env]: Parameters<typeof proveQuestion>): Proof {
+  try {
+    return proveQuestion(planned, question, env);
+  } catch (error) {
+    if (error instanceof QuestionError) throw new UsageError(`the question is not valid: ${error.message}`);
+    throw error;
+  }
+}
+
+/** The answer to a question. `prove --json` prints it. */
+interface Answer {
+  /** The version of this format. It increases when a member is changed or removed, not when one is added. */
+  readonly version: 1;
+  readonly holds: boolean;
+  /** One request for each route that breaks the requirement. */
+  readonly requests: readonly BreakingRequest[];
+  /** The routes for which the search reached its limit. */
+  readonly undecided: readonly ProvenRoute[];
+}
+
+interface ProvenRoute {
+  readonly route: string;
+  readonly file: string;
+  readonly line: number;
+}
+
+interface BreakingRequest extends ProvenRoute {
+  readonly method: string;
+  readonly path: string;
+  /** The member of `require`, such as `access`. */
+  readonly member: string;
+  /** Continues a sentence about the route: `is public`. */
+  readonly message: string;
+}
+
+function answerOf({ plan, document }: PlannedManifest, { violations, undecided }: Proof): Answer {
+  const describeRoute = (route: PlannedManifest['plan']['routes'][number]): ProvenRoute => {
+    const location = { path: ['routes', plan.routes.indexOf(route)], at: 'value' } as const;
+    return { route: route.id, file: document.fileOf(location), line: document.locate(location).line };
+  };
+  return {
+    version: 1,
+    holds: violations.length === 0 && undecided.length === 0,
+    requests: violations.map(({ route, witness, member, message }) => ({
+      method: witness.method,
+      path: witness.path,
+      ...describeRoute(route),
+      member,
+      message,
+    })),
+    undecided: undecided.map(describeRoute),
+  };
+}
+
+function formatAnswer({ holds, requests, undecided }: Answer, colour: boolean): string {
+  if (holds) return `${paint('holds for all requests', 'green', colour)}\n`;
+  const broken = requests.map(
+    ({ method, path, route, file, line, message }) =>
+      `  ${method} ${path} goes to "${route}" (${file}:${line}), which ${message}`,
+  );
+  const open = undecided.map(
+    ({ route, file, line }) => `  not proven for "${route}" (${file}:${line}): too many routes overlap with it`,
+  );
+  const title = `does not hold for ${pluralize(requests.length + undecided.length, 'route')}:`;
+  return `${[paint(title, 'red', colour), ...[...broken, ...open].map(printable)].join('\n')}\n`;
+}
