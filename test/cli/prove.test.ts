@@ -51,7 +51,7 @@ describe('prove', () => {
     expect(out).toContain('does not hold for 1 route:\n  POST /login goes to "login"');
   });
 
-  it('prints the answer as JSON', async () => {
+  it('prints the result as JSON', async () => {
     const { code, out } = await run('when upstream: contacts require tls: true', '--json', '-c', 'gateway.yaml');
     expect(code).toBe(1);
     expect(JSON.parse(out)).toEqual({
@@ -86,7 +86,11 @@ describe('prove', () => {
       ['when upstream: identiy require tls: true'],
       'when.upstream: the manifest has no upstream "identiy"; did you mean "identity"?',
     ],
-    ['for an unknown member', ['when host: a require tls: true'], 'when.host: unknown key "host"; write one of: path, method'],
+    [
+      'for an unknown member',
+      ['when host: a require tls: true'],
+      'when.host: unknown key "host"; write one of: path, method',
+    ],
     ['without a requirement', ['{ when: { access: public } }'], '"require" is missing'],
   ])('exits with 2 %s', async (_name, args, message) => {
     const { code, out, err } = await run(...args);

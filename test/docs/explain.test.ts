@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { explain } from '../../src/explain/explain.ts';
 import type { Explanation } from '../../src/explain/explanation.ts';
 import { load, type PlannedManifest } from '../../src/load.ts';
+import { AUTH } from '../manifest/support.ts';
 import { expectConsoles } from '../support/console.ts';
 import { expectSection } from '../support/section.ts';
 import { planned } from '../testing/support.ts';
@@ -71,6 +72,12 @@ const MEMBERS: Readonly<Record<string, string>> = {
   'upstream.timeoutsMs.response': 'the same',
   'upstream.timeoutsMs.idle': 'the same',
   'upstream.timeoutsMs.total': 'the same',
+  'invariants[]': 'the [invariants](invariants.md) that are about the request',
+  'invariants[].id': 'its id',
+  'invariants[].why': 'its reason, or `null`',
+  'invariants[].exception': 'the reason for which the route is an exception; `null`: it is none',
+  'invariants[].file': 'the included file',
+  'invariants[].line': 'the line',
   loggedPath:
     '`keyed`: the access log has [surrogates](log.md#keyed-paths) in place of identifiers in the path; `plain`: the path as sent; `null` without a valid path',
 };
@@ -139,12 +146,16 @@ routes:
 `;
 
 function included(): PlannedManifest {
-  const readFile = () => `routes:
+  const readFile = (path: string) =>
+    path === 'rules.yaml'
+      ? 'invariants: [{ id: tokens, except: [note], require: { access: protected }, why: notes are public }]\n'
+      : `routes:
   - { id: note, method: GET, path: /notes, upstream: up, access: public }
-  - { id: rest, method: any, path: /notes/**, upstream: up, access: public }
-  - { id: text, method: GET, path: /text, upstream: up, access: public }
+  - { id: rest, method: any, path: /notes/**, upstream: up, access: protected }
+  - { id: text, method: GET, path: /text, upstream: up, access: protected }
 `;
-  const text = 'version: 1\ninclude: routes.yaml\nupstreams: { up: { url: http://127.0.0.1:9 } }\n';
+  const invariants = 'invariants: { file: rules.yaml }';
+  const text = `version: 1\ninclude: routes.yaml\n${invariants}\nupstreams: { up: { url: http://127.0.0.1:9 } }\n${AUTH}`;
   const loaded = load({ path: 'gateway.yaml', text }, { env: {}, readFile });
   if (loaded.plan === undefined) throw new Error(JSON.stringify(loaded.problems));
   return loaded;

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadText } from '../manifest/support.ts';
+import { expectConsoles } from '../support/console.ts';
 
 const page = readFileSync(new URL('../../docs/invariants.md', import.meta.url), 'utf8');
 const [first = '', , , rules = ''] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, block]) => block ?? '');
@@ -12,11 +13,14 @@ const AUTH = `auth:
 
 describe('docs/invariants.md', () => {
   it('begins with an invariant that holds, and shows the report if the route becomes public', () => {
-    const manifest = `version: 1\n${AUTH}${first}`;
-    expect(loadText(manifest).problems).toEqual([]);
-    const broken = loadText(manifest.replace(/(id: account,.*access: )protected/, '$1public'));
+    expect(loadText(first).problems).toEqual([]);
+    const broken = loadText(first.replace(/(id: account,.*access: )protected/, '$1public'));
     const [, message = ''] = /^```text\n([\s\S]*?)\n^```$/m.exec(page) ?? [];
     expect(broken.problems.map((problem) => problem.message)).toEqual([message]);
+  });
+
+  it('shows the output of its commands', async () => {
+    expect(await expectConsoles('docs/invariants.md')).toBe(2);
   });
 
   const { invariants } = parse(rules) as { invariants: { id: string }[] };

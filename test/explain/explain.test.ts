@@ -238,3 +238,29 @@ describe('the refusal of an explanation', () => {
     expect(steps.at(-1)?.message).toContain(message);
   });
 });
+
+describe('the invariants of a request', () => {
+  const invariants = `invariants:
+  - { id: tokens, except: [all, { route: file, reason: moves, until: 2099-01-31 }, login, socket, page], require: { access: protected }, why: files are private }
+  - { id: sealed, when: { path: /files/secret, method: GET }, require: { roles: { only: [admin] } } }
+  - { id: others, when: { path: /others/** }, require: { served: false } }
+routes:
+`;
+
+  test.each([
+    ['GET /files/a', ['tokens excepts this route: moves  gateway.yaml:9']],
+    ['POST /files/a', ['tokens excepts this route: files are private  gateway.yaml:9']],
+    ['GET /files/secret', ['tokens: files are private  gateway.yaml:9', 'sealed  gateway.yaml:10']],
+    ['GET /nowhere', []],
+    ['GET /files/../a', []],
+  ])('%s are named with their exceptions', async (line, expected) => {
+    const text = MANIFEST.replace('routes:\n', invariants);
+    const loaded = load({ path: 'gateway.yaml', text }, worldOf({}));
+    if (loaded.plan === undefined) throw new Error(JSON.stringify(loaded.problems));
+    const [method = '', target = ''] = line.split(' ');
+    const explanation = await explain(loaded, { method, target, headers: [], body: undefined }, undefined);
+    const lines = formatExplanation(explanation, false).split('\n');
+    const mark = '• invariant   ';
+    expect(lines.filter((one) => one.startsWith(mark)).map((one) => one.slice(mark.length))).toEqual(expected);
+  });
+});

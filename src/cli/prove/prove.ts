@@ -9,7 +9,7 @@ import { type Options, UsageError, type Verb } from '../terminal.ts';
 
 const OPTIONS = {
   ...MANIFEST_OPTIONS,
-  json: { type: 'boolean', summary: 'print the answer as JSON' },
+  json: { type: 'boolean', summary: 'print the result as JSON' },
 } as const satisfies Options;
 
 export const prove: Verb = {
@@ -30,9 +30,9 @@ export const prove: Verb = {
       err(formatProblems(loaded.problems, loaded.sources, errColour));
       return 2;
     }
-    const answer = answerOf(loaded, ask(loaded, question, env));
-    out(values.json ? `${JSON.stringify(answer, null, 2)}\n` : formatAnswer(answer, outColour));
-    return answer.holds ? 0 : 1;
+    const result = resultOf(loaded, ask(loaded, question, env));
+    out(values.json ? `${JSON.stringify(result, null, 2)}\n` : formatResult(result, outColour));
+    return result.holds ? 0 : 1;
   },
 };
 
@@ -45,8 +45,8 @@ function ask(...[planned, question, env]: Parameters<typeof proveQuestion>): Pro
   }
 }
 
-/** The answer to a question. `prove --json` prints it. */
-interface Answer {
+/** The result for one question. `prove --json` prints it. */
+interface QuestionResult {
   /** The version of this format. It increases when a member is changed or removed, not when one is added. */
   readonly version: 1;
   readonly holds: boolean;
@@ -71,7 +71,7 @@ interface BreakingRequest extends ProvenRoute {
   readonly message: string;
 }
 
-function answerOf({ plan, document }: PlannedManifest, { violations, undecided }: Proof): Answer {
+function resultOf({ plan, document }: PlannedManifest, { violations, undecided }: Proof): QuestionResult {
   const describeRoute = (route: PlannedManifest['plan']['routes'][number]): ProvenRoute => {
     const location = { path: ['routes', plan.routes.indexOf(route)], at: 'value' } as const;
     return { route: route.id, file: document.fileOf(location), line: document.locate(location).line };
@@ -90,7 +90,7 @@ function answerOf({ plan, document }: PlannedManifest, { violations, undecided }
   };
 }
 
-function formatAnswer({ holds, requests, undecided }: Answer, colour: boolean): string {
+function formatResult({ holds, requests, undecided }: QuestionResult, colour: boolean): string {
   if (holds) return `${paint('holds for all requests', 'green', colour)}\n`;
   const broken = requests.map(
     ({ method, path, route, file, line, message }) =>
