@@ -102,6 +102,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   testing: [
     'gateway',
     'http-methods',
+    'invariants',
     'json-pointer',
     'load',
     'manifest',

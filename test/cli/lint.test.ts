@@ -24,6 +24,57 @@ const folderWith = (text: string) => temporaryFolder('lint', { 'gateway.yaml': t
 
 const ruleIdsIn = (out: string) => out.match(/[a-z-]+$/gm) ?? [];
 
+describe('invariants', () => {
+  const RULES_FILE = 'invariants:\n  - { id: private, require: { access: protected } }\n';
+  const files = { 'a/gateway.yaml': CLEAN, 'b/gateway.yaml': CLEAN, 'security/rules.yaml': RULES_FILE };
+  const folderOf = (more: Readonly<Record<string, string>> = {}) =>
+    temporaryFolder('lint-invariants', { ...files, ...more });
+
+  it('of a file are proven for each manifest', async () => {
+    const args = ['lint', '--invariants', 'security/rules.yaml', 'a/gateway.yaml', 'b/gateway.yaml', '-f', 'json'];
+    const { code, out } = await runCli(args, folderOf());
+    const { problems } = JSON.parse(out) as { problems: { rule: string; file: string; related: { file: string } }[] };
+    expect(code).toBe(1);
+    expect(problems.map(({ rule, file, related }) => [rule, file, related.file])).toEqual([
+      ['invariant-broken', 'security/rules.yaml', 'a/gateway.yaml'],
+      ['invariant-broken', 'security/rules.yaml', 'b/gateway.yaml'],
+    ]);
+  });
+
+  it('of two files are all proven', async () => {
+    const folder = folderOf({ 'more.yaml': 'invariants: [{ id: tls, require: { tls: true } }]\n' });
+    const { out } = await runCli(
+      ['lint', 'a/gateway.yaml', '--invariants', 'security/rules.yaml', '--invariants', 'more.yaml', '-f', 'stylish'],
+      folder,
+    );
+    expect(out).toContain('"private" does not hold');
+    expect(out).toContain('"tls" does not hold');
+  });
+
+  it('of a file that does not exist are an error of the command line', async () => {
+    const { code, err } = await runCli(['lint', 'a/gateway.yaml', '--invariants', 'nope.yaml'], folderOf());
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: 'signing-gateway: nope.yaml: no such file; name a file with invariants\n',
+    });
+  });
+
+  it('are not disabled by a comment or a baseline', async () => {
+    const broken = CLEAN.replace(
+      'routes:',
+      `invariants:
+  # gateway-disable-next-line invariant-broken -- it is only a contact
+  - { id: private, require: { access: protected } }
+routes:`,
+    );
+    const folder = folderOf({ 'c.yaml': broken });
+    expect((await runCli(['lint', 'c.yaml', '--write-baseline', 'base.json'], folder)).code).toBe(1);
+    const { code, out } = await runCli(['lint', 'c.yaml', '--baseline', 'base.json'], folder);
+    expect(code).toBe(1);
+    expect(out).toContain('invariant-broken');
+  });
+});
+
 describe('the exit code of lint', () => {
   it.each([
     [[], 0],

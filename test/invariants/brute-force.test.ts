@@ -174,7 +174,7 @@ describe('the prover', () => {
           expect([one, undecided.map(({ id }) => id), missed]).toEqual([one, [], undefined]);
         }
       }),
-      { numRuns: runs(500) },
+      { numRuns: runs(1_000) },
     );
   });
 });

@@ -127,6 +127,26 @@ describe('a save', () => {
     await expectServed('three', 'one', 'two');
   });
 
+  it('that breaks an invariant keeps the active plan; the file of the invariants is watched', async () => {
+    const rules = join(folder, 'rules.yaml');
+    const ruled = (name: string) => text(name).replace('upstreams:', 'invariants: { file: rules.yaml }\nupstreams:');
+    writeFileSync(rules, 'invariants: [{ id: hidden, when: { path: /two }, require: { served: false } }]\n');
+    await reloadAfter('accepted', () => writeFileSync(path, ruled('three')));
+    const rejected = await reloadAfter('rejected', () => writeFileSync(path, ruled('two')));
+    expect(rejected.kind === 'rejected' && rejected.problems.map(({ rule, file }) => [rule, file])).toEqual([
+      ['invariant-broken', rules],
+    ]);
+    await expectServed('three', 'two');
+    await reloadAfter('accepted', () =>
+      writeFileSync(rules, 'invariants: [{ id: open, require: { access: public } }]\n'),
+    );
+    await expectServed('two', 'three');
+    await reloadAfter('rejected', () =>
+      writeFileSync(rules, 'invariants: [{ id: none, require: { served: false } }]\n'),
+    );
+    await expectServed('two');
+  });
+
   it.each([
     ['an empty file', ''],
     ['half a file', 'version: 1\nupstreams: {'],

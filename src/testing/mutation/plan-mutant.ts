@@ -1,3 +1,4 @@
+import { findBrokenInvariants } from '../../invariants/broken-findings.ts';
 import type { PlannedManifest } from '../../load.ts';
 import type { Manifest, RouteEntry } from '../../manifest/manifest.generated.ts';
 import type { Environment } from '../../manifest/source.ts';
@@ -19,6 +20,8 @@ export interface PlannedMutant {
   readonly planFor: (paths: readonly PathReadings[]) => TestedManifest;
   /** Returns false only if a request with this URL and these paths has the same outcome with the original manifest. */
   readonly affects: (url: string, paths: readonly PathReadings[]) => boolean;
+  /** True if the changed manifest would not load, because it breaks one of its invariants. */
+  readonly breaksInvariant: () => boolean;
 }
 
 export type MutantPlanner = (changed: Manifest) => PlannedMutant | undefined;
@@ -33,14 +36,27 @@ export function createMutantPlanner(original: PlannedManifest, readFile: Environ
   const options: CompileOptions = { hash: plan.hash, readFile, secrets, previous: plan, invalidParts: new Set() };
   const compile = (changed: Manifest) => runToEnd(compilePlan(changed, options)).plan;
   const planner = new RoutePlanner(original, compile);
+  const breaksInvariantOf = (changed: Manifest) => () => {
+    const changedPlan = isListed(changed.invariants) ? compile(changed) : undefined;
+    return changedPlan !== undefined && runToEnd(findBrokenInvariants(changed, changedPlan)).length > 0;
+  };
   // A secret inside of a route is known by the index of the route, which a part of the manifest would change.
   const needsAll = secrets.hasSecretWithin(['routes']);
   return (changed) => {
-    if (!needsAll && onlyRoutesDiffer(manifest, changed)) return planner.plan(changed);
+    const breaksInvariant = breaksInvariantOf(changed);
+    if (!needsAll && onlyRoutesDiffer(manifest, changed)) {
+      const planned = planner.plan(changed);
+      return planned && { ...planned, breaksInvariant };
+    }
     const changedPlan = compile(changed);
     if (changedPlan === undefined) return undefined;
-    return { planFor: () => ({ plan: changedPlan, manifest: changed, secrets }), affects: () => true };
+    const planFor = () => ({ plan: changedPlan, manifest: changed, secrets });
+    return { planFor, affects: () => true, breaksInvariant };
   };
+}
+
+function isListed(invariants: Manifest['invariants']): boolean {
+  return Array.isArray(invariants) && invariants.length > 0;
 }
 
 function onlyRoutesDiffer(manifest: Manifest, changed: Manifest): boolean {
@@ -64,7 +80,7 @@ class RoutePlanner {
     this.#upstreams = new Map(plan.upstreams.map((upstream) => [upstream.id, upstream]));
   }
 
-  plan(changed: Manifest): PlannedMutant | undefined {
+  plan(changed: Manifest): Omit<PlannedMutant, 'breaksInvariant'> | undefined {
     const { plan, secrets } = this.#original;
     const differing = this.#differingEntries(changed);
     const compiled = this.#compileEntries(changed, differing);

@@ -135,7 +135,7 @@ class MutationRun {
     if (reason !== undefined) return { reason };
     const planned = this.#plan(mutant.manifest);
     if (planned === undefined) return undefined;
-    if (await this.#isNoticed(planned)) return 'noticed';
+    if ((await this.#isNoticed(planned)) || planned.breaksInvariant()) return 'noticed';
     return this.#findMissingCase(mutant, planned);
   }
 
