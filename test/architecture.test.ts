@@ -179,6 +179,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'loopback',
     'manifest',
     'offline',
+    'openapi',
     'plan',
     'problem',
     'reload',

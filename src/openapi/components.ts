@@ -32,7 +32,7 @@ export function createOpenApiComponents(root: Plan['schemas']): OpenApiComponent
       const path = typeof inner['$ref'] === 'string' ? referencePath(inner['$ref']) : undefined;
       // A reference from the environment is redacted and resolves to nothing, so it stays unchanged.
       return path === undefined || !isSchema(valueAt(root, path))
-        ? inner
+        ? withItems(inner)
         : { ...inner, $ref: `#/components/schemas/${nameOf(path)}` };
     });
   return {
@@ -42,4 +42,9 @@ export function createOpenApiComponents(root: Plan['schemas']): OpenApiComponent
     },
     schemas: () => schemas.entries(),
   };
+}
+
+/** Adds the schema of the items to a list that may have any, because some readers require one. */
+function withItems(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return schema['type'] === 'array' && schema['items'] === undefined ? { ...schema, items: {} } : schema;
 }

@@ -1,11 +1,14 @@
+import { isIPv6 } from 'node:net';
 import type { PlannedManifest } from '../load.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import { createOpenApiComponents } from './components.ts';
-import { type DescribedRoute, describeOperation, REFUSAL_SCHEMA } from './operation.ts';
+import { type DescribedRoute, describeOperation } from './operation.ts';
 import { createOperationIds, type OperationIds } from './operation-ids.ts';
 import { createPathTemplates, type PathTemplate, type PathTemplates } from './path-templates.ts';
+import { createResponseComponents, REFUSAL_SCHEMA } from './responses.ts';
 
 /**
  * Yields the JSON of an OpenAPI 3.1 document in chunks. It describes the routes of a plan: paths, parameters, bodies, roles and
@@ -14,34 +17,59 @@ import { createPathTemplates, type PathTemplate, type PathTemplates } from './pa
 export function* streamOpenApi(planned: PlannedManifest, version: string): Generator<string> {
   const { plan } = planned;
   const components = createOpenApiComponents(plan.schemas);
-  const routeOf = createRouteDescriptions(planned, components);
+  const responses = createResponseComponents();
+  const routeOf = createRouteDescriptions(planned, { components, responses });
   const paths = yield* withEmptyChunks(createPathTemplates(plan));
   const operationIds = yield* withEmptyChunks(createOperationIds(paths));
-  const info = { title: 'The routes of the gateway', version: plan.hash.slice(0, 12), 'x-gateway-version': version };
-  yield `{"openapi":"3.1.0","info":${JSON.stringify(info)},"paths":{`;
+  yield `${JSON.stringify(headOf(plan, version)).slice(0, -1)},"paths":{`;
   let separator = '';
   for (const template of paths.templates) {
     const operations = describeOperations(template, paths, operationIds, routeOf);
     yield `${separator}${JSON.stringify(pathText(template))}:${JSON.stringify(operations)}`;
     separator = ',';
   }
-  const security = { token: { type: 'http', scheme: 'bearer' } };
   yield '},"components":{';
-  if (plan.auth !== undefined) yield `"securitySchemes":${JSON.stringify(security)},`;
+  if (plan.auth !== undefined) yield `"securitySchemes":${JSON.stringify(SECURITY_SCHEMES)},`;
+  yield `"responses":${JSON.stringify(Object.fromEntries(responses.responses()))},`;
   yield `"schemas":{"Refusal":${JSON.stringify(REFUSAL_SCHEMA)}`;
   for (const [name, schema] of components.schemas()) yield `,${JSON.stringify(name)}:${JSON.stringify(schema)}`;
   yield '}}}\n';
 }
 
+const SECURITY_SCHEMES = { token: { type: 'http', scheme: 'bearer' } };
+
+/** Returns the members before the paths. */
+function headOf(plan: Plan, version: string): object {
+  const upstreams = [...new Set(plan.routes.map(({ upstream }) => upstream.id))].sort();
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'The routes of the gateway',
+      description: 'Each operation is a route of the manifest at one path and method. `x-route` is its id.',
+      version: plan.hash.slice(0, 12),
+      'x-gateway-version': version,
+    },
+    servers: [{ url: serverUrl(plan), description: 'The gateway, at the address of `listen`.' }],
+    tags: upstreams.map((name) => ({ name, description: `Routes to the upstream "${name}".` })),
+    ...(plan.auth === undefined ? {} : { security: [{ token: [] }] }),
+  };
+}
+
+/** A client cannot connect to an address such as 0.0.0.0, so that of this machine stands for it. */
+function serverUrl({ listen: { host, port }, server }: Plan): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : isIPv6(host) ? `[${host}]` : host;
+  return `${server.tls === undefined ? 'http' : 'https'}://${name}${port === 0 ? '' : `:${port}`}`;
+}
+
 function createRouteDescriptions(
   { plan, manifest, secrets }: PlannedManifest,
-  components: DescribedRoute['components'],
+  registries: Pick<DescribedRoute, 'components' | 'responses'>,
 ): (route: Route) => DescribedRoute {
   const indexes = new Map(plan.routes.map((route, index) => [route, index]));
   return (route) => {
     const index = indexes.get(route) as number;
     const entry = manifest.routes[index] as RouteEntry;
-    return { route, entry, body: secrets.redactValue(entry.body, ['routes', index, 'body']), index, components };
+    return { route, entry, body: secrets.redactValue(entry.body, ['routes', index, 'body']), index, ...registries };
   };
 }
 

@@ -1,11 +1,10 @@
-import { REFUSALS } from '../gateway/response/refusal.ts';
-import { possibleRefusals } from '../gateway/response/route-refusals.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import type { Route } from '../plan/route-definition.ts';
 import { parsePattern } from '../plan/routing/pattern.ts';
 import type { OpenApiComponents } from './components.ts';
 import type { PathTemplate } from './path-templates.ts';
 import { requestBodyOf } from './request-body.ts';
+import type { ResponseComponents } from './responses.ts';
 
 /** A route of the manifest with what describes it. */
 export interface DescribedRoute {
@@ -16,6 +15,7 @@ export interface DescribedRoute {
   /** Its index in `routes`. */
   readonly index: number;
   readonly components: OpenApiComponents;
+  readonly responses: ResponseComponents;
 }
 
 /** One method of one path of the document. */
@@ -36,14 +36,16 @@ export function describeOperation(described: DescribedRoute, place: OperationPla
   return {
     operationId: place.id,
     tags: [route.upstream.id],
+    summary: readableName(id),
+    description: describeAccess(route),
     parameters: [
       ...pathParameters(described, place),
       ...queryParameters(described),
       ...headerParameters(described).filter((header) => !isIgnoredHeader(header)),
     ],
     ...requestBodyOf(described, place.method),
-    responses: responsesOf(route),
-    security: isProtected ? [{ token: [] }] : [],
+    responses: described.responses.responsesOf(route),
+    ...(isProtected ? {} : { security: [] }),
     'x-route': id,
     ...(isProtected || login !== undefined ? { 'x-roles': auth?.role.redactedRoles } : {}),
     ...(websocket ? { 'x-websocket': true } : {}),
@@ -51,6 +53,17 @@ export function describeOperation(described: DescribedRoute, place: OperationPla
     ...(entry.query?.unknown === 'refuse' ? { 'x-unknown-query': 'refuse' } : {}),
     ...(ignored.length > 0 ? { 'x-headers': ignored } : {}),
   };
+}
+
+/** `contacts-import-status` becomes `Contacts import status`. */
+function readableName(id: string): string {
+  return id.charAt(0).toUpperCase() + id.slice(1).replaceAll('-', ' ');
+}
+
+function describeAccess({ access, auth, login }: Route): string {
+  const roles = auth?.role.redactedRoles.join(', ');
+  if (access === 'protected') return `Requires a token with one of these roles: ${roles}.`;
+  return login === undefined ? 'Public.' : `Public. The token in the response has one of these roles: ${roles}.`;
 }
 
 interface Parameter {
@@ -104,45 +117,3 @@ const IGNORED_HEADERS = new Set(['accept', 'content-type', 'authorization']);
 function isIgnoredHeader({ name }: Parameter): boolean {
   return IGNORED_HEADERS.has(name.toLowerCase());
 }
-
-/** Describes the refusals of the gateway. The gateway does not know the responses of the upstream. */
-function responsesOf(route: Route): object {
-  const byStatus = Map.groupBy(possibleRefusals(route), (code) => String(REFUSALS[code].status));
-  const refusals = [...byStatus].map(([status, codes]) => [
-    status,
-    {
-      description: codes.map((code) => `${code}: ${REFUSALS[code].detail}`).join('; '),
-      ...(codes.includes('rate_limit_exceeded') ? { headers: { 'Retry-After': RETRY_AFTER } } : {}),
-      content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Refusal' } } },
-    },
-  ]);
-  return {
-    ...Object.fromEntries(refusals),
-    default: { description: `the response of the upstream "${route.upstream.id}"` },
-  };
-}
-
-/** The header of every refusal by a rate limit (RFC 9110 section 10.2.3). */
-const RETRY_AFTER = {
-  description: 'Seconds to wait before another request.',
-  required: true,
-  schema: { type: 'integer', minimum: 1 },
-};
-
-export const REFUSAL_SCHEMA = {
-  type: 'object',
-  required: ['type', 'title', 'status', 'detail', 'code', 'message', 'request_id'],
-  properties: {
-    type: STRING_SCHEMA,
-    title: STRING_SCHEMA,
-    status: { type: 'integer' },
-    detail: STRING_SCHEMA,
-    code: { enum: Object.keys(REFUSALS) },
-    message: STRING_SCHEMA,
-    request_id: STRING_SCHEMA,
-    errors: {
-      type: 'array',
-      items: { type: 'object', properties: { pointer: STRING_SCHEMA, message: STRING_SCHEMA } },
-    },
-  },
-};

@@ -1,0 +1,28 @@
+import { streamOpenApi } from '../openapi/document.ts';
+import { formatProblems } from './format.ts';
+import { loadFile, MANIFEST_OPTIONS, parseSingleManifestArguments } from './manifest-file.ts';
+import type { Options, Verb } from './terminal.ts';
+import { version } from './version.ts';
+import { writeFileAtomic } from './write-file-atomic.ts';
+
+const OPTIONS = {
+  output: { type: 'string', short: 'o', valueName: 'FILE', summary: 'write to this file instead of standard output' },
+} as const satisfies Options;
+
+export const openapi: Verb = {
+  usage: 'signing-gateway openapi [FILE] [-o FILE]',
+  options: { ...MANIFEST_OPTIONS, ...OPTIONS },
+  examples: ['signing-gateway openapi -o openapi.json', 'signing-gateway openapi deploy/gateway.yaml | jq .paths'],
+  async run({ args, env, out, err, errColour }) {
+    const { file, values } = parseSingleManifestArguments(args, OPTIONS);
+    const loaded = loadFile(file, env);
+    if (loaded.plan === undefined) {
+      err(formatProblems(loaded.problems, loaded.sources, errColour));
+      return 1;
+    }
+    const text = [...streamOpenApi(loaded, version)].join('');
+    if (values.output === undefined) out(text);
+    else writeFileAtomic(values.output, text);
+    return 0;
+  },
+};
