@@ -96,6 +96,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'problem',
     'shared-memory',
   ],
+  'openapi-import': ['http-methods', 'load', 'manifest', 'plan', 'problem'],
   offline: ['gateway', 'json-pointer', 'load', 'log', 'manifest', 'plan', 'problem'],
   explain: ['gateway', 'http-methods', 'invariants', 'json-pointer', 'load', 'manifest', 'offline', 'plan', 'problem'],
   'schema-comparison': ['manifest', 'plan', 'problem'],
@@ -180,6 +181,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'manifest',
     'offline',
     'openapi',
+    'openapi-import',
     'plan',
     'problem',
     'reload',
@@ -193,7 +195,11 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 
 /** One file for each foreign library; the sandbox has its own. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
-  yaml: ['parse-tree', 'yaml-tokens', 'yaml-tree', 'yaml-values'].map((name) => `src/manifest/${name}.ts`),
+  '@scalar/openapi-upgrader': ['src/openapi-import/openapi-document.ts'],
+  yaml: [
+    ...['parse-tree', 'yaml-tokens', 'yaml-tree', 'yaml-values'].map((name) => `src/manifest/${name}.ts`),
+    'src/openapi-import/write-routes.ts',
+  ],
   'fastest-levenshtein': ['src/problem/did-you-mean.ts'],
   ajv: [
     'src/manifest/check.ts',

@@ -56,6 +56,10 @@ const VERBS: Readonly<Record<string, VerbEntry>> = {
     load: async () => (await import('./tighten/tighten.ts')).tighten,
   },
   routes: { summary: 'print the route table', load: async () => (await import('./routes.ts')).routes },
+  import: {
+    summary: 'make routes from an OpenAPI document',
+    load: async () => (await import('./import/import.ts')).importVerb,
+  },
   openapi: {
     summary: 'describe the routes as an OpenAPI document',
     load: async () => (await import('./openapi.ts')).openapi,

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runCli } from '../support/cli.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const DOCUMENT = `openapi: 3.0.3
+info: { title: Notes, version: '1' }
+paths:
+  /notes:
+    get:
+      operationId: listNotes
+      security: []
+      parameters:
+        - { name: sid, in: cookie, schema: { type: string } }
+      responses: { 200: { description: ok } }
+`;
+const ROUTES = `routes:
+  - id: list-notes
+    method: GET
+    path: /api/notes
+    upstream: notes
+    access: public
+`;
+const MANIFEST = `version: 1
+include: routes.yaml
+upstreams: { notes: { url: http://127.0.0.1:7001 } }
+`;
+const folder = temporaryFolder('import', {
+  'openapi.yaml': DOCUMENT,
+  'clean.yaml': DOCUMENT.replace(/ +parameters:\n.*\n/, ''),
+  'gateway.yaml': MANIFEST,
+});
+const run = (...args: string[]) => runCli(['import', ...args], folder);
+const OPTIONS = ['--upstream', 'notes', '--prefix', '/api'];
+
+describe('import', () => {
+  it('prints routes, and each loss with its place', async () => {
+    expect(await run('openapi.yaml', ...OPTIONS)).toEqual({
+      code: 0,
+      out: ROUTES,
+      err: 'openapi.yaml:9:11 the cookie "sid" is not validated [looser]\n1 route from openapi.yaml\n',
+    });
+  });
+
+  it('writes a new file that a manifest includes', async () => {
+    expect(await run('openapi.yaml', ...OPTIONS, '-o', 'routes.yaml')).toMatchObject({ code: 0, out: '' });
+    expect(readFileSync(join(folder, 'routes.yaml'), 'utf8')).toBe(ROUTES);
+    expect((await runCli(['routes', 'gateway.yaml'], folder)).out).toContain('/api/notes');
+    const again = await run('openapi.yaml', '-o', 'routes.yaml');
+    expect(again).toMatchObject({ code: 2, out: '' });
+    expect(again.err).toContain('routes.yaml exists; name another file');
+  });
+
+  it('exits with 1 for losses if asked', async () => {
+    expect((await run('openapi.yaml', '--fail-on-loss')).code).toBe(1);
+    expect((await run('clean.yaml', '--fail-on-loss')).code).toBe(0);
+  });
+
+  it('prints the losses as JSON', async () => {
+    expect(JSON.parse((await run('openapi.yaml', '--json')).err)).toEqual({
+      version: 1,
+      losses: [
+        { file: 'openapi.yaml', line: 9, column: 11, effect: 'looser', message: 'the cookie "sid" is not validated' },
+      ],
+    });
+  });
+
+  it.each([
+    [[], 'name one OpenAPI document'],
+    [['gateway.yaml'], 'gateway.yaml is not an OpenAPI document of version 2.0, 3.0 or 3.1'],
+    [['openapi.yaml', '--upstream', 'My API'], '--upstream "My API" is not a name'],
+    [['openapi.yaml', '--access', 'open'], '--access takes one of public, protected, not "open"'],
+    [['openapi.yaml', '--prefix', 'api'], '--prefix "api" is not a path'],
+    [['openapi.yaml', '--prefix', '/api/'], '--prefix "/api/" is not a path'],
+    [['openapi.yaml', '--role', 'admin'], '--role "admin" is not SCOPE=ROLE'],
+  ])('exits with 2 for %j', async (args, message) => {
+    const { code, out, err } = await run(...args);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain(message);
+  });
+});
