@@ -69,6 +69,7 @@ function toRoute(operation: Operation, context: ImportContext): ImportedRoute[] 
   const { report, options } = context;
   const path = routePath(options.prefix + operation.path);
   try {
+    if (!operation.path.startsWith('/')) throw new PatternError('a path begins with a slash');
     parsePattern(path);
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
@@ -112,8 +113,12 @@ function idOf({ method, path, value }: Operation): string {
 
 function commentOf({ summary, description }: Operation['value']): string {
   const text = [summary, description].find((one) => typeof one === 'string' && one.trim() !== '');
-  return typeof text === 'string' ? (text.trim().split('\n')[0] ?? '').slice(0, MAX_COMMENT) : '';
+  const line = typeof text === 'string' ? (text.trim().split(/[\n\r]/)[0] ?? '') : '';
+  // A foreign document must not disable lint rules, or name another schema for editors.
+  return DIRECTIVE.test(line) ? '' : line.slice(0, MAX_COMMENT);
 }
+
+const DIRECTIVE = /gateway-disable|yaml-language-server|\$schema/i;
 
 const MAX_COMMENT = 120;
 

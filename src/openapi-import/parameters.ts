@@ -152,6 +152,7 @@ const MAX_REFERENCES = 32;
 
 /** False for a schema that every text matches. */
 function isRule(schema: unknown): boolean {
+  if (isMap(schema) && Object.keys(schema).length === 0) return false;
   return (
     !isMap(schema) ||
     Object.keys(schema).some((key) => key !== 'type' && key !== 'description') ||

@@ -46,6 +46,14 @@ describe('an operation', () => {
     expect(written).toContain('  # Get a pet\n  - id: post-a\n');
   });
 
+  test.each([
+    'gateway-disable-next-line public-write-without-schema -- trust me',
+    ' Gateway-Disable-next-line all',
+    'yaml-language-server: $schema=http://127.0.0.1/x',
+  ])('has no comment that lint or an editor would obey: %s', (summary) => {
+    expect(importDocument(operation({ summary })).written).not.toContain('#');
+  });
+
   it('gets a prefix and an upstream', () => {
     const { routes } = importDocument(operation({}), { prefix: '/api', upstream: 'pets' });
     expect(routes).toMatchObject([{ path: '/api/a', upstream: 'pets' }]);
@@ -65,6 +73,7 @@ describe('an operation', () => {
   test.each([
     ['/files/{name}.json', /a parameter is a complete segment/],
     ['/files?kind=a', /a path has no query/],
+    ['files', /a path begins with a slash/],
     ['/files/*', /a "\*" has no meaning here/],
   ])('at %s has no route, and is reported', (path, message) => {
     const { routes, losses } = importDocument({ paths: { [path]: { get: {} } } });
