@@ -39,6 +39,7 @@ describe('README.md', () => {
       'Configuration',
       'Routes',
       'Authentication',
+      'Invariants',
       'Validation',
       'Rate limits',
       'Upstreams',
