@@ -60,6 +60,10 @@ const VERBS: Readonly<Record<string, VerbEntry>> = {
     summary: 'make routes from an OpenAPI document',
     load: async () => (await import('./import/import.ts')).importVerb,
   },
+  drift: {
+    summary: 'compare an OpenAPI document with the routes of a manifest',
+    load: async () => (await import('./drift/drift.ts')).drift,
+  },
   openapi: {
     summary: 'describe the routes as an OpenAPI document',
     load: async () => (await import('./openapi.ts')).openapi,

@@ -67,7 +67,7 @@ function* operationsOf({ value, resolve }: OpenApiDocument, report: ReportLoss):
 function toRoute(operation: Operation, context: ImportContext): ImportedRoute[] {
   const { method, value, origin, itemOrigin } = operation;
   const { report, options } = context;
-  const path = routePath(options.prefix + operation.path);
+  const path = routePath(options.prefix + operation.path, restName(operation));
   try {
     if (!operation.path.startsWith('/')) throw new PatternError('a path begins with a slash');
     parsePattern(path);
@@ -93,9 +93,19 @@ function toRoute(operation: Operation, context: ImportContext): ImportedRoute[] 
   return [{ entry, origin, comment: commentOf(value), origins }];
 }
 
+/** Returns the name of the parameter that stands for any rest of the path, in a document of the gateway. */
+function restName({ value }: Operation): string | undefined {
+  const parameters = Array.isArray(value['parameters']) ? (value['parameters'] as unknown[]) : [];
+  const rest = parameters.find(
+    (parameter) => isMap(parameter) && parameter['in'] === 'path' && parameter['x-rest'] === true,
+  );
+  return isMap(rest) && typeof rest['name'] === 'string' ? rest['name'] : undefined;
+}
+
 /** The router ignores a trailing slash, and accepts fewer characters in names. */
-function routePath(path: string): string {
-  const named = path.replaceAll(/\{([^{}/]*)\}/g, (_all, name: string) => `{${parameterName(name)}}`);
+function routePath(path: string, rest: string | undefined): string {
+  const whole = rest !== undefined && path.endsWith(`/{${rest}}`) ? `${path.slice(0, -rest.length - 2)}**` : path;
+  const named = whole.replaceAll(/\{([^{}/]*)\}/g, (_all, name: string) => `{${parameterName(name)}}`);
   return named.length > 1 ? named.replace(/\/+$/, '') || '/' : named;
 }
 

@@ -20,7 +20,7 @@ export function parametersOf(operation: Operation, context: ImportContext, origi
   const headers = of('header').filter(({ name }) => !IGNORED_HEADERS.has(name.toLowerCase()));
   return {
     ...pathRules(of('path'), context, origins),
-    ...queryRules(of('query'), context, origins),
+    ...queryRules(of('query'), operation, context, origins),
     ...headerRules(headers, context, origins),
   };
 }
@@ -64,7 +64,12 @@ function pathRules(parameters: readonly Parameter[], context: ImportContext, ori
   return Object.keys(properties).length === 0 ? {} : { params: { properties } };
 }
 
-function queryRules(parameters: readonly Parameter[], context: ImportContext, origins: Map<string, Path>): object {
+function queryRules(
+  parameters: readonly Parameter[],
+  { value }: Operation,
+  context: ImportContext,
+  origins: Map<string, Path>,
+): object {
   if (parameters.length === 0) return {};
   const properties: Record<string, unknown> = {};
   const repeated: string[] = [];
@@ -76,9 +81,11 @@ function queryRules(parameters: readonly Parameter[], context: ImportContext, or
     properties[name] = list ?? scalarSchema(parameter, 'form', context) ?? {};
     origins.set(`query/properties/${name}`, list === undefined ? [...path, 'schema'] : [...path, 'schema', 'items']);
   }
-  const required = listed.filter(({ value }) => value['required'] === true).map(({ name }) => name);
+  const required = listed.filter(({ value: written }) => written['required'] === true).map(({ name }) => name);
+  const unknown = value['x-unknown-query'] === 'refuse' ? { unknown: 'refuse' } : {};
   // The members of a map are parameters of other names.
-  const names = listed.length < parameters.length ? {} : { repeated: repeated.length > 0 ? repeated : 'refuse' };
+  const mayRepeat = listed.length < parameters.length || value['x-repeated-query'] === 'allow';
+  const names = mayRepeat ? unknown : { ...unknown, repeated: repeated.length > 0 ? repeated : 'refuse' };
   return { query: { properties, ...(required.length > 0 ? { required } : {}), ...names } };
 }
 

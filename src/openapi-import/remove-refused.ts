@@ -94,7 +94,8 @@ function removePart(root: unknown, path: Path): boolean {
 const COMBINED = new Set(['not', 'oneOf', 'if', 'contains', 'dependentSchemas', 'propertyNames']);
 const ROUTE_KEYS = new Set(['id', 'method', 'path', 'upstream', 'access']);
 
-function originOf({ origin, origins }: ImportedRoute, path: Path): Path {
+/** Returns the place in the document of a part of a route. */
+export function originOf({ origin, origins }: ImportedRoute, path: Path): Path {
   for (let length = path.length; length > 0; length -= 1) {
     const found = origins.get(path.slice(0, length).join('/'));
     if (found !== undefined) return [...found, ...path.slice(length)];

@@ -51,6 +51,7 @@ export function describeOperation(described: DescribedRoute, place: OperationPla
     ...(websocket ? { 'x-websocket': true } : {}),
     ...(validation === 'report' ? { 'x-validation': 'report' } : {}),
     ...(entry.query?.unknown === 'refuse' ? { 'x-unknown-query': 'refuse' } : {}),
+    ...(entry.query?.repeated === 'allow' ? { 'x-repeated-query': 'allow' } : {}),
     ...(ignored.length > 0 ? { 'x-headers': ignored } : {}),
   };
 }

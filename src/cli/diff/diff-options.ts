@@ -1,0 +1,54 @@
+import type { Difference } from '../../diff/difference.ts';
+import { SEVERITY_RANKS, type Severity } from '../../problem/finding.ts';
+import { type Options, UsageError } from '../terminal.ts';
+import { formatDiffJson, formatDiffMarkdown, formatDiffText } from './diff-formats.ts';
+
+export const DIFF_FORMATS = { text: formatDiffText, json: formatDiffJson, markdown: formatDiffMarkdown } as const;
+
+/** The options of the verbs that print differences. */
+export const DIFF_OPTIONS = {
+  'fail-on': {
+    type: 'string',
+    valueName: 'SEVERITY',
+    choices: ['error', 'warning', 'info', 'never'],
+    summary: 'exit with 1 from this severity on: error, warning (default), info or never',
+  },
+  format: {
+    type: 'string',
+    short: 'f',
+    valueName: 'FORMAT',
+    choices: Object.keys(DIFF_FORMATS),
+    summary: 'text (default), json, or markdown for a pull request',
+  },
+} as const satisfies Options;
+
+interface DiffValues {
+  readonly 'fail-on'?: string | undefined;
+  readonly format?: string | undefined;
+}
+
+type FailOn = Severity | 'never';
+
+/** Parses the options. Throws a `UsageError` if they are invalid. */
+export function readDiffOptions(values: DiffValues) {
+  return {
+    failOn: parseChoice<FailOn>(values['fail-on'], 'warning', DIFF_OPTIONS['fail-on'].choices, '--fail-on'),
+    format: parseChoice(values.format, 'text', Object.keys(DIFF_FORMATS) as (keyof typeof DIFF_FORMATS)[], '--format'),
+  };
+}
+
+/** True if one of the differences is at least as severe. */
+export function isFailing(differences: readonly Difference[], failOn: FailOn): boolean {
+  return failOn !== 'never' && differences.some(({ severity }) => SEVERITY_RANKS[severity] >= SEVERITY_RANKS[failOn]);
+}
+
+function parseChoice<Word extends string>(
+  text: string | undefined,
+  defaultWord: Word,
+  words: readonly Word[],
+  option: string,
+): Word {
+  const word = words.find((candidate) => candidate === (text ?? defaultWord));
+  if (word === undefined) throw new UsageError(`${option} takes one of ${words.join(', ')}, not "${text}"`);
+  return word;
+}

@@ -1,0 +1,55 @@
+import { type OpenApiDocument, OpenApiError, readOpenApi } from '../../openapi-import/openapi-document.ts';
+import { readSource } from '../manifest-file.ts';
+import { CommandError, type Options, UsageError } from '../terminal.ts';
+
+const ACCESS_LEVELS = ['public', 'protected'] as const;
+const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
+
+/** The options of the verbs that read an OpenAPI document. */
+export const IMPORT_OPTIONS = {
+  access: {
+    type: 'string',
+    valueName: 'ACCESS',
+    choices: ACCESS_LEVELS,
+    summary: 'of operations for which the document states no security: protected (default) or public',
+  },
+  prefix: { type: 'string', valueName: 'PATH', summary: 'a path before those of the document, such as /api' },
+  role: {
+    type: 'string',
+    multiple: true,
+    valueName: 'SCOPE=ROLE',
+    summary: 'the role that stands for an OAuth scope; may be repeated',
+  },
+} as const satisfies Options;
+
+/** Reads an OpenAPI document. Throws a `CommandError` for any other file. */
+export function readDocument(file: string): OpenApiDocument {
+  try {
+    return readOpenApi(readSource(file));
+  } catch (error) {
+    if (error instanceof OpenApiError) throw new CommandError(error.message);
+    throw error;
+  }
+}
+
+interface ImportValues {
+  readonly upstream?: string | undefined;
+  readonly access?: string | undefined;
+  readonly prefix?: string | undefined;
+  readonly role?: string[] | undefined;
+}
+
+/** Parses the options. Throws a `UsageError` if they are invalid. */
+export function readImportOptions({ upstream = 'api', access = 'protected', prefix = '', role = [] }: ImportValues) {
+  if (!NAME.test(upstream)) throw new UsageError(`--upstream "${upstream}" is not a name; write for example contacts`);
+  const level = ACCESS_LEVELS.find((one) => one === access);
+  if (level === undefined) throw new UsageError(`--access takes one of ${ACCESS_LEVELS.join(', ')}, not "${access}"`);
+  if (prefix !== '' && !/^\/[^?#]*[^/?#]$/.test(prefix))
+    throw new UsageError(`--prefix "${prefix}" is not a path; write for example /api`);
+  const roles = role.map((pair) => {
+    const at = pair.lastIndexOf('=');
+    if (at < 1 || at === pair.length - 1) throw new UsageError(`--role "${pair}" is not SCOPE=ROLE`);
+    return [pair.slice(0, at), pair.slice(at + 1)] as const;
+  });
+  return { upstream, access: level, prefix, roles: new Map(roles) };
+}

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { runCli } from '../support/cli.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const MANIFEST = `version: 1
+upstreams: { notes: { url: '\${NOTES:-http://127.0.0.1:7001}' } }
+auth:
+  tokens: { jwt: { jwks: 'http://127.0.0.1:9/jwks.json', algorithms: [ES256], issuer: i, audience: a } }
+  role: { claim: /role, allow: [admin, user], message: no }
+rateLimits: { few: { key: client, allow: 5 per 1m } }
+invariants: [{ id: hidden, when: { path: /internal/** }, require: { served: false } }]
+schemas:
+  Note: { type: object, required: [text], properties: { text: { type: string, maxLength: 9 } } }
+routes:
+  - { id: list, method: GET, path: /notes, upstream: notes, access: public, rateLimits: [few], query: { properties: { page: { type: integer, minimum: 1 } } } }
+  - { id: note, method: POST, path: /notes, upstream: notes, access: protected, roles: [admin], timeout: 5s, body: { schema: { $ref: '#/schemas/Note' } } }
+  - { id: files, method: any, path: /files/**, upstream: notes, access: protected, encodedSlash: keep }
+`;
+
+async function documentOf(manifest: string) {
+  const { out } = await runCli(['openapi'], temporaryFolder('drift-document', { 'gateway.yaml': manifest }));
+  return JSON.parse(out) as { paths: Record<string, Record<string, Record<string, unknown>>> };
+}
+
+async function drift(document: object, manifest = MANIFEST, ...args: string[]) {
+  const files = { 'openapi.yaml': stringify(document), 'gateway.yaml': manifest };
+  const { code, out, err } = await runCli(
+    ['drift', 'openapi.yaml', ...args, '-f', 'json'],
+    temporaryFolder('drift', files),
+  );
+  if (code === 2) return { code, err, found: [] };
+  const { differences } = JSON.parse(out) as { differences: { rule: string; file: string; line: number }[] };
+  return { code, err, found: differences.map(({ rule, file }) => `${rule} ${file}`) };
+}
+
+describe('drift', () => {
+  it('finds nothing between a manifest and its own document', async () => {
+    expect(await drift(await documentOf(MANIFEST))).toEqual({ code: 0, err: '', found: [] });
+  });
+
+  it.each([
+    ['a public route that the document secures', 'access: protected, roles: [admin]', 'access: public', 'route-public'],
+    ['a protected route that the document does not secure', 'access: public', 'access: protected', 'route-protected'],
+    ['a looser schema', 'maxLength: 9', 'maxLength: 10', 'body-loosened'],
+    ['a stricter schema', 'maxLength: 9', 'maxLength: 8', 'body-tightened'],
+    ['a looser parameter', 'minimum: 1', 'minimum: 0', 'parameters-loosened'],
+    ['another role', 'roles: [admin]', 'roles: [user]', undefined],
+    ['another time limit', 'timeout: 5s', 'timeout: 6s', undefined],
+  ])('reports %s, if OpenAPI says something about it', async (_case, old, next, rule) => {
+    const { code, found } = await drift(await documentOf(MANIFEST), MANIFEST.replace(old, next), '--fail-on', 'info');
+    expect([code, [...new Set(found)]]).toEqual(rule === undefined ? [0, []] : [1, [`${rule} gateway.yaml`]]);
+  });
+
+  it('reports a route without an operation', async () => {
+    const more = 'routes:\n  - { id: more, method: GET, path: /more, upstream: notes, access: public }';
+    const { found } = await drift(await documentOf(MANIFEST), MANIFEST.replace('routes:', more));
+    expect(found).toEqual(['route-added-public gateway.yaml']);
+  });
+
+  it('reports an operation without a route, at its place in the document', async () => {
+    const document = await documentOf(MANIFEST);
+    document.paths['/other'] = { get: { operationId: 'other', security: [] } };
+    const files = { 'openapi.yaml': stringify(document), 'gateway.yaml': MANIFEST };
+    const { code, out } = await runCli(['drift', 'openapi.yaml'], temporaryFolder('drift', files));
+    expect(code).toBe(1);
+    const line =
+      stringify(document)
+        .split('\n')
+        .findIndex((text) => text.startsWith('  /other:')) + 3;
+    expect(out).toContain(`openapi.yaml:${line}:`);
+    expect(out).toContain('the route "other"');
+  });
+
+  it('notes the parts that it cannot compare', async () => {
+    const document = await documentOf(MANIFEST);
+    Object.assign(document.paths['/notes']?.['get'] ?? {}, { parameters: [{ name: 'sid', in: 'cookie' }] });
+    const { err } = await drift(document, MANIFEST.replace(/, query: .* \} \} \} \}/, ' }'));
+    expect(err).toContain(
+      '1 part of openapi.yaml cannot be compared; "signing-gateway import openapi.yaml" lists them',
+    );
+  });
+
+  it('takes a prefix', async () => {
+    const prefixed = MANIFEST.replaceAll(/path: \/(?=notes|files)/g, 'path: /api/');
+    const document = await documentOf(MANIFEST);
+    expect((await drift(document, prefixed, '--prefix', '/api')).found).toEqual([]);
+    expect((await drift(document, prefixed)).found.length).toBeGreaterThan(0);
+  });
+
+  it('exits with 2 for a broken manifest, another document or an unknown option', async () => {
+    const document = await documentOf(MANIFEST);
+    expect((await drift(document, 'version: 2\n')).err).toContain('gateway.yaml:1:10 error');
+    expect((await drift({ a: 1 })).err).toContain('is not an OpenAPI document');
+    expect((await drift(document, MANIFEST, '--fail-on', 'all')).err).toContain('--fail-on takes one of');
+    expect((await drift({ openapi: '3.1.0', info: {}, paths: {} })).err).toContain('has no operation');
+  });
+});
