@@ -3,6 +3,7 @@ import type { Manifest, RouteEntry } from '../manifest/manifest.generated.ts';
 import type { Plan } from '../plan/plan.ts';
 import { parsePattern } from '../plan/routing/pattern.ts';
 import type { ImportedRoutes } from './import-openapi.ts';
+import { escapeVariables } from './remove-refused.ts';
 
 /** A manifest with its plan. */
 interface RoutedManifest {
@@ -36,8 +37,11 @@ export function documentManifest(
 /** Keeps the schemas of the document apart from those of the manifest. */
 const PREFIX = 'openapi.';
 
+/** The texts of a document have no variables. */
 function renamed<Value>(value: Value): Value {
-  return JSON.parse(JSON.stringify(value).replaceAll('"$ref":"#/schemas/', `"$ref":"#/schemas/${PREFIX}`)) as Value;
+  return JSON.parse(
+    escapeVariables(JSON.stringify(value)).replaceAll('"$ref":"#/schemas/', `"$ref":"#/schemas/${PREFIX}`),
+  ) as Value;
 }
 
 function samplePath(path: string): string {

@@ -81,6 +81,14 @@ describe('drift', () => {
     );
   });
 
+  it('reads no variable in a document', async () => {
+    const schema = { enum: ['${NOTES}'] };
+    const parameters = [{ name: 'page', in: 'query', schema }];
+    const paths = { '/notes': { get: { operationId: 'list', security: [], parameters } } };
+    const { code, err } = await drift({ openapi: '3.1.0', info: {}, paths });
+    expect({ code, err }).toEqual({ code: 1, err: '' });
+  });
+
   it('takes a prefix', async () => {
     const prefixed = MANIFEST.replaceAll(/path: \/(?=notes|files)/g, 'path: /api/');
     const document = await documentOf(MANIFEST);
