@@ -158,7 +158,7 @@ describe('init --container', () => {
 
 describe('the starter files', () => {
   const word = fc
-    .stringMatching(/^(?:[a-z0-9._~-]{1,6}|api|API|other|private|another|status)$/)
+    .stringMatching(/^(?:[a-z0-9._~-]{1,6}|api|API|other|private|another|status|internal|INTERNAL|hidden)$/)
     .filter((text) => !/^\.+$/.test(text));
   const path = fc.array(word, { maxLength: 4 }).map((words) => `/${words.join('/')}`);
   const starter = fc.record({

@@ -16,6 +16,11 @@ function protectedPrefix({ publicPath }: Starter): string {
   return /^\/api\.*(?:\/|$)/i.test(publicPath) ? '/private' : '/api';
 }
 
+/** The path below which nothing is served. */
+function hiddenPrefix({ publicPath }: Starter): string {
+  return /^\/internal\.*(?:\/|$)/i.test(publicPath) ? '/hidden' : '/internal';
+}
+
 /** Returns a starter manifest with a public and a protected route. */
 export function starterManifest(schema: string, starter: Starter): string {
   const { upstreamUrl, upstreamComment, publicPath, isContainer } = starter;
@@ -64,8 +69,8 @@ invariants:
   - id: roles-are-checked
     when: { path: ${protectedPrefix(starter)}/** }
     require: { roles: { only: [admin, user] } }
-  - id: nothing-below-internal
-    when: { path: /internal/** }
+  - id: nothing-below${hiddenPrefix(starter).replace('/', '-')}
+    when: { path: ${hiddenPrefix(starter)}/** }
     require: { served: false }
 
 routes:
