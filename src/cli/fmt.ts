@@ -1,8 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
-import { parse } from '../manifest/document.ts';
-import { formatText } from '../manifest/format.ts';
+import { formatSource } from '../manifest/format-source.ts';
 import type { Source } from '../manifest/source.ts';
-import { toProblems } from '../problem/problem.ts';
 import { formatProblems } from './format.ts';
 import { MANIFEST_OPTIONS, parseManifestArguments, readSource, readStandardInput } from './manifest-file.ts';
 import { CommandError, type ExitCode, type Options, type Terminal, type Verb } from './terminal.ts';
@@ -41,19 +38,14 @@ function formatFile(file: string, isCheck: boolean, terminal: Terminal): ExitCod
 
 /** Returns the formatted text. Prints the problems and returns `undefined` if the text is not valid YAML. */
 function format(source: Source, { err, errColour }: Terminal): string | undefined {
-  const { path, text } = source;
-  const { document, findings } = parse(source);
-  if (findings.length > 0) {
-    err(formatProblems(toProblems(findings, document), text, errColour));
-    return undefined;
-  }
-  const formatted = formatText(text);
-  const after = parse({ path, text: formatted });
-  if (after.findings.length > 0 || !isDeepStrictEqual(after.document.value, document.value))
+  const result = formatSource(source);
+  if ('text' in result) return result.text;
+  if ('isChanged' in result)
     throw new CommandError(
-      `${path}: not written, because formatting would change its meaning; please report this bug in fmt`,
+      `${source.path}: not written, because formatting would change its meaning; please report this bug in fmt`,
     );
-  return formatted;
+  err(formatProblems(result.problems, source.text, errColour));
+  return undefined;
 }
 
 /** Returns the number of the first line that differs, from 1. */

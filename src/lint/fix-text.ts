@@ -1,3 +1,4 @@
+import { applyEdits } from '../problem/apply-edits.ts';
 import type { Problem, TextEdit } from '../problem/problem.ts';
 
 /** An edit may reveal another problem, so the edits run in rounds. No manifest has needed this many. */
@@ -34,14 +35,4 @@ function withoutOverlaps(edits: readonly TextEdit[]): TextEdit[] {
   for (const edit of edits.toSorted((a, b) => a.start - b.start || a.end - b.end))
     if (edit.start >= (selected.at(-1)?.end ?? 0)) selected.push(edit);
   return selected;
-}
-
-function applyEdits(text: string, edits: readonly TextEdit[]): string {
-  let end = 0;
-  const parts = edits.flatMap((edit) => {
-    const before = text.slice(end, edit.start);
-    end = edit.end;
-    return [before, edit.text];
-  });
-  return parts.join('') + text.slice(end);
 }

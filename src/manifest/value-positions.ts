@@ -105,6 +105,31 @@ export class ValuePositions {
     return found;
   }
 
+  /** Yields the members of a collection in the order of the text, with those of an equal key too. */
+  *members(row: number): Generator<{ readonly step: string | number; readonly row: number }> {
+    const end = row < this.#rows ? this.#cell(row, NEXT) : 0;
+    let index = 0;
+    for (let member = row + 1; member < end; member = this.#cell(member, NEXT)) {
+      yield { step: this.#keys[member] ?? index, row: member };
+      index += 1;
+    }
+  }
+
+  /** Returns the path of the innermost value that an offset is in, or behind whose start it is in a block. */
+  pathAt(offset: number): Path {
+    const path: (string | number)[] = [];
+    for (let row = 0; ; ) {
+      let last: { readonly step: string | number; readonly row: number } | undefined;
+      for (const member of this.members(row)) {
+        if ((this.keyOf(member.row) ?? this.valueOf(member.row)).start > offset) break;
+        last = member;
+      }
+      if (last === undefined) return path;
+      path.push(last.step);
+      row = last.row;
+    }
+  }
+
   /** Returns the offsets of a key or a value; of the parent if the member is missing. */
   offsetsAt({ path, at }: { path: Path; at: 'key' | 'value' }): OffsetRange {
     const { row } = this.find(path, 'follow');
