@@ -165,6 +165,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'workers',
   ],
   sandbox: [],
+  'language-server': ['http-methods', 'invariants', 'lint', 'load', 'manifest', 'plan', 'problem', 'reload', 'testing'],
   cli: [
     'admin',
     'candidate',
@@ -175,6 +176,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'lean-http',
     'lint',
     'invariants',
+    'language-server',
     'load',
     'log',
     'loopback',
@@ -220,6 +222,10 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   chokidar: ['src/reload/file-watcher.ts'],
   '@redis/client': ['src/gateway/rate-limits/redis/redis-link.ts'],
   '@prometheus-io/client': ['src/admin/metrics/prometheus-renderer.ts'],
+  'vscode-languageserver': ['code-actions', 'completion', 'connection', 'diagnostics', 'symbols'].map(
+    (name) => `src/language-server/${name}.ts`,
+  ),
+  'vscode-languageserver-textdocument': ['src/language-server/connection.ts', 'src/language-server/text-file.ts'],
   'csv-parse': ['src/plan/body/csv-header.ts', 'src/sandbox/platform/contacts-import.ts'],
 };
 

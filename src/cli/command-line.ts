@@ -77,6 +77,10 @@ const VERBS: Readonly<Record<string, VerbEntry>> = {
     load: async () => (await import('./schema.ts')).schema,
   },
   fmt: { summary: 'format a manifest and keep its comments', load: async () => (await import('./fmt.ts')).fmt },
+  lsp: {
+    summary: 'serve an editor: problems, completion and renaming',
+    load: async () => (await import('./lsp.ts')).lsp,
+  },
   completion: {
     summary: 'print a completion script for a shell',
     load: async () => (await import('./completion/completion.ts')).createCompletionVerb(VERBS),

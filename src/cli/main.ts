@@ -159,6 +159,7 @@ function createTerminal(args: readonly string[]): Terminal {
     errColour: hasColour(process.stderr),
     outIsTerminal: process.stdout.isTTY === true,
     errIsTerminal: process.stderr.isTTY === true,
+    openStreams: () => ({ input: process.stdin, output: process.stdout }),
     stop: stop.signal,
     onAbruptExit: (listener) => {
       // Unhandled rejections arrive here too. After an unexpected error the process never continues.

@@ -14,6 +14,8 @@ export interface Terminal {
   readonly outIsTerminal: boolean;
   /** True if standard error is a terminal, which can show progress. */
   readonly errIsTerminal: boolean;
+  /** Opens standard input and output as streams, for a protocol. Nothing else may write to the output afterwards. */
+  readonly openStreams: () => { readonly input: NodeJS.ReadableStream; readonly output: NodeJS.WritableStream };
   /** Aborted when the process must stop. The reason is the signal. */
   readonly stop: AbortSignal;
   /**

@@ -109,6 +109,9 @@ async function runHere(argv: readonly string[], cwd: string, env: Record<string,
       onAbruptExit: () => undefined,
       onSignal: () => undefined,
       setHungThreadCheck: () => undefined,
+      openStreams: () => {
+        throw new Error('no command of this test serves a protocol');
+      },
     }));
     return { code, out, err };
   } finally {

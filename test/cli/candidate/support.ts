@@ -38,6 +38,9 @@ export async function runCandidate({
     onAbruptExit: () => undefined,
     onSignal: () => undefined,
     setHungThreadCheck: () => undefined,
+    openStreams: () => {
+      throw new Error('no command of this test serves a protocol');
+    },
   }));
   return { code, out, err };
 }

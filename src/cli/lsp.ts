@@ -1,0 +1,23 @@
+import { parseArguments } from './parse-arguments.ts';
+import { type Options, UsageError, type Verb } from './terminal.ts';
+import { version } from './version.ts';
+
+const OPTIONS = {
+  stdio: { type: 'boolean', summary: 'use standard input and output; the default, which some editors state' },
+} as const satisfies Options;
+
+export const lsp: Verb = {
+  usage: 'signing-gateway lsp [--stdio]',
+  options: OPTIONS,
+  choices: [],
+  examples: ['signing-gateway lsp', "vim.lsp.config('signing_gateway', { cmd = { 'signing-gateway', 'lsp' } })"],
+  async run({ args, env, outIsTerminal, openStreams }) {
+    parseArguments({ args: [...args], options: OPTIONS });
+    if (outIsTerminal)
+      throw new UsageError('an editor starts this command and reads its output; see docs/editors.md for the setup');
+    const { serveLanguage } = await import('../language-server/connection.ts');
+    serveLanguage({ ...openStreams(), env, version });
+    // The connection ends the process.
+    return new Promise(() => undefined);
+  },
+};
