@@ -10,7 +10,10 @@ export const lsp: Verb = {
   usage: 'signing-gateway lsp [--stdio]',
   options: OPTIONS,
   choices: [],
-  examples: ['signing-gateway lsp', "vim.lsp.config('signing_gateway', { cmd = { 'signing-gateway', 'lsp' } })"],
+  examples: [
+    'signing-gateway lsp --stdio',
+    "vim.lsp.config('signing_gateway', { cmd = vim.split('signing-gateway lsp', ' ') })",
+  ],
   async run({ args, env, outIsTerminal, openStreams }) {
     parseArguments({ args: [...args], options: OPTIONS });
     if (outIsTerminal)

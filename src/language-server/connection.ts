@@ -82,9 +82,11 @@ export function serveLanguage({ input, output, env, version }: LanguageServerOpt
       if (token.isCancellationRequested) return new ResponseError(LSPErrorCodes.RequestCancelled, 'cancelled');
       const path = pathOf(params.textDocument.uri);
       const file = path === undefined ? undefined : workspace.openFile(path);
-      return file === undefined || roleOf(file) === undefined ? null : respond(file, params);
+      return file === undefined || !isOfGateway(file) ? null : respond(file, params);
     };
   };
+  /** While somebody types, an included file may have no key that tells its role, and a part may not be included yet. */
+  const isOfGateway = (file: TextFile) => roleOf(file) !== undefined || workspace.manifestsOf(file).length > 0;
   const nameAt = (file: TextFile, position: Position) => nameAtOffset(file, file.document.offsetAt(position));
 
   connection.onCompletion(

@@ -93,12 +93,11 @@ export class Workspace {
   }
 
   /**
-   * Returns the manifests that a file belongs to: a manifest itself, the one that a test file names, and those that include a part.
-   * Sorted.
+   * Returns the manifests that a file belongs to: a manifest itself, the one that a test file names, and those that include the file.
+   * Sorted; empty for a file that is none of the gateway's.
    */
   manifestsOf(file: TextFile): readonly string[] {
     const { role, manifest } = readLinks(file);
-    if (role === undefined) return [];
     if (role === 'test-file') return manifest === undefined ? [] : [manifest];
     if (role === 'manifest') return [file.path];
     const known = this.#owners.get(file.path);

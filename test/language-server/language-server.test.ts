@@ -88,6 +88,13 @@ describe('diagnostics', () => {
     ]);
   });
 
+  it('of an included file do not depend on its keys', async () => {
+    const editor = await startEditor();
+    editor.open('routes/contacts.yaml', 'routs: []\n');
+    const { 'routes/contacts.yaml': own } = await editor.diagnostics();
+    expect(own).toMatchObject([{ message: expect.stringContaining('routs') }]);
+  });
+
   it('of a test file are those that the verb test reports before its cases run', async () => {
     const editor = await startEditor();
     editor.open('test/gateway.test.yaml');
