@@ -35,6 +35,8 @@ async function linesOf(path: string, count: number): Promise<Record<string, unkn
     site
       .logText()
       .split('\n')
+      // The text behind the last line break is a line that is being written.
+      .slice(0, -1)
       .filter((line) => line.includes(`"path":"${path}"`))
       .map((line) => JSON.parse(line));
   await eventually('all lines are written', () => read().length >= count);
