@@ -37,6 +37,12 @@ export function roleOf({ path, text }: Pick<TextFile, 'path' | 'text'>): FileRol
   return hasMembers || ['schemas', 'rateLimits', 'invariants'].some((key) => hasKey(text, key)) ? 'part' : undefined;
 }
 
+/** True for a file that its modeline or its name make a manifest, also if another one includes it. */
+export function isNamedManifest({ path, text }: Pick<TextFile, 'path' | 'text'>): boolean {
+  const modeline = MODELINE.exec(text);
+  return modeline === null ? MANIFEST_NAME.test(path) : modeline[1] === undefined;
+}
+
 function hasKey(text: string, key: string): boolean {
   return new RegExp(`^(?:\\{\\s*)?["']?${key}["']?\\s*:`, 'm').test(text);
 }

@@ -6,7 +6,7 @@ import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { createFileEnvironment, type FileEnvironment, readText } from '../manifest/file-environment.ts';
 import { expandGlob } from '../manifest/file-glob.ts';
 import type { Environment } from '../manifest/source.ts';
-import { readLinks } from './file-links.ts';
+import { isNamedManifest, readLinks } from './file-links.ts';
 import { createTextFile, openTextFile, type TextFile } from './text-file.ts';
 
 /** The limits of a search for YAML files. Somebody may open the root of the file system. */
@@ -93,18 +93,19 @@ export class Workspace {
   }
 
   /**
-   * Returns the manifests that a file belongs to: a manifest itself, the one that a test file names, and those that include the file.
+   * Returns the manifests that a file belongs to: those that include it, the one that a test file names, or a manifest itself.
    * Sorted; empty for a file that is none of the gateway's.
    */
   manifestsOf(file: TextFile): readonly string[] {
     const { role, manifest } = readLinks(file);
     if (role === 'test-file') return manifest === undefined ? [] : [manifest];
-    if (role === 'manifest') return [file.path];
+    if (isNamedManifest(file)) return [file.path];
     const known = this.#owners.get(file.path);
     if (known !== undefined) return known;
     const owners = this.#find((other) => this.partsOf(other).includes(file.path)).map(({ path }) => path);
-    this.#owners.set(file.path, owners);
-    return owners;
+    const manifests = owners.length === 0 && role === 'manifest' ? [file.path] : owners;
+    this.#owners.set(file.path, manifests);
+    return manifests;
   }
 
   /** Returns the paths of the files that a manifest includes, and of the one with its invariants. */

@@ -95,6 +95,25 @@ describe('diagnostics', () => {
     expect(own).toMatchObject([{ message: expect.stringContaining('routs') }]);
   });
 
+  it('of an included file come from its manifest, also if it has a version of its own', async () => {
+    const editor = await startEditor();
+    editor.open('routes/contacts.yaml');
+    editor.replace('routes/contacts.yaml', 'upstreams:', 'version: 1\nupstreams:');
+    const { 'routes/contacts.yaml': own, 'gateway.yaml': others } = await editor.diagnostics();
+    expect(own).toMatchObject([{ code: 'include', message: expect.stringContaining('"version" is not allowed') }]);
+    expect(others).toBeUndefined();
+  });
+
+  it('of a manifest that no other one includes are its own', async () => {
+    const editor = await startEditor();
+    editor.open('other/test.yaml', 'version: 1\nroutes: []\n');
+    const { 'other/test.yaml': own } = await editor.diagnostics();
+    expect(own).toMatchObject([
+      { code: 'schema', message: expect.stringContaining('"upstreams" is missing') },
+      { code: 'schema', message: expect.stringContaining('must not be empty') },
+    ]);
+  });
+
   it('of a test file are those that the verb test reports before its cases run', async () => {
     const editor = await startEditor();
     editor.open('test/gateway.test.yaml');

@@ -69,7 +69,6 @@ const TYPED = [
     '\ninclude: other/*.yaml\n',
   ],
   ...[
-    '\nversion: 1\n',
     '\nroutes:\n',
     '\nupstreams: {}\n',
     '\ninvariants: []\n',
@@ -125,7 +124,7 @@ describe('after random edits of unsaved texts', () => {
           await editor.stop();
         }
       }),
-      { numRuns: runs(50) / 10 },
+      { numRuns: runs(50) / 10, endOnFailure: true },
     );
   });
 });
