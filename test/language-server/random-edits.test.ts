@@ -68,17 +68,7 @@ const TYPED = [
     ' # lint-disable-line route-order\n',
     '\ninclude: other/*.yaml\n',
   ],
-  ...[
-    '\nroutes:\n',
-    '\nupstreams: {}\n',
-    '\ninvariants: []\n',
-    '\n---\n',
-    '1e400',
-    '0x1F',
-    'null',
-    '!!binary x',
-    '! ',
-  ],
+  ...['\nroutes:\n', '\nupstreams: {}\n', '\ninvariants: []\n', '\n---\n', '1e400', '0x1F', 'null', '!!binary x', '! '],
 ];
 
 /** One edit: `at` and `length` choose a part of the text by its share of it, or a line. */
