@@ -53,8 +53,10 @@ export function serveLanguage({ input, output, env, version }: LanguageServerOpt
     onError: (error) => connection.console.error(error instanceof Error ? (error.stack ?? error.message) : `${error}`),
   });
 
-  connection.onInitialize(({ workspaceFolders }): InitializeResult => {
-    workspace.setRoots((workspaceFolders ?? []).flatMap(({ uri }) => pathOf(uri) ?? []));
+  connection.onInitialize(({ workspaceFolders, rootUri }): InitializeResult => {
+    // Editors without workspace folders send the one folder that they have open.
+    const uris = workspaceFolders?.map(({ uri }) => uri) ?? (rootUri === null ? [] : [rootUri]);
+    workspace.setRoots(uris.flatMap((uri) => pathOf(uri) ?? []));
     return { capabilities: CAPABILITIES, serverInfo: { name: 'signing-gateway', version } };
   });
   connection.onShutdown(() => projects.close());

@@ -33,7 +33,8 @@ export class OpenProjects {
   #changes = 0;
   /** The files that have changed since the last check; `undefined`: any. */
   #changedPaths: Set<string> | undefined = new Set();
-  #lastCheckMs = 0;
+  /** The time on the monotonic clock before which no further check starts. */
+  #nextCheckMs = 0;
 
   constructor(workspace: Workspace, events: ProjectEvents) {
     this.#workspace = workspace;
@@ -75,7 +76,8 @@ export class OpenProjects {
     }
     this.#report();
     this.#watch();
-    this.#lastCheckMs = performance.now() - startMs;
+    const endMs = performance.now();
+    this.#nextCheckMs = endMs + Math.min(endMs - startMs, MAX_DELAY_MS);
     clearTimeout(this.#selfTestTimer);
     this.#selfTestTimer = setTimeout(() => this.#attempt(() => this.#runSelfTests()), SELF_TEST_DELAY_MS);
   }
@@ -86,11 +88,11 @@ export class OpenProjects {
     this.#watcher.close();
   }
 
-  /** A slow check waits as long as the last one took, so that requests are served between two of them. */
+  /** The server pauses after a slow check as long as the check took, so that requests are served between two of them. */
   #schedule(): void {
     this.#changes += 1;
     clearTimeout(this.#selfTestTimer);
-    const delayMs = Math.min(Math.max(this.#lastCheckMs, MIN_DELAY_MS), MAX_DELAY_MS);
+    const delayMs = Math.max(MIN_DELAY_MS, this.#nextCheckMs - performance.now());
     this.#timer ??= setTimeout(() => this.#attempt(() => this.update()), delayMs);
   }
 

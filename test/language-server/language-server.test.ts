@@ -104,6 +104,15 @@ describe('diagnostics', () => {
     expect(others).toBeUndefined();
   });
 
+  it('of an included file are found in an editor that sends only rootUri', async () => {
+    const editor = await Editor.start(createProject({}), {}, 'rootUri');
+    editors.push(editor);
+    editor.open('routes/contacts.yaml');
+    editor.replace('routes/contacts.yaml', 'upstream: contacts', 'upstream: contact');
+    const { 'routes/contacts.yaml': own } = await editor.diagnostics();
+    expect(own).toMatchObject([{ message: expect.stringContaining('did you mean "contacts"?') }]);
+  });
+
   it('of a manifest that no other one includes are its own', async () => {
     const editor = await startEditor();
     editor.open('other/test.yaml', 'version: 1\nroutes: []\n');

@@ -32,13 +32,19 @@ export class Editor {
     };
   }
 
-  static async start(folder: string, env: Readonly<Record<string, string>> = {}): Promise<Editor> {
+  /** @param root how the editor names its folder; older editors send `rootUri` alone */
+  static async start(
+    folder: string,
+    env: Readonly<Record<string, string>> = {},
+    root: 'workspaceFolders' | 'rootUri' = 'workspaceFolders',
+  ): Promise<Editor> {
     const editor = new Editor(folder, env);
+    const uri = pathToFileURL(folder).href;
     await editor.server.request('initialize', {
       processId: process.pid,
       rootUri: null,
-      workspaceFolders: [{ uri: pathToFileURL(folder).href, name: 'project' }],
       capabilities: {},
+      ...(root === 'rootUri' ? { rootUri: uri } : { workspaceFolders: [{ uri, name: 'project' }] }),
     });
     editor.server.notify('initialized', {});
     return editor;
