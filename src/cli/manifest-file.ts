@@ -94,10 +94,14 @@ function initCommand(path: string): string {
 }
 
 /** Creates the error for a file that cannot be read. `remedy` says what to do. */
-export function unreadableFileError(path: string, error: unknown, remedy: string): CommandError {
+export function unreadableFileError(
+  path: string,
+  error: unknown,
+  remedy: string,
+  maxBytes = MAX_FILE_BYTES,
+): CommandError {
   const code = fileErrorCode(error);
-  if (code === 'EFBIG')
-    return new CommandError(`${path}: larger than ${MAX_FILE_BYTES} bytes; split it into several files`);
+  if (code === 'EFBIG') return new CommandError(`${path}: larger than ${maxBytes} bytes; split it into several files`);
   if (code === 'ENOENT') return new CommandError(`${path}: no such file; ${remedy}`);
   if (code === 'EISDIR') return new CommandError(`${path}: this is a folder; ${remedy}`);
   return new CommandError(`${path} cannot be read: ${describeFileError(code)}`);

@@ -24,14 +24,14 @@ export interface Document extends Locator {
 }
 
 /** Parses YAML 1.2 (core schema) into plain values. Never throws, even for invalid text. */
-export function parse(source: Source): { document: Document; findings: Finding[] } {
-  const read = parseText(source.text);
+export function parse(source: Source, maxBytes?: number): { document: Document; findings: Finding[] } {
+  const read = parseText(source.text, maxBytes);
   return { document: createDocument(source, read), findings: read.findings };
 }
 
 /** Parses YAML as `parse` does, with the offsets of each value. */
-export function parseText(text: string): ParsedText {
-  const unreadable = findSizeError(text) ?? findTextError(text);
+export function parseText(text: string, maxBytes = MAX_FILE_BYTES): ParsedText {
+  const unreadable = findSizeError(text, maxBytes) ?? findTextError(text);
   if (unreadable !== undefined) return { ...NO_VALUES, findings: [unreadable] };
   return readSimpleText(text) ?? readTree(text);
 }
@@ -65,10 +65,10 @@ function readTree(text: string): ParsedText {
   return { value, positions, comments, findings };
 }
 
-function findSizeError(text: string): Finding | undefined {
+function findSizeError(text: string, maxBytes: number): Finding | undefined {
   const bytes = Buffer.byteLength(text);
-  if (bytes <= MAX_FILE_BYTES) return undefined;
-  return syntaxError(0, 0, `the manifest has ${bytes} bytes; at most ${MAX_FILE_BYTES} are read`);
+  if (bytes <= maxBytes) return undefined;
+  return syntaxError(0, 0, `the manifest has ${bytes} bytes; at most ${maxBytes} are read`);
 }
 
 function createDocument(source: Source, { value, positions, comments }: ParsedText): Document {

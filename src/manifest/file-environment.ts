@@ -40,13 +40,13 @@ function readRegularFile(path: string): string {
 }
 
 /** Reads any file that the command line names, even a pipe. Throws `EFBIG` above the limit. */
-export function readBytes(path: string): Buffer {
-  return withFile(path, constants.O_RDONLY, (file) => readUpToLimit(file, fstatSync(file).size, path));
+export function readBytes(path: string, maxBytes = MAX_FILE_BYTES): Buffer {
+  return withFile(path, constants.O_RDONLY, (file) => readUpToLimit(file, fstatSync(file).size, path, maxBytes));
 }
 
 /** Reads a file as `readBytes` does, and decodes it as `decodeText` does. */
-export function readText(path: string): string {
-  return decodeText(readBytes(path));
+export function readText(path: string, maxBytes?: number): string {
+  return decodeText(readBytes(path, maxBytes));
 }
 
 function withFile<Result>(path: string, flags: number, read: (file: number) => Result): Result {
@@ -66,21 +66,21 @@ const CHUNK_BYTES = 65_536;
  *
  * @param size the size that the file system reports, which may be wrong
  */
-export function readUpToLimit(file: number, size: number, path: string): Buffer {
-  if (size > MAX_FILE_BYTES) throw tooLargeError(path);
+export function readUpToLimit(file: number, size: number, path: string, maxBytes = MAX_FILE_BYTES): Buffer {
+  if (size > maxBytes) throw tooLargeError(path, maxBytes);
   let bytes = Buffer.allocUnsafeSlow(Math.max(size + 1, CHUNK_BYTES));
   let length = 0;
   for (;;) {
     const count = readSync(file, bytes, length, bytes.length - length, null);
     if (count === 0) return bytes.subarray(0, length);
     length += count;
-    if (length > MAX_FILE_BYTES) throw tooLargeError(path);
+    if (length > maxBytes) throw tooLargeError(path, maxBytes);
     if (length === bytes.length) bytes = Buffer.concat([bytes], bytes.length * 2);
   }
 }
 
-function tooLargeError(path: string): Error {
-  return fileError('EFBIG', `${path} is larger than ${MAX_FILE_BYTES} bytes`);
+function tooLargeError(path: string, maxBytes: number): Error {
+  return fileError('EFBIG', `${path} is larger than ${maxBytes} bytes`);
 }
 
 function fileError(code: string, message: string): Error {

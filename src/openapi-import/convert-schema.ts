@@ -43,6 +43,14 @@ export class SchemaConverter {
       delete converted['discriminator'];
       this.#report(path, 'looser', 'a discriminator selects no schema here; every alternative is accepted');
     }
+    // The upgrade has added null to a type beside it. Without a type, the keyword has no effect (OpenAPI 3.0.3 section 4.7.24.1).
+    if (converted['nullable'] === true && ['allOf', 'anyOf', 'oneOf', 'enum'].some((key) => key in converted))
+      this.#report(
+        path,
+        'stricter',
+        'nullable has no effect without a type beside it; null is refused unless an alternative has it',
+      );
+    delete converted['nullable'];
     relaxReadOnly(converted, original);
     const reference = converted['$ref'];
     if (typeof reference !== 'string') return converted;

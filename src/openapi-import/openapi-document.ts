@@ -18,7 +18,7 @@ export class OpenApiError extends Error {}
 
 /** Reads an OpenAPI document of version 2.0, 3.0 or 3.1, in YAML or JSON. Throws an `OpenApiError` for any other text. */
 export function readOpenApi(source: Source): OpenApiDocument {
-  const { document, findings } = parse({ ...source, text: quoteStatusKeys(source.text) });
+  const { document, findings } = parse({ ...source, text: quoteStatusKeys(source.text) }, Number.POSITIVE_INFINITY);
   const [finding] = findings;
   if (finding !== undefined) {
     const { line, column } = document.locate(finding.location);

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../support/cli.ts';
@@ -66,8 +66,15 @@ describe('import', () => {
     });
   });
 
+  it('reads a document that is larger than a manifest may be', async () => {
+    const text = readFileSync(join(folder, 'openapi.yaml'), 'utf8');
+    writeFileSync(join(folder, 'large.yaml'), `${text}x-notes: ${'x'.repeat(6_000_000)}\n`);
+    expect(await run('large.yaml', ...OPTIONS)).toMatchObject({ code: 0, out: ROUTES });
+  });
+
   it.each([
     [[], 'name one OpenAPI document'],
+    [['missing.yaml'], 'missing.yaml: no such file; name an OpenAPI document'],
     [['gateway.yaml'], 'gateway.yaml is not an OpenAPI document of version 2.0, 3.0 or 3.1'],
     [['openapi.yaml', '--upstream', 'My API'], '--upstream "My API" is not a name'],
     [['openapi.yaml', '--access', 'open'], '--access takes one of public, protected, not "open"'],

@@ -26,6 +26,30 @@ const query = (parameter: object) => operation({ parameters: [{ name: 'a', in: '
 const body = (content: object, more: object = {}) => operation({ requestBody: { required: true, content, ...more } });
 const json = (schema: object) => body({ 'application/json': { schema } });
 
+describe('a document of version 3.0', () => {
+  it('allows null where nullable has a type beside it, and reports it elsewhere', () => {
+    const { routes, losses } = importDocument({
+      openapi: '3.0.3',
+      ...json({
+        properties: {
+          a: { nullable: true, type: 'string' },
+          b: { nullable: true, oneOf: [{ type: 'string' }, { type: 'number' }] },
+          c: { nullable: true },
+        },
+      }),
+    });
+    const properties = {
+      a: { type: ['string', 'null'] },
+      b: { oneOf: [{ type: 'string' }, { type: 'number' }] },
+      c: {},
+    };
+    expect(routes).toMatchObject([{ body: { schema: { properties } } }]);
+    expect(losses).toEqual([
+      expect.stringMatching(/^stricter paths.*\/properties\/b: nullable has no effect without a type beside it/),
+    ]);
+  });
+});
+
 describe('an operation', () => {
   it('becomes a route with its id, method and path', () => {
     const { routes, losses } = importDocument({

@@ -1,5 +1,6 @@
+import { readText } from '../../manifest/file-environment.ts';
 import { type OpenApiDocument, OpenApiError, readOpenApi } from '../../openapi-import/openapi-document.ts';
-import { readSource } from '../manifest-file.ts';
+import { unreadableFileError } from '../manifest-file.ts';
 import { CommandError, type Options, UsageError } from '../terminal.ts';
 
 const ACCESS_LEVELS = ['public', 'protected'] as const;
@@ -22,13 +23,25 @@ export const IMPORT_OPTIONS = {
   },
 } as const satisfies Options;
 
+/** Large platforms publish documents of more than 10 MB. */
+const MAX_DOCUMENT_BYTES = 100_000_000;
+
 /** Reads an OpenAPI document. Throws a `CommandError` for any other file. */
 export function readDocument(file: string): OpenApiDocument {
+  const text = readDocumentText(file);
   try {
-    return readOpenApi(readSource(file));
+    return readOpenApi({ path: file, text });
   } catch (error) {
     if (error instanceof OpenApiError) throw new CommandError(error.message);
     throw error;
+  }
+}
+
+function readDocumentText(file: string): string {
+  try {
+    return readText(file, MAX_DOCUMENT_BYTES);
+  } catch (error) {
+    throw unreadableFileError(file, error, 'name an OpenAPI document', MAX_DOCUMENT_BYTES);
   }
 }
 
