@@ -8,10 +8,10 @@ const SETTING = 'signingGateway.command';
 const OPEN_SETTING = 'Open setting';
 const IS_WINDOWS = process.platform === 'win32';
 
-/** Leaves the error of a missing program to `start`, whose message says what to do. */
+/** Leaves the error of a program that does not start to `start`, whose message says what to do. */
 class GatewayClient extends LanguageClient {
   override error(message: string, data?: unknown, showNotification: boolean | 'force' = true): void {
-    super.error(message, data, isNotFound(data) ? false : showNotification);
+    super.error(message, data, isNotStarted(data) ? false : showNotification);
   }
 }
 
@@ -53,7 +53,7 @@ async function start(): Promise<void> {
     await client.start();
   } catch (error) {
     // The client has shown every other error.
-    if (isNotFound(error)) void showNotFound(command);
+    if (isNotStarted(error)) void showNotStarted(command);
   }
 }
 
@@ -67,12 +67,13 @@ function readCommand(): readonly string[] {
   return folder !== '' && existsSync(installed) ? [installed] : ['signing-gateway'];
 }
 
-async function showNotFound(command: string): Promise<void> {
-  const message = `Cannot find the program "${command}"; install signing-gateway, or set ${SETTING}`;
+async function showNotStarted(command: string): Promise<void> {
+  const message = `cannot start the program "${command}"; install signing-gateway, or set ${SETTING}`;
   const choice = await window.showErrorMessage(message, OPEN_SETTING);
   if (choice === OPEN_SETTING) await commands.executeCommand('workbench.action.openSettings', SETTING);
 }
 
-function isNotFound(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+/** The client throws a text, not an error, if the system cannot start the program. */
+function isNotStarted(error: unknown): boolean {
+  return typeof error === 'string' && error.startsWith('Launching server using command');
 }
