@@ -3,7 +3,7 @@ import { dirname, join, normalize } from 'node:path/posix';
 import { describe, expect, it } from 'vitest';
 
 const root = new URL('../../', import.meta.url).pathname;
-const pages = globSync(['*.md', '{docs,src,bench,examples}/**/*.md'], { cwd: root });
+const pages = globSync(['*.md', '{docs,src,bench,examples,editors}/**/*.md'], { cwd: root });
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
 /** Returns the anchors of the headings of a page, as GitHub writes them. */
