@@ -63,5 +63,14 @@ export interface Difference {
   readonly message: string;
   readonly file: string;
   readonly range: Range;
+  readonly counterpart: Counterpart;
   readonly witness?: DiffWitness;
+}
+
+/** The place on the other side of a difference, and the ids of the routes of both sides. */
+export interface Counterpart {
+  readonly file: string;
+  readonly range: Range;
+  readonly oldId?: string;
+  readonly nextId?: string;
 }

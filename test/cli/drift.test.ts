@@ -69,7 +69,7 @@ describe('drift', () => {
         .split('\n')
         .findIndex((text) => text.startsWith('  /other:')) + 3;
     expect(out).toContain(`openapi.yaml:${line}:`);
-    expect(out).toContain('the route "other"');
+    expect(out).toContain('no route receives the requests of the operation "other"');
   });
 
   it('notes the parts that it cannot compare', async () => {
