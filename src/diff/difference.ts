@@ -29,6 +29,8 @@ export interface DiffFinding {
   readonly witness?: DiffWitness | undefined;
   /** The routes that receive the request of the witness, to complete it with a caller and a body. */
   readonly pair?: MatchedRoutePair;
+  /** False if the witness is a request without a token. */
+  readonly hasCaller?: boolean;
 }
 
 /** A pair that has both an old and a new route. */

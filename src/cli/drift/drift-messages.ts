@@ -16,10 +16,18 @@ const MATCHED: Readonly<Record<string, Sentence>> = {
   'body-loosened': (route, operation) =>
     `the route ${route} accepts bodies that the operation ${operation} does not allow`,
   'body-tightened': (route, operation) => `the route ${route} refuses bodies that the operation ${operation} allows`,
+  'body-changed': (route, operation) =>
+    `the route ${route} and the operation ${operation} have different schemas for bodies, and no known request shows the effect`,
+  'media-types-widened': (route, operation) =>
+    `the route ${route} accepts media types that the operation ${operation} does not list`,
+  'media-types-narrowed': (route, operation) =>
+    `the route ${route} refuses media types that the operation ${operation} lists`,
   'parameters-loosened': (route, operation) =>
     `the route ${route} accepts parameters that the operation ${operation} does not allow`,
   'parameters-tightened': (route, operation) =>
     `the route ${route} refuses parameters that the operation ${operation} allows`,
+  'parameters-changed': (route, operation) =>
+    `the route ${route} and the operation ${operation} have different rules for parameters, and no known request shows the effect`,
 };
 
 const UNMATCHED_ROUTE: Readonly<Record<string, string>> = {
