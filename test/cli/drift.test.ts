@@ -75,17 +75,8 @@ paths:
     post: { operationId: createNote, requestBody: { required: true, content: { application/json: { schema: { $ref: '#/components/schemas/Note' } } } } } # post
 ${LIST.replace('PARAMETERS', 'components/parameters')}`;
 
-interface Place {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
-
-interface PrintedDifference extends Place {
-  readonly rule: string;
-  readonly counterpart: Place;
-  readonly witness: unknown;
-}
+type Place = Record<'line' | 'column', number> & { readonly file: string };
+type PrintedDifference = Place & { readonly rule: string; readonly counterpart: Place; readonly witness: unknown };
 
 async function documentOf(manifest: string) {
   const { out } = await runCli(['openapi'], temporaryFolder('drift-document', { 'gateway.yaml': manifest }));
