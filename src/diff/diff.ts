@@ -1,6 +1,7 @@
 import { pairRoutes } from '../plan/route-pairing.ts';
 import { SEVERITY_RANKS } from '../problem/finding.ts';
 import { COMPARISONS } from './comparisons/index.ts';
+import { counterpartOf } from './counterpart.ts';
 import type { Comparison, DiffContext, Difference, DiffFinding } from './difference.ts';
 import type { DiffSide } from './side.ts';
 import { completeWitness } from './witnesses/complete-witness.ts';
@@ -27,6 +28,7 @@ function toDifference({ id, severity }: Comparison, finding: DiffFinding, sides:
     message,
     file: document.fileOf(location),
     range: document.locate(location),
+    counterpart: counterpartOf(finding, sides),
     ...(witness && { witness }),
   };
 }

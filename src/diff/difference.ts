@@ -29,6 +29,8 @@ export interface DiffFinding {
   readonly witness?: DiffWitness | undefined;
   /** The routes that receive the request of the witness, to complete it with a caller and a body. */
   readonly pair?: MatchedRoutePair;
+  /** False if the witness is a request without a token. */
+  readonly hasCaller?: boolean;
 }
 
 /** A pair that has both an old and a new route. */
@@ -63,5 +65,14 @@ export interface Difference {
   readonly message: string;
   readonly file: string;
   readonly range: Range;
+  readonly counterpart: Counterpart;
   readonly witness?: DiffWitness;
+}
+
+/** The place on the other side of a difference, and the ids of the routes of both sides. */
+export interface Counterpart {
+  readonly file: string;
+  readonly range: Range;
+  readonly oldId?: string;
+  readonly nextId?: string;
 }

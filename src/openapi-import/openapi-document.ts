@@ -10,7 +10,7 @@ export interface OpenApiDocument {
   /** Returns the value at a reference into the document: `#/components/parameters/Page`, and its path. */
   readonly resolve: (reference: string) => { readonly value: unknown; readonly path: Path } | undefined;
   /** Returns the place of a value, or of the nearest one around it that the original text has. */
-  readonly locate: (path: Path) => Range;
+  readonly locate: (path: Path, at?: 'key' | 'value') => Range;
 }
 
 /** The text is no OpenAPI document. The message says why. */
@@ -35,7 +35,7 @@ export function readOpenApi(source: Source): OpenApiDocument {
       const found = path && valueAt(value, path);
       return path === undefined || found === undefined ? undefined : { value: found, path };
     },
-    locate: (path) => locateIn(document, path),
+    locate: (path, at = 'value') => locateIn(document, path, at),
   };
 }
 
@@ -67,11 +67,11 @@ const MOVED: readonly (readonly [from: Path, to: Path])[] = [
   [['components', 'securitySchemes'], ['securityDefinitions']],
 ];
 
-function locateIn(document: Document, path: Path): Range {
+function locateIn(document: Document, path: Path, at: 'key' | 'value'): Range {
   for (let length = path.length; length > 0; length -= 1) {
     const part = path.slice(0, length);
     const place = [part, ...originalsOf(part)].find((one) => valueAt(document.value, one) !== undefined);
-    if (place !== undefined) return document.locate({ path: place, at: 'value' });
+    if (place !== undefined) return document.locate({ path: place, at });
   }
   return document.locate({ path: [], at: 'value' });
 }

@@ -18,6 +18,66 @@ routes:
   - { id: files, method: any, path: /files/**, upstream: notes, access: protected, encodedSlash: keep }
 `;
 
+/** The routes differ from the documents below in every respect that both can express. */
+const OTHER_ROUTES = `version: 1
+upstreams: { notes: { url: 'http://127.0.0.1:7001' } }
+auth:
+  tokens: { jwt: { jwks: 'http://127.0.0.1:9/jwks.json', algorithms: [ES256], issuer: i, audience: a } }
+  role: { claim: /role, allow: [admin, user], message: no }
+routes:
+  - id: note-create
+    method: POST
+    path: /api/notes
+    upstream: notes
+    access: public
+    body: { schema: { type: object, required: [text], properties: { text: { type: string, maxLength: 20 } } } }
+  - id: note-list
+    method: GET
+    path: /api/notes
+    upstream: notes
+    access: protected
+    query: { properties: { page: { type: integer, minimum: 5 } } }
+  - { id: extra, method: GET, path: /api/extra, upstream: notes, access: protected }
+`;
+const LIST = `    get:
+      operationId: listNotes
+      security: []
+      parameters:
+        - $ref: '#/PARAMETERS/Page'
+  /gone:
+    delete:
+      operationId: removeAll
+`;
+const NOTE = 'Note: { type: object, required: [text], properties: { text: { type: string, maxLength: 10 } } }';
+const VERSION_2 = `swagger: '2.0'
+info: { title: Notes, version: '1' }
+parameters:
+  Page: { name: page, in: query, type: integer, minimum: 1 }
+definitions:
+  ${NOTE}
+paths:
+  /notes:
+    post:
+      operationId: createNote # post
+      consumes: [application/json]
+      parameters:
+        - { name: note, in: body, required: true, schema: { $ref: '#/definitions/Note' } }
+${LIST.replace('PARAMETERS', 'parameters')}`;
+const VERSION_3 = `openapi: 3.0.3
+info: { title: Notes, version: '1' }
+components:
+  parameters:
+    Page: { name: page, in: query, schema: { type: integer, minimum: 1 } }
+  schemas:
+    ${NOTE}
+paths:
+  /notes:
+    post: { operationId: createNote, requestBody: { required: true, content: { application/json: { schema: { $ref: '#/components/schemas/Note' } } } } } # post
+${LIST.replace('PARAMETERS', 'components/parameters')}`;
+
+type Place = Record<'line' | 'column', number> & { readonly file: string };
+type PrintedDifference = Place & { readonly rule: string; readonly counterpart: Place; readonly witness: unknown };
+
 async function documentOf(manifest: string) {
   const { out } = await runCli(['openapi'], temporaryFolder('drift-document', { 'gateway.yaml': manifest }));
   return JSON.parse(out) as { paths: Record<string, Record<string, Record<string, unknown>>> };
@@ -69,7 +129,38 @@ describe('drift', () => {
         .split('\n')
         .findIndex((text) => text.startsWith('  /other:')) + 3;
     expect(out).toContain(`openapi.yaml:${line}:`);
-    expect(out).toContain('the route "other"');
+    expect(out).toContain('no route receives the requests of the operation "other"');
+  });
+
+  it.each([
+    ['2.0', VERSION_2],
+    ['3.0', VERSION_3],
+  ])('reports both places of each difference, for version %s', async (_version, document) => {
+    const files = { 'openapi.yaml': document, 'gateway.yaml': OTHER_ROUTES };
+    const folder = temporaryFolder('drift-places', files);
+    const run = async (format: string) =>
+      (await runCli(['drift', 'openapi.yaml', '--prefix', '/api', '-f', format], folder)).out;
+    const { differences } = JSON.parse(await run('json')) as { differences: PrintedDifference[] };
+    const lineOf = (place: Place) => files[place.file as keyof typeof files].split('\n')[place.line - 1]?.trim();
+    expect(differences.every(({ witness }) => witness !== null)).toBe(true);
+    const places = differences.map((one) => [one.rule, lineOf(one), lineOf(one.counterpart)]);
+    expect(places.sort()).toEqual([
+      ['body-loosened', expect.stringMatching(/^body:/), expect.stringContaining('# post')],
+      ['parameters-loosened', expect.stringMatching(/^query:/), expect.stringContaining('/parameters/Page')],
+      ['parameters-tightened', expect.stringMatching(/^query:/), expect.stringContaining('/parameters/Page')],
+      ['route-added', expect.stringContaining('id: extra'), 'paths:'],
+      ['route-protected', 'access: protected', expect.stringContaining('security: []')],
+      ['route-public', 'access: public', expect.stringContaining('# post')],
+      ['route-removed', 'operationId: removeAll', 'routes:'],
+    ]);
+    const [text, markdown] = [await run('text'), await run('markdown')];
+    for (const { file, line, column, counterpart } of differences) {
+      expect(text).toContain(`${file}:${line}:${column} `);
+      expect(text).toContain(`  compared with ${counterpart.file}:${counterpart.line}:${counterpart.column}\n`);
+      expect(markdown).toContain(`\`${file}:${line}\`, \`${counterpart.file}:${counterpart.line}\``);
+    }
+    expect(text).toContain('the route "note-create" is public, but the operation "create-note" is secured');
+    expect(text).toContain('the route "extra" has no operation');
   });
 
   it('notes the parts that it cannot compare', async () => {

@@ -168,6 +168,7 @@ describe('action.yml', () => {
       install: results['Install signing-gateway'],
       lint: results['Lint the manifest'],
       diff: results['Compare the manifest with the base'],
+      drift: results['Compare the manifest with the OpenAPI document'],
       replay: results['Replay the access logs'],
     };
   }
@@ -278,6 +279,24 @@ install --prefix .node --no-save --loglevel=error node@26.1.2
       0,
       expect.stringMatching(/^::warning title=/),
     ]);
+  });
+
+  it('compares an OpenAPI document, and fails for one that cannot be read', async () => {
+    const { folder } = await repository((text) => text);
+    const { out } = await runCli(['openapi'], folder);
+    writeFileSync(join(folder, 'notes.json'), out);
+    const same = runAction(folder, '', { inputs: { openapi: 'notes.json' } });
+    expect(same.drift?.code).toBe(0);
+    expect(same.summary).toContain('`notes.json` → `gateway.yaml`: no differences');
+
+    const inputs = { openapi: 'notes.json', 'openapi-prefix': '/other' };
+    const moved = runAction(folder, '', { inputs });
+    expect([moved.drift?.code, moved.summary]).toEqual([0, expect.stringContaining('(route-removed)')]);
+    expect(runAction(folder, '', { inputs: { ...inputs, 'drift-fail-on': 'warning' } }).drift?.code).toBe(1);
+    expect(runAction(folder, '').drift).toBeUndefined();
+    const missing = runAction(folder, '', { inputs: { openapi: 'none.yaml', 'drift-fail-on': 'error' } });
+    expect([missing.drift?.code, missing.drift?.out]).toEqual([2, expect.stringMatching(/^::error title=/)]);
+    expect(missing.summary).not.toContain('none.yaml');
   });
 
   it('replays access logs, and writes the changes below the effects', async () => {

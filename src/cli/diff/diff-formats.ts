@@ -9,45 +9,58 @@ export interface DiffReport {
   readonly old: string;
   readonly next: string;
   readonly differences: readonly Difference[];
+  /** True if each difference is printed with its places in both files. */
+  readonly hasBothPlaces?: boolean;
 }
 
 /** Formats a report for a person. Each difference begins with `file:line:column`. */
-export function formatDiffText({ differences }: DiffReport, colour: boolean): string {
+export function formatDiffText({ differences, hasBothPlaces = false }: DiffReport, colour: boolean): string {
   const { listed, omitted } = limited(differences);
-  const parts = listed.map(({ file, range, severity, rule, message, witness }) => {
+  const parts = listed.map(({ file, range, severity, rule, message, witness, counterpart }) => {
     const location = paint(`${printable(file)}:${range.line}:${range.column}`, 'bold', colour);
     const line = `${location} ${paint(severity, STYLES[severity], colour)} ${printable(message)} ${paint(`[${rule}]`, 'dim', colour)}\n`;
-    return witness === undefined ? line : `${line}  ${printable(exampleOf(witness))}\n`;
+    const other = hasBothPlaces ? `  compared with ${printable(placeOf(counterpart))}\n` : '';
+    return `${line}${other}${witness === undefined ? '' : `  ${printable(exampleOf(witness))}\n`}`;
   });
   const rest = omitted.map(({ rule, count }) => `and ${count} more ${paint(`[${rule}]`, 'dim', colour)}\n`);
   return `${[...parts, ...rest].join('')}${summaryOf(differences)}\n`;
 }
 
 /** Formats a report as JSON. docs/diff.md describes the members. */
-export function formatDiffJson({ old, next, differences }: DiffReport): string {
-  const entries = differences.map(({ range: { line, column }, rule, severity, message, file, witness }) => ({
-    rule,
-    severity,
-    message,
-    file,
-    line,
-    column,
-    witness: witness ?? null,
-  }));
+export function formatDiffJson({ old, next, differences, hasBothPlaces = false }: DiffReport): string {
+  const entries = differences.map(
+    ({ range: { line, column }, rule, severity, message, file, witness, counterpart }) => ({
+      rule,
+      severity,
+      message,
+      file,
+      line,
+      column,
+      ...(hasBothPlaces && {
+        counterpart: { file: counterpart.file, line: counterpart.range.line, column: counterpart.range.column },
+      }),
+      witness: witness ?? null,
+    }),
+  );
   return `${JSON.stringify({ version: 1, old, new: next, differences: entries }, null, 2)}\n`;
 }
 
 /** Formats a report as a comment for a pull request. */
-export function formatDiffMarkdown({ old, next, differences }: DiffReport): string {
+export function formatDiffMarkdown({ old, next, differences, hasBothPlaces = false }: DiffReport): string {
   const title = `### ${inlineCode(old)} → ${inlineCode(next)}: ${summaryOf(differences)}\n`;
   if (differences.length === 0) return title;
   const { listed, omitted } = limited(differences);
-  const rows = listed.map(({ severity, message, rule, file, range, witness }) => {
+  const rows = listed.map(({ severity, message, rule, file, range, witness, counterpart }) => {
     const example = witness === undefined ? '' : inlineCode(exampleOf(witness));
     const level = severity === 'error' ? `**${severity}**` : severity;
-    return `| ${level} | ${tableCell(message)} (${rule}) | ${inlineCode(`${file}:${range.line}`)} | ${example} |\n`;
+    const other = hasBothPlaces ? `, ${inlineCode(`${counterpart.file}:${counterpart.range.line}`)}` : '';
+    return `| ${level} | ${tableCell(message)} (${rule}) | ${inlineCode(`${file}:${range.line}`)}${other} | ${example} |\n`;
   });
   return `${title}\n| severity | difference | location | example |\n|---|---|---|---|\n${rows.join('')}${omitted.map(({ rule, count }) => `| | and ${count} more (${rule}) | | |\n`).join('')}`;
+}
+
+function placeOf({ file, range }: Pick<Difference, 'file' | 'range'>): string {
+  return `${file}:${range.line}:${range.column}`;
 }
 
 /** The differences of one kind that a person reads. The JSON format has all of them. */

@@ -5,15 +5,17 @@ import { load, type PlannedManifest } from '../../load.ts';
 import { createFileEnvironment } from '../../manifest/file-environment.ts';
 import { documentManifest } from '../../openapi-import/document-manifest.ts';
 import { type ImportedRoutes, importOpenApi } from '../../openapi-import/import-openapi.ts';
+import type { ImportedRoute } from '../../openapi-import/imported-route.ts';
 import type { OpenApiDocument } from '../../openapi-import/openapi-document.ts';
 import { originOf } from '../../openapi-import/remove-refused.ts';
-import type { FindingLocation } from '../../problem/finding.ts';
+import type { FindingLocation, Path } from '../../problem/finding.ts';
 import { DIFF_FORMATS, DIFF_OPTIONS, isFailing, readDiffOptions } from '../diff/diff-options.ts';
 import { formatProblems, pluralize } from '../format.ts';
 import { IMPORT_OPTIONS, readDocument, readImportOptions } from '../import/import-options.ts';
 import { chooseManifest, loadFile } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { CommandError, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
+import { withDriftMessage } from './drift-messages.ts';
 
 const OPTIONS = { ...DIFF_OPTIONS, ...IMPORT_OPTIONS } as const satisfies Options;
 
@@ -39,7 +41,9 @@ export const drift: Verb = {
     const manifest = chooseManifest(manifests);
     const differences = compare({ file, document, imported }, manifest, terminal);
     if (differences === undefined) return 2;
-    terminal.out(DIFF_FORMATS[format]({ old: file, next: manifest, differences }, terminal.outColour));
+    terminal.out(
+      DIFF_FORMATS[format]({ old: file, next: manifest, differences, hasBothPlaces: true }, terminal.outColour),
+    );
     const losses = imported.losses.filter(({ effect }) => effect !== 'none').length;
     if (losses > 0)
       terminal.err(
@@ -68,7 +72,9 @@ function compare(described: ImportedDocument, manifest: string, terminal: Termin
   const { readFile } = createFileEnvironment(manifest, terminal.env);
   const next = createDiffSide(loaded, readFile);
   const old = documentSide(described, loaded, manifest, terminal);
-  return diff(old, next).filter(({ rule }) => !IGNORED.test(rule));
+  return diff(old, next)
+    .filter(({ rule }) => !IGNORED.test(rule))
+    .map(withDriftMessage);
 }
 
 /** Returns the document as a side of a comparison, with the places of its operations. */
@@ -90,10 +96,28 @@ function documentSide(
   const locate = (where: FindingLocation) => {
     const [key, index, ...rest] = 'path' in where ? where.path : [];
     const route = key === 'routes' ? imported.routes[Number(index)] : undefined;
-    return document.locate(route === undefined ? [] : originOf(route, rest));
+    return route === undefined ? document.locate(['paths'], 'key') : document.locate(operationPart(route, rest));
   };
   return createDiffSide(
     { ...planned, document: { ...planned.document, fileOf: () => file, locate } },
     environment.readFile,
   );
+}
+
+/** The members of an operation that state a key of its route. */
+const MEMBERS: Readonly<Record<string, string>> = {
+  access: 'security',
+  roles: 'security',
+  body: 'requestBody',
+  params: 'parameters',
+  query: 'parameters',
+  headers: 'parameters',
+};
+
+/** Returns the path in the document of a part of a route. The importer records only the places of schemas. */
+function operationPart(route: ImportedRoute, rest: Path): Path {
+  const [key = ''] = rest;
+  if (key === 'body' && route.origins.has('body/schema')) return originOf(route, ['body', 'schema']);
+  const member = MEMBERS[key];
+  return rest.length === 1 && member !== undefined ? [...route.origin, member] : originOf(route, rest);
 }

@@ -29,6 +29,6 @@ export const routeProtected: Comparison = {
 };
 
 /** The witness is a request without a token. */
-function withoutCaller({ pair: _pair, ...finding }: DiffFinding): DiffFinding {
-  return finding;
+function withoutCaller(finding: DiffFinding): DiffFinding {
+  return { ...finding, hasCaller: false };
 }
