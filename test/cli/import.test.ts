@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../support/cli.ts';
@@ -15,6 +15,7 @@ paths:
         - { name: sid, in: cookie, schema: { type: string } }
       responses: { 200: { description: ok } }
 `;
+const CLEAN = DOCUMENT.replace(/ +parameters:\n.*\n/, '');
 const ROUTES = `routes:
   - id: list-notes
     method: GET
@@ -28,7 +29,7 @@ upstreams: { notes: { url: http://127.0.0.1:7001 } }
 `;
 const folder = temporaryFolder('import', {
   'openapi.yaml': DOCUMENT,
-  'clean.yaml': DOCUMENT.replace(/ +parameters:\n.*\n/, ''),
+  'clean.yaml': CLEAN,
   'gateway.yaml': MANIFEST,
 });
 const run = (...args: string[]) => runCli(['import', ...args], folder);
@@ -47,9 +48,39 @@ describe('import', () => {
     expect(await run('openapi.yaml', ...OPTIONS, '-o', 'routes.yaml')).toMatchObject({ code: 0, out: '' });
     expect(readFileSync(join(folder, 'routes.yaml'), 'utf8')).toBe(ROUTES);
     expect((await runCli(['routes', 'gateway.yaml'], folder)).out).toContain('/api/notes');
-    const again = await run('openapi.yaml', '-o', 'routes.yaml');
-    expect(again).toMatchObject({ code: 2, out: '' });
-    expect(again.err).toContain('routes.yaml exists; name another file');
+  });
+
+  it('keeps edits of the file, and reports those that the document contradicts', async () => {
+    const file = join(folder, 'merged.yaml');
+    const importAgain = (name: string) => run(name, ...OPTIONS, '-o', 'merged.yaml', '--fail-on-loss');
+    await importAgain('clean.yaml');
+    expect(readFileSync(file, 'utf8')).toBe(ROUTES);
+    writeFileSync(file, ROUTES.replace('access: public', 'access: protected # see the audit').replace('GET', 'POST'));
+    writeFileSync(join(folder, 'next.yaml'), CLEAN.replace('get:', 'put:').replace('/notes:', '/all:'));
+    expect(await importAgain('next.yaml')).toEqual({
+      code: 1,
+      out: '',
+      err:
+        'merged.yaml:3:13 the document changes the route "list-notes" at method to "PUT"; the edit in this file stays [conflict]\n' +
+        '1 route from next.yaml: 0 added, 1 changed, 0 removed, 1 conflict\n',
+    });
+    const merged = ROUTES.replace('/notes', '/all').replace('access: public', 'access: protected # see the audit');
+    expect(readFileSync(file, 'utf8')).toBe(merged.replace('GET', 'POST'));
+    expect(readFileSync(`${file}.imported`, 'utf8')).toContain('method: PUT');
+    expect(await importAgain('next.yaml')).toMatchObject({ code: 0 });
+    expect(readFileSync(file, 'utf8')).toBe(merged.replace('GET', 'POST'));
+  });
+
+  it.each([
+    ['without its last import', { '': ROUTES }, 'exists, but not edited.yaml.imported, which a merge needs'],
+    ['with a syntax error', { '': 'routes: [', '.imported': ROUTES }, 'edited.yaml:1:'],
+    ['with an alias', { '': 'routes: [&a { id: a }, *a]', '.imported': ROUTES }, 'the alias "*a" cannot be merged'],
+  ])('does not change a file %s', async (_, files, message) => {
+    for (const name of ['', '.imported']) rmSync(join(folder, `edited.yaml${name}`), { force: true });
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, `edited.yaml${name}`), text);
+    const { code, err } = await run('clean.yaml', ...OPTIONS, '-o', 'edited.yaml');
+    expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+    expect(readFileSync(join(folder, 'edited.yaml'), 'utf8')).toBe(files['']);
   });
 
   it('exits with 1 for losses if asked', async () => {
@@ -63,6 +94,7 @@ describe('import', () => {
       losses: [
         { file: 'openapi.yaml', line: 9, column: 11, effect: 'looser', message: 'the cookie "sid" is not validated' },
       ],
+      conflicts: [],
     });
   });
 

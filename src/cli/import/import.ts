@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { importOpenApi } from '../../openapi-import/import-openapi.ts';
 import type { Loss } from '../../openapi-import/loss.ts';
 import type { OpenApiDocument } from '../../openapi-import/openapi-document.ts';
@@ -6,9 +5,9 @@ import { writeRoutes } from '../../openapi-import/write-routes.ts';
 import { printable } from '../../problem/printable.ts';
 import { paint, pluralize } from '../format.ts';
 import { parseArguments } from '../parse-arguments.ts';
-import { CommandError, type Options, UsageError, type Verb } from '../terminal.ts';
-import { writeFileAtomic } from '../write-file-atomic.ts';
+import { type Options, UsageError, type Verb } from '../terminal.ts';
 import { IMPORT_OPTIONS, readDocument, readImportOptions } from './import-options.ts';
+import { type PrintedConflict, type WrittenImport, writeImport } from './write-import.ts';
 
 const OPTIONS = {
   upstream: { type: 'string', valueName: 'NAME', summary: 'the upstream of the routes (default api)' },
@@ -17,10 +16,13 @@ const OPTIONS = {
     type: 'string',
     short: 'o',
     valueName: 'FILE',
-    summary: 'write to this new file instead of standard output',
+    summary: 'write to this file instead of standard output; another import keeps what you edit there',
   },
-  'fail-on-loss': { type: 'boolean', summary: 'exit with 1 if a part of the document has no counterpart' },
-  json: { type: 'boolean', summary: 'print the losses as JSON' },
+  'fail-on-loss': {
+    type: 'boolean',
+    summary: 'exit with 1 if a part of the document has no counterpart, or contradicts an edit',
+  },
+  json: { type: 'boolean', summary: 'print the losses and conflicts as JSON' },
 } as const satisfies Options;
 
 export const importVerb: Verb = {
@@ -35,21 +37,32 @@ export const importVerb: Verb = {
     const [file, ...more] = positionals;
     if (file === undefined || more.length > 0) throw new UsageError('name one OpenAPI document');
     const { output } = values;
-    if (output !== undefined && existsSync(output))
-      throw new CommandError(
-        `${output} exists; name another file, and compare both with "signing-gateway diff" or git`,
-      );
     const document = readDocument(file);
     const imported = importOpenApi(document, readImportOptions(values));
     const text = writeRoutes(imported);
     if (output === undefined) out(text);
-    else writeFileAtomic(output, text);
+    const { conflicts, changes } = output === undefined ? NO_CHANGES : writeImport(output, text);
     const losses = imported.losses.map((loss) => ({ file, document, ...loss })).map(toPrintedLoss);
-    err(values.json ? `${JSON.stringify({ version: 1, losses }, null, 2)}\n` : formatLosses(losses, errColour));
-    err(values.json ? '' : `${pluralize(imported.routes.length, 'route')} from ${printable(file)}\n`);
-    return values['fail-on-loss'] && losses.length > 0 ? 1 : 0;
+    err(
+      values.json
+        ? `${JSON.stringify({ version: 1, losses, conflicts }, null, 2)}\n`
+        : formatLosses(losses, errColour) + formatConflicts(conflicts, errColour),
+    );
+    err(values.json ? '' : `${pluralize(imported.routes.length, 'route')} from ${printable(file)}${changes}\n`);
+    return values['fail-on-loss'] && losses.length + conflicts.length > 0 ? 1 : 0;
   },
 };
+
+const NO_CHANGES: WrittenImport = { conflicts: [], changes: '' };
+
+function formatConflicts(conflicts: readonly PrintedConflict[], colour: boolean): string {
+  return conflicts
+    .map(({ file, line, column, message }) => {
+      const place = paint(`${printable(file)}:${line}:${column}`, 'bold', colour);
+      return `${place} ${printable(message)}${paint(' [conflict]', 'dim', colour)}\n`;
+    })
+    .join('');
+}
 
 interface PrintedLoss extends Pick<Loss, 'effect' | 'message'> {
   readonly file: string;
