@@ -94,8 +94,10 @@ function toRoute(operation: Operation, context: ImportContext): ImportedRoute[] 
 }
 
 /** Returns the name of the parameter that stands for any rest of the path, in a document of the gateway. */
-function restName({ value }: Operation): string | undefined {
-  const parameters = Array.isArray(value['parameters']) ? (value['parameters'] as unknown[]) : [];
+function restName({ value, item }: Operation): string | undefined {
+  const parameters = [item['parameters'], value['parameters']].flatMap((list) =>
+    Array.isArray(list) ? (list as unknown[]) : [],
+  );
   const rest = parameters.find(
     (parameter) => isMap(parameter) && parameter['in'] === 'path' && parameter['x-rest'] === true,
   );

@@ -33,16 +33,17 @@ export function describeOperation(described: DescribedRoute, place: OperationPla
   const { id, access, auth, websocket, login, validation } = route;
   const isProtected = access === 'protected';
   const ignored = headerParameters(described).filter(isIgnoredHeader);
+  const parameters = [
+    ...pathParameters(described, place),
+    ...queryParameters(described),
+    ...headerParameters(described).filter((header) => !isIgnoredHeader(header)),
+  ];
   return {
     operationId: place.id,
     tags: [route.upstream.id],
     summary: readableName(id),
     description: describeAccess(route),
-    parameters: [
-      ...pathParameters(described, place),
-      ...queryParameters(described),
-      ...headerParameters(described).filter((header) => !isIgnoredHeader(header)),
-    ],
+    ...(parameters.length > 0 ? { parameters } : {}),
     ...requestBodyOf(described, place.method),
     responses: described.responses.responsesOf(route),
     ...(isProtected ? {} : { security: [] }),
@@ -63,8 +64,8 @@ function readableName(id: string): string {
 
 function describeAccess({ access, auth, login }: Route): string {
   const roles = auth?.role.redactedRoles.join(', ');
-  if (access === 'protected') return `Requires a token with one of these roles: ${roles}.`;
-  return login === undefined ? 'Public.' : `Public. The token in the response has one of these roles: ${roles}.`;
+  if (access === 'protected') return `Roles: ${roles}.`;
+  return login === undefined ? 'Public.' : `Public. Roles of the token in the response: ${roles}.`;
 }
 
 interface Parameter {

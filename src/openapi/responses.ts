@@ -10,7 +10,7 @@ export interface ResponseComponents {
   readonly responses: () => Iterable<readonly [string, object]>;
 }
 
-const UPSTREAM_RESPONSE = 'UpstreamResponse';
+const UPSTREAM_RESPONSE = 'Upstream';
 
 export function createResponseComponents(): ResponseComponents {
   const responses = new Map<string, object>([

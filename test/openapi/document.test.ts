@@ -47,7 +47,7 @@ describe('paths', () => {
     expect(Object.keys(document['paths'])).toEqual(['/files', '/files/{rest}']);
     const { put } = document['paths']['/files/{rest}'];
     expect(put.parameters).toMatchObject([{ name: 'rest', in: 'path', required: true, 'x-rest': true }]);
-    expect(document['paths']['/files'].put.parameters).toEqual([]);
+    expect(document['paths']['/files'].put.parameters).toBeUndefined();
   });
 
   it('never has two paths that differ only in parameter names', () => {
@@ -67,7 +67,7 @@ describe('paths', () => {
       { id: 'new', method: 'POST', path: '/items/{id}' },
     ];
     const { paths } = describeRoutes(planned(routes));
-    expect(paths['/items/list'].post).toMatchObject({ 'x-route': 'new', parameters: [] });
+    expect(paths['/items/list'].post).toMatchObject({ 'x-route': 'new' });
   });
 
   it('shows the methods of a wider route at a path with parameters', () => {
@@ -102,8 +102,8 @@ describe('paths', () => {
     ];
     const { paths } = describeRoutes(planned(routes));
     expect(Object.keys(paths)).toEqual(['/items/{id}', '/{kind}/view', '/items/view']);
-    expect(paths['/items/view'].get).toMatchObject({ 'x-route': 'view', parameters: [] });
-    expect(paths['/items/view'].post).toMatchObject({ 'x-route': 'new', parameters: [] });
+    expect(paths['/items/view'].get).toMatchObject({ 'x-route': 'view' });
+    expect(paths['/items/view'].post).toMatchObject({ 'x-route': 'new' });
   });
 
   it('adds no path if the more specific path has the methods itself', () => {
@@ -237,7 +237,7 @@ function findOperation(document: Json, method: string, path: string): Json | und
   const candidates = Object.entries(document['paths'] as Record<string, Json>).flatMap(([template, item]) => {
     const operation = item[method.toLowerCase()] as Json | undefined;
     const segments = template.split('/').slice(1);
-    const hasRest = operation?.['parameters'].some((parameter: Json) => parameter['x-rest'] === true);
+    const hasRest = operation?.['parameters']?.some((parameter: Json) => parameter['x-rest'] === true);
     const matches =
       (hasRest ? wanted.length >= segments.length : wanted.length === segments.length) &&
       segments.every((segment, at) => (segment.startsWith('{') ? wanted[at] !== '' : segment === wanted[at]));
@@ -290,7 +290,7 @@ describe('responses', () => {
     const [a, b, c] = ['a', 'b', 'c'].map((id) => paths[`/${id}`].get.responses);
     expect([b, c]).toEqual([a, a]);
     expect(a).toEqual({
-      '2XX': { $ref: '#/components/responses/UpstreamResponse' },
+      '2XX': { $ref: '#/components/responses/Upstream' },
       '4XX': { $ref: '#/components/responses/Refusals4XX' },
       '5XX': { $ref: '#/components/responses/Refusals5XX' },
     });
@@ -336,11 +336,11 @@ it('operations have a readable summary, who may call them, and a tag that is des
   expect(security).toEqual([{ token: [] }]);
   expect(paths['/a'].get).toMatchObject({
     summary: 'Import status',
-    description: 'Requires a token with one of these roles: admin, user.',
+    description: 'Roles: admin, user.',
     tags: ['up'],
   });
   expect(paths['/b'].get).toMatchObject({ description: 'Public.', security: [] });
-  expect(paths['/c'].post.description).toBe('Public. The token in the response has one of these roles: admin, user.');
+  expect(paths['/c'].post.description).toBe('Public. Roles of the token in the response: admin, user.');
   expect(tags).toEqual([{ name: 'up', description: 'Routes to the upstream "up".' }]);
 });
 
@@ -442,7 +442,7 @@ describe('any manifest', () => {
           const keys = Object.keys(document['paths']).map((path) => path.replaceAll(/\{[^}]*\}/g, '{}'));
           expect(keys).toEqual([...new Set(keys)]);
           for (const [path, , operation] of operations) {
-            const inPath = operation['parameters'].filter((parameter: Json) => parameter['in'] === 'path');
+            const inPath = (operation['parameters'] ?? []).filter((parameter: Json) => parameter['in'] === 'path');
             expect(inPath.map(({ name }: Json) => `{${name}}`)).toEqual(path.match(/\{[^}]*\}/g) ?? []);
           }
           const requests = urls.flatMap((url) => HTTP_METHODS.map((method) => [method, url] as const));
