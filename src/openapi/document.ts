@@ -5,7 +5,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import { createOpenApiComponents } from './components.ts';
-import { type DescribedRoute, describeOperation } from './operation.ts';
+import { type DescribedRoute, describeOperation, type Operation } from './operation.ts';
 import { createOperationIds, type OperationIds } from './operation-ids.ts';
 import { createPathTemplates, type PathTemplate, type PathTemplates } from './path-templates.ts';
 import { createResponseComponents, REFUSAL_SCHEMA } from './responses.ts';
@@ -84,7 +84,24 @@ function describeOperations(
     const place = { id: operationIds(template, method), method, template, hasRest };
     return [method.toLowerCase(), describeOperation(routeOf(route), place)] as const;
   });
-  return Object.fromEntries(operations);
+  return sharePathParameters(Object.fromEntries(operations));
+}
+
+/** Moves the path parameters that all operations of a path have to the path: a wide route has seven operations. */
+function sharePathParameters(operations: Readonly<Record<string, Operation>>): Readonly<Record<string, object>> {
+  const lists = Object.values(operations).map(({ parameters = [] }) => parameters.map((one) => JSON.stringify(one)));
+  const [first = [], ...others] = lists;
+  const shared = new Set(first.filter((one) => isPathParameter(one) && others.every((list) => list.includes(one))));
+  if (others.length === 0 || shared.size === 0) return operations;
+  const own = Object.entries(operations).map(([method, { parameters = [], ...operation }]) => {
+    const rest = parameters.filter((one) => !shared.has(JSON.stringify(one)));
+    return [method, { ...operation, ...(rest.length > 0 ? { parameters: rest } : {}) }] as const;
+  });
+  return { parameters: [...shared].map((one) => JSON.parse(one)), ...Object.fromEntries(own) };
+}
+
+function isPathParameter(json: string): boolean {
+  return (JSON.parse(json) as { readonly in: string }).in === 'path';
 }
 
 function pathText({ segments }: PathTemplate): string {

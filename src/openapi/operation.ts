@@ -27,8 +27,13 @@ export interface OperationPlace {
   readonly hasRest: boolean;
 }
 
+/** An OpenAPI operation. */
+export interface Operation extends Readonly<Record<string, unknown>> {
+  readonly parameters?: readonly object[];
+}
+
 /** Describes a route at one method of one path as an OpenAPI operation. */
-export function describeOperation(described: DescribedRoute, place: OperationPlace): object {
+export function describeOperation(described: DescribedRoute, place: OperationPlace): Operation {
   const { route, entry } = described;
   const { id, access, auth, websocket, login, validation } = route;
   const isProtected = access === 'protected';

@@ -35,6 +35,20 @@ function describeRoutes(manifest: PlannedManifest): Json {
   return JSON.parse([...streamOpenApi(manifest, '1')].join(''));
 }
 
+/** Copies the parameters of each path to its operations, as a reader applies them. */
+function withPathParameters(document: Json): Json {
+  const paths = Object.entries(document['paths'] as Record<string, Json>).map(
+    ([path, { parameters, ...operations }]) => {
+      const own = Object.entries(operations as Record<string, Json>).map(([method, operation]) => {
+        const all = [...(parameters ?? []), ...(operation['parameters'] ?? [])];
+        return [method, { ...operation, ...(all.length > 0 && { parameters: all }) }];
+      });
+      return [path, Object.fromEntries(own)];
+    },
+  );
+  return { ...document, paths: Object.fromEntries(paths) };
+}
+
 function operationsOf({ paths }: Json): [path: string, method: string, operation: Json][] {
   return Object.entries(paths as Record<string, Json>).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]): [string, string, Json] => [path, method, operation as Json]),
@@ -50,12 +64,28 @@ describe('paths', () => {
     expect(document['paths']['/files'].put.parameters).toBeUndefined();
   });
 
+  it('states a path parameter once if all methods have it', () => {
+    const params = { properties: { id: { type: 'integer' } } };
+    const { paths } = describeRoutes(
+      planned([
+        { id: 'a', method: ['GET', 'PUT'], path: '/a/{id}' },
+        { id: 'b', path: '/b/{id}', params },
+        { id: 'b-new', method: 'POST', path: '/b/{id}' },
+      ]),
+    );
+    expect(paths['/a/{id}'].parameters).toMatchObject([{ name: 'id', in: 'path', required: true }]);
+    expect(paths['/a/{id}'].put.parameters).toBeUndefined();
+    expect(paths['/b/{id}'].parameters).toBeUndefined();
+    expect(paths['/b/{id}'].get.parameters).toMatchObject([{ name: 'id', schema: { type: 'integer' } }]);
+    expect(paths['/b/{id}'].post.parameters).toMatchObject([{ name: 'id', schema: { type: 'string' } }]);
+  });
+
   it('never has two paths that differ only in parameter names', () => {
     const routes = [
       { id: 'rest', method: ['GET', 'POST'], path: '/items/**' },
       { id: 'item', path: '/items/{id}' },
     ];
-    const { paths } = describeRoutes(planned(routes));
+    const { paths } = withPathParameters(describeRoutes(planned(routes)));
     expect(Object.keys(paths)).toEqual(['/items', '/items/{id}', '/items/{rest-1}/{rest}']);
     expect(paths['/items/{id}'].get['x-route']).toBe('item');
     expect(paths['/items/{id}'].post).toMatchObject({ 'x-route': 'rest', parameters: [{ name: 'id' }] });
@@ -75,7 +105,7 @@ describe('paths', () => {
       { id: 'all', path: '/**' },
       { id: 'new', method: 'POST', path: '/items/{id}' },
     ];
-    const { paths } = describeRoutes(planned(routes));
+    const { paths } = withPathParameters(describeRoutes(planned(routes)));
     expect(paths['/items/{id}'].get).toMatchObject({ 'x-route': 'all', parameters: [{ name: 'id' }] });
     expect(paths['/items/{id}'].post).toMatchObject({ 'x-route': 'new' });
   });
@@ -374,7 +404,7 @@ describe('any crossing routes', () => {
     fc.assert(
       fc.property(routes, (list) => {
         const manifest = planned(list);
-        const document = describeRoutes(manifest);
+        const document = withPathParameters(describeRoutes(manifest));
         for (const url of urls)
           for (const method of METHODS) {
             const route = manifest.plan.router.match(method, url);
@@ -391,7 +421,7 @@ describe('any crossing routes', () => {
         routes.map((list) => list.filter(({ path }) => !path.endsWith('**'))).filter((list) => list.length > 0),
         (list) => {
           const manifest = planned(list);
-          const { paths } = describeRoutes(manifest);
+          const { paths } = withPathParameters(describeRoutes(manifest));
           for (const url of urls)
             for (const method of METHODS) {
               const operation = paths[findPath(Object.keys(paths), url) ?? '']?.[method.toLowerCase()];
@@ -435,7 +465,7 @@ describe('any manifest', () => {
         (manifest, urls) => {
           const result = load({ path: 'gateway.yaml', text: JSON.stringify(manifest) }, worldOf());
           if (result.plan === undefined) return;
-          const document = describeRoutes(result);
+          const document = withPathParameters(describeRoutes(result));
           const operations = operationsOf(document);
           const ids = operations.map(([, , { operationId }]) => operationId);
           expect(ids).toEqual([...new Set(ids)]);
@@ -443,7 +473,7 @@ describe('any manifest', () => {
           expect(keys).toEqual([...new Set(keys)]);
           for (const [path, , operation] of operations) {
             const inPath = (operation['parameters'] ?? []).filter((parameter: Json) => parameter['in'] === 'path');
-            expect(inPath.map(({ name }: Json) => `{${name}}`)).toEqual(path.match(/\{[^}]*\}/g) ?? []);
+            expect(inPath.map(({ name }: Json) => `{${name}}`).sort()).toEqual((path.match(/\{[^}]*\}/g) ?? []).sort());
           }
           const requests = urls.flatMap((url) => HTTP_METHODS.map((method) => [method, url] as const));
           expect(
