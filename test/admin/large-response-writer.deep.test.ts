@@ -162,6 +162,7 @@ describe('a large response', () => {
     const response = await fetch(`${site.admin.url}/explain`, { method: 'POST', body });
     const count = turns();
     expect(JSON.parse(await response.text()).route.id).toBe('route-1');
-    expect(count).toBeGreaterThan(20);
+    // A response that is computed at once takes three turns. The number of slices depends on the speed of the machine.
+    expect(count).toBeGreaterThan(6);
   });
 });
