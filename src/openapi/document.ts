@@ -5,7 +5,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import { createOpenApiComponents } from './components.ts';
-import { type DescribedRoute, describeOperation, type Operation } from './operation.ts';
+import { type DescribedOperation, type DescribedRoute, describeOperation } from './operation.ts';
 import { createOperationIds, type OperationIds } from './operation-ids.ts';
 import { createPathTemplates, type PathTemplate, type PathTemplates } from './path-templates.ts';
 import { createResponseComponents, REFUSAL_SCHEMA } from './responses.ts';
@@ -88,7 +88,9 @@ function describeOperations(
 }
 
 /** Moves the path parameters that all operations of a path have to the path: a wide route has seven operations. */
-function sharePathParameters(operations: Readonly<Record<string, Operation>>): Readonly<Record<string, object>> {
+function sharePathParameters(
+  operations: Readonly<Record<string, DescribedOperation>>,
+): Readonly<Record<string, object>> {
   const lists = Object.values(operations).map(({ parameters = [] }) => parameters.map((one) => JSON.stringify(one)));
   const [first = [], ...others] = lists;
   const shared = new Set(first.filter((one) => isPathParameter(one) && others.every((list) => list.includes(one))));

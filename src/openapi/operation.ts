@@ -28,12 +28,12 @@ export interface OperationPlace {
 }
 
 /** An OpenAPI operation. */
-export interface Operation extends Readonly<Record<string, unknown>> {
+export interface DescribedOperation extends Readonly<Record<string, unknown>> {
   readonly parameters?: readonly object[];
 }
 
 /** Describes a route at one method of one path as an OpenAPI operation. */
-export function describeOperation(described: DescribedRoute, place: OperationPlace): Operation {
+export function describeOperation(described: DescribedRoute, place: OperationPlace): DescribedOperation {
   const { route, entry } = described;
   const { id, access, auth, websocket, login, validation } = route;
   const isProtected = access === 'protected';
