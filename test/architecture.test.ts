@@ -200,7 +200,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   '@scalar/openapi-upgrader': ['src/openapi-import/openapi-document.ts'],
   yaml: [
     ...['parse-tree', 'yaml-tokens', 'yaml-tree', 'yaml-values'].map((name) => `src/manifest/${name}.ts`),
-    'src/openapi-import/merge-import.ts',
+    'src/openapi-import/route-file.ts',
     'src/openapi-import/write-routes.ts',
   ],
   'fastest-levenshtein': ['src/problem/did-you-mean.ts'],

@@ -1,8 +1,8 @@
-import { type Document, isMap as isMapNode, isSeq, parseDocument, visit, type YAMLMap, type YAMLSeq } from 'yaml';
-import { formatText } from '../manifest/format.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { isMap } from '../plan/schema/schema-walk.ts';
 import type { Path } from '../problem/finding.ts';
 import { type MergeConflict, type MergeEdit, type MergeResult, mergeMembers } from './merge-values.ts';
+import type { RouteFile, RouteFileValues } from './route-file.ts';
 
 /** A conflict with its path in the file before the import: the index of a route is in place of its id. */
 export interface PlacedConflict extends MergeConflict {
@@ -23,136 +23,85 @@ export interface MergedImport {
  * Merges the import of a document into a file that an earlier import wrote and a person has edited. Routes are matched by id, and
  * schemas by name. Without a change of the document, the text stays as it is.
  *
- * @param base the text of the last import
- * @param own the text of the file
- * @param next the text of the present import
+ * @param base the last import
+ * @param file the file; changed in place
+ * @param after the present import; changed in place
  */
-export function mergeImport(base: string, own: string, next: string): MergedImport {
-  const before = parseDocument(base);
-  const file = parseDocument(own);
-  const after = parseDocument(next);
-  requireEditable(file);
-  const current = valuesOf(file);
-  const { edits, conflicts } = mergeSections(valuesOf(before), current, valuesOf(after));
+export function mergeImport(base: RouteFile, file: RouteFile, after: RouteFile): MergedImport {
+  const before = base.values();
+  const current = file.values();
+  const renames = findRenames(before, current, after.values());
+  for (const [id, newId] of renames) after.rename(newId, id);
+  const { edits, conflicts } = keepRestrictions(mergeSections(before, current, after.values()), current);
   // Before the edits, which may move the routes.
-  const places = new Map(conflicts.map((conflict) => [conflict, nodePath(file, conflict.path)]));
-  for (const edit of edits) if (!isSchemaRemoval(edit)) apply(edit, file, after);
-  removeSchemas(
-    file,
-    edits.filter(isSchemaRemoval).map(({ path }) => String(path[1])),
+  const placed = conflicts.map((conflict) => ({ ...conflict, place: file.indexed(conflict.path) }));
+  for (const edit of edits.filter((one) => !isSchemaRemoval(one))) {
+    if (edit.value === undefined) file.remove(edit.path);
+    else file.take(edit.path, after);
+  }
+  file.removeSchemas(edits.filter(isSchemaRemoval).map(({ path }) => String(path[1])));
+  for (const [id, newId] of renames) file.rename(id, newId);
+  const isUnchanged = edits.length === 0 && renames.size === 0;
+  return { text: isUnchanged ? file.text : file.toText(), conflicts: placed, ...countRoutes(edits, current, renames) };
+}
+
+/**
+ * Finds routes with another id and the same requests, which the document has renamed. Returns the new ids by the old ones. Without
+ * it, an edited route and its new name would both stay.
+ */
+function findRenames(before: RouteFileValues, current: RouteFileValues, after: RouteFileValues): Map<string, string> {
+  const renames = new Map<string, string>();
+  const added = Object.keys(after.routes).filter(
+    (id) => !Object.hasOwn(before.routes, id) && !Object.hasOwn(current.routes, id),
   );
-  const routes = edits.filter(({ path }) => path[0] === 'routes');
-  const known = new Set(Object.keys(current.routes));
-  const changed = routes.filter(
-    ({ path, value }) => known.has(String(path[1])) && !(path.length === 2 && value === undefined),
-  );
-  return {
-    text: edits.length === 0 ? own : formatText(file.toString({ lineWidth: 0 })),
-    conflicts: conflicts.map((conflict) => ({ ...conflict, place: places.get(conflict) ?? [] })),
-    added: routes.filter(({ path }) => !known.has(String(path[1]))).length,
-    changed: new Set(changed.map(({ path }) => path[1])).size,
-    removed: routes.filter(({ path, value }) => path.length === 2 && value === undefined).length,
-  };
+  const newIds = new Map(added.map((id) => [requestsOf(after.routes[id]), id]));
+  for (const [id, route] of Object.entries(before.routes)) {
+    const newId = newIds.get(requestsOf(route));
+    if (newId !== undefined && !Object.hasOwn(after.routes, id) && Object.hasOwn(current.routes, id))
+      renames.set(id, newId);
+  }
+  return renames;
+}
+
+function requestsOf(route: unknown): string {
+  return isMap(route) ? JSON.stringify([route['method'], route['path']]) : '';
 }
 
 /** Merges each schema and each route. */
-function mergeSections(base: Values, own: Values, next: Values): MergeResult {
+function mergeSections(base: RouteFileValues, own: RouteFileValues, next: RouteFileValues): MergeResult {
   const results = (['schemas', 'routes'] as const).map((section) =>
     mergeMembers(base[section], own[section], next[section], [section]),
   );
   return { edits: results.flatMap(({ edits }) => edits), conflicts: results.flatMap(({ conflicts }) => conflicts) };
 }
 
-/** The file cannot be merged. The message says why. */
-export class MergeError extends Error {}
-
-/** An edit of one alias would change the others. */
-function requireEditable(file: Document): void {
-  visit(file, {
-    Alias: (_key, { source }) => {
-      throw new MergeError(`the alias "*${source}" cannot be merged; write its value in its place`);
-    },
-  });
-}
-
-interface Values {
-  readonly schemas: Readonly<Record<string, unknown>>;
-  /** By id. Routes without an id are not the import's. */
-  readonly routes: Readonly<Record<string, unknown>>;
-}
-
-function valuesOf(document: Document): Values {
-  const { schemas, routes } = toMap(document);
-  const list: readonly unknown[] = Array.isArray(routes) ? routes : [];
-  const byId = list.flatMap((route) => (isMap(route) && typeof route['id'] === 'string' ? [[route['id'], route]] : []));
-  return { schemas: toRecord(schemas), routes: Object.fromEntries(byId) as Record<string, unknown> };
-}
-
-function toMap(document: Document): { readonly schemas?: unknown; readonly routes?: unknown } {
-  return toRecord(document.toJS());
-}
-
-function toRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return isMap(value) ? value : {};
+/** A document that makes an operation public contradicts roles that a person wrote: a public route has none. */
+function keepRestrictions({ edits, conflicts }: MergeResult, { routes }: RouteFileValues): MergeResult {
+  const isRefused = ({ path, value }: MergeEdit) => {
+    const [section, id, key] = path;
+    const route = section === 'routes' ? routes[String(id)] : undefined;
+    if (key !== 'access' || path.length !== 3 || value !== 'public' || !isMap(route)) return false;
+    return (
+      route['roles'] !== undefined && !edits.some((other) => isDeepStrictEqual(other.path, [section, id, 'roles']))
+    );
+  };
+  const refused = edits.filter(isRefused);
+  return { edits: edits.filter((edit) => !isRefused(edit)), conflicts: [...conflicts, ...refused] };
 }
 
 function isSchemaRemoval({ path, value }: MergeEdit): boolean {
   return path[0] === 'schemas' && path.length === 2 && value === undefined;
 }
 
-/** Removes schemas, but not those that a remaining part of the file refers to. */
-function removeSchemas(file: Document, names: readonly string[]): void {
-  const { routes, schemas } = toMap(file);
-  const removed = new Set(names);
-  const isNeeded = (name: string) => {
-    const others = Object.entries(toRecord(schemas)).filter(([other]) => !removed.has(other));
-    return JSON.stringify([routes, others]).includes(JSON.stringify(`#/schemas/${name}`).slice(0, -1));
-  };
-  // A schema that stays may need another one.
-  for (let size = -1; size !== removed.size; ) {
-    size = removed.size;
-    for (const name of removed) if (isNeeded(name)) removed.delete(name);
-  }
-  for (const name of removed) file.deleteIn(['schemas', name]);
-  if (removed.size > 0 && Object.keys(toRecord(schemas)).length === removed.size) file.delete('schemas');
-}
-
-function routeListOf(document: Document): YAMLSeq | undefined {
-  const list = document.get('routes', true);
-  return isSeq(list) ? list : undefined;
-}
-
-function indexOf(list: YAMLSeq | undefined, id: string): number {
-  return list?.items.findIndex((item) => isMapNode(item) && item.get('id') === id) ?? -1;
-}
-
-/** Returns a path with the index of the route in place of its id; the list of routes if the file has no such route. */
-function nodePath(document: Document, [section, name, ...rest]: Path): Path {
-  if (section !== 'routes' || name === undefined) return [section, name, ...rest].filter((step) => step !== undefined);
-  const index = indexOf(routeListOf(document), String(name));
-  return index === -1 ? ['routes'] : ['routes', index, ...rest];
-}
-
-function apply({ path, value }: MergeEdit, file: Document, after: Document): void {
-  const place = nodePath(file, path);
-  const isRoute = path[0] === 'routes' && path.length === 2;
-  if (value === undefined) file.deleteIn(place);
-  // The nodes of the import are written as in a new file.
-  else if (isRoute && place.length === 1) addRoute(file, String(path[1]), after);
-  else file.setIn(place, after.getIn(nodePath(after, path), true));
-}
-
-/** Adds a route of the import after the nearest one that precedes it there. */
-function addRoute(file: Document, id: string, after: Document): void {
-  const source = routeListOf(after) as YAMLSeq<YAMLMap>;
-  const at = indexOf(source, id);
-  const route = source.items[at] as YAMLMap;
-  const list = routeListOf(file);
-  if (list === undefined) return void file.set('routes', file.createNode([route]));
-  const places = source.items.slice(0, at).map((item) => indexOf(list, String(item.get('id'))));
-  const position = (places.findLast((place) => place !== -1) ?? -1) + 1;
-  const [first] = list.items;
-  if (position > 0) route.spaceBefore = true;
-  else if (isMapNode(first)) first.spaceBefore = true;
-  list.items.splice(position, 0, route);
+function countRoutes(
+  edits: readonly MergeEdit[],
+  current: RouteFileValues,
+  renames: ReadonlyMap<string, string>,
+): Pick<MergedImport, 'added' | 'changed' | 'removed'> {
+  const routes = edits.filter(({ path }) => path[0] === 'routes');
+  const added = routes.filter(({ path }) => !Object.hasOwn(current.routes, String(path[1])));
+  const removed = routes.filter(({ path, value }) => path.length === 2 && value === undefined);
+  const changed = routes.filter((edit) => !added.includes(edit) && !removed.includes(edit));
+  const changedIds = new Set([...changed.map(({ path }) => String(path[1])), ...renames.keys()]);
+  return { added: added.length, changed: changedIds.size, removed: removed.length };
 }

@@ -1,6 +1,7 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { AUTH } from '../manifest/support.ts';
 import { runCli } from '../support/cli.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -67,6 +68,8 @@ describe('import', () => {
     const merged = ROUTES.replace('/notes', '/all').replace('access: public', 'access: protected # see the audit');
     expect(readFileSync(file, 'utf8')).toBe(merged.replace('GET', 'POST'));
     expect(readFileSync(`${file}.imported`, 'utf8')).toContain('method: PUT');
+    writeFileSync(join(folder, 'merged-gateway.yaml'), MANIFEST.replace('routes.yaml', 'merged.yaml') + AUTH);
+    expect(await runCli(['routes', 'merged-gateway.yaml'], folder)).toMatchObject({ code: 0, err: '' });
     expect(await importAgain('next.yaml')).toMatchObject({ code: 0 });
     expect(readFileSync(file, 'utf8')).toBe(merged.replace('GET', 'POST'));
   });
@@ -74,13 +77,29 @@ describe('import', () => {
   it.each([
     ['without its last import', { '': ROUTES }, 'exists, but not edited.yaml.imported, which a merge needs'],
     ['with a syntax error', { '': 'routes: [', '.imported': ROUTES }, 'edited.yaml:1:'],
-    ['with an alias', { '': 'routes: [&a { id: a }, *a]', '.imported': ROUTES }, 'the alias "*a" cannot be merged'],
+    [
+      'with an alias',
+      { '': 'routes: [&a { id: a }, *a]', '.imported': ROUTES },
+      'edited.yaml:1:24 the alias "*a" cannot be merged',
+    ],
+    [
+      'with routes in a map',
+      { '': 'routes: { mine: { path: /a } }', '.imported': ROUTES },
+      'edited.yaml:1:1 "routes" is not a list',
+    ],
+    ['that is a list', { '': '- a', '.imported': ROUTES }, 'edited.yaml:1:3 this is not a file with routes'],
   ])('does not change a file %s', async (_, files, message) => {
     for (const name of ['', '.imported']) rmSync(join(folder, `edited.yaml${name}`), { force: true });
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, `edited.yaml${name}`), text);
     const { code, err } = await run('clean.yaml', ...OPTIONS, '-o', 'edited.yaml');
     expect([code, err]).toEqual([2, expect.stringContaining(message)]);
     expect(readFileSync(join(folder, 'edited.yaml'), 'utf8')).toBe(files['']);
+  });
+
+  it('writes the file before its base, so that an import that ends between them is repeated', async () => {
+    mkdirSync(join(folder, 'ordered.yaml.imported'));
+    expect(await run('clean.yaml', ...OPTIONS, '-o', 'ordered.yaml')).toMatchObject({ code: 2 });
+    expect(readFileSync(join(folder, 'ordered.yaml'), 'utf8')).toBe(ROUTES);
   });
 
   it('exits with 1 for losses if asked', async () => {

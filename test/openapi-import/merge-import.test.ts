@@ -1,16 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { MergeError, mergeImport } from '../../src/openapi-import/merge-import.ts';
+import { mergeImport } from '../../src/openapi-import/merge-import.ts';
+import { MergeError, RouteFile } from '../../src/openapi-import/route-file.ts';
 import { runs } from '../support/runs.ts';
 
 const route = (id: string, more: object = {}) => ({ id, method: 'GET', path: `/${id}`, ...more });
 const text = (routes: readonly object[], schemas?: object) =>
   stringify({ ...(schemas && { schemas }), routes }, { aliasDuplicateObjects: false });
 
+const mergeTexts = (base: string, own: string, next: string) =>
+  mergeImport(new RouteFile(base), new RouteFile(own), new RouteFile(next));
+
 /** Merges three lists of routes. Returns the merged routes, and the paths of the conflicts. */
 function merge(base: readonly object[], own: readonly object[], next: readonly object[]) {
-  const merged = mergeImport(text(base), text(own), text(next));
+  const merged = mergeTexts(text(base), text(own), text(next));
   const { routes } = parse(merged.text) as { routes: unknown };
   const { added, changed, removed, conflicts } = merged;
   return { routes, counts: [added, changed, removed], conflicts: conflicts.map(({ path }) => path.join('/')) };
@@ -58,15 +62,17 @@ describe('a second import', () => {
   it('keeps the access of a person, and takes that of the document otherwise', () => {
     const [secured, open] = [[route('a', { access: 'protected' })], [route('a', { access: 'public' })]];
     const limited = [route('a', { access: 'protected', roles: ['admin'] })];
-    expect(merge(secured, limited, open).routes).toEqual([route('a', { access: 'public', roles: ['admin'] })]);
+    expect(merge(secured, secured, open).routes).toEqual(open);
     expect(merge(open, secured, open).routes).toEqual(secured);
+    expect(merge(secured, limited, open)).toMatchObject({ routes: limited, conflicts: ['routes/a/access'] });
+    expect(merge(limited, limited, open).routes).toEqual(open);
   });
 
   it('keeps a schema that a route of a person needs', () => {
     const body = { schema: { $ref: '#/schemas/Note' } };
     const schemas = { Note: { type: 'object' }, Other: true };
     const own = text([route('a', { body }), route('hand', { body })], schemas);
-    const { text: merged } = mergeImport(
+    const { text: merged } = mergeTexts(
       text([route('a', { body })], schemas),
       own,
       text([route('a')], { Other: true }),
@@ -75,7 +81,7 @@ describe('a second import', () => {
       schemas,
       routes: [route('a'), route('hand', { body })],
     });
-    const free = mergeImport(
+    const free = mergeTexts(
       text([route('a', { body })], schemas),
       text([route('a', { body })], schemas),
       text([route('a')]),
@@ -85,14 +91,63 @@ describe('a second import', () => {
 
   it('keeps comments, and the text of a file that needs no change', () => {
     const own = '# Ours\nroutes:\n  - {id: a,   path: /a} # the first\n';
-    expect(mergeImport(text([route('a')]), own, text([route('a')])).text).toBe(own);
-    const { text: merged } = mergeImport('routes: [{ id: a, path: /a }]', own, text([{ id: 'a', path: '/b' }]));
+    expect(mergeTexts(text([route('a')]), own, text([route('a')])).text).toBe(own);
+    const { text: merged } = mergeTexts('routes: [{ id: a, path: /a }]', own, text([{ id: 'a', path: '/b' }]));
     expect(merged).toBe('# Ours\nroutes:\n  - { id: a, path: /b } # the first\n');
   });
 
   it('refuses a file with aliases', () => {
-    const own = 'routes: [&a { id: a }, *a]';
-    expect(() => mergeImport(text([]), own, text([]))).toThrow(MergeError);
+    expect(() => new RouteFile('routes: [&a { id: a }, *a]')).toThrow(MergeError);
+  });
+
+  it.each([
+    '- a',
+    'text',
+    'routes: { a: { path: /a } }',
+    'routes: x',
+    'routes: [x]',
+    'schemas: [x]',
+    'routes: [{ id: a }, { id: a }]',
+  ])('refuses a file of another shape: %s', (own) => {
+    expect(() => new RouteFile(own)).toThrow(MergeError);
+  });
+
+  it.each(['', '# nothing\n', 'routes:\n', 'routes: []\n', 'schemas:\nroutes:\n'])('fills an empty file: %j', (own) => {
+    expect(parse(mergeTexts('', own, text([route('a')])).text)).toMatchObject({ routes: [route('a')] });
+  });
+
+  it('moves a comment with its route, and keeps one of the whole list', () => {
+    const own = `routes:\n  # All routes\n\n  # The first\n  - { id: a }\n\n  # The second\n  - { id: b }\n`;
+    const [a, b] = [{ id: 'a' }, { id: 'b' }];
+    expect(mergeTexts(text([a, b]), own, text([b])).text).toBe(
+      'routes:\n  # All routes\n\n  # The second\n  - { id: b }\n',
+    );
+    expect(
+      mergeTexts(text([a, b]), own, '# z\nroutes:\n  # The new one\n  - { id: z }\n  - { id: a }\n  - { id: b }\n')
+        .text,
+    ).toBe(own.replace('  # The first', '  # The new one\n  - { id: z }\n\n  # The first'));
+  });
+
+  it('finds a key that is written as a number', () => {
+    const schemas = (value: number) => `schemas:\n  a: { properties: { 200: { maximum: ${value} } } }\nroutes: []\n`;
+    const { text: merged } = mergeTexts(schemas(1), schemas(1), schemas(2).replace('200', '"200"'));
+    expect(parse(merged)).toEqual({ schemas: { a: { properties: { 200: { maximum: 2 } } } }, routes: [] });
+    expect(merged.match(/200/g)).toHaveLength(1);
+  });
+
+  it('renames a route that the document renames, and keeps its edits', () => {
+    const own = [route('a', { timeout: '5s' }), route('b')];
+    const next = [{ ...route('a'), id: 'new', access: 'public' }, route('b')];
+    expect(merge([route('a'), route('b')], own, next)).toEqual({
+      routes: [{ ...route('a'), id: 'new', timeout: '5s', access: 'public' }, route('b')],
+      counts: [0, 1, 0],
+      conflicts: [],
+    });
+  });
+
+  it('changes nothing if the last import wrote the file, but not its base', () => {
+    const [before, after] = [text([route('a')]), text([route('b')])];
+    expect(mergeTexts(before, after, after)).toMatchObject({ text: after, conflicts: [] });
   });
 
   it('merges each member of random routes as if it were alone', () => {
@@ -104,7 +159,7 @@ describe('a second import', () => {
       fc.property(file, file, file, (base, own, next) => {
         const routes = [base, own, next].map((all) => all.map((one, at) => prune({ id: ids[at], ...one })));
         const [before = [], current = [], after = []] = routes;
-        const merged = parse(mergeImport(text(before), text(current), text(after)).text) as { routes: object[] };
+        const merged = parse(mergeTexts(text(before), text(current), text(after)).text) as { routes: object[] };
         const expected = ids.flatMap((_, at) => {
           const [b, o, n] = [before[at], current[at], after[at]].map((one) => leavesOf(one ?? {}));
           const names = [...new Set([b, o, n].flatMap((leaves) => [...(leaves?.keys() ?? [])]))].sort();

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { type Document, parse } from '../../manifest/document.ts';
-import { type MergedImport, MergeError, mergeImport, type PlacedConflict } from '../../openapi-import/merge-import.ts';
+import { mergeImport, type PlacedConflict } from '../../openapi-import/merge-import.ts';
+import { MergeError, RouteFile } from '../../openapi-import/route-file.ts';
+import type { FindingLocation } from '../../problem/finding.ts';
 import { pluralize } from '../format.ts';
 import { readSource } from '../manifest-file.ts';
 import { CommandError } from '../terminal.ts';
@@ -40,11 +42,9 @@ function mergeInto(output: string, baseFile: string, text: string): WrittenImpor
     throw new CommandError(
       `${output} exists, but not ${baseFile}, which a merge needs; write to another file, or remove ${output} to replace it`,
     );
-  const own = readSource(output);
-  const base = readSource(baseFile);
-  const document = parseFile(own);
-  parseFile(base);
-  const { text: merged, conflicts, added, changed, removed } = merge(output, base.text, own.text, text);
+  const own = readRouteFile(output);
+  const { file: base } = readRouteFile(baseFile);
+  const { text: merged, conflicts, added, changed, removed } = mergeImport(base, own.file, new RouteFile(text));
   const counts = [
     `${added} added`,
     `${changed} changed`,
@@ -53,26 +53,30 @@ function mergeInto(output: string, baseFile: string, text: string): WrittenImpor
   ];
   return {
     text: merged,
-    conflicts: conflicts.map((conflict) => toPrintedConflict(output, document, conflict)),
+    conflicts: conflicts.map((conflict) => toPrintedConflict(output, own.document, conflict)),
     changes: `: ${counts.join(', ')}`,
   };
 }
 
-function merge(output: string, base: string, own: string, next: string): MergedImport {
-  try {
-    return mergeImport(base, own, next);
-  } catch (error) {
-    if (error instanceof MergeError) throw new CommandError(`${output}: ${error.message}`);
-    throw error;
-  }
+interface ReadRouteFile {
+  readonly file: RouteFile;
+  readonly document: Document;
 }
 
-function parseFile(source: { readonly path: string; readonly text: string }): Document {
+function readRouteFile(path: string): ReadRouteFile {
+  const source = readSource(path);
   const { document, findings } = parse(source);
-  const [finding] = findings;
-  if (finding === undefined) return document;
-  const { line, column } = document.locate(finding.location);
-  throw new CommandError(`${source.path}:${line}:${column} ${finding.message}`);
+  const fail = (location: FindingLocation, message: string) => {
+    const { line, column } = document.locate(location);
+    throw new CommandError(`${path}:${line}:${column} ${message}`);
+  };
+  for (const { location, message } of findings) fail(location, message);
+  try {
+    return { file: new RouteFile(source.text), document };
+  } catch (error) {
+    if (error instanceof MergeError) fail(error.location, error.message);
+    throw error;
+  }
 }
 
 const MAX_VALUE = 60;
