@@ -150,6 +150,29 @@ describe('a second import', () => {
     expect(mergeTexts(before, after, after)).toMatchObject({ text: after, conflicts: [] });
   });
 
+  it('merges random additions, removals and changes of routes, each as if it were alone', () => {
+    const ids = ['a', 'b', 'c', 'd', 'e'];
+    const version = fc.option(fc.nat({ max: 2 }), { nil: undefined });
+    const versions = fc.tuple(version, version, version, version, version);
+    const routesOf = (list: readonly (number | undefined)[]) =>
+      ids.flatMap((id, at) => (list[at] === undefined ? [] : [route(id, { path: `/${id}/${list[at]}` })]));
+    fc.assert(
+      fc.property(versions, versions, versions, (base, own, next) => {
+        const changes = ids.map((_, at) => {
+          const [b, o, n] = [base[at], own[at], next[at]];
+          if (n === b || n === o) return { version: o, isConflict: false };
+          return o === b ? { version: n, isConflict: false } : { version: o, isConflict: true };
+        });
+        const { routes, conflicts } = merge(routesOf(base), routesOf(own), routesOf(next));
+        const sorted = (routes as { id: string }[]).toSorted((one, other) => (one.id < other.id ? -1 : 1));
+        expect(sorted).toEqual(routesOf(changes.map(({ version: merged }) => merged)));
+        const expected = ids.filter((_, at) => changes[at]?.isConflict);
+        expect(conflicts.map((path) => path.split('/')[1]).sort()).toEqual(expected);
+      }),
+      { numRuns: runs(2_000) },
+    );
+  });
+
   it('merges each member of random routes as if it were alone', () => {
     const ids = ['a', 'b', 'c'];
     const member = fc.option(fc.integer({ min: 0, max: 2 }), { nil: undefined });

@@ -46,7 +46,7 @@ export const importVerb: Verb = {
     err(
       values.json
         ? `${JSON.stringify({ version: 1, losses, conflicts }, null, 2)}\n`
-        : formatLosses(losses, errColour) + formatConflicts(conflicts, errColour),
+        : formatNotes(losses, ({ effect }) => effect, errColour) + formatNotes(conflicts, () => 'conflict', errColour),
     );
     err(values.json ? '' : `${pluralize(imported.routes.length, 'route')} from ${printable(file)}${changes}\n`);
     return values['fail-on-loss'] && losses.length + conflicts.length > 0 ? 1 : 0;
@@ -55,20 +55,7 @@ export const importVerb: Verb = {
 
 const NO_CHANGES: WrittenImport = { conflicts: [], changes: '' };
 
-function formatConflicts(conflicts: readonly PrintedConflict[], colour: boolean): string {
-  return conflicts
-    .map(({ file, line, column, message }) => {
-      const place = paint(`${printable(file)}:${line}:${column}`, 'bold', colour);
-      return `${place} ${printable(message)}${paint(' [conflict]', 'dim', colour)}\n`;
-    })
-    .join('');
-}
-
-interface PrintedLoss extends Pick<Loss, 'effect' | 'message'> {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
+interface PrintedLoss extends PrintedConflict, Pick<Loss, 'effect'> {}
 
 function toPrintedLoss(loss: Loss & { readonly file: string; readonly document: OpenApiDocument }): PrintedLoss {
   const { file, document, path, effect, message } = loss;
@@ -76,12 +63,19 @@ function toPrintedLoss(loss: Loss & { readonly file: string; readonly document: 
   return { file, line, column, effect, message };
 }
 
-function formatLosses(losses: readonly PrintedLoss[], colour: boolean): string {
-  const sorted = losses.toSorted((a, b) => a.line - b.line || a.column - b.column);
+/** Formats losses or conflicts, a line each, in the order of their places. */
+function formatNotes<Note extends PrintedConflict>(
+  notes: readonly Note[],
+  kindOf: (note: Note) => string,
+  colour: boolean,
+): string {
+  const sorted = notes.toSorted((a, b) => a.line - b.line || a.column - b.column);
   return sorted
-    .map(({ file, line, column, effect, message }) => {
-      const note = effect === 'none' ? '' : paint(` [${effect}]`, 'dim', colour);
-      return `${paint(`${printable(file)}:${line}:${column}`, 'bold', colour)} ${printable(message)}${note}\n`;
+    .map((note) => {
+      const { file, line, column, message } = note;
+      const kind = kindOf(note);
+      const place = paint(`${printable(file)}:${line}:${column}`, 'bold', colour);
+      return `${place} ${printable(message)}${kind === 'none' ? '' : paint(` [${kind}]`, 'dim', colour)}\n`;
     })
     .join('');
 }
