@@ -51,17 +51,21 @@ export class LanguageServerProcess {
     return once(this.#process, 'close');
   }
 
-  /** Sends a request. Returns its id, to cancel it, and its result. */
-  startRequest<Result>(method: string, params: object): { readonly id: number; readonly result: Promise<Result> } {
+  request<Result>(method: string, params: object): Promise<Result> {
     this.#lastId += 1;
     const id = this.#lastId;
     const result = new Promise<unknown>((resolve, reject) => this.#pending.set(id, { resolve, reject }));
     this.#send({ id, method, params });
-    return { id, result: result as Promise<Result> };
+    return result as Promise<Result>;
   }
 
-  request<Result>(method: string, params: object): Promise<Result> {
-    return this.startRequest<Result>(method, params).result;
+  /** Sends a request and its cancellation in one write, so that the server reads them together. */
+  cancelledRequest<Result>(method: string, params: object): Promise<Result> {
+    this.#process.stdin.cork();
+    const result = this.request<Result>(method, params);
+    this.notify('$/cancelRequest', { id: this.#lastId });
+    this.#process.stdin.uncork();
+    return result;
   }
 
   notify(method: string, params: object): void {
