@@ -4,6 +4,7 @@ import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
+import type { Auth } from '../plan/tokens/auth.ts';
 import { createOpenApiComponents } from './components.ts';
 import { type DescribedOperation, type DescribedRoute, describeOperation } from './operation.ts';
 import { createOperationIds, type OperationIds } from './operation-ids.ts';
@@ -29,14 +30,17 @@ export function* streamOpenApi(planned: PlannedManifest, version: string): Gener
     separator = ',';
   }
   yield '},"components":{';
-  if (plan.auth !== undefined) yield `"securitySchemes":${JSON.stringify(SECURITY_SCHEMES)},`;
+  if (plan.auth !== undefined) yield `"securitySchemes":${JSON.stringify(securitySchemes(plan.auth))},`;
   yield `"responses":${JSON.stringify(Object.fromEntries(responses.responses()))},`;
   yield `"schemas":{"Refusal":${JSON.stringify(REFUSAL_SCHEMA)}`;
   for (const [name, schema] of components.schemas()) yield `,${JSON.stringify(name)}:${JSON.stringify(schema)}`;
   yield '}}}\n';
 }
 
-const SECURITY_SCHEMES = { token: { type: 'http', scheme: 'bearer' } };
+/** The roles are those of every operation that has none of its own: thousands would repeat them. */
+function securitySchemes({ role }: Auth): object {
+  return { token: { type: 'http', scheme: 'bearer', 'x-roles': role.redactedRoles } };
+}
 
 /** Returns the members before the paths. */
 function headOf(plan: Plan, version: string): object {

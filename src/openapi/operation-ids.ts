@@ -1,6 +1,6 @@
 import type { Route } from '../plan/route-definition.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
-import type { PathTemplate, PathTemplates } from './path-templates.ts';
+import { describedMethods, type PathTemplate, type PathTemplates } from './path-templates.ts';
 
 /** Returns the unique `operationId` of a method of a path. */
 export type OperationIds = (template: PathTemplate, method: string) => string;
@@ -21,7 +21,7 @@ export function* createOperationIds({ templates, mainTemplates }: PathTemplates)
       idByOperation.set(template, ids);
       for (const [method, route] of template.routes) {
         if (ids.has(method) || !hasRank(route, template)) continue;
-        const base = route.methods.length === 1 ? route.id : `${route.id}-${method.toLowerCase()}`;
+        const base = hasOneMethod(route) ? route.id : `${route.id}-${method.toLowerCase()}`;
         let number = lastNumbers.get(base) ?? 1;
         let id = number === 1 ? base : `${base}-${number}`;
         while (usedIds.has(id)) {
@@ -42,6 +42,10 @@ export function* createOperationIds({ templates, mainTemplates }: PathTemplates)
   }
 
   function isNamedAfterRoute(route: Route, template: PathTemplate): boolean {
-    return route.methods.length === 1 && isMain(route, template);
+    return hasOneMethod(route) && isMain(route, template);
+  }
+
+  function hasOneMethod(route: Route): boolean {
+    return describedMethods(route).length === 1;
   }
 }

@@ -35,8 +35,7 @@ export interface DescribedOperation extends Readonly<Record<string, unknown>> {
 /** Describes a route at one method of one path as an OpenAPI operation. */
 export function describeOperation(described: DescribedRoute, place: OperationPlace): DescribedOperation {
   const { route, entry } = described;
-  const { id, access, auth, websocket, login, validation } = route;
-  const isProtected = access === 'protected';
+  const { id, access, auth, websocket, validation } = route;
   const ignored = headerParameters(described).filter(isIgnoredHeader);
   const parameters = [
     ...pathParameters(described, place),
@@ -51,9 +50,9 @@ export function describeOperation(described: DescribedRoute, place: OperationPla
     ...(parameters.length > 0 ? { parameters } : {}),
     ...requestBodyOf(described, place.method),
     responses: described.responses.responsesOf(route),
-    ...(isProtected ? {} : { security: [] }),
+    ...(access === 'protected' ? {} : { security: [] }),
     'x-route': id,
-    ...(isProtected || login !== undefined ? { 'x-roles': auth?.role.redactedRoles } : {}),
+    ...(entry.roles === undefined ? {} : { 'x-roles': auth?.role.redactedRoles }),
     ...(websocket ? { 'x-websocket': true } : {}),
     ...(validation === 'report' ? { 'x-validation': 'report' } : {}),
     ...(entry.query?.unknown === 'refuse' ? { 'x-unknown-query': 'refuse' } : {}),

@@ -9,7 +9,7 @@ import { CrossingPaths } from './crossing-paths.ts';
 /** A path of an OpenAPI document, and the route of each of its methods. */
 export interface PathTemplate {
   readonly segments: readonly TemplateSegment[];
-  /** By method, in the order of `Allow`. */
+  /** By method, in the order of `Allow`. HEAD is absent if the route of GET receives it. */
   readonly routes: ReadonlyMap<string, Route>;
 }
 
@@ -114,7 +114,13 @@ function matchMethods(segments: readonly TemplateSegment[], matchSample: SampleM
     const route = matchSample(method, segments);
     if (route !== undefined) found.set(method, route);
   }
+  if (found.get('HEAD') === found.get('GET')) found.delete('HEAD');
   return found;
+}
+
+/** Returns the methods of a route that a document has: a reader knows that HEAD is GET without content (RFC 9110 section 9.3.2). */
+export function describedMethods({ methods }: Route): readonly string[] {
+  return methods.includes('GET') ? methods.filter((method) => method !== 'HEAD') : methods;
 }
 
 /** Adds a path, unless there is an equal one. The parameter names of a route with exactly this path replace generated ones. */

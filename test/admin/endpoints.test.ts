@@ -223,7 +223,7 @@ describe('/openapi.json', () => {
     const { getJson } = await start();
     const { body } = await getJson('/openapi.json');
     expect(Object.keys(body.paths)).toEqual(['/open', '/notes/{note_id}', '/files', '/files/{rest}']);
-    expect(Object.keys(body.paths['/notes/{note_id}']).sort()).toEqual(['get', 'head', 'post']);
+    expect(Object.keys(body.paths['/notes/{note_id}']).sort()).toEqual(['get', 'post']);
     const { post, get } = body.paths['/notes/{note_id}'];
     expect(post).toMatchObject({ operationId: 'note', 'x-roles': ['admin'] });
     expect([body.security, post.security]).toEqual([[{ token: [] }], undefined]);
