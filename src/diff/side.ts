@@ -1,7 +1,6 @@
 import type { PlannedManifest } from '../load.ts';
 import type { Manifest, RouteEntry } from '../manifest/manifest.generated.ts';
 import type { Environment } from '../manifest/source.ts';
-import { parsePattern } from '../plan/routing/pattern.ts';
 import type { PatternRoute } from '../plan/routing/route-index.ts';
 import { bundleSchemas, type SchemaRoot } from '../plan/schema/schema-bundle.ts';
 import { redactRoot } from '../plan/schema/schema-compiler.ts';
@@ -46,7 +45,7 @@ export function createDiffSide(planned: PlannedManifest, readFile: Environment['
     entry: manifest.routes[index] as RouteEntry,
     redactedEntry: redacted.routes[index] as RouteEntry,
     route,
-    pattern: parsePattern(route.path),
+    pattern: route.pattern,
   }));
   const routeById = new Map(routes.map((route) => [route.route.id, route]));
   const root = bundleSchemas(manifest, readFile, []).root;

@@ -7,7 +7,6 @@ import { createOfflineGateway } from '../offline/offline-gateway.ts';
 import type { OfflineRequest } from '../offline/request-bytes.ts';
 import { type CallerClaims, StubVerifier } from '../offline/stub-verifier.ts';
 import type { Route } from '../plan/route-definition.ts';
-import { parsePattern } from '../plan/routing/pattern.ts';
 import { runToEnd, type SlicedWork } from '../plan/sliced-work.ts';
 import type { Path } from '../problem/finding.ts';
 import { createExplainContext, type ExplainContext } from './explain-context.ts';
@@ -130,9 +129,9 @@ function locationOf({ planned: { document } }: ExplainContext, path: Path): Expl
   return { ...(file !== document.file && { file }), line, column, pointer: formatPointer(path) };
 }
 
-function matchedRoute(context: ExplainContext, { id, methods, path, access }: Route): MatchedRoute {
+function matchedRoute(context: ExplainContext, { id, methods, path, pattern, access }: Route): MatchedRoute {
   const segments = (context.outcome.record.path ?? '').split('/').slice(1);
-  const parameters = parsePattern(path).flatMap((segment, index) =>
+  const parameters = pattern.flatMap((segment, index) =>
     segment.kind === 'parameter' ? [[segment.name, segments[index] ?? ''] as const] : [],
   );
   const { pointer: _pointer, column: _column, ...location } = locationOf(context, context.routePath);

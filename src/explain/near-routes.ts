@@ -1,5 +1,5 @@
 import type { Route } from '../plan/route-definition.ts';
-import { parsePattern } from '../plan/routing/pattern.ts';
+import type { Pattern } from '../plan/routing/pattern.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import { editSteps, isNear } from '../problem/did-you-mean.ts';
 
@@ -18,7 +18,7 @@ export function* findNearRoutes(routes: readonly Route[], path: string): SlicedW
   const near: { route: Route; steps: number }[] = [];
   for (const route of routes) {
     yield;
-    const example = examplePath(route.path, segments);
+    const example = examplePath(route.pattern, segments);
     if (isNear(written, example) || isPart(written, example)) near.push({ route, steps: editSteps(written, example) });
   }
   return near
@@ -32,8 +32,8 @@ function isPart(path: string, example: string): boolean {
 }
 
 /** Returns a path of the route that has the requested segments in place of its parameters. */
-function examplePath(pattern: string, segments: readonly string[]): string {
-  const parts = parsePattern(pattern).flatMap((segment, index) => {
+function examplePath(pattern: Pattern, segments: readonly string[]): string {
+  const parts = pattern.flatMap((segment, index) => {
     if (segment.kind === 'literal') return [segment.text];
     if (segment.kind === 'parameter') return [segments[index] ?? `{${segment.name}}`];
     return segments.slice(index);

@@ -2,7 +2,7 @@ import { hasEncodedSlash } from '../gateway/request/request-target.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import { foldedVariants, foldLiteral } from '../plan/routing/path-folding.ts';
-import { type Pattern, parsePattern } from '../plan/routing/pattern.ts';
+import type { Pattern } from '../plan/routing/pattern.ts';
 import { createRouter } from '../plan/routing/router.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import type { SkipReason } from './explanation.ts';
@@ -59,7 +59,7 @@ function* findSkipReason(
   if (moreSpecific !== undefined) return { reason: 'less-specific', otherRoute: moreSpecific };
   const readings = [path, path.replaceAll(/%2f/gi, '/')].flatMap(foldedVariants).map(segmentsOf);
   const stricter = yield* findRoute(others, (other) => {
-    const folded = parsePattern(other.path).map(foldLiteral);
+    const folded = other.pattern.map(foldLiteral);
     const isPossible = mayMatch(other, segments) || readings.some((reading) => literalsMatch(folded, reading));
     return isPossible && createRouter([route, other]).match(method, path) === undefined;
   });
@@ -70,8 +70,8 @@ function* findSkipReason(
  * False if a literal of the route's path differs from the requested path, which then cannot match. Only the router decides
  * that a route matches, and to create a router for each of thousands of routes would take longer than to load them.
  */
-function mayMatch({ path }: Route, segments: readonly string[]): boolean {
-  return literalsMatch(parsePattern(path), segments);
+function mayMatch({ pattern }: Route, segments: readonly string[]): boolean {
+  return literalsMatch(pattern, segments);
 }
 
 function literalsMatch(pattern: Pattern, segments: readonly string[]): boolean {

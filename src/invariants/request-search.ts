@@ -1,6 +1,6 @@
 import type { Plan } from '../plan/plan.ts';
 import { foldLiteral, respell } from '../plan/routing/path-folding.ts';
-import { type Pattern, parsePattern } from '../plan/routing/pattern.ts';
+import type { Pattern } from '../plan/routing/pattern.ts';
 import { intersect } from '../plan/routing/pattern-overlap.ts';
 import { type PatternRoute, RouteIndex } from '../plan/routing/route-index.ts';
 import { isStricter } from '../plan/routing/router.ts';
@@ -40,7 +40,7 @@ export class RequestSearch {
   static *create(plan: Plan): SlicedWork<RequestSearch> {
     const routes: PatternRoute[] = [];
     for (const route of plan.routes) {
-      routes.push({ route, pattern: parsePattern(route.path) });
+      routes.push({ route, pattern: route.pattern });
       yield;
     }
     return new RequestSearch(plan, yield* RouteIndex.createSliced(routes));

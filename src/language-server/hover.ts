@@ -4,7 +4,6 @@ import { compileInvariants } from '../invariants/compile-invariants.ts';
 import { meets } from '../invariants/prove.ts';
 import type { PlannedManifest } from '../load.ts';
 import type { Route } from '../plan/route-definition.ts';
-import { parsePattern } from '../plan/routing/pattern.ts';
 import { intersect } from '../plan/routing/pattern-overlap.ts';
 import { SamplePaths } from '../plan/routing/sample-paths.ts';
 import { memberTexts } from './code-lenses.ts';
@@ -72,12 +71,11 @@ function findMoreSpecificRoutes(
   routes: readonly Route[],
   match: (method: string, path: string) => Route | undefined,
 ): Route[] {
-  const pattern = parsePattern(route.path);
-  const samples = SamplePaths.create(routes.map(({ path }) => parsePattern(path)));
+  const samples = SamplePaths.create(routes.map(({ pattern }) => pattern));
   return routes.filter((other) => {
     const method = other.methods.find((name) => route.methods.includes(name));
     if (other === route || method === undefined) return false;
-    const both = intersect(pattern, parsePattern(other.path));
+    const both = intersect(route.pattern, other.pattern);
     return both !== undefined && [...samples.of(both)].some((path) => match(method, path) === other);
   });
 }
@@ -87,10 +85,11 @@ function moreOf(routes: readonly Route[]): string[] {
 }
 
 function mayConcern(route: Route, when: Parameters<typeof meets>[1]): boolean {
-  const pattern = parsePattern(route.path);
   const hasMethod = when.methods?.some((method) => route.methods.includes(method)) ?? true;
   return (
-    hasMethod && meets(route, when) && (when.patterns?.some((other) => intersect(pattern, other) !== undefined) ?? true)
+    hasMethod &&
+    meets(route, when) &&
+    (when.patterns?.some((other) => intersect(route.pattern, other) !== undefined) ?? true)
   );
 }
 

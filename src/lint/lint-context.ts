@@ -2,7 +2,6 @@ import { findUnusedExceptions, type UnusedException } from '../invariants/unused
 import type { Document } from '../manifest/document.ts';
 import type { Manifest, RouteEntry } from '../manifest/manifest.generated.ts';
 import type { Plan } from '../plan/plan.ts';
-import { parsePattern } from '../plan/routing/pattern.ts';
 import { type PatternRoute, RouteIndex } from '../plan/routing/route-index.ts';
 import { WitnessSearch } from '../plan/routing/witnesses/witness-search.ts';
 import type { Finding, Path } from '../problem/finding.ts';
@@ -46,7 +45,7 @@ export function createLintContext(valid: ValidManifest, today: string): LintCont
     path: ['routes', index],
     entry: manifest.routes[index] as RouteEntry,
     route,
-    pattern: parsePattern(route.path),
+    pattern: route.pattern,
   }));
   const routeIndex = RouteIndex.create(routes);
   return {

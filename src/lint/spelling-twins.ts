@@ -17,12 +17,13 @@ interface RefusedRequest {
 
 /** The routes whose paths differ only in spelling from others. */
 export class SpellingTwins {
-  /** In the order of the manifest, by the folded path. */
-  readonly #groups: ReadonlyMap<string, readonly LintRoute[]>;
+  /** The routes with the same folded path as a route, in the order of the manifest. */
+  readonly #groups: ReadonlyMap<LintRoute, readonly LintRoute[]>;
   readonly #witnessSearch: WitnessSearch<LintRoute>;
 
   constructor(routes: readonly LintRoute[], witnessSearch: WitnessSearch<LintRoute>) {
-    this.#groups = Map.groupBy(routes, foldedKey);
+    const groups = Map.groupBy(routes, foldedKey).values();
+    this.#groups = new Map([...groups].flatMap((group) => group.map((lintRoute) => [lintRoute, group] as const)));
     this.#witnessSearch = witnessSearch;
   }
 
@@ -55,7 +56,7 @@ export class SpellingTwins {
   }
 
   #groupOf(lintRoute: LintRoute): readonly LintRoute[] {
-    return this.#groups.get(foldedKey(lintRoute)) ?? [];
+    return this.#groups.get(lintRoute) ?? [];
   }
 }
 

@@ -1,6 +1,5 @@
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import type { Route } from '../plan/route-definition.ts';
-import { parsePattern } from '../plan/routing/pattern.ts';
 import type { OpenApiComponents } from './components.ts';
 import type { PathTemplate } from './path-templates.ts';
 import { requestBodyOf } from './request-body.ts';
@@ -81,11 +80,13 @@ interface Parameter {
 
 const STRING_SCHEMA = { type: 'string' };
 
-function pathParameters({ entry, index, components }: DescribedRoute, { template, hasRest }: OperationPlace): object[] {
-  const own = parsePattern(entry.path);
+function pathParameters(
+  { route, entry, index, components }: DescribedRoute,
+  { template, hasRest }: OperationPlace,
+): object[] {
   return template.segments.flatMap((segment, at) => {
     if (segment.kind === 'literal') return [];
-    const ownSegment = own[at];
+    const ownSegment = route.pattern[at];
     const ownName = ownSegment?.kind === 'parameter' ? ownSegment.name : undefined;
     const hasSchema = ownName !== undefined && Object.hasOwn(entry.params?.properties ?? {}, ownName);
     const path = ['routes', index, 'params', 'properties', ownName ?? ''];

@@ -1,7 +1,7 @@
 import { HTTP_METHODS } from '../http-methods.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
-import { type Pattern, parsePattern, patternKey, type Segment } from '../plan/routing/pattern.ts';
+import { type Pattern, patternKey, type Segment } from '../plan/routing/pattern.ts';
 import { findUnusedSegment } from '../plan/routing/sample-paths.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import { CrossingPaths } from './crossing-paths.ts';
@@ -45,7 +45,7 @@ interface TemplateDraft {
 export function* createPathTemplates({ routes, router }: Plan): SlicedWork<PathTemplates> {
   const patterns = new Map<Route, Pattern>();
   for (const route of routes) {
-    patterns.set(route, parsePattern(route.path));
+    patterns.set(route, route.pattern);
     yield;
   }
   const unused = yield* findUnusedSegment(patterns.values());

@@ -9,7 +9,6 @@ import {
   type RouteChanges,
   type RoutePair,
 } from './route-pairs.ts';
-import { parsePattern } from './routing/pattern.ts';
 import type { PatternRoute } from './routing/route-index.ts';
 import { runToEnd, type SlicedWork } from './sliced-work.ts';
 import type { Auth } from './tokens/auth.ts';
@@ -76,7 +75,7 @@ function changedLimits(old: Plan, next: Plan): Pick<PlanChanges, 'rateLimits' | 
 function* pairingSideOf(plan: Plan): SlicedWork<PairingSide<PatternRoute>> {
   const routes: PatternRoute[] = [];
   for (const route of plan.routes) {
-    routes.push({ route, pattern: parsePattern(route.path) });
+    routes.push({ route, pattern: route.pattern });
     yield;
   }
   return { plan, routes, routeById: new Map(routes.map((entry) => [entry.route.id, entry])) };

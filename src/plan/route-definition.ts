@@ -1,6 +1,7 @@
 import type { BodyRule } from './body/body.ts';
 import type { ParameterRules } from './body/parameters.ts';
 import type { RouteRateLimits } from './rate-limits/rate-limit.ts';
+import type { Pattern } from './routing/pattern.ts';
 import type { HeaderRules } from './settings/header-rules.ts';
 import type { Upstream } from './settings/upstream-definition.ts';
 import type { Auth } from './tokens/auth.ts';
@@ -15,6 +16,8 @@ export interface Route {
   readonly methods: readonly string[];
   /** As written in the manifest. */
   readonly path: string;
+  /** The parsed path. */
+  readonly pattern: Pattern;
   readonly access: 'public' | 'protected';
   /** Verifies callers, and the tokens in login responses; present if the route is protected or has a login gate. */
   readonly auth: Auth | undefined;

@@ -108,7 +108,7 @@ function compileRoute(
     requestHeaders: compileHeaderRules(entry, 'request', path, findings),
     responseHeaders: compileHeaderRules(entry, 'response', path, findings),
   };
-  if (upstream === undefined) return [];
+  if (upstream === undefined || pattern === undefined) return [];
   const { id, access, validation } = entry;
   const key = JSON.stringify(entry);
   return [
@@ -117,6 +117,7 @@ function compileRoute(
       key,
       methods,
       path: entry.path,
+      pattern,
       access,
       auth,
       upstream,

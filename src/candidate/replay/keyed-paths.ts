@@ -1,7 +1,7 @@
 import { isShortWord, looksLikeIdentifier } from '../../plan/log/identifier.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Route } from '../../plan/route-definition.ts';
-import { type Pattern, parsePattern, patternKey } from '../../plan/routing/pattern.ts';
+import { type Pattern, patternKey } from '../../plan/routing/pattern.ts';
 import type { ReplaySide } from './route-rules.ts';
 
 /** The paths of a log that have surrogates in place of identifiers. */
@@ -15,11 +15,10 @@ export interface KeyedPaths {
 /** @param logged the manifest that wrote the log */
 export function createKeyedPaths({ plan, manifest }: ReplaySide, next: Plan): KeyedPaths {
   const { paths } = manifest.log;
-  const patterns = new Map(plan.routes.map((route) => [route, parsePattern(route.path)]));
   const newPatterns = patternsOf(next, plan);
   const isSurrogateIn = (path: string, route: Route | undefined) => {
-    const pattern = route && patterns.get(route);
-    if (pattern !== undefined) {
+    if (route !== undefined) {
+      const { pattern } = route;
       const firstValue = pattern.findIndex(({ kind }) => kind !== 'literal');
       return (segment: string, index: number) =>
         index >= firstValue && pattern[index]?.kind !== 'literal' && !isShortWord(segment);
@@ -32,7 +31,7 @@ export function createKeyedPaths({ plan, manifest }: ReplaySide, next: Plan): Ke
     isKeyed: (route) => {
       if (route === undefined) return plan.log.path !== undefined;
       const isKeyedRoute = paths === 'keyed' || (paths === undefined && route.access === 'public');
-      return isKeyedRoute && patterns.get(route)?.some(({ kind }) => kind !== 'literal') === true;
+      return isKeyedRoute && route.pattern.some(({ kind }) => kind !== 'literal');
     },
     mayMatchOther: (path, route) => {
       if (newPatterns.length === 0) return false;
@@ -48,8 +47,8 @@ const HIDDEN = '*';
 
 /** Returns the patterns that only the new plan has. */
 function patternsOf({ routes }: Plan, old: Plan): Pattern[] {
-  const keys = new Set(old.routes.map(({ path }) => patternKey(parsePattern(path))));
-  return routes.map(({ path }) => parsePattern(path)).filter((pattern) => !keys.has(patternKey(pattern)));
+  const keys = new Set(old.routes.map(({ pattern }) => patternKey(pattern)));
+  return routes.map(({ pattern }) => pattern).filter((pattern) => !keys.has(patternKey(pattern)));
 }
 
 /** True if a path may match a pattern with the original values of its surrogates. */

@@ -1,7 +1,7 @@
 import type { Plan } from '../../plan/plan.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import { foldLiteral } from '../../plan/routing/path-folding.ts';
-import { type Pattern, parsePattern, patternKey } from '../../plan/routing/pattern.ts';
+import { type Pattern, patternKey } from '../../plan/routing/pattern.ts';
 import { intersect } from '../../plan/routing/pattern-overlap.ts';
 import { isStricter } from '../../plan/routing/router.ts';
 
@@ -21,10 +21,10 @@ export function fallThroughOf(route: Route, method: string, plan: Pick<Plan, 'ro
 
 /** Returns all such routes. */
 export function fallThroughsOf(route: Route, method: string, plan: Pick<Plan, 'routes'>): readonly FallThrough[] {
-  return competitorsOf(route, plan).filter(({ route: { path, methods } }) => {
-    if (methods.includes(method)) return true;
+  return competitorsOf(route, plan).filter(({ route: other }) => {
+    if (other.methods.includes(method)) return true;
     // A route with GET accepts HEAD, unless another route has HEAD for the same path.
-    return method === 'HEAD' && methods.includes('GET') && keyOf(path) === keyOf(route.path);
+    return method === 'HEAD' && other.methods.includes('GET') && hasEqualPath(other, route);
   });
 }
 
@@ -42,34 +42,25 @@ function competitorsOf(route: Route, { routes }: Pick<Plan, 'routes'>): readonly
 }
 
 function competitorOf(route: Route, other: Route): FallThrough | undefined {
-  const [pattern, otherPattern] = [patternOf(route), patternOf(other)];
-  const isOverlap = overlaps(otherPattern.written, pattern.written);
-  const isPart = isOverlap && isWithin(otherPattern.written, pattern.written);
-  if (isOverlap && (!isPart || keyOf(other.path) === keyOf(route.path))) return { route: other, isSpelling: false };
+  const isOverlap = overlaps(other.pattern, route.pattern);
+  const isPart = isOverlap && isWithin(other.pattern, route.pattern);
+  if (isOverlap && (!isPart || hasEqualPath(other, route))) return { route: other, isSpelling: false };
   // The router refuses other spellings of the paths of a stricter route only while that route exists.
-  return canSpell(otherPattern.folded, pattern.folded, isOverlap) && isStricter(route, other)
+  return canSpell(foldedPatternOf(other), foldedPatternOf(route), isOverlap) && isStricter(route, other)
     ? { route: other, isSpelling: true }
     : undefined;
 }
 
-function keyOf(path: string): string {
-  return patternKey(parsePattern(path));
+function hasEqualPath(one: Route, other: Route): boolean {
+  return patternKey(one.pattern) === patternKey(other.pattern);
 }
 
-interface RoutePattern {
-  readonly written: Pattern;
-  readonly folded: Pattern;
-}
+const foldedPatterns = new WeakMap<Route, Pattern>();
 
-const patterns = new WeakMap<Route, RoutePattern>();
-
-function patternOf(route: Route): RoutePattern {
-  const known = patterns.get(route);
-  if (known !== undefined) return known;
-  const written = parsePattern(route.path);
-  const pattern = { written, folded: written.map(foldLiteral) };
-  patterns.set(route, pattern);
-  return pattern;
+function foldedPatternOf(route: Route): Pattern {
+  const folded = foldedPatterns.get(route) ?? route.pattern.map(foldLiteral);
+  foldedPatterns.set(route, folded);
+  return folded;
 }
 
 /** True if both patterns match a path. Unlike `intersect`, creates nothing: most patterns differ in an early segment. */
@@ -115,11 +106,9 @@ export function takesRequests(
   wildcard: Route,
   { routes }: Pick<Plan, 'routes'>,
 ): boolean {
-  const whole = parsePattern(wildcard.path);
   return routes.some((other) => {
     if (other === wildcard || !other.methods.some((method) => methods.includes(method))) return false;
-    const otherPattern = parsePattern(other.path);
-    if (isWithin(otherPattern, pattern) || !isWithin(otherPattern, whole)) return false;
-    return intersect(otherPattern, pattern) !== undefined;
+    if (isWithin(other.pattern, pattern) || !isWithin(other.pattern, wildcard.pattern)) return false;
+    return intersect(other.pattern, pattern) !== undefined;
   });
 }

@@ -1,7 +1,6 @@
 import type { Plan } from '../../plan/plan.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import { foldedVariants } from '../../plan/routing/path-folding.ts';
-import { parsePattern } from '../../plan/routing/pattern.ts';
 
 /** Characters for which the router has no second reading. */
 const PLAIN = /^[A-Za-z0-9_~@:-]+(?:\.[A-Za-z0-9_~@:-]+)*$/;
@@ -22,7 +21,7 @@ export class PathShapes {
   readonly #placeholder: string;
 
   constructor({ routes }: Pick<Plan, 'routes'>) {
-    const segments = routes.flatMap(({ path }) => parsePattern(path));
+    const segments = routes.flatMap(({ pattern }) => pattern);
     this.#literals = new Set(segments.flatMap((one) => (one.kind === 'literal' ? [one.text.toLowerCase()] : [])));
     let placeholder = '0';
     while (this.#literals.has(placeholder)) placeholder += '0';

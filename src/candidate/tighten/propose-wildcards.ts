@@ -21,7 +21,7 @@ export function* proposeWildcards(round: Round): Generator<Proposal> {
   const shapes = new PathShapes(plan);
   for (const use of state.uses) {
     const { route, groups, index } = use;
-    const pattern = parsePattern(route.path);
+    const { pattern } = route;
     if (pattern.at(-1)?.kind !== 'rest' || groups.length === 0) continue;
     if (route.methods.some((method) => fallThroughOf(route, method, plan) !== undefined)) continue;
     const isKeyed = hasKeyedPaths(route, manifest.log);
@@ -54,7 +54,7 @@ function canSplit({ state }: Round, { route, entry }: RouteUse, into: readonly N
 function namedRoutes(use: RouteUse, found: readonly WildcardShape[], plan: Plan): NamedRoute[] | undefined {
   if (found.length > MAX_PATHS) return undefined;
   const { route, entry } = use;
-  const prefix = parsePattern(route.path).slice(0, -1);
+  const prefix = route.pattern.slice(0, -1);
   const ids = new Set(plan.routes.map(({ id }) => id));
   const named: NamedRoute[] = [];
   for (const { segments, groups } of found) {
@@ -69,7 +69,7 @@ function namedRoutes(use: RouteUse, found: readonly WildcardShape[], plan: Plan)
 /** Gives each parameter a name: that of another route at the same place, or a new one. */
 function nameParameters(prefix: Pattern, segments: readonly ShapeSegment[], plan: Plan): Pattern {
   const pattern: Pattern[number][] = [...prefix];
-  const patterns = plan.routes.map(({ path }) => parsePattern(path));
+  const patterns = plan.routes.map(({ pattern }) => pattern);
   for (const segment of segments) {
     if (segment.kind === 'word') pattern.push({ kind: 'literal', text: segment.text });
     else pattern.push({ kind: 'parameter', name: parameterName(segment.kind, pattern, patterns) });

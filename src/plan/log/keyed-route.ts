@@ -1,6 +1,5 @@
 import type { PathValueRule } from '../body/parameters.ts';
 import type { Route } from '../route-definition.ts';
-import type { Pattern } from '../routing/pattern.ts';
 import { isShortWord, looksLikeIdentifier } from './identifier.ts';
 
 /** A route whose path has segments that the log replaces. */
@@ -13,7 +12,8 @@ export interface KeyedRoute {
 }
 
 /** Returns `undefined` for a path without parameters and without `/**`. */
-export function keyedRouteOf(route: Route, pattern: Pattern): KeyedRoute | undefined {
+export function keyedRouteOf(route: Route): KeyedRoute | undefined {
+  const { pattern } = route;
   const firstValue = pattern.findIndex(({ kind }) => kind !== 'literal');
   if (firstValue === -1) return undefined;
   const ruleAt = (index: number) => route.parameters?.pathValues.get(index);

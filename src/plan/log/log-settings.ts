@@ -3,7 +3,6 @@ import type { Manifest, RouteEntry } from '../../manifest/manifest.generated.ts'
 import { type Finding, quoteFreeErrorAt } from '../../problem/finding.ts';
 import type { Secrets } from '../../problem/redaction.ts';
 import type { Route } from '../route-definition.ts';
-import { parsePattern } from '../routing/pattern.ts';
 import type { Router } from '../routing/router.ts';
 import type { SlicedWork } from '../sliced-work.ts';
 import { requireSecretFromEnvironment } from '../tokens/tokens-context.ts';
@@ -77,9 +76,8 @@ function* compileLoggedPath(
   const keyedRoutes: KeyedRoute[] = [];
   const literals = new Set<string>();
   for (const route of routes) {
-    const pattern = parsePattern(route.path);
-    for (const segment of pattern) if (segment.kind === 'literal') literals.add(readLiteral(segment.text));
-    const keyed = paths === 'keyed' || route.access === 'public' ? keyedRouteOf(route, pattern) : undefined;
+    for (const segment of route.pattern) if (segment.kind === 'literal') literals.add(readLiteral(segment.text));
+    const keyed = paths === 'keyed' || route.access === 'public' ? keyedRouteOf(route) : undefined;
     if (keyed !== undefined) keyedRoutes.push(keyed);
     yield;
   }

@@ -3,7 +3,7 @@ import type { Route } from '../route-definition.ts';
 import { runToEnd, type SlicedWork } from '../sliced-work.ts';
 import { methodAliases } from './method-aliases.ts';
 import { FOLDABLE, foldedVariants, foldLiteral, isAlreadyFolded } from './path-folding.ts';
-import { type Pattern, parsePattern } from './pattern.ts';
+import type { Pattern } from './pattern.ts';
 
 export interface Router {
   /** Returns the route of a path that the path guard accepted, still encoded; `undefined` if there is none. */
@@ -36,8 +36,7 @@ export function createRouter(routes: readonly Route[]): Router {
 export function* createRouterSliced(routes: readonly Route[]): SlicedWork<Router> {
   const entries: RouterEntry[] = [];
   for (const route of routes) {
-    const pattern = parsePattern(route.path);
-    entries.push({ route, pattern, isFolded: pattern.every(isAlreadyFolded), strictness: strictness(route) });
+    entries.push({ route, isFolded: route.pattern.every(isAlreadyFolded), strictness: strictness(route) });
     yield;
   }
   const aliases = methodAliases(routes);
@@ -77,7 +76,6 @@ export function* createRouterSliced(routes: readonly Route[]): SlicedWork<Router
 
 interface RouterEntry {
   readonly route: Route;
-  readonly pattern: Pattern;
   /** True if folding does not change the pattern. */
   readonly isFolded: boolean;
   /** The rank of its requirements. */
@@ -94,9 +92,9 @@ function* createTrees(
   const exact = createTree<Route>();
   const folded = entries.every(({ isFolded }) => isFolded) ? exact : createTree<Route>();
   // The tree keeps the first of two routes that fold into one path, so the stricter one must come first.
-  for (const { route, pattern } of entries.toSorted((a, b) => b.strictness - a.strictness)) {
-    const path = treePath(pattern);
-    const foldedPath = folded === exact ? path : treePath(pattern.map(foldLiteral));
+  for (const { route } of entries.toSorted((a, b) => b.strictness - a.strictness)) {
+    const path = treePath(route.pattern);
+    const foldedPath = folded === exact ? path : treePath(route.pattern.map(foldLiteral));
     for (const method of route.methods) {
       if (aliases.get(method) !== method) continue;
       addRoute(exact, method, path, route);

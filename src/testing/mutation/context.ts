@@ -2,7 +2,6 @@ import type { PlannedManifest } from '../../load.ts';
 import type { Manifest } from '../../manifest/manifest.generated.ts';
 import type { Environment } from '../../manifest/source.ts';
 import { createParameterValidator } from '../../plan/body/parameter-value.ts';
-import { parsePattern } from '../../plan/routing/pattern.ts';
 import { SamplePaths } from '../../plan/routing/sample-paths.ts';
 import { bundleSchemas, type SchemaRoot } from '../../plan/schema/schema-bundle.ts';
 import { typesAt } from '../../plan/schema/schema-walk.ts';
@@ -32,7 +31,7 @@ export function createMutationContext(
     path: ['routes', index],
     entry: manifest.routes[index] as TestedRoute['entry'],
     route,
-    pattern: parsePattern(route.path),
+    pattern: route.pattern,
   }));
   const samples = SamplePaths.create(routes.map(({ pattern }) => pattern));
   let original: SchemaSide | undefined;
