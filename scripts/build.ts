@@ -4,12 +4,11 @@
  *
  *     npm run build
  *     DOCS_URL=https://docs.example/gateway npm run build    # reports link to the pages there
- *     node scripts/build.ts FOLDER                           # only the program, instead of dist
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type OutputAsset, type OutputChunk, type Plugin } from 'rolldown';
 
@@ -38,11 +37,9 @@ const chunksPlugin: Plugin = {
 };
 
 const docsUrl = readDocsUrl();
-const [folder] = process.argv.slice(2);
-const dist = folder === undefined ? join(ROOT, 'dist') : resolve(folder);
 
-rmSync(dist, { recursive: true, force: true });
-if (folder === undefined) execFileSync('tsc', ['-p', 'src', '--emitDeclarationOnly'], { cwd: ROOT, stdio: 'inherit' });
+rmSync(join(ROOT, 'dist'), { recursive: true, force: true });
+execFileSync('tsc', ['-p', 'src', '--emitDeclarationOnly'], { cwd: ROOT, stdio: 'inherit' });
 await build({
   cwd: ROOT,
   input: {
@@ -84,7 +81,7 @@ await build({
     chunksPlugin,
   ],
   output: {
-    dir: dist,
+    dir: 'dist',
     format: 'esm',
     chunkFileNames: 'cli/[name]-[hash].js',
     minify: MINIFY,
@@ -99,17 +96,17 @@ await Promise.all(
       input: require.resolve(name),
       platform: 'node',
       plugins: [chunksPlugin],
-      output: { file: join(dist, 'cli', file), format: 'cjs', exports: 'named', minify: MINIFY },
+      output: { file: `dist/cli/${file}`, format: 'cjs', exports: 'named', minify: MINIFY },
       logLevel: 'warn',
     }),
   ),
 );
-cpSync(join(ROOT, 'src/admin/page'), join(dist, 'cli/page'), {
+cpSync(join(ROOT, 'src/admin/page'), join(ROOT, 'dist/cli/page'), {
   recursive: true,
   filter: (path) => !path.endsWith('tsconfig.json'),
 });
 // npm sets this bit when it installs the package. A file in a checkout or an unpacked archive needs it too.
-chmodSync(join(dist, 'cli/main.js'), 0o755);
+chmodSync(join(ROOT, 'dist/cli/main.js'), 0o755);
 
 /** Returns the address of the published folder `docs` without a slash at its end; `undefined` without the variable. */
 function readDocsUrl(): string | undefined {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createPair } from '../support/certificate.ts';
-import { type CliProcess, MAIN, startCli } from '../support/cli.ts';
+import { type CliProcess, startCli } from '../support/cli.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const PROGRAM = new URL('../../src/cli/health/container-health.ts', import.meta.url).pathname;
@@ -89,7 +89,8 @@ describe.skipIf(process.platform !== 'linux')('the health check of the container
 
   it('finds a gateway that is a child of the process, as below an init process', async () => {
     const folder = temporaryFolder('container', { 'gateway.yaml': MANIFEST });
-    const script = `"${process.execPath}" "${MAIN}" run --listen 127.0.0.1:0 & trap 'kill -9 $!' TERM; wait`;
+    const main = new URL('../../src/cli/main.ts', import.meta.url).pathname;
+    const script = `"${process.execPath}" "${main}" run --listen 127.0.0.1:0 & trap 'kill -9 $!' TERM; wait`;
     const parent = spawn('bash', ['-c', script], { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] });
     parents.push(parent);
     while (!String((await once(parent.stdout, 'data'))[0]).includes('"msg":"serving"'));

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type CliProcess, MAIN, runCli, startCli } from '../support/cli.ts';
+import { type CliProcess, runCli, startCli } from '../support/cli.ts';
 import { freePort } from '../support/free-port.ts';
 import { MANIFEST } from '../support/platform.ts';
 import { eventually } from '../support/site.ts';
@@ -230,7 +230,8 @@ describe('dev that stops', () => {
     const folder = temporaryFolder('dev', { 'gateway.yaml': OWN(url) });
     // The shell is the parent of the gateway, as in a command that npm runs, and ends before it.
     const { execPath } = process;
-    const script = `"${execPath}" "${MAIN}" dev >out 2>err & while ! grep -q served err; do sleep 0.05; done; echo $!`;
+    const main = new URL('../../src/cli/main.ts', import.meta.url).pathname;
+    const script = `"${execPath}" "${main}" dev >out 2>err & while ! grep -q served err; do sleep 0.05; done; echo $!`;
     const { stdout } = await promisify(execFile)('bash', ['-c', script], {
       cwd: folder,
       env: { ...process.env, npm_command: 'exec' },

@@ -2,14 +2,16 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { RULES } from '../../src/lint/rule-table.ts';
 import { manifestOf, ROUTE } from '../manifest/support.ts';
-import { MAIN, runCli } from '../support/cli.ts';
+import { runCli } from '../support/cli.ts';
 import { startIssuer } from '../support/issuer.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startRawUpstream, startUpstream } from '../support/upstream.ts';
 
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const GET = ROUTE.replace('POST', 'GET');
 const CLEAN = manifestOf('', GET);
 /** A manifest with one warning and one info. */

@@ -3,7 +3,6 @@ import { chmodSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { MAIN } from '../support/cli.ts';
 import { eventually } from '../support/site.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { FakeEditor } from './vscode-fake.ts';
@@ -17,7 +16,7 @@ const root = new URL('../../', import.meta.url).pathname;
 const require = createRequire(import.meta.url);
 const manifest = JSON.parse(readFileSync(join(root, 'editors/vscode/package.json'), 'utf8'));
 const source = readFileSync(join(root, 'editors/vscode/src/extension.ts'), 'utf8');
-const SERVER = [process.execPath, MAIN];
+const SERVER = [process.execPath, join(root, 'src/cli/main.ts')];
 const MANIFEST = 'version: 1\nlisten: 127.0.0.1:0\nroutes: []\nupstream: {}\n';
 
 const build = (folder: string) => execFileSync(process.execPath, ['scripts/build-vscode.ts', folder], { cwd: root });

@@ -2,8 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** The command line: the sources, or their bundle in a run with the deep tests (`run.ts`). */
-export const MAIN = process.env['CLI_MAIN'] ?? fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 export interface CliResult {
   readonly code: number | null;

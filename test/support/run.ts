@@ -1,16 +1,11 @@
 /** Runs before the first test and after the last one. */
-import { execFileSync } from 'node:child_process';
-import { chmodSync, globSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, globSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 
 /** Node stores compiled code here. */
 const COMPILE_CACHE = 'node-compile-cache';
-/** The bundled program with links to the files beside it. */
-const PACKAGE = 'package';
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
  * Gives the run a temporary folder of its own, prints the seed, and returns the function that ends the run. That function
@@ -22,26 +17,13 @@ export default function setup({ config }: TestProject): () => void {
   chmodSync(folder, 0o755);
   process.env['TMPDIR'] = folder;
   process.env['XDG_CACHE_HOME'] = join(folder, COMPILE_CACHE);
-  if (config.mode === 'deep') process.env['CLI_MAIN'] = bundleProgram(join(folder, PACKAGE));
   console.log(`Random tests use seed ${process.env['SEED'] ?? 1}. SEED=7 npm test uses another one.`);
   return () => {
-    const remaining = readdirSync(folder).filter((name) => name !== COMPILE_CACHE && name !== PACKAGE);
+    const remaining = readdirSync(folder).filter((name) => name !== COMPILE_CACHE);
     rmSync(folder, { recursive: true, force: true });
     if (config.mode !== 'deep') console.log(`\n${leftOut()}`);
     if (remaining.length > 0) throw new Error(`tests left temporary files: ${remaining.join(', ')}`);
   };
-}
-
-/** Bundles the program as a package has it, and returns its path: it starts in two thirds of the time that the sources take. */
-function bundleProgram(folder: string): string {
-  mkdirSync(folder);
-  execFileSync(process.execPath, [join(ROOT, 'scripts/build.ts'), join(folder, 'dist')], {
-    cwd: ROOT,
-    stdio: 'inherit',
-  });
-  for (const name of ['package.json', 'node_modules', 'schema', 'docs'])
-    symlinkSync(join(ROOT, name), join(folder, name));
-  return join(folder, 'dist/cli/main.js');
 }
 
 /** Names the deep tests by folder, so that a reader sees which feature the run did not test completely. */
