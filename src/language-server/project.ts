@@ -88,9 +88,7 @@ export class Project {
 
   /** Returns the manifest, the files that it includes and the one with its invariants, also if it does not load. */
   sources(): TextFile[] {
-    const manifest = this.#workspace.file(this.manifest);
-    if (manifest === undefined) return [];
-    const paths = new Set([this.manifest, ...this.#workspace.partsOf(manifest)]);
+    const paths = new Set([this.manifest, ...this.#workspace.partsOf(this.manifest)]);
     return [...paths].flatMap((path) => this.#workspace.file(path) ?? []);
   }
 
