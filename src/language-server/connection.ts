@@ -18,7 +18,6 @@ import { FIX_ALL, fixAllAction, quickFixes, toEditorEdit } from './code-actions.
 import { publicRouteLenses } from './code-lenses.ts';
 import { completeNames } from './completion.ts';
 import { toDiagnostic } from './diagnostics.ts';
-import { roleOf } from './file-links.ts';
 import { formatFile } from './formatting.ts';
 import { hoverAt } from './hover.ts';
 import { filesOf, findOccurrences, nameAtOffset, toLocation } from './navigation.ts';
@@ -84,11 +83,9 @@ export function serveLanguage({ input, output, env, version }: LanguageServerOpt
       if (token.isCancellationRequested) return new ResponseError(LSPErrorCodes.RequestCancelled, 'cancelled');
       const path = pathOf(params.textDocument.uri);
       const file = path === undefined ? undefined : workspace.openFile(path);
-      return file === undefined || !isOfGateway(file) ? null : respond(file, params);
+      return file === undefined || workspace.manifestsOf(file).length === 0 ? null : respond(file, params);
     };
   };
-  /** While somebody types, an included file may have no key that tells its role, and a part may not be included yet. */
-  const isOfGateway = (file: TextFile) => roleOf(file) !== undefined || workspace.manifestsOf(file).length > 0;
   const nameAt = (file: TextFile, position: Position) => nameAtOffset(file, file.document.offsetAt(position));
 
   connection.onCompletion(

@@ -162,10 +162,37 @@ describe('diagnostics', () => {
     await editor.waitFor((all) => all.get('gateway.yaml')?.length === 0);
   });
 
-  it('of other YAML files do not exist', async () => {
+  it.each([
+    ['values.yaml', 'replicas: [\n'],
+    ['k8s/gateway.yaml', 'apiVersion: networking.istio.io/v1\nkind: Gateway\nspec: { servers: [] }\n'],
+    ['chart/gateway.yaml', '{{- if .Values.gateway }}\napiVersion: v1\nkind: Gateway\n{{- end }}\n'],
+    ['config/gateway.yaml', 'spring:\n  cloud: { gateway: { routes: [] } }\n'],
+    ['compose.yaml', "version: '3.8'\ninclude: [../infra/compose.yaml]\nservices: {}\n"],
+    ['apps.yaml', 'version: 2\nroutes: [{ path: / }]\n'],
+    ['data.yaml', 'cases:\n  - input: 1\n'],
+    ['kong.yaml', "_format_version: '3.0'\nroutes: [{ name: contacts, upstream: contacts }]\nupstreams: {}\n"],
+    ['api.yaml', '# yaml-language-server: $schema=https://example.com/other-gateway.schema.json\nroutes: []\n'],
+  ])('do not exist for %s, a file of another tool, and neither does anything else', async (name, text) => {
     const editor = await startEditor();
-    editor.open('values.yaml', 'replicas: [\n');
+    editor.open(name, text);
     expect(await editor.diagnostics()).toEqual({});
+    for (const method of ['hover', 'completion', 'documentSymbol', 'formatting', 'codeLens'])
+      expect(await editor.request(method, name, text.slice(0, 2), { options: {} })).toBeNull();
+  });
+
+  it('do not wait for the files of other tools, however many are open', async () => {
+    const others = Array.from({ length: 2_000 }, (_, index) => [
+      `k8s/${index}.yaml`,
+      `kind: Service\nname: s${index}\n`,
+    ]);
+    const editor = await startEditor(Object.fromEntries(others));
+    const start = performance.now();
+    for (const [name = ''] of others.slice(0, 50)) editor.open(name);
+    editor.open('gateway.yaml');
+    editor.replace('gateway.yaml', 'include: routes', 'include: ./routes');
+    await editor.diagnostics();
+    // Each of the 50 files made the server read all 2,000: more than ten times as long.
+    expect(performance.now() - start).toBeLessThan(5_000);
   });
 
   it('follow files that somebody else saves, creates and removes', async () => {
