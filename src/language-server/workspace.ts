@@ -20,6 +20,8 @@ export class Workspace {
   /** Reads files by absolute paths. */
   readonly #disk: FileEnvironment;
   readonly #open = new Map<string, TextFile>();
+  /** The addresses of files that are or were open, as the editor has written them. */
+  readonly #uris = new Map<string, string>();
   /** The links of files on disk, by path: an editor may open many files beside thousands of others. */
   readonly #links = new Map<string, LinksOnDisk>();
   /** The manifests of each part, until the files or the links of a manifest change. */
@@ -43,7 +45,9 @@ export class Workspace {
     const before = this.#open.get(path);
     const file = openTextFile(path, document);
     this.#open.set(path, file);
-    if (before === undefined && this.#roots.length === 0) return this.forgetFolders();
+    this.#uris.set(path, document.uri);
+    // Without folders, the editor has the folder of each open file.
+    if (before === undefined && this.#roots.length === 0) this.forgetFolders();
     const links = [before, file].map((version) => version && readLinks(version));
     if (!isDeepStrictEqual(links[0], links[1]) && links.some((one) => one?.role === 'manifest'))
       this.#owners = undefined;
@@ -61,7 +65,7 @@ export class Workspace {
 
   /** Returns the address of a file as the editor has written it. */
   uriOf(path: string): string {
-    return this.#open.get(path)?.uri ?? pathToFileURL(path).href;
+    return this.#uris.get(path) ?? pathToFileURL(path).href;
   }
 
   openFiles(): readonly TextFile[] {
@@ -73,7 +77,8 @@ export class Workspace {
     const open = this.#open.get(path);
     if (open !== undefined) return open;
     try {
-      return createTextFile(path, this.#disk.readFile(path));
+      // Editors do not count a byte order mark in positions.
+      return createTextFile(path, this.#disk.readFile(path).replace(/^\uFEFF/, ''));
     } catch {
       return undefined;
     }

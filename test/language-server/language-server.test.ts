@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type {
   CodeAction,
   CodeLens,
@@ -12,7 +12,8 @@ import type {
   WorkspaceEdit,
 } from 'vscode-languageserver';
 import { runCli } from '../support/cli.ts';
-import { Editor } from '../support/editor.ts';
+import { Editor, MAIN } from '../support/editor.ts';
+import { LanguageServerProcess } from '../support/language-server-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { PROJECT } from './project.ts';
 
@@ -160,6 +161,37 @@ describe('diagnostics', () => {
     await editor.waitFor((all) => (all.get('gateway.yaml') ?? []).length > 0);
     editor.close('gateway.yaml');
     await editor.waitFor((all) => all.get('gateway.yaml')?.length === 0);
+  });
+
+  it('disappear under the address by which the editor has opened the file', async () => {
+    const editor = await startEditor();
+    const uri = editor.uriOf('gateway.yaml').replace('gateway.yaml', 'g%61teway.yaml');
+    const published: { uri: string; diagnostics: readonly unknown[] }[] = [];
+    editor.server.onNotification = (_method, params) => void published.push(params);
+    const text = editor.textOf('gateway.yaml').replace('version: 1', 'version: 2');
+    editor.server.notify('textDocument/didOpen', { textDocument: { uri, languageId: 'yaml', version: 1, text } });
+    const range = { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } };
+    const params = { textDocument: { uri }, range, context: { diagnostics: [] } };
+    await editor.server.request('textDocument/codeAction', params);
+    editor.server.notify('textDocument/didClose', { textDocument: { uri } });
+    await vi.waitFor(() => expect(published.at(-1)?.diagnostics).toEqual([]));
+    expect(new Set(published.map((one) => one.uri))).toEqual(new Set([uri]));
+  });
+
+  it('of an included file follow the folders of the editor', async () => {
+    const editor = await startEditor();
+    const parts = await Editor.start(join(editor.folder, 'routes'), {}, 'workspaceFolders', {
+      workspace: { workspaceFolders: true },
+    });
+    editors.push(parts);
+    parts.open('contacts.yaml');
+    parts.replace('contacts.yaml', 'upstream: contacts', 'upstream: contact');
+    expect(await parts.diagnostics()).toEqual({});
+    const folder = { uri: editor.uriOf(''), name: 'gateway' };
+    parts.server.notify('workspace/didChangeWorkspaceFolders', { event: { added: [folder], removed: [] } });
+    expect((await parts.diagnostics())['contacts.yaml']).toMatchObject([{ code: 'upstream-unknown' }]);
+    parts.server.notify('workspace/didChangeWorkspaceFolders', { event: { added: [], removed: [folder] } });
+    await parts.waitFor((all) => all.get('contacts.yaml')?.length === 0);
   });
 
   it.each([
@@ -399,6 +431,47 @@ describe('rename', () => {
     await expect(rename(editor, 'gateway.yaml', at, newName)).rejects.toThrow(message);
   });
 
+  it('changes the upstreams that an invariant allows', async () => {
+    const invariants =
+      'invariants: [{ id: one, when: {}, require: { upstream: { only: [contacts, identity, archive] } } }]\n';
+    const editor = await startEditor({ '../security/invariants.yaml': invariants });
+    editor.open('gateway.yaml');
+    const changed = editor.applied(await rename(editor, 'gateway.yaml', '  con|tacts:', 'people'));
+    expect(changed['../security/invariants.yaml']).toBe(invariants.replace('contacts', 'people'));
+  });
+
+  it('changes another manifest that includes the same file, although it is not open', async () => {
+    const other = (PROJECT['gateway.yaml'] ?? '').replace('invariants: { file: ../security/invariants.yaml }\n', '');
+    const editor = await startEditor({ 'staging.yaml': other });
+    editor.open('gateway.yaml');
+    const changed = editor.applied(await rename(editor, 'gateway.yaml', '  con|tacts:', 'people'));
+    expect(changed['staging.yaml']).toBe(other.replaceAll(/(upstream: |^ {2})contacts\b/gm, '$1people'));
+    const context = { includeDeclaration: true };
+    const places = await editor.request<Location[]>('references', 'gateway.yaml', 'upstream: con|tacts', { context });
+    expect(places.filter(({ uri }) => uri.endsWith('/staging.yaml'))).toHaveLength(3);
+    await expect(rename(editor, 'gateway.yaml', '  con|tacts:', 'archive')).rejects.toThrow('another upstream');
+  });
+
+  it('of a file on disk does not count its byte order mark', async () => {
+    const part = '\uFEFFupstreams: { archive: { url: http://127.0.0.1:7003, health: { connect: true } } }\n';
+    const editor = await startEditor({ 'routes/contacts.yaml': part });
+    editor.open('gateway.yaml');
+    editor.replace('gateway.yaml', 'upstream: contacts', 'upstream: archive');
+    const { changes } = await rename(editor, 'gateway.yaml', 'upstream: arc|hive', 'storage');
+    expect(changes?.[editor.uriOf('routes/contacts.yaml')]).toMatchObject([{ range: { start: { character: 13 } } }]);
+  });
+
+  it('is refused if a manifest with an error would have another one', async () => {
+    const folded = (PROJECT['gateway.yaml'] ?? '')
+      .replace('upstream: contacts\n', 'upstream: >-\n      contacts\n')
+      .replace('method: POST', 'method: PATCH, POST');
+    const editor = await startEditor({ 'gateway.yaml': folded });
+    editor.open('gateway.yaml');
+    await expect(rename(editor, 'gateway.yaml', '  con|tacts:', 'people')).rejects.toThrow(
+      /would not load with this name: .*gateway.yaml:25:15: no upstream is named "contacts"/,
+    );
+  });
+
   it('is refused if the manifest would not load', async () => {
     const aliased = (PROJECT['gateway.yaml'] ?? '')
       .replace('message: admins and users only', 'message: &name contacts')
@@ -520,6 +593,20 @@ describe('the process', () => {
     const cancelled = editor.server.cancelledRequest('textDocument/documentSymbol', params);
     await expect(cancelled).rejects.toMatchObject({ code: -32800 });
     expect(await editor.request('documentSymbol', 'gateway.yaml')).not.toHaveLength(0);
+  });
+
+  it('refuses requests before initialize and after shutdown', async () => {
+    const server = new LanguageServerProcess([MAIN, 'lsp']);
+    const params = { textDocument: { uri: 'file:///gateway.yaml' } };
+    const symbols = () => server.request('textDocument/documentSymbol', params);
+    await expect(symbols()).rejects.toMatchObject({ code: -32002 });
+    await server.request('initialize', { processId: null, rootUri: null, capabilities: {} });
+    expect(await symbols()).toBeNull();
+    await server.request('shutdown', {});
+    await expect(symbols()).rejects.toMatchObject({ code: -32600 });
+    const { closed } = server;
+    server.notify('exit', {});
+    expect(await closed).toEqual([0, null]);
   });
 
   it('opens no socket', async () => {
