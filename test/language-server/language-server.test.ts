@@ -316,6 +316,18 @@ describe('completion', () => {
     expect(item?.textEdit).toMatchObject({ newText: "'#/schemas/Contact'" });
   });
 
+  it('keeps the pointer into a schema', async () => {
+    const editor = await startEditor();
+    editor.open('gateway.yaml');
+    editor.replace('gateway.yaml', '#/schemas/Contact', '#/schemas/Con/properties/name');
+    const [item] = await editor.request<CompletionItem[]>('completion', 'gateway.yaml', '#/schemas/Con|/');
+    expect(item?.textEdit).toMatchObject({ newText: '#/schemas/Contact' });
+    const edits = [item?.textEdit as TextEdit];
+    const { 'gateway.yaml': text } = editor.applied({ changes: { [editor.uriOf('gateway.yaml')]: edits } });
+    expect(text).toContain("'#/schemas/Contact/properties/name'");
+    expect(await labels(editor, 'gateway.yaml', '#/schemas/Con/properties/na|me')).toEqual([]);
+  });
+
   it('writes a list of names where one belongs', async () => {
     const editor = await startEditor();
     editor.open('gateway.yaml');
@@ -560,6 +572,16 @@ describe('the rest of the editor', () => {
       ['routes', ['contacts-list', 'contacts-create', 'status']],
     ]);
     expect(symbols.at(-1)?.children?.[0]).toMatchObject({ detail: 'GET /contacts', range: { end: { line: 26 } } });
+  });
+
+  it('shows an outline of a half-typed text, without an empty name', async () => {
+    const editor = await startEditor();
+    editor.open('gateway.yaml');
+    editor.replace('gateway.yaml', 'id: contacts-list', 'id: ');
+    editor.replace('gateway.yaml', 'version: 1', '"": 1');
+    const symbols = await editor.request<DocumentSymbol[]>('documentSymbol', 'gateway.yaml');
+    expect(symbols[0]?.name).toBe('""');
+    expect(symbols.at(-1)?.children?.map(({ name }) => name)).toEqual(['1', 'contacts-create', 'status']);
   });
 
   it.each(['\n', '\r\n'])('formats as fmt does, with line ends %j', async (lineEnd) => {
