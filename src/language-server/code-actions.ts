@@ -29,6 +29,7 @@ export function quickFixes(file: TextFile, range: EditorRange, problems: readonl
 
 /** Returns the action that applies all fixes of a file; none if there is nothing to fix. */
 export function fixAllAction(file: TextFile, project: Project): CodeAction[] {
+  if (project.problems.every(({ edit, file: path }) => edit === undefined || path !== file.path)) return [];
   const { text, editCount } = fixText(file.text, (next) => project.problemsWith(file, next));
   if (editCount === 0) return [];
   const newText = text;

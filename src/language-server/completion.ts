@@ -53,14 +53,15 @@ function textOf(name: string, { kind, isList, isQuoted }: TypedValue): string {
   return isList ? `[${scalar}]` : scalar;
 }
 
-const TYPED_REFERENCE = /(?:^|[\s{,])["']?\$ref["']?\s*:\s+(["']?)([#/\w.-]*)$/;
+/** The typed part ends at the name: a pointer into the schema may follow. */
+const TYPED_REFERENCE = /(?:^|[\s{,])["']?\$ref["']?\s*:\s+(["']?)((?:#?\/?\w*|#\/schemas\/)[\w.-]*)$/;
 
 /** Finds a reference to a schema by its text: without quotes, YAML reads it as a comment. */
 function schemaReferenceBefore(text: string, offset: number): TypedValue | undefined {
   const match = TYPED_REFERENCE.exec(lineBefore(text, offset));
   if (match === null) return undefined;
   const [, quote, typed = ''] = match;
-  const [rest = ''] = /^[#/\w.-]*/.exec(text.slice(offset)) ?? [];
+  const [rest = ''] = (typed.includes('schemas/') ? /^[\w.-]*/ : /^[#/\w.-]*/).exec(text.slice(offset)) ?? [];
   const span = { start: offset - typed.length, end: offset + rest.length };
   return { ...span, kind: 'schema', isList: false, isQuoted: quote !== '' };
 }

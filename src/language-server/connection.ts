@@ -4,6 +4,7 @@ import {
   type CancellationToken,
   CodeActionKind,
   createConnection,
+  ErrorCodes,
   type InitializeResult,
   LSPErrorCodes,
   MarkupKind,
@@ -11,6 +12,7 @@ import {
   ResponseError,
   TextDocumentSyncKind,
   TextDocuments,
+  type WorkspaceFolder,
 } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import type { Environment } from '../manifest/source.ts';
@@ -18,7 +20,6 @@ import { FIX_ALL, fixAllAction, quickFixes, toEditorEdit } from './code-actions.
 import { publicRouteLenses } from './code-lenses.ts';
 import { completeNames } from './completion.ts';
 import { toDiagnostic } from './diagnostics.ts';
-import { roleOf } from './file-links.ts';
 import { formatFile } from './formatting.ts';
 import { hoverAt } from './hover.ts';
 import { filesOf, findOccurrences, nameAtOffset, toLocation } from './navigation.ts';
@@ -53,13 +54,29 @@ export function serveLanguage({ input, output, env, version }: LanguageServerOpt
     onError: (error) => connection.console.error(error instanceof Error ? (error.stack ?? error.message) : `${error}`),
   });
 
-  connection.onInitialize(({ workspaceFolders, rootUri }): InitializeResult => {
+  let refusal: ResponseError | undefined = new ResponseError(
+    ErrorCodes.ServerNotInitialized,
+    'send "initialize" first',
+  );
+  connection.onInitialize(({ workspaceFolders, rootUri, capabilities }): InitializeResult => {
+    refusal = undefined;
     // Editors without workspace folders send the one folder that they have open.
-    const uris = workspaceFolders?.map(({ uri }) => uri) ?? (rootUri === null ? [] : [rootUri]);
-    workspace.setRoots(uris.flatMap((uri) => pathOf(uri) ?? []));
+    let folders = workspaceFolders ?? (rootUri === null ? [] : [{ uri: rootUri, name: '' }]);
+    workspace.setRoots(pathsOf(folders));
+    connection.onInitialized(() => {
+      if (capabilities.workspace?.workspaceFolders !== true) return;
+      connection.workspace.onDidChangeWorkspaceFolders(({ added, removed }) => {
+        folders = [...folders.filter(({ uri }) => removed.every((folder) => folder.uri !== uri)), ...added];
+        workspace.setRoots(pathsOf(folders));
+        projects.filesChanged();
+      });
+    });
     return { capabilities: CAPABILITIES, serverInfo: { name: 'signing-gateway', version } };
   });
-  connection.onShutdown(() => projects.close());
+  connection.onShutdown(() => {
+    refusal = new ResponseError(ErrorCodes.InvalidRequest, 'the client has sent "shutdown"; send "exit"');
+    projects.close();
+  });
   connection.onDidChangeWatchedFiles(() => projects.filesChanged());
   documents.onDidChangeContent(({ document }) => {
     const path = pathOf(document.uri);
@@ -79,16 +96,15 @@ export function serveLanguage({ input, output, env, version }: LanguageServerOpt
     respond: (file: TextFile, params: Params) => Result,
   ) => {
     return async (params: Params, token: CancellationToken): Promise<Result | null | ResponseError> => {
+      if (refusal !== undefined) return refusal;
       // Lets the connection read a cancellation that is already there.
       await immediate();
       if (token.isCancellationRequested) return new ResponseError(LSPErrorCodes.RequestCancelled, 'cancelled');
       const path = pathOf(params.textDocument.uri);
       const file = path === undefined ? undefined : workspace.openFile(path);
-      return file === undefined || !isOfGateway(file) ? null : respond(file, params);
+      return file === undefined || workspace.manifestsOf(file).length === 0 ? null : respond(file, params);
     };
   };
-  /** While somebody types, an included file may have no key that tells its role, and a part may not be included yet. */
-  const isOfGateway = (file: TextFile) => roleOf(file) !== undefined || workspace.manifestsOf(file).length > 0;
   const nameAt = (file: TextFile, position: Position) => nameAtOffset(file, file.document.offsetAt(position));
 
   connection.onCompletion(
@@ -106,7 +122,7 @@ export function serveLanguage({ input, output, env, version }: LanguageServerOpt
     onFile((file, { position, context }) => {
       const name = nameAt(file, position);
       if (name === undefined) return [];
-      const places = findOccurrences(name, filesOf(projects.projectsOf(file)));
+      const places = findOccurrences(name, filesOf(projects.projectsOfName(file, name)));
       const wanted = places.filter(({ isDefinition }) => context.includeDeclaration || !isDefinition);
       return wanted.slice(0, MAX_LOCATIONS).map(toLocation);
     }),
@@ -126,7 +142,7 @@ export function serveLanguage({ input, output, env, version }: LanguageServerOpt
       const name = nameAt(file, position);
       if (name === undefined) return null;
       return orResponseError(() => {
-        const renamed = rename(name, newName, projects.projectsOf(file));
+        const renamed = rename(name, newName, projects.projectsOfName(file, name));
         const changes = renamed.map(({ file: other, edits }) => [
           other.uri,
           edits.map((edit) => toEditorEdit(other, edit)),
@@ -176,6 +192,7 @@ const CAPABILITIES: InitializeResult['capabilities'] = {
   documentSymbolProvider: true,
   documentFormattingProvider: true,
   codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix, FIX_ALL] },
+  workspace: { workspaceFolders: { supported: true, changeNotifications: true } },
 };
 
 /** Returns the path of a file; `undefined` for a document that is not saved yet or not on this machine. */
@@ -185,6 +202,10 @@ function pathOf(uri: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+function pathsOf(folders: readonly WorkspaceFolder[]): string[] {
+  return folders.flatMap(({ uri }) => pathOf(uri) ?? []);
 }
 
 function orResponseError<Result>(run: () => Result): Result | ResponseError {

@@ -19,8 +19,23 @@ export interface FileLinks {
   readonly invariants: string | undefined;
 }
 
-const MODELINE = /^# yaml-language-server: \$schema=\S*gateway(-test)?\.schema\.json\s*$/m;
+const MODELINE = /^# yaml-language-server: \$schema=(?:\S*\/)?gateway(-test)?\.schema\.json\s*$/m;
 const MANIFEST_NAME = /(?:^|\/)gateway\.ya?ml$/;
+/** The version tells a manifest from the files of Docker Compose and other tools, which have some of the same keys. */
+const VERSION = /^(?:\{\s*)?["']?version["']?[ \t]*:[ \t]*1[ \t]*(?:,.*|[ \t]#.*)?\r?$/m;
+const CONTENT = /^[ \t]*[^\s#]/m;
+/** The keys of a manifest that hardly any other file with its name has. */
+const MANIFEST_KEYS = [
+  'routes',
+  'upstreams',
+  'include',
+  'schemas',
+  'rateLimits',
+  'invariants',
+  'listen',
+  'auth',
+  'stores',
+];
 const DEFAULT_MANIFEST = 'gateway.yaml';
 
 /**
@@ -30,17 +45,24 @@ const DEFAULT_MANIFEST = 'gateway.yaml';
 export function roleOf({ path, text }: Pick<TextFile, 'path' | 'text'>): FileRole | undefined {
   const modeline = MODELINE.exec(text);
   if (modeline !== null) return modeline[1] === undefined ? 'manifest' : 'test-file';
-  if (hasKey(text, 'cases')) return 'test-file';
-  if (MANIFEST_NAME.test(path)) return 'manifest';
+  const hasVersion = VERSION.test(text);
+  if (hasKey(text, 'cases') && (hasVersion || hasKey(text, 'manifest'))) return 'test-file';
+  if (hasManifestName({ path, text })) return 'manifest';
   const hasMembers = ['routes', 'upstreams', 'include'].some((key) => hasKey(text, key));
-  if (hasMembers && hasKey(text, 'version')) return 'manifest';
+  if (hasMembers && hasVersion) return 'manifest';
   return hasMembers || ['schemas', 'rateLimits', 'invariants'].some((key) => hasKey(text, key)) ? 'part' : undefined;
 }
 
 /** True for a file that its modeline or its name make a manifest, also if another one includes it. */
-export function isNamedManifest({ path, text }: Pick<TextFile, 'path' | 'text'>): boolean {
-  const modeline = MODELINE.exec(text);
-  return modeline === null ? MANIFEST_NAME.test(path) : modeline[1] === undefined;
+export function isNamedManifest(file: Pick<TextFile, 'path' | 'text'>): boolean {
+  const modeline = MODELINE.exec(file.text);
+  return modeline === null ? hasManifestName(file) : modeline[1] === undefined;
+}
+
+/** Kubernetes and other tools have files of this name too. */
+function hasManifestName({ path, text }: Pick<TextFile, 'path' | 'text'>): boolean {
+  if (!MANIFEST_NAME.test(path)) return false;
+  return VERSION.test(text) || !CONTENT.test(text) || MANIFEST_KEYS.some((key) => hasKey(text, key));
 }
 
 function hasKey(text: string, key: string): boolean {

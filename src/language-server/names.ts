@@ -46,6 +46,7 @@ const MANIFEST_SITES: readonly NameSite[] = [
   { kind: 'upstream', path: ['auth', 'tokens', '*', 'endpoint', 'upstream'] },
   { kind: 'upstream', path: ['invariants', '*', 'when', 'upstream'] },
   { kind: 'upstream', path: ['invariants', '*', 'when', 'upstream', '*'] },
+  { kind: 'upstream', path: ['invariants', '*', 'require', 'upstream', 'only', '*'] },
   { kind: 'schema', path: ['schemas', '*'], at: 'key', isDefinition: true },
   { kind: 'rateLimit', path: ['rateLimits', '*'], at: 'key', isDefinition: true },
   { kind: 'rateLimit', path: ['routes', '*', 'rateLimits', '*'] },

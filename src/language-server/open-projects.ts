@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Problem } from '../problem/problem.ts';
 import { type FileWatcher, watchFiles } from '../reload/file-watcher.ts';
 import { readLinks } from './file-links.ts';
+import type { NameOccurrence } from './names.ts';
+import { findOccurrences } from './navigation.ts';
 import { Project } from './project.ts';
 import { findTestFileProblems } from './test-file-problems.ts';
 import type { TextFile } from './text-file.ts';
@@ -62,6 +64,17 @@ export class OpenProjects {
     return this.#workspace.manifestsOf(file).flatMap((manifest) => this.#projects.get(manifest) ?? []);
   }
 
+  /** Returns the projects of a file, and those whose manifests share a file that has the name: a rename changes them too. */
+  projectsOfName(file: TextFile, name: NameOccurrence): Project[] {
+    const found = new Map(this.projectsOf(file).map((project) => [project.manifest, project]));
+    // The loop also visits the projects that it adds.
+    for (const project of found.values())
+      for (const { file: other } of findOccurrences(name, project.allFiles()))
+        for (const manifest of this.#workspace.manifestsOf(other))
+          if (!found.has(manifest)) found.set(manifest, this.#projects.get(manifest) ?? this.#check(manifest));
+    return [...found.values()];
+  }
+
   /** Checks the projects of the changed files now, and reports the problems that have changed. */
   update(): void {
     clearTimeout(this.#timer);
@@ -101,6 +114,13 @@ export class OpenProjects {
     const manifests = new Set(this.#workspace.openFiles().flatMap((file) => this.#workspace.manifestsOf(file)));
     for (const manifest of this.#projects.keys()) if (!manifests.has(manifest)) this.#projects.delete(manifest);
     return [...manifests].map((manifest) => this.#projects.get(manifest) ?? new Project(manifest, this.#workspace));
+  }
+
+  /** Checks the project of a manifest of which no file is open. */
+  #check(manifest: string): Project {
+    const project = new Project(manifest, this.#workspace);
+    project.check();
+    return project;
   }
 
   async #runSelfTests(): Promise<void> {

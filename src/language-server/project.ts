@@ -72,12 +72,15 @@ export class Project {
     return absoluteProblems(problems).filter((problem) => problem.file === file.path);
   }
 
-  /** Returns the first error that other texts cause; `undefined` if the manifest loads with them, or has no plan now. */
+  /** Returns the first error that other texts cause; `undefined` if the manifest has no more errors with them than now. */
   firstErrorWith(texts: ReadonlyMap<string, string>): Problem | undefined {
-    if (this.#loaded?.plan === undefined) return undefined;
     return this.#workspace.withTexts(texts, () => {
       const file = this.#workspace.file(this.manifest);
-      return file && this.#load(file).problems.find(({ severity }) => severity === 'error');
+      if (file === undefined) return undefined;
+      const before = errorsOf(this.#loaded);
+      const after = errorsOf(this.#load(file));
+      if (after.length <= before.length) return undefined;
+      return after.find(({ message }) => before.every((error) => error.message !== message));
     });
   }
 
@@ -88,9 +91,7 @@ export class Project {
 
   /** Returns the manifest, the files that it includes and the one with its invariants, also if it does not load. */
   sources(): TextFile[] {
-    const manifest = this.#workspace.file(this.manifest);
-    if (manifest === undefined) return [];
-    const paths = new Set([this.manifest, ...this.#workspace.partsOf(manifest)]);
+    const paths = new Set([this.manifest, ...this.#workspace.partsOf(this.manifest)]);
     return [...paths].flatMap((path) => this.#workspace.file(path) ?? []);
   }
 
@@ -119,6 +120,10 @@ export class Project {
   #load({ path, text }: TextFile): LoadResult {
     return load({ path, text }, this.#workspace.environmentOf(path), this.#planned?.plan);
   }
+}
+
+function errorsOf(loaded: LoadResult | undefined): Problem[] {
+  return (loaded?.problems ?? []).filter(({ severity }) => severity === 'error');
 }
 
 function absoluteProblems(problems: readonly Problem[]): Problem[] {

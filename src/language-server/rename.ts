@@ -25,7 +25,7 @@ export function requireRenameable({ kind }: Pick<NameOccurrence, 'kind'>): void 
 
 /**
  * Returns the edits that rename a name in all files of its projects, the test files among them. Throws a `RenameError` if the new
- * name is not valid or already used, or if a manifest that loads now would not load with it.
+ * name is not valid or already used, or if a manifest would have an error that it does not have now.
  */
 export function rename(occurrence: NameOccurrence, newName: string, projects: readonly Project[]): FileEdits[] {
   const { kind, name } = occurrence;

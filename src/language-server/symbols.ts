@@ -22,7 +22,7 @@ export function documentSymbols(file: TextFile): DocumentSymbol[] {
     const kind = PARTS[String(step)];
     const members = kind === undefined ? [] : [...positions.members(row)];
     const children = members.map((member) => memberSymbol(file, member, kind ?? SymbolKind.Key));
-    return { ...symbolAt(file, row), name: String(step), kind: SymbolKind.Namespace, children };
+    return { ...symbolAt(file, row), name: shownName([step]), kind: SymbolKind.Namespace, children };
   });
 }
 
@@ -32,9 +32,14 @@ function memberSymbol(
   kind: SymbolKind,
 ): DocumentSymbol {
   const member = memberTexts(file, row);
-  const name = typeof step === 'string' ? step : (member('id') ?? member('name') ?? `${step + 1}`);
+  const name = shownName(typeof step === 'string' ? [step] : [member('id'), member('name'), step + 1]);
   const detail = [member('method'), member('path')].filter((text) => text !== undefined).join(' ');
   return { ...symbolAt(file, row), name, kind, ...(detail !== '' && { detail }) };
+}
+
+/** Returns the first name that is not empty: for an empty one, VS Code shows no outline at all. */
+function shownName(names: readonly (string | number | undefined)[]): string {
+  return String(names.find((name) => name !== undefined && name !== '') ?? '""');
 }
 
 function symbolAt(file: TextFile, row: number): Pick<DocumentSymbol, 'range' | 'selectionRange'> {

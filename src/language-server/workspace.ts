@@ -3,10 +3,10 @@ import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import { createFileEnvironment, type FileEnvironment, readText } from '../manifest/file-environment.ts';
+import { createFileEnvironment, type FileEnvironment } from '../manifest/file-environment.ts';
 import { expandGlob } from '../manifest/file-glob.ts';
 import type { Environment } from '../manifest/source.ts';
-import { isNamedManifest, readLinks } from './file-links.ts';
+import { type FileLinks, isNamedManifest, readLinks } from './file-links.ts';
 import { createTextFile, openTextFile, type TextFile } from './text-file.ts';
 
 /** The limits of a search for YAML files. Somebody may open the root of the file system. */
@@ -17,14 +17,21 @@ const SKIPPED_FOLDERS = new Set(['node_modules', 'dist', 'vendor', 'target']);
 /** The files of a project, with the unsaved texts of the editor in place of those on disk. */
 export class Workspace {
   readonly #env: Environment['env'];
+  /** Reads files by absolute paths. */
+  readonly #disk: FileEnvironment;
   readonly #open = new Map<string, TextFile>();
+  /** The addresses of files that are or were open, as the editor has written them. */
+  readonly #uris = new Map<string, string>();
+  /** The links of files on disk, by path: an editor may open many files beside thousands of others. */
+  readonly #links = new Map<string, LinksOnDisk>();
   /** The manifests of each part, until the files or the links of a manifest change. */
-  readonly #owners = new Map<string, readonly string[]>();
+  #owners: ReadonlyMap<string, readonly string[]> | undefined;
   #yamlFiles: readonly string[] | undefined;
   #roots: readonly string[] = [];
 
   constructor(env: Environment['env']) {
     this.#env = env;
+    this.#disk = createFileEnvironment('.', env);
   }
 
   /** Sets the folders that the editor has opened. */
@@ -37,8 +44,13 @@ export class Workspace {
   open(path: string, document: TextDocument): void {
     const before = this.#open.get(path);
     const file = openTextFile(path, document);
-    if (before === undefined || !isDeepStrictEqual(readLinks(before), readLinks(file))) this.#owners.clear();
     this.#open.set(path, file);
+    this.#uris.set(path, document.uri);
+    // Without folders, the editor has the folder of each open file.
+    if (before === undefined && this.#roots.length === 0) this.forgetFolders();
+    const links = [before, file].map((version) => version && readLinks(version));
+    if (!isDeepStrictEqual(links[0], links[1]) && links.some((one) => one?.role === 'manifest'))
+      this.#owners = undefined;
   }
 
   close(path: string): void {
@@ -53,7 +65,7 @@ export class Workspace {
 
   /** Returns the address of a file as the editor has written it. */
   uriOf(path: string): string {
-    return this.#open.get(path)?.uri ?? pathToFileURL(path).href;
+    return this.#uris.get(path) ?? pathToFileURL(path).href;
   }
 
   openFiles(): readonly TextFile[] {
@@ -65,7 +77,8 @@ export class Workspace {
     const open = this.#open.get(path);
     if (open !== undefined) return open;
     try {
-      return createTextFile(path, readText(path));
+      // Editors do not count a byte order mark in positions.
+      return createTextFile(path, this.#disk.readFile(path).replace(/^\uFEFF/, ''));
     } catch {
       return undefined;
     }
@@ -100,50 +113,71 @@ export class Workspace {
     const { role, manifest } = readLinks(file);
     if (role === 'test-file') return manifest === undefined ? [] : [manifest];
     if (isNamedManifest(file)) return [file.path];
-    const known = this.#owners.get(file.path);
-    if (known !== undefined) return known;
-    const owners = this.#find((other) => this.partsOf(other).includes(file.path)).map(({ path }) => path);
-    const manifests = owners.length === 0 && role === 'manifest' ? [file.path] : owners;
-    this.#owners.set(file.path, manifests);
-    return manifests;
+    const owners = this.#ownersOf(file.path);
+    return owners.length === 0 && role === 'manifest' ? [file.path] : owners;
   }
 
   /** Returns the paths of the files that a manifest includes, and of the one with its invariants. */
-  partsOf(file: TextFile): string[] {
-    const { include, invariants } = readLinks(file);
-    if (include.length === 0) return invariants === undefined ? [] : [invariants];
-    const environment = this.environmentOf(file.path);
+  partsOf(manifest: string): string[] {
+    const { include = [], invariants } = this.#linksOf(manifest) ?? {};
+    const environment = this.environmentOf(manifest);
     const included = include.flatMap((pattern) => expandGlob(pattern, environment));
     return [
-      ...included.map((path) => resolve(dirname(file.path), path)),
+      ...included.map((path) => resolve(dirname(manifest), path)),
       ...(invariants === undefined ? [] : [invariants]),
     ];
   }
 
   /** Returns the test files that name a manifest, sorted. */
   testFilesOf(manifest: string): TextFile[] {
-    return this.#find((file) => readLinks(file).manifest === manifest);
+    const paths = this.#yamlPaths().filter((path) => this.#linksOf(path)?.manifest === manifest);
+    return paths.flatMap((path) => this.file(path) ?? []);
   }
 
   /** Searches the folders again: a file was created or removed. */
   forgetFolders(): void {
-    this.#owners.clear();
+    this.#owners = undefined;
     this.#yamlFiles = undefined;
   }
 
-  #find(isFound: (file: TextFile) => boolean): TextFile[] {
-    const paths = new Set([...this.#open.keys(), ...this.#listYamlFiles()]);
-    return [...paths].sort().flatMap((path) => {
-      const file = this.file(path);
-      return file !== undefined && isFound(file) ? [file] : [];
-    });
+  #ownersOf(part: string): readonly string[] {
+    this.#owners ??= this.#findOwners();
+    return this.#owners.get(part) ?? [];
   }
 
-  #listYamlFiles(): readonly string[] {
+  #findOwners(): Map<string, string[]> {
+    const owners = new Map<string, string[]>();
+    for (const path of this.#yamlPaths()) {
+      if (this.#linksOf(path)?.role !== 'manifest') continue;
+      for (const part of new Set(this.partsOf(path))) owners.set(part, [...(owners.get(part) ?? []), path]);
+    }
+    return owners;
+  }
+
+  /** Returns the links of a file; `undefined` if it cannot be read. */
+  #linksOf(path: string): FileLinks | undefined {
+    const open = this.#open.get(path);
+    if (open !== undefined) return readLinks(open);
+    const modifiedMs = this.#disk.modifiedMs(path);
+    const known = this.#links.get(path);
+    if (known?.modifiedMs === modifiedMs) return known.links;
+    const file = this.file(path);
+    const links = file && readLinks(file);
+    this.#links.set(path, { modifiedMs, links });
+    return links;
+  }
+
+  /** Returns the paths of all YAML files that are open or in the folders of the editor, sorted. */
+  #yamlPaths(): string[] {
     const folders = this.#roots.length > 0 ? this.#roots : [...this.#open.keys()].map((path) => dirname(path));
     this.#yamlFiles ??= findYamlFiles([...new Set(folders)]);
-    return this.#yamlFiles;
+    return [...new Set([...this.#open.keys(), ...this.#yamlFiles])].sort();
   }
+}
+
+interface LinksOnDisk {
+  readonly modifiedMs: number;
+  readonly links: FileLinks | undefined;
 }
 
 /** Finds YAML files below folders, the nearest ones first, up to a limit. Does not follow links. */

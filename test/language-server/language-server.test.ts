@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type {
   CodeAction,
   CodeLens,
@@ -12,7 +12,8 @@ import type {
   WorkspaceEdit,
 } from 'vscode-languageserver';
 import { runCli } from '../support/cli.ts';
-import { Editor } from '../support/editor.ts';
+import { Editor, MAIN } from '../support/editor.ts';
+import { LanguageServerProcess } from '../support/language-server-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { PROJECT } from './project.ts';
 
@@ -162,10 +163,68 @@ describe('diagnostics', () => {
     await editor.waitFor((all) => all.get('gateway.yaml')?.length === 0);
   });
 
-  it('of other YAML files do not exist', async () => {
+  it('disappear under the address by which the editor has opened the file', async () => {
     const editor = await startEditor();
-    editor.open('values.yaml', 'replicas: [\n');
+    const uri = editor.uriOf('gateway.yaml').replace('gateway.yaml', 'g%61teway.yaml');
+    const published: { uri: string; diagnostics: readonly unknown[] }[] = [];
+    editor.server.onNotification = (_method, params) => void published.push(params);
+    const text = editor.textOf('gateway.yaml').replace('version: 1', 'version: 2');
+    editor.server.notify('textDocument/didOpen', { textDocument: { uri, languageId: 'yaml', version: 1, text } });
+    const range = { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } };
+    const params = { textDocument: { uri }, range, context: { diagnostics: [] } };
+    await editor.server.request('textDocument/codeAction', params);
+    editor.server.notify('textDocument/didClose', { textDocument: { uri } });
+    await vi.waitFor(() => expect(published.at(-1)?.diagnostics).toEqual([]));
+    expect(new Set(published.map((one) => one.uri))).toEqual(new Set([uri]));
+  });
+
+  it('of an included file follow the folders of the editor', async () => {
+    const editor = await startEditor();
+    const parts = await Editor.start(join(editor.folder, 'routes'), {}, 'workspaceFolders', {
+      workspace: { workspaceFolders: true },
+    });
+    editors.push(parts);
+    parts.open('contacts.yaml');
+    parts.replace('contacts.yaml', 'upstream: contacts', 'upstream: contact');
+    expect(await parts.diagnostics()).toEqual({});
+    const folder = { uri: editor.uriOf(''), name: 'gateway' };
+    parts.server.notify('workspace/didChangeWorkspaceFolders', { event: { added: [folder], removed: [] } });
+    expect((await parts.diagnostics())['contacts.yaml']).toMatchObject([{ code: 'upstream-unknown' }]);
+    parts.server.notify('workspace/didChangeWorkspaceFolders', { event: { added: [], removed: [folder] } });
+    await parts.waitFor((all) => all.get('contacts.yaml')?.length === 0);
+  });
+
+  it.each([
+    ['values.yaml', 'replicas: [\n'],
+    ['k8s/gateway.yaml', 'apiVersion: networking.istio.io/v1\nkind: Gateway\nspec: { servers: [] }\n'],
+    ['chart/gateway.yaml', '{{- if .Values.gateway }}\napiVersion: v1\nkind: Gateway\n{{- end }}\n'],
+    ['config/gateway.yaml', 'spring:\n  cloud: { gateway: { routes: [] } }\n'],
+    ['compose.yaml', "version: '3.8'\ninclude: [../infra/compose.yaml]\nservices: {}\n"],
+    ['apps.yaml', 'version: 2\nroutes: [{ path: / }]\n'],
+    ['data.yaml', 'cases:\n  - input: 1\n'],
+    ['kong.yaml', "_format_version: '3.0'\nroutes: [{ name: contacts, upstream: contacts }]\nupstreams: {}\n"],
+    ['api.yaml', '# yaml-language-server: $schema=https://example.com/other-gateway.schema.json\nroutes: []\n'],
+  ])('do not exist for %s, a file of another tool, and neither does anything else', async (name, text) => {
+    const editor = await startEditor();
+    editor.open(name, text);
     expect(await editor.diagnostics()).toEqual({});
+    for (const method of ['hover', 'completion', 'documentSymbol', 'formatting', 'codeLens'])
+      expect(await editor.request(method, name, text.slice(0, 2), { options: {} })).toBeNull();
+  });
+
+  it('do not wait for the files of other tools, however many are open', async () => {
+    const others = Array.from({ length: 2_000 }, (_, index) => [
+      `k8s/${index}.yaml`,
+      `kind: Service\nname: s${index}\n`,
+    ]);
+    const editor = await startEditor(Object.fromEntries(others));
+    const start = performance.now();
+    for (const [name = ''] of others.slice(0, 50)) editor.open(name);
+    editor.open('gateway.yaml');
+    editor.replace('gateway.yaml', 'include: routes', 'include: ./routes');
+    await editor.diagnostics();
+    // Each of the 50 files made the server read all 2,000: more than ten times as long.
+    expect(performance.now() - start).toBeLessThan(5_000);
   });
 
   it('follow files that somebody else saves, creates and removes', async () => {
@@ -255,6 +314,18 @@ describe('completion', () => {
     editor.replace('gateway.yaml', "$ref: '#/schemas/Contact'", '$ref: ');
     const [item] = await editor.request<CompletionItem[]>('completion', 'gateway.yaml', '$ref: | }');
     expect(item?.textEdit).toMatchObject({ newText: "'#/schemas/Contact'" });
+  });
+
+  it('keeps the pointer into a schema', async () => {
+    const editor = await startEditor();
+    editor.open('gateway.yaml');
+    editor.replace('gateway.yaml', '#/schemas/Contact', '#/schemas/Con/properties/name');
+    const [item] = await editor.request<CompletionItem[]>('completion', 'gateway.yaml', '#/schemas/Con|/');
+    expect(item?.textEdit).toMatchObject({ newText: '#/schemas/Contact' });
+    const edits = [item?.textEdit as TextEdit];
+    const { 'gateway.yaml': text } = editor.applied({ changes: { [editor.uriOf('gateway.yaml')]: edits } });
+    expect(text).toContain("'#/schemas/Contact/properties/name'");
+    expect(await labels(editor, 'gateway.yaml', '#/schemas/Con/properties/na|me')).toEqual([]);
   });
 
   it('writes a list of names where one belongs', async () => {
@@ -372,6 +443,47 @@ describe('rename', () => {
     await expect(rename(editor, 'gateway.yaml', at, newName)).rejects.toThrow(message);
   });
 
+  it('changes the upstreams that an invariant allows', async () => {
+    const invariants =
+      'invariants: [{ id: one, when: {}, require: { upstream: { only: [contacts, identity, archive] } } }]\n';
+    const editor = await startEditor({ '../security/invariants.yaml': invariants });
+    editor.open('gateway.yaml');
+    const changed = editor.applied(await rename(editor, 'gateway.yaml', '  con|tacts:', 'people'));
+    expect(changed['../security/invariants.yaml']).toBe(invariants.replace('contacts', 'people'));
+  });
+
+  it('changes another manifest that includes the same file, although it is not open', async () => {
+    const other = (PROJECT['gateway.yaml'] ?? '').replace('invariants: { file: ../security/invariants.yaml }\n', '');
+    const editor = await startEditor({ 'staging.yaml': other });
+    editor.open('gateway.yaml');
+    const changed = editor.applied(await rename(editor, 'gateway.yaml', '  con|tacts:', 'people'));
+    expect(changed['staging.yaml']).toBe(other.replaceAll(/(upstream: |^ {2})contacts\b/gm, '$1people'));
+    const context = { includeDeclaration: true };
+    const places = await editor.request<Location[]>('references', 'gateway.yaml', 'upstream: con|tacts', { context });
+    expect(places.filter(({ uri }) => uri.endsWith('/staging.yaml'))).toHaveLength(3);
+    await expect(rename(editor, 'gateway.yaml', '  con|tacts:', 'archive')).rejects.toThrow('another upstream');
+  });
+
+  it('of a file on disk does not count its byte order mark', async () => {
+    const part = '\uFEFFupstreams: { archive: { url: http://127.0.0.1:7003, health: { connect: true } } }\n';
+    const editor = await startEditor({ 'routes/contacts.yaml': part });
+    editor.open('gateway.yaml');
+    editor.replace('gateway.yaml', 'upstream: contacts', 'upstream: archive');
+    const { changes } = await rename(editor, 'gateway.yaml', 'upstream: arc|hive', 'storage');
+    expect(changes?.[editor.uriOf('routes/contacts.yaml')]).toMatchObject([{ range: { start: { character: 13 } } }]);
+  });
+
+  it('is refused if a manifest with an error would have another one', async () => {
+    const folded = (PROJECT['gateway.yaml'] ?? '')
+      .replace('upstream: contacts\n', 'upstream: >-\n      contacts\n')
+      .replace('method: POST', 'method: PATCH, POST');
+    const editor = await startEditor({ 'gateway.yaml': folded });
+    editor.open('gateway.yaml');
+    await expect(rename(editor, 'gateway.yaml', '  con|tacts:', 'people')).rejects.toThrow(
+      /would not load with this name: .*gateway.yaml:25:15: no upstream is named "contacts"/,
+    );
+  });
+
   it('is refused if the manifest would not load', async () => {
     const aliased = (PROJECT['gateway.yaml'] ?? '')
       .replace('message: admins and users only', 'message: &name contacts')
@@ -462,6 +574,16 @@ describe('the rest of the editor', () => {
     expect(symbols.at(-1)?.children?.[0]).toMatchObject({ detail: 'GET /contacts', range: { end: { line: 26 } } });
   });
 
+  it('shows an outline of a half-typed text, without an empty name', async () => {
+    const editor = await startEditor();
+    editor.open('gateway.yaml');
+    editor.replace('gateway.yaml', 'id: contacts-list', 'id: ');
+    editor.replace('gateway.yaml', 'version: 1', '"": 1');
+    const symbols = await editor.request<DocumentSymbol[]>('documentSymbol', 'gateway.yaml');
+    expect(symbols[0]?.name).toBe('""');
+    expect(symbols.at(-1)?.children?.map(({ name }) => name)).toEqual(['1', 'contacts-create', 'status']);
+  });
+
   it.each(['\n', '\r\n'])('formats as fmt does, with line ends %j', async (lineEnd) => {
     const untidy = (PROJECT['gateway.yaml'] ?? '')
       .replace('upstreams:\n', 'upstreams:   \n\n\n')
@@ -493,6 +615,20 @@ describe('the process', () => {
     const cancelled = editor.server.cancelledRequest('textDocument/documentSymbol', params);
     await expect(cancelled).rejects.toMatchObject({ code: -32800 });
     expect(await editor.request('documentSymbol', 'gateway.yaml')).not.toHaveLength(0);
+  });
+
+  it('refuses requests before initialize and after shutdown', async () => {
+    const server = new LanguageServerProcess([MAIN, 'lsp']);
+    const params = { textDocument: { uri: 'file:///gateway.yaml' } };
+    const symbols = () => server.request('textDocument/documentSymbol', params);
+    await expect(symbols()).rejects.toMatchObject({ code: -32002 });
+    await server.request('initialize', { processId: null, rootUri: null, capabilities: {} });
+    expect(await symbols()).toBeNull();
+    await server.request('shutdown', {});
+    await expect(symbols()).rejects.toMatchObject({ code: -32600 });
+    const { closed } = server;
+    server.notify('exit', {});
+    expect(await closed).toEqual([0, null]);
   });
 
   it('opens no socket', async () => {

@@ -5,7 +5,8 @@ import type { Diagnostic, Position, TextEdit, WorkspaceEdit } from 'vscode-langu
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { LanguageServerProcess } from './language-server-process.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+/** The entry point of the command line. */
+export const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 interface Published {
   readonly uri: string;
@@ -37,13 +38,14 @@ export class Editor {
     folder: string,
     env: Readonly<Record<string, string>> = {},
     root: 'workspaceFolders' | 'rootUri' = 'workspaceFolders',
+    capabilities: object = {},
   ): Promise<Editor> {
     const editor = new Editor(folder, env);
     const uri = pathToFileURL(folder).href;
     await editor.server.request('initialize', {
       processId: process.pid,
       rootUri: null,
-      capabilities: {},
+      capabilities,
       ...(root === 'rootUri' ? { rootUri: uri } : { workspaceFolders: [{ uri, name: 'project' }] }),
     });
     editor.server.notify('initialized', {});
