@@ -40,7 +40,7 @@ const PREFIX = 'openapi.';
 /** The texts of a document have no variables. */
 function renamed<Value>(value: Value): Value {
   return JSON.parse(
-    escapeVariables(JSON.stringify(value)).replaceAll('"$ref":"#/schemas/', `"$ref":"#/schemas/${PREFIX}`),
+    JSON.stringify(escapeVariables(value)).replaceAll('"$ref":"#/schemas/', `"$ref":"#/schemas/${PREFIX}`),
   ) as Value;
 }
 
