@@ -42,21 +42,31 @@ export function importOpenApi(document: OpenApiDocument, options: ImportOptions)
 
 const METHODS = new Map(HTTP_METHODS.map((method) => [method.toLowerCase(), method]));
 
-function* operationsOf({ value, resolve }: OpenApiDocument, report: ReportLoss): Generator<Operation> {
-  const paths = isMap(value['paths']) ? value['paths'] : {};
-  for (const [path, written] of Object.entries(paths)) {
+function* operationsOf(document: OpenApiDocument, report: ReportLoss): Generator<Operation> {
+  const { paths } = document.value;
+  for (const [path, written] of Object.entries(isMap(paths) ? paths : {})) {
     if (path.startsWith('x-')) continue;
-    const reference = isMap(written) ? written['$ref'] : undefined;
-    const target = typeof reference === 'string' ? resolve(reference) : { value: written, path: ['paths', path] };
+    const place = ['paths', path];
+    const target = document.follow(written, place);
     if (target === undefined || !isMap(target.value)) {
-      report(['paths', path], 'stricter', 'this path item cannot be read; its operations have no route');
+      report(place, 'stricter', 'this path item cannot be read; its operations have no route');
       continue;
     }
-    const { value: item, path: itemOrigin } = target;
-    for (const [key, operation] of Object.entries(item)) {
+    // Members beside a reference add to those of its path item.
+    const beside: Readonly<Record<string, unknown>> = isMap(written) ? written : {};
+    const placeOf = (key: string) => (Object.hasOwn(beside, key) ? place : target.path);
+    const item = { ...target.value, ...beside };
+    for (const [key, value] of Object.entries(item)) {
       const method = METHODS.get(key);
-      const origin = [...itemOrigin, key];
-      if (method !== undefined && isMap(operation)) yield { method, path, value: operation, item, origin, itemOrigin };
+      const origin = [...placeOf(key), key];
+      if (method !== undefined && isMap(value))
+        yield { method, path, value, item, origin, itemOrigin: placeOf('parameters') };
+      else if (METHODS.has(key.toLowerCase()))
+        report(
+          origin,
+          'stricter',
+          'this operation cannot be read, and has no route; write a map at a method in lower case',
+        );
       else if (key === 'trace') report(origin, 'stricter', 'the gateway refuses the method TRACE');
       else if (key === 'servers')
         report(origin, 'none', 'servers of a path are not used; set the upstream of its routes');
