@@ -77,7 +77,9 @@ function* operationsOf(document: OpenApiDocument, report: ReportLoss): Generator
 function toRoute(operation: Operation, context: ImportContext): ImportedRoute[] {
   const { method, value, origin, itemOrigin } = operation;
   const { report, options } = context;
-  const path = routePath(options.prefix + operation.path, restName(operation));
+  // HEAD beside GET of any rest is that of another route for any rest: both have the same paths.
+  const rest = restName(operation) ?? (method === 'HEAD' ? restOfGet(operation) : undefined);
+  const path = routePath(options.prefix + operation.path, rest);
   try {
     if (!operation.path.startsWith('/')) throw new PatternError('a path begins with a slash');
     parsePattern(path);
@@ -100,11 +102,19 @@ function toRoute(operation: Operation, context: ImportContext): ImportedRoute[] 
     ...parametersOf(operation, context, origins),
     ...requestBodyOf(operation, context, origins),
   };
-  return [{ entry, origin, comment: commentOf(value), origins }];
+  const route = { entry, origin, comment: commentOf(value), origins };
+  // The route of GET also receives HEAD, and a path with one segment is more specific than one with any rest.
+  const isOneSegmentOfGet =
+    method === 'HEAD' && rest !== undefined && isMap(operation.item['get']) && restOfGet(operation) === undefined;
+  if (!isOneSegmentOfGet) return [route];
+  return [
+    { ...route, entry: { ...structuredClone(entry), path: routePath(options.prefix + operation.path, undefined) } },
+    route,
+  ];
 }
 
 /** Returns the name of the parameter that stands for any rest of the path, in a document of the gateway. */
-function restName({ value, item }: Operation): string | undefined {
+function restName({ value, item }: Pick<Operation, 'value' | 'item'>): string | undefined {
   const parameters = [item['parameters'], value['parameters']].flatMap((list) =>
     Array.isArray(list) ? (list as unknown[]) : [],
   );
@@ -112,6 +122,11 @@ function restName({ value, item }: Operation): string | undefined {
     (parameter) => isMap(parameter) && parameter['in'] === 'path' && parameter['x-rest'] === true,
   );
   return isMap(rest) && typeof rest['name'] === 'string' ? rest['name'] : undefined;
+}
+
+function restOfGet({ item }: Operation): string | undefined {
+  const { get } = item;
+  return isMap(get) ? restName({ value: get, item }) : undefined;
 }
 
 /** The router ignores a trailing slash, and accepts fewer characters in names. */

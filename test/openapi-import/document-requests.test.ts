@@ -551,10 +551,8 @@ describe.each([
   ['a path', PATHS],
   ['a document of version 2.0', VERSION_2],
 ])('%s', (_subject, cases) => {
-  it.each(cases)(
-    '%s has the requests of the document, or is reported',
-    async (_name, document, effects, ...samples) => {
+  for (const [name, document, effects, ...samples] of cases)
+    it(`${name} has the requests of the document, or is reported`, async () => {
       expect(await send(document, samples)).toEqual({ results: samples, effects });
-    },
-  );
+    });
 });
