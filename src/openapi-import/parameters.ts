@@ -89,7 +89,7 @@ function queryRules(
     const { name, path } = parameter;
     const list = repeatedItems(parameter, context);
     if (list !== undefined || mayRepeat(parameter, context)) repeated.push(name);
-    properties[name] = list?.schema ?? withEmptyValue(parameter, scalarSchema(parameter, 'form', context) ?? {});
+    properties[name] = withEmptyValue(parameter, list?.schema ?? scalarSchema(parameter, 'form', context) ?? {});
     origins.set(`query/properties/${name}`, list?.path ?? [...path, 'schema']);
   }
   const required = listed.filter(({ value: written }) => written['required'] === true).map(({ name }) => name);
@@ -122,8 +122,10 @@ function isExploded({ value }: Parameter, style?: string): boolean {
   return explode === true && (style === undefined || own === style);
 }
 
+/** True for a parameter whose schema is for lists, or in another file. */
 function mayRepeat(parameter: Parameter, { document }: ImportContext): boolean {
-  return isExploded(parameter) && mayBe('array', parameter, document);
+  const isUnknown = document.follow(parameter.value['schema'], parameter.path) === undefined;
+  return isExploded(parameter) && (isUnknown || mayBe('array', parameter, document));
 }
 
 /** `allowEmptyValue` also allows a text that the schema does not. */

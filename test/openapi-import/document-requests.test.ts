@@ -134,6 +134,15 @@ const PARAMETERS: readonly Case[] = [
     get(true, '?a=1'),
     get(false, '?a=x'),
   ],
+  [
+    'that may be an empty list',
+    query({ allowEmptyValue: true, schema: LIST }),
+    [],
+    get(true, '?a='),
+    get(true, '?a=1&a=2'),
+    get(false, '?a=x'),
+  ],
+  ['with a schema of another file', query({ schema: { $ref: 'a.yaml' } }), ['looser'], get(true, '?a=1&a=2')],
 ];
 
 const SCHEMAS: readonly Case[] = [
