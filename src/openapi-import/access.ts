@@ -1,4 +1,4 @@
-import { isMap } from '../plan/schema/schema-walk.ts';
+import { isMap, referenceTo } from '../plan/schema/schema-walk.ts';
 import type { Path } from '../problem/finding.ts';
 import type { ImportContext, Operation } from './imported-route.ts';
 
@@ -8,7 +8,11 @@ export function accessOf({ value, origin }: Operation, { document, report, optio
     value['security'] === undefined
       ? [document.value['security'], ['security']]
       : [value['security'], [...origin, 'security']];
-  if (!Array.isArray(security)) return { access: options.access };
+  if (security === undefined) return { access: options.access };
+  if (!Array.isArray(security)) {
+    report(path, 'stricter', 'this is not a list of security schemes; requests without a token are refused');
+    return { access: 'protected' };
+  }
   if (security.length === 0) return { access: 'public' };
   const roles = new Set<string>();
   let hasRoles = true;
@@ -31,20 +35,30 @@ export function accessOf({ value, origin }: Operation, { document, report, optio
     for (const role of known) roles.add(role);
     // An alternative without a role lets every role pass.
     if (known.length === 0) hasRoles = false;
-    for (const name of names) reportScheme(name);
+    const others = names.filter((name) => !isToken(name));
+    for (const name of others) reportScheme(name, others.length < names.length);
   }
   return { access: 'protected', ...(hasRoles && roles.size > 0 ? { roles: [...roles].sort() } : {}) };
 
-  function reportScheme(name: string): void {
-    const scheme = document.resolve(`#/components/securitySchemes/${name}`)?.value;
+  function isToken(name: string): boolean {
+    const scheme = document.follow({ $ref: schemePath(name) }, [])?.value;
     const { type, scheme: kind } = isMap(scheme) ? scheme : {};
-    const isToken =
-      type === 'oauth2' || type === 'openIdConnect' || (type === 'http' && /^bearer$/i.test(String(kind)));
-    if (!isToken)
+    return type === 'oauth2' || type === 'openIdConnect' || (type === 'http' && /^bearer$/i.test(String(kind)));
+  }
+
+  function reportScheme(name: string, isBesideToken: boolean): void {
+    const scheme = JSON.stringify(name);
+    if (isBesideToken)
+      report(path, 'looser', `the gateway verifies the token, but not the security scheme ${scheme} beside it`);
+    else
       report(
         ['components', 'securitySchemes', name],
         'stricter',
-        `the gateway requires a bearer token instead of the security scheme ${JSON.stringify(name)}`,
+        `the gateway requires a bearer token instead of the security scheme ${scheme}`,
       );
   }
+}
+
+function schemePath(name: string): string {
+  return referenceTo(['components', 'securitySchemes', name]);
 }

@@ -1,5 +1,5 @@
-import { keywordsWith } from '../plan/schema/keywords.ts';
-import { isMap, mapSchemas, valueAt } from '../plan/schema/schema-walk.ts';
+import { formOf, keywordsWith } from '../plan/schema/keywords.ts';
+import { isMap } from '../plan/schema/schema-walk.ts';
 import type { Path } from '../problem/finding.ts';
 import type { ReportLoss } from './loss.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
@@ -12,7 +12,17 @@ const ANNOTATIONS = new Set([
 ]);
 ANNOTATIONS.delete('description');
 
-type Schema = Readonly<Record<string, unknown>>;
+/** Stands before a reference that leads to no schema, until it is removed. */
+export const UNRESOLVED = 'unresolved:';
+
+type Schema = Record<string, unknown>;
+
+/** True if a keyword of a document does not affect which values are valid. */
+export function isAnnotation(keyword: string): boolean {
+  return ANNOTATIONS.has(keyword) || keyword === 'description' || keyword.startsWith('x-');
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set();
 
 /** Converts the schemas of a document to those of a manifest, and collects the components that they refer to. */
 export class SchemaConverter {
@@ -29,37 +39,53 @@ export class SchemaConverter {
     this.#report = report;
   }
 
-  /** Returns the schema of a manifest for the one at a path of the document. */
-  convert(schema: unknown, path: Path): unknown {
-    return mapSchemas(schema, (inner, at) => this.#convertOne(inner, valueAt(schema, at), [...path, ...at]));
+  /**
+   * Returns the schema of a manifest for the one at a path of the document.
+   *
+   * @param optional the members that are not required, because only responses have them
+   */
+  convert(written: unknown, path: Path, optional = NO_NAMES): unknown {
+    if (!isMap(written)) return written;
+    const schema = this.#document.hasOldSchemas ? withoutOldKeywords(written) : { ...written };
+    this.#reportIgnored(written, path);
+    const names = new Set([...optional, ...readOnlyNames(written, this.#document)]);
+    relaxRequired(schema, names);
+    convertFormat(schema);
+    delete schema['discriminator'];
+    delete schema['nullable'];
+    const kept = Object.entries(schema).filter(([key]) => key === 'description' || !isAnnotation(key));
+    const converted = kept.map(([key, value]) => [key, this.#convertKeyword(key, value, [...path, key], names)]);
+    return Object.fromEntries(converted) as Schema;
   }
 
-  /** @param original the same schema before its subschemas were converted */
-  #convertOne(schema: Schema, original: unknown, path: Path): Record<string, unknown> {
-    const kept = Object.entries(schema).filter(([key]) => !ANNOTATIONS.has(key) && !key.startsWith('x-'));
-    const converted = Object.fromEntries(kept);
-    convertFormat(converted);
-    if (converted['discriminator'] !== undefined) {
-      delete converted['discriminator'];
+  #convertKeyword(key: string, value: unknown, path: Path, names: ReadonlySet<string>): unknown {
+    if (key === '$ref' && typeof value === 'string') return this.#convertReference(value);
+    const form = formOf(key);
+    if (form === 'schema') return this.convert(value, path);
+    if (form === 'schemas' && Array.isArray(value))
+      return value.map((one, index) => this.convert(one, [...path, index], key === 'allOf' ? names : NO_NAMES));
+    if (form !== 'schemas by name' || !isMap(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, this.convert(one, [...path, name])]));
+  }
+
+  #reportIgnored(schema: Readonly<Schema>, path: Path): void {
+    if (schema['discriminator'] !== undefined)
       this.#report(path, 'looser', 'a discriminator selects no schema here; every alternative is accepted');
-    }
-    // The upgrade has added null to a type beside it. Without a type, the keyword has no effect (OpenAPI 3.0.3 section 4.7.24.1).
-    if (converted['nullable'] === true && ['allOf', 'anyOf', 'oneOf', 'enum'].some((key) => key in converted))
+    if (schema['nullable'] !== true) return;
+    if (!this.#document.hasOldSchemas && schema['type'] !== undefined)
+      this.#report(path, 'stricter', "nullable has no effect in OpenAPI 3.1; null is refused unless type has 'null'");
+    // OpenAPI 3.0.3 section 4.7.24.1.
+    else if (schema['type'] === undefined && NON_NULL.some((key) => key in schema))
       this.#report(
         path,
         'stricter',
         'nullable has no effect without a type beside it; null is refused unless an alternative has it',
       );
-    delete converted['nullable'];
-    relaxReadOnly(converted, original);
-    const reference = converted['$ref'];
-    if (typeof reference !== 'string') return converted;
+  }
+
+  #convertReference(reference: string): string {
     const name = this.#nameOf(reference);
-    if (name !== undefined)
-      return { ...converted, $ref: `#/schemas/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` };
-    delete converted['$ref'];
-    this.#report(path, 'looser', `the reference ${JSON.stringify(reference)} leads to no schema of this document`);
-    return converted;
+    return name === undefined ? UNRESOLVED + reference : `#/schemas/${name}`;
   }
 
   #nameOf(reference: string): string | undefined {
@@ -78,15 +104,58 @@ export class SchemaConverter {
   }
 }
 
-/** A member that only responses have is not required in requests (OpenAPI 3.1 section 4.8.24). */
-function relaxReadOnly(schema: Record<string, unknown>, original: unknown): void {
+/** Keywords that may refuse null. */
+const NON_NULL = ['$ref', 'allOf', 'anyOf', 'oneOf', 'enum'];
+
+/** Returns a schema of OpenAPI 3.0 as JSON Schema. */
+function withoutOldKeywords(written: Readonly<Schema>): Schema {
+  const { $ref } = written;
+  if (typeof $ref === 'string') return { $ref };
+  const schema = { ...written };
+  const { type, format, nullable } = schema;
+  if (nullable === true && type !== undefined) schema['type'] = [...[type].flat(), 'null'];
+  for (const [bound, key] of [
+    ['minimum', 'exclusiveMinimum'],
+    ['maximum', 'exclusiveMaximum'],
+  ] as const) {
+    const isExclusive = schema[key];
+    if (typeof isExclusive !== 'boolean') continue;
+    delete schema[key];
+    if (!isExclusive || schema[bound] === undefined) continue;
+    schema[key] = schema[bound];
+    delete schema[bound];
+  }
+  if (format === 'byte' && type === 'string') {
+    delete schema['format'];
+    schema['contentEncoding'] = 'base64';
+  }
+  return schema;
+}
+
+/** Returns the members that only responses have (OpenAPI 3.1 section 4.8.24). */
+export function readOnlyNames(schema: unknown, document: OpenApiDocument, seen = new Set<unknown>()): string[] {
+  const target = document.follow(schema, [])?.value;
+  if (!isMap(target) || seen.has(target)) return [];
+  seen.add(target);
+  const properties = isMap(target['properties']) ? Object.entries(target['properties']) : [];
+  const own = properties.filter(([, property]) => isReadOnly(property, document)).map(([name]) => name);
+  const members = Array.isArray(target['allOf']) ? (target['allOf'] as unknown[]) : [];
+  return [...own, ...members.flatMap((member) => readOnlyNames(member, document, seen))];
+}
+
+function isReadOnly(property: unknown, document: OpenApiDocument): boolean {
+  const target = document.follow(property, [])?.value;
+  return (!document.hasOldSchemas && isMap(property) && property['readOnly'] === true) || hasReadOnly(target);
+}
+
+function hasReadOnly(schema: unknown): boolean {
+  return isMap(schema) && schema['readOnly'] === true;
+}
+
+function relaxRequired(schema: Schema, optional: ReadonlySet<string>): void {
   const { required } = schema;
-  const properties = isMap(original) ? original['properties'] : undefined;
-  if (!Array.isArray(required) || !isMap(properties)) return;
-  const kept = required.filter((name) => {
-    const property = properties[String(name)];
-    return !(isMap(property) && property['readOnly'] === true);
-  });
+  if (!Array.isArray(required)) return;
+  const kept = required.filter((name) => !optional.has(String(name)));
   if (kept.length > 0) schema['required'] = kept;
   else delete schema['required'];
 }
@@ -95,11 +164,12 @@ function relaxReadOnly(schema: Record<string, unknown>, original: unknown): void
 const HINTS = new Set(['password', 'binary', 'float', 'double', 'int64']);
 const INT32_LIMIT = 2_147_483_648;
 
-function convertFormat(schema: Record<string, unknown>): void {
-  const { format } = schema;
-  if (format === 'int32') {
-    schema['minimum'] ??= -INT32_LIMIT;
-    schema['maximum'] ??= INT32_LIMIT - 1;
+function convertFormat(schema: Schema): void {
+  const { format, type, minimum, maximum } = schema;
+  const types = [type ?? 'number'].flat();
+  if (format === 'int32' && (types.includes('number') || types.includes('integer'))) {
+    schema['minimum'] = typeof minimum === 'number' ? Math.max(minimum, -INT32_LIMIT) : (minimum ?? -INT32_LIMIT);
+    schema['maximum'] = typeof maximum === 'number' ? Math.min(maximum, INT32_LIMIT - 1) : (maximum ?? INT32_LIMIT - 1);
   }
   if (format === 'int32' || HINTS.has(String(format))) delete schema['format'];
 }

@@ -40,7 +40,7 @@ const PREFIX = 'openapi.';
 /** The texts of a document have no variables. */
 function renamed<Value>(value: Value): Value {
   return JSON.parse(
-    escapeVariables(JSON.stringify(value)).replaceAll('"$ref":"#/schemas/', `"$ref":"#/schemas/${PREFIX}`),
+    JSON.stringify(escapeVariables(value)).replaceAll('"$ref":"#/schemas/', `"$ref":"#/schemas/${PREFIX}`),
   ) as Value;
 }
 
@@ -49,13 +49,13 @@ function samplePath(path: string): string {
   return `/${texts.join('/')}`;
 }
 
-/** The members of a route that OpenAPI describes. */
+/** Replaces the members of a route that OpenAPI describes. A rate limit may need a body that the document does not have. */
 function mergeEntry(entry: Record<string, unknown>, route: RouteEntry | undefined, upstream: string): object {
   if (route === undefined) return { ...entry, upstream };
-  const { params: _params, query: _query, headers: _headers, body, websocket, roles, login, ...others } = route;
+  const { params: _params, query: _query, headers: _headers, rateLimits: _limits, ...settings } = route;
+  const { body, websocket, roles, login, ...others } = settings;
   const isPublic = entry['access'] === 'public';
-  const limits = body?.maxBytes === undefined ? {} : { maxBytes: body.maxBytes };
-  const documented = entry['body'] === undefined ? limits : { ...limits, ...(entry['body'] as object) };
+  const documented = mergeBody(entry['body'] as RouteEntry['body'], body);
   return {
     ...others,
     ...(login === undefined ? {} : { login }),
@@ -66,5 +66,24 @@ function mergeEntry(entry: Record<string, unknown>, route: RouteEntry | undefine
     ...(Object.keys(documented).length === 0 || BODYLESS_METHODS.has(String(entry['method']))
       ? {}
       : { body: documented }),
+  };
+}
+
+type Body = NonNullable<RouteEntry['body']>;
+
+/** Adds the limits of a body rule, and the columns of a CSV, which OpenAPI does not describe. */
+function mergeBody(documented: Body | undefined, { maxBytes, multipart, csv }: Partial<Body> = {}): object {
+  const limit = maxBytes === undefined ? {} : { maxBytes };
+  if (documented === undefined) return limit;
+  const isCsv = csv !== undefined && documented.types?.join() === 'text/csv';
+  const parts = Object.entries(documented.multipart?.parts ?? {}).map(([name, part]) => {
+    const size =
+      multipart !== undefined && Object.hasOwn(multipart.parts, name) ? multipart.parts[name]?.maxBytes : undefined;
+    return [name, { ...part, ...(size === undefined ? {} : { maxBytes: size }) }];
+  });
+  return {
+    ...limit,
+    ...(isCsv ? { csv } : documented),
+    ...(parts.length > 0 ? { multipart: { parts: Object.fromEntries(parts) } } : {}),
   };
 }

@@ -42,21 +42,31 @@ export function importOpenApi(document: OpenApiDocument, options: ImportOptions)
 
 const METHODS = new Map(HTTP_METHODS.map((method) => [method.toLowerCase(), method]));
 
-function* operationsOf({ value, resolve }: OpenApiDocument, report: ReportLoss): Generator<Operation> {
-  const paths = isMap(value['paths']) ? value['paths'] : {};
-  for (const [path, written] of Object.entries(paths)) {
+function* operationsOf(document: OpenApiDocument, report: ReportLoss): Generator<Operation> {
+  const { paths } = document.value;
+  for (const [path, written] of Object.entries(isMap(paths) ? paths : {})) {
     if (path.startsWith('x-')) continue;
-    const reference = isMap(written) ? written['$ref'] : undefined;
-    const target = typeof reference === 'string' ? resolve(reference) : { value: written, path: ['paths', path] };
+    const place = ['paths', path];
+    const target = document.follow(written, place);
     if (target === undefined || !isMap(target.value)) {
-      report(['paths', path], 'stricter', 'this path item cannot be read; its operations have no route');
+      report(place, 'stricter', 'this path item cannot be read; its operations have no route');
       continue;
     }
-    const { value: item, path: itemOrigin } = target;
-    for (const [key, operation] of Object.entries(item)) {
+    // Members beside a reference add to those of its path item.
+    const beside: Readonly<Record<string, unknown>> = isMap(written) ? written : {};
+    const placeOf = (key: string) => (Object.hasOwn(beside, key) ? place : target.path);
+    const item = { ...target.value, ...beside };
+    for (const [key, value] of Object.entries(item)) {
       const method = METHODS.get(key);
-      const origin = [...itemOrigin, key];
-      if (method !== undefined && isMap(operation)) yield { method, path, value: operation, item, origin, itemOrigin };
+      const origin = [...placeOf(key), key];
+      if (method !== undefined && isMap(value))
+        yield { method, path, value, item, origin, itemOrigin: placeOf('parameters') };
+      else if (METHODS.has(key.toLowerCase()))
+        report(
+          origin,
+          'stricter',
+          'this operation cannot be read, and has no route; write a map at a method in lower case',
+        );
       else if (key === 'trace') report(origin, 'stricter', 'the gateway refuses the method TRACE');
       else if (key === 'servers')
         report(origin, 'none', 'servers of a path are not used; set the upstream of its routes');
@@ -67,7 +77,9 @@ function* operationsOf({ value, resolve }: OpenApiDocument, report: ReportLoss):
 function toRoute(operation: Operation, context: ImportContext): ImportedRoute[] {
   const { method, value, origin, itemOrigin } = operation;
   const { report, options } = context;
-  const path = routePath(options.prefix + operation.path, restName(operation));
+  // HEAD beside GET of any rest is that of another route for any rest: both have the same paths.
+  const rest = restName(operation) ?? (method === 'HEAD' ? restOfGet(operation) : undefined);
+  const path = routePath(options.prefix + operation.path, rest);
   try {
     if (!operation.path.startsWith('/')) throw new PatternError('a path begins with a slash');
     parsePattern(path);
@@ -90,11 +102,19 @@ function toRoute(operation: Operation, context: ImportContext): ImportedRoute[] 
     ...parametersOf(operation, context, origins),
     ...requestBodyOf(operation, context, origins),
   };
-  return [{ entry, origin, comment: commentOf(value), origins }];
+  const route = { entry, origin, comment: commentOf(value), origins };
+  // The route of GET also receives HEAD, and a path with one segment is more specific than one with any rest.
+  const isOneSegmentOfGet =
+    method === 'HEAD' && rest !== undefined && isMap(operation.item['get']) && restOfGet(operation) === undefined;
+  if (!isOneSegmentOfGet) return [route];
+  return [
+    { ...route, entry: { ...structuredClone(entry), path: routePath(options.prefix + operation.path, undefined) } },
+    route,
+  ];
 }
 
 /** Returns the name of the parameter that stands for any rest of the path, in a document of the gateway. */
-function restName({ value, item }: Operation): string | undefined {
+function restName({ value, item }: Pick<Operation, 'value' | 'item'>): string | undefined {
   const parameters = [item['parameters'], value['parameters']].flatMap((list) =>
     Array.isArray(list) ? (list as unknown[]) : [],
   );
@@ -102,6 +122,11 @@ function restName({ value, item }: Operation): string | undefined {
     (parameter) => isMap(parameter) && parameter['in'] === 'path' && parameter['x-rest'] === true,
   );
   return isMap(rest) && typeof rest['name'] === 'string' ? rest['name'] : undefined;
+}
+
+function restOfGet({ item }: Operation): string | undefined {
+  const { get } = item;
+  return isMap(get) ? restName({ value: get, item }) : undefined;
 }
 
 /** The router ignores a trailing slash, and accepts fewer characters in names. */

@@ -75,14 +75,23 @@ function mergeSections(base: RouteFileValues, own: RouteFileValues, next: RouteF
   return { edits: results.flatMap(({ edits }) => edits), conflicts: results.flatMap(({ conflicts }) => conflicts) };
 }
 
-/** A document that makes an operation public contradicts roles that a person wrote: a public route has none. */
+/**
+ * A public route has no roles. Keeps what a person wrote if the document makes a route with roles public, or gives roles to a public
+ * route.
+ */
 function keepRestrictions({ edits, conflicts }: MergeResult, { routes }: RouteFileValues): MergeResult {
+  const hasEdit = (path: Path) => edits.some((other) => isDeepStrictEqual(other.path, path));
   const isRefused = ({ path, value }: MergeEdit) => {
     const [section, id, key] = path;
     const route = section === 'routes' ? routes[String(id)] : undefined;
-    if (key !== 'access' || path.length !== 3 || value !== 'public' || !isMap(route)) return false;
+    if (path.length !== 3 || !isMap(route)) return false;
+    if (key === 'access')
+      return value === 'public' && route['roles'] !== undefined && !hasEdit(['routes', String(id), 'roles']);
     return (
-      route['roles'] !== undefined && !edits.some((other) => isDeepStrictEqual(other.path, [section, id, 'roles']))
+      key === 'roles' &&
+      value !== undefined &&
+      route['access'] === 'public' &&
+      !hasEdit(['routes', String(id), 'access'])
     );
   };
   const refused = edits.filter(isRefused);

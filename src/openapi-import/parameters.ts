@@ -1,5 +1,7 @@
-import { isMap } from '../plan/schema/schema-walk.ts';
+import { validatedType } from '../plan/schema/keywords.ts';
+import { inPlaceSchemasOf, isMap, valueAt } from '../plan/schema/schema-walk.ts';
 import type { Path } from '../problem/finding.ts';
+import { isAnnotation } from './convert-schema.ts';
 import { type ImportContext, type Operation, parameterName } from './imported-route.ts';
 
 interface Parameter {
@@ -8,6 +10,8 @@ interface Parameter {
   readonly path: Path;
 }
 
+const LOCATIONS = new Set(['path', 'query', 'header']);
+
 /** Headers that OpenAPI describes elsewhere (OpenAPI 3.1 section 4.8.12.2). */
 const IGNORED_HEADERS = new Set(['accept', 'content-type', 'authorization']);
 
@@ -15,8 +19,11 @@ const IGNORED_HEADERS = new Set(['accept', 'content-type', 'authorization']);
 export function parametersOf(operation: Operation, context: ImportContext, origins: Map<string, Path>): object {
   const all = readParameters(operation, context);
   const of = (location: string) => all.filter(({ value }) => value['in'] === location);
-  for (const { path, name } of of('cookie'))
-    context.report(path, 'looser', `the cookie ${JSON.stringify(name)} is not validated`);
+  for (const { path, name, value } of all) {
+    if (value['in'] === 'cookie') context.report(path, 'looser', `the cookie ${JSON.stringify(name)} is not validated`);
+    else if (!LOCATIONS.has(String(value['in'])))
+      context.report(path, 'looser', `the parameter ${JSON.stringify(name)} is not validated: its location is unknown`);
+  }
   const headers = of('header').filter(({ name }) => !IGNORED_HEADERS.has(name.toLowerCase()));
   return {
     ...pathRules(of('path'), context, origins),
@@ -38,14 +45,18 @@ function readParameters(
     const list = Array.isArray(holder['parameters']) ? (holder['parameters'] as unknown[]) : [];
     for (const [index, written] of list.entries()) {
       const place = [...path, 'parameters', index];
-      const reference = isMap(written) ? written['$ref'] : undefined;
-      const target = typeof reference === 'string' ? document.resolve(reference) : { value: written, path: place };
+      const target = document.follow(written, place);
       const parameter = target?.value;
       if (target === undefined || !isMap(parameter) || typeof parameter['name'] !== 'string')
         report(place, 'looser', 'this parameter cannot be read; it is not validated');
       else {
-        const { name } = parameter;
-        found.set(`${parameter['in']} ${name}`, { name, value: parameter, path: target.path });
+        const { name, in: location } = parameter;
+        // The names of headers are case-insensitive.
+        found.set(`${location} ${location === 'header' ? name.toLowerCase() : name}`, {
+          name,
+          value: parameter,
+          path: target.path,
+        });
       }
     }
   }
@@ -77,26 +88,49 @@ function queryRules(
   for (const parameter of listed) {
     const { name, path } = parameter;
     const list = repeatedItems(parameter, context);
-    if (list !== undefined) repeated.push(name);
-    properties[name] = list ?? scalarSchema(parameter, 'form', context) ?? {};
-    origins.set(`query/properties/${name}`, list === undefined ? [...path, 'schema'] : [...path, 'schema', 'items']);
+    if (list !== undefined || mayRepeat(parameter, context)) repeated.push(name);
+    properties[name] = withEmptyValue(parameter, list?.schema ?? scalarSchema(parameter, 'form', context) ?? {});
+    origins.set(`query/properties/${name}`, list?.path ?? [...path, 'schema']);
   }
   const required = listed.filter(({ value: written }) => written['required'] === true).map(({ name }) => name);
   const unknown = value['x-unknown-query'] === 'refuse' ? { unknown: 'refuse' } : {};
   // The members of a map are parameters of other names.
-  const mayRepeat = listed.length < parameters.length || value['x-repeated-query'] === 'allow';
-  const names = mayRepeat ? unknown : { ...unknown, repeated: repeated.length > 0 ? repeated : 'refuse' };
+  const [spread] = parameters.filter((parameter) => !listed.includes(parameter));
+  if (spread !== undefined && listed.some(({ name }) => !repeated.includes(name)))
+    context.report(
+      spread.path,
+      'looser',
+      `a parameter may appear twice in this query, because the members of ${JSON.stringify(spread.name)} may`,
+    );
+  const isRepeatable = spread !== undefined || value['x-repeated-query'] === 'allow';
+  const names = isRepeatable ? unknown : { ...unknown, repeated: repeated.length > 0 ? repeated : 'refuse' };
   return { query: { properties, ...(required.length > 0 ? { required } : {}), ...names } };
 }
 
 /** True if each member of the parameter is sent under a name of its own: `filter[state]=open`, or `state=open`. */
-function isSpread({ name, value, path }: Parameter, { document, report }: ImportContext): boolean {
-  const { style = 'form', explode } = value;
-  const schema = resolveSchema(value['schema'], document);
-  const isMapped = isMap(schema) && (schema['type'] === 'object' || schema['properties'] !== undefined);
-  const result = style === 'deepObject' || (style === 'form' && explode !== false && isMapped);
+function isSpread(parameter: Parameter, { document, report }: ImportContext): boolean {
+  const { name, value, path } = parameter;
+  const result =
+    value['style'] === 'deepObject' || (isExploded(parameter, 'form') && mayBe('object', parameter, document));
   if (result) report(path, 'looser', `the members of the parameter ${JSON.stringify(name)} are not validated`);
   return result;
+}
+
+/** True if each item or member of the parameter has a text of its own, in this style or in every style. */
+function isExploded({ value }: Parameter, style?: string): boolean {
+  const { style: own = 'form', explode = own === 'form' } = value;
+  return explode === true && (style === undefined || own === style);
+}
+
+/** True for a parameter whose schema is for lists, or in another file. */
+function mayRepeat(parameter: Parameter, { document }: ImportContext): boolean {
+  const isUnknown = document.follow(parameter.value['schema'], parameter.path) === undefined;
+  return isExploded(parameter) && (isUnknown || mayBe('array', parameter, document));
+}
+
+/** `allowEmptyValue` also allows a text that the schema does not. */
+function withEmptyValue({ value }: Parameter, schema: unknown): unknown {
+  return value['allowEmptyValue'] === true && isRule(schema) ? { anyOf: [{ const: '' }, schema] } : schema;
 }
 
 function headerRules(parameters: readonly Parameter[], context: ImportContext, origins: Map<string, Path>): object {
@@ -111,51 +145,70 @@ function headerRules(parameters: readonly Parameter[], context: ImportContext, o
 }
 
 /** Returns the schema of one value. Reports a parameter whose text has a form that the gateway does not read. */
-function scalarSchema(
-  { name, value, path }: Parameter,
-  style: string,
-  { converter, document, report }: ImportContext,
-): unknown {
+function scalarSchema(parameter: Parameter, style: string, { converter, document, report }: ImportContext): unknown {
+  const { name, value, path } = parameter;
   const lose = (reason: string) =>
     report(path, 'looser', `the parameter ${JSON.stringify(name)} is not validated: ${reason}`);
   if (value['content'] !== undefined) lose('its value is a document of a media type');
   else if ((value['style'] ?? style) !== style)
     lose(`the gateway does not read the style ${JSON.stringify(value['style'])}`);
-  else if (isContainer(value['schema'], document)) lose('the gateway does not read lists and maps from one text');
+  else if (mayBe('array', parameter, document) || mayBe('object', parameter, document))
+    lose('the gateway does not read lists and maps from one text');
   else return value['schema'] === undefined ? {} : converter.convert(value['schema'], [...path, 'schema']);
   return undefined;
 }
 
-/** Returns the schema of one item, if the parameter is a list with one query parameter for each item. */
-function repeatedItems({ name, value, path }: Parameter, { converter, document, report }: ImportContext): unknown {
-  const schema = resolveSchema(value['schema'], document);
-  const isForm = (value['style'] ?? 'form') === 'form' && value['explode'] !== false;
-  if (!isForm || !isMap(schema) || schema['type'] !== 'array' || isContainer(schema['items'], document))
-    return undefined;
-  for (const keyword of ['minItems', 'maxItems', 'uniqueItems', 'contains', 'prefixItems'])
-    if (schema[keyword] !== undefined && schema[keyword] !== false)
-      report(
-        [...path, 'schema'],
-        'looser',
-        `the gateway validates each ${JSON.stringify(name)}, but not ${keyword} of the list`,
-      );
-  return converter.convert(schema['items'] ?? {}, [...path, 'schema', 'items']);
+/** Returns the schema of one item, and its path, if the parameter is a list with one query parameter for each item. */
+function repeatedItems(parameter: Parameter, { converter, document, report }: ImportContext) {
+  const { name, value, path } = parameter;
+  const list = document.follow(value['schema'], [...path, 'schema']);
+  if (list === undefined || !isExploded(parameter, 'form') || !isList(value['schema'], list.value)) return undefined;
+  const { items = {} } = list.value;
+  const at = [...list.path, 'items'];
+  if (mayHold('array', at, document) || mayHold('object', at, document)) return undefined;
+  for (const [keyword, limit] of Object.entries(list.value))
+    if (!LIST_KEYWORDS.has(keyword) && !isAnnotation(keyword) && limit !== false)
+      report(list.path, 'looser', `the gateway validates each ${JSON.stringify(name)}, but not ${keyword} of the list`);
+  return { schema: converter.convert(items, at), path: at };
 }
 
-function isContainer(schema: unknown, document: ImportContext['document']): boolean {
-  const resolved = resolveSchema(schema, document);
-  const types = isMap(resolved) ? [resolved['type']].flat() : [];
-  const hasMembers = isMap(resolved) && (resolved['properties'] !== undefined || resolved['items'] !== undefined);
-  return hasMembers || types.includes('array') || types.includes('object');
+const LIST_KEYWORDS = new Set(['type', 'items', 'nullable']);
+
+/** True for the schema of a list, which has no other keywords beside its reference. */
+function isList(written: unknown, schema: unknown): schema is Record<string, unknown> {
+  const types = isMap(schema) ? [schema['type']].flat().filter((type) => type !== 'null') : [];
+  const isAlone =
+    written === schema || (isMap(written) && Object.keys(written).every((key) => key === '$ref' || isAnnotation(key)));
+  return isAlone && types.length === 1 && types[0] === 'array';
 }
 
-function resolveSchema(schema: unknown, { resolve }: ImportContext['document'], depth = 0): unknown {
-  const reference = isMap(schema) ? schema['$ref'] : undefined;
-  if (typeof reference !== 'string' || depth > MAX_REFERENCES) return schema;
-  return resolveSchema(resolve(reference)?.value, { resolve } as ImportContext['document'], depth + 1);
+function mayBe(type: 'array' | 'object', { path }: Parameter, document: ImportContext['document']): boolean {
+  return mayHold(type, [...path, 'schema'], document);
 }
 
-const MAX_REFERENCES = 32;
+/** True if a schema, or one of its alternatives, is for lists or maps: by its type, or without one by its keywords. */
+export function mayHold(
+  type: 'array' | 'object',
+  path: Path,
+  document: Pick<ImportContext['document'], 'value'>,
+  seen = new Set<unknown>(),
+): boolean {
+  const schema = valueAt(document.value, path);
+  if (!isMap(schema) || seen.has(schema)) return false;
+  seen.add(schema);
+  const isOwn =
+    schema['type'] === undefined
+      ? Object.keys(schema).some((keyword) => validatedType(keyword) === type)
+      : [schema['type']].flat().includes(type);
+  return (
+    isOwn ||
+    inPlaceSchemasOf(document.value, path).some(
+      ({ keyword, path: at }) => !CONDITIONS.has(keyword) && mayHold(type, at, document, seen),
+    )
+  );
+}
+
+const CONDITIONS = new Set(['if', 'not']);
 
 /** False for a schema that every text matches. */
 function isRule(schema: unknown): boolean {

@@ -1,9 +1,12 @@
 import { BODYLESS_METHODS } from '../http-methods.ts';
 import { isMap } from '../plan/schema/schema-walk.ts';
 import type { Path } from '../problem/finding.ts';
+import { readOnlyNames } from './convert-schema.ts';
 import type { ImportContext, Operation } from './imported-route.ts';
+import { mayHold } from './parameters.ts';
 
 const JSON_TYPE = /^application\/(?:.+\+)?json$/i;
+const UTF_8 = /^[^;]*;\s*charset=(?:utf-8|"utf-8")\s*$/i;
 const FORM_TYPE = 'multipart/form-data';
 
 /** Returns `body` of a route. */
@@ -14,26 +17,35 @@ export function requestBodyOf(operation: Operation, context: ImportContext, orig
   if (written === undefined) return {};
   const place = [...origin, 'requestBody'];
   if (BODYLESS_METHODS.has(method)) {
-    report(place, 'none', `the gateway does not validate a body of ${method}`);
+    // OpenAPI 3.0 ignores such a body, and 3.1 does not.
+    report(place, document.hasOldSchemas ? 'none' : 'looser', `the gateway does not validate a body of ${method}`);
     return {};
   }
-  const reference = isMap(written) ? written['$ref'] : undefined;
-  const target = typeof reference === 'string' ? document.resolve(reference) : { value: written, path: place };
+  const target = document.follow(written, place);
   const body = target?.value;
-  const content = isMap(body) && isMap(body['content']) ? body['content'] : undefined;
-  if (target === undefined || content === undefined) {
+  const content = isMap(body) && isMap(body['content']) ? body['content'] : {};
+  if (target === undefined || Object.keys(content).length === 0) {
     report(place, 'looser', 'this body cannot be read; it is not validated');
     return {};
   }
-  const types = Object.keys(content).map((type) => [type, type.split(';')[0]?.trim().toLowerCase() ?? ''] as const);
+  const types = Object.keys(content).map((type) => [type, withoutParameters(type)] as const);
   const rules = bodyRules(types, content, [...target.path, 'content'], context, origins);
   const validates = 'schema' in rules || 'multipart' in rules;
-  if (validates && isMap(body) && body['required'] !== true)
+  const isRequired = isMap(body) && body['required'] === true;
+  if (validates && !isRequired)
     report(target.path, 'stricter', 'the body is optional in the document, and the gateway requires one');
+  if (Object.keys(rules).length === 0 && isRequired)
+    report(
+      target.path,
+      'looser',
+      'the body is required in the document, and the gateway also accepts requests without one',
+    );
   return Object.keys(rules).length === 0 ? {} : { body: rules };
 }
 
 type MediaTypes = readonly (readonly [written: string, type: string])[];
+type SchemaOf = (type: MediaTypes[number]) => unknown;
+type BodyRules = Readonly<Record<string, unknown>>;
 
 function bodyRules(
   types: MediaTypes,
@@ -41,66 +53,82 @@ function bodyRules(
   path: Path,
   context: ImportContext,
   origins: Map<string, Path>,
-): Readonly<Record<string, unknown>> {
+): BodyRules {
   const { converter, report } = context;
-  const [json, ...more] = types.filter(([, type]) => JSON_TYPE.test(type));
+  const schemaOf: SchemaOf = ([written]) => (isMap(content[written]) ? content[written]['schema'] : undefined);
+  const [json, ...others] = types.filter(([, type]) => JSON_TYPE.test(type));
+  const more = others.filter((one) => json && JSON.stringify(schemaOf(one)) === JSON.stringify(schemaOf(json)));
   const [form] = types.filter(([, type]) => type === FORM_TYPE);
-  const schemaOf = ([written]: MediaTypes[number]) =>
-    isMap(content[written]) ? content[written]['schema'] : undefined;
   const validated = json ?? form;
-  if (validated === undefined || schemaOf(validated) === undefined) return typesOf(types, path, report);
+  if (validated === undefined || schemaOf(validated) === undefined) return typesOf(types, path, report, schemaOf);
   for (const other of types)
     if (other !== validated && !more.includes(other))
       report([...path, other[0]], 'stricter', `the gateway accepts ${validated[1]} only, because it validates it`);
-  for (const other of more)
-    if (JSON.stringify(schemaOf(other)) !== JSON.stringify(schemaOf(validated)))
-      report([...path, other[0]], 'stricter', `the gateway validates this body by the schema of ${validated[1]}`);
   const at = [...path, validated[0], 'schema'];
   if (validated === form) return formRules(schemaOf(form), content[form[0]], at, context);
   origins.set('body/schema', at);
-  const jsonTypes = [json, ...more].flatMap((one) => (one === undefined ? [] : [one[1]]));
-  const isDefault = jsonTypes.length === 1 && jsonTypes[0] === 'application/json';
+  const accepted = [json, ...more].flatMap((one) => (one === undefined ? [] : [one]));
+  for (const [type] of accepted)
+    if (type.includes(';') && !UTF_8.test(type))
+      report(
+        [...path, type],
+        'stricter',
+        'the gateway accepts no parameter of a JSON media type, except charset=utf-8',
+      );
+  const jsonTypes = [...new Set(accepted.map(([, type]) => type))];
+  // By default, the gateway accepts every JSON type.
+  const isDefault = others.length === 0 && jsonTypes[0] === 'application/json';
   return { ...(isDefault ? {} : { types: jsonTypes }), schema: converter.convert(schemaOf(validated), at) };
 }
 
 /** The media types alone: the gateway does not validate such a body. */
-function typesOf(types: MediaTypes, path: Path, report: ImportContext['report']): Readonly<Record<string, unknown>> {
-  if (types.some(([, type]) => type === '*/*' || type === '')) return {};
-  for (const [written] of types)
-    report([...path, written], 'looser', 'the gateway checks only the media type of this body');
-  return types.length === 0 ? {} : { types: types.map(([, type]) => type) };
+function typesOf(types: MediaTypes, path: Path, report: ImportContext['report'], schemaOf: SchemaOf): BodyRules {
+  const isAny = types.some(([, type]) => type === '*/*' || type === '');
+  for (const one of types)
+    if (!isAny) report([...path, one[0]], 'looser', 'the gateway checks only the media type of this body');
+    else if (schemaOf(one) !== undefined)
+      report([...path, one[0]], 'looser', 'the gateway does not validate a body of any media type');
+  return isAny ? {} : { types: types.map(([, type]) => type) };
 }
 
 const MAX_PARTS = 100;
 
 /** Returns the parts of a form. The gateway checks their types, sizes and numbers, but not their values. */
-function formRules(written: unknown, media: unknown, path: Path, { document, report }: ImportContext) {
-  const reference = isMap(written) ? written['$ref'] : undefined;
-  const schema = typeof reference === 'string' ? document.resolve(reference)?.value : written;
-  const properties = isMap(schema) && isMap(schema['properties']) ? schema['properties'] : {};
-  if (Object.keys(properties).length === 0) {
+function formRules(written: unknown, media: unknown, path: Path, { document, report }: ImportContext): BodyRules {
+  const target = document.follow(written, path);
+  const schema = isMap(target?.value) ? target.value : {};
+  const properties = isMap(schema['properties']) ? schema['properties'] : {};
+  if (target === undefined || Object.keys(properties).length === 0) {
     report(path, 'looser', 'the gateway checks only the media type of this form');
     return { types: [FORM_TYPE] };
   }
-  if (isMap(schema) && schema['additionalProperties'] !== false)
+  if (schema['additionalProperties'] !== false)
     report(path, 'stricter', 'the gateway refuses parts that the document does not list');
   report(path, 'looser', 'the gateway does not validate the values of the parts');
-  const required = isMap(schema) && Array.isArray(schema['required']) ? (schema['required'] as unknown[]) : [];
+  const required = Array.isArray(schema['required']) ? (schema['required'] as unknown[]) : [];
+  const optional = readOnlyNames(schema, document);
   const encoding = isMap(media) && isMap(media['encoding']) ? media['encoding'] : {};
-  const parts = Object.entries(properties).map(([name, property]) => {
-    const isList = isMap(property) && property['type'] === 'array';
-    const limit = isList && typeof property['maxItems'] === 'number' ? property['maxItems'] : MAX_PARTS;
+  const parts = Object.keys(properties).map((name) => {
+    const at = [...target.path, 'properties', name];
+    const isList = mayHold('array', at, document);
+    const list = document.follow(properties[name], at)?.value;
+    const limit = isMap(list) && typeof list['maxItems'] === 'number' ? list['maxItems'] : undefined;
+    if (isList && limit === undefined)
+      report(at, 'stricter', `the gateway accepts at most ${MAX_PARTS} parts ${JSON.stringify(name)}`);
     const { contentType } = isMap(encoding[name]) ? encoding[name] : {};
-    const types =
-      typeof contentType === 'string' ? contentType.split(',').map((type) => type.trim().toLowerCase()) : [];
+    const types = typeof contentType === 'string' ? contentType.split(',').map(withoutParameters) : [];
     return [
       name,
       {
-        ...(types.length > 0 && !types.includes('*/*') ? { types } : {}),
-        ...(isList ? { maxCount: Math.max(1, limit) } : {}),
-        ...(required.includes(name) ? { required: true } : {}),
+        ...(types.length > 0 && !types.includes('*/*') ? { types: [...new Set(types)] } : {}),
+        ...(isList ? { maxCount: Math.max(1, limit ?? MAX_PARTS) } : {}),
+        ...(required.includes(name) && !optional.includes(name) ? { required: true } : {}),
       },
     ];
   });
   return { multipart: { parts: Object.fromEntries(parts) } };
+}
+
+function withoutParameters(type: string): string {
+  return (type.split(';')[0] ?? '').trim().toLowerCase();
 }

@@ -6,10 +6,10 @@ import { escapeVariables } from './remove-refused.ts';
 /** Writes imported routes as a file that a manifest includes. The same document always gives the same text. */
 export function writeRoutes({ routes, schemas }: ImportedRoutes): string {
   const document = new Document(
-    {
+    escapeVariables({
       ...(schemas.size > 0 ? { schemas: Object.fromEntries(schemas) } : {}),
       routes: routes.map(({ entry }) => entry),
-    },
+    }),
     // Aliases would be shorter, and harder to edit.
     { aliasDuplicateObjects: false },
   );
@@ -24,7 +24,7 @@ export function writeRoutes({ routes, schemas }: ImportedRoutes): string {
     route.spaceBefore = index > 0;
     if (comment !== '') route.commentBefore = ` ${comment.replaceAll(/[\p{Cc}\u2028\u2029]/gu, ' ')}`;
   }
-  return formatText(escapeVariables(document.toString({ lineWidth: 0 })));
+  return formatText(document.toString({ lineWidth: 0 }));
 }
 
 /** Writes a list or map on one line if it contains only scalars. */

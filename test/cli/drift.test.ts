@@ -1,6 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import { anyManifest } from '../support/any-manifest.ts';
 import { runCli } from '../support/cli.ts';
+import { runs } from '../support/runs.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const MANIFEST = `version: 1
@@ -97,6 +100,62 @@ async function drift(document: object, manifest = MANIFEST, ...args: string[]) {
 describe('drift', () => {
   it('finds nothing between a manifest and its own document', async () => {
     expect(await drift(await documentOf(MANIFEST))).toEqual({ code: 0, err: '', found: [] });
+  });
+
+  it.each([
+    ['a body that GET does not have', ["method: [GET, POST], path: /a, body: { schema: { $ref: '#/schemas/Note' } }"]],
+    [
+      'a form that GET does not have',
+      ['method: [GET, POST], path: /a, body: { multipart: { parts: { a: { maxBytes: 1KB } } } }'],
+    ],
+    ['columns', ['method: POST, path: /a, body: { csv: { header: [a] } }']],
+    [
+      'a rate limit by the body',
+      [
+        "method: [GET, POST], path: /a, body: { schema: { $ref: '#/schemas/Note' }, maxBytes: 1KB }, rateLimits: [text]",
+      ],
+    ],
+    ['HEAD of a rest, and GET of a wider one', ['method: [HEAD, POST], path: /a/**', 'method: GET, path: /**']],
+    ['HEAD of a rest, and GET of a shorter one', ["method: HEAD, path: '/{a}/{b}/**'", 'method: GET, path: /**']],
+    [
+      'a body at paths that fold to others',
+      [
+        "method: PUT, path: '/{kind}/**', body: { schema: { $ref: '#/schemas/Note' } }",
+        "method: POST, path: '/a/{id}'",
+      ],
+    ],
+  ])('finds nothing between a manifest with %s and its own document', async (_case, routes) => {
+    const head = OTHER_ROUTES.slice(0, OTHER_ROUTES.indexOf('routes:'));
+    const note = 'schemas: { Note: { type: object, properties: { text: { type: string } } } }';
+    const limit = 'rateLimits: { text: { key: { body: /text }, allow: 5 per 1m, missing: skip } }';
+    const list = routes.map((one, at) => `  - { id: r${at}, upstream: notes, access: public, ${one} }\n`);
+    const manifest = `${head}${note}\n${limit}\nroutes:\n${list.join('')}`;
+    const { code, found } = await drift(await documentOf(manifest), manifest, '--fail-on', 'info');
+    expect([code, found]).toEqual([0, []]);
+  });
+
+  it('finds nothing between any manifest and its own document', async () => {
+    const methods = fc.constantFrom<unknown>('HEAD', ['HEAD', 'POST'], ['GET', 'HEAD'], ['GET', 'OPTIONS'], 'POST');
+    await fc.assert(
+      fc.asyncProperty(
+        anyManifest,
+        fc.array(methods, { minLength: 7, maxLength: 7 }),
+        fc.boolean(),
+        async (any, drawn, isOwn) => {
+          const routes = any.routes.map(({ body, ...route }, at) => {
+            const method = drawn[at];
+            return { ...route, method, ...(body !== undefined && /POST|OPTIONS/.test(String(method)) && { body }) };
+          });
+          const manifest = JSON.stringify(isOwn ? any : { ...any, routes });
+          const folder = temporaryFolder('drift-any', { 'gateway.yaml': manifest });
+          if ((await runCli(['openapi', '-o', 'openapi.json'], folder)).code !== 0) return;
+          const { out, err } = await runCli(['drift', 'openapi.json', '-f', 'json'], folder);
+          const { differences } = JSON.parse(out === '' ? err : out) as { differences: PrintedDifference[] };
+          expect([manifest, differences]).toEqual([manifest, []]);
+        },
+      ),
+      { numRuns: runs(60) },
+    );
   });
 
   it.each([

@@ -154,6 +154,24 @@ describe('security', () => {
     expect(losses).toEqual([expect.stringContaining('the scope "x" stands for no role')]);
   });
 
+  test.each([null, { o: [] }, 'o'])('is required if it is not a list, which is reported: %j', (security) => {
+    const [access, , losses] = accessOf(operation({ security }), { access: 'public' });
+    expect(access).toBe('protected');
+    expect(losses).toEqual([expect.stringMatching(/^stricter paths\/\/a\/post\/security: this is not a list/)]);
+  });
+
+  it('reports another scheme beside a bearer token', () => {
+    expect(accessOf(operation({ security: [{ o: [], key: [] }] }))[2]).toEqual([
+      'looser paths//a/post/security: the gateway verifies the token, but not the security scheme "key" beside it',
+    ]);
+  });
+
+  it('may be a reference to a bearer token', () => {
+    const { o } = oauth.components.securitySchemes;
+    const components = { securitySchemes: { o, other: { $ref: '#/components/securitySchemes/o' } } };
+    expect(accessOf({ ...operation({ security: [{ other: [] }] }), components })[2]).toEqual([]);
+  });
+
   it('reports another scheme than a bearer token', () => {
     expect(accessOf(operation({ security: [{ key: [] }] }))[2]).toEqual([
       expect.stringContaining('the gateway requires a bearer token instead of the security scheme "key"'),
@@ -229,6 +247,19 @@ describe('parameters', () => {
       },
     });
     expect(routes[0]).toMatchObject({ query: { properties: { a: { type: 'boolean' } } } });
+  });
+
+  it('may appear twice beside the members of a map, which is reported', () => {
+    const parameters = [
+      { name: 'map', in: 'query', style: 'deepObject', schema: { type: 'object' } },
+      { name: 'page', in: 'query', schema: { type: 'integer' } },
+    ];
+    const { routes, losses } = importDocument(operation({ parameters }));
+    expect(routes[0]?.['query']).toEqual({ properties: { page: { type: 'integer' } } });
+    expect(losses).toEqual([
+      expect.stringContaining('the members of the parameter "map" are not validated'),
+      expect.stringContaining('a parameter may appear twice in this query, because the members of "map" may'),
+    ]);
   });
 
   it('in cookies are reported', () => {
@@ -369,9 +400,26 @@ definitions:
     expect(routes[0]).toMatchObject({ body: { schema: { type: ['string', 'null'] } } });
   });
 
+  it('may have keys that are numbers, and texts that look like them', () => {
+    const { routes } = importDocument(`openapi: 3.0
+info: { title: 'a, 200: b', version: 1 }
+paths:
+  /a:
+    get:
+      parameters: [{ name: a, in: query, schema: { enum: ['{404: b}'] }, examples: { 1: { value: 2 } } }]
+      responses: { 200: { description: a }, 404: { description: b } }
+`);
+    expect(routes).toMatchObject([{ query: { properties: { a: { enum: ['{404: b}'] } } } }]);
+  });
+
   test.each([
     ['another document', 'a: 1\n', 'is not an OpenAPI document'],
     ['a later version', 'openapi: 4.0.0\npaths: {}\n', 'is not an OpenAPI document'],
+    [
+      'a parameter without a location',
+      'swagger: "2.0"\npaths: { /a: { get: { parameters: [{ name: a }] } } }\n',
+      'cannot be',
+    ],
     ['broken YAML', 'openapi: [', 'openapi.yaml:1:'],
     ['paths that are a list', 'openapi: 3.1.0\npaths: []\n', 'is not an OpenAPI document'],
   ])('that is %s is refused', (_case, text, message) => {

@@ -66,6 +66,8 @@ describe('a second import', () => {
     expect(merge(open, secured, open).routes).toEqual(secured);
     expect(merge(secured, limited, open)).toMatchObject({ routes: limited, conflicts: ['routes/a/access'] });
     expect(merge(limited, limited, open).routes).toEqual(open);
+    expect(merge(secured, open, limited)).toMatchObject({ routes: open, conflicts: ['routes/a/roles'] });
+    expect(merge(open, open, limited).routes).toEqual(limited);
   });
 
   it('keeps a schema that a route of a person needs', () => {

@@ -22,6 +22,9 @@ const MATCHED: Readonly<Record<string, Sentence>> = {
     `the route ${route} accepts media types that the operation ${operation} does not list`,
   'media-types-narrowed': (route, operation) =>
     `the route ${route} refuses media types that the operation ${operation} lists`,
+  'form-changed': (route, operation) =>
+    `the route ${route} and the operation ${operation} have different parts of forms, and the route accepts other ones`,
+  'form-added': (route, operation) => `the route ${route} refuses forms that the operation ${operation} allows`,
   'parameters-loosened': (route, operation) =>
     `the route ${route} accepts parameters that the operation ${operation} does not allow`,
   'parameters-tightened': (route, operation) =>
@@ -29,6 +32,17 @@ const MATCHED: Readonly<Record<string, Sentence>> = {
   'parameters-changed': (route, operation) =>
     `the route ${route} and the operation ${operation} have different rules for parameters, and no known request shows the effect`,
 };
+
+/** The kinds of differences about a route without an operation, or the reverse. */
+export const UNMATCHED_RULES: ReadonlySet<string> = new Set(['route-added', 'route-removed']);
+
+/** The kinds of differences about settings that OpenAPI has. */
+export const DRIFT_RULES: ReadonlySet<string> = new Set([...Object.keys(MATCHED), ...UNMATCHED_RULES]);
+
+/** Those about bodies. */
+export const BODY_RULES: ReadonlySet<string> = new Set(
+  Object.keys(MATCHED).filter((rule) => /^(?:body|form|media-types)-/.test(rule)),
+);
 
 const UNMATCHED_ROUTE: Readonly<Record<string, string>> = {
   'route-added-public': 'the public route',

@@ -1,6 +1,7 @@
 import { diff } from '../../diff/diff.ts';
 import type { Difference } from '../../diff/difference.ts';
 import { createDiffSide, type DiffSide } from '../../diff/side.ts';
+import { BODYLESS_METHODS } from '../../http-methods.ts';
 import { load, type PlannedManifest } from '../../load.ts';
 import { createFileEnvironment } from '../../manifest/file-environment.ts';
 import { documentManifest } from '../../openapi-import/document-manifest.ts';
@@ -15,7 +16,7 @@ import { IMPORT_OPTIONS, readDocument, readImportOptions } from '../import/impor
 import { chooseManifest, loadFile } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { CommandError, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
-import { withDriftMessage } from './drift-messages.ts';
+import { BODY_RULES, DRIFT_RULES, UNMATCHED_RULES, withDriftMessage } from './drift-messages.ts';
 
 const OPTIONS = { ...DIFF_OPTIONS, ...IMPORT_OPTIONS } as const satisfies Options;
 
@@ -59,9 +60,6 @@ interface ImportedDocument {
   readonly imported: ImportedRoutes;
 }
 
-/** Rules about parts of a manifest that OpenAPI does not have, and about the ids of routes. */
-const IGNORED = /^(?:invariant-|limit-|route-shadowed$|other-changed$)/;
-
 /** Returns the differences from a document to a manifest; `undefined` for a manifest with errors, which it prints. */
 function compare(described: ImportedDocument, manifest: string, terminal: Terminal): Difference[] | undefined {
   const loaded = loadFile(manifest, terminal.env);
@@ -72,8 +70,17 @@ function compare(described: ImportedDocument, manifest: string, terminal: Termin
   const { readFile } = createFileEnvironment(manifest, terminal.env);
   const next = createDiffSide(loaded, readFile);
   const old = documentSide(described, loaded, manifest, terminal);
+  const methods = new Map(described.imported.routes.map(({ entry }) => [entry['id'], entry['method']]));
   return diff(old, next)
-    .filter(({ rule }) => !IGNORED.test(rule))
+    .filter(({ rule, counterpart: { oldId }, witness }) => {
+      // A document does not describe the body of GET, but a route may have one for its other methods.
+      const isBodyless = BODY_RULES.has(rule) && BODYLESS_METHODS.has(String(methods.get(oldId)));
+      // Another spelling of a path: no path of a route has a semicolon, and no document describes path folding.
+      const isSpelling = witness?.request?.url.includes(';') === true;
+      // The route, or the operation, receives no requests.
+      const isUnreached = UNMATCHED_RULES.has(rule) && witness === undefined;
+      return DRIFT_RULES.has(rule) && !isBodyless && !isSpelling && !isUnreached;
+    })
     .map(withDriftMessage);
 }
 

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { BODYLESS_METHODS } from '../../http-methods.ts';
 import { isMap, valueAt } from '../../plan/schema/schema-walk.ts';
 import type { Path } from '../../problem/finding.ts';
-import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
+import type { Comparison, DiffContext, DiffFinding, MatchedRoutePair } from '../difference.ts';
 import { normalize } from '../settings/normalizations.ts';
 import { type DiffSide, formatRedactedValue } from '../side.ts';
 import { renamedUpstreams } from '../upstream-pairs.ts';
@@ -51,6 +52,8 @@ interface Change {
   /** The values as they take effect. */
   readonly old: unknown;
   readonly next: unknown;
+  /** The routes that have the values. */
+  readonly pair?: MatchedRoutePair;
 }
 
 function ruleFor({ path, old, next }: Change, sides: DiffContext): ValueRule {
@@ -63,7 +66,12 @@ function ruleFor({ path, old, next }: Change, sides: DiffContext): ValueRule {
   return rule as ValueRule;
 }
 
-function findingFor({ oldPath, path, old, next }: Change, sides: DiffContext): DiffFinding {
+function findingFor(change: Change, sides: DiffContext): DiffFinding {
+  const finding = describeChange(change, sides);
+  return change.pair === undefined ? finding : { ...finding, pair: change.pair };
+}
+
+function describeChange({ oldPath, path, old, next }: Change, sides: DiffContext): DiffFinding {
   const name = nameOf(path, sides.next);
   const previous = old === undefined || isMap(old) ? '' : ` (was ${formatRedactedValue(sides.old, oldPath)})`;
   if (next === undefined) return { message: `${name} was removed${previous}`, path: oldPath, side: 'old' };
@@ -119,9 +127,12 @@ function isReportedElsewhere([first, second, third]: Path, { old, next }: Pick<D
 }
 
 function* routeChanges(sides: DiffContext): Generator<Change> {
-  for (const { from, to } of rewrittenRoutes(sides)) {
+  for (const pair of rewrittenRoutes(sides)) {
+    const { from, to } = pair;
     const keys = new Set([...Object.keys(from.entry), ...Object.keys(to.entry)]);
-    const names = [...keys].filter((key) => !EXCLUDED_ROUTE_KEYS.has(key)).sort();
+    // A route of GET has no rules for bodies. Other comparisons report which bodies its requests may have.
+    const isBodyless = [from, to].some(({ route }) => route.methods.every((method) => BODYLESS_METHODS.has(method)));
+    const names = [...keys].filter((key) => !EXCLUDED_ROUTE_KEYS.has(key) && !(isBodyless && key === 'body')).sort();
     for (const suffix of names.flatMap((key) => otherPaths([from.entry, to.entry], key))) {
       const [before, now] = [from, to].map(({ entry }) =>
         normalize(valueAt(entry, suffix), ['routes', '*', ...suffix]),
@@ -130,7 +141,7 @@ function* routeChanges(sides: DiffContext): Generator<Change> {
         [...from.path, ...suffix],
         [...to.path, ...suffix],
       ];
-      if (!isDeepStrictEqual(before, now)) yield { oldPath, path, old: before, next: now };
+      if (!isDeepStrictEqual(before, now)) yield { oldPath, path, old: before, next: now, pair };
     }
   }
 }
