@@ -2,7 +2,7 @@ import { formOf, keywordsWith } from '../plan/schema/keywords.ts';
 import { isMap } from '../plan/schema/schema-walk.ts';
 import type { Path } from '../problem/finding.ts';
 import type { ReportLoss } from './loss.ts';
-import type { OpenApiDocument } from './openapi-document.ts';
+import type { LocatedValue, OpenApiDocument } from './openapi-document.ts';
 
 /** Keywords that do not affect which requests are valid, except the description, which violations show to clients. */
 const ANNOTATIONS = new Set([
@@ -29,6 +29,8 @@ export class SchemaConverter {
   readonly #document: OpenApiDocument;
   readonly #report: ReportLoss;
   readonly #names = new Map<string, string>();
+  /** Components that are named, but not yet converted: a chain of thousands of them would exceed the stack. */
+  readonly #pending: (readonly [name: string, target: LocatedValue])[] = [];
   /** The converted components, by their names in the manifest. */
   readonly schemas = new Map<string, unknown>();
   /** The paths of the components in the document, by the same names. */
@@ -39,12 +41,18 @@ export class SchemaConverter {
     this.#report = report;
   }
 
-  /**
-   * Returns the schema of a manifest for the one at a path of the document.
-   *
-   * @param optional the members that are not required, because only responses have them
-   */
-  convert(written: unknown, path: Path, optional = NO_NAMES): unknown {
+  /** Returns the schema of a manifest for the one at a path of the document. */
+  convert(written: unknown, path: Path): unknown {
+    const converted = this.#convert(written, path);
+    for (let next = this.#pending.pop(); next !== undefined; next = this.#pending.pop()) {
+      const [name, target] = next;
+      this.schemas.set(name, this.#convert(target.value, target.path));
+    }
+    return converted;
+  }
+
+  /** @param optional the members that are not required, because only responses have them */
+  #convert(written: unknown, path: Path, optional = NO_NAMES): unknown {
     if (!isMap(written)) return written;
     const schema = this.#document.hasOldSchemas ? withoutOldKeywords(written) : { ...written };
     this.#reportIgnored(written, path);
@@ -61,11 +69,11 @@ export class SchemaConverter {
   #convertKeyword(key: string, value: unknown, path: Path, names: ReadonlySet<string>): unknown {
     if (key === '$ref' && typeof value === 'string') return this.#convertReference(value);
     const form = formOf(key);
-    if (form === 'schema') return this.convert(value, path);
+    if (form === 'schema') return this.#convert(value, path);
     if (form === 'schemas' && Array.isArray(value))
-      return value.map((one, index) => this.convert(one, [...path, index], key === 'allOf' ? names : NO_NAMES));
+      return value.map((one, index) => this.#convert(one, [...path, index], key === 'allOf' ? names : NO_NAMES));
     if (form !== 'schemas by name' || !isMap(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, this.convert(one, [...path, name])]));
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, this.#convert(one, [...path, name])]));
   }
 
   #reportIgnored(schema: Readonly<Schema>, path: Path): void {
@@ -98,8 +106,7 @@ export class SchemaConverter {
     for (let number = 2; this.origins.has(name); number += 1) name = `${base}_${number}`;
     this.#names.set(reference, name);
     this.origins.set(name, target.path);
-    this.schemas.set(name, {});
-    this.schemas.set(name, this.convert(target.value, target.path));
+    this.#pending.push([name, target]);
     return name;
   }
 }

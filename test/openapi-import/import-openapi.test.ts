@@ -2,6 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
 import { load } from '../../src/load.ts';
 import { streamOpenApi } from '../../src/openapi/document.ts';
+import { SchemaConverter } from '../../src/openapi-import/convert-schema.ts';
 import { importOpenApi } from '../../src/openapi-import/import-openapi.ts';
 import type { ImportOptions } from '../../src/openapi-import/imported-route.ts';
 import { OpenApiError, readOpenApi } from '../../src/openapi-import/openapi-document.ts';
@@ -368,6 +369,18 @@ describe('a body', () => {
 });
 
 describe('a document', () => {
+  it('may have a long chain of schemas', () => {
+    const schemas = Array.from({ length: 5000 }, (_, at) => [
+      `S${at}`,
+      { properties: { next: { $ref: `#/components/schemas/S${(at + 1) % 5000}` } } },
+    ]);
+    const value = { openapi: '3.1.0', paths: {}, components: { schemas: Object.fromEntries(schemas) as object } };
+    const document = readOpenApi({ path: 'openapi.yaml', text: JSON.stringify(value) });
+    const converter = new SchemaConverter(document, () => undefined);
+    expect(converter.convert({ $ref: '#/components/schemas/S0' }, [])).toEqual({ $ref: '#/schemas/S0' });
+    expect(converter.schemas.size).toBe(5000);
+  });
+
   const V2 = `swagger: '2.0'
 info: { title: a, version: '1' }
 basePath: /v1
