@@ -69,7 +69,7 @@ export class OpenProjects {
     const found = new Map(this.projectsOf(file).map((project) => [project.manifest, project]));
     // The loop also visits the projects that it adds.
     for (const project of found.values())
-      for (const { file: other } of findOccurrences(name, project.allFiles()))
+      for (const other of new Set(findOccurrences(name, project.allFiles()).map(({ file: one }) => one)))
         for (const manifest of this.#workspace.manifestsOf(other))
           if (!found.has(manifest)) found.set(manifest, this.#projects.get(manifest) ?? this.#check(manifest));
     return [...found.values()];

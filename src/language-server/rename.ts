@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { applyEdits } from '../problem/apply-edits.ts';
 import type { TextEdit } from '../problem/problem.ts';
 import { KIND_LABELS, type NameKind, type NameOccurrence } from './names.ts';
@@ -33,6 +34,7 @@ export function rename(occurrence: NameOccurrence, newName: string, projects: re
   requireValidName(kind, newName);
   if (newName === name) return [];
   const files = filesOf(projects);
+  requireComplete(name, files);
   const occurrences = findOccurrences(occurrence, files);
   if (!occurrences.some(({ isDefinition }) => isDefinition))
     throw new RenameError(`the manifest has no ${KIND_LABELS[kind]} "${name}"; there is nothing to rename`);
@@ -53,6 +55,13 @@ function requireValidName(kind: NameKind, name: string): void {
       ? `"${name}" is not a name of a schema; write letters, digits and . _ -`
       : `"${name}" is not a name; write lower-case words joined by hyphens`,
   );
+}
+
+/** After a syntax error, places of the name may be missing. */
+function requireComplete(name: string, files: readonly TextFile[]): void {
+  const broken = files.find(({ text, parsed }) => text.includes(name) && parsed.findings.length > 0);
+  if (broken !== undefined)
+    throw new RenameError(`${basename(broken.path)} has a syntax error and may contain "${name}"; correct it first`);
 }
 
 /** A name may be used in a place that the editor does not know, such as behind an alias. */

@@ -484,6 +484,18 @@ describe('rename', () => {
     );
   });
 
+  it('is refused while another file has a syntax error and may contain the name', async () => {
+    const editor = await startEditor();
+    editor.open('gateway.yaml');
+    editor.open('routes/contacts.yaml');
+    editor.replace('routes/contacts.yaml', 'method: GET', 'method: "GET');
+    const changed = rename(editor, 'gateway.yaml', '  con|tacts:', 'people');
+    await expect(changed).rejects.toThrow(
+      'contacts.yaml has a syntax error and may contain "contacts"; correct it first',
+    );
+    expect(await rename(editor, 'gateway.yaml', '  iden|tity:', 'users')).not.toBeNull();
+  });
+
   it('is refused if the manifest would not load', async () => {
     const aliased = (PROJECT['gateway.yaml'] ?? '')
       .replace('message: admins and users only', 'message: &name contacts')
