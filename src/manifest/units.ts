@@ -1,6 +1,7 @@
 const DURATIONS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 const MAX_TIMER_MS = 2 ** 31 - 1;
-const SIZES: Readonly<Record<string, number>> = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 };
+/** The bytes of the units of sizes, the smallest first. */
+export const SIZES: Readonly<Record<string, number>> = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 };
 
 /** Returns the milliseconds of a duration such as `250ms`, `5s`, `2m` or `1h`, which the schema has validated. */
 export function durationMs(text: string): number {

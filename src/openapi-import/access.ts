@@ -1,9 +1,11 @@
 import { isMap, referenceTo } from '../plan/schema/schema-walk.ts';
 import type { Path } from '../problem/finding.ts';
 import type { ImportContext, Operation } from './imported-route.ts';
+import { ownRoles } from './own-members.ts';
 
 /** Returns `access` and `roles` of a route. Only `security: []` makes an operation public. */
-export function accessOf({ value, origin }: Operation, { document, report, options }: ImportContext): object {
+export function accessOf(operation: Operation, { document, report, options }: ImportContext): object {
+  const { value, origin } = operation;
   const [security, path]: [unknown, Path] =
     value['security'] === undefined
       ? [document.value['security'], ['security']]
@@ -38,7 +40,8 @@ export function accessOf({ value, origin }: Operation, { document, report, optio
     const others = names.filter((name) => !isToken(name));
     for (const name of others) reportScheme(name, others.length < names.length);
   }
-  return { access: 'protected', ...(hasRoles && roles.size > 0 ? { roles: [...roles].sort() } : {}) };
+  const needed = ownRoles(operation) ?? (hasRoles ? [...roles].sort() : []);
+  return { access: 'protected', ...(needed.length > 0 ? { roles: needed } : {}) };
 
   function isToken(name: string): boolean {
     const scheme = document.follow({ $ref: schemePath(name) }, [])?.value;

@@ -75,6 +75,7 @@ type Body = NonNullable<RouteEntry['body']>;
 function mergeBody(documented: Body | undefined, { maxBytes, multipart, csv }: Partial<Body> = {}): object {
   const limit = maxBytes === undefined ? {} : { maxBytes };
   if (documented === undefined) return limit;
+  const { maxBytes: _limit, ...rules } = documented;
   const isCsv = csv !== undefined && documented.types?.join() === 'text/csv';
   const parts = Object.entries(documented.multipart?.parts ?? {}).map(([name, part]) => {
     const size =
@@ -83,7 +84,7 @@ function mergeBody(documented: Body | undefined, { maxBytes, multipart, csv }: P
   });
   return {
     ...limit,
-    ...(isCsv ? { csv } : documented),
+    ...(isCsv ? { csv } : rules),
     ...(parts.length > 0 ? { multipart: { parts: Object.fromEntries(parts) } } : {}),
   };
 }

@@ -13,6 +13,7 @@ import {
 } from './imported-route.ts';
 import type { Loss, ReportLoss } from './loss.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
+import { ownValidation, reportOwnMembers } from './own-members.ts';
 import { parametersOf } from './parameters.ts';
 import { removeRefused } from './remove-refused.ts';
 import { requestBodyOf } from './request-body.ts';
@@ -92,6 +93,7 @@ function toRoute(operation: Operation, context: ImportContext): ImportedRoute[] 
     report([...origin, 'callbacks'], 'none', 'callbacks are requests of the upstream, which the gateway does not see');
   if (value['servers'] !== undefined)
     report([...origin, 'servers'], 'none', 'servers of an operation are not used; set the upstream of its route');
+  reportOwnMembers(operation, report);
   const origins = new Map<string, Path>();
   const entry = {
     id: idOf(operation),
@@ -101,6 +103,7 @@ function toRoute(operation: Operation, context: ImportContext): ImportedRoute[] 
     ...accessOf(operation, context),
     ...parametersOf(operation, context, origins),
     ...requestBodyOf(operation, context, origins),
+    ...ownValidation(operation),
   };
   const route = { entry, origin, comment: commentOf(value), origins };
   // The route of GET also receives HEAD, and a path with one segment is more specific than one with any rest.

@@ -3,6 +3,7 @@ import { isMap } from '../plan/schema/schema-walk.ts';
 import type { Path } from '../problem/finding.ts';
 import { readOnlyNames } from './convert-schema.ts';
 import type { ImportContext, Operation } from './imported-route.ts';
+import { ownLimit } from './own-members.ts';
 import { mayHold } from './parameters.ts';
 
 const JSON_TYPE = /^application\/(?:.+\+)?json$/i;
@@ -40,7 +41,8 @@ export function requestBodyOf(operation: Operation, context: ImportContext, orig
       'looser',
       'the body is required in the document, and the gateway also accepts requests without one',
     );
-  return Object.keys(rules).length === 0 ? {} : { body: rules };
+  const limit = isMap(body) ? ownLimit(body) : {};
+  return Object.keys({ ...limit, ...rules }).length === 0 ? {} : { body: { ...limit, ...rules } };
 }
 
 type MediaTypes = readonly (readonly [written: string, type: string])[];

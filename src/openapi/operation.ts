@@ -34,7 +34,7 @@ export interface DescribedOperation extends Readonly<Record<string, unknown>> {
 /** Describes a route at one method of one path as an OpenAPI operation. */
 export function describeOperation(described: DescribedRoute, place: OperationPlace): DescribedOperation {
   const { route, entry } = described;
-  const { id, access, auth, websocket, validation } = route;
+  const { id, access, auth, websocket, login, validation } = route;
   const ignored = headerParameters(described).filter(isIgnoredHeader);
   const parameters = [
     ...pathParameters(described, place),
@@ -52,6 +52,7 @@ export function describeOperation(described: DescribedRoute, place: OperationPla
     ...(access === 'protected' ? {} : { security: [] }),
     'x-route': id,
     ...(entry.roles === undefined ? {} : { 'x-roles': auth?.role.redactedRoles }),
+    ...(login === undefined ? {} : { 'x-login': true }),
     ...(websocket ? { 'x-websocket': true } : {}),
     ...(validation === 'report' ? { 'x-validation': 'report' } : {}),
     ...(entry.query?.unknown === 'refuse' ? { 'x-unknown-query': 'refuse' } : {}),

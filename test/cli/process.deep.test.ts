@@ -15,6 +15,8 @@ const FILES = {
   'gateway.yaml': VALID,
   'other.yaml': VALID.replace('/one', '/other'),
   'broken.yaml': VALID.replace('access: public', 'access: publik'),
+  'openapi.yaml':
+    "openapi: 3.1.0\ninfo: { title: One, version: '1' }\npaths: { /one: { get: { operationId: one, security: [], responses: {} } } }\n",
   'gateway.test.yaml':
     'version: 1\ncases: [{ name: one, request: { method: GET, url: /one }, expect: { route: one } }]\n',
   'failing.test.yaml':
@@ -40,6 +42,9 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   init: ['', '--no-such-option'],
   completion: ['bash', 'fish', 'no-such-shell'],
   record: ['access.log', 'missing.log', ''],
+  openapi: ['', '-o document.json', 'broken.yaml'],
+  import: ['openapi.yaml --upstream up', 'openapi.yaml --upstream up -o routes.yaml', 'missing.yaml --upstream up', ''],
+  drift: ['openapi.yaml gateway.yaml', 'openapi.yaml other.yaml -f json', 'missing.yaml', ''],
 };
 
 interface Outcome extends CliResult {

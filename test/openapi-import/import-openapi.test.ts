@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
 import { load } from '../../src/load.ts';
+import { sizeBytes } from '../../src/manifest/units.ts';
 import { streamOpenApi } from '../../src/openapi/document.ts';
 import { SchemaConverter } from '../../src/openapi-import/convert-schema.ts';
 import { importOpenApi } from '../../src/openapi-import/import-openapi.ts';
@@ -177,6 +178,40 @@ describe('security', () => {
     expect(accessOf(operation({ security: [{ key: [] }] }))[2]).toEqual([
       expect.stringContaining('the gateway requires a bearer token instead of the security scheme "key"'),
     ]);
+  });
+});
+
+describe('a document of the gateway', () => {
+  const OWN = {
+    security: [{ token: [] }],
+    'x-roles': ['admin'],
+    'x-validation': 'report',
+    requestBody: { content: { '*/*': {} }, 'x-limit-bytes': 65_536 },
+  };
+
+  it('has roles, limits of bodies and validation in members of its own', () => {
+    const { routes, losses } = importDocument({
+      ...operation(OWN),
+      components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+    });
+    expect(routes).toMatchObject([{ roles: ['admin'], body: { maxBytes: '64KB' }, validation: 'report' }]);
+    expect(losses).toEqual([]);
+  });
+
+  it.each([1, 1_023, 1_024, 1_048_576, 1_048_577, 3_221_225_472])('has a limit of %i bytes', (bytes) => {
+    const requestBody = { content: { '*/*': {} }, 'x-limit-bytes': bytes };
+    const { routes } = importDocument(operation({ security: [], requestBody }));
+    const [{ body: limited }] = routes as [{ body: { maxBytes: string } }];
+    expect(sizeBytes(limited.maxBytes)).toBe(bytes);
+  });
+
+  it.each([
+    ['x-login', true, 'looser'],
+    ['x-headers', [{ name: 'accept' }], 'looser'],
+    ['x-websocket', true, 'stricter'],
+  ])('has %s, which is reported', (name, value, effect) => {
+    const { losses } = importDocument(operation({ security: [], [name]: value }));
+    expect(losses).toEqual([expect.stringContaining(`${effect} paths//a/post/${name}: `)]);
   });
 });
 

@@ -72,6 +72,9 @@ export const OFFLINE_VERBS = [
   'completion',
   'record',
   'tighten',
+  'openapi',
+  'import',
+  'drift',
 ];
 
 /** The last run in this process. The runs take turns, since a process has one working directory. */
