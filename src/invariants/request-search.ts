@@ -38,11 +38,7 @@ export class RequestSearch {
 
   /** Creates the search step by step. */
   static *create(plan: Plan): SlicedWork<RequestSearch> {
-    const routes: PatternRoute[] = [];
-    for (const route of plan.routes) {
-      routes.push({ route, pattern: route.pattern });
-      yield;
-    }
+    const routes = plan.routes.map((route) => ({ route, pattern: route.pattern }));
     return new RequestSearch(plan, yield* RouteIndex.createSliced(routes));
   }
 

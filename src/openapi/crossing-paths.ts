@@ -1,6 +1,5 @@
 import type { Route } from '../plan/route-definition.ts';
 import { BitSet } from '../plan/routing/bit-set.ts';
-import type { Pattern } from '../plan/routing/pattern.ts';
 import { PatternIndex } from '../plan/routing/pattern-index.ts';
 import { intersect } from '../plan/routing/pattern-overlap.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
@@ -16,21 +15,19 @@ import type { SampleMatch, TemplateSegment } from './path-templates.ts';
 export class CrossingPaths {
   readonly #routes: readonly Route[];
   readonly #index: PatternIndex;
-  readonly #indexes: ReadonlyMap<Route, number>;
   readonly #membersByMethod: ReadonlyMap<string, BitSet>;
   readonly #matchSample: SampleMatch;
 
   private constructor(routes: readonly Route[], index: PatternIndex, matchSample: SampleMatch) {
     this.#routes = routes;
     this.#index = index;
-    this.#indexes = new Map(routes.map((route, member) => [route, member]));
     this.#membersByMethod = groupByMethod(routes);
     this.#matchSample = matchSample;
   }
 
-  static *createSliced(patterns: ReadonlyMap<Route, Pattern>, matchSample: SampleMatch): SlicedWork<CrossingPaths> {
-    const index = yield* PatternIndex.createSliced([...patterns.values()]);
-    return new CrossingPaths([...patterns.keys()], index, matchSample);
+  static *createSliced(routes: readonly Route[], matchSample: SampleMatch): SlicedWork<CrossingPaths> {
+    const index = yield* PatternIndex.createSliced(routes.map(({ pattern }) => pattern));
+    return new CrossingPaths(routes, index, matchSample);
   }
 
   /** Yields the common path of a path and each crossing route, if the route receives its requests; otherwise `undefined`. */
@@ -38,7 +35,7 @@ export class CrossingPaths {
     for (const member of this.#candidates(segments)) {
       const route = this.#routes[member] as Route;
       // Parameters get the names of the second pattern. A path without a rest has no path with a rest in common.
-      const common = intersect(this.#index.patterns[member] ?? [], segments) as readonly TemplateSegment[] | undefined;
+      const common = intersect(route.pattern, segments) as readonly TemplateSegment[] | undefined;
       const isReceiver = common && route.methods.some((method) => this.#matchSample(method, common) === route);
       yield isReceiver ? common : undefined;
     }
@@ -53,8 +50,7 @@ export class CrossingPaths {
     for (const [method, members] of this.#membersByMethod) {
       const candidates = crossing.copy().intersect(members);
       const route = this.#matchSample(method, segments);
-      const pattern = route && this.#index.patterns[this.#indexes.get(route) ?? -1];
-      found.unite(pattern === undefined ? candidates : this.#index.preceding(pattern, candidates));
+      found.unite(route === undefined ? candidates : this.#index.preceding(route.pattern, candidates));
     }
     return found;
   }

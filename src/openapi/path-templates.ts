@@ -43,20 +43,15 @@ interface TemplateDraft {
  * readers of a document select the path before the method. `CrossingPaths` says which other paths this needs.
  */
 export function* createPathTemplates({ routes, router }: Plan): SlicedWork<PathTemplates> {
-  const patterns = new Map<Route, Pattern>();
-  for (const route of routes) {
-    patterns.set(route, route.pattern);
-    yield;
-  }
-  const unused = yield* findUnusedSegment(patterns.values());
+  const unused = yield* findUnusedSegment(routes.map(({ pattern }) => pattern));
   // A segment that is no route's literal stands for every other text.
   const matchSample: SampleMatch = (method, segments) =>
     router.match(
       method,
       `/${segments.map((segment) => (segment.kind === 'literal' ? segment.text : unused)).join('/')}`,
     );
-  const { drafts, mainKeys } = yield* draftTemplates(patterns, matchSample);
-  yield* addCrossings(drafts, yield* CrossingPaths.createSliced(patterns, matchSample));
+  const { drafts, mainKeys } = yield* draftTemplates(routes, matchSample);
+  yield* addCrossings(drafts, yield* CrossingPaths.createSliced(routes, matchSample));
   const templates = new Map<string, PathTemplate>();
   for (const [key, { segments }] of drafts) {
     const routesByMethod = matchMethods(segments, matchSample);
@@ -72,15 +67,16 @@ export function* createPathTemplates({ routes, router }: Plan): SlicedWork<PathT
 }
 
 function* draftTemplates(
-  patterns: ReadonlyMap<Route, Pattern>,
+  routes: readonly Route[],
   matchSample: SampleMatch,
 ): SlicedWork<{ readonly drafts: Map<string, TemplateDraft>; readonly mainKeys: Map<Route, string> }> {
   // Beyond the longest pattern, all paths of a rest match the same routes.
   let depth = 0;
-  for (const { length } of patterns.values()) depth = Math.max(depth, length);
+  for (const { pattern } of routes) depth = Math.max(depth, pattern.length);
   const drafts = new Map<string, TemplateDraft>();
   const mainKeys = new Map<Route, string>();
-  for (const [route, pattern] of patterns) {
+  for (const route of routes) {
+    const { pattern } = route;
     for (const segments of expandRest(pattern, depth)) {
       const key = patternKey(segments);
       addDraft(drafts, key, { segments, isExact: pattern.at(-1)?.kind !== 'rest' });

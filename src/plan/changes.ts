@@ -46,7 +46,7 @@ export function comparePlans(old: Plan, next: Plan): PlanChanges {
 export function* comparePlansSliced(old: Plan, next: Plan): SlicedWork<PlanChanges> {
   const routes = compareRoutes(old.routes, next.routes);
   const isSame = routes.added.length + routes.removed.length + routes.changed.length === 0;
-  const pairs = isSame ? [] : yield* pairRoutesSliced(yield* pairingSideOf(old), yield* pairingSideOf(next));
+  const pairs = isSame ? [] : yield* pairRoutesSliced(pairingSideOf(old), pairingSideOf(next));
   const upstreams = new Set(old.upstreams.map(({ key }) => key));
   const upstreamIds = new Set(next.upstreams.map(({ id }) => id));
   const serverKeys = Object.keys(next.server.keys) as (keyof Plan['server']['keys'])[];
@@ -72,12 +72,8 @@ function changedLimits(old: Plan, next: Plan): Pick<PlanChanges, 'rateLimits' | 
   };
 }
 
-function* pairingSideOf(plan: Plan): SlicedWork<PairingSide<PatternRoute>> {
-  const routes: PatternRoute[] = [];
-  for (const route of plan.routes) {
-    routes.push({ route, pattern: route.pattern });
-    yield;
-  }
+function pairingSideOf(plan: Plan): PairingSide<PatternRoute> {
+  const routes = plan.routes.map((route) => ({ route, pattern: route.pattern }));
   return { plan, routes, routeById: new Map(routes.map((entry) => [entry.route.id, entry])) };
 }
 
