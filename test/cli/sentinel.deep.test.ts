@@ -196,6 +196,8 @@ describe('a secret of a client', () => {
   it('in a WebSocket handshake or message appears nowhere', async () => {
     const socket = connect({ port, host: '127.0.0.1' });
     socket.on('error', () => undefined);
+    // A socket that is not read ends only if the gateway resets the connection.
+    socket.resume();
     const before = cli.out();
     const closed = new Promise((resolve) => socket.once('close', resolve));
     const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';
