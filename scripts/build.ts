@@ -15,7 +15,7 @@ import { build, type OutputAsset, type OutputChunk, type Plugin } from 'rolldown
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const EXTERNAL_PACKAGES = ['@opentelemetry/api', '@prometheus-io/client', 'jose'];
 /**
- * Modules that only those passes of http-proxy-3 use that the gateway replaces (`src/gateway/upstream/http-proxy.ts`). They would
+ * Modules that only those passes of http-proxy-3 use that the gateway replaces (`src/engine/gateway/upstream/http-proxy.ts`). They would
  * take 10 MB and 40 ms of each start.
  */
 const UNUSED_BY_PROXY = ['node:https', 'node:http2', 'node:tls', 'follow-redirects', 'debug'];
@@ -48,10 +48,10 @@ await build({
     'cli/container-health': 'src/cli/health/container-health.ts',
     'cli/telemetry': 'src/cli/run/register-telemetry.ts',
     // The code loads workers and the admin page from the folder of the file that starts them.
-    'cli/validation-worker': 'src/plan/body/validation-worker.ts',
-    'cli/manifest-worker': 'src/reload/manifest-worker.ts',
-    'cli/file-worker': 'src/reload/file-worker.ts',
-    'cli/worker-entry': 'src/workers/worker-entry.ts',
+    'cli/validation-worker': 'src/engine/validation/validation-worker.ts',
+    'cli/manifest-worker': 'src/process/reload/manifest-worker.ts',
+    'cli/file-worker': 'src/process/reload/file-worker.ts',
+    'cli/worker-entry': 'src/process/workers/worker-entry.ts',
     'cli/display-worker': 'src/admin/display-worker.ts',
   },
   external: EXTERNAL_PACKAGES,

@@ -22,14 +22,14 @@ const LANGUAGES: readonly GeneratedLanguage[] = [
   {
     schema: 'gateway.schema.json',
     type: 'Manifest',
-    types: '../src/manifest/manifest.generated.ts',
-    validator: '../src/manifest/validate.generated.ts',
+    types: '../src/engine/manifest/manifest.generated.ts',
+    validator: '../src/engine/manifest/validate.generated.ts',
   },
   {
     schema: 'gateway-test.schema.json',
     type: 'TestFile',
-    types: '../src/testing/test-file.generated.ts',
-    validator: '../src/testing/validate.generated.ts',
+    types: '../src/prove/testing/test-file.generated.ts',
+    validator: '../src/prove/testing/validate.generated.ts',
   },
 ];
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CONTENT_METHODS, HTTP_METHODS, IDEMPOTENT_METHODS, sortMethods } from '../src/http-methods.ts';
+import { CONTENT_METHODS, HTTP_METHODS, IDEMPOTENT_METHODS, sortMethods } from '../src/engine/http1/http-methods.ts';
 import { manifestSchema } from './support/manifest-schema.ts';
 
 test('the methods are those of the schema', () => {

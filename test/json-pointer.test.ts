@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compilePointer, pointerStep } from '../src/json-pointer.ts';
+import { compilePointer, pointerStep } from '../src/engine/json-pointer.ts';
 
 /** RFC 6901 section 5. */
 const DOCUMENT = {

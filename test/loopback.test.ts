@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isLoopback, isProtectedInTransit } from '../src/loopback.ts';
-import { compileAddress } from '../src/plan/settings/address.ts';
+import { isLoopback, isProtectedInTransit } from '../src/engine/dns/loopback.ts';
+import { compileAddress } from '../src/engine/settings/address.ts';
 
 describe('a loopback host', () => {
   test.each([

@@ -6,7 +6,7 @@ import {
   serializeHeaders,
   setHeader,
   withoutHeaders,
-} from '../src/raw-headers.ts';
+} from '../src/engine/http1/raw-headers.ts';
 
 const HEADERS = ['Vary', 'a', 'X-Vary', 'vary', 'VARY', 'b'];
 

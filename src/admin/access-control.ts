@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import { isLoopback } from '../loopback.ts';
-import type { AdminSettings } from '../plan/settings/admin.ts';
+import { isLoopback } from '../engine/dns/loopback.ts';
+import type { AdminSettings } from '../engine/settings/admin.ts';
 import { type AdminResponse, problemDetails } from './admin-endpoint.ts';
 
 /** Returns the refusal of a request to the admin API, or `undefined` if the request is allowed. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { clientKey } from '../fairness/client-key.ts';
+import { clientKey } from '../engine/gateway/fairness/client-key.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 
 /** The most pipelined requests of one connection. Ordinary clients of the admin API do not pipeline. */

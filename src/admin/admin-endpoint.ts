@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { CandidateControl } from '../candidate/live/candidate-control.ts';
-import type { Gateway } from '../gateway/gateway.ts';
-import type { PlannedManifest } from '../load.ts';
-import type { LogStatus } from '../log/log.ts';
-import type { AddressOverrides } from '../manifest/source.ts';
-import type { Reloader } from '../reload/reloader.ts';
-import type { WorkerGroup } from '../workers/worker-group.ts';
+import type { Gateway } from '../engine/gateway/gateway.ts';
+import type { PlannedManifest } from '../engine/load.ts';
+import type { LogStatus } from '../engine/log/log.ts';
+import type { AddressOverrides } from '../engine/manifest/source.ts';
+import type { Reloader } from '../process/reload/reloader.ts';
+import type { WorkerGroup } from '../process/workers/worker-group.ts';
+import type { CandidateControl } from '../traffic/candidate/candidate-control.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import type { CpuBudget } from './cpu-budget.ts';
 import type { DescriptorMonitor } from './descriptor-monitor.ts';

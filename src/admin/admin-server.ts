@@ -2,8 +2,8 @@ import * as http from 'node:http';
 import type * as https from 'node:https';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { adminConnectionLimit } from '../gateway/server/descriptor-limits.ts';
-import type { AdminSettings } from '../plan/settings/admin.ts';
+import { adminConnectionLimit } from '../engine/gateway/server/descriptor-limits.ts';
+import type { AdminSettings } from '../engine/settings/admin.ts';
 import { accessRefusal, authenticationRefusal } from './access-control.ts';
 import { AdminConnections } from './admin-connections.ts';
 import {

@@ -1,6 +1,6 @@
-import type { ComparisonCounts, ComparisonReport } from '../candidate/comparison.ts';
-import type { CandidateWitness, SkippedRequests } from '../candidate/live/candidate-results.ts';
-import type { LocatedProblems } from '../reload/manifest-thread.ts';
+import type { LocatedProblems } from '../process/reload/manifest-thread.ts';
+import type { CandidateWitness, SkippedRequests } from '../traffic/candidate/candidate-results.ts';
+import type { ComparisonCounts, ComparisonReport } from '../traffic/comparison.ts';
 import type { AdminContext } from './admin-endpoint.ts';
 
 /** `rejected`: the file of `--candidate` has problems, and no earlier version of it is compared. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
-import type { SlicedWork } from '../plan/sliced-work.ts';
+import type { SlicedWork } from '../engine/plan/sliced-work.ts';
 
 /** After each millisecond of work, the admin API leaves three to the rest of the process. */
 const PAUSE_FACTOR = 4;

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
-import type { Gateway } from '../gateway/gateway.ts';
-import { descriptorLimits, requiredDescriptors } from '../gateway/server/descriptor-limits.ts';
-import { ThrottledWarning } from '../gateway/telemetry/throttled-warning.ts';
-import type { Log } from '../log/log.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { Gateway } from '../engine/gateway/gateway.ts';
+import { descriptorLimits, requiredDescriptors } from '../engine/gateway/server/descriptor-limits.ts';
+import { ThrottledWarning } from '../engine/gateway/telemetry/throttled-warning.ts';
+import type { Log } from '../engine/log/log.ts';
+import type { Plan } from '../engine/plan/plan.ts';
 
 /** How often the monitor tries to open a file. */
 const CHECK_INTERVAL_MS = 1_000;

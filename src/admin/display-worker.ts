@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Source } from '../manifest/source.ts';
+import type { Source } from '../engine/manifest/source.ts';
 import { createFileDisplays, type SecretProblem } from './manifest-display.ts';
 
 /** The data that `manifest-displays.ts` starts this thread with. The thread ends after its response. */

@@ -1,4 +1,4 @@
-import type { LimitCounts } from '../gateway/rate-limits/limit-counts.ts';
+import type { LimitCounts } from '../engine/rate-limits/limit-counts.ts';
 
 /** The requests that a rate limit handled in some time. */
 export interface LimitTotals {

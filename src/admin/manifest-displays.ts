@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Source } from '../manifest/source.ts';
-import type { Problem } from '../problem/problem.ts';
+import type { Source } from '../engine/manifest/source.ts';
+import type { Problem } from '../engine/problem/problem.ts';
 import type { DisplayInput } from './display-worker.ts';
 import type { FileDisplay } from './manifest-display.ts';
 

@@ -1,4 +1,4 @@
-import type { RateLimit } from '../plan/rate-limits/rate-limit.ts';
+import type { RateLimit } from '../engine/rate-limits/rate-limit.ts';
 
 /** The members of a rate limit that the admin API lists. */
 export function rateLimitSummary({ id, kinds, requests, periodMs, burst, failures, mode, store }: RateLimit) {

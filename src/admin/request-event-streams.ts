@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { clientKey } from '../fairness/client-key.ts';
-import { UsageByKey } from '../fairness/usage-by-key.ts';
-import type { RequestEvent } from '../gateway/telemetry/request-event.ts';
-import type { WorkerTelemetry } from '../workers/worker-telemetry.ts';
+import { clientKey } from '../engine/gateway/fairness/client-key.ts';
+import { UsageByKey } from '../engine/gateway/fairness/usage-by-key.ts';
+import type { RequestEvent } from '../engine/gateway/telemetry/request-event.ts';
+import type { WorkerTelemetry } from '../process/workers/worker-telemetry.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import { type RequestEventFilter, searchCost } from './request-event-filter.ts';
 import { RequestEventStream } from './request-event-stream.ts';

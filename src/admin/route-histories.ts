@@ -1,4 +1,4 @@
-import { REFUSAL_CODES, type RouteMetrics } from '../gateway/telemetry/route-metrics.ts';
+import { REFUSAL_CODES, type RouteMetrics } from '../engine/gateway/telemetry/route-metrics.ts';
 import { rounded, type TrafficCounts } from './traffic-counts.ts';
 
 /** The traffic of a route in one interval. */

@@ -1,5 +1,5 @@
-import type { RateLimit } from '../plan/rate-limits/rate-limit.ts';
-import type { Route } from '../plan/route-definition.ts';
+import type { Route } from '../engine/plan/route-definition.ts';
+import type { RateLimit } from '../engine/rate-limits/rate-limit.ts';
 
 /** The members of a route that `/routes` and `signing-gateway routes --json` list. */
 export function routeSummary({ id, methods, path, access, upstream, auth, ...route }: Route) {

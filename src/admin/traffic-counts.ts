@@ -3,7 +3,7 @@ import {
   TOTALS_INDEX,
   TOTALS_LENGTH,
   type TrafficTotals,
-} from '../gateway/telemetry/route-metrics.ts';
+} from '../engine/gateway/telemetry/route-metrics.ts';
 
 /** Requests between two times. */
 export interface TrafficCounts {

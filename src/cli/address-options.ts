@@ -1,5 +1,5 @@
-import type { AddressOverrides } from '../manifest/source.ts';
-import { findAddressError } from '../plan/settings/address.ts';
+import type { AddressOverrides } from '../engine/manifest/source.ts';
+import { findAddressError } from '../engine/settings/address.ts';
 import { type Options, UsageError } from './terminal.ts';
 
 /** The options that replace addresses of the manifest. */

@@ -1,9 +1,9 @@
-import { trackDependencies } from '../manifest/dependencies.ts';
-import { createFileEnvironment } from '../manifest/file-environment.ts';
-import type { Admin } from '../manifest/manifest.generated.ts';
-import { checkManifest, readManifest } from '../manifest/read-manifest.ts';
-import type { AddressOverrides, Environment, Source } from '../manifest/source.ts';
-import { compileAddress } from '../plan/settings/address.ts';
+import { trackDependencies } from '../engine/manifest/dependencies.ts';
+import { createFileEnvironment } from '../engine/manifest/file-environment.ts';
+import type { Admin } from '../engine/manifest/manifest.generated.ts';
+import { checkManifest, readManifest } from '../engine/manifest/read-manifest.ts';
+import type { AddressOverrides, Environment, Source } from '../engine/manifest/source.ts';
+import { compileAddress } from '../engine/settings/address.ts';
 import { readSource } from './manifest-file.ts';
 import { CommandError } from './terminal.ts';
 

@@ -1,4 +1,4 @@
-import { suggestion } from '../problem/did-you-mean.ts';
+import { suggestion } from '../engine/problem/did-you-mean.ts';
 import { CommandError, type ExitCode, type Terminal, UsageError, type Verb } from './terminal.ts';
 import { formatUsage } from './usage.ts';
 import { version } from './version.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import type { Rule } from '../lint/rule.ts';
-import { RULES } from '../lint/rule-table.ts';
-import { suggestion } from '../problem/did-you-mean.ts';
+import type { Rule } from '../check/lint/rule.ts';
+import { RULES } from '../check/lint/rule-table.ts';
+import { suggestion } from '../engine/problem/did-you-mean.ts';
 import { CommandError, UsageError } from './terminal.ts';
 
 const PAGES = new URL('../../docs/rules/', import.meta.url);

@@ -1,5 +1,5 @@
-import { CHANGE_KINDS, type ChangeKind } from '../candidate/compare-outcomes.ts';
-import { suggestion } from '../problem/did-you-mean.ts';
+import { suggestion } from '../engine/problem/did-you-mean.ts';
+import { CHANGE_KINDS, type ChangeKind } from '../traffic/compare-outcomes.ts';
 import { pluralize } from './format.ts';
 import { UsageError } from './terminal.ts';
 

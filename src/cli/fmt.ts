@@ -1,5 +1,5 @@
-import { formatSource } from '../manifest/format-source.ts';
-import type { Source } from '../manifest/source.ts';
+import { formatSource } from '../engine/manifest/format-source.ts';
+import type { Source } from '../engine/manifest/source.ts';
 import { formatProblems } from './format.ts';
 import { MANIFEST_OPTIONS, parseManifestArguments, readSource, readStandardInput } from './manifest-file.ts';
 import { CommandError, type ExitCode, type Options, type Terminal, type Verb } from './terminal.ts';

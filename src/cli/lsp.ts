@@ -18,7 +18,7 @@ export const lsp: Verb = {
     parseArguments({ args: [...args], options: OPTIONS });
     if (outIsTerminal)
       throw new UsageError('an editor starts this command and reads its output; see docs/editors.md for the setup');
-    const { serveLanguage } = await import('../language-server/connection.ts');
+    const { serveLanguage } = await import('../editor/connection.ts');
     serveLanguage({ ...openStreams(), env, version });
     // The connection ends the process.
     return new Promise(() => undefined);

@@ -91,7 +91,7 @@ const { findCacheFolder } = await import('./compile-cache.ts');
 const cacheFolder = process.env['NODE_COMPILE_CACHE'] ?? findCacheFolder(process.env, process.getuid?.());
 if (cacheFolder !== undefined) module.enableCompileCache(cacheFolder);
 
-const { omitWebSocketClient } = await import('../lean-http.ts');
+const { omitWebSocketClient } = await import('../process/lean-http.ts');
 omitWebSocketClient();
 
 // The YAML parser reads an environment variable for each token. As a system call each time, that takes a sixth of the

@@ -1,8 +1,14 @@
 import { relative, resolve, sep } from 'node:path';
-import { type LoadResult, load } from '../load.ts';
-import { decodeText } from '../manifest/decode-text.ts';
-import { createFileEnvironment, readText, readUpToLimit } from '../manifest/file-environment.ts';
-import { describeFileError, type Environment, fileErrorCode, MAX_FILE_BYTES, type Source } from '../manifest/source.ts';
+import { type LoadResult, load } from '../engine/load.ts';
+import { decodeText } from '../engine/manifest/decode-text.ts';
+import { createFileEnvironment, readText, readUpToLimit } from '../engine/manifest/file-environment.ts';
+import {
+  describeFileError,
+  type Environment,
+  fileErrorCode,
+  MAX_FILE_BYTES,
+  type Source,
+} from '../engine/manifest/source.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { CommandError, type Options, UsageError } from './terminal.ts';
 

@@ -1,4 +1,4 @@
-import { printable } from '../problem/printable.ts';
+import { printable } from '../engine/problem/printable.ts';
 
 /** Escapes text of a manifest or a request so that it cannot add cells or markup to a table. */
 export function tableCell(text: string): string {

@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { didYouMean } from '../problem/did-you-mean.ts';
+import { didYouMean } from '../engine/problem/did-you-mean.ts';
 import type { Option, Options } from './terminal.ts';
 import { UsageError } from './terminal.ts';
 

@@ -1,7 +1,7 @@
-import { groupEqualProblems } from '../problem/equal-problems.ts';
-import { SEVERITY_RANKS } from '../problem/finding.ts';
-import { printable } from '../problem/printable.ts';
-import type { Problem } from '../problem/problem.ts';
+import { groupEqualProblems } from '../engine/problem/equal-problems.ts';
+import { SEVERITY_RANKS } from '../engine/problem/finding.ts';
+import { printable } from '../engine/problem/printable.ts';
+import type { Problem } from '../engine/problem/problem.ts';
 
 /** A person reads no more, and one mistake can cause thousands of problems. */
 export const DEFAULT_MAX_PROBLEMS = 50;

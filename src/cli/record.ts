@@ -1,9 +1,9 @@
-import { readLogs } from '../candidate/log/read-logs.ts';
-import { loadWithoutEnvironment } from '../candidate/record/load-without-environment.ts';
-import { recordCases } from '../candidate/record/record-cases.ts';
-import { formatRecording, pluralizeRequests } from '../candidate/record/record-text.ts';
-import type { PlannedManifest } from '../load.ts';
-import { createFileEnvironment } from '../manifest/file-environment.ts';
+import type { PlannedManifest } from '../engine/load.ts';
+import { createFileEnvironment } from '../engine/manifest/file-environment.ts';
+import { readLogs } from '../traffic/access-log/read-logs.ts';
+import { loadWithoutEnvironment } from '../traffic/record/load-without-environment.ts';
+import { recordCases } from '../traffic/record/record-cases.ts';
+import { formatRecording, pluralizeRequests } from '../traffic/record/record-text.ts';
 import { formatProblems, pluralize } from './format.ts';
 import { logInputs } from './logs/log-inputs.ts';
 import { showProgress } from './logs/read-progress.ts';

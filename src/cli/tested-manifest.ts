@@ -1,7 +1,7 @@
-import { type LoadResult, load } from '../load.ts';
-import { createFileEnvironment } from '../manifest/file-environment.ts';
-import type { AddressOverrides, Environment, Source } from '../manifest/source.ts';
-import type { Problem } from '../problem/problem.ts';
+import { type LoadResult, load } from '../engine/load.ts';
+import { createFileEnvironment } from '../engine/manifest/file-environment.ts';
+import type { AddressOverrides, Environment, Source } from '../engine/manifest/source.ts';
+import type { Problem } from '../engine/problem/problem.ts';
 
 /** A manifest with the results of both checks that `run` makes before it serves. */
 export interface SelfTestedManifest {
@@ -27,6 +27,6 @@ export async function loadTested(
   if (loaded.plan === undefined || loaded.plan.reload.selfTest === undefined)
     return { loaded, selfTest: { problems: [], sources: [] } };
   // Imported lazily: the self-test loads the complete gateway, which `lint` otherwise does not need.
-  const { runSelfTest } = await import('../reload/self-test.ts');
+  const { runSelfTest } = await import('../prove/self-test.ts');
   return { loaded, selfTest: await runSelfTest(loaded, environment) };
 }

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { fileErrorCode } from '../manifest/source.ts';
+import { fileErrorCode } from '../engine/manifest/source.ts';
 import { CommandError } from './terminal.ts';
 
 /** Creates the error for a file or folder that cannot be written: the reason, and what to do. */

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { load } from '../../src/load.ts';
+import { load } from '../../src/engine/load.ts';
 import { accessibilityViolations } from '../support/accessibility.ts';
 import { type GatewayWithAdmin, noReloads, startGatewayWithAdmin } from '../support/admin.ts';
 import { hasBrowser, openPage, startBrowser } from '../support/browser.ts';

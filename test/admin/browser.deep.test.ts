@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ReloadControl } from '../../src/admin/admin-endpoint.ts';
-import { load } from '../../src/load.ts';
+import { load } from '../../src/engine/load.ts';
 import { type GatewayWithAdmin, noReloads, startGatewayWithAdmin } from '../support/admin.ts';
 import { hasBrowser, openPage, startBrowser, type VisitedPage } from '../support/browser.ts';
 import { poorContrasts } from '../support/contrast.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ChangeKind } from '../../src/candidate/compare-outcomes.ts';
+import type { ChangeKind } from '../../src/traffic/compare-outcomes.ts';
 import { runCandidate } from '../cli/candidate/support.ts';
 import { type GatewayWithAdmin, startGatewayWithAdmin } from '../support/admin.ts';
 import { AUDIENCE, ISSUER, type Issuer, startIssuer } from '../support/issuer.ts';

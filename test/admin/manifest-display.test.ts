@@ -3,8 +3,8 @@ import type { AdminContext, AdminRequest, AdminResources } from '../../src/admin
 import { manifest } from '../../src/admin/endpoints/manifest.ts';
 import { createFileDisplays, linesOfRoute } from '../../src/admin/manifest-display.ts';
 import { ManifestDisplays } from '../../src/admin/manifest-displays.ts';
-import type { Source } from '../../src/manifest/source.ts';
-import type { Problem } from '../../src/problem/problem.ts';
+import type { Source } from '../../src/engine/manifest/source.ts';
+import type { Problem } from '../../src/engine/problem/problem.ts';
 
 const SECRET = 'sentinel-7f3a9c21';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ComparisonResult } from '../../src/candidate/compare-outcomes.ts';
-import { MAX_CALLERS, MAX_GROUPS, OutcomeComparison } from '../../src/candidate/comparison.ts';
-import type { KnownOutcome } from '../../src/candidate/outcome.ts';
+import type { ComparisonResult } from '../../src/traffic/compare-outcomes.ts';
+import { MAX_CALLERS, MAX_GROUPS, OutcomeComparison } from '../../src/traffic/comparison.ts';
+import type { KnownOutcome } from '../../src/traffic/outcome.ts';
 
 function refused(route: string): KnownOutcome {
   return { kind: 'refused', route, status: 403, code: 'role_not_allowed', reason: 'role_not_allowed' } as KnownOutcome;

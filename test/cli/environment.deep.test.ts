@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_ENDPOINTS } from '../../src/admin/endpoints.ts';
+import { lint } from '../../src/check/lint/lint.ts';
 import { REPORTERS } from '../../src/cli/lint/reporters/reporters.ts';
-import { lint } from '../../src/lint/lint.ts';
-import { load } from '../../src/load.ts';
-import { toProblems } from '../../src/problem/problem.ts';
+import { load } from '../../src/engine/load.ts';
+import { toProblems } from '../../src/engine/problem/problem.ts';
 import { type CliProcess, type CliResult, runCli, startCli } from '../support/cli.ts';
 import {
   type EnvironmentManifest,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { RULES } from '../../src/lint/rule-table.ts';
+import { RULES } from '../../src/check/lint/rule-table.ts';
 import { manifestOf, ROUTE } from '../manifest/support.ts';
 import { runCli } from '../support/cli.ts';
 import { startIssuer } from '../support/issuer.ts';

@@ -3,8 +3,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { ADMIN_ENDPOINTS } from '../../src/admin/endpoints.ts';
-import { lint } from '../../src/lint/lint.ts';
-import { load } from '../../src/load.ts';
+import { lint } from '../../src/check/lint/lint.ts';
+import { load } from '../../src/engine/load.ts';
 import { worldOf } from '../support/gateway.ts';
 
 const folder = new URL('../../deploy/kubernetes/', import.meta.url);

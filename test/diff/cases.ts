@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { createDiffSide, type DiffSide } from '../../src/diff/side.ts';
-import { load } from '../../src/load.ts';
+import { load } from '../../src/engine/load.ts';
+import { createDiffSide, type DiffSide } from '../../src/prove/diff/side.ts';
 import { createPair } from '../support/certificate.ts';
 
 export const CASES = new URL('cases/', import.meta.url);

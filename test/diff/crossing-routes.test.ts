@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { formatDiffMarkdown, formatDiffText } from '../../src/cli/diff/diff-formats.ts';
-import { diff } from '../../src/diff/diff.ts';
-import { createDiffSide, type DiffSide } from '../../src/diff/side.ts';
-import { load } from '../../src/load.ts';
+import { load } from '../../src/engine/load.ts';
+import { diff } from '../../src/prove/diff/diff.ts';
+import { createDiffSide, type DiffSide } from '../../src/prove/diff/side.ts';
 import { WORLD } from './full-manifests.ts';
 
 const COUNT = 120;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { diff } from '../../src/diff/diff.ts';
-import type { DiffSide } from '../../src/diff/side.ts';
+import { diff } from '../../src/prove/diff/diff.ts';
+import type { DiffSide } from '../../src/prove/diff/side.ts';
 import { fullSideOf, MANIFESTS } from './full-manifests.ts';
 
 /** The values of a key from the strictest to the loosest; `undefined` leaves the key out. Values in one list have the same effect. */

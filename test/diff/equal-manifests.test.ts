@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { diff } from '../../src/diff/diff.ts';
-import { createDiffSide, type DiffSide } from '../../src/diff/side.ts';
-import { load } from '../../src/load.ts';
+import { load } from '../../src/engine/load.ts';
+import { diff } from '../../src/prove/diff/diff.ts';
+import { createDiffSide, type DiffSide } from '../../src/prove/diff/side.ts';
 import { anyManifest } from '../support/any-manifest.ts';
 import { runs } from '../support/runs.ts';
 import { fullSideOf, MANIFESTS, WORLD } from './full-manifests.ts';

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { createDiffSide, type DiffSide } from '../../src/diff/side.ts';
-import { load } from '../../src/load.ts';
+import { load } from '../../src/engine/load.ts';
+import { createDiffSide, type DiffSide } from '../../src/prove/diff/side.ts';
 import { createPair } from '../support/certificate.ts';
 import { worldOf } from '../support/gateway.ts';
 

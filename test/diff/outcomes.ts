@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DiffRequest } from '../../src/diff/difference.ts';
-import type { DiffSide } from '../../src/diff/side.ts';
-import { claimsOfRole } from '../../src/offline/claims.ts';
-import { createOfflineGateway, type OfflineGateway } from '../../src/offline/offline-gateway.ts';
-import { createOfflineRequest } from '../../src/offline/request-bytes.ts';
-import { StubVerifier } from '../../src/offline/stub-verifier.ts';
+import type { DiffRequest } from '../../src/prove/diff/difference.ts';
+import type { DiffSide } from '../../src/prove/diff/side.ts';
+import { claimsOfRole } from '../../src/prove/offline/claims.ts';
+import { createOfflineGateway, type OfflineGateway } from '../../src/prove/offline/offline-gateway.ts';
+import { createOfflineRequest } from '../../src/prove/offline/request-bytes.ts';
+import { StubVerifier } from '../../src/prove/offline/stub-verifier.ts';
 
 /** A manifest that serves requests offline. */
 export interface OfflineSide {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { diff } from '../../src/diff/diff.ts';
-import type { Difference } from '../../src/diff/difference.ts';
-import { readRequestTarget } from '../../src/gateway/request/request-target.ts';
-import { HTTP_METHODS } from '../../src/http-methods.ts';
-import { comparePlans } from '../../src/plan/changes.ts';
-import type { Route } from '../../src/plan/route-definition.ts';
+import { readRequestTarget } from '../../src/engine/gateway/request/request-target.ts';
+import { HTTP_METHODS } from '../../src/engine/http1/http-methods.ts';
+import { comparePlans } from '../../src/engine/plan/changes.ts';
+import type { Route } from '../../src/engine/plan/route-definition.ts';
+import { diff } from '../../src/prove/diff/diff.ts';
+import type { Difference } from '../../src/prove/diff/difference.ts';
 import { anyManifest, matchingUrl } from '../support/any-manifest.ts';
 import { runs } from '../support/runs.ts';
 import { anyPair } from './any-pair.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { diff } from '../../src/diff/diff.ts';
-import type { DiffSide } from '../../src/diff/side.ts';
-import { createOfflineGateway } from '../../src/offline/offline-gateway.ts';
-import { StubVerifier } from '../../src/offline/stub-verifier.ts';
+import { diff } from '../../src/prove/diff/diff.ts';
+import type { DiffSide } from '../../src/prove/diff/side.ts';
+import { createOfflineGateway } from '../../src/prove/offline/offline-gateway.ts';
+import { StubVerifier } from '../../src/prove/offline/stub-verifier.ts';
 import { runs } from '../support/runs.ts';
 import { sideOf } from './support.ts';
 

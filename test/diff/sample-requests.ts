@@ -1,4 +1,4 @@
-import type { DiffRequest } from '../../src/diff/difference.ts';
+import type { DiffRequest } from '../../src/prove/diff/difference.ts';
 import type { Random } from './rewrites.ts';
 
 interface RouteDraft {

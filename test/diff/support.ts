@@ -1,7 +1,7 @@
-import { diff } from '../../src/diff/diff.ts';
-import type { Difference } from '../../src/diff/difference.ts';
-import { createDiffSide, type DiffSide } from '../../src/diff/side.ts';
-import { load } from '../../src/load.ts';
+import { load } from '../../src/engine/load.ts';
+import { diff } from '../../src/prove/diff/diff.ts';
+import type { Difference } from '../../src/prove/diff/difference.ts';
+import { createDiffSide, type DiffSide } from '../../src/prove/diff/side.ts';
 import { worldOf } from '../support/gateway.ts';
 
 /** Returns a manifest as one side of a comparison, or `undefined` if it does not load. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { diff } from '../../src/diff/diff.ts';
-import type { DiffSide } from '../../src/diff/side.ts';
+import { diff } from '../../src/prove/diff/diff.ts';
+import type { DiffSide } from '../../src/prove/diff/side.ts';
 import { runs } from '../support/runs.ts';
 import { anyPair } from './any-pair.ts';
 import { caseNames, sideOfCase } from './cases.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { NameResolver, type NameResolverOptions } from '../../src/dns/name-resolver.ts';
+import { NameResolver, type NameResolverOptions } from '../../src/engine/dns/name-resolver.ts';
 import { type NameRecord, type NameServer, startNameServer, type Zone } from '../support/name-server.ts';
 
 const a = (data: string, ttl = 60): NameRecord => ({ type: 'A', ttl, data });

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { CHANGE_KINDS } from '../../src/candidate/compare-outcomes.ts';
-import { UNKNOWN_REASONS } from '../../src/candidate/outcome.ts';
 import { parseFailOn } from '../../src/cli/fail-on.ts';
+import { CHANGE_KINDS } from '../../src/traffic/compare-outcomes.ts';
+import { UNKNOWN_REASONS } from '../../src/traffic/outcome.ts';
 import { startGatewayWithAdmin } from '../support/admin.ts';
 import { expectSection } from '../support/section.ts';
 

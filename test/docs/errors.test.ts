@@ -1,10 +1,10 @@
 import { describe, it } from 'vitest';
-import type { Exchange } from '../../src/gateway/exchange.ts';
-import { authenticate } from '../../src/gateway/request/authenticate.ts';
-import { authorize } from '../../src/gateway/request/authorize.ts';
-import type { RequestHead } from '../../src/gateway/request/request-head.ts';
-import { REFUSALS, Refusal } from '../../src/gateway/response/refusal.ts';
-import type { Principal } from '../../src/plan/tokens/verification-result.ts';
+import type { Exchange } from '../../src/engine/gateway/exchange.ts';
+import { authenticate } from '../../src/engine/gateway/request/authenticate.ts';
+import { authorize } from '../../src/engine/gateway/request/authorize.ts';
+import type { RequestHead } from '../../src/engine/gateway/request/request-head.ts';
+import { REFUSALS, Refusal } from '../../src/engine/gateway/response/refusal.ts';
+import type { Principal } from '../../src/engine/tokens/verification-result.ts';
 import { AUTH, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
 import { expectSection } from '../support/section.ts';
 

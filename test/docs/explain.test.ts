@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { explain } from '../../src/explain/explain.ts';
-import type { Explanation } from '../../src/explain/explanation.ts';
-import { load, type PlannedManifest } from '../../src/load.ts';
+import { load, type PlannedManifest } from '../../src/engine/load.ts';
+import { explain } from '../../src/prove/explain/explain.ts';
+import type { Explanation } from '../../src/prove/explain/explanation.ts';
 import { AUTH } from '../manifest/support.ts';
 import { expectConsoles } from '../support/console.ts';
 import { expectSection } from '../support/section.ts';

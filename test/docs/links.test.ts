@@ -40,7 +40,7 @@ describe('documentation', () => {
       return paths.flatMap(([, path = '']) => (existsSync(join(root, path)) ? [] : [`${page}: ${path}`]));
     });
     // The example of a new lint rule.
-    expect(missing).toEqual(['docs/writing-a-rule.md: src/lint/rules/route-id-long.ts']);
+    expect(missing).toEqual(['docs/writing-a-rule.md: src/check/lint/rules/route-id-long.ts']);
   });
 
   it('has every page in its index', () => {

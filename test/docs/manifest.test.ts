@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readRequestTarget } from '../../src/gateway/request/request-target.ts';
-import { load } from '../../src/load.ts';
+import { readRequestTarget } from '../../src/engine/gateway/request/request-target.ts';
+import { load } from '../../src/engine/load.ts';
 import { AUTH, completeManifest, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
 import { expectKeys, readSchema } from '../support/schema-keys.ts';
 import { expectSection } from '../support/section.ts';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { METRICS } from '../../src/admin/metrics/gateway-metrics.ts';
-import { LocalCounters } from '../../src/gateway/rate-limits/local-counters.ts';
-import { STORE_FAILURES } from '../../src/gateway/rate-limits/redis/store-error.ts';
-import { load } from '../../src/load.ts';
-import { createMemoryEnvironment } from '../../src/manifest/memory-environment.ts';
+import { load } from '../../src/engine/load.ts';
+import { createMemoryEnvironment } from '../../src/engine/manifest/memory-environment.ts';
+import { LocalCounters } from '../../src/engine/rate-limits/local-counters.ts';
+import { STORE_FAILURES } from '../../src/engine/rate-limits/redis/store-error.ts';
 import { completeManifest } from '../manifest/support.ts';
 import { runCli } from '../support/cli.ts';
 import { startGateway } from '../support/gateway.ts';

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { load } from '../../src/load.ts';
+import { load } from '../../src/engine/load.ts';
 import { manifestOf } from '../manifest/support.ts';
 import { SCENARIOS } from '../torture/scenarios.ts';
 
@@ -18,7 +18,7 @@ describe('docs/reload.md', () => {
   it('lists the log messages of a reload', () => {
     const [, section = ''] = /<!-- messages -->\n([\s\S]*?)<!-- \/messages -->/.exec(page) ?? [];
     const messages = [...section.matchAll(/^\| \w+ \| `(.*?)` \|/gm)].map(([, message]) => message ?? '').slice(1);
-    const files = globSync(['src/cli/run/*.ts', 'src/gateway/gateway.ts'], { cwd: root.pathname });
+    const files = globSync(['src/cli/run/*.ts', 'src/engine/gateway/gateway.ts'], { cwd: root.pathname });
     const code = files.map((file) => readFileSync(new URL(file, root), 'utf8'));
     expect(messages.length).toBe(7);
     expect(messages.filter((message) => !code.join('').includes(`'${message}'`))).toEqual([]);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { CATEGORIES, PRESETS, type Rule } from '../../src/lint/rule.ts';
-import { RULES } from '../../src/lint/rule-table.ts';
+import { CATEGORIES, PRESETS, type Rule } from '../../src/check/lint/rule.ts';
+import { RULES } from '../../src/check/lint/rule-table.ts';
 import { lintCase, lintText } from '../lint/support.ts';
 import { AUTH, manifestOf, ROUTE } from '../manifest/support.ts';
 import { expectSection } from '../support/section.ts';

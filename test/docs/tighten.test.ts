@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { PROPOSAL_KINDS } from '../../src/candidate/tighten/proposal.ts';
+import { PROPOSAL_KINDS } from '../../src/traffic/tighten/proposal.ts';
 import { type Line, loadText, logText } from '../candidate/tighten/support.ts';
 import { runCli } from '../support/cli.ts';
 import { expectConsoles } from '../support/console.ts';

@@ -1,8 +1,8 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { load } from '../../src/load.ts';
-import type { Verifier } from '../../src/plan/tokens/verifier.ts';
+import { load } from '../../src/engine/load.ts';
+import type { Verifier } from '../../src/engine/tokens/verifier.ts';
 import { claims, ecKey, encode, keyFile, tokenOf } from '../plan/tokens/keys.ts';
 import { startUpstreamServer, type UpstreamServer } from '../support/upstream.ts';
 

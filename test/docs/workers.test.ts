@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { lint } from '../../src/lint/lint.ts';
-import { load } from '../../src/load.ts';
+import { lint } from '../../src/check/lint/lint.ts';
+import { load } from '../../src/engine/load.ts';
 import { completeManifest } from '../manifest/support.ts';
 import { worldOf } from '../support/gateway.ts';
 
@@ -54,7 +54,7 @@ describe('docs/workers.md', () => {
   });
 
   it('quotes messages of the program', () => {
-    const code = globSync(['src/cli/run/*.ts', 'src/workers/*.ts'], { cwd: root.pathname }).map(read).join('');
+    const code = globSync(['src/cli/run/*.ts', 'src/process/workers/*.ts'], { cwd: root.pathname }).map(read).join('');
     const quotes = [...page.matchAll(/`([a-z]+(?: [a-z]+){2,})`/g)].map(([, text = '']) => text);
     const messages = quotes.filter((text) => !text.startsWith('npm '));
     expect(messages.length).toBe(2);

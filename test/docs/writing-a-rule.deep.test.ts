@@ -40,8 +40,8 @@ it('docs/writing-a-rule.md adds a rule to a copy of the project', { timeout: 120
     mkdirSync(dirname(join(copy, path)), { recursive: true });
     writeFileSync(join(copy, path), text);
   };
-  write('src/lint/rules/route-id-long.ts', rule);
-  appendFileSync(join(copy, 'src/lint/rules/index.ts'), line);
+  write('src/check/lint/rules/route-id-long.ts', rule);
+  appendFileSync(join(copy, 'src/check/lint/rules/index.ts'), line);
   write('test/lint/cases/route-id-long/bad.yaml', bad);
   write('test/lint/cases/route-id-long/good.yaml', good);
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { explain } from '../../src/explain/explain.ts';
-import type { Explanation } from '../../src/explain/explanation.ts';
-import { load } from '../../src/load.ts';
-import { type OfflineRequest, requestBytes } from '../../src/offline/request-bytes.ts';
+import { load } from '../../src/engine/load.ts';
+import { explain } from '../../src/prove/explain/explain.ts';
+import type { Explanation } from '../../src/prove/explain/explanation.ts';
+import { type OfflineRequest, requestBytes } from '../../src/prove/offline/request-bytes.ts';
 import { type AnyManifest, anyManifest, anyUrl, matchingUrl } from '../support/any-manifest.ts';
 import { startGateway, type TestGateway, worldOf } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';

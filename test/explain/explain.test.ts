@@ -1,9 +1,9 @@
 import { describe, expect, it, test } from 'vitest';
 import { formatExplanation } from '../../src/cli/explain/explain-text.ts';
-import { explain } from '../../src/explain/explain.ts';
-import type { Explanation } from '../../src/explain/explanation.ts';
-import { load } from '../../src/load.ts';
-import type { CallerClaims } from '../../src/offline/stub-verifier.ts';
+import { load } from '../../src/engine/load.ts';
+import { explain } from '../../src/prove/explain/explain.ts';
+import type { Explanation } from '../../src/prove/explain/explanation.ts';
+import type { CallerClaims } from '../../src/prove/offline/stub-verifier.ts';
 import { worldOf } from '../support/gateway.ts';
 
 const MANIFEST = `version: 1

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
-import { explain } from '../../src/explain/explain.ts';
-import { load } from '../../src/load.ts';
-import type { CallerClaims } from '../../src/offline/stub-verifier.ts';
+import { load } from '../../src/engine/load.ts';
+import { explain } from '../../src/prove/explain/explain.ts';
+import type { CallerClaims } from '../../src/prove/offline/stub-verifier.ts';
 import { worldOf } from '../support/gateway.ts';
 
 const MANIFEST = `version: 1

@@ -1,7 +1,7 @@
 import { BlockList, isIPv6 } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clientKey } from '../../src/fairness/client-key.ts';
+import { clientKey } from '../../src/engine/gateway/fairness/client-key.ts';
 import { runs } from '../support/runs.ts';
 
 describe('clientKey', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FairSemaphore } from '../../src/fairness/fair-semaphore.ts';
+import { FairSemaphore } from '../../src/engine/gateway/fairness/fair-semaphore.ts';
 
 describe('FairSemaphore', () => {
   test('gives one client at most half of the slots, and the next one half of the rest', () => {

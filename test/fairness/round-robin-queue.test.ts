@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { RoundRobinQueue } from '../../src/fairness/round-robin-queue.ts';
+import { RoundRobinQueue } from '../../src/engine/gateway/fairness/round-robin-queue.ts';
 
 describe('RoundRobinQueue', () => {
   test('rotates the keys and keeps the order of the items of each key', () => {

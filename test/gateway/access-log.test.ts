@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
-import { load } from '../../src/load.ts';
+import { createGateway, type Gateway } from '../../src/engine/gateway/gateway.ts';
+import { load } from '../../src/engine/load.ts';
 import { manifest, worldOf } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
 import { chunked, head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';

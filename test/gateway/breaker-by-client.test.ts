@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Upstream } from '../../src/plan/settings/upstream-definition.ts';
+import type { Upstream } from '../../src/engine/settings/upstream-definition.ts';
 import { PUBLIC_ALL, startGateway, type TestGateway } from '../support/gateway.ts';
 import { head, keepAliveHead, openSocket, sendRequest, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { descriptorLimits, requiredDescriptors } from '../../src/gateway/server/descriptor-limits.ts';
-import { load } from '../../src/load.ts';
+import { descriptorLimits, requiredDescriptors } from '../../src/engine/gateway/server/descriptor-limits.ts';
+import { load } from '../../src/engine/load.ts';
 import { worldOf } from '../support/gateway.ts';
 
 function planOf(others: object) {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readinessOf } from '../../src/admin/endpoints/health.ts';
-import { load } from '../../src/load.ts';
+import { load } from '../../src/engine/load.ts';
 import { adminContextOf } from '../support/admin.ts';
 import { PUBLIC_ALL, startGateway, type TestGateway, worldOf } from '../support/gateway.ts';
 import { pause } from '../support/pause.ts';

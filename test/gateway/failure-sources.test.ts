@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { FAILURE_SOURCES, failureSourceOf } from '../../src/gateway/upstream/failure-sources.ts';
-import { HTTP1_ERROR_CODES } from '../../src/http1/http1-error.ts';
+import { FAILURE_SOURCES, failureSourceOf } from '../../src/engine/gateway/upstream/failure-sources.ts';
+import { HTTP1_ERROR_CODES } from '../../src/engine/http1/http1-error.ts';
 
 const log = readFileSync(new URL('../../docs/log.md', import.meta.url), 'utf8');
 

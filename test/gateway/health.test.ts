@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { HealthCheck } from '../../src/gateway/upstream/health-check.ts';
-import { ObservedHealth } from '../../src/gateway/upstream/observed-health.ts';
+import { HealthCheck } from '../../src/engine/gateway/upstream/health-check.ts';
+import { ObservedHealth } from '../../src/engine/gateway/upstream/observed-health.ts';
 import { startGatewayWithAdmin } from '../support/admin.ts';
 import { createPair } from '../support/certificate.ts';
 import { head, keepAliveHead, openSocket, sendRequest, Wire } from '../support/raw.ts';

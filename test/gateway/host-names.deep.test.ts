@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { NameResolver } from '../../src/dns/name-resolver.ts';
+import { NameResolver } from '../../src/engine/dns/name-resolver.ts';
 import { type GatewayWithAdmin, startGatewayWithAdmin } from '../support/admin.ts';
 import { createPair } from '../support/certificate.ts';
 import { type NameRecord, type NameServer, startNameServer, type Zone } from '../support/name-server.ts';

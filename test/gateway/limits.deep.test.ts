@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
-import { load } from '../../src/load.ts';
+import { load } from '../../src/engine/load.ts';
 import { forkGateway } from '../support/forked.ts';
 import { manifest, PUBLIC_ALL, startGateway, type TestGateway, worldOf } from '../support/gateway.ts';
 import { pause } from '../support/pause.ts';

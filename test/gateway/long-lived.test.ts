@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { WebSocketFrameTracker } from '../../src/gateway/response/websocket-frames.ts';
+import { WebSocketFrameTracker } from '../../src/engine/gateway/response/websocket-frames.ts';
 import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
 import { pause, turns } from '../support/pause.ts';

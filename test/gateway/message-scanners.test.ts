@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type BodyScanner, ChunkedBodyScanner, FixedLengthBodyScanner } from '../../src/gateway/server/body-scanner.ts';
-import { HeadScanner } from '../../src/gateway/server/head-scanner.ts';
-import { RequestLineScanner } from '../../src/gateway/server/request-line-scanner.ts';
+import {
+  type BodyScanner,
+  ChunkedBodyScanner,
+  FixedLengthBodyScanner,
+} from '../../src/engine/gateway/server/body-scanner.ts';
+import { HeadScanner } from '../../src/engine/gateway/server/head-scanner.ts';
+import { RequestLineScanner } from '../../src/engine/gateway/server/request-line-scanner.ts';
 
 const NEXT = 'GET /next HTTP/1.1\r\n\r\n';
 

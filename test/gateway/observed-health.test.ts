@@ -1,9 +1,9 @@
 import '../support/seed.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { HealthState } from '../../src/gateway/upstream/health-state.ts';
-import { ObservedHealth, observedHealthMemory } from '../../src/gateway/upstream/observed-health.ts';
-import { privateParts } from '../../src/shared-memory/buffer-parts.ts';
+import type { HealthState } from '../../src/engine/gateway/upstream/health-state.ts';
+import { ObservedHealth, observedHealthMemory } from '../../src/engine/gateway/upstream/observed-health.ts';
+import { privateParts } from '../../src/engine/shared-memory/buffer-parts.ts';
 import { runs } from '../support/runs.ts';
 
 /** Creates an observation whose clock the test advances. */

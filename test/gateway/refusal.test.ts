@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { REFUSALS, Refusal, type RefusalCode } from '../../src/gateway/response/refusal.ts';
-import { rawRefusal } from '../../src/gateway/response/refuse.ts';
+import { REFUSALS, Refusal, type RefusalCode } from '../../src/engine/gateway/response/refusal.ts';
+import { rawRefusal } from '../../src/engine/gateway/response/refuse.ts';
 import { readMessage, valuesOf } from '../support/message.ts';
 
 const CODES = Object.keys(REFUSALS) as RefusalCode[];

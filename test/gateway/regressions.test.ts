@@ -1,7 +1,7 @@
 /** Regression tests: each case once hung the process, ended it or bypassed a check. */
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { load } from '../../src/load.ts';
+import { load } from '../../src/engine/load.ts';
 import { manifest, PUBLIC_ALL, startGateway, worldOf } from '../support/gateway.ts';
 import { exchangeBytes, head, keepAliveHead, openSocket, sendRequest, Wire } from '../support/raw.ts';
 import { eventually, type Site, startSite } from '../support/site.ts';

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { DNS_ERROR_CODES } from '../../src/dns/dns-error.ts';
-import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
-import { HTTP1_ERROR_CODES } from '../../src/http1/http1-error.ts';
-import { load } from '../../src/load.ts';
-import type { Plan } from '../../src/plan/plan.ts';
-import type { Principal } from '../../src/plan/tokens/verification-result.ts';
-import type { Verifier } from '../../src/plan/tokens/verifier.ts';
+import { DNS_ERROR_CODES } from '../../src/engine/dns/dns-error.ts';
+import { createGateway, type Gateway } from '../../src/engine/gateway/gateway.ts';
+import { HTTP1_ERROR_CODES } from '../../src/engine/http1/http1-error.ts';
+import { load } from '../../src/engine/load.ts';
+import type { Plan } from '../../src/engine/plan/plan.ts';
+import type { Principal } from '../../src/engine/tokens/verification-result.ts';
+import type { Verifier } from '../../src/engine/tokens/verifier.ts';
 import { manifest, worldOf } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
 import { exchangeBytes, head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
@@ -226,7 +226,7 @@ describe('docs/log.md', () => {
     await wire.closed();
     await eventually('the lines', () => raw.length === 5);
     const lines = raw.map((line) => Object.keys(JSON.parse(line)));
-    const source = readFileSync(new URL('../../src/gateway/telemetry/access-log.ts', import.meta.url), 'utf8');
+    const source = readFileSync(new URL('../../src/engine/gateway/telemetry/access-log.ts', import.meta.url), 'utf8');
     const sourceMembers = [...source.matchAll(/[{,]"(\w+)":/g)].map(([, name]) => name);
     expect([...new Set(sourceMembers)].sort()).toEqual(members.toSorted());
     expect(lines.flat().filter((name) => !members.includes(name))).toEqual([]);
@@ -247,7 +247,7 @@ describe('docs/log.md', () => {
   });
 
   it('lists the reasons why a token is not accepted', () => {
-    const types = readFileSync(new URL('../../src/plan/tokens/verification-result.ts', import.meta.url), 'utf8');
+    const types = readFileSync(new URL('../../src/engine/tokens/verification-result.ts', import.meta.url), 'utf8');
     const union = /export type TokenErrorCode =([^;]*);/.exec(types)?.[1] ?? '';
     const codes = [...union.matchAll(/'(\w+)'/g)].map(([, name]) => name).filter((name) => name !== 'keys_unavailable');
     expect(codes.length).toBeGreaterThan(5);

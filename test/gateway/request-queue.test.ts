@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { RequestQueue } from '../../src/gateway/upstream/request-queue.ts';
+import { RequestQueue } from '../../src/engine/gateway/upstream/request-queue.ts';
 import { PUBLIC_ALL, startGateway } from '../support/gateway.ts';
 import { keepAliveHead, type RawResponse, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasEncodedSlash, readRequestTarget } from '../../src/gateway/request/request-target.ts';
-import { Refusal } from '../../src/gateway/response/refusal.ts';
+import { hasEncodedSlash, readRequestTarget } from '../../src/engine/gateway/request/request-target.ts';
+import { Refusal } from '../../src/engine/gateway/response/refusal.ts';
 import { cpuMs } from '../support/cpu-time.ts';
 import { runs } from '../support/runs.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { useSharedReadBuffer } from '../../src/gateway/server/shared-read-buffer.ts';
+import { useSharedReadBuffer } from '../../src/engine/gateway/server/shared-read-buffer.ts';
 import { turns } from '../support/pause.ts';
 import { eventually } from '../support/site.ts';
 

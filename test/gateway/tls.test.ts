@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { load } from '../../src/load.ts';
+import { load } from '../../src/engine/load.ts';
 import { createPair, type Pair } from '../support/certificate.ts';
 import { manifest, startGateway, type TestGateway, worldOf } from '../support/gateway.ts';
 import { valuesOf } from '../support/message.ts';

@@ -9,10 +9,10 @@ import {
   type TracerProvider,
 } from '@opentelemetry/api';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
-import { findRequestTracer } from '../../src/gateway/telemetry/opentelemetry.ts';
-import { readTraceparent } from '../../src/gateway/telemetry/trace.ts';
-import { createNullLog } from '../../src/log/log.ts';
+import { createGateway, type Gateway } from '../../src/engine/gateway/gateway.ts';
+import { findRequestTracer } from '../../src/engine/gateway/telemetry/opentelemetry.ts';
+import { readTraceparent } from '../../src/engine/gateway/telemetry/trace.ts';
+import { createNullLog } from '../../src/engine/log/log.ts';
 import { manifest, PUBLIC_ALL, startGateway } from '../support/gateway.ts';
 import { head, sendRequest } from '../support/raw.ts';
 import { eventually, type Site, startSite } from '../support/site.ts';

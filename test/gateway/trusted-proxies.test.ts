@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { load } from '../../src/load.ts';
+import { load } from '../../src/engine/load.ts';
 import { manifest, startGateway, type TestGateway, worldOf } from '../support/gateway.ts';
 import { valuesOf } from '../support/message.ts';
 import { head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';

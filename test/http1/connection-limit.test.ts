@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { BufferParts, bytesOf } from '../../src/shared-memory/buffer-parts.ts';
+import { BufferParts, bytesOf } from '../../src/engine/shared-memory/buffer-parts.ts';
 import { type LimitResult, limitMemory } from '../support/connection-limit-thread.ts';
 import { runs } from '../support/runs.ts';
 

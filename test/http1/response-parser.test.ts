@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ChunkedDecoder } from '../../src/http1/chunked-decoder.ts';
-import { Http1Error } from '../../src/http1/http1-error.ts';
-import type { ResponseHead } from '../../src/http1/response-head.ts';
-import { ResponseParser } from '../../src/http1/response-parser.ts';
+import { ChunkedDecoder } from '../../src/engine/http1/chunked-decoder.ts';
+import { Http1Error } from '../../src/engine/http1/http1-error.ts';
+import type { ResponseHead } from '../../src/engine/http1/response-head.ts';
+import { ResponseParser } from '../../src/engine/http1/response-parser.ts';
 import { readStrictly, STATUS_LINE, UnreadableError } from '../edge/strict.ts';
 import { runs } from '../support/runs.ts';
 

@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { ResponseSink } from '../../src/http1/response-sink.ts';
-import { UpstreamConnection } from '../../src/http1/upstream-connection.ts';
-import type { UpstreamRequest } from '../../src/http1/upstream-request.ts';
-import { MemorySocket } from '../../src/offline/memory-socket.ts';
+import type { ResponseSink } from '../../src/engine/http1/response-sink.ts';
+import { UpstreamConnection } from '../../src/engine/http1/upstream-connection.ts';
+import type { UpstreamRequest } from '../../src/engine/http1/upstream-request.ts';
+import { MemorySocket } from '../../src/prove/offline/memory-socket.ts';
 
 const FRAMED = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n';

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readRequestTarget } from '../../src/gateway/request/request-target.ts';
-import { compileInvariants } from '../../src/invariants/compile-invariants.ts';
-import { proveInvariants } from '../../src/invariants/prove.ts';
-import { load, type PlannedManifest } from '../../src/load.ts';
-import type { Plan } from '../../src/plan/plan.ts';
-import type { Route } from '../../src/plan/route-definition.ts';
-import { foldLiteral, readPath } from '../../src/plan/routing/path-folding.ts';
-import { type Pattern, parsePattern, patternKey } from '../../src/plan/routing/pattern.ts';
-import { runToEnd } from '../../src/plan/sliced-work.ts';
-import type { Finding } from '../../src/problem/finding.ts';
+import { readRequestTarget } from '../../src/engine/gateway/request/request-target.ts';
+import { compileInvariants } from '../../src/engine/invariants/compile-invariants.ts';
+import { proveInvariants } from '../../src/engine/invariants/prove.ts';
+import { load, type PlannedManifest } from '../../src/engine/load.ts';
+import type { Plan } from '../../src/engine/plan/plan.ts';
+import type { Route } from '../../src/engine/plan/route-definition.ts';
+import { runToEnd } from '../../src/engine/plan/sliced-work.ts';
+import type { Finding } from '../../src/engine/problem/finding.ts';
+import { foldLiteral, readPath } from '../../src/engine/routing/path-folding.ts';
+import { type Pattern, parsePattern, patternKey } from '../../src/engine/routing/pattern.ts';
 import { runs } from '../support/runs.ts';
 
 /** Few words, so that paths overlap. Some fold into others, and `x` is the sample of a parameter. */

@@ -3,16 +3,16 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { DiffRequest } from '../../src/diff/difference.ts';
-import { createDiffSide, type DiffSide } from '../../src/diff/side.ts';
-import { load } from '../../src/load.ts';
-import { readTestFile } from '../../src/testing/read-test-file.ts';
+import { load } from '../../src/engine/load.ts';
+import type { DiffRequest } from '../../src/prove/diff/difference.ts';
+import { createDiffSide, type DiffSide } from '../../src/prove/diff/side.ts';
+import { readTestFile } from '../../src/prove/testing/read-test-file.ts';
 import {
   createCaseRunner,
   runTestFile,
   type TestedManifest,
   type TestResult,
-} from '../../src/testing/run-test-file.ts';
+} from '../../src/prove/testing/run-test-file.ts';
 import { mutate } from '../diff/mutations.ts';
 import { type OfflineSide, offlineSide, outcomeOf } from '../diff/outcomes.ts';
 import type { Random } from '../diff/rewrites.ts';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compileInvariants } from '../../src/invariants/compile-invariants.ts';
-import type { Invariant } from '../../src/invariants/invariant.ts';
-import { proveInvariants } from '../../src/invariants/prove.ts';
-import { weakenedParts } from '../../src/invariants/weakened-parts.ts';
-import { load, type PlannedManifest } from '../../src/load.ts';
-import { runToEnd } from '../../src/plan/sliced-work.ts';
+import { compileInvariants } from '../../src/engine/invariants/compile-invariants.ts';
+import type { Invariant } from '../../src/engine/invariants/invariant.ts';
+import { proveInvariants } from '../../src/engine/invariants/prove.ts';
+import { weakenedParts } from '../../src/engine/invariants/weakened-parts.ts';
+import { load, type PlannedManifest } from '../../src/engine/load.ts';
+import { runToEnd } from '../../src/engine/plan/sliced-work.ts';
 import { runs } from '../support/runs.ts';
 
 const AUTH = `auth:

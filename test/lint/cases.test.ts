@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { RULES } from '../../src/lint/rule-table.ts';
+import { RULES } from '../../src/check/lint/rule-table.ts';
 import { CASES, formatProblem, lintCase } from './support.ts';
 
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lint } from '../../src/lint/lint.ts';
-import { RULES } from '../../src/lint/rule-table.ts';
+import { lint } from '../../src/check/lint/lint.ts';
+import { RULES } from '../../src/check/lint/rule-table.ts';
 import { AUTH, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
 import { runs } from '../support/runs.ts';
 import { formatProblem, lintText, readText } from './support.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { LintOptions } from '../../src/lint/lint.ts';
+import type { LintOptions } from '../../src/check/lint/lint.ts';
 import { lintText } from './support.ts';
 
 const RULES = /^(?:login-unlimited|rate-limit|store)/;

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { generate } from '../../scripts/generate.ts';
-import { CATEGORIES } from '../../src/lint/rule.ts';
-import { RULES } from '../../src/lint/rule-table.ts';
+import { CATEGORIES } from '../../src/check/lint/rule.ts';
+import { RULES } from '../../src/check/lint/rule-table.ts';
 
 const root = new URL('../../', import.meta.url);
 const SCHEMA = new URL('schema/gateway.schema.json', root);
@@ -20,7 +20,7 @@ describe('the rule table', () => {
   });
 
   test('contains the rule of every file, and each file has the name of its rule', () => {
-    const files = readdirSync(new URL('src/lint/rules/', root)).filter((name) => name !== 'index.ts');
+    const files = readdirSync(new URL('src/check/lint/rules/', root)).filter((name) => name !== 'index.ts');
     const found = RULES.filter(({ find }) => find !== undefined).map(({ id }) => `${id}.ts`);
     expect(files.sort()).toEqual(found.sort());
   });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createLintContext, type ValidManifest } from '../../src/lint/lint-context.ts';
-import { load } from '../../src/load.ts';
-import type { Plan } from '../../src/plan/plan.ts';
-import type { Route } from '../../src/plan/route-definition.ts';
-import { type Pattern, parsePattern, patternKey } from '../../src/plan/routing/pattern.ts';
-import type { Problem } from '../../src/problem/problem.ts';
+import { createLintContext, type ValidManifest } from '../../src/check/lint/lint-context.ts';
+import { load } from '../../src/engine/load.ts';
+import type { Plan } from '../../src/engine/plan/plan.ts';
+import type { Route } from '../../src/engine/plan/route-definition.ts';
+import type { Problem } from '../../src/engine/problem/problem.ts';
+import { type Pattern, parsePattern, patternKey } from '../../src/engine/routing/pattern.ts';
 import { runs } from '../support/runs.ts';
 import { lintText, readText } from './support.ts';
 

@@ -7,9 +7,9 @@ import {
   type ForwardedLog,
   type LogBlock,
   writeForwardedBlock,
-} from '../../src/log/forwarded-log.ts';
-import { linesOf } from '../../src/log/line-blocks.ts';
-import { createNullLog, createProcessLog } from '../../src/log/log.ts';
+} from '../../src/engine/log/forwarded-log.ts';
+import { linesOf } from '../../src/engine/log/line-blocks.ts';
+import { createNullLog, createProcessLog } from '../../src/engine/log/log.ts';
 import { runs } from '../support/runs.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import '../support/seed.ts';

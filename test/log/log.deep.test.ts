@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
-import type { LogStatus } from '../../src/log/log.ts';
+import type { LogStatus } from '../../src/engine/log/log.ts';
 import { eventually } from '../support/site.ts';
 
-const LOG = new URL('../../src/log/log.ts', import.meta.url).href;
+const LOG = new URL('../../src/engine/log/log.ts', import.meta.url).href;
 
 /** Returns the exit code of a process whose log destination accepts no lines; `null` if the process had to be killed. */
 async function exitCodeOf(destination: string): Promise<number | null> {

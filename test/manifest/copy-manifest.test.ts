@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkManifest, readManifest } from '../../src/manifest/read-manifest.ts';
+import { checkManifest, readManifest } from '../../src/engine/manifest/read-manifest.ts';
 
 /** Keys of the manifest inside of JSON Schemas, and names that an assignment would lose. */
 const TEXT = `{"version": 1, "upstreams": {"schema": {"url": "http://127.0.0.1:7002"}, "properties": {"url": "http://127.0.0.1:7003"}},

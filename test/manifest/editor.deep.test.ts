@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse } from '../../src/manifest/document.ts';
+import { parse } from '../../src/engine/manifest/document.ts';
 import { runCli } from '../support/cli.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { YamlLanguageServer } from '../support/yaml-language-server.ts';

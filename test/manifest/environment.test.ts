@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { substitute } from '../../src/manifest/substitute.ts';
+import { substitute } from '../../src/engine/manifest/substitute.ts';
 import { runs } from '../support/runs.ts';
 import { AUTH, bodyRoute, formatProblem, loadText, manifestOf, problemOf, ROUTE } from './support.ts';
 

@@ -2,8 +2,8 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { formatProblems } from '../../src/cli/format.ts';
-import { load } from '../../src/load.ts';
-import { decodeText } from '../../src/manifest/decode-text.ts';
+import { load } from '../../src/engine/load.ts';
+import { decodeText } from '../../src/engine/manifest/decode-text.ts';
 import { createPair } from '../support/certificate.ts';
 
 const CASES = new URL('cases/', import.meta.url);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { load } from '../../src/load.ts';
-import { expandGlob, globFolders } from '../../src/manifest/file-glob.ts';
-import type { Environment } from '../../src/manifest/source.ts';
+import { load } from '../../src/engine/load.ts';
+import { expandGlob, globFolders } from '../../src/engine/manifest/file-glob.ts';
+import type { Environment } from '../../src/engine/manifest/source.ts';
 
 const MAIN = `version: 1
 include: INCLUDE

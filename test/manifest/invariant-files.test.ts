@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { load } from '../../src/load.ts';
+import { load } from '../../src/engine/load.ts';
 
 const MAIN = `version: 1
 upstreams: { up: { url: http://127.0.0.1:1 } }

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { toValidationSchema } from '../../scripts/editor-keywords.ts';
 import { generate } from '../../scripts/generate.ts';
-import { durationMs, sizeBytes } from '../../src/manifest/units.ts';
+import { durationMs, sizeBytes } from '../../src/engine/manifest/units.ts';
 import { loadText, manifestOf } from './support.ts';
 
 interface Subschema {
@@ -119,7 +119,7 @@ describe('defaults', () => {
   });
 
   test('are required members of the generated types', async () => {
-    const types = (await generate())['../src/manifest/manifest.generated.ts'] ?? '';
+    const types = (await generate())['../src/engine/manifest/manifest.generated.ts'] ?? '';
     const nameOf = ([pointer]: readonly [string, unknown]) => String(pointer.split('/').at(-1));
     for (const name of new Set(defaulted.map(nameOf))) {
       const optional = properties.filter((property) => nameOf(property) === name && !defaulted.includes(property));

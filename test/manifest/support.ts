@@ -1,6 +1,6 @@
-import { type LoadResult, load } from '../../src/load.ts';
-import type { Violation } from '../../src/plan/violation.ts';
-import type { Problem } from '../../src/problem/problem.ts';
+import { type LoadResult, load } from '../../src/engine/load.ts';
+import type { Violation } from '../../src/engine/plan/violation.ts';
+import type { Problem } from '../../src/engine/problem/problem.ts';
 
 const NO_FILES = (path: string): never => {
   throw Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' });

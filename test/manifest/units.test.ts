@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { durationMs, sizeBytes, timerMs } from '../../src/manifest/units.ts';
+import { durationMs, sizeBytes, timerMs } from '../../src/engine/manifest/units.ts';
 
 describe('durations', () => {
   test.each([

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { load } from '../../src/load.ts';
-import { MemorySocket } from '../../src/offline/memory-socket.ts';
-import { createOfflineGateway } from '../../src/offline/offline-gateway.ts';
-import { StubVerifier } from '../../src/offline/stub-verifier.ts';
-import type { Plan } from '../../src/plan/plan.ts';
+import { load } from '../../src/engine/load.ts';
+import type { Plan } from '../../src/engine/plan/plan.ts';
+import { MemorySocket } from '../../src/prove/offline/memory-socket.ts';
+import { createOfflineGateway } from '../../src/prove/offline/offline-gateway.ts';
+import { StubVerifier } from '../../src/prove/offline/stub-verifier.ts';
 import { createPair } from '../support/certificate.ts';
 import { worldOf } from '../support/gateway.ts';
 

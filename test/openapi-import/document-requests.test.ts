@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { load } from '../../src/load.ts';
-import { createOfflineGateway } from '../../src/offline/offline-gateway.ts';
-import { createOfflineRequest } from '../../src/offline/request-bytes.ts';
-import { StubVerifier } from '../../src/offline/stub-verifier.ts';
-import { importOpenApi } from '../../src/openapi-import/import-openapi.ts';
-import { readOpenApi } from '../../src/openapi-import/openapi-document.ts';
-import { writeRoutes } from '../../src/openapi-import/write-routes.ts';
+import { load } from '../../src/engine/load.ts';
+import { importOpenApi } from '../../src/openapi/import/import-openapi.ts';
+import { readOpenApi } from '../../src/openapi/import/openapi-document.ts';
+import { writeRoutes } from '../../src/openapi/import/write-routes.ts';
+import { createOfflineGateway } from '../../src/prove/offline/offline-gateway.ts';
+import { createOfflineRequest } from '../../src/prove/offline/request-bytes.ts';
+import { StubVerifier } from '../../src/prove/offline/stub-verifier.ts';
 
 /** A request, and whether the imported routes forward it. */
 type Sample = readonly [isForwarded: boolean, method: string, url: string, body?: string, type?: string];

@@ -1,13 +1,13 @@
 import { describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
-import { load } from '../../src/load.ts';
-import { sizeBytes } from '../../src/manifest/units.ts';
-import { streamOpenApi } from '../../src/openapi/document.ts';
-import { SchemaConverter } from '../../src/openapi-import/convert-schema.ts';
-import { importOpenApi } from '../../src/openapi-import/import-openapi.ts';
-import type { ImportOptions } from '../../src/openapi-import/imported-route.ts';
-import { OpenApiError, readOpenApi } from '../../src/openapi-import/openapi-document.ts';
-import { writeRoutes } from '../../src/openapi-import/write-routes.ts';
+import { load } from '../../src/engine/load.ts';
+import { sizeBytes } from '../../src/engine/manifest/units.ts';
+import { streamOpenApi } from '../../src/openapi/export/document.ts';
+import { SchemaConverter } from '../../src/openapi/import/convert-schema.ts';
+import { importOpenApi } from '../../src/openapi/import/import-openapi.ts';
+import type { ImportOptions } from '../../src/openapi/import/imported-route.ts';
+import { OpenApiError, readOpenApi } from '../../src/openapi/import/openapi-document.ts';
+import { writeRoutes } from '../../src/openapi/import/write-routes.ts';
 import { AUTH } from '../manifest/support.ts';
 
 const OPTIONS: ImportOptions = { upstream: 'api', prefix: '', access: 'protected', roles: new Map() };

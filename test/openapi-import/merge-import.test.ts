@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { mergeImport } from '../../src/openapi-import/merge-import.ts';
-import { MergeError, RouteFile } from '../../src/openapi-import/route-file.ts';
+import { mergeImport } from '../../src/openapi/import/merge-import.ts';
+import { MergeError, RouteFile } from '../../src/openapi/import/route-file.ts';
 import { runs } from '../support/runs.ts';
 
 const route = (id: string, more: object = {}) => ({ id, method: 'GET', path: `/${id}`, ...more });

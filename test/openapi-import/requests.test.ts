@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { load } from '../../src/load.ts';
-import { createOfflineGateway } from '../../src/offline/offline-gateway.ts';
-import { createOfflineRequest } from '../../src/offline/request-bytes.ts';
-import { StubVerifier } from '../../src/offline/stub-verifier.ts';
-import { importOpenApi } from '../../src/openapi-import/import-openapi.ts';
-import { readOpenApi } from '../../src/openapi-import/openapi-document.ts';
-import { writeRoutes } from '../../src/openapi-import/write-routes.ts';
+import { load } from '../../src/engine/load.ts';
+import { importOpenApi } from '../../src/openapi/import/import-openapi.ts';
+import { readOpenApi } from '../../src/openapi/import/openapi-document.ts';
+import { writeRoutes } from '../../src/openapi/import/write-routes.ts';
+import { createOfflineGateway } from '../../src/prove/offline/offline-gateway.ts';
+import { createOfflineRequest } from '../../src/prove/offline/request-bytes.ts';
+import { StubVerifier } from '../../src/prove/offline/stub-verifier.ts';
 import { runs } from '../support/runs.ts';
 
 /** A schema of one text with values that it accepts and refuses. */

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HTTP_METHODS } from '../../src/http-methods.ts';
-import { load, type PlannedManifest } from '../../src/load.ts';
-import { streamOpenApi } from '../../src/openapi/document.ts';
-import { createPathTemplates } from '../../src/openapi/path-templates.ts';
-import { runToEnd } from '../../src/plan/sliced-work.ts';
+import { HTTP_METHODS } from '../../src/engine/http1/http-methods.ts';
+import { load, type PlannedManifest } from '../../src/engine/load.ts';
+import { runToEnd } from '../../src/engine/plan/sliced-work.ts';
+import { streamOpenApi } from '../../src/openapi/export/document.ts';
+import { createPathTemplates } from '../../src/openapi/export/path-templates.ts';
 import { anyManifest } from '../support/any-manifest.ts';
 import { worldOf } from '../support/gateway.ts';
 import { runs } from '../support/runs.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Plan } from '../../src/plan/plan.ts';
+import type { Plan } from '../../src/engine/plan/plan.ts';
 import { AUTH, bodyRoute, loadText, manifestOf, ROUTE, violationsOf } from '../manifest/support.ts';
 import { cpuMs } from '../support/cpu-time.ts';
 

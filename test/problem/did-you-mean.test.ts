@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { didYouMean, suggestion } from '../../src/problem/did-you-mean.ts';
+import { didYouMean, suggestion } from '../../src/engine/problem/did-you-mean.ts';
 
 describe('the nearest word', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { errorAt, errorAtKey, type Finding } from '../../src/problem/finding.ts';
-import { hasErrors, toProblems } from '../../src/problem/problem.ts';
+import { errorAt, errorAtKey, type Finding } from '../../src/engine/problem/finding.ts';
+import { hasErrors, toProblems } from '../../src/engine/problem/problem.ts';
 
 /** The path `[line, column]` stands there. */
 const locator = {

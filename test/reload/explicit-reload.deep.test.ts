@@ -2,13 +2,13 @@ import { existsSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
-import { load, type PlannedManifest } from '../../src/load.ts';
-import { createNullLog } from '../../src/log/log.ts';
-import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
-import { reportProblems } from '../../src/reload/reload-report.ts';
-import { Reloader, type ReloadOutcome } from '../../src/reload/reloader.ts';
-import { runSelfTest } from '../../src/reload/self-test.ts';
+import { createGateway, type Gateway } from '../../src/engine/gateway/gateway.ts';
+import { load, type PlannedManifest } from '../../src/engine/load.ts';
+import { createNullLog } from '../../src/engine/log/log.ts';
+import { createFileEnvironment } from '../../src/engine/manifest/file-environment.ts';
+import { reportProblems } from '../../src/process/reload/reload-report.ts';
+import { Reloader, type ReloadOutcome } from '../../src/process/reload/reloader.ts';
+import { runSelfTest } from '../../src/prove/self-test.ts';
 import { ecKey, keyFile } from '../plan/tokens/keys.ts';
 import { reloadTargetOf } from '../support/reload-target.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, onTestFinished } from 'vitest';
-import { watchFiles } from '../../src/reload/file-watcher.ts';
+import { watchFiles } from '../../src/process/reload/file-watcher.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 describe('watchFiles', () => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { Reloader } from '../../src/reload/reloader.ts';
+import { Reloader } from '../../src/process/reload/reloader.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { hasRedis, startRedis, stopRedis } from '../support/redis.ts';
 import { reloadTargetOf } from '../support/reload-target.ts';

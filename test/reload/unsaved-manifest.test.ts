@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { load } from '../../src/load.ts';
-import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
-import type { PreparedReload } from '../../src/reload/prepare-reload.ts';
-import { reportProblems } from '../../src/reload/reload-report.ts';
-import { Reloader } from '../../src/reload/reloader.ts';
+import { load } from '../../src/engine/load.ts';
+import { createFileEnvironment } from '../../src/engine/manifest/file-environment.ts';
+import type { PreparedReload } from '../../src/process/reload/prepare-reload.ts';
+import { reportProblems } from '../../src/process/reload/reload-report.ts';
+import { Reloader } from '../../src/process/reload/reloader.ts';
 import { createPair } from '../support/certificate.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

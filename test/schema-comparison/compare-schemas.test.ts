@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { areEqualSchemas, compareSchemas } from '../../src/schema-comparison/compare-schemas.ts';
+import { areEqualSchemas, compareSchemas } from '../../src/prove/schema-comparison/compare-schemas.ts';
 import { runs } from '../support/runs.ts';
 import { comparedSchema } from './compared-schema.ts';
 

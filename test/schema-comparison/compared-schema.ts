@@ -1,6 +1,6 @@
-import { createAjvValidator } from '../../src/plan/schema/ajv-validator.ts';
-import { createSchemaValidators } from '../../src/plan/schema/value-validator.ts';
-import type { ComparedSchema } from '../../src/schema-comparison/compare-schemas.ts';
+import { createAjvValidator } from '../../src/engine/schema/ajv-validator.ts';
+import { createSchemaValidators } from '../../src/engine/schema/value-validator.ts';
+import type { ComparedSchema } from '../../src/prove/schema-comparison/compare-schemas.ts';
 
 /** A schema with its validators. */
 interface TestSchema extends ComparedSchema {

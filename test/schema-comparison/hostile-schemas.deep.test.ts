@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { areEqualSchemas, compareSchemas } from '../../src/schema-comparison/compare-schemas.ts';
+import { areEqualSchemas, compareSchemas } from '../../src/prove/schema-comparison/compare-schemas.ts';
 import { comparedSchema } from './compared-schema.ts';
 
 type TestSchema = ReturnType<typeof comparedSchema>;

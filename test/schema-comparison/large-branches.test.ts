@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { compareSchemas } from '../../src/schema-comparison/compare-schemas.ts';
+import { compareSchemas } from '../../src/prove/schema-comparison/compare-schemas.ts';
 import { comparedSchema } from './compared-schema.ts';
 
 type Schema = Record<string, unknown>;

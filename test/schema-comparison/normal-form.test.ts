@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { areEqualSchemas } from '../../src/schema-comparison/compare-schemas.ts';
+import { areEqualSchemas } from '../../src/prove/schema-comparison/compare-schemas.ts';
 
 const TEXT = { type: 'string' };
 const OBJECT = { type: 'object', properties: { a: TEXT } };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { PatternAutomaton } from '../../src/schema-comparison/pattern-automaton.ts';
+import { PatternAutomaton } from '../../src/prove/schema-comparison/pattern-automaton.ts';
 import { runs } from '../support/runs.ts';
 import { loadableSchema } from './compared-schema.ts';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { valueAt } from '../../src/plan/schema/schema-walk.ts';
-import { areEqualSchemas, compareSchemas } from '../../src/schema-comparison/compare-schemas.ts';
-import { accepts } from '../../src/schema-comparison/evaluate-schema.ts';
-import { normalizeSchema } from '../../src/schema-comparison/normalize-schema.ts';
+import { valueAt } from '../../src/engine/schema/schema-walk.ts';
+import { areEqualSchemas, compareSchemas } from '../../src/prove/schema-comparison/compare-schemas.ts';
+import { accepts } from '../../src/prove/schema-comparison/evaluate-schema.ts';
+import { normalizeSchema } from '../../src/prove/schema-comparison/normalize-schema.ts';
 import { runs } from '../support/runs.ts';
 import { loadableSchema } from './compared-schema.ts';
 import { randomSchema, SMALL_VALUES, schemaPair } from './random-schemas.ts';

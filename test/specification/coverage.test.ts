@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { load } from '../../src/load.ts';
+import { load } from '../../src/engine/load.ts';
 import { worldOf } from '../support/gateway.ts';
 
 const root = new URL('../../', import.meta.url);

@@ -2,15 +2,15 @@ import type { AdminContext, ReloadControl } from '../../src/admin/admin-endpoint
 import { AdminMetrics } from '../../src/admin/admin-metrics.ts';
 import { createAdminServer } from '../../src/admin/admin-server.ts';
 import { DescriptorMonitor } from '../../src/admin/descriptor-monitor.ts';
-import { CandidateControl } from '../../src/candidate/live/candidate-control.ts';
-import type { NameResolver } from '../../src/dns/name-resolver.ts';
-import type { Gateway } from '../../src/gateway/gateway.ts';
-import { load, type PlannedManifest } from '../../src/load.ts';
-import type { Log } from '../../src/log/log.ts';
-import { createMemoryEnvironment } from '../../src/manifest/memory-environment.ts';
-import { comparePlans } from '../../src/plan/changes.ts';
-import type { PreparedReload } from '../../src/reload/prepare-reload.ts';
-import { WorkerTelemetry } from '../../src/workers/worker-telemetry.ts';
+import type { NameResolver } from '../../src/engine/dns/name-resolver.ts';
+import type { Gateway } from '../../src/engine/gateway/gateway.ts';
+import { load, type PlannedManifest } from '../../src/engine/load.ts';
+import type { Log } from '../../src/engine/log/log.ts';
+import { createMemoryEnvironment } from '../../src/engine/manifest/memory-environment.ts';
+import { comparePlans } from '../../src/engine/plan/changes.ts';
+import type { PreparedReload } from '../../src/process/reload/prepare-reload.ts';
+import { WorkerTelemetry } from '../../src/process/workers/worker-telemetry.ts';
+import { CandidateControl } from '../../src/traffic/candidate/candidate-control.ts';
 import { startGateway, type TestGateway } from './gateway.ts';
 
 export interface GatewayWithAdmin extends TestGateway {

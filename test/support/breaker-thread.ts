@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { breakerMemory } from '../../src/circuit-breaker/breaker-memory.ts';
-import { type BreakerRule, CircuitBreaker } from '../../src/circuit-breaker/circuit-breaker.ts';
-import { BufferParts } from '../../src/shared-memory/buffer-parts.ts';
+import { breakerMemory } from '../../src/engine/gateway/circuit-breaker/breaker-memory.ts';
+import { type BreakerRule, CircuitBreaker } from '../../src/engine/gateway/circuit-breaker/circuit-breaker.ts';
+import { BufferParts } from '../../src/engine/shared-memory/buffer-parts.ts';
 
 /** One thread of several that use one breaker at the same time. */
 export interface BreakerRun {

@@ -1,10 +1,10 @@
 import type { AdminContext } from '../../src/admin/admin-endpoint.ts';
-import type { ChangeKind } from '../../src/candidate/compare-outcomes.ts';
-import type { ChangeGroup, ComparisonReport } from '../../src/candidate/comparison.ts';
-import type { CandidateStatus } from '../../src/candidate/live/candidate-control.ts';
-import type { CandidateWitness } from '../../src/candidate/live/candidate-results.ts';
-import type { OutcomeReport, UnknownReason } from '../../src/candidate/outcome.ts';
-import type { Problem } from '../../src/problem/problem.ts';
+import type { Problem } from '../../src/engine/problem/problem.ts';
+import type { CandidateStatus } from '../../src/traffic/candidate/candidate-control.ts';
+import type { CandidateWitness } from '../../src/traffic/candidate/candidate-results.ts';
+import type { ChangeKind } from '../../src/traffic/compare-outcomes.ts';
+import type { ChangeGroup, ComparisonReport } from '../../src/traffic/comparison.ts';
+import type { OutcomeReport, UnknownReason } from '../../src/traffic/outcome.ts';
 
 /** A control whose status a test sets. */
 export type FakeCandidate = AdminContext['candidate'] & {

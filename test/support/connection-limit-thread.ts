@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { ConnectionLimit, connectionLimitMemory } from '../../src/http1/connection-limit.ts';
-import { WaitingRequests, waitingMemory } from '../../src/http1/waiting-requests.ts';
-import { BufferParts } from '../../src/shared-memory/buffer-parts.ts';
+import { ConnectionLimit, connectionLimitMemory } from '../../src/engine/http1/connection-limit.ts';
+import { WaitingRequests, waitingMemory } from '../../src/engine/http1/waiting-requests.ts';
+import { BufferParts } from '../../src/engine/shared-memory/buffer-parts.ts';
 
 /** The memory of `runConnectionLimit`: that of the limit, and the cells with which the test observes it. */
 export function limitMemory(parts: BufferParts, workers: number) {

@@ -1,4 +1,4 @@
-import type { RateLimit } from '../../src/plan/rate-limits/rate-limit.ts';
+import type { RateLimit } from '../../src/engine/rate-limits/rate-limit.ts';
 
 /** The cells that all threads share: the next ticket, a gate, and the requests that were allowed for each value. */
 export const TICKET = 0;

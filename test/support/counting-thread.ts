@@ -1,8 +1,8 @@
 // A thread of `CountingThreads`.
 import { parentPort, workerData } from 'node:worker_threads';
-import { LocalCounters } from '../../src/gateway/rate-limits/local-counters.ts';
-import type { RateLimit } from '../../src/plan/rate-limits/rate-limit.ts';
-import { SharedMemory } from '../../src/shared-memory/shared-memory.ts';
+import { LocalCounters } from '../../src/engine/rate-limits/local-counters.ts';
+import type { RateLimit } from '../../src/engine/rate-limits/rate-limit.ts';
+import { SharedMemory } from '../../src/engine/shared-memory/shared-memory.ts';
 import { ALLOWED, type CountingStep, type CountingThreadData, GATE, TICKET } from './counting-steps.ts';
 
 const data = workerData as CountingThreadData;

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { limitBuffer } from '../../src/gateway/rate-limits/limit-buffer.ts';
-import { LocalCounters } from '../../src/gateway/rate-limits/local-counters.ts';
-import type { RateLimit } from '../../src/plan/rate-limits/rate-limit.ts';
-import { SharedMemory } from '../../src/shared-memory/shared-memory.ts';
+import { limitBuffer } from '../../src/engine/rate-limits/limit-buffer.ts';
+import { LocalCounters } from '../../src/engine/rate-limits/local-counters.ts';
+import type { RateLimit } from '../../src/engine/rate-limits/rate-limit.ts';
+import { SharedMemory } from '../../src/engine/shared-memory/shared-memory.ts';
 import { ALLOWED, type CountingThreadData, GATE } from './counting-steps.ts';
 
 export type CountingOptions = Pick<CountingThreadData, 'values' | 'steps' | 'msPerTicket' | 'inventsValues'>;

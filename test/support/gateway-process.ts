@@ -1,8 +1,8 @@
 /** Runs a gateway in its own process, for tests that measure it. Its argument is the text of the manifest. */
 import { writeHeapSnapshot } from 'node:v8';
-import { createGateway } from '../../src/gateway/gateway.ts';
-import { load } from '../../src/load.ts';
-import { createProcessLog } from '../../src/log/log.ts';
+import { createGateway } from '../../src/engine/gateway/gateway.ts';
+import { load } from '../../src/engine/load.ts';
+import { createProcessLog } from '../../src/engine/log/log.ts';
 import { worldOf } from './gateway.ts';
 
 const { plan, problems } = load({ path: 'gateway.yaml', text: process.argv[2] ?? '' }, worldOf());

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
-import type { NameResolver } from '../../src/dns/name-resolver.ts';
-import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
-import { load, type PlannedManifest } from '../../src/load.ts';
-import type { Log } from '../../src/log/log.ts';
-import { createMemoryEnvironment } from '../../src/manifest/memory-environment.ts';
+import type { NameResolver } from '../../src/engine/dns/name-resolver.ts';
+import { createGateway, type Gateway } from '../../src/engine/gateway/gateway.ts';
+import { load, type PlannedManifest } from '../../src/engine/load.ts';
+import type { Log } from '../../src/engine/log/log.ts';
+import { createMemoryEnvironment } from '../../src/engine/manifest/memory-environment.ts';
 import { AUDIENCE, ISSUER } from './issuer.ts';
 
 export interface TestGateway {

@@ -1,5 +1,5 @@
-import type { Gateway } from '../../src/gateway/gateway.ts';
-import type { ReloadTarget } from '../../src/reload/reloader.ts';
+import type { Gateway } from '../../src/engine/gateway/gateway.ts';
+import type { ReloadTarget } from '../../src/process/reload/reloader.ts';
 
 /** Returns the target of reloads that activate plans in one gateway. */
 export function reloadTargetOf(gateway: Gateway): ReloadTarget {

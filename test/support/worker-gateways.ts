@@ -1,10 +1,10 @@
 import { pino } from 'pino';
-import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
-import { load } from '../../src/load.ts';
-import type { Log } from '../../src/log/log.ts';
-import type { Plan } from '../../src/plan/plan.ts';
-import { SharedMemory } from '../../src/shared-memory/shared-memory.ts';
-import type { WorkerContext } from '../../src/shared-memory/worker-context.ts';
+import { createGateway, type Gateway } from '../../src/engine/gateway/gateway.ts';
+import { load } from '../../src/engine/load.ts';
+import type { Log } from '../../src/engine/log/log.ts';
+import type { Plan } from '../../src/engine/plan/plan.ts';
+import { SharedMemory } from '../../src/engine/shared-memory/shared-memory.ts';
+import type { WorkerContext } from '../../src/engine/shared-memory/worker-context.ts';
 import { worldOf } from './gateway.ts';
 
 export interface WorkerGateway {

@@ -1,10 +1,10 @@
 import type { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
-import { createGateway } from '../../src/gateway/gateway.ts';
-import { load, type PlannedManifest } from '../../src/load.ts';
-import { createMemoryEnvironment } from '../../src/manifest/memory-environment.ts';
-import { createMainContext } from '../../src/workers/main-context.ts';
-import { WorkerGroup } from '../../src/workers/worker-group.ts';
+import { createGateway } from '../../src/engine/gateway/gateway.ts';
+import { load, type PlannedManifest } from '../../src/engine/load.ts';
+import { createMemoryEnvironment } from '../../src/engine/manifest/memory-environment.ts';
+import { createMainContext } from '../../src/process/workers/main-context.ts';
+import { WorkerGroup } from '../../src/process/workers/worker-group.ts';
 
 export interface TestGroup {
   readonly group: WorkerGroup;

@@ -2,10 +2,10 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 import type { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
-import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
-import { load, type PlannedManifest } from '../../src/load.ts';
-import { createMainContext } from '../../src/workers/main-context.ts';
-import { WorkerGroup } from '../../src/workers/worker-group.ts';
+import { createGateway, type Gateway } from '../../src/engine/gateway/gateway.ts';
+import { load, type PlannedManifest } from '../../src/engine/load.ts';
+import { createMainContext } from '../../src/process/workers/main-context.ts';
+import { WorkerGroup } from '../../src/process/workers/worker-group.ts';
 import { worldOf } from './gateway.ts';
 import { keepAliveHead, Wire } from './raw.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { coverageOf } from '../../src/testing/coverage.ts';
-import { readTestFile } from '../../src/testing/read-test-file.ts';
-import { runTestFile } from '../../src/testing/run-test-file.ts';
+import { coverageOf } from '../../src/prove/testing/coverage.ts';
+import { readTestFile } from '../../src/prove/testing/read-test-file.ts';
+import { runTestFile } from '../../src/prove/testing/run-test-file.ts';
 import { planned } from './support.ts';
 
 const MANIFEST = `version: 1

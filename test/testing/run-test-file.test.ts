@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
-import { coverageOf, summarizeCoverage } from '../../src/testing/coverage.ts';
-import { readTestFile } from '../../src/testing/read-test-file.ts';
-import { runTestFile } from '../../src/testing/run-test-file.ts';
+import { coverageOf, summarizeCoverage } from '../../src/prove/testing/coverage.ts';
+import { readTestFile } from '../../src/prove/testing/read-test-file.ts';
+import { runTestFile } from '../../src/prove/testing/run-test-file.ts';
 import { MANIFEST, planned } from './support.ts';
 
 async function run(text: string, manifest = MANIFEST) {

@@ -1,4 +1,4 @@
-import { load, type PlannedManifest } from '../../src/load.ts';
+import { load, type PlannedManifest } from '../../src/engine/load.ts';
 import { worldOf } from '../support/gateway.ts';
 
 /** The manifest of the test files in these tests. */

@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createGateway } from '../../src/gateway/gateway.ts';
-import { load } from '../../src/load.ts';
-import { createNullLog } from '../../src/log/log.ts';
-import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
-import { Reloader } from '../../src/reload/reloader.ts';
+import { createGateway } from '../../src/engine/gateway/gateway.ts';
+import { load } from '../../src/engine/load.ts';
+import { createNullLog } from '../../src/engine/log/log.ts';
+import { createFileEnvironment } from '../../src/engine/manifest/file-environment.ts';
+import { Reloader } from '../../src/process/reload/reloader.ts';
 import { pause } from '../support/pause.ts';
 import { reloadTargetOf } from '../support/reload-target.ts';
 import type { ReloadMeasurement } from './large.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { load } from '../../src/load.ts';
-import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
+import { load } from '../../src/engine/load.ts';
+import { createFileEnvironment } from '../../src/engine/manifest/file-environment.ts';
 import { freePort } from '../support/free-port.ts';
 import { type LoadResult, startLoad } from './load.ts';
 import { startProcess } from './process.ts';

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createGateway } from '../../src/gateway/gateway.ts';
-import { load } from '../../src/load.ts';
-import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
-import { Reloader } from '../../src/reload/reloader.ts';
-import { createMainContext } from '../../src/workers/main-context.ts';
-import { WorkerGroup } from '../../src/workers/worker-group.ts';
+import { createGateway } from '../../src/engine/gateway/gateway.ts';
+import { load } from '../../src/engine/load.ts';
+import { createFileEnvironment } from '../../src/engine/manifest/file-environment.ts';
+import { Reloader } from '../../src/process/reload/reloader.ts';
+import { createMainContext } from '../../src/process/workers/main-context.ts';
+import { WorkerGroup } from '../../src/process/workers/worker-group.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { type ReloadEvent, type Serving, Site, until } from './site.ts';

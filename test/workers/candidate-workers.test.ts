@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import type { ComparisonDefinition } from '../../src/candidate/live/comparing-workers.ts';
-import type { CompileInput } from '../../src/load.ts';
-import type { Plan } from '../../src/plan/plan.ts';
-import { createSingleWorker } from '../../src/shared-memory/single-worker.ts';
-import { CandidateWorkers } from '../../src/workers/candidate-workers.ts';
-import type { ServingRequest } from '../../src/workers/messages.ts';
-import type { ServingWorker } from '../../src/workers/serving-worker.ts';
+import type { CompileInput } from '../../src/engine/load.ts';
+import type { Plan } from '../../src/engine/plan/plan.ts';
+import { createSingleWorker } from '../../src/engine/shared-memory/single-worker.ts';
+import { CandidateWorkers } from '../../src/process/workers/candidate-workers.ts';
+import type { ServingRequest } from '../../src/process/workers/messages.ts';
+import type { ServingWorker } from '../../src/process/workers/serving-worker.ts';
+import type { ComparisonDefinition } from '../../src/traffic/candidate/comparing-workers.ts';
 import { runs } from '../support/runs.ts';
 
 /** A worker as its thread is: it compares with the candidate that it has compiled last. */

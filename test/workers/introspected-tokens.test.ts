@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { PlannedManifest } from '../../src/load.ts';
-import type { VerificationClient, Verifier } from '../../src/plan/tokens/verifier.ts';
+import type { PlannedManifest } from '../../src/engine/load.ts';
+import type { VerificationClient, Verifier } from '../../src/engine/tokens/verifier.ts';
 import { type Identity, outcomeOf, sendJson, startIdentity } from '../plan/tokens/identity-service.ts';
 import { manifestFor } from '../plan/tokens/keys.ts';
 import { turns } from '../support/pause.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { PlannedManifest } from '../../src/load.ts';
-import type { Verifier } from '../../src/plan/tokens/verifier.ts';
+import type { PlannedManifest } from '../../src/engine/load.ts';
+import type { Verifier } from '../../src/engine/tokens/verifier.ts';
 import { type Identity, sendJson, startIdentity } from '../plan/tokens/identity-service.ts';
 import {
   claims,

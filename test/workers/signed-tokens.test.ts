@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { PlannedManifest } from '../../src/load.ts';
-import type { Verifier } from '../../src/plan/tokens/verifier.ts';
+import type { PlannedManifest } from '../../src/engine/load.ts';
+import type { Verifier } from '../../src/engine/tokens/verifier.ts';
 import {
   claims,
   ecKey,

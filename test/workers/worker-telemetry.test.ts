@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { MessageChannel } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RequestEvent } from '../../src/gateway/telemetry/request-event.ts';
-import type { RequestRecord } from '../../src/gateway/telemetry/request-record.ts';
-import type { MainRequests, ServingRequests } from '../../src/workers/messages.ts';
-import { RequestEventBatches } from '../../src/workers/request-event-batches.ts';
-import { type ChannelPort, ThreadChannel } from '../../src/workers/thread-channel.ts';
-import { readFigures, type ThreadFigures } from '../../src/workers/thread-figures.ts';
-import { WorkerTelemetry } from '../../src/workers/worker-telemetry.ts';
+import type { RequestEvent } from '../../src/engine/gateway/telemetry/request-event.ts';
+import type { RequestRecord } from '../../src/engine/gateway/telemetry/request-record.ts';
+import type { MainRequests, ServingRequests } from '../../src/process/workers/messages.ts';
+import { RequestEventBatches } from '../../src/process/workers/request-event-batches.ts';
+import { type ChannelPort, ThreadChannel } from '../../src/process/workers/thread-channel.ts';
+import { readFigures, type ThreadFigures } from '../../src/process/workers/thread-figures.ts';
+import { WorkerTelemetry } from '../../src/process/workers/worker-telemetry.ts';
 import { PUBLIC_ALL, startGateway, type TestGateway } from '../support/gateway.ts';
 import { eventually } from '../support/site.ts';
 

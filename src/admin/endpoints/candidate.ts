@@ -1,8 +1,8 @@
-import type { ChangeGroup } from '../../candidate/comparison.ts';
-import type { CandidateWitness } from '../../candidate/live/candidate-results.ts';
-import { decodeText } from '../../manifest/decode-text.ts';
-import type { LocatedProblems } from '../../reload/manifest-thread.ts';
-import { reportProblems } from '../../reload/reload-report.ts';
+import { decodeText } from '../../engine/manifest/decode-text.ts';
+import type { LocatedProblems } from '../../process/reload/manifest-thread.ts';
+import { reportProblems } from '../../process/reload/reload-report.ts';
+import type { CandidateWitness } from '../../traffic/candidate/candidate-results.ts';
+import type { ChangeGroup } from '../../traffic/comparison.ts';
 import {
   type AdminContext,
   type AdminRequest,

@@ -1,8 +1,8 @@
-import { explain as explainRequest } from '../../explain/explain.ts';
-import { claimsOfRole } from '../../offline/claims.ts';
-import { createOfflineRequest, type OfflineRequest } from '../../offline/request-bytes.ts';
-import type { CallerClaims } from '../../offline/stub-verifier.ts';
-import { isMap } from '../../plan/schema/schema-walk.ts';
+import { isMap } from '../../engine/schema/schema-walk.ts';
+import { explain as explainRequest } from '../../prove/explain/explain.ts';
+import { claimsOfRole } from '../../prove/offline/claims.ts';
+import { createOfflineRequest, type OfflineRequest } from '../../prove/offline/request-bytes.ts';
+import type { CallerClaims } from '../../prove/offline/stub-verifier.ts';
 import {
   type AdminContext,
   type AdminRequest,

@@ -1,5 +1,5 @@
-import type { UpstreamStatus } from '../../gateway/upstream/live-upstream.ts';
-import type { WorkerStatus } from '../../workers/worker-status.ts';
+import type { UpstreamStatus } from '../../engine/gateway/upstream/live-upstream.ts';
+import type { WorkerStatus } from '../../process/workers/worker-status.ts';
 import {
   type AdminContext,
   type AdminRequest,

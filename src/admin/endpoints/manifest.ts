@@ -1,6 +1,6 @@
-import type { Source } from '../../manifest/source.ts';
-import type { Problem } from '../../problem/problem.ts';
-import { redactRanges } from '../../problem/secret-text.ts';
+import type { Source } from '../../engine/manifest/source.ts';
+import type { Problem } from '../../engine/problem/problem.ts';
+import { redactRanges } from '../../engine/problem/secret-text.ts';
 import {
   type AdminContext,
   type AdminRequest,

@@ -1,5 +1,5 @@
-import { reportChanges, reportProblems } from '../../reload/reload-report.ts';
-import type { ReloadOutcome, ReportedReloadOutcome } from '../../reload/reloader.ts';
+import { reportChanges, reportProblems } from '../../process/reload/reload-report.ts';
+import type { ReloadOutcome, ReportedReloadOutcome } from '../../process/reload/reloader.ts';
 import {
   type AdminContext,
   type AdminRequest,

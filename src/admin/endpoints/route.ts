@@ -1,4 +1,4 @@
-import type { Route } from '../../plan/route-definition.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
 import {
   type AdminContext,
   type AdminRequest,

@@ -1,4 +1,4 @@
-import { REFUSALS, type RefusalCode } from '../../gateway/response/refusal.ts';
+import { REFUSALS, type RefusalCode } from '../../engine/gateway/response/refusal.ts';
 import {
   type AdminContext,
   type AdminRequest,

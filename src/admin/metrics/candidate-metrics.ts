@@ -1,5 +1,5 @@
-import { CHANGE_KINDS } from '../../candidate/compare-outcomes.ts';
-import { UNKNOWN_REASONS } from '../../candidate/outcome.ts';
+import { CHANGE_KINDS } from '../../traffic/compare-outcomes.ts';
+import { UNKNOWN_REASONS } from '../../traffic/outcome.ts';
 import { type CandidateReport, candidateTotals, reportCandidate } from '../candidate-report.ts';
 import type { Metric, Sample } from './metric.ts';
 

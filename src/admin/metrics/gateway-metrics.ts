@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import type { Plan } from '../../plan/plan.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
 import { READINESS_STATUSES, readinessOf } from '../endpoints/health.ts';
 import { CANDIDATE_METRICS } from './candidate-metrics.ts';
 import { LOSS_METRICS } from './loss-metrics.ts';

@@ -1,4 +1,4 @@
-import type { LogStatus } from '../../log/log.ts';
+import type { LogStatus } from '../../engine/log/log.ts';
 import { counter, gauge, type Metric } from './metric.ts';
 
 function streamMetric(name: string, type: Metric['type'], help: string, read: (status: LogStatus) => number): Metric {

@@ -1,6 +1,6 @@
-import type { CounterTable } from '../../gateway/rate-limits/counter-table.ts';
-import type { LimitCounts } from '../../gateway/rate-limits/limit-counts.ts';
-import { STORE_FAILURES, type StoreFailureReason } from '../../gateway/rate-limits/redis/store-error.ts';
+import type { CounterTable } from '../../engine/rate-limits/counter-table.ts';
+import type { LimitCounts } from '../../engine/rate-limits/limit-counts.ts';
+import { STORE_FAILURES, type StoreFailureReason } from '../../engine/rate-limits/redis/store-error.ts';
 import type { Metric } from './metric.ts';
 
 /** The results of a request by a limit. Each request has one. */

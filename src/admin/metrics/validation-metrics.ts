@@ -1,4 +1,4 @@
-import type { ValidationPoolStatus } from '../../plan/body/validation-pool.ts';
+import type { ValidationPoolStatus } from '../../engine/validation/validation-pool.ts';
 import type { AdminContext } from '../admin-endpoint.ts';
 import { counter, gauge, type Metric } from './metric.ts';
 

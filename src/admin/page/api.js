@@ -2,7 +2,7 @@
  * @import { Json } from '../admin-endpoint.ts'
  * @import { RequestEventMessage } from '../request-event-stream.ts'
  * @import { CandidateResponse } from '../endpoints/candidate.ts'
- * @import { Explanation } from '../../explain/explanation.ts'
+ * @import { Explanation } from '../../prove/explain/explanation.ts'
  * @import { ManifestText } from '../endpoints/manifest.ts'
  * @import { RouteDetails } from '../endpoints/route.ts'
  * @import { RouteTable } from '../endpoints/routes.ts'

@@ -1,7 +1,7 @@
 import { SENT_MANIFEST } from '../../admin/endpoints/candidate.ts';
-import { readBytes, readUpToLimit } from '../../manifest/file-environment.ts';
-import { durationMs } from '../../manifest/units.ts';
-import { printable } from '../../problem/printable.ts';
+import { readBytes, readUpToLimit } from '../../engine/manifest/file-environment.ts';
+import { durationMs } from '../../engine/manifest/units.ts';
+import { printable } from '../../engine/problem/printable.ts';
 import { failuresOf, parseFailOn } from '../fail-on.ts';
 import { pluralize } from '../format.ts';
 import { unreadableFileError } from '../manifest-file.ts';

@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { isMap } from '../../plan/schema/schema-walk.ts';
-import { printable } from '../../problem/printable.ts';
+import { printable } from '../../engine/problem/printable.ts';
+import { isMap } from '../../engine/schema/schema-walk.ts';
 import { CommandError } from '../terminal.ts';
 
 /** The address of an admin API, and the credentials for it. */

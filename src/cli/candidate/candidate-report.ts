@@ -1,7 +1,7 @@
 import type { Json } from '../../admin/admin-endpoint.ts';
 import { CANDIDATE_STATES } from '../../admin/candidate-report.ts';
 import type { CandidateResponse } from '../../admin/endpoints/candidate.ts';
-import { isMap } from '../../plan/schema/schema-walk.ts';
+import { isMap } from '../../engine/schema/schema-walk.ts';
 import type { ChangeCounts } from '../fail-on.ts';
 import { type AdminClient, type AdminReply, foreignResponse } from './admin-client.ts';
 

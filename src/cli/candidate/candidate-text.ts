@@ -1,5 +1,5 @@
-import { MAX_CALLERS } from '../../candidate/comparison.ts';
-import { printable } from '../../problem/printable.ts';
+import { printable } from '../../engine/problem/printable.ts';
+import { MAX_CALLERS } from '../../traffic/comparison.ts';
 import { paint, pluralize, STYLES } from '../format.ts';
 import { type CandidateBody, hasSavedProblem } from './candidate-report.ts';
 

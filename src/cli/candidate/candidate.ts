@@ -1,4 +1,4 @@
-import { suggestion } from '../../problem/did-you-mean.ts';
+import { suggestion } from '../../engine/problem/did-you-mean.ts';
 import { FAIL_ON_WORDS, UNKNOWN_CONDITION } from '../fail-on.ts';
 import { DEFAULT_MANIFEST } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';

@@ -1,4 +1,4 @@
-import { fileErrorCode } from '../../manifest/source.ts';
+import { fileErrorCode } from '../../engine/manifest/source.ts';
 import { readLocalAdmin } from '../admin-address.ts';
 import { chooseManifest } from '../manifest-file.ts';
 import { CommandError, type Terminal, UsageError } from '../terminal.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { fileErrorCode } from '../../manifest/source.ts';
-import { durationMs } from '../../manifest/units.ts';
+import { fileErrorCode } from '../../engine/manifest/source.ts';
+import { durationMs } from '../../engine/manifest/units.ts';
 import type { SandboxOptions } from '../../sandbox/sandbox.ts';
 import { ADDRESS_OPTIONS, readOverrides } from '../address-options.ts';
 import { MANIFEST_OPTIONS, parseSingleManifestArguments } from '../manifest-file.ts';

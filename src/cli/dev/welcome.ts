@@ -1,4 +1,4 @@
-import type { Route } from '../../plan/route-definition.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
 import { AUDIENCE, ISSUER, type Sandbox } from '../../sandbox/sandbox.ts';
 import type { ServingGateway } from '../run/run.ts';
 import type { LocalServices } from './local-services.ts';

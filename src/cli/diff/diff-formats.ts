@@ -1,6 +1,6 @@
-import type { Difference, DiffWitness } from '../../diff/difference.ts';
-import { SEVERITY_RANKS, type Severity } from '../../problem/finding.ts';
-import { printable } from '../../problem/printable.ts';
+import { SEVERITY_RANKS, type Severity } from '../../engine/problem/finding.ts';
+import { printable } from '../../engine/problem/printable.ts';
+import type { Difference, DiffWitness } from '../../prove/diff/difference.ts';
 import { paint, pluralize, STYLES } from '../format.ts';
 import { inlineCode, tableCell } from '../markdown.ts';
 

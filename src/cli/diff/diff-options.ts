@@ -1,5 +1,5 @@
-import type { Difference } from '../../diff/difference.ts';
-import { SEVERITY_RANKS, type Severity } from '../../problem/finding.ts';
+import { SEVERITY_RANKS, type Severity } from '../../engine/problem/finding.ts';
+import type { Difference } from '../../prove/diff/difference.ts';
 import { type Options, UsageError } from '../terminal.ts';
 import { formatDiffJson, formatDiffMarkdown, formatDiffText } from './diff-formats.ts';
 

@@ -1,6 +1,6 @@
-import { diff as differencesBetween } from '../../diff/diff.ts';
-import { createDiffSide, type DiffSide } from '../../diff/side.ts';
-import type { Plan } from '../../plan/plan.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import { diff as differencesBetween } from '../../prove/diff/diff.ts';
+import { createDiffSide, type DiffSide } from '../../prove/diff/side.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { DIFF_FORMATS, DIFF_OPTIONS, isFailing, readDiffOptions } from './diff-options.ts';

@@ -1,6 +1,6 @@
-import { load, type PlannedManifest } from '../../load.ts';
-import type { Environment } from '../../manifest/source.ts';
-import type { Plan } from '../../plan/plan.ts';
+import { load, type PlannedManifest } from '../../engine/load.ts';
+import type { Environment } from '../../engine/manifest/source.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
 import { formatProblems } from '../format.ts';
 import type { Terminal } from '../terminal.ts';
 import { readRevision } from './revision.ts';

@@ -1,4 +1,4 @@
-import type { Difference } from '../../diff/difference.ts';
+import type { Difference } from '../../prove/diff/difference.ts';
 
 /** Formats a message from the names of a route and of an operation. */
 type Sentence = (route: string, operation: string) => string;

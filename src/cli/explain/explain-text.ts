@@ -1,3 +1,5 @@
+import { formatMethods } from '../../engine/http1/http-methods.ts';
+import { printable } from '../../engine/problem/printable.ts';
 import type {
   CandidateRoute,
   ExplainedInvariant,
@@ -6,9 +8,7 @@ import type {
   ExplanationStep,
   NearRoute,
   SkipReason,
-} from '../../explain/explanation.ts';
-import { formatMethods } from '../../http-methods.ts';
-import { printable } from '../../problem/printable.ts';
+} from '../../prove/explain/explanation.ts';
 import { paint } from '../format.ts';
 
 /** Formats an explanation as text: the steps in order, the skipped routes, and the request to the upstream. */

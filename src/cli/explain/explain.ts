@@ -1,10 +1,10 @@
-import { explain as explainRequest } from '../../explain/explain.ts';
-import { HTTP_METHODS, sortMethods } from '../../http-methods.ts';
-import { readBytes } from '../../manifest/file-environment.ts';
-import type { Manifest } from '../../manifest/manifest.generated.ts';
-import { claimsOfRole } from '../../offline/claims.ts';
-import { createOfflineRequest, headerValue, type OfflineRequest } from '../../offline/request-bytes.ts';
-import type { CallerClaims } from '../../offline/stub-verifier.ts';
+import { HTTP_METHODS, sortMethods } from '../../engine/http1/http-methods.ts';
+import { readBytes } from '../../engine/manifest/file-environment.ts';
+import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
+import { explain as explainRequest } from '../../prove/explain/explain.ts';
+import { claimsOfRole } from '../../prove/offline/claims.ts';
+import { createOfflineRequest, headerValue, type OfflineRequest } from '../../prove/offline/request-bytes.ts';
+import type { CallerClaims } from '../../prove/offline/stub-verifier.ts';
 import { formatProblems } from '../format.ts';
 import { chooseManifest, DEFAULT_MANIFEST, loadFile, unreadableFileError } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';

@@ -1,6 +1,6 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { durationMs } from '../../manifest/units.ts';
+import { durationMs } from '../../engine/manifest/units.ts';
 import { readOverrides } from '../address-options.ts';
 import { readLocalAdmin } from '../admin-address.ts';
 import { chooseManifest, DEFAULT_MANIFEST } from '../manifest-file.ts';

@@ -1,5 +1,5 @@
-import { readText } from '../../manifest/file-environment.ts';
-import { type OpenApiDocument, OpenApiError, readOpenApi } from '../../openapi-import/openapi-document.ts';
+import { readText } from '../../engine/manifest/file-environment.ts';
+import { type OpenApiDocument, OpenApiError, readOpenApi } from '../../openapi/import/openapi-document.ts';
 import { unreadableFileError } from '../manifest-file.ts';
 import { CommandError, type Options, UsageError } from '../terminal.ts';
 

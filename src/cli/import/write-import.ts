@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { type Document, parse } from '../../manifest/document.ts';
-import { mergeImport, type PlacedConflict } from '../../openapi-import/merge-import.ts';
-import { MergeError, RouteFile } from '../../openapi-import/route-file.ts';
-import type { FindingLocation } from '../../problem/finding.ts';
+import { type Document, parse } from '../../engine/manifest/document.ts';
+import type { FindingLocation } from '../../engine/problem/finding.ts';
+import { mergeImport, type PlacedConflict } from '../../openapi/import/merge-import.ts';
+import { MergeError, RouteFile } from '../../openapi/import/route-file.ts';
 import { pluralize } from '../format.ts';
 import { readSource } from '../manifest-file.ts';
 import { CommandError } from '../terminal.ts';

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isLoopback } from '../../loopback.ts';
+import { isLoopback } from '../../engine/dns/loopback.ts';
 import { MANIFEST_OPTIONS, parseSingleManifestArguments } from '../manifest-file.ts';
 import { SCHEMA_FOLDER } from '../schema.ts';
 import { CommandError, type Options, type Terminal, type Verb } from '../terminal.ts';

@@ -1,7 +1,7 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { parseHttpUrl } from '../../plan/settings/http-url.ts';
-import { redactCredentials } from '../../problem/redaction.ts';
+import { redactCredentials } from '../../engine/problem/redaction.ts';
+import { parseHttpUrl } from '../../engine/settings/http-url.ts';
 import { UsageError } from '../terminal.ts';
 
 /** The address of a service and the path at which it responds. */

@@ -1,6 +1,6 @@
-import { RULES } from '../../lint/rule-table.ts';
-import { readText } from '../../manifest/file-environment.ts';
-import type { Problem } from '../../problem/problem.ts';
+import { RULES } from '../../check/lint/rule-table.ts';
+import { readText } from '../../engine/manifest/file-environment.ts';
+import type { Problem } from '../../engine/problem/problem.ts';
 import { unreadableFileError } from '../manifest-file.ts';
 import { CommandError } from '../terminal.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';

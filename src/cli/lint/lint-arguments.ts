@@ -1,8 +1,8 @@
-import { PRESETS, type Preset } from '../../lint/rule.ts';
-import { RULES } from '../../lint/rule-table.ts';
-import type { AddressOverrides } from '../../manifest/source.ts';
-import { suggestion } from '../../problem/did-you-mean.ts';
-import type { Severity } from '../../problem/finding.ts';
+import { PRESETS, type Preset } from '../../check/lint/rule.ts';
+import { RULES } from '../../check/lint/rule-table.ts';
+import type { AddressOverrides } from '../../engine/manifest/source.ts';
+import { suggestion } from '../../engine/problem/did-you-mean.ts';
+import type { Severity } from '../../engine/problem/finding.ts';
 import { ADDRESS_OPTIONS, readOverrides } from '../address-options.ts';
 import { MANIFEST_OPTIONS, parseManifestArguments } from '../manifest-file.ts';
 import { parseCount, parseLimit } from '../parse-arguments.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { suggestion } from '../../problem/did-you-mean.ts';
+import { suggestion } from '../../engine/problem/did-you-mean.ts';
 import { type Options, type Terminal, UsageError } from '../terminal.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
 import type { LintReport } from './reporters/lint-report.ts';

@@ -1,5 +1,5 @@
-import { type LogCounts, SKIP_REASONS, type SkippedLineReason } from '../../candidate/log/log-counts.ts';
-import { printable } from '../../problem/printable.ts';
+import { printable } from '../../engine/problem/printable.ts';
+import { type LogCounts, SKIP_REASONS, type SkippedLineReason } from '../../traffic/access-log/log-counts.ts';
 
 /** Every log of a gateway has lines for these reasons. */
 const EXPECTED_REASONS: ReadonlySet<SkippedLineReason> = new Set(['blank', 'other-message']);

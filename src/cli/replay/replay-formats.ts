@@ -1,4 +1,4 @@
-import type { Document } from '../../manifest/document.ts';
+import type { Document } from '../../engine/manifest/document.ts';
 import { toJson } from '../lint/reporters/lint-report.ts';
 import { formatReplayJunit } from './replay-junit.ts';
 import { formatReplayMarkdown } from './replay-markdown.ts';

@@ -1,4 +1,4 @@
-import { CHANGE_KINDS, type ChangeKind } from '../../candidate/compare-outcomes.ts';
+import { CHANGE_KINDS, type ChangeKind } from '../../traffic/compare-outcomes.ts';
 import { callersText, decisionText } from '../candidate/candidate-text.ts';
 import { pluralize } from '../format.ts';
 import { escapeXml, xmlAttributes } from '../xml.ts';

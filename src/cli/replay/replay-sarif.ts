@@ -1,6 +1,6 @@
-import { CHANGE_KINDS, type ChangeKind } from '../../candidate/compare-outcomes.ts';
-import type { Document } from '../../manifest/document.ts';
-import type { FindingLocation } from '../../problem/finding.ts';
+import type { Document } from '../../engine/manifest/document.ts';
+import type { FindingLocation } from '../../engine/problem/finding.ts';
+import { CHANGE_KINDS, type ChangeKind } from '../../traffic/compare-outcomes.ts';
 import { callersText, decisionText } from '../candidate/candidate-text.ts';
 import { pluralize } from '../format.ts';
 import { toJson } from '../lint/reporters/lint-report.ts';

@@ -1,8 +1,8 @@
-import { CHANGE_KINDS, type ChangeKind } from '../../candidate/compare-outcomes.ts';
-import type { ComparisonReport } from '../../candidate/comparison.ts';
-import type { OutcomeReport } from '../../candidate/outcome.ts';
-import type { LineWitness, OtherManifest, ReplayReport } from '../../candidate/replay/replay.ts';
-import { printable } from '../../problem/printable.ts';
+import { printable } from '../../engine/problem/printable.ts';
+import { CHANGE_KINDS, type ChangeKind } from '../../traffic/compare-outcomes.ts';
+import type { ComparisonReport } from '../../traffic/comparison.ts';
+import type { OutcomeReport } from '../../traffic/outcome.ts';
+import type { LineWitness, OtherManifest, ReplayReport } from '../../traffic/replay/replay.ts';
 import type { ChangeCounts } from '../fail-on.ts';
 import { pluralize } from '../format.ts';
 

@@ -1,4 +1,4 @@
-import { printable } from '../../problem/printable.ts';
+import { printable } from '../../engine/problem/printable.ts';
 import { callersText, decisionText, entriesOf } from '../candidate/candidate-text.ts';
 import { paint, pluralize, STYLES } from '../format.ts';
 import type { ReplayResult } from './replay-formats.ts';

@@ -1,7 +1,7 @@
-import { readLogs } from '../../candidate/log/read-logs.ts';
-import { Replay } from '../../candidate/replay/replay.ts';
-import type { PlannedManifest } from '../../load.ts';
-import { suggestion } from '../../problem/did-you-mean.ts';
+import type { PlannedManifest } from '../../engine/load.ts';
+import { suggestion } from '../../engine/problem/did-you-mean.ts';
+import { readLogs } from '../../traffic/access-log/read-logs.ts';
+import { Replay } from '../../traffic/replay/replay.ts';
 import { loadRevision } from '../diff/load-revision.ts';
 import { FAIL_ON_WORDS, type FailOn, failuresOf, parseFailOn } from '../fail-on.ts';
 import { logInputs } from '../logs/log-inputs.ts';

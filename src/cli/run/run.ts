@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
-import type { PlannedManifest } from '../../load.ts';
-import type { AddressOverrides } from '../../manifest/source.ts';
-import { runInSlices } from '../../plan/sliced-work.ts';
+import type { PlannedManifest } from '../../engine/load.ts';
+import type { AddressOverrides } from '../../engine/manifest/source.ts';
+import { runInSlices } from '../../engine/plan/sliced-work.ts';
 import { ADDRESS_OPTIONS, formatOverrides, readOverrides } from '../address-options.ts';
 import { formatProblems } from '../format.ts';
 import { MANIFEST_OPTIONS, parseSingleManifestArguments, readSource } from '../manifest-file.ts';

@@ -4,17 +4,22 @@ import type { AdminContext } from '../../admin/admin-endpoint.ts';
 import { AdminMetrics } from '../../admin/admin-metrics.ts';
 import { createAdminServer } from '../../admin/admin-server.ts';
 import { DescriptorMonitor, descriptorLimit } from '../../admin/descriptor-monitor.ts';
-import { CandidateControl } from '../../candidate/live/candidate-control.ts';
-import { createGateway } from '../../gateway/gateway.ts';
-import { findRequestTracer } from '../../gateway/telemetry/opentelemetry.ts';
-import { ThrottledWarning } from '../../gateway/telemetry/throttled-warning.ts';
-import type { PlannedManifest } from '../../load.ts';
-import type { Log } from '../../log/log.ts';
-import type { AdminSettings } from '../../plan/settings/admin.ts';
-import { Reloader, type ReloaderOptions, type ReloadOutcome, type ReloadTarget } from '../../reload/reloader.ts';
-import { createMainContext } from '../../workers/main-context.ts';
-import { countWorkers } from '../../workers/worker-count.ts';
-import { WorkerGroup } from '../../workers/worker-group.ts';
+import { createGateway } from '../../engine/gateway/gateway.ts';
+import { findRequestTracer } from '../../engine/gateway/telemetry/opentelemetry.ts';
+import { ThrottledWarning } from '../../engine/gateway/telemetry/throttled-warning.ts';
+import type { PlannedManifest } from '../../engine/load.ts';
+import type { Log } from '../../engine/log/log.ts';
+import type { AdminSettings } from '../../engine/settings/admin.ts';
+import {
+  Reloader,
+  type ReloaderOptions,
+  type ReloadOutcome,
+  type ReloadTarget,
+} from '../../process/reload/reloader.ts';
+import { createMainContext } from '../../process/workers/main-context.ts';
+import { countWorkers } from '../../process/workers/worker-count.ts';
+import { WorkerGroup } from '../../process/workers/worker-group.ts';
+import { CandidateControl } from '../../traffic/candidate/candidate-control.ts';
 import { CommandError, type Terminal } from '../terminal.ts';
 import { version } from '../version.ts';
 import { logReload, logUnchanged } from './reload-log.ts';

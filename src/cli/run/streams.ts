@@ -1,4 +1,4 @@
-import { createProcessLog, type Log, type ProcessLog } from '../../log/log.ts';
+import { createProcessLog, type Log, type ProcessLog } from '../../engine/log/log.ts';
 import type { Terminal } from '../terminal.ts';
 import { formatLogLine } from './log-line.ts';
 

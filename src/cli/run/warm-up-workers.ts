@@ -1,5 +1,5 @@
-import type { Log } from '../../log/log.ts';
-import type { WorkerGroup } from '../../workers/worker-group.ts';
+import type { Log } from '../../engine/log/log.ts';
+import type { WorkerGroup } from '../../process/workers/worker-group.ts';
 
 /** Warms up all workers. Never rejects: a worker that is cold serves its first requests too, only slower. */
 export async function warmUpWorkers(
@@ -10,9 +10,9 @@ export async function warmUpWorkers(
   try {
     // Imported now that the gateway listens: no request needs these modules.
     const [{ warmUp }, { createWarmUpTraffic }, { startWarmUpUpstream }] = await Promise.all([
-      import('../../offline/warm-up.ts'),
-      import('../../offline/warm-up-traffic.ts'),
-      import('../../offline/warm-up-upstream.ts'),
+      import('../../prove/offline/warm-up.ts'),
+      import('../../prove/offline/warm-up-traffic.ts'),
+      import('../../prove/offline/warm-up-upstream.ts'),
     ]);
     if (stop.aborted) return;
     const upstream = await startWarmUpUpstream();

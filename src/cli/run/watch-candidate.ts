@@ -1,8 +1,8 @@
-import type { CandidateControl } from '../../candidate/live/candidate-control.ts';
-import type { Gateway } from '../../gateway/gateway.ts';
-import type { PlannedManifest } from '../../load.ts';
-import type { AddressOverrides } from '../../manifest/source.ts';
-import { Reloader, type ReloadOutcome } from '../../reload/reloader.ts';
+import type { Gateway } from '../../engine/gateway/gateway.ts';
+import type { PlannedManifest } from '../../engine/load.ts';
+import type { AddressOverrides } from '../../engine/manifest/source.ts';
+import { Reloader, type ReloadOutcome } from '../../process/reload/reloader.ts';
+import type { CandidateControl } from '../../traffic/candidate/candidate-control.ts';
 import type { Terminal } from '../terminal.ts';
 import { logCandidate } from './candidate-log.ts';
 import type { Streams } from './streams.ts';

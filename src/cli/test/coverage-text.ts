@@ -1,4 +1,4 @@
-import type { CoverageCount, CoverageSummary } from '../../testing/coverage.ts';
+import type { CoverageCount, CoverageSummary } from '../../prove/testing/coverage.ts';
 import { pluralize } from '../format.ts';
 
 /** A person reads no more. */

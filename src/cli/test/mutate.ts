@@ -1,8 +1,8 @@
-import type { PlannedManifest } from '../../load.ts';
-import type { Environment } from '../../manifest/source.ts';
-import { runMutants } from '../../testing/mutation/run-mutants.ts';
-import type { TestResult } from '../../testing/run-test-file.ts';
-import type { TestFile } from '../../testing/test-file.generated.ts';
+import type { PlannedManifest } from '../../engine/load.ts';
+import type { Environment } from '../../engine/manifest/source.ts';
+import { runMutants } from '../../prove/mutation/run-mutants.ts';
+import type { TestResult } from '../../prove/testing/run-test-file.ts';
+import type { TestFile } from '../../prove/testing/test-file.generated.ts';
 import type { Terminal } from '../terminal.ts';
 import { createMutationReport, type MutationReport } from './mutation-report.ts';
 

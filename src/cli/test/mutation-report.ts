@@ -1,6 +1,6 @@
-import { printable } from '../../problem/printable.ts';
-import { type Locator, type Problem, toProblems } from '../../problem/problem.ts';
-import type { MutationResult } from '../../testing/mutation/run-mutants.ts';
+import { printable } from '../../engine/problem/printable.ts';
+import { type Locator, type Problem, toProblems } from '../../engine/problem/problem.ts';
+import type { MutationResult } from '../../prove/mutation/run-mutants.ts';
 import { paint, pluralize } from '../format.ts';
 
 /** The result of `--mutate`, for every format. */

@@ -1,4 +1,4 @@
-import type { Problem } from '../../problem/problem.ts';
+import type { Problem } from '../../engine/problem/problem.ts';
 import type { TestReport } from './test-text.ts';
 
 /** Formats JSON: the cases, the coverage and, with `--mutate`, the changes of the manifest. */

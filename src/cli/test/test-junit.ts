@@ -1,4 +1,4 @@
-import type { Problem } from '../../problem/problem.ts';
+import type { Problem } from '../../engine/problem/problem.ts';
 import { uniqueNames } from '../junit-names.ts';
 import { escapeXml, xmlAttributes } from '../xml.ts';
 import { formatChange } from './mutation-report.ts';

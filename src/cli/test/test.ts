@@ -1,6 +1,6 @@
-import { timerMs } from '../../manifest/units.ts';
-import { coverageOf, summarizeCoverage } from '../../testing/coverage.ts';
-import { runTestFile } from '../../testing/run-test-file.ts';
+import { timerMs } from '../../engine/manifest/units.ts';
+import { coverageOf, summarizeCoverage } from '../../prove/testing/coverage.ts';
+import { runTestFile } from '../../prove/testing/run-test-file.ts';
 import { parseArguments, parseLimit } from '../parse-arguments.ts';
 import { CommandError, type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { DEFAULT_MAX_UNCOVERED, formatCoverage } from './coverage-text.ts';

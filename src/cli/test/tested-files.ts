@@ -1,10 +1,10 @@
 import { dirname, join } from 'node:path';
-import { load, type PlannedManifest } from '../../load.ts';
-import { createFileEnvironment, readText } from '../../manifest/file-environment.ts';
-import type { Environment, Source } from '../../manifest/source.ts';
-import { type Problem, toProblems } from '../../problem/problem.ts';
-import { type CheckedTestFile, manifestProblem, readTestFile } from '../../testing/read-test-file.ts';
-import { findUnknownReferences } from '../../testing/unknown-references.ts';
+import { load, type PlannedManifest } from '../../engine/load.ts';
+import { createFileEnvironment, readText } from '../../engine/manifest/file-environment.ts';
+import type { Environment, Source } from '../../engine/manifest/source.ts';
+import { type Problem, toProblems } from '../../engine/problem/problem.ts';
+import { type CheckedTestFile, manifestProblem, readTestFile } from '../../prove/testing/read-test-file.ts';
+import { findUnknownReferences } from '../../prove/testing/unknown-references.ts';
 import { formatProblems } from '../format.ts';
 import { readSource, unreadableFileError } from '../manifest-file.ts';
 import type { Terminal } from '../terminal.ts';

@@ -1,5 +1,5 @@
-import { readText } from '../../manifest/file-environment.ts';
-import { watchFiles } from '../../reload/file-watcher.ts';
+import { readText } from '../../engine/manifest/file-environment.ts';
+import { watchFiles } from '../../process/reload/file-watcher.ts';
 
 /** Editors save in several steps. Changes within this time belong to one save. */
 const SETTLE_MS = 50;

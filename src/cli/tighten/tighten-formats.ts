@@ -1,7 +1,7 @@
-import type { Evidence } from '../../candidate/tighten/evidence.ts';
-import type { LocatedProposal } from '../../candidate/tighten/tighten.ts';
-import { daysOf } from '../../candidate/tighten/tighten-notes.ts';
-import { printable } from '../../problem/printable.ts';
+import { printable } from '../../engine/problem/printable.ts';
+import type { Evidence } from '../../traffic/tighten/evidence.ts';
+import type { LocatedProposal } from '../../traffic/tighten/tighten.ts';
+import { daysOf } from '../../traffic/tighten/tighten-notes.ts';
 import { paint } from '../format.ts';
 import { inlineCode, tableCell } from '../markdown.ts';
 import { byKind, formatEvidence, formatPatch, formatSummary, type TightenReport } from './tighten-report.ts';

@@ -1,9 +1,9 @@
-import type { LogCounts } from '../../candidate/log/log-counts.ts';
-import type { Evidence } from '../../candidate/tighten/evidence.ts';
-import { PROPOSAL_KINDS, type ProposalKind } from '../../candidate/tighten/proposal.ts';
-import type { LocatedProposal, TightenResult } from '../../candidate/tighten/tighten.ts';
-import type { Usage } from '../../candidate/tighten/usage.ts';
-import { unifiedDiff } from '../../lint/unified-diff.ts';
+import { unifiedDiff } from '../../check/lint/unified-diff.ts';
+import type { LogCounts } from '../../traffic/access-log/log-counts.ts';
+import type { Evidence } from '../../traffic/tighten/evidence.ts';
+import { PROPOSAL_KINDS, type ProposalKind } from '../../traffic/tighten/proposal.ts';
+import type { LocatedProposal, TightenResult } from '../../traffic/tighten/tighten.ts';
+import type { Usage } from '../../traffic/tighten/usage.ts';
 import { pluralize } from '../format.ts';
 
 /** All that the formats print. */

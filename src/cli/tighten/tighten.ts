@@ -1,10 +1,10 @@
-import { readLogs } from '../../candidate/log/read-logs.ts';
-import { tighten as tightenManifest } from '../../candidate/tighten/tighten.ts';
-import { usageNotes } from '../../candidate/tighten/tighten-notes.ts';
-import { UsageCounter } from '../../candidate/tighten/usage.ts';
-import { load, type PlannedManifest } from '../../load.ts';
-import { createFileEnvironment } from '../../manifest/file-environment.ts';
-import { suggestion } from '../../problem/did-you-mean.ts';
+import { load, type PlannedManifest } from '../../engine/load.ts';
+import { createFileEnvironment } from '../../engine/manifest/file-environment.ts';
+import { suggestion } from '../../engine/problem/did-you-mean.ts';
+import { readLogs } from '../../traffic/access-log/read-logs.ts';
+import { tighten as tightenManifest } from '../../traffic/tighten/tighten.ts';
+import { usageNotes } from '../../traffic/tighten/tighten-notes.ts';
+import { UsageCounter } from '../../traffic/tighten/usage.ts';
 import { formatProblems } from '../format.ts';
 import { logInputs } from '../logs/log-inputs.ts';
 import { showProgress } from '../logs/read-progress.ts';

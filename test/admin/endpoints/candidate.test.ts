@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AdminRequest } from '../../../src/admin/admin-endpoint.ts';
 import { candidate as getCandidate } from '../../../src/admin/endpoints/candidate.ts';
-import { CHANGE_KINDS } from '../../../src/candidate/compare-outcomes.ts';
-import { UNKNOWN_REASONS } from '../../../src/candidate/outcome.ts';
-import { load } from '../../../src/load.ts';
+import { load } from '../../../src/engine/load.ts';
+import { CHANGE_KINDS } from '../../../src/traffic/compare-outcomes.ts';
+import { UNKNOWN_REASONS } from '../../../src/traffic/outcome.ts';
 import { adminContextOf, type GatewayWithAdmin, noReloads, startGatewayWithAdmin } from '../../support/admin.ts';
 import {
   activeCandidate,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { load } from '../../../src/load.ts';
+import { load } from '../../../src/engine/load.ts';
 import { type GatewayWithAdmin, noReloads, startGatewayWithAdmin } from '../../support/admin.ts';
 import { worldOf } from '../../support/gateway.ts';
 

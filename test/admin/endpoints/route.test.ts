@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RouteHistories } from '../../../src/admin/route-histories.ts';
 import { createTrafficHistory } from '../../../src/admin/traffic-history.ts';
-import type { RefusalCode } from '../../../src/gateway/response/refusal.ts';
-import type { RouteMetrics } from '../../../src/gateway/telemetry/route-metrics.ts';
+import type { RefusalCode } from '../../../src/engine/gateway/response/refusal.ts';
+import type { RouteMetrics } from '../../../src/engine/gateway/telemetry/route-metrics.ts';
 import { type GatewayWithAdmin, startGatewayWithAdmin } from '../../support/admin.ts';
 import { eventually } from '../../support/site.ts';
 import { startUpstream, type Upstream } from '../../support/upstream.ts';

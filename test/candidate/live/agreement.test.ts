@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ChangeGroup } from '../../../src/candidate/comparison.ts';
+import type { ChangeGroup } from '../../../src/traffic/comparison.ts';
 import { IS_DEEP, runs } from '../../support/runs.ts';
 import { anyChange, type ManifestPair } from './any-change.ts';
 import { type AnyRequest, anyRequest } from './any-request.ts';

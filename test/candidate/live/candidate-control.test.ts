@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { CandidateControl } from '../../../src/candidate/live/candidate-control.ts';
-import { CandidateResults, type ResultBatch } from '../../../src/candidate/live/candidate-results.ts';
+import { load, type PlannedManifest } from '../../../src/engine/load.ts';
+import { SharedMemory } from '../../../src/engine/shared-memory/shared-memory.ts';
+import { createSingleWorker } from '../../../src/engine/shared-memory/single-worker.ts';
+import { CandidateControl } from '../../../src/traffic/candidate/candidate-control.ts';
+import { CandidateResults, type ResultBatch } from '../../../src/traffic/candidate/candidate-results.ts';
 import type {
   ComparingWorkers,
   ComparisonDefinition,
   ComparisonListener,
-} from '../../../src/candidate/live/comparing-workers.ts';
-import { SharedComparison } from '../../../src/candidate/live/shared-comparison.ts';
-import { load, type PlannedManifest } from '../../../src/load.ts';
-import { SharedMemory } from '../../../src/shared-memory/shared-memory.ts';
-import { createSingleWorker } from '../../../src/shared-memory/single-worker.ts';
+} from '../../../src/traffic/candidate/comparing-workers.ts';
+import { SharedComparison } from '../../../src/traffic/candidate/shared-comparison.ts';
 import { manifest, PUBLIC_ALL, startGateway, type TestGateway, worldOf } from '../../support/gateway.ts';
 
 let gateway: TestGateway;

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { generateKeyPair, SignJWT } from 'jose';
-import type { ChangeGroup, ComparisonReport } from '../../../src/candidate/comparison.ts';
-import { CandidateControl, type CandidateStatus } from '../../../src/candidate/live/candidate-control.ts';
-import type { ExchangeObserver } from '../../../src/gateway/exchange-observer.ts';
-import { load } from '../../../src/load.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
+import type { ExchangeObserver } from '../../../src/engine/gateway/exchange-observer.ts';
+import { load } from '../../../src/engine/load.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
+import { CandidateControl, type CandidateStatus } from '../../../src/traffic/candidate/candidate-control.ts';
+import type { ChangeGroup, ComparisonReport } from '../../../src/traffic/comparison.ts';
 import { startGateway, type TestGateway, worldOf } from '../../support/gateway.ts';
 import { type Issuer, startIssuer } from '../../support/issuer.ts';
 import type { Message } from '../../support/message.ts';

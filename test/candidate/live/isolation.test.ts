@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { CandidateResults } from '../../../src/candidate/live/candidate-results.ts';
-import { LiveCandidate } from '../../../src/candidate/live/live-candidate.ts';
-import { load } from '../../../src/load.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
-import { createSingleWorker } from '../../../src/shared-memory/single-worker.ts';
+import { load } from '../../../src/engine/load.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
+import { createSingleWorker } from '../../../src/engine/shared-memory/single-worker.ts';
+import { CandidateResults } from '../../../src/traffic/candidate/candidate-results.ts';
+import { LiveCandidate } from '../../../src/traffic/candidate/live-candidate.ts';
 import { manifest, worldOf } from '../../support/gateway.ts';
 import { keepAliveHead, Wire } from '../../support/raw.ts';
 import { eventually, type Site, startSite } from '../../support/site.ts';

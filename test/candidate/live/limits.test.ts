@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { CandidateControl } from '../../../src/candidate/live/candidate-control.ts';
-import { load } from '../../../src/load.ts';
+import { load } from '../../../src/engine/load.ts';
+import { CandidateControl } from '../../../src/traffic/candidate/candidate-control.ts';
 import { manifest, startGateway, type TestGateway, worldOf } from '../../support/gateway.ts';
 import { head, sendRequest } from '../../support/raw.ts';
 import { eventually } from '../../support/site.ts';

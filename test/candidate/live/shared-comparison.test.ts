@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { KeptBody } from '../../../src/candidate/live/kept-body.ts';
-import { SharedComparison } from '../../../src/candidate/live/shared-comparison.ts';
-import { SharedMemory } from '../../../src/shared-memory/shared-memory.ts';
+import { SharedMemory } from '../../../src/engine/shared-memory/shared-memory.ts';
+import { KeptBody } from '../../../src/traffic/candidate/kept-body.ts';
+import { SharedComparison } from '../../../src/traffic/candidate/shared-comparison.ts';
 
 const MB = 1024 ** 2;
 

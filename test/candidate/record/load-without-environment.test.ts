@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { loadWithoutEnvironment } from '../../../src/candidate/record/load-without-environment.ts';
-import { createMemoryEnvironment } from '../../../src/manifest/memory-environment.ts';
+import { createMemoryEnvironment } from '../../../src/engine/manifest/memory-environment.ts';
+import { loadWithoutEnvironment } from '../../../src/traffic/record/load-without-environment.ts';
 
 const loadText = (text: string) =>
   loadWithoutEnvironment({ path: 'gateway.yaml', text }, (env) => ({ ...createMemoryEnvironment(), env }));

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { accessLogLine } from '../../../src/gateway/telemetry/access-log.ts';
-import { load, type PlannedManifest } from '../../../src/load.ts';
-import { createMemoryEnvironment } from '../../../src/manifest/memory-environment.ts';
-import { createOfflineGateway, type OfflineOutcome } from '../../../src/offline/offline-gateway.ts';
-import { StubVerifier } from '../../../src/offline/stub-verifier.ts';
-import type { CaseResponse } from '../../../src/testing/test-file.generated.ts';
+import { accessLogLine } from '../../../src/engine/gateway/telemetry/access-log.ts';
+import { load, type PlannedManifest } from '../../../src/engine/load.ts';
+import { createMemoryEnvironment } from '../../../src/engine/manifest/memory-environment.ts';
+import { createOfflineGateway, type OfflineOutcome } from '../../../src/prove/offline/offline-gateway.ts';
+import { StubVerifier } from '../../../src/prove/offline/stub-verifier.ts';
+import type { CaseResponse } from '../../../src/prove/testing/test-file.generated.ts';
 import { type AnyManifest, anyManifest, anyUrl, matchingUrl } from '../../support/any-manifest.ts';
 
 /** A request of a random log, and the response of the upstream. */

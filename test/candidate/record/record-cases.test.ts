@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readLogs } from '../../../src/candidate/log/read-logs.ts';
-import { recordCases } from '../../../src/candidate/record/record-cases.ts';
-import { formatRecording } from '../../../src/candidate/record/record-text.ts';
-import { load, type PlannedManifest } from '../../../src/load.ts';
-import { formatText } from '../../../src/manifest/format.ts';
-import { createMemoryEnvironment } from '../../../src/manifest/memory-environment.ts';
-import type { OfflineOutcome } from '../../../src/offline/offline-gateway.ts';
-import { readTestFile } from '../../../src/testing/read-test-file.ts';
-import { runTestFile, type TestResult } from '../../../src/testing/run-test-file.ts';
+import { load, type PlannedManifest } from '../../../src/engine/load.ts';
+import { formatText } from '../../../src/engine/manifest/format.ts';
+import { createMemoryEnvironment } from '../../../src/engine/manifest/memory-environment.ts';
+import type { OfflineOutcome } from '../../../src/prove/offline/offline-gateway.ts';
+import { readTestFile } from '../../../src/prove/testing/read-test-file.ts';
+import { runTestFile, type TestResult } from '../../../src/prove/testing/run-test-file.ts';
+import { readLogs } from '../../../src/traffic/access-log/read-logs.ts';
+import { recordCases } from '../../../src/traffic/record/record-cases.ts';
+import { formatRecording } from '../../../src/traffic/record/record-text.ts';
 import { runs } from '../../support/runs.ts';
 import { anyTraffic, createRandomLog } from './random-log.ts';
 

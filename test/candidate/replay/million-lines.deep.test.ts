@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { readLogs } from '../../../src/candidate/log/read-logs.ts';
-import { Replay } from '../../../src/candidate/replay/replay.ts';
-import { load, type PlannedManifest } from '../../../src/load.ts';
-import { createMemoryEnvironment } from '../../../src/manifest/memory-environment.ts';
+import { load, type PlannedManifest } from '../../../src/engine/load.ts';
+import { createMemoryEnvironment } from '../../../src/engine/manifest/memory-environment.ts';
+import { readLogs } from '../../../src/traffic/access-log/read-logs.ts';
+import { Replay } from '../../../src/traffic/replay/replay.ts';
 import { Random } from './random-traffic.ts';
 
 const LINES = 1_000_000;

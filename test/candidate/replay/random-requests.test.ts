@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ComparisonResult } from '../../../src/candidate/compare-outcomes.ts';
+import type { ComparisonResult } from '../../../src/traffic/compare-outcomes.ts';
 import { runs } from '../../support/runs.ts';
 import { createBaseManifest, createRandomRequest, MUTATIONS, Random } from './random-traffic.ts';
 import { observedChange, replayLines, startTrafficSite, type TrafficSite } from './replayed-traffic.ts';

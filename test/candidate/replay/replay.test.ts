@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { parseLogLine } from '../../../src/candidate/log/parse-log-line.ts';
-import { Replay, type ReplayReport } from '../../../src/candidate/replay/replay.ts';
-import { load, type PlannedManifest } from '../../../src/load.ts';
-import { createMemoryEnvironment } from '../../../src/manifest/memory-environment.ts';
+import { load, type PlannedManifest } from '../../../src/engine/load.ts';
+import { createMemoryEnvironment } from '../../../src/engine/manifest/memory-environment.ts';
+import { parseLogLine } from '../../../src/traffic/access-log/parse-log-line.ts';
+import { Replay, type ReplayReport } from '../../../src/traffic/replay/replay.ts';
 
 const UUID = '0b8ba9a2-6c1c-4c2e-9d55-8d2c1a1f7a10';
 

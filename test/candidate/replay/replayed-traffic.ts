@@ -1,9 +1,9 @@
-import type { ComparisonResult } from '../../../src/candidate/compare-outcomes.ts';
-import { OutcomeComparison } from '../../../src/candidate/comparison.ts';
-import { parseLogLine } from '../../../src/candidate/log/parse-log-line.ts';
-import { LimitEffects } from '../../../src/candidate/replay/limit-effects.ts';
-import { type LineWitness, Replay } from '../../../src/candidate/replay/replay.ts';
-import type { PlannedManifest } from '../../../src/load.ts';
+import type { PlannedManifest } from '../../../src/engine/load.ts';
+import { parseLogLine } from '../../../src/traffic/access-log/parse-log-line.ts';
+import type { ComparisonResult } from '../../../src/traffic/compare-outcomes.ts';
+import { OutcomeComparison } from '../../../src/traffic/comparison.ts';
+import { LimitEffects } from '../../../src/traffic/replay/limit-effects.ts';
+import { type LineWitness, Replay } from '../../../src/traffic/replay/replay.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { startIssuer } from '../../support/issuer.ts';
 import { Wire } from '../../support/raw.ts';

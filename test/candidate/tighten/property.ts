@@ -1,13 +1,13 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import fc from 'fast-check';
-import { accessLogLine } from '../../../src/gateway/telemetry/access-log.ts';
-import { lint } from '../../../src/lint/lint.ts';
-import { formatFlow } from '../../../src/manifest/flow-yaml.ts';
-import { formatText } from '../../../src/manifest/format.ts';
-import { createOfflineGateway, type OfflineOutcome } from '../../../src/offline/offline-gateway.ts';
-import { StubVerifier } from '../../../src/offline/stub-verifier.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
-import { FOLDABLE } from '../../../src/plan/routing/path-folding.ts';
+import { lint } from '../../../src/check/lint/lint.ts';
+import { accessLogLine } from '../../../src/engine/gateway/telemetry/access-log.ts';
+import { formatFlow } from '../../../src/engine/manifest/flow-yaml.ts';
+import { formatText } from '../../../src/engine/manifest/format.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
+import { FOLDABLE } from '../../../src/engine/routing/path-folding.ts';
+import { createOfflineGateway, type OfflineOutcome } from '../../../src/prove/offline/offline-gateway.ts';
+import { StubVerifier } from '../../../src/prove/offline/stub-verifier.ts';
 import { type AnyManifest, anyUrl, matchingUrl } from '../../support/any-manifest.ts';
 import { filesAfter, idsOf, loadText, textAfter, tightenText } from './support.ts';
 

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
-import { readLogs } from '../../../src/candidate/log/read-logs.ts';
-import { type TightenResult, tighten } from '../../../src/candidate/tighten/tighten.ts';
-import { type Usage, UsageCounter } from '../../../src/candidate/tighten/usage.ts';
-import { load, type PlannedManifest } from '../../../src/load.ts';
-import { createMemoryEnvironment } from '../../../src/manifest/memory-environment.ts';
-import type { Source } from '../../../src/manifest/source.ts';
+import { load, type PlannedManifest } from '../../../src/engine/load.ts';
+import { createMemoryEnvironment } from '../../../src/engine/manifest/memory-environment.ts';
+import type { Source } from '../../../src/engine/manifest/source.ts';
+import { readLogs } from '../../../src/traffic/access-log/read-logs.ts';
+import { type TightenResult, tighten } from '../../../src/traffic/tighten/tighten.ts';
+import { type Usage, UsageCounter } from '../../../src/traffic/tighten/usage.ts';
 
 /** The members of a line that a test sets; all others have values. */
 export type Line = Readonly<Record<string, unknown>>;

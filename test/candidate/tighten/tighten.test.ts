@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { PathShapes } from '../../../src/candidate/tighten/path-shape.ts';
-import { formatText } from '../../../src/manifest/format.ts';
+import { formatText } from '../../../src/engine/manifest/format.ts';
+import { PathShapes } from '../../../src/traffic/tighten/path-shape.ts';
 import { idsOf, type Line, loadText, logText, textAfter, tightenText, usageOf } from './support.ts';
 
 const HEAD = `version: 1

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CandidateStatus } from '../../../src/candidate/live/candidate-control.ts';
 import { AdminClient } from '../../../src/cli/candidate/admin-client.ts';
 import { waitForRequests } from '../../../src/cli/candidate/wait.ts';
 import { parseFailOn } from '../../../src/cli/fail-on.ts';
+import type { CandidateStatus } from '../../../src/traffic/candidate/candidate-control.ts';
 import { type GatewayWithAdmin, startGatewayWithAdmin } from '../../support/admin.ts';
 import { activeCandidate, changeGroup, comparisonOf, fakeCandidate, rejectedFile } from '../../support/candidate.ts';
 import { startCli } from '../../support/cli.ts';

@@ -3,9 +3,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { RULES } from '../../../src/check/lint/rule-table.ts';
 import type { LintReport } from '../../../src/cli/lint/reporters/lint-report.ts';
 import { REPORTERS } from '../../../src/cli/lint/reporters/reporters.ts';
-import { RULES } from '../../../src/lint/rule-table.ts';
 import { HOSTILE_FILE, HOSTILE_MESSAGE, problemOf, REPORTS, reportOf } from './support.ts';
 
 const ajv = new Ajv2020({ strict: true, allErrors: true });

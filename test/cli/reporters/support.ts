@@ -1,7 +1,7 @@
 import type { LintReport } from '../../../src/cli/lint/reporters/lint-report.ts';
-import { load } from '../../../src/load.ts';
-import type { Severity } from '../../../src/problem/finding.ts';
-import type { Problem } from '../../../src/problem/problem.ts';
+import { load } from '../../../src/engine/load.ts';
+import type { Severity } from '../../../src/engine/problem/finding.ts';
+import type { Problem } from '../../../src/engine/problem/problem.ts';
 
 /** Creates a report of these problems. `texts` has the text of each file that they name. */
 export function reportOf(problems: readonly Problem[], texts: Readonly<Record<string, string>>): LintReport {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { LocalCounters } from '../../../src/gateway/rate-limits/local-counters.ts';
-import type { RateLimit } from '../../../src/plan/rate-limits/rate-limit.ts';
+import { LocalCounters } from '../../../src/engine/rate-limits/local-counters.ts';
+import type { RateLimit } from '../../../src/engine/rate-limits/rate-limit.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 
 it('counts a million values in 50 MB, and never blocks for long', () => {

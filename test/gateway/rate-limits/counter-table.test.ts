@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CounterTable } from '../../../src/gateway/rate-limits/counter-table.ts';
-import { limitBuffer } from '../../../src/gateway/rate-limits/limit-buffer.ts';
-import { LocalCounters } from '../../../src/gateway/rate-limits/local-counters.ts';
-import { wholeSeconds } from '../../../src/gateway/rate-limits/whole-seconds.ts';
-import type { RateLimit } from '../../../src/plan/rate-limits/rate-limit.ts';
-import { KeyedHash } from '../../../src/shared-memory/keyed-hash.ts';
+import { CounterTable } from '../../../src/engine/rate-limits/counter-table.ts';
+import { limitBuffer } from '../../../src/engine/rate-limits/limit-buffer.ts';
+import { LocalCounters } from '../../../src/engine/rate-limits/local-counters.ts';
+import type { RateLimit } from '../../../src/engine/rate-limits/rate-limit.ts';
+import { wholeSeconds } from '../../../src/engine/rate-limits/whole-seconds.ts';
+import { KeyedHash } from '../../../src/engine/shared-memory/keyed-hash.ts';
 import { runs } from '../../support/runs.ts';
 
 const MINUTE = 60_000;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import type { RateLimit } from '../../../src/plan/rate-limits/rate-limit.ts';
+import type { RateLimit } from '../../../src/engine/rate-limits/rate-limit.ts';
 import type { CountingStep } from '../../support/counting-steps.ts';
 import { CountingThreads } from '../../support/counting-threads.ts';
 import { IS_DEEP } from '../../support/runs.ts';

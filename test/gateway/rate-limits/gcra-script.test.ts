@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NameResolver } from '../../../src/dns/name-resolver.ts';
-import { COUNT, RELEASE, runScript, type Script } from '../../../src/gateway/rate-limits/redis/gcra-script.ts';
-import { openRedis, type RedisConnection } from '../../../src/gateway/rate-limits/redis/redis-connection.ts';
+import { NameResolver } from '../../../src/engine/dns/name-resolver.ts';
+import { COUNT, RELEASE, runScript, type Script } from '../../../src/engine/rate-limits/redis/gcra-script.ts';
+import { openRedis, type RedisConnection } from '../../../src/engine/rate-limits/redis/redis-connection.ts';
 import { hasRedis, type Redis, startRedis, stopRedis } from '../../support/redis.ts';
 import { runs } from '../../support/runs.ts';
 

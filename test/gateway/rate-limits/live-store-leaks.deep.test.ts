@@ -2,10 +2,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
 import { afterAll, expect, it } from 'vitest';
-import { NameResolver } from '../../../src/dns/name-resolver.ts';
-import { LiveStore } from '../../../src/gateway/rate-limits/live-store.ts';
-import { COUNT } from '../../../src/gateway/rate-limits/redis/gcra-script.ts';
-import type { CounterStore } from '../../../src/plan/rate-limits/counter-store.ts';
+import { NameResolver } from '../../../src/engine/dns/name-resolver.ts';
+import type { CounterStore } from '../../../src/engine/rate-limits/counter-store.ts';
+import { LiveStore } from '../../../src/engine/rate-limits/live-store.ts';
+import { COUNT } from '../../../src/engine/rate-limits/redis/gcra-script.ts';
 import { hasRedis, startRedis, stopRedis, until } from '../../support/redis.ts';
 
 const ROUNDS = 300;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { CountedRequest } from '../../../src/gateway/rate-limits/counters.ts';
-import { BLOCK_ENTRIES, PENDING_BLOCKS } from '../../../src/gateway/rate-limits/limit-buffer.ts';
-import { LocalCounters } from '../../../src/gateway/rate-limits/local-counters.ts';
-import type { RateLimit } from '../../../src/plan/rate-limits/rate-limit.ts';
-import { SharedMemory } from '../../../src/shared-memory/shared-memory.ts';
+import type { CountedRequest } from '../../../src/engine/rate-limits/counters.ts';
+import { BLOCK_ENTRIES, PENDING_BLOCKS } from '../../../src/engine/rate-limits/limit-buffer.ts';
+import { LocalCounters } from '../../../src/engine/rate-limits/local-counters.ts';
+import type { RateLimit } from '../../../src/engine/rate-limits/rate-limit.ts';
+import { SharedMemory } from '../../../src/engine/shared-memory/shared-memory.ts';
 import { runs } from '../../support/runs.ts';
 import { ExactGcra } from './gcra.ts';
 

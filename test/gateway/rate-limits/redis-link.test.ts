@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadRedis } from '../../../src/gateway/rate-limits/redis/redis-link.ts';
+import { loadRedis } from '../../../src/engine/rate-limits/redis/redis-link.ts';
 
 it('creates the clients of all addresses from one class, because another class takes tens of milliseconds', async () => {
   const createClient = await loadRedis();

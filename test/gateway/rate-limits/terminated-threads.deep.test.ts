@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import { expect, it } from 'vitest';
-import type { RateLimit } from '../../../src/plan/rate-limits/rate-limit.ts';
+import type { RateLimit } from '../../../src/engine/rate-limits/rate-limit.ts';
 import { CountingThreads } from '../../support/counting-threads.ts';
 import { pause } from '../../support/pause.ts';
 import { runs } from '../../support/runs.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createGateway, type Gateway } from '../../../src/gateway/gateway.ts';
-import { createNullLog } from '../../../src/log/log.ts';
+import { createGateway, type Gateway } from '../../../src/engine/gateway/gateway.ts';
+import { createNullLog } from '../../../src/engine/log/log.ts';
 import { PUBLIC_ALL } from '../../support/gateway.ts';
 import { turns } from '../../support/pause.ts';
 import { head, keepAliveHead, openSocket, sendRequest, Wire } from '../../support/raw.ts';

@@ -2,14 +2,14 @@ import '../../support/seed.ts';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { breakerMemory } from '../../../src/circuit-breaker/breaker-memory.ts';
+import { breakerMemory } from '../../../src/engine/gateway/circuit-breaker/breaker-memory.ts';
 import {
   type BreakerRule,
   type BreakerState,
   CircuitBreaker,
   type FailureSource,
-} from '../../../src/circuit-breaker/circuit-breaker.ts';
-import { BufferParts, bytesOf, privateParts } from '../../../src/shared-memory/buffer-parts.ts';
+} from '../../../src/engine/gateway/circuit-breaker/circuit-breaker.ts';
+import { BufferParts, bytesOf, privateParts } from '../../../src/engine/shared-memory/buffer-parts.ts';
 import type { BreakerResult, BreakerRun } from '../../support/breaker-thread.ts';
 import { runs } from '../../support/runs.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { CsvHeaderValidator } from '../../../src/plan/body/csv-header.ts';
+import { CsvHeaderValidator } from '../../../src/engine/validation/csv-header.ts';
 
 /** Validates a text in chunks of a length; returns `valid` or the message of the violation. */
 function validate(text: string | Buffer, chunkBytes: number, header = ['name', 'e-mail, or so'], delimiter = ',') {

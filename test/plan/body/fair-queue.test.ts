@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FairQueue, type FairQueueItem } from '../../../src/plan/body/fair-queue.ts';
+import { FairQueue, type FairQueueItem } from '../../../src/engine/validation/fair-queue.ts';
 
 interface Job extends FairQueueItem {
   readonly id: number;

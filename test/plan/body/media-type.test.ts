@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseMediaType } from '../../../src/plan/body/media-type.ts';
+import { parseMediaType } from '../../../src/engine/validation/media-type.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 
 test.each([

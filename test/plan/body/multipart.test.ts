@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { boundaryOf, MultipartValidator, type PartRule } from '../../../src/plan/body/multipart.ts';
+import { boundaryOf, MultipartValidator, type PartRule } from '../../../src/engine/validation/multipart.ts';
 import { runs } from '../../support/runs.ts';
 
 const ANY: PartRule = {

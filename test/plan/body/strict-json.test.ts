@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isExactDouble } from '../../../src/plan/body/exact-double.ts';
-import { parseStrictJson } from '../../../src/plan/body/strict-json.ts';
+import { isExactDouble } from '../../../src/engine/validation/exact-double.ts';
+import { parseStrictJson } from '../../../src/engine/validation/strict-json.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import { runs } from '../../support/runs.ts';
 

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { parseStrictJson } from '../../../src/plan/body/strict-json.ts';
-import { ValidationPool, type ValidationPoolLimits } from '../../../src/plan/body/validation-pool.ts';
-import type { SchemaRoot } from '../../../src/plan/schema/schema-bundle.ts';
+import type { SchemaRoot } from '../../../src/engine/schema/schema-bundle.ts';
+import { parseStrictJson } from '../../../src/engine/validation/strict-json.ts';
+import { ValidationPool, type ValidationPoolLimits } from '../../../src/engine/validation/validation-pool.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import { pause } from '../../support/pause.ts';
 import { eventually } from '../../support/site.ts';
@@ -90,7 +90,7 @@ describe('a body that another thread validates', () => {
 });
 
 test('an idle thread does not keep its process alive', async () => {
-  const file = new URL('../../../src/plan/body/validation-pool.ts', import.meta.url).href;
+  const file = new URL('../../../src/engine/validation/validation-pool.ts', import.meta.url).href;
   const program = `
     import { ValidationPool } from '${file}';
     const root = { schemas: { A: { type: 'array' } }, routes: [], files: {} };

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readRequestTarget } from '../../../src/gateway/request/request-target.ts';
-import { load } from '../../../src/load.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
+import { readRequestTarget } from '../../../src/engine/gateway/request/request-target.ts';
+import { load } from '../../../src/engine/load.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
 import { worldOf } from '../../support/gateway.ts';
 import { runs } from '../../support/runs.ts';
 

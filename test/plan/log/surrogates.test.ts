@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Surrogates } from '../../../src/plan/log/surrogates.ts';
-import { shapeKey, shapeOf } from '../../../src/plan/log/value-shape.ts';
+import { Surrogates } from '../../../src/engine/log/surrogates.ts';
+import { shapeKey, shapeOf } from '../../../src/engine/log/value-shape.ts';
 
 const SECRET = 'a secret of the log, with enough characters';
 const surrogates = new Surrogates(SECRET);

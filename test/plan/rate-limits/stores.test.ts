@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { load } from '../../../src/load.ts';
-import { createMemoryEnvironment } from '../../../src/manifest/memory-environment.ts';
-import type { RedisSettings } from '../../../src/plan/rate-limits/counter-store.ts';
+import { load } from '../../../src/engine/load.ts';
+import { createMemoryEnvironment } from '../../../src/engine/manifest/memory-environment.ts';
+import type { RedisSettings } from '../../../src/engine/rate-limits/counter-store.ts';
 
 const ENV = {
   SECRET: 'a secret of the gateways of a test',

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BitSet } from '../../../src/plan/routing/bit-set.ts';
-import { type Pattern, parsePattern } from '../../../src/plan/routing/pattern.ts';
-import { PatternIndex } from '../../../src/plan/routing/pattern-index.ts';
-import { intersect } from '../../../src/plan/routing/pattern-overlap.ts';
-import { SamplePaths } from '../../../src/plan/routing/sample-paths.ts';
+import { BitSet } from '../../../src/engine/routing/bit-set.ts';
+import { type Pattern, parsePattern } from '../../../src/engine/routing/pattern.ts';
+import { PatternIndex } from '../../../src/engine/routing/pattern-index.ts';
+import { intersect } from '../../../src/engine/routing/pattern-overlap.ts';
+import { SamplePaths } from '../../../src/engine/routing/sample-paths.ts';
 
 const WORDS = ['a', 'b', 'c'];
 const segment = fc.oneof(

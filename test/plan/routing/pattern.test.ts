@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readRequestTarget } from '../../../src/gateway/request/request-target.ts';
-import { PatternError, parsePattern, patternKey } from '../../../src/plan/routing/pattern.ts';
+import { readRequestTarget } from '../../../src/engine/gateway/request/request-target.ts';
+import { PatternError, parsePattern, patternKey } from '../../../src/engine/routing/pattern.ts';
 import { runs } from '../../support/runs.ts';
 
 const literal = (text: string) => ({ kind: 'literal', text });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { load } from '../../../src/load.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
-import { type Pattern, parsePattern } from '../../../src/plan/routing/pattern.ts';
+import { load } from '../../../src/engine/load.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
+import { type Pattern, parsePattern } from '../../../src/engine/routing/pattern.ts';
 import { runs } from '../../support/runs.ts';
 
 type Entry = readonly [method: string, path: string, access?: 'public' | 'protected', more?: object];

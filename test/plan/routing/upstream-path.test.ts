@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readRequestTarget } from '../../../src/gateway/request/request-target.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
+import { readRequestTarget } from '../../../src/engine/gateway/request/request-target.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
 import { loadText, manifestOf, problemOf } from '../../manifest/support.ts';
 import { runs } from '../../support/runs.ts';
 

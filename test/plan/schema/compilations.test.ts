@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, expect, test, vi } from 'vitest';
-import { load } from '../../../src/load.ts';
-import { runToEnd } from '../../../src/plan/sliced-work.ts';
+import { load } from '../../../src/engine/load.ts';
+import { runToEnd } from '../../../src/engine/plan/sliced-work.ts';
 import { loadText, manifestOf, ROUTE, repeat, violationsOf } from '../../manifest/support.ts';
 
 const SCHEMAS = `schemas:

@@ -1,9 +1,9 @@
 import '../../support/seed.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { load } from '../../../src/load.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
-import { runToEnd } from '../../../src/plan/sliced-work.ts';
+import { load } from '../../../src/engine/load.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
+import { runToEnd } from '../../../src/engine/plan/sliced-work.ts';
 import { bodyRoute, manifestOf } from '../../manifest/support.ts';
 import { runs } from '../../support/runs.ts';
 

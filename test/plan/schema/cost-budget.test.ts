@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createBodyValidator } from '../../../src/plan/body/body-validator.ts';
-import type { SchemaRoot } from '../../../src/plan/schema/schema-bundle.ts';
-import { createSchemaValidators } from '../../../src/plan/schema/value-validator.ts';
+import type { SchemaRoot } from '../../../src/engine/schema/schema-bundle.ts';
+import { createSchemaValidators } from '../../../src/engine/schema/value-validator.ts';
+import { createBodyValidator } from '../../../src/engine/validation/body-validator.ts';
 import { loadText, manifestOf } from '../../manifest/support.ts';
 
 const PATH = ['schemas', 'A'];

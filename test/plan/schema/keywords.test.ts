@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { load } from '../../../src/load.ts';
-import { INTERNAL_KEYWORDS, keywordsWith, validatedType } from '../../../src/plan/schema/keywords.ts';
+import { load } from '../../../src/engine/load.ts';
+import { INTERNAL_KEYWORDS, keywordsWith, validatedType } from '../../../src/engine/schema/keywords.ts';
 import { worldOf } from '../../support/gateway.ts';
 
 function problemsOf(schema: unknown) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { load } from '../../../src/load.ts';
+import { load } from '../../../src/engine/load.ts';
 import { bodyRoute, manifestOf, violationsOf } from '../../manifest/support.ts';
 
 const FILES: Readonly<Record<string, string>> = {

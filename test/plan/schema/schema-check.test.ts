@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { load } from '../../../src/load.ts';
+import { load } from '../../../src/engine/load.ts';
 import { bodyRoute, formatProblem, loadText, manifestOf, violationsOf } from '../../manifest/support.ts';
 
 const problemsOf = (schemas: string, route = "{ $ref: '#/schemas/A' }") =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Cors as CorsEntry } from '../../../src/manifest/manifest.generated.ts';
-import { compileCors } from '../../../src/plan/settings/cors.ts';
-import type { Finding } from '../../../src/problem/finding.ts';
+import type { Cors as CorsEntry } from '../../../src/engine/manifest/manifest.generated.ts';
+import type { Finding } from '../../../src/engine/problem/finding.ts';
+import { compileCors } from '../../../src/engine/settings/cors.ts';
 
 const DEFAULTS = { headers: ['Authorization'], exposedHeaders: [], credentials: false, maxAge: '10m' };
 

@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { load } from '../../../src/load.ts';
+import { load } from '../../../src/engine/load.ts';
 import { createPair, type Pair } from '../../support/certificate.ts';
 import { worldOf } from '../../support/gateway.ts';
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { VerificationClient, Verifier } from '../../../src/plan/tokens/verifier.ts';
+import type { VerificationClient, Verifier } from '../../../src/engine/tokens/verifier.ts';
 import { pause } from '../../support/pause.ts';
 import { eventually } from '../../support/site.ts';
 import { type Identity, introspecting, sendJson, startIdentity, userinfoOf } from './identity-service.ts';

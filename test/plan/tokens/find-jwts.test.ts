@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findJwts } from '../../../src/plan/tokens/find-jwts.ts';
+import { findJwts } from '../../../src/engine/tokens/find-jwts.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 
 const part = (text: string) => Buffer.from(text).toString('base64url');

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { test as base, describe, expect } from 'vitest';
-import type { Verifier } from '../../../src/plan/tokens/verifier.ts';
+import type { Verifier } from '../../../src/engine/tokens/verifier.ts';
 import type { Message } from '../../support/message.ts';
 import { startWireUpstream, type WireResponse, type WireUpstream } from '../../support/upstream.ts';
 import { claims, ecKey, keyFile, tokenOf, verifierFor } from './keys.ts';

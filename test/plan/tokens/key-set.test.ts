@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readKeySet } from '../../../src/plan/tokens/key-set.ts';
+import { readKeySet } from '../../../src/engine/tokens/key-set.ts';
 import { ecKey, rsaKey } from './keys.ts';
 
 const ALL = ['ES256', 'ES384', 'ES512', 'RS256', 'PS256', 'EdDSA'];

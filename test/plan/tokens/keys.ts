@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { JWK } from 'jose';
-import { load, type PlannedManifest } from '../../../src/load.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
-import type { Verifier } from '../../../src/plan/tokens/verifier.ts';
+import { load, type PlannedManifest } from '../../../src/engine/load.ts';
+import type { Plan } from '../../../src/engine/plan/plan.ts';
+import type { Verifier } from '../../../src/engine/tokens/verifier.ts';
 import { AUDIENCE, ISSUER } from '../../support/issuer.ts';
 
 export interface SigningKey {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Auth, RouteEntry } from '../../../src/manifest/manifest.generated.ts';
-import { compileLogin } from '../../../src/plan/tokens/login.ts';
-import type { Finding } from '../../../src/problem/finding.ts';
+import type { Auth, RouteEntry } from '../../../src/engine/manifest/manifest.generated.ts';
+import type { Finding } from '../../../src/engine/problem/finding.ts';
+import { compileLogin } from '../../../src/engine/tokens/login.ts';
 
 const part = (text: string) => Buffer.from(text).toString('base64url');
 const JWT = `${part('{"alg":"ES256"}')}.${part('{"sub":"a"}')}.c2ln`;

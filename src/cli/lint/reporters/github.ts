@@ -1,6 +1,6 @@
-import type { Range, Severity } from '../../../problem/finding.ts';
-import { printable } from '../../../problem/printable.ts';
-import type { Problem } from '../../../problem/problem.ts';
+import type { Range, Severity } from '../../../engine/problem/finding.ts';
+import { printable } from '../../../engine/problem/printable.ts';
+import type { Problem } from '../../../engine/problem/problem.ts';
 import { fullMessage, type Reporter } from './lint-report.ts';
 
 const COMMANDS = { error: 'error', warning: 'warning', info: 'notice' } as const satisfies Record<Severity, string>;

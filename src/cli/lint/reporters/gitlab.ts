@@ -1,4 +1,4 @@
-import type { Severity } from '../../../problem/finding.ts';
+import type { Severity } from '../../../engine/problem/finding.ts';
 import { fullMessage, type Reporter, toJson, withFingerprints } from './lint-report.ts';
 
 /** An error is critical because the gateway does not serve the manifest. */

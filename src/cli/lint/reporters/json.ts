@@ -1,4 +1,4 @@
-import type { Problem } from '../../../problem/problem.ts';
+import type { Problem } from '../../../engine/problem/problem.ts';
 import { countOf, type Reporter, toJson, withFingerprints } from './lint-report.ts';
 
 /** Formats a report for programs. `schema/lint-report.schema.json` describes the members. */

@@ -1,4 +1,4 @@
-import { printable } from '../../../problem/printable.ts';
+import { printable } from '../../../engine/problem/printable.ts';
 import { pluralize } from '../../format.ts';
 import { groupProblems } from '../../problem-groups.ts';
 import { countOf, formatLocation, fullMessage, type LintReport, type Reporter, ruleUri } from './lint-report.ts';

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Range, Severity } from '../../../problem/finding.ts';
-import type { Problem } from '../../../problem/problem.ts';
+import type { Range, Severity } from '../../../engine/problem/finding.ts';
+import type { Problem } from '../../../engine/problem/problem.ts';
 import { type LintReport, type Reporter, ruleUri, toJson, withFingerprints } from './lint-report.ts';
 
 export const SARIF_LEVELS = { error: 'error', warning: 'warning', info: 'note' } as const satisfies Record<

@@ -1,4 +1,4 @@
-import { printable } from '../../../problem/printable.ts';
+import { printable } from '../../../engine/problem/printable.ts';
 import { paint, STYLES } from '../../format.ts';
 import { groupProblems } from '../../problem-groups.ts';
 import type { Reporter } from './lint-report.ts';

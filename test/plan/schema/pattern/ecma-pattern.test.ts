@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
-import { toRe2 } from '../../../../src/plan/schema/pattern/ecma-pattern.ts';
+import { toRe2 } from '../../../../src/engine/schema/pattern/ecma-pattern.ts';
 import { bodyRoute, loadText, manifestOf, violationsOf } from '../../../manifest/support.ts';
 import { runs } from '../../../support/runs.ts';
 

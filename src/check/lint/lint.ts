@@ -1,0 +1,112 @@
+import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
+import { valueAt } from '../../engine/manifest/schema-finding.ts';
+import type { YamlValue } from '../../engine/manifest/yaml-values.ts';
+import type { Finding, Severity } from '../../engine/problem/finding.ts';
+import { type Problem, toProblems } from '../../engine/problem/problem.ts';
+import { type Directive, directiveFinding, readDirectives } from './directives.ts';
+import { createLintContext, type LintContext, type ValidManifest } from './lint-context.ts';
+import { ONLINE_RULES } from './online-checks.ts';
+import { PRESETS, type Preset, type Rule, type RuleFinding } from './rule.ts';
+import { RULES } from './rule-table.ts';
+
+/** The result of checking a text: a manifest that loads, or the findings that prevent it. */
+export type LintInput = ValidManifest | (Pick<ValidManifest, 'document' | 'findings'> & { readonly plan: undefined });
+
+export interface LintOptions {
+  /** Overrides the preset of the manifest. */
+  readonly preset?: Preset | undefined;
+  /** Findings of the online checks. The settings and directives of the manifest apply to them too. */
+  readonly extraFindings?: readonly Finding[];
+  /** The date for rules about dates; by default the current one in UTC. */
+  readonly today?: string;
+}
+
+/**
+ * Returns the problems of a manifest in text order: its errors or, if it has none, the findings of the rules.
+ * Deterministic for a date; uses no network.
+ */
+export function lint(
+  input: LintInput,
+  { preset, extraFindings = [], today = currentDate() }: LintOptions = {},
+): Problem[] {
+  const { document, findings } = input;
+  if (input.plan === undefined) return toProblems(findings, document);
+  const { lint: settings } = input.manifest;
+  const severityOf = (rule: Rule) => effectiveSeverity({ ...settings, preset: preset ?? settings.preset }, rule);
+  const severities = new Map(RULES.map((rule) => [rule.id, severityOf(rule)]));
+  const context = createLintContext(input, today);
+  const ruleFindings = RULES.flatMap((rule) => (severities.get(rule.id) === 'off' ? [] : runRule(rule, context)));
+  const parsed = readDirectives(document, RULES);
+  const { remaining, unused } = applyDirectives([...ruleFindings, ...extraFindings], parsed.directives, input);
+  // The result of an online rule may differ in the next run, so its directives never count as unused.
+  const isRun = (id: string) => severities.get(id) !== 'off' && !ONLINE_RULES.some((rule) => rule.id === id);
+  const active = [...remaining, ...parsed.findings, ...unusedDirectiveFindings(unused, isRun)].flatMap((finding) => {
+    const severity = severities.get(finding.rule);
+    return severity === undefined || severity === 'off' ? [] : [{ ...finding, severity }];
+  });
+  return toProblems([...findings, ...active], document);
+}
+
+function currentDate(): string {
+  return new Date().toISOString().slice(0, 10);
+}
+
+type LintSettings = Manifest['lint'];
+
+/** Returns the severity that the manifest or the preset gives a rule. */
+function effectiveSeverity({ preset, rules }: LintSettings, rule: Rule): Severity | 'off' {
+  const isInPreset = PRESETS.indexOf(rule.preset) <= PRESETS.indexOf(preset);
+  return rules[rule.id] ?? (isInPreset ? rule.severity : 'off');
+}
+
+function runRule({ id, severity, find }: Rule, context: LintContext): Finding[] {
+  return [...(find?.(context) ?? [])].map((finding) => ({
+    ...finding,
+    message: redactMessage(finding, context),
+    rule: id,
+    severity,
+  }));
+}
+
+/** Replaces each quoted value that comes from the environment by its reference in the manifest. */
+function redactMessage({ location, message }: RuleFinding, { manifest, secrets }: ValidManifest): string {
+  const value = 'path' in location ? valueAt(manifest as unknown as YamlValue, location.path) : null;
+  if (!('path' in location) || typeof value !== 'string' || !secrets.isSecret(location.path))
+    return secrets.redactText(message);
+  return secrets.redactText(message.replaceAll(`"${value}"`, () => `"${secrets.redactValue(value, location.path)}"`));
+}
+
+/** A rule that a directive disables. */
+interface DisabledRule {
+  readonly directive: Directive;
+  readonly rule: string;
+}
+
+/** Removes the findings that directives disable, and returns the directives that matched no finding. */
+function applyDirectives(findings: readonly Finding[], directives: readonly Directive[], { document }: LintInput) {
+  if (directives.length === 0) return { remaining: findings, unused: [] };
+  const byLine = new Map<string, DisabledRule>();
+  for (const directive of directives)
+    for (const rule of directive.rules)
+      byLine.set(`${directive.file}:${directive.targetLine} ${rule}`, { directive, rule });
+  const used = new Set<string>();
+  const remaining = findings.filter(({ rule, location }) => {
+    const key = `${document.fileOf(location)}:${document.locate(location).line} ${rule}`;
+    if (byLine.has(key)) used.add(key);
+    return !byLine.has(key);
+  });
+  return { remaining, unused: [...byLine].filter(([key]) => !used.has(key)).map(([, unused]) => unused) };
+}
+
+/** Reports unused directives. Skips rules that did not run, because another run may need their directives. */
+function unusedDirectiveFindings(unused: readonly DisabledRule[], isRun: (id: string) => boolean): Finding[] {
+  return unused
+    .filter(({ rule }) => isRun(rule))
+    .map(({ directive, rule }) =>
+      directiveFinding(
+        'directive-unused',
+        directive,
+        `"${rule}" finds nothing on the next line; remove it from this comment`,
+      ),
+    );
+}

@@ -1,0 +1,51 @@
+import type { Finding, Path, Severity } from '../../engine/problem/finding.ts';
+import type { LintContext } from './lint-context.ts';
+
+/** From the smallest to the largest: each preset contains the rules of the presets before it. */
+export const PRESETS = ['minimal', 'recommended', 'strict'] as const;
+
+export type Preset = (typeof PRESETS)[number];
+
+/** The titles of the categories, in the order of the docs. */
+export const CATEGORIES = {
+  manifest: 'Manifest',
+  routes: 'Routes',
+  auth: 'Authentication',
+  validation: 'Validation',
+  limits: 'Rate limits',
+  upstreams: 'Upstreams',
+  operations: 'Operations',
+  secrets: 'Secrets',
+  directives: 'Directives',
+  online: 'Online checks',
+} as const;
+
+/** One rule of `lint`. */
+export interface Rule {
+  /** Kebab-case, stable across versions. */
+  readonly id: string;
+  readonly category: keyof typeof CATEGORIES;
+  /** `error` only for a rule that `load` reports: the gateway does not serve such a manifest, so no setting changes it. */
+  readonly severity: Severity;
+  /** The smallest preset that contains the rule. */
+  readonly preset: Preset;
+  /** The reason for the rule, in one sentence. */
+  readonly rationale: string;
+  /** Yields the findings in a manifest that loads. Absent if another stage reports the rule. */
+  readonly find?: (context: LintContext) => Iterable<RuleFinding>;
+}
+
+/** A finding before the rule and the settings add its id and severity. */
+export type RuleFinding = Omit<Finding, 'rule' | 'severity'>;
+
+type RuleFindingExtras = Omit<RuleFinding, 'location' | 'message'>;
+
+/** Returns a finding about a value. */
+export function findingAt(path: Path, message: string, extras: RuleFindingExtras = {}): RuleFinding {
+  return { location: { path, at: 'value' }, message, ...extras };
+}
+
+/** Returns a finding about the key of a value. */
+export function findingAtKey(path: Path, message: string, extras: RuleFindingExtras = {}): RuleFinding {
+  return { location: { path, at: 'key' }, message, ...extras };
+}

@@ -1,0 +1,56 @@
+import { type CodeAction, CodeActionKind, type Range as EditorRange } from 'vscode-languageserver';
+import { fixText } from '../check/lint/fix-text.ts';
+import type { Problem, TextEdit } from '../engine/problem/problem.ts';
+import { toDiagnostic, toEditorRange } from './diagnostics.ts';
+import type { Project } from './project.ts';
+import { rangeIn, type TextFile } from './text-file.ts';
+
+/** The kind of the action that applies all fixes of a file, as editors run it on saving. */
+export const FIX_ALL = `${CodeActionKind.SourceFixAll}.signing-gateway`;
+
+const MAX_TITLE = 80;
+
+/** Returns one action for each fix of a problem in a range. */
+export function quickFixes(file: TextFile, range: EditorRange, problems: readonly Problem[]): CodeAction[] {
+  return problems.flatMap((problem) => {
+    const { edit, message } = problem;
+    if (edit === undefined || problem.file !== file.path || !overlaps(toEditorRange(problem.range), range)) return [];
+    return [
+      {
+        title: `${titleOf(file.text, edit, problem)} (${message.slice(0, MAX_TITLE)})`,
+        kind: CodeActionKind.QuickFix,
+        diagnostics: [toDiagnostic(problem)],
+        isPreferred: true,
+        edit: { changes: { [file.uri]: [toEditorEdit(file, edit)] } },
+      },
+    ];
+  });
+}
+
+/** Returns the action that applies all fixes of a file; none if there is nothing to fix. */
+export function fixAllAction(file: TextFile, project: Project): CodeAction[] {
+  if (project.problems.every(({ edit, file: path }) => edit === undefined || path !== file.path)) return [];
+  const { text, editCount } = fixText(file.text, (next) => project.problemsWith(file, next));
+  if (editCount === 0) return [];
+  const newText = text;
+  const range = rangeIn(file, { start: 0, end: file.text.length });
+  const title = `Fix all problems that have a safe fix (${editCount})`;
+  return [{ title, kind: FIX_ALL, edit: { changes: { [file.uri]: [{ range, newText }] } } }];
+}
+
+function titleOf(text: string, { start, end, text: newText }: TextEdit, { isSecret }: Problem): string {
+  const oldText = isSecret ? 'the value' : text.slice(start, end).trim();
+  return newText === '' ? `Remove ${oldText}` : `Replace ${oldText} with ${newText}`;
+}
+
+export function toEditorEdit(file: TextFile, edit: TextEdit) {
+  return { range: rangeIn(file, edit), newText: edit.text };
+}
+
+function overlaps(one: EditorRange, other: EditorRange): boolean {
+  return isBefore(one.start, other.end) && isBefore(other.start, one.end);
+}
+
+function isBefore(one: EditorRange['start'], other: EditorRange['start']): boolean {
+  return one.line < other.line || (one.line === other.line && one.character <= other.character);
+}

@@ -1,0 +1,158 @@
+import { replaceScalar } from '../engine/manifest/scalar-edits.ts';
+import { SCALAR, type ValuePositions } from '../engine/manifest/value-positions.ts';
+import type { Path } from '../engine/problem/finding.ts';
+import type { TextEdit } from '../engine/problem/problem.ts';
+import type { FileRole } from './file-links.ts';
+import type { TextFile } from './text-file.ts';
+
+export type NameKind = 'upstream' | 'schema' | 'rateLimit' | 'store' | 'role' | 'route';
+
+/** How a kind is called in messages. */
+export const KIND_LABELS: Readonly<Record<NameKind, string>> = {
+  upstream: 'upstream',
+  schema: 'schema',
+  rateLimit: 'rate limit',
+  store: 'store',
+  role: 'role',
+  route: 'route',
+};
+
+/** A place where a file defines a name or refers to it. */
+export interface NameOccurrence {
+  readonly kind: NameKind;
+  readonly name: string;
+  readonly isDefinition: boolean;
+  readonly file: TextFile;
+  /** The offsets of the name in the text, without quotes. */
+  readonly start: number;
+  readonly end: number;
+  /** Returns the edit that writes another name here. */
+  readonly replace: (name: string) => TextEdit | undefined;
+}
+
+/** A path at which files have names; `*` is any key or index. */
+interface NameSite {
+  readonly kind: NameKind;
+  readonly path: readonly string[];
+  readonly isDefinition?: boolean;
+  /** Default: the value. */
+  readonly at?: 'key';
+}
+
+/** References to schemas are not listed: they are the values of all keys `$ref`. */
+const MANIFEST_SITES: readonly NameSite[] = [
+  { kind: 'upstream', path: ['upstreams', '*'], at: 'key', isDefinition: true },
+  { kind: 'upstream', path: ['routes', '*', 'upstream'] },
+  { kind: 'upstream', path: ['auth', 'tokens', '*', 'endpoint', 'upstream'] },
+  { kind: 'upstream', path: ['invariants', '*', 'when', 'upstream'] },
+  { kind: 'upstream', path: ['invariants', '*', 'when', 'upstream', '*'] },
+  { kind: 'upstream', path: ['invariants', '*', 'require', 'upstream', 'only', '*'] },
+  { kind: 'schema', path: ['schemas', '*'], at: 'key', isDefinition: true },
+  { kind: 'rateLimit', path: ['rateLimits', '*'], at: 'key', isDefinition: true },
+  { kind: 'rateLimit', path: ['routes', '*', 'rateLimits', '*'] },
+  { kind: 'rateLimit', path: ['invariants', '*', 'require', 'rateLimit', '*'] },
+  { kind: 'store', path: ['stores', '*'], at: 'key', isDefinition: true },
+  { kind: 'store', path: ['rateLimits', '*', 'store'] },
+  { kind: 'role', path: ['auth', 'role', 'allow', '*'], isDefinition: true },
+  { kind: 'role', path: ['routes', '*', 'roles', '*'] },
+  { kind: 'role', path: ['invariants', '*', 'require', 'roles', 'only', '*'] },
+  { kind: 'role', path: ['invariants', '*', 'require', 'roles', 'atLeast', '*'] },
+  { kind: 'route', path: ['routes', '*', 'id'], isDefinition: true },
+  { kind: 'route', path: ['invariants', '*', 'except', '*'] },
+  { kind: 'route', path: ['invariants', '*', 'except', '*', 'route'] },
+];
+
+const TEST_FILE_SITES: readonly NameSite[] = [
+  { kind: 'route', path: ['cases', '*', 'expect', 'route'] },
+  { kind: 'upstream', path: ['cases', '*', 'expect', 'upstream', 'id'] },
+  { kind: 'role', path: ['cases', '*', 'request', 'role'] },
+  { kind: 'role', path: ['cases', '*', 'request', 'role', '*'] },
+  { kind: 'role', path: ['tokens', '*', 'role'] },
+];
+
+function sitesOf(role: FileRole): readonly NameSite[] {
+  return role === 'test-file' ? TEST_FILE_SITES : MANIFEST_SITES;
+}
+
+const SCHEMA_PREFIX = '#/schemas/';
+
+/** Returns all names in a file, in no order. A text with syntax errors has those that can be read. */
+export function findNames(file: TextFile, role: FileRole): NameOccurrence[] {
+  const { positions } = file.parsed;
+  const found = sitesOf(role).flatMap((site) =>
+    [...rowsAt(positions, site.path)].flatMap((row) => {
+      const range = site.at === 'key' ? positions.keyOf(row) : scalarAt(positions, row);
+      return range === undefined ? [] : nameAt(file, range, site);
+    }),
+  );
+  if (role === 'test-file') return found;
+  return [...found, ...positions.scalarsNamed(/^\$ref$/).flatMap((range) => schemaReferenceAt(file, range))];
+}
+
+/**
+ * Returns the kind of name that a file has at a path; `undefined` if it has none.
+ *
+ * @returns `isList`: the path is that of a list of names
+ */
+export function nameKindAt(
+  role: FileRole,
+  path: Path,
+): { readonly kind: NameKind; readonly isList: boolean } | undefined {
+  const values = sitesOf(role).filter(({ at, isDefinition }) => at !== 'key' && isDefinition !== true);
+  const isMatch = (pattern: readonly string[]) =>
+    pattern.length === path.length && pattern.every((step, index) => step === '*' || step === path[index]);
+  const exact = values.find((site) => isMatch(site.path));
+  if (exact !== undefined) return { kind: exact.kind, isList: false };
+  const list = values.find((site) => site.path.at(-1) === '*' && isMatch(site.path.slice(0, -1)));
+  return list && { kind: list.kind, isList: true };
+}
+
+/** Yields the rows of the values whose path matches a pattern. */
+export function* rowsAt(positions: ValuePositions, pattern: readonly string[], row = 0): Generator<number> {
+  const [step, ...rest] = pattern;
+  if (step === undefined) return yield row;
+  for (const member of positions.members(row))
+    if (step === '*' || step === member.step) yield* rowsAt(positions, rest, member.row);
+}
+
+function scalarAt(positions: ValuePositions, row: number) {
+  return positions.kindOf(row) === SCALAR ? positions.valueOf(row) : undefined;
+}
+
+/** Returns the text of a scalar on one line, and the offsets of the text without quotes; `undefined` for an alias. */
+export function readScalarText(text: string, { start, end }: { readonly start: number; readonly end: number }) {
+  const source = text.slice(start, end);
+  const [, quote = '', inner = ''] = /^(["']?)([^"'\n]*)\1$/.exec(source) ?? [];
+  if (inner === '' || inner.includes('\\') || /^[*&!|>]/.test(source)) return undefined;
+  return { value: inner, start: start + quote.length, end: end - quote.length };
+}
+
+type ScalarRange = { readonly start: number; readonly end: number };
+
+function nameAt(file: TextFile, range: ScalarRange, { kind, isDefinition = false }: NameSite): NameOccurrence[] {
+  const scalar = readScalarText(file.text, range);
+  // A value from the environment has another name in each environment.
+  if (scalar === undefined || scalar.value.includes('${')) return [];
+  const { value: name, start, end } = scalar;
+  const replace = (text: string) => replaceScalar(file.text, { ...range, isInFlow: true }, text);
+  return [{ kind, name, isDefinition, file, start, end, replace }];
+}
+
+function schemaReferenceAt(file: TextFile, range: ScalarRange): NameOccurrence[] {
+  const scalar = readScalarText(file.text, range);
+  if (scalar === undefined || !scalar.value.startsWith(SCHEMA_PREFIX)) return [];
+  const [name = ''] = scalar.value.slice(SCHEMA_PREFIX.length).split('/');
+  const start = scalar.start + SCHEMA_PREFIX.length;
+  const end = start + name.length;
+  const replace = (text: string) => ({ start, end, text });
+  return [{ kind: 'schema', name: decodePointer(name), isDefinition: false, file, start, end, replace }];
+}
+
+/** Decodes a step of a JSON Pointer in a fragment (RFC 6901 section 6). */
+function decodePointer(step: string): string {
+  try {
+    return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return step;
+  }
+}

@@ -1,0 +1,166 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Problem } from '../engine/problem/problem.ts';
+import { type FileWatcher, watchFiles } from '../process/reload/file-watcher.ts';
+import { readLinks } from './file-links.ts';
+import type { NameOccurrence } from './names.ts';
+import { findOccurrences } from './navigation.ts';
+import { Project } from './project.ts';
+import { findTestFileProblems } from './test-file-problems.ts';
+import type { TextFile } from './text-file.ts';
+import type { Workspace } from './workspace.ts';
+
+/** The pause after a change before the files are checked, at least: an editor sends several changes at once. */
+const MIN_DELAY_MS = 10;
+const MAX_DELAY_MS = 1_000;
+/** The pause before the self-test runs, which takes longer than all other checks. */
+const SELF_TEST_DELAY_MS = 300;
+
+export interface ProjectEvents {
+  /** Called with all problems of a file when they have changed. */
+  readonly onProblems: (path: string, problems: readonly Problem[]) => void;
+  /** Called with an error that no file can cause. The server continues with the next change. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** The projects of the open files. Checks them after each change, in the editor or on disk, and reports the problems of all their files. */
+export class OpenProjects {
+  readonly #workspace: Workspace;
+  readonly #events: ProjectEvents;
+  readonly #projects = new Map<string, Project>();
+  readonly #reported = new Map<string, readonly Problem[]>();
+  readonly #watcher: FileWatcher;
+  #watched: object = {};
+  #timer: NodeJS.Timeout | undefined;
+  #selfTestTimer: NodeJS.Timeout | undefined;
+  #changes = 0;
+  /** The files that have changed since the last check; `undefined`: any. */
+  #changedPaths: Set<string> | undefined = new Set();
+  /** The time on the monotonic clock before which no further check starts. */
+  #nextCheckMs = 0;
+
+  constructor(workspace: Workspace, events: ProjectEvents) {
+    this.#workspace = workspace;
+    this.#events = events;
+    this.#watcher = watchFiles([], () => this.filesChanged());
+  }
+
+  /** Checks the projects of a file soon: the editor has opened it or has another text. */
+  textChanged(path: string): void {
+    this.#changedPaths?.add(path);
+    this.#schedule();
+  }
+
+  /** Checks all projects soon: a file on disk has changed. */
+  filesChanged(): void {
+    this.#workspace.forgetFolders();
+    this.#watcher.refresh();
+    this.#changedPaths = undefined;
+    this.#schedule();
+  }
+
+  /** Returns the projects of a file, with the results for its current text. */
+  projectsOf(file: TextFile): Project[] {
+    if (this.#timer !== undefined) this.update();
+    return this.#workspace.manifestsOf(file).flatMap((manifest) => this.#projects.get(manifest) ?? []);
+  }
+
+  /** Returns the projects of a file, and those whose manifests share a file that has the name: a rename changes them too. */
+  projectsOfName(file: TextFile, name: NameOccurrence): Project[] {
+    const found = new Map(this.projectsOf(file).map((project) => [project.manifest, project]));
+    // The loop also visits the projects that it adds.
+    for (const project of found.values())
+      for (const other of new Set(findOccurrences(name, project.allFiles()).map(({ file: one }) => one)))
+        for (const manifest of this.#workspace.manifestsOf(other))
+          if (!found.has(manifest)) found.set(manifest, this.#projects.get(manifest) ?? this.#check(manifest));
+    return [...found.values()];
+  }
+
+  /** Checks the projects of the changed files now, and reports the problems that have changed. */
+  update(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const startMs = performance.now();
+    const changed = this.#changedPaths;
+    this.#changedPaths = new Set();
+    for (const project of this.#findProjects()) {
+      const isNew = !this.#projects.has(project.manifest);
+      this.#projects.set(project.manifest, project);
+      if (isNew || changed === undefined || project.usesAny(changed)) project.check();
+    }
+    this.#report();
+    this.#watch();
+    const endMs = performance.now();
+    this.#nextCheckMs = endMs + Math.min(endMs - startMs, MAX_DELAY_MS);
+    clearTimeout(this.#selfTestTimer);
+    this.#selfTestTimer = setTimeout(() => this.#attempt(() => this.#runSelfTests()), SELF_TEST_DELAY_MS);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    clearTimeout(this.#selfTestTimer);
+    this.#watcher.close();
+  }
+
+  /** The server pauses after a slow check as long as the check took, so that requests are served between two of them. */
+  #schedule(): void {
+    this.#changes += 1;
+    clearTimeout(this.#selfTestTimer);
+    const delayMs = Math.max(MIN_DELAY_MS, this.#nextCheckMs - performance.now());
+    this.#timer ??= setTimeout(() => this.#attempt(() => this.update()), delayMs);
+  }
+
+  /** Returns the projects of the open files, and removes all others. */
+  #findProjects(): Project[] {
+    const manifests = new Set(this.#workspace.openFiles().flatMap((file) => this.#workspace.manifestsOf(file)));
+    for (const manifest of this.#projects.keys()) if (!manifests.has(manifest)) this.#projects.delete(manifest);
+    return [...manifests].map((manifest) => this.#projects.get(manifest) ?? new Project(manifest, this.#workspace));
+  }
+
+  /** Checks the project of a manifest of which no file is open. */
+  #check(manifest: string): Project {
+    const project = new Project(manifest, this.#workspace);
+    project.check();
+    return project;
+  }
+
+  async #runSelfTests(): Promise<void> {
+    const changes = this.#changes;
+    for (const project of this.#projects.values()) await project.runSelfTest(() => this.#changes === changes);
+    if (this.#changes === changes) this.#report();
+  }
+
+  #report(): void {
+    const problems = Map.groupBy(this.#findProblems(), ({ file }) => file);
+    for (const path of new Set([...this.#reported.keys(), ...problems.keys()])) {
+      const own = problems.get(path) ?? [];
+      if (isDeepStrictEqual(own, this.#reported.get(path) ?? [])) continue;
+      if (own.length === 0) this.#reported.delete(path);
+      else this.#reported.set(path, own);
+      this.#events.onProblems(path, own);
+    }
+  }
+
+  /** Returns the problems of all projects. A file of two manifests often has the same one twice. */
+  #findProblems(): Problem[] {
+    const testFiles = this.#workspace.openFiles().filter((file) => readLinks(file).role === 'test-file');
+    const all = [
+      ...[...this.#projects.values()].flatMap(({ problems }) => problems),
+      ...testFiles.flatMap((file) => findTestFileProblems(file, this.#workspace)),
+    ];
+    return [...new Map(all.map((problem) => [JSON.stringify(problem), problem])).values()];
+  }
+
+  #watch(): void {
+    const watched = [...this.#projects.values()].map((project) => project.watchedPaths());
+    if (isDeepStrictEqual(watched, this.#watched)) return;
+    this.#watched = watched;
+    this.#watcher.watch(
+      watched.flatMap(({ files }) => files),
+      watched.flatMap(({ folders }) => folders),
+    );
+  }
+
+  #attempt(run: () => void | Promise<void>): void {
+    Promise.try(run).catch((error) => this.#events.onError(error));
+  }
+}

@@ -1,0 +1,42 @@
+import { pathToFileURL } from 'node:url';
+import type { Range as EditorRange } from 'vscode-languageserver';
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import { type ParsedText, parseText } from '../engine/manifest/document.ts';
+import type { TextEdit } from '../engine/problem/problem.ts';
+
+/** A file with its text, as the editor has it or as it is on disk. */
+export interface TextFile {
+  /** The absolute path. */
+  readonly path: string;
+  readonly uri: string;
+  readonly document: TextDocument;
+  readonly text: string;
+  /** The values and their positions; also of a text with syntax errors, as far as they can be read. */
+  readonly parsed: ParsedText;
+}
+
+/** Creates a file from a text on disk. */
+export function createTextFile(path: string, text: string): TextFile {
+  return openTextFile(path, TextDocument.create(pathToFileURL(path).href, 'yaml', 0, text));
+}
+
+/** Creates a file from a document of the editor. The text is parsed on first use. */
+export function openTextFile(path: string, document: TextDocument): TextFile {
+  const text = document.getText();
+  let parsed: ParsedText | undefined;
+  return {
+    path,
+    uri: document.uri,
+    document,
+    text,
+    get parsed() {
+      parsed ??= parseText(text);
+      return parsed;
+    },
+  };
+}
+
+/** Converts offsets to a range of the protocol, whose lines and characters count from 0. */
+export function rangeIn({ document }: TextFile, { start, end }: Pick<TextEdit, 'start' | 'end'>): EditorRange {
+  return { start: document.positionAt(start), end: document.positionAt(end) };
+}

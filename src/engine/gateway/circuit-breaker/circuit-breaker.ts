@@ -1,0 +1,272 @@
+import { privateParts } from '../../shared-memory/buffer-parts.ts';
+import { KeyedHash } from '../../shared-memory/keyed-hash.ts';
+import { SharedLock } from '../../shared-memory/shared-lock.ts';
+import { type BreakerMemory, breakerMemory, CELLS, TIMES } from './breaker-memory.ts';
+import { ClientSet } from './client-set.ts';
+import { FailureStreak } from './failure-streak.ts';
+import { RecentClients } from './recent-clients.ts';
+
+export type BreakerState = 'closed' | 'open' | 'half-open';
+
+/**
+ * The party that can cause a failure. It decides how the circuit breaker counts the failure. `endpoint`: no request can cause it,
+ * so it always counts. `request`: a hostile request may provoke it, so the failures of one client count only up to a limit.
+ * `client`: the client caused it, so it never counts. `gateway`: this process lacks file descriptors or memory, which is no sign
+ * of a failing endpoint, so it never counts either.
+ */
+export type FailureSource = 'endpoint' | 'request' | 'client' | 'gateway';
+
+/** The settings of a breaker: when it opens, and how it tries the service again. */
+export interface BreakerRule {
+  /** Consecutive failures that open it. */
+  readonly failures: number;
+  /** The time after it opens in which it lets no request through. */
+  readonly pauseMs: number;
+  /** The most failures that count for one client while several clients use the service. Default: half of `failures`. */
+  readonly failuresPerClient?: number;
+  /** The time between the first trial and the second. It doubles with each trial, up to `pauseMs`. Default: one second. */
+  readonly trialMs?: number;
+  /** True if clients whose failures opened it get a trial after all others. */
+  readonly isTrialForOthersFirst?: boolean;
+}
+
+const TRIAL_MS = 1_000;
+export interface BreakerOptions {
+  /** Receives every change between closed and open that this thread causes. */
+  readonly publish?: (state: BreakerState) => void;
+  /** Returns the milliseconds of a monotonic clock that all threads share. */
+  readonly now?: () => number;
+  /** By default the breaker shares its state with no other thread. */
+  readonly memory?: BreakerMemory;
+  /** The index of this thread. */
+  readonly worker?: number;
+}
+
+/**
+ * A circuit breaker. It opens after `failures` consecutive failures. After `pauseMs` it is half-open: one request goes through as
+ * a trial, and the first response closes the breaker. A trial without a result blocks other requests only for a while, so that no
+ * client can keep the endpoint out of service. Then another request is a trial; clients that have had none go first.
+ *
+ * While several clients use the endpoint, failures that a request may provoke count for at most half of `failures` per client, and
+ * such a failure is not the result of a trial.
+ *
+ * All threads with the same memory have one breaker. While it is closed and counts no failure, requests take no lock.
+ */
+export class CircuitBreaker {
+  readonly #settings: BreakerRule;
+  readonly #now: () => number;
+  readonly #publish: (state: BreakerState) => void;
+  readonly #worker: number;
+  readonly #lock: SharedLock;
+  readonly #cells: Int32Array;
+  readonly #times: Float64Array;
+  readonly #hash: KeyedHash;
+  readonly #streak: FailureStreak;
+  readonly #clients: RecentClients;
+  /** Clients whose trials come last: a trial of theirs did not close the breaker, or their failures opened it. */
+  readonly #triedClients: ClientSet;
+
+  constructor(
+    settings: BreakerRule,
+    {
+      publish = () => undefined,
+      now = () => performance.now(),
+      memory = privateParts((parts) => breakerMemory(parts, settings)),
+      worker = 0,
+    }: BreakerOptions = {},
+  ) {
+    this.#settings = settings;
+    this.#publish = publish;
+    this.#now = now;
+    this.#worker = worker;
+    this.#lock = new SharedLock(memory.cells, CELLS.lock);
+    this.#cells = memory.cells;
+    this.#times = memory.times;
+    this.#hash = new KeyedHash(memory.hashKey);
+    this.#streak = new FailureStreak(memory.streak);
+    this.#clients = new RecentClients(memory.clients, this.#hash, now);
+    this.#triedClients = new ClientSet(memory.triedClients);
+  }
+
+  get state(): BreakerState {
+    if (this.#isClosed) return 'closed';
+    return this.#now() >= this.#openUntil ? 'half-open' : 'open';
+  }
+
+  /** How often the breaker opened. */
+  get openings(): number {
+    return this.#cells[CELLS.openings] as number;
+  }
+
+  /** True if a request of this client may go through: always while closed, only as a trial while half-open. */
+  isAllowed(client: string): boolean {
+    if (this.#isClosed) return true;
+    // A client whose requests are refused uses the endpoint too.
+    this.#clients.record(client);
+    this.#hash.hash(client);
+    return this.#lock.run(() => this.#isClosed || this.#isTrialDue());
+  }
+
+  /** True if any request may go through now. */
+  get isAnyAllowed(): boolean {
+    return this.#isClosed || this.#now() >= this.#nextTrialAt;
+  }
+
+  /**
+   * Lets a request through, also one that is not allowed. Returns the current value of `openings` if the request is a trial,
+   * otherwise 0.
+   */
+  beginRequest(client: string): number {
+    this.#clients.record(client);
+    if (this.#isClosed) return 0;
+    this.#hash.hash(client);
+    return this.#lock.run(() => (this.#isClosed || this.#now() < this.#openUntil ? 0 : this.#beginTrial()));
+  }
+
+  /** Like `beginRequest`, but returns `undefined` if the request is not allowed: another thread may have begun a trial. */
+  tryBeginRequest(client: string): number | undefined {
+    this.#clients.record(client);
+    if (this.#isClosed) return 0;
+    this.#hash.hash(client);
+    return this.#lock.run(() => {
+      if (this.#isClosed) return 0;
+      return this.#isTrialDue() ? this.#beginTrial() : undefined;
+    });
+  }
+
+  /** A response began. */
+  recordResponse(): void {
+    if (this.#isClosed && this.#streak.isEmpty) return;
+    const hasClosed = this.#lock.run(() => {
+      this.#streak.recordResponse();
+      if (this.#isClosed) return false;
+      this.#cells[CELLS.isOpen] = 0;
+      this.#cells[CELLS.trialWorker] = 0;
+      this.#triedClients.clear();
+      this.#streak.reset();
+      return true;
+    });
+    if (hasClosed) this.#publish('closed');
+  }
+
+  /** A response is complete. */
+  recordSuccess(): void {
+    if (!this.#streak.isEmpty) this.#lock.run(() => this.#streak.reset());
+  }
+
+  recordFailure(source: FailureSource, client: string, trial: number): void {
+    if ((source === 'client' || source === 'gateway') && this.#isClosed) return;
+    this.#hash.hash(client);
+    const hasOpened = this.#lock.run(() => this.#countFailure(source, trial));
+    if (hasOpened) this.#publish('open');
+  }
+
+  /** The client left after it had waited much longer than this endpoint normally takes. */
+  recordAbandoned(client: string): void {
+    if (!this.#isClosed) return;
+    this.#hash.hash(client);
+    const hasOpened = this.#lock.run(() => {
+      if (!this.#isClosed) return false;
+      this.#streak.recordAbandoned(this.#hash);
+      return this.#openIfDue();
+    });
+    if (hasOpened) this.#publish('open');
+  }
+
+  /** Ends the trial of a thread that ended. */
+  forgetWorker(worker: number): void {
+    this.#lock.run(() => {
+      if (this.#cells[CELLS.trialWorker] === worker + 1) this.#release(this.openings);
+    });
+  }
+
+  get #isClosed(): boolean {
+    return this.#cells[CELLS.isOpen] === 0;
+  }
+
+  get #openUntil(): number {
+    return this.#times[TIMES.openUntil] as number;
+  }
+
+  get #nextTrialAt(): number {
+    return this.#times[TIMES.nextTrialAt] as number;
+  }
+
+  get #trials(): number {
+    return this.#cells[CELLS.trials] as number;
+  }
+
+  get #limitPerClient(): number {
+    if (!this.#clients.hasSeveral) return Number.POSITIVE_INFINITY;
+    const { failures, failuresPerClient = Math.ceil(failures / 2) } = this.#settings;
+    // With `failures: 1` this is half a point, so one client is never enough.
+    return Math.min(failuresPerClient, failures - 0.5);
+  }
+
+  get #trialMs(): number {
+    const { pauseMs, trialMs = TRIAL_MS } = this.#settings;
+    return Math.min(pauseMs, trialMs * 2 ** Math.max(0, this.#trials - 1));
+  }
+
+  // The methods below need the lock and the hash of the client.
+
+  #isTrialDue(): boolean {
+    const isRepeated = this.#triedClients.indexOf(this.#hash) !== -1 && this.#clients.hasSeveral;
+    return this.#now() >= this.#nextTrialAt + (isRepeated ? this.#trialMs : 0);
+  }
+
+  #beginTrial(): number {
+    this.#cells[CELLS.trials] = this.#trials + 1;
+    this.#cells[CELLS.trialWorker] = this.#worker + 1;
+    this.#triedClients.add(this.#hash);
+    this.#times[TIMES.nextTrialAt] = this.#now() + this.#trialMs;
+    return this.openings;
+  }
+
+  #isCurrent(trial: number): boolean {
+    return !this.#isClosed && trial === this.openings;
+  }
+
+  /** Ends a trial without a result, so that the next request is a trial. */
+  #release(trial: number): void {
+    if (!this.#isCurrent(trial)) return;
+    this.#cells[CELLS.trials] = this.#trials - 1;
+    this.#cells[CELLS.trialWorker] = 0;
+    this.#times[TIMES.nextTrialAt] = this.#openUntil;
+  }
+
+  /** Returns true if the failure opens the breaker. */
+  #countFailure(source: FailureSource, trial: number): boolean {
+    if (source === 'client' || source === 'gateway') {
+      this.#release(trial);
+      return false;
+    }
+    if (!this.#isClosed) {
+      // Neither a request from before the opening nor a client can extend the pause.
+      const isResult = this.#isCurrent(trial) && (source === 'endpoint' || !this.#clients.hasSeveral);
+      if (isResult) this.#open();
+      return isResult;
+    }
+    if (source === 'endpoint') this.#streak.recordFailure();
+    else this.#streak.recordProvokedFailure(this.#hash, this.#limitPerClient);
+    return this.#openIfDue();
+  }
+
+  #openIfDue(): boolean {
+    const isDue = this.#streak.points >= this.#settings.failures;
+    if (isDue) this.#open();
+    return isDue;
+  }
+
+  #open(): void {
+    this.#times[TIMES.openUntil] = this.#now() + this.#settings.pauseMs;
+    this.#times[TIMES.nextTrialAt] = this.#openUntil;
+    this.#cells[CELLS.trials] = 0;
+    this.#cells[CELLS.trialWorker] = 0;
+    this.#cells[CELLS.openings] = this.openings + 1;
+    if (this.#settings.isTrialForOthersFirst) this.#triedClients.addAll(this.#streak.provoked);
+    this.#streak.reset();
+    // Last: other threads read the times without the lock once they see it.
+    Atomics.store(this.#cells, CELLS.isOpen, 1);
+  }
+}

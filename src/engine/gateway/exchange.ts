@@ -1,0 +1,297 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { RawHeaders } from '../http1/raw-headers.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Route } from '../plan/route-definition.ts';
+import type { Violation } from '../plan/violation.ts';
+import { isReleased } from '../rate-limits/is-released.ts';
+import { rateLimitFields } from '../rate-limits/rate-limit-fields.ts';
+import type { AppliedLimit, RateLimiter } from '../rate-limits/rate-limiter.ts';
+import type { Cors } from '../settings/cors.ts';
+import type { Principal } from '../tokens/verification-result.ts';
+import type { VerificationClient } from '../tokens/verifier.ts';
+import type { BodyCopy, ExchangeObserver } from './exchange-observer.ts';
+import { clientKey } from './fairness/client-key.ts';
+import { beginBodyCopy } from './request/copy-body.ts';
+import { type ForwardedInfo, readForwardedInfo } from './request/forwarded-info.ts';
+import type { RequestHead } from './request/request-head.ts';
+import type { RequestTarget } from './request/request-target.ts';
+import { withCorsHeaders } from './response/cors.ts';
+import { gatewayBusy, Refusal } from './response/refusal.ts';
+import type { BufferBudget } from './server/buffer-budget.ts';
+import type { ClientConnection } from './server/client-connection.ts';
+import type { EndReason, LongLivedExchanges } from './server/long-lived-exchanges.ts';
+import type { RequestRecorder } from './telemetry/request-recorder.ts';
+import type { RequestTrace, RequestTracer } from './telemetry/trace.ts';
+import type { LiveUpstreams } from './upstream/live-upstreams.ts';
+import { ClientDisconnected } from './upstream/upstream-error.ts';
+
+export interface WebSocketHandshake {
+  readonly socket: Duplex;
+  /** Returns the data that the client sent before the response. After that call, the tunnel reads the socket. */
+  readonly takeEarlyData: () => Buffer;
+}
+
+/** `continue`: the client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
+export type Expectation = 'continue' | 'unknown';
+
+/** Work for a client. */
+export interface CancellableWork {
+  cancel(): void;
+}
+
+/** The parts of a server that its exchanges share. */
+export interface ServerState {
+  /** The active plan. */
+  readonly plan: Plan;
+  /** True if each response closes its connection. */
+  readonly isDraining: boolean;
+  /** True once the server accepts no connections and long-lived exchanges end. */
+  readonly isClosing: boolean;
+  readonly tracer: RequestTracer;
+  readonly recorder: RequestRecorder;
+  readonly upstreams: LiveUpstreams;
+  readonly longLived: LongLivedExchanges;
+  readonly bufferBudget: BufferBudget;
+  readonly rateLimiter: RateLimiter;
+  /** Follows the exchanges; `undefined` without a candidate. */
+  readonly observer: ExchangeObserver | undefined;
+}
+
+export interface ExchangeOptions {
+  readonly server: ServerState;
+  readonly connection: ClientConnection;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly expectation?: Expectation | undefined;
+  readonly handshake?: WebSocketHandshake;
+}
+
+/** One request and its response, end to end, with everything that its log line and metrics need. */
+export class Exchange {
+  /** The request id of a trusted proxy, or a new one. */
+  readonly id: string;
+  /** The plan that was active when the request began. */
+  readonly plan: Plan;
+  readonly startedAt = performance.now();
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly connection: ClientConnection;
+  readonly expectation: Expectation | undefined;
+  /** Present if the request is a WebSocket handshake. */
+  readonly handshake: WebSocketHandshake | undefined;
+  /** Applies to every response, refusals included. */
+  readonly cors: Cors | undefined;
+  /** The forwarding headers of a trusted proxy; `undefined` if the peer is not trusted. */
+  readonly forwardedInfo: ForwardedInfo | undefined;
+  /** The key of the client for its share of limited resources. */
+  readonly client: string;
+  head: RequestHead | undefined;
+  trace: RequestTrace | undefined;
+  target: RequestTarget | undefined;
+  route: Route | undefined;
+  /** The verified caller; at login, the user of the token in the response. */
+  principal: Principal | undefined;
+  /** The validated body; `undefined` if the body is streamed. */
+  body: Buffer | undefined;
+  /** The observer's copy of the body, once the gateway reads or discards the body. */
+  bodyCopy: BodyCopy | undefined;
+  refusal: Refusal | undefined;
+  /** Refusals that a route or a rate limit only reports. */
+  reportedRefusals: Refusal[] | undefined;
+  /** The rate limits that have counted the request. */
+  appliedLimits: AppliedLimit[] | undefined;
+  /** True once a byte of the request was sent to an upstream. */
+  wasSent = false;
+  /** True once the connection is a tunnel. The exchange then ends with its socket, and has no response. */
+  isTunnel = false;
+  /** The current work. It is cancelled if the client disconnects before the response is complete. */
+  work: CancellableWork | undefined;
+  /** Bytes of the request body read so far; of a tunnel, bytes that the client sent. */
+  receivedBytes = 0;
+  /** Bytes of the response body; of a tunnel, bytes that the upstream sent. */
+  sentBytes = 0;
+  retries = 0;
+  /** The endpoint of the last attempt, without secrets. */
+  endpoint: string | undefined;
+  /** Milliseconds from `startedAt` until the request was forwarded. */
+  forwardedAfterMs: number | undefined;
+  /** Milliseconds from `startedAt` until the upstream responded. */
+  respondedAfterMs: number | undefined;
+
+  readonly #server: ServerState;
+  #bufferedBytes = 0;
+  #isLongLived = false;
+  #isOver = false;
+  #isObserved = false;
+  /** The number of `appliedLimits` that are settled. */
+  #settledLimits = 0;
+
+  constructor({ server, connection, request, response, expectation, handshake }: ExchangeOptions) {
+    const { plan } = server;
+    const { trustedProxies } = plan.server;
+    this.forwardedInfo =
+      trustedProxies !== undefined && connection.isTrustedProxy(trustedProxies)
+        ? readForwardedInfo(request.rawHeaders, trustedProxies)
+        : undefined;
+    const client = this.forwardedInfo?.client;
+    this.client = client === undefined ? connection.client : clientKey(client);
+    this.id = this.forwardedInfo?.requestId ?? randomUUID();
+    this.plan = plan;
+    this.request = request;
+    this.response = response;
+    this.connection = connection;
+    this.expectation = expectation;
+    this.handshake = handshake;
+    this.cors = plan.cors;
+    this.#server = server;
+  }
+
+  /** The address of the client, as a trusted proxy reports it; otherwise that of the connection. */
+  get clientAddress(): string {
+    return this.forwardedInfo?.client ?? this.connection.peer ?? '';
+  }
+
+  /** Stores the head of the request, and begins or continues its trace. */
+  setHead(head: RequestHead): void {
+    this.head = head;
+    this.trace = this.#server.tracer.begin(this, head.traceparent, this.plan.sampledTraces);
+  }
+
+  /** Writes the head of the response. Closes the connection after the response while the server drains. */
+  writeHead(status: number, reason: string, headers: RawHeaders): void {
+    if (this.#server.isDraining) this.response.shouldKeepAlive = false;
+    this.settleRateLimits(status);
+    const { cors, request } = this;
+    const limited = this.plan.server.hasRateLimitHeaders ? [...headers, ...this.#rateLimitFields()] : headers;
+    const responseHeaders = cors === undefined ? limited : withCorsHeaders(cors, request.headers.origin, limited);
+    this.response.writeHead(status, reason, responseHeaders as string[]);
+    this.connection.trimSentBytes(this.response);
+  }
+
+  /**
+   * Refuses the request. A route with `validation: report` only logs the refusal instead.
+   *
+   * @throws Refusal
+   */
+  refuseOrReport(refusal: Refusal): void {
+    if (!this.tryReport(refusal)) throw refusal;
+  }
+
+  /** Refuses a request whose parameters have violations, or reports them. @throws Refusal `parameter_invalid` */
+  refuseInvalidParameters(errors: readonly Violation[]): void {
+    if (errors.length > 0) this.refuseOrReport(new Refusal('parameter_invalid', { errors }));
+  }
+
+  /** Stores a refusal for the log if the route has `validation: report`. Returns false otherwise. */
+  tryReport(refusal: Refusal): boolean {
+    if (this.route?.validation !== 'report') return false;
+    this.addReport(refusal);
+    return true;
+  }
+
+  /** Stores a refusal for the log. It is not sent. */
+  addReport(refusal: Refusal): void {
+    this.reportedRefusals ??= [];
+    this.reportedRefusals.push(refusal);
+  }
+
+  /** Ends the counting by the rate limits that have counted the request. @param status of the response; `undefined` without one */
+  settleRateLimits(status?: number): void {
+    const { appliedLimits, wasSent } = this;
+    if (appliedLimits === undefined || appliedLimits.length === this.#settledLimits) return;
+    const unsettled = appliedLimits.slice(this.#settledLimits);
+    this.#settledLimits = appliedLimits.length;
+    const end = { wasSent, status, refusal: this.refusal?.code };
+    this.#server.rateLimiter.settle(unsettled, (limit) => isReleased(limit, end));
+  }
+
+  #rateLimitFields(): string[] {
+    if (this.route?.rateLimits === undefined) return [];
+    const { match, authorize, validate } = this.route.rateLimits;
+    return rateLimitFields([...match, ...authorize, ...validate], this.appliedLimits ?? [], this.refusal !== undefined);
+  }
+
+  /** Sends `100 Continue` to a client that waits for it. Called when only the body can still cause a refusal. */
+  sendContinue(): void {
+    if (this.expectation === 'continue' && this.maySendInformational) this.response.writeContinue();
+  }
+
+  /** True while the client may receive an informational response. */
+  get maySendInformational(): boolean {
+    return !this.response.headersSent && !this.connection.isHalfClosed;
+  }
+
+  /** True for an event stream or a tunnel, once it began. */
+  get isLongLived(): boolean {
+    return this.#isLongLived;
+  }
+
+  /** Marks the exchange as long-lived: a reload that changes its route ends it. @param end ends it early */
+  trackLongLived(end: (reason: EndReason) => void): void {
+    // Only a write can show that a half-closed client has left, and only a chunked response allows such writes.
+    const isUnobservable = this.connection.isHalfClosed && !this.response.chunkedEncoding;
+    if (this.#server.isClosing || isUnobservable) {
+      end('going_away');
+      return;
+    }
+    this.#isLongLived = true;
+    this.observe();
+    this.#server.longLived.add(this, end);
+  }
+
+  /** Begins the observer's copy of the body, once. */
+  copyBody(): void {
+    const { observer } = this.#server;
+    if (observer !== undefined) this.bodyCopy ??= beginBodyCopy(this, observer);
+  }
+
+  /** Shows the exchange to the observer, once. */
+  observe(): void {
+    if (this.#isObserved) return;
+    this.#isObserved = true;
+    if (this.#server.observer === undefined) this.bodyCopy?.release();
+    else this.#server.observer.observe(this);
+  }
+
+  /** Returns the client for work that must stop when the client disconnects. */
+  waitingClient(): VerificationClient {
+    const controller = new AbortController();
+    this.work = { cancel: () => controller.abort() };
+    return { key: this.client, signal: controller.signal };
+  }
+
+  /**
+   * Counts bytes that the gateway buffers for this exchange until it ends.
+   *
+   * @throws Refusal `gateway_busy`; ClientDisconnected
+   */
+  reserve(bytes: number): void {
+    if (this.#isOver) throw new ClientDisconnected();
+    const refusal = this.#server.bufferBudget.acquire(this.client, bytes);
+    if (refusal !== undefined) throw gatewayBusy(refusal);
+    this.#bufferedBytes += bytes;
+  }
+
+  /** Ends the exchange: cancels the work of an incomplete response and releases the buffered bytes. */
+  end(): void {
+    if (!this.response.writableFinished) this.work?.cancel();
+    this.settleRateLimits();
+    this.#isOver = true;
+    if (this.#bufferedBytes > 0) this.#server.bufferBudget.release(this.client, this.#bufferedBytes);
+    this.#bufferedBytes = 0;
+    if (this.#isLongLived) this.#server.longLived.delete(this);
+  }
+
+  elapsedMs(): number {
+    return performance.now() - this.startedAt;
+  }
+}
+
+/** An exchange whose request was matched to a route. */
+export interface RoutedExchange extends Exchange {
+  readonly head: RequestHead;
+  readonly target: RequestTarget;
+  readonly route: Route;
+}

@@ -1,0 +1,340 @@
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { NameResolver } from '../dns/name-resolver.ts';
+import { systemResolver } from '../dns/system-resolver.ts';
+import { ConnectionBudget } from '../http1/connection-budget.ts';
+import type { Log } from '../log/log.ts';
+import type { Plan } from '../plan/plan.ts';
+import { RateLimiter } from '../rate-limits/rate-limiter.ts';
+import type { StoreStatus } from '../rate-limits/store-status.ts';
+import type { ListenAddress } from '../settings/address.ts';
+import { sharedNow } from '../shared-memory/shared-clock.ts';
+import { createSingleWorker } from '../shared-memory/single-worker.ts';
+import type { WorkerContext } from '../shared-memory/worker-context.ts';
+import { RequestAcceptor } from './accept-requests.ts';
+import type { ServerState } from './exchange.ts';
+import type { ExchangeObserver } from './exchange-observer.ts';
+import { GatewayCounters } from './gateway-counters.ts';
+import { sharedGatewayMemory } from './gateway-memory.ts';
+import { acceptWaiting } from './server/accept-waiting.ts';
+import { BufferBudget } from './server/buffer-budget.ts';
+import { ClientLimit } from './server/client-limit.ts';
+import { descriptorLimits } from './server/descriptor-limits.ts';
+import { activateServerSettings, createHttpServer, type HttpServer } from './server/http-server.ts';
+import { LongLivedExchanges } from './server/long-lived-exchanges.ts';
+import { closeStalledClients } from './server/stalled-clients.ts';
+import { sharedBuffersOf } from './shared-buffers.ts';
+import { logIdentityDnsErrors } from './telemetry/identity-dns-log.ts';
+import type { RequestMetrics } from './telemetry/request-metrics.ts';
+import { RequestRecorder, type RequestSubscriber } from './telemetry/request-recorder.ts';
+import { ThrottledWarning } from './telemetry/throttled-warning.ts';
+import { passThroughTracer, type RequestTracer } from './telemetry/trace.ts';
+import type { UpstreamStatus } from './upstream/live-upstream.ts';
+import { LiveUpstreams } from './upstream/live-upstreams.ts';
+
+export interface ClientCounts {
+  readonly connections: number;
+  /** The connections of this worker. */
+  readonly workerConnections: number;
+  /** Open WebSockets, and connections with a handshake in progress. */
+  readonly tunnels: number;
+  /** The most connections at one time: the limit of the active plan, or fewer if file descriptors are short. */
+  readonly limit: number;
+  /** Connections that were closed because the limit was reached. */
+  readonly refused: number;
+  /** Connections that could not be accepted, for example without a free file descriptor. */
+  readonly unaccepted: number;
+}
+
+export interface Gateway {
+  /** The active plan. */
+  readonly plan: Plan;
+  /** The number of workers of the process. */
+  readonly workerCount: number;
+  /** The state of the upstreams of the active plan. */
+  readonly upstreams: readonly UpstreamStatus[];
+  /** Resolves the host names of upstreams. */
+  readonly resolver: NameResolver;
+  /** Metrics of all requests. */
+  readonly metrics: RequestMetrics;
+  readonly clients: ClientCounts;
+  /** The memory of buffered bodies. */
+  readonly bufferBudget: BufferBudget;
+  /** The counts of rate limits. */
+  readonly rateLimiter: Pick<RateLimiter, 'counts' | 'local'>;
+  /** The state of the stores of rate limits; empty before `listen`. */
+  readonly stores: readonly StoreStatus[];
+  /** The number of subscribers. */
+  readonly subscribers: number;
+  /** Calls the subscriber with the record of each request that ends. Returns a function that unsubscribes. */
+  subscribe(subscriber: RequestSubscriber): () => void;
+  /** Shows all further exchanges to this observer, or to none. */
+  observe(observer: ExchangeObserver | undefined): void;
+  /** Connects to the stores of rate limits, as `listen` does if nobody did. Resolves after at most a few seconds. */
+  connect(): Promise<void>;
+  /**
+   * Starts to accept connections. Returns the bound address. Rejects with an error of `net`, such as `EADDRINUSE`.
+   *
+   * @param address by default that of the plan
+   */
+  listen(address?: ListenAddress): Promise<AddressInfo>;
+  /** Serves the requests on a connection that the caller has opened. */
+  acceptConnection(connection: Duplex): void;
+  /**
+   * Creates the memory that the workers of a plan share, and connects to the rate limit stores that the plan adds or changes: the first
+   * requests after `activate` would otherwise find them not connected. Resolves after at most a few seconds, also if a store does
+   * not respond.
+   */
+  prepare(plan: Plan): Promise<void>;
+  /** Serves new requests by this plan. Requests in flight keep the plan that they began with. */
+  activate(plan: Plan): void;
+  /** Gives back everything that a worker held which has ended. Worker 0 calls it before it replaces the worker. */
+  forgetWorker(index: number): void;
+  /** Closes each connection after its next response. The server still accepts connections and serves all requests. */
+  drain(): void;
+  /**
+   * Stops accepting connections, ends long-lived exchanges, waits up to `graceMs` for requests in flight, then closes the
+   * remaining connections.
+   */
+  close(graceMs: number): Promise<void>;
+}
+
+export interface GatewayOptions {
+  /** Records traces. By default they are only passed on. */
+  readonly tracer?: RequestTracer | undefined;
+  /** Resolves the host names of upstreams. By default the resolver of the process. */
+  readonly resolver?: NameResolver | undefined;
+  /** The file descriptor limit of the process. */
+  readonly descriptorLimit?: number | undefined;
+  /** Returns the milliseconds of the clock of rate limits, which never goes back. */
+  readonly now?: (() => number) | undefined;
+  /** The place among the workers of the process. By default there are no other workers. */
+  readonly worker?: WorkerContext | undefined;
+}
+
+/** Creates the server of a plan. */
+export function createGateway(plan: Plan, log: Log, options: GatewayOptions = {}): Gateway {
+  const gateway = new LiveGateway(plan, log, options);
+  gateway.start();
+  return gateway;
+}
+
+/** The topic of messages to the other workers: there are too many connections to upstreams. */
+const EXCEEDED_TOPIC = 'upstream-connections';
+
+class LiveGateway implements Gateway {
+  readonly resolver: NameResolver;
+  readonly #log: Log;
+  readonly #state: { -readonly [Key in keyof ServerState]: ServerState[Key] };
+  readonly #server: HttpServer;
+  readonly #acceptor: RequestAcceptor;
+  readonly #unaccepted: ThrottledWarning;
+  readonly #descriptorLimit: number;
+  readonly #worker: WorkerContext;
+  readonly #counters: GatewayCounters;
+  readonly #budget: ConnectionBudget;
+  readonly #clientLimit: ClientLimit;
+  /** The limit of connections to upstreams, tunnels included. Beyond it, each new one closes an idle one. */
+  #upstreamConnectionLimit = Number.POSITIVE_INFINITY;
+  /** Set when the gateway begins to connect to stores. */
+  #connected: Promise<void> | undefined;
+  #stopClosingStalled = () => {};
+  #stopLoggingDns = () => {};
+  #unsubscribe = () => {};
+
+  constructor(plan: Plan, log: Log, options: GatewayOptions) {
+    const { tracer = passThroughTracer, resolver = systemResolver, worker = createSingleWorker() } = options;
+    const { descriptorLimit = Number.POSITIVE_INFINITY, now = sharedNow } = options;
+    this.resolver = resolver;
+    this.#worker = worker;
+    this.#log = log;
+    this.#descriptorLimit = descriptorLimit;
+    const memory = sharedGatewayMemory(worker);
+    const counters = new GatewayCounters(memory, worker);
+    this.#counters = counters;
+    this.#clientLimit = new ClientLimit(log.logger, counters.connections, counters.refused);
+    this.#unaccepted = new ThrottledWarning(log.logger, 'connections could not be accepted');
+    this.#budget = new ConnectionBudget(
+      () => this.#upstreamConnectionLimit - counters.tunnels.total,
+      counters.upstreamConnections,
+      () => worker.bus.publish(EXCEEDED_TOPIC, null),
+    );
+    this.#state = {
+      plan,
+      isDraining: false,
+      isClosing: false,
+      tracer,
+      recorder: new RequestRecorder(log, worker.count > 1 ? worker.index : undefined),
+      upstreams: new LiveUpstreams(log, resolver, this.#budget, worker),
+      longLived: new LongLivedExchanges(),
+      bufferBudget: new BufferBudget(plan.server.bufferLimitBytes, memory.buffers, worker),
+      rateLimiter: new RateLimiter(now, worker),
+      observer: undefined,
+    };
+    this.#server = createHttpServer(plan.server, (request) => this.#acceptor.isHandshake(request));
+    this.#acceptor = new RequestAcceptor(this.#server, this.#state, log, counters);
+  }
+
+  start(): void {
+    this.#stopLoggingDns = logIdentityDnsErrors(this.resolver, this.#log.logger, () => this.plan);
+    const { connections } = this.#acceptor.clients;
+    this.#stopClosingStalled = closeStalledClients(connections, () => this.plan.server.stalledTimeoutMs);
+    this.#clientLimit.apply(this.#server);
+    this.#unsubscribe = this.#worker.bus.subscribe(EXCEEDED_TOPIC, () => this.#budget.closeExceeding());
+    this.#acceptor.start();
+    this.#state.upstreams.activate(this.plan);
+    this.#state.rateLimiter.activate(this.plan.rateLimits);
+    this.#limitConnections();
+  }
+
+  get plan() {
+    return this.#state.plan;
+  }
+
+  get workerCount() {
+    return this.#worker.count;
+  }
+
+  get upstreams() {
+    return this.#state.upstreams.statuses;
+  }
+
+  get metrics() {
+    return this.#state.recorder.metrics;
+  }
+
+  get rateLimiter() {
+    return this.#state.rateLimiter;
+  }
+
+  get stores() {
+    return this.#state.rateLimiter.stores;
+  }
+
+  get bufferBudget() {
+    return this.#state.bufferBudget;
+  }
+
+  get clients() {
+    const { connections, tunnels, refused, unaccepted } = this.#counters;
+    return {
+      connections: connections.total,
+      workerConnections: this.#acceptor.clients.sockets.size,
+      tunnels: tunnels.total,
+      limit: this.#clientLimit.limit,
+      refused: refused.total,
+      unaccepted: unaccepted.total,
+    };
+  }
+
+  get subscribers() {
+    return this.#state.recorder.subscribers;
+  }
+
+  subscribe(subscriber: RequestSubscriber): () => void {
+    return this.#state.recorder.subscribe(subscriber);
+  }
+
+  observe(observer: ExchangeObserver | undefined): void {
+    this.#state.observer = observer;
+  }
+
+  connect(): Promise<void> {
+    this.#connected ??= this.#state.rateLimiter.connect(this.resolver, this.#log.logger);
+    return this.#connected;
+  }
+
+  async listen({ host, port }: ListenAddress = this.plan.listen): Promise<AddressInfo> {
+    const server = this.#server;
+    // The first requests would otherwise not count together with those of other gateways.
+    await this.connect();
+    return new Promise((resolve, reject) => {
+      server.once('error', reject);
+      // The kernel distributes connections over the listeners of all workers.
+      server.listen({ host, port, reusePort: this.#worker.count > 1 }, () => {
+        server.off('error', reject);
+        // Without a listener an error of `accept` would end the process.
+        server.on('error', ({ code }: NodeJS.ErrnoException) => {
+          this.#counters.unaccepted.add(1);
+          this.#unaccepted.add({ reason: code });
+        });
+        resolve(server.address() as AddressInfo);
+      });
+    });
+  }
+
+  acceptConnection(connection: Duplex): void {
+    // The caller has already completed a TLS handshake, if the server has TLS.
+    this.#server.emit(this.plan.server.tls === undefined ? 'connection' : 'secureConnection', connection);
+  }
+
+  async prepare(plan: Plan): Promise<void> {
+    const { memory, count } = this.#worker;
+    for (const { name, bytes, maxBytes } of sharedBuffersOf(plan, count)) memory.buffer(name, bytes, maxBytes);
+    await this.#state.rateLimiter.prepare(plan.rateLimits);
+  }
+
+  activate(plan: Plan): void {
+    activateServerSettings(this.#server, plan.server, this.plan.server);
+    this.#state.plan = plan;
+    this.#limitConnections();
+    this.bufferBudget.limitBytes = plan.server.bufferLimitBytes;
+    this.#state.upstreams.activate(plan);
+    this.#state.rateLimiter.activate(plan.rateLimits);
+    this.#worker.memory.retain(new Set(sharedBuffersOf(plan, this.#worker.count).map(({ name }) => name)));
+    this.metrics.retain(new Set(plan.routes.map(({ id }) => id)), new Set(plan.upstreams.map(({ id }) => id)));
+    const count = this.#state.longLived.revalidate(plan);
+    const { graceMs } = plan.reload;
+    if (count > 0)
+      this.#log.logger.info(
+        { count, grace_ms: graceMs },
+        'the reload ends WebSockets and event streams after the grace period',
+      );
+  }
+
+  forgetWorker(index: number): void {
+    this.metrics.forget(index);
+    this.#counters.forgetWorker(index);
+    this.bufferBudget.forgetWorker(index);
+    this.#state.upstreams.forgetWorker(index);
+    this.#state.rateLimiter.forgetWorker(index);
+  }
+
+  drain(): void {
+    this.#state.isDraining = true;
+  }
+
+  async close(graceMs: number): Promise<void> {
+    this.#state.isDraining = true;
+    this.#state.isClosing = true;
+    const startMs = performance.now();
+    this.#state.longLived.endAll('going_away');
+    if (graceMs > 0 && this.#server.listening) await acceptWaiting(this.#server, graceMs);
+    const remainingMs = Math.max(0, graceMs - (performance.now() - startMs));
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeIdleConnections();
+    // Others have begun since.
+    this.#state.longLived.endAll('going_away');
+    const timer = setTimeout(() => this.#closeRemaining(graceMs), remainingMs);
+    await closed;
+    clearTimeout(timer);
+    this.#stopClosingStalled();
+    await this.#state.upstreams.close();
+    await this.#state.rateLimiter.close();
+    this.#unsubscribe();
+    this.#stopLoggingDns();
+  }
+
+  #closeRemaining(graceMs: number): void {
+    const { sockets } = this.#acceptor.clients;
+    const { size: connections } = sockets;
+    if (graceMs > 0) this.#log.logger.warn({ connections }, 'grace period expired; closing the remaining connections');
+    for (const socket of sockets) socket.destroy();
+  }
+
+  #limitConnections(): void {
+    const { clients, upstreams } = descriptorLimits(this.plan, this.#descriptorLimit, this.workerCount);
+    this.#clientLimit.limit = clients;
+    this.#upstreamConnectionLimit = upstreams;
+  }
+}

@@ -1,0 +1,113 @@
+import { BODYLESS_METHODS } from '../../http1/http-methods.ts';
+import { hasHeader, type RawHeaders } from '../../http1/raw-headers.ts';
+import type { BodyRule } from '../../validation/body.ts';
+import type { Exchange } from '../exchange.ts';
+import { Refusal } from '../response/refusal.ts';
+import { PacedReads } from '../server/paced-reads.ts';
+import { awaitValidation } from './await-validation.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
+import type { RequestHead } from './request-head.ts';
+
+/** A request whose body rule is applied. */
+export interface BodyRequest {
+  readonly request: { readonly method?: string | undefined; readonly rawHeaders: RawHeaders };
+  /** Refuses the request, unless its route only reports. @throws Refusal */
+  refuseOrReport(refusal: Refusal): void;
+}
+
+/**
+ * Applies the body rule of a route. Buffers, validates and returns a body that has a validator; the gateway then forwards exactly
+ * the returned bytes. Returns `undefined` for any other body, which the gateway streams.
+ *
+ * @throws Refusal `media_type_unsupported`, `body_too_large`, `body_invalid` or `gateway_busy`; ClientDisconnected
+ */
+export function readBody(exchange: Exchange, head: RequestHead, rule: BodyRule): Promise<Buffer> | undefined {
+  const { validate, limitBytes } = rule;
+  const isValidated = checkBodyHead(exchange, head, rule);
+  return validate === undefined || !isValidated
+    ? undefined
+    : readValidatedBody(exchange, head, { limitBytes, validate });
+}
+
+/**
+ * Applies the part of the body rule that needs no body. Returns true if the rule also applies to the bytes of the body.
+ *
+ * @throws Refusal `media_type_unsupported`, `body_too_large`, or `body_invalid` for a body that is missing
+ */
+export function checkBodyHead(facts: BodyRequest, head: RequestHead, rule: BodyRule): boolean {
+  const { types, limitBytes } = rule;
+  if (head.body === undefined && BODYLESS_METHODS.has(facts.request.method ?? '')) return false;
+  const isAllowedType = types === undefined || hasAllowedMediaType(facts, head, rule);
+  if (!isAllowedType) {
+    const options = {
+      detail: types.refusalDetail,
+      headers: types.acceptHeader === undefined ? {} : { Accept: types.acceptHeader },
+    };
+    facts.refuseOrReport(new Refusal('media_type_unsupported', options));
+  } else if (head.body === undefined) validateEmptyBody(facts, head, rule);
+  if (typeof head.body === 'number' && head.body > limitBytes) throw new Refusal('body_too_large');
+  return isAllowedType;
+}
+
+/** Validates the empty body of a request without framing. Such a request has no stream that would be validated later. */
+function validateEmptyBody(facts: BodyRequest, { contentType = '' }: RequestHead, rule: BodyRule): void {
+  const violation = rule.streamValidatorFor?.(contentType)?.end();
+  if (violation !== undefined) facts.refuseOrReport(new Refusal('body_invalid', { errors: [violation] }));
+}
+
+/** True if the route accepts the body. Encoded bytes are not of the declared media type, so no content encoding is allowed. */
+function hasAllowedMediaType(
+  { request }: BodyRequest,
+  { contentType, body }: RequestHead,
+  { types, validate, streamValidatorFor }: BodyRule,
+): boolean {
+  // A request without a body needs no type, unless the route requires JSON or a form, which are never empty.
+  if (contentType === undefined)
+    return body === undefined && validate === undefined && streamValidatorFor === undefined;
+  return types?.includes(contentType) === true && !hasHeader(request.rawHeaders, isContentEncoding);
+}
+
+/** True for any spelling: some servers read `Content_Encoding` as `Content-Encoding`. Most names differ in their length. */
+function isContentEncoding(rawName: string): boolean {
+  return rawName.length === 'content-encoding'.length && /^content[^a-z]encoding$/i.test(rawName);
+}
+
+async function readValidatedBody(
+  exchange: Exchange,
+  head: RequestHead,
+  { limitBytes, validate }: { limitBytes: number; validate: NonNullable<BodyRule['validate']> },
+): Promise<Buffer> {
+  const result = validate(await bufferBody(exchange, head, limitBytes), exchange.client);
+  const { violations, body } = result instanceof Promise ? await awaitValidation(exchange, result) : result;
+  const refusal = violations.length === 0 ? undefined : new Refusal('body_invalid', { errors: violations });
+  if (refusal !== undefined) exchange.refuseOrReport(refusal);
+  if (body === undefined) throw refusal ?? new Refusal('internal_error', { reason: 'body_lost' });
+  return body;
+}
+
+function bufferBody(exchange: Exchange, head: RequestHead, limitBytes: number): Promise<Buffer> {
+  if (head.body === undefined) return Promise.resolve(Buffer.alloc(0));
+  exchange.copyBody();
+  exchange.sendContinue();
+  const { request } = exchange;
+  const reads = new PacedReads(request.socket);
+  const buffer = new GrowingBuffer(Math.min(limitBytes, typeof head.body === 'number' ? head.body : limitBytes));
+  return new Promise((resolve, reject) => {
+    const onData = (chunk: Buffer) => {
+      exchange.receivedBytes += chunk.length;
+      reads.count(chunk.length);
+      try {
+        exchange.reserve(chunk.length);
+        if (buffer.add(chunk)) return;
+        reject(new Refusal('body_too_large'));
+      } catch (error) {
+        // The budget or the memory is exhausted. An error in a listener would end the process.
+        reject(error as Error);
+      }
+      request.off('data', onData);
+    };
+    request.on('data', onData);
+    request.on('end', () => resolve(buffer.bytes()));
+    request.on('close', () => reject(new Refusal('message_malformed', { reason: 'client_closed' })));
+  });
+}

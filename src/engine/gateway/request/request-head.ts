@@ -1,0 +1,78 @@
+import type { IncomingMessage } from 'node:http';
+import { forEachHeader } from '../../http1/raw-headers.ts';
+import { Refusal } from '../response/refusal.ts';
+
+/** RFC 3986 section 3.2.2, without userinfo, commas and spaces, which no client sends. */
+const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=-]+)(?::(\d{1,5}))?$/;
+/** Matches most hosts in one test without an allocation. */
+const PLAIN_HOST = /^[A-Za-z0-9.-]+(?::\d{1,4})?$/;
+const CONTENT_LENGTH = /^(?:0|[1-9]\d{0,15})$/;
+/** Headers that must not be repeated, because servers disagree on which one they use. */
+const SINGLE_HEADERS = new Set(['host', 'authorization', 'content-type', 'content-length', 'transfer-encoding']);
+const TRACEPARENT = 'traceparent';
+const NAME_LENGTHS: ReadonlySet<number> = new Set([...SINGLE_HEADERS, TRACEPARENT].map(({ length }) => length));
+
+/** The headers of a valid request that determine its routing, access and framing. */
+export interface RequestHead {
+  readonly host: string | undefined;
+  readonly authorization: string | undefined;
+  readonly contentType: string | undefined;
+  /** Empty if the header is repeated. */
+  readonly traceparent: string | undefined;
+  /** The number of bytes, or `'chunked'` for an unknown length; `undefined` without a body. */
+  readonly body: number | 'chunked' | undefined;
+}
+
+/**
+ * Reads the headers that determine routing, access and framing. It uses the raw headers, because Node silently drops or joins
+ * repeated ones (RFC 9112 sections 3.2 and 6.3).
+ *
+ * @throws Refusal `message_malformed` or `headers_too_large`
+ */
+export function readRequestHead(request: IncomingMessage, maxHeaders: number): RequestHead {
+  // Node's parser also accepts HTTP/0.9 and HTTP/2.0.
+  if (request.httpVersion !== '1.1' && request.httpVersion !== '1.0') throw malformed('version');
+  const raw = request.rawHeaders;
+  if (raw.length > 2 * maxHeaders) throw new Refusal('headers_too_large', { reason: 'headers_too_many' });
+  const values: Record<string, string> = Object.create(null);
+  let traceparent: string | undefined;
+  forEachHeader(raw, (rawName, value) => {
+    // Changing the case of every name would measurably reduce the throughput.
+    if (!NAME_LENGTHS.has(rawName.length)) return;
+    const name = rawName.toLowerCase();
+    if (name === TRACEPARENT) traceparent = traceparent === undefined ? value : '';
+    if (!SINGLE_HEADERS.has(name)) return;
+    if (name in values) throw malformed('header_repeated');
+    values[name] = value;
+  });
+  const host = values['host'];
+  if (host !== undefined) {
+    if (!isValidHost(host)) throw malformed('host');
+  } else if (request.httpVersion === '1.1') {
+    throw malformed('host_missing');
+  }
+  const body = bodyFraming(values['content-length'], values['transfer-encoding'], request.httpVersion);
+  return { host, authorization: values['authorization'], contentType: values['content-type'], traceparent, body };
+}
+
+/** True for a valid `Host` value (RFC 9110 section 7.2). */
+export function isValidHost(text: string): boolean {
+  if (PLAIN_HOST.test(text)) return true;
+  const match = HOST.exec(text);
+  return match !== null && Number(match[1] ?? 0) <= 65_535;
+}
+
+function bodyFraming(length: string | undefined, encoding: string | undefined, version: string): RequestHead['body'] {
+  if (encoding !== undefined) {
+    if (length !== undefined || version !== '1.1' || encoding.toLowerCase() !== 'chunked')
+      throw malformed('transfer_encoding');
+    return 'chunked';
+  }
+  if (length === undefined) return undefined;
+  if (!CONTENT_LENGTH.test(length)) throw malformed('content_length');
+  return length === '0' ? undefined : Number(length);
+}
+
+function malformed(reason: string): Refusal {
+  return new Refusal('message_malformed', { reason });
+}

@@ -1,0 +1,47 @@
+import type { IncomingMessage } from 'node:http';
+import { getAllHeaders, type RawHeaders, setHeader } from '../../http1/raw-headers.ts';
+import type { Cors } from '../../settings/cors.ts';
+import type { Exchange } from '../exchange.ts';
+import type { RequestHead } from '../request/request-head.ts';
+
+/**
+ * True for a preflight, with which a browser checks the permissions of a page from another origin (Fetch standard, CORS
+ * protocol). A preflight has no credentials and no body.
+ */
+export function isPreflight({ method, headers }: IncomingMessage, head: RequestHead): boolean {
+  return (
+    method === 'OPTIONS' &&
+    head.body === undefined &&
+    headers.origin !== undefined &&
+    headers['access-control-request-method'] !== undefined
+  );
+}
+
+/** Responds to a preflight without an upstream. The response to an origin that is not allowed has no permissions. */
+export function respondToPreflight(exchange: Exchange): void {
+  exchange.writeHead(204, 'No Content', preflightHeaders(exchange));
+  exchange.response.end();
+}
+
+/** Returns the permissions in the response to a preflight. */
+export function preflightHeaders({ plan, request, target }: Pick<Exchange, 'plan' | 'request' | 'target'>): RawHeaders {
+  const { cors, router } = plan;
+  if (cors === undefined || target === undefined || cors.headersFor(request.headers.origin).length === 0) return [];
+  const methods = cors.methods ?? router.allowedMethods(target.path);
+  return ['Access-Control-Allow-Methods', methods.join(', '), ...cors.preflightHeaders];
+}
+
+/** Returns the headers with the CORS headers for pages of this origin. */
+export function withCorsHeaders(cors: Cors, origin: string | undefined, headers: RawHeaders): RawHeaders {
+  return [...(cors.isOriginDependent ? withVaryOrigin(headers) : headers), ...cors.headersFor(origin)];
+}
+
+/** Adds `Origin` to `Vary` (RFC 9110 section 12.5.5). */
+function withVaryOrigin(headers: RawHeaders): RawHeaders {
+  const values = getAllHeaders(headers, 'vary');
+  if (values.some((value) => VARIES_BY_ORIGIN.test(value))) return headers;
+  const [first = ''] = values;
+  return setHeader(headers, 'Vary', first === '' ? 'Origin' : `${first}, Origin`);
+}
+
+const VARIES_BY_ORIGIN = /(?:^|,)[\t ]*(?:\*|origin)[\t ]*(?:,|$)/i;

@@ -1,0 +1,110 @@
+import type { ServerResponse } from 'node:http';
+import { getHeader, headerPairs, type RawHeaders } from '../../http1/raw-headers.ts';
+import { releaseReadBuffer } from '../../http1/read-buffers.ts';
+import type { ResponseHead } from '../../http1/response-head.ts';
+import type { FlowControl } from '../../http1/response-sink.ts';
+import type { Exchange } from '../exchange.ts';
+import { forwardResponseHeaders, forwardTrailers } from '../upstream/proxy-headers.ts';
+import type { ClientResponse } from '../upstream/upstream-exchange.ts';
+
+/** The gateway pauses the upstream when the client has this much unread. At Node's default it would pause after each read. */
+const MAX_WAITING_BYTES = 262_144;
+/** The largest body that is copied into the same write as the head. */
+const SMALL_BYTES = 16_384;
+
+/** Streams a response to the client. */
+export class StreamedResponse implements ClientResponse {
+  protected readonly exchange: Exchange;
+  /** Bytes of the body still to come; NaN if the head has no length. */
+  #remaining = Number.NaN;
+  /** True once the gateway has ended the response itself. */
+  #isEndedEarly = false;
+  /** The connection that is paused until the client has read the waiting bytes. */
+  #paused: FlowControl | undefined;
+
+  constructor(exchange: Exchange) {
+    this.exchange = exchange;
+  }
+
+  onHead(head: ResponseHead): void {
+    const { exchange } = this;
+    if (head.status < 200) {
+      sendInformational(exchange, head);
+      return;
+    }
+    exchange.respondedAfterMs = exchange.elapsedMs();
+    this.#remaining = head.contentLength;
+    const headers = forwardResponseHeaders(head, exchange);
+    exchange.writeHead(head.status, head.reason, headers);
+    // Only a response without a length can continue forever. If the gateway is stopping, this ends it right after its head.
+    if (Number.isNaN(this.#remaining) && isEventStream(headers)) exchange.trackLongLived(() => this.#endEarly());
+  }
+
+  onData(bytes: Buffer, connection: FlowControl): void {
+    const { response } = this.exchange;
+    if (this.#isEndedEarly) return;
+    this.exchange.sentBytes += bytes.length;
+    this.#remaining -= bytes.length;
+    if (this.#remaining === 0) {
+      endResponse(response, bytes);
+      return;
+    }
+    response.write(bytes, (error) => releaseWritten(bytes, error));
+    if (response.writableLength < MAX_WAITING_BYTES || this.#paused !== undefined) return;
+    connection.pause();
+    this.#paused = connection;
+    response.once('drain', () => {
+      this.#paused?.resume();
+      this.#paused = undefined;
+    });
+  }
+
+  /** Sends a head that arrived without body bytes. A head and body bytes that arrive together are sent in one write. */
+  onReadComplete(): void {
+    const { response, sentBytes } = this.exchange;
+    if (sentBytes === 0 && !response.writableEnded && !response.destroyed) response.flushHeaders();
+  }
+
+  onEnd(trailers: RawHeaders): void {
+    const { response } = this.exchange;
+    // When the client has read everything, the connection may already carry another exchange.
+    this.#paused = undefined;
+    if (response.writableEnded) return;
+    if (trailers.length > 0) response.addTrailers(headerPairs(forwardTrailers(trailers, this.exchange)));
+    response.end();
+  }
+
+  onUpgrade(_head: ResponseHead, socket: { destroy(): void }): void {
+    socket.destroy();
+  }
+
+  /** Ends the response as if the upstream had ended it. A client of an event stream reconnects. */
+  #endEarly(): void {
+    this.#isEndedEarly = true;
+    const { response, work } = this.exchange;
+    response.end(() => work?.cancel());
+  }
+}
+
+/** True for server-sent events (HTML standard, section 9.2). */
+function isEventStream(headers: RawHeaders): boolean {
+  return getHeader(headers, 'content-type')?.toLowerCase().startsWith('text/event-stream') === true;
+}
+
+/** Sends an informational (1xx) response at once. HTTP/1.0 has none (RFC 9110 section 15.2). */
+function sendInformational(exchange: Exchange, head: ResponseHead): void {
+  const { request, response } = exchange;
+  if (request.httpVersion === '1.0' || !exchange.maySendInformational) return;
+  response.writeInformation(head.status, forwardResponseHeaders(head, exchange));
+}
+
+/** Releases a buffer after a write. After a failed write the system may still use the bytes. */
+function releaseWritten(bytes: Buffer, error: Error | null | undefined): void {
+  if (error == null) releaseReadBuffer(bytes);
+}
+
+function endResponse(response: ServerResponse, last: Buffer): void {
+  // Node writes a string together with the pending head, but a buffer separately.
+  if (last.length <= SMALL_BYTES) response.end(last.toString('latin1'), 'latin1');
+  else response.end(last, (error?: Error | null) => releaseWritten(last, error));
+}

@@ -1,0 +1,112 @@
+import type { Duplex } from 'node:stream';
+import { getHeader, type RawHeaders, serializeHeaders } from '../../http1/raw-headers.ts';
+import type { ResponseHead } from '../../http1/response-head.ts';
+import type { Exchange, WebSocketHandshake } from '../exchange.ts';
+import type { EndReason } from '../server/long-lived-exchanges.ts';
+import { applyHeaderRules, withoutHopHeaders } from '../upstream/proxy-headers.ts';
+import { Refusal } from './refusal.ts';
+import { refuse } from './refuse.ts';
+import { StreamedResponse } from './streamed-response.ts';
+import { closeFrame, WebSocketFrameTracker } from './websocket-frames.ts';
+
+/**
+ * The response to a WebSocket handshake (RFC 6455 section 4). Only a 101 opens a tunnel. Any other response is streamed to the
+ * client, and then the connection closes. Data that the client sends early is kept for the tunnel and never read as a request.
+ */
+export class TunnelResponse extends StreamedResponse {
+  readonly #handshake: WebSocketHandshake;
+
+  constructor(exchange: Exchange, handshake: WebSocketHandshake) {
+    super(exchange);
+    this.#handshake = handshake;
+  }
+
+  override onUpgrade({ headers }: ResponseHead, upstream: Duplex): void {
+    const { exchange } = this;
+    const { socket, takeEarlyData } = this.#handshake;
+    if (getHeader(headers, 'upgrade')?.toLowerCase() !== 'websocket' || socket.destroyed) {
+      upstream.destroy();
+      refuse(exchange, new Refusal('upstream_error', { reason: 'upgrade_protocol_mismatch' }));
+      return;
+    }
+    const head = switchingProtocols(applyHeaderRules(withoutHopHeaders(headers), exchange.route?.responseHeaders));
+    exchange.respondedAfterMs = exchange.elapsedMs();
+    exchange.response.detachSocket(exchange.request.socket);
+    socket.write(head, 'latin1');
+    const earlyData = takeEarlyData();
+    if (earlyData.length > 0) socket.unshift(earlyData);
+    const frames = new WebSocketFrameTracker();
+    upstream.on('data', (bytes: Buffer) => {
+      frames.consume(bytes);
+      exchange.sentBytes += bytes.length;
+    });
+    socket.on('data', (bytes: Buffer) => {
+      exchange.receivedBytes += bytes.length;
+    });
+    pipeOneWay(socket, upstream);
+    pipeOneWay(upstream, socket);
+    exchange.settleRateLimits(101);
+    exchange.isTunnel = true;
+    exchange.trackLongLived((reason) => closeTunnel(socket, upstream, frames, reason));
+  }
+}
+
+/** Close codes (RFC 6455 section 7.4.1; 1012 is in the IANA registry). */
+const CLOSE: Readonly<Record<EndReason, readonly [code: number, reason: string]>> = {
+  access_changed: [1008, 'the access rules of the route have changed'],
+  route_changed: [1012, 'the route has changed'],
+  going_away: [1001, 'the gateway is going away'],
+};
+/** The time limit for one side to close after the other one. */
+const CLOSE_MS = 2_000;
+/** The time limit for one side to read the data that the other one sent before it closed. */
+const FLUSH_MS = 30_000;
+
+/**
+ * Closes a tunnel as a server does (RFC 6455 section 7.1.1): forwards the upstream's data to the end of a frame, then sends a
+ * close frame to the client. The client's own close frame goes to the upstream and closes that side.
+ */
+function closeTunnel(socket: Duplex, upstream: Duplex, frames: WebSocketFrameTracker, reason: EndReason): void {
+  const tracker = frames.clone();
+  const end = () => {
+    upstream.off('data', finishFrame);
+    upstream.resume();
+    socket.end(closeFrame(...CLOSE[reason]));
+  };
+  const finishFrame = (bytes: Buffer) => {
+    const rest = tracker.consumeFrame(bytes);
+    const canContinue = socket.write(bytes.subarray(0, rest));
+    if (tracker.isAtFrameBoundary) end();
+    else if (!canContinue) {
+      upstream.pause();
+      socket.once('drain', () => upstream.resume());
+    }
+  };
+  upstream.unpipe(socket);
+  if (tracker.isAtFrameBoundary) end();
+  else upstream.on('data', finishFrame).resume();
+  setTimeout(() => socket.destroy(), CLOSE_MS).unref();
+}
+
+/**
+ * Pipes one direction of a tunnel. A failure closes both sides. After one side ends, the other one has a time limit to close.
+ * Otherwise it could keep the tunnel open after the client has left.
+ */
+function pipeOneWay(from: Duplex, to: Duplex): void {
+  from.on('error', () => to.destroy());
+  from.on('close', () => to.destroy());
+  from.once('end', () => destroyAfter(to, FLUSH_MS));
+  to.once('finish', () => destroyAfter(to, CLOSE_MS));
+  from.pipe(to);
+}
+
+function destroyAfter(socket: Duplex, ms: number): void {
+  if (socket.destroyed) return;
+  const timer = setTimeout(() => socket.destroy(), ms).unref();
+  socket.once('close', () => clearTimeout(timer));
+}
+
+function switchingProtocols(headers: RawHeaders): string {
+  const lines = serializeHeaders(headers);
+  return `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${lines}\r\n`;
+}

@@ -1,0 +1,109 @@
+import type { Auth } from '../../tokens/auth.ts';
+import type { LoginErrorCode, ResponseTokens } from '../../tokens/find-tokens.ts';
+import type { LoginRule } from '../../tokens/login.ts';
+import type { TokenErrorCode } from '../../tokens/verification-result.ts';
+import type { VerificationClient } from '../../tokens/verifier.ts';
+import type { Exchange } from '../exchange.ts';
+import { authorize } from '../request/authorize.ts';
+import { untilClientDisconnects } from '../request/await-validation.ts';
+import { isAsciiText } from './ascii-charset.ts';
+import type { CompleteResponse } from './buffered-response.ts';
+import { ContentDecodingError, decodeBody } from './decode-body.ts';
+import { gatewayBusy, Refusal } from './refusal.ts';
+
+export interface LoginContext {
+  readonly auth: Auth;
+  readonly login: LoginRule;
+  readonly exchange: Exchange;
+}
+
+/**
+ * Verifies the tokens in the response of a login route, for every status. Each token at a declared location must be valid and have
+ * an allowed role. Any other JWT that the gateway would accept must have an allowed role too. A response without a token, such as
+ * an MFA challenge, passes. A response that clients could read in another way than the gateway is refused.
+ *
+ * @throws Refusal `role_not_allowed`, `login_response_refused`, `keys_unavailable` or `gateway_busy`; ClientDisconnected
+ */
+export async function verifyLogin({ auth, login, exchange }: LoginContext, response: CompleteResponse): Promise<void> {
+  if (response.body.length > 0 && PARTIAL.has(response.status)) throw loginResponseRefused('login_response_partial');
+  const tokens = await findTokens(response, login, exchange);
+  if (typeof tokens === 'string') throw loginResponseRefused(tokens);
+  const { declared, undeclared } = tokens;
+  const client = exchange.waitingClient();
+  for (const token of declared) {
+    if (token === undefined) throw loginResponseRefused('login_token_not_a_string');
+    await verifyToken({ auth, exchange, client }, token, () => true);
+  }
+  for (const token of undeclared) await verifyToken({ auth, exchange, client }, token, (code) => !HARMLESS.has(code));
+}
+
+async function findTokens(
+  response: CompleteResponse,
+  login: LoginRule,
+  exchange: Exchange,
+): Promise<ResponseTokens | LoginErrorCode> {
+  const encodedBody = login.isBodySearched ? response.body : Buffer.alloc(0);
+  const body = encodedBody.length === 0 ? encodedBody : await decode(response, login.limitBytes);
+  if (body !== encodedBody) exchange.reserve(body.length);
+  const search = login.findTokens({ ...response, body, encodedBody }, exchange);
+  if (!(search instanceof Promise)) return search;
+  const { result, overload } = await untilClientDisconnects(exchange, search);
+  if (overload !== undefined) throw gatewayBusy(overload);
+  if (result === undefined) throw loginResponseRefused('login_response_too_costly');
+  return result;
+}
+
+interface TokenContext {
+  readonly auth: Auth;
+  readonly exchange: Exchange;
+  readonly client: VerificationClient;
+}
+
+async function verifyToken(
+  { auth, exchange, client }: TokenContext,
+  token: string,
+  isRefused: (code: TokenErrorCode) => boolean,
+) {
+  const result = await auth.verifier.verify(token, client);
+  if ('code' in result) {
+    if (isRefused(result.code)) throw toRefusal(result.code);
+    return;
+  }
+  exchange.principal = result.principal;
+  authorize(auth, result.principal);
+}
+
+/**
+ * Errors of a JWT that the gateway would never accept, even with a valid signature, such as an ID token for another audience. A
+ * wrong signature is not one of them, because the text that was found may be a valid JWT followed by other characters.
+ */
+const HARMLESS: ReadonlySet<TokenErrorCode> = new Set([
+  'algorithm_not_allowed',
+  'type_wrong',
+  'issuer_wrong',
+  'audience_wrong',
+  'claims_wrong',
+  'token_expired',
+]);
+
+/** Partial responses: a client can request a range that has a token but not the text around it (RFC 9110 section 14, RFC 3229). */
+const PARTIAL = new Set([206, 226]);
+
+function toRefusal(code: TokenErrorCode): Refusal {
+  if (code === 'keys_unavailable') return new Refusal('keys_unavailable', { headers: { 'Retry-After': '5' } });
+  return loginResponseRefused(`login_${code}`);
+}
+
+async function decode({ headers, body }: CompleteResponse, limitBytes: number): Promise<Buffer> {
+  if (!isAsciiText(headers)) throw loginResponseRefused('login_response_charset');
+  try {
+    return await decodeBody(headers, body, limitBytes);
+  } catch (error) {
+    if (error instanceof ContentDecodingError) throw loginResponseRefused(`login_response_${error.message}`);
+    throw error;
+  }
+}
+
+function loginResponseRefused(reason: string): Refusal {
+  return new Refusal('login_response_refused', { reason });
+}

@@ -1,0 +1,157 @@
+import { HTTP_METHODS } from '../../http1/http-methods.ts';
+import { REFUSALS, type RefusalCode } from '../response/refusal.ts';
+import { CounterArrays } from './counter-arrays.ts';
+import type { RequestRecord } from './request-record.ts';
+
+/** The upper bounds of the histogram buckets, in milliseconds. One more bucket counts everything above the last bound. */
+export const BUCKET_BOUNDS_MS = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000];
+
+/** The phases of a request: until the gateway forwards it, from then until the upstream responds, and in total. */
+export const LATENCY_PHASES = ['gateway', 'upstream', 'total'] as const;
+
+export type LatencyPhase = (typeof LATENCY_PHASES)[number];
+
+const STATUS_CLASSES = ['none', '1xx', '2xx', '3xx', '4xx', '5xx'] as const;
+const OTHER_METHOD = 'other';
+const METHOD_INDEX = new Map(HTTP_METHODS.map((method, index) => [method, index]));
+export const REFUSAL_CODES = Object.keys(REFUSALS) as RefusalCode[];
+const REFUSAL_INDEX = new Map(REFUSAL_CODES.map((code, index) => [code, index]));
+
+export interface RequestCount {
+  /** `other` for a method that no route may have. */
+  readonly method: string;
+  /** `none` if the client disconnected before the response began. */
+  readonly status: (typeof STATUS_CLASSES)[number];
+  readonly count: number;
+}
+
+export interface LatencyHistogram {
+  /** The count of each bucket, not cumulative; the bucket above the last bound comes last. */
+  readonly counts: readonly number[];
+  readonly sumMs: number;
+}
+
+/** The layout of totals: requests by status class, then the buckets of their total time. */
+export const TOTALS_INDEX = { none: 0, clientErrors: 4, serverErrors: 5, classes: STATUS_CLASSES.length } as const;
+
+/** The length of the array that `addTo` takes. */
+export const TOTALS_LENGTH = STATUS_CLASSES.length + BUCKET_BOUNDS_MS.length + 1;
+
+/** Counters whose totals can be read. */
+export interface TrafficTotals {
+  /** Adds the counts to an array of `TOTALS_LENGTH` numbers. */
+  addTo(sums: Float64Array): void;
+}
+
+/** The forwarded requests of one upstream by status class, and the buckets of the time until its responses began. */
+export class UpstreamMetrics implements TrafficTotals {
+  /** In the layout of totals. */
+  readonly counters = new CounterArrays(TOTALS_LENGTH);
+
+  record({ status = 0, durationMs = 0, respondedAfterMs }: RequestRecord, forwardedAfterMs: number): void {
+    const { own } = this.counters;
+    addNumber(own, classOf(status), 1);
+    addNumber(own, STATUS_CLASSES.length + bucketOf((respondedAfterMs ?? durationMs) - forwardedAfterMs), 1);
+  }
+
+  addTo(sums: Float64Array): void {
+    for (let index = 0; index < TOTALS_LENGTH; index += 1)
+      sums[index] = (sums[index] as number) + this.counters.sum(index);
+  }
+}
+
+/** The buckets, the bucket above the last bound, and the sum. */
+const HISTOGRAM_LENGTH = BUCKET_BOUNDS_MS.length + 2;
+/** The layout of the counters of a route: requests by method and status class, the histograms, and the other counters. */
+const HISTOGRAMS = (HTTP_METHODS.length + 1) * STATUS_CLASSES.length;
+const REPORTED = HISTOGRAMS + LATENCY_PHASES.length * HISTOGRAM_LENGTH;
+const ROUTE_REFUSALS = REPORTED + 1;
+
+/** The counters and histograms of one route, in one array, so that recording a request allocates nothing. */
+export class RouteMetrics implements TrafficTotals {
+  readonly counters = new CounterArrays(ROUTE_REFUSALS + REFUSAL_CODES.length);
+
+  record(record: RequestRecord): void {
+    const { method = '', status = 0, durationMs = 0, forwardedAfterMs, respondedAfterMs, refusal, reported } = record;
+    const { own } = this.counters;
+    if (refusal !== undefined) countRefusal(own, ROUTE_REFUSALS, refusal.code);
+    if (reported?.some(({ limit }) => limit === undefined)) addNumber(own, REPORTED, 1);
+    const methodIndex = METHOD_INDEX.get(method) ?? HTTP_METHODS.length;
+    addNumber(own, methodIndex * STATUS_CLASSES.length + classOf(status), 1);
+    observe(own, 0, forwardedAfterMs ?? durationMs);
+    if (forwardedAfterMs !== undefined) observe(own, 1, (respondedAfterMs ?? durationMs) - forwardedAfterMs);
+    observe(own, 2, durationMs);
+  }
+
+  /** The refused requests by code, without codes that did not occur. */
+  get refusals(): ReadonlyMap<RefusalCode, number> {
+    return readRefusals(this.counters, ROUTE_REFUSALS);
+  }
+
+  /** Requests with a violation that were forwarded because of `validation: report`. */
+  get reported(): number {
+    return this.counters.sum(REPORTED);
+  }
+
+  /** Returns the request counters that are not zero. */
+  get requests(): RequestCount[] {
+    return [...HTTP_METHODS, OTHER_METHOD].flatMap((method, index) =>
+      STATUS_CLASSES.flatMap((status, statusIndex) => {
+        const count = this.counters.sum(index * STATUS_CLASSES.length + statusIndex);
+        return count === 0 ? [] : [{ method, status, count }];
+      }),
+    );
+  }
+
+  histogram(phase: LatencyPhase): LatencyHistogram {
+    const start = HISTOGRAMS + LATENCY_PHASES.indexOf(phase) * HISTOGRAM_LENGTH;
+    const counts = Array.from({ length: HISTOGRAM_LENGTH - 1 }, (_, index) => this.counters.sum(start + index));
+    return { counts, sumMs: this.counters.sum(start + HISTOGRAM_LENGTH - 1) };
+  }
+
+  addTo(sums: Float64Array): void {
+    const { counters } = this;
+    for (let index = 0; index < HISTOGRAMS; index += 1) {
+      const statusClass = index % STATUS_CLASSES.length;
+      sums[statusClass] = (sums[statusClass] as number) + counters.sum(index);
+    }
+    const buckets = HISTOGRAMS + LATENCY_PHASES.indexOf('total') * HISTOGRAM_LENGTH - STATUS_CLASSES.length;
+    for (let index = STATUS_CLASSES.length; index < TOTALS_LENGTH; index += 1)
+      sums[index] = (sums[index] as number) + counters.sum(buckets + index);
+  }
+}
+
+/** Counts a refusal in an array that has the codes from an index on. */
+export function countRefusal(counters: Float64Array, start: number, code: RefusalCode): void {
+  addNumber(counters, start + (REFUSAL_INDEX.get(code) as number), 1);
+}
+
+export function readRefusals(counters: CounterArrays, start: number): Map<RefusalCode, number> {
+  const refusals = new Map<RefusalCode, number>();
+  for (let index = 0; index < REFUSAL_CODES.length; index += 1) {
+    const count = counters.sum(start + index);
+    if (count > 0) refusals.set(REFUSAL_CODES[index] as RefusalCode, count);
+  }
+  return refusals;
+}
+
+export function addNumber(numbers: Float64Array, index: number, value: number): void {
+  numbers[index] = (numbers[index] as number) + value;
+}
+
+function observe(numbers: Float64Array, phaseIndex: number, ms: number): void {
+  const start = HISTOGRAMS + phaseIndex * HISTOGRAM_LENGTH;
+  addNumber(numbers, start + bucketOf(ms), 1);
+  addNumber(numbers, start + HISTOGRAM_LENGTH - 1, ms);
+}
+
+function classOf(status: number): number {
+  const statusClass = Math.floor(status / 100);
+  return statusClass < STATUS_CLASSES.length ? statusClass : 0;
+}
+
+function bucketOf(ms: number): number {
+  let bucket = 0;
+  while (bucket < BUCKET_BOUNDS_MS.length && ms > (BUCKET_BOUNDS_MS[bucket] as number)) bucket += 1;
+  return bucket;
+}

@@ -1,0 +1,99 @@
+import type { HealthCheckSettings } from '../../settings/upstream-definition.ts';
+import { type BufferParts, privateParts } from '../../shared-memory/buffer-parts.ts';
+import { SharedText, type TextMemory, textMemory } from '../../shared-memory/shared-text.ts';
+import { failureSourceOf } from './failure-sources.ts';
+import { HEALTH_STATES, type HealthState } from './health-state.ts';
+import { toRefusal } from './upstream-error.ts';
+
+/** The result of a check, which one worker writes and all workers read. */
+export interface HealthCheckMemory {
+  /** The index of the state. */
+  readonly state: Int32Array;
+  readonly reason: TextMemory;
+}
+
+export function healthCheckMemory(parts: BufferParts): HealthCheckMemory {
+  return { state: parts.int32(1), reason: textMemory(parts) };
+}
+
+/**
+ * Probes an endpoint at an interval. The state changes after enough consecutive results agree. Only one worker starts the check;
+ * the others read its state.
+ */
+export class HealthCheck {
+  readonly #settings: HealthCheckSettings;
+  readonly #probe: () => Promise<string | undefined>;
+  readonly #onChange: () => void;
+  readonly #state: Int32Array;
+  readonly #reason: SharedText;
+  /** Consecutive results that contradict the state. */
+  #contradictions = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  /** @param probe returns the reason if the endpoint is not healthy; rejects without a response */
+  constructor(
+    settings: HealthCheckSettings,
+    probe: () => Promise<string | undefined>,
+    onChange: () => void,
+    { state, reason }: HealthCheckMemory = privateParts(healthCheckMemory),
+  ) {
+    this.#settings = settings;
+    this.#probe = probe;
+    this.#onChange = onChange;
+    this.#state = state;
+    this.#reason = new SharedText(reason);
+  }
+
+  /** Unknown until the first success, or until enough failures. */
+  get state(): HealthState {
+    return HEALTH_STATES[this.#state[0] as number] as HealthState;
+  }
+
+  /** The reason of the latest failure; `undefined` unless the state is unhealthy. */
+  get reason(): string | undefined {
+    return this.state === 'unhealthy' ? this.#reason.value : undefined;
+  }
+
+  start(): void {
+    void this.#check();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #check(): Promise<void> {
+    const result = await this.#probe().then(
+      (reason) => ({ reason }),
+      (error: Error & { code?: string }) =>
+        failureSourceOf(error.code ?? '') === 'gateway' ? undefined : { reason: toRefusal(error).reason },
+    );
+    if (this.#isStopped) return;
+    // A gateway without file descriptors learns nothing about the endpoint.
+    if (result !== undefined) this.#record(result.reason);
+    this.#timer = setTimeout(() => void this.#check(), this.#settings.intervalMs).unref();
+  }
+
+  #record(reason: string | undefined): void {
+    const result = reason === undefined ? 'healthy' : 'unhealthy';
+    if (reason !== undefined) this.#reason.set(reason);
+    if (result === this.state) {
+      this.#contradictions = 0;
+      return;
+    }
+    this.#contradictions += 1;
+    if (this.#contradictions < this.#threshold(result)) return;
+    this.#contradictions = 0;
+    Atomics.store(this.#state, 0, HEALTH_STATES.indexOf(result));
+    this.#onChange();
+  }
+
+  #threshold(result: HealthState): number {
+    const { healthyThreshold, unhealthyThreshold } = this.#settings;
+    if (result === 'unhealthy') return unhealthyThreshold;
+    // A first success contradicts no earlier result.
+    return this.state === 'unknown' ? 1 : healthyThreshold;
+  }
+}

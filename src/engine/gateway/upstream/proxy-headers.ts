@@ -1,0 +1,160 @@
+import { foldHeaderName, isOverrideHeader } from '../../header-names.ts';
+import { forEachHeader, isHeader, type RawHeaders, withoutHeaders } from '../../http1/raw-headers.ts';
+import type { ResponseHead } from '../../http1/response-head.ts';
+import type { HeaderRules } from '../../settings/header-rules.ts';
+import type { Exchange, RoutedExchange } from '../exchange.ts';
+import { HeaderNameCache } from './header-name-cache.ts';
+
+/** Headers for one connection only: each hop removes them (RFC 9110 section 7.6.1). */
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+  // RFC 9110 section 11.7: credentials and challenges between a client and its proxy.
+  'proxy-authorization',
+  'proxy-authenticate',
+  'proxy-authentication-info',
+]);
+/** The gateway writes these itself, or does not forward them. CGI servers set the variable HTTP_PROXY from `Proxy`. */
+const GATEWAY_OWNED = new Set([
+  'expect',
+  'trailer',
+  'content-length',
+  'forwarded',
+  'x-request-id',
+  'traceparent',
+  'proxy',
+]);
+/** A client cannot remove these by naming them in `Connection`. */
+const PROTECTED = new Set(['authorization', 'host', 'content-type']);
+const CONTENT_LENGTH = new Set(['content-length']);
+const CORS_RESPONSE_HEADER = /^access-control-/i;
+
+/**
+ * The treatment of a header by its name. `hop`: removed at this hop. The others apply to requests only. `own`: the gateway writes the
+ * header itself; `trace`: passes if the gateway continues the client's trace; `override`: passes if the route keeps it.
+ */
+type HeaderHandling = 'pass' | 'hop' | 'own' | 'trace' | 'override';
+
+/** By the name as received, because changing the case of every name costs throughput. */
+const handlings = new HeaderNameCache<HeaderHandling>();
+
+/** The parts of an exchange that determine the headers of its upstream request. */
+export type ForwardedRequest = Pick<
+  RoutedExchange,
+  'id' | 'connection' | 'forwardedInfo' | 'head' | 'request' | 'route'
+>;
+
+/**
+ * Returns the headers of a request as its route forwards them, with the forwarding headers of the gateway.
+ *
+ * @param trace `undefined`: without trace headers
+ */
+export function forwardRequestHeaders(
+  { id, connection, forwardedInfo, head, route, request: { rawHeaders } }: ForwardedRequest,
+  trace: { readonly isContinued: boolean; readonly traceparent: string } | undefined,
+): string[] {
+  const rules = route.requestHeaders;
+  const named = connectionNames(rawHeaders);
+  const headers = withoutHeaders(rawHeaders, (rawName) => {
+    const handling = handlingOf(rawName);
+    if (handling === 'pass') return isListed(rawName, named, PROTECTED);
+    if (handling === 'trace') return trace?.isContinued !== true || isListed(rawName, named, PROTECTED);
+    return handling !== 'override' || rules?.keeps?.(rawName) !== true || isListed(rawName, named, PROTECTED);
+  });
+  const peer = connection.peer ?? 'unknown';
+  const host = forwardedInfo?.host ?? head.host;
+  headers.push('X-Forwarded-For', forwardedInfo?.for === undefined ? peer : `${forwardedInfo.for}, ${peer}`);
+  headers.push('X-Forwarded-Proto', forwardedInfo?.protocol ?? connection.protocol);
+  if (host !== undefined) headers.push('X-Forwarded-Host', host);
+  headers.push('X-Request-Id', id);
+  if (trace !== undefined) headers.push('traceparent', trace.traceparent);
+  return applyHeaderRules(headers, rules);
+}
+
+/**
+ * Returns the headers of a response as its route forwards them. Removes `Trailer` if no trailers can follow, because
+ * Node would throw. Removes the length of a 1xx or 204, which could be read in two ways (RFC 9110 section 8.6).
+ */
+export function forwardResponseHeaders({ status, headers }: ResponseHead, exchange: Exchange): RawHeaders {
+  const { request, response, route, cors } = exchange;
+  const forwarded = applyHeaderRules(withoutHopHeaders(headers), route?.responseHeaders);
+  const isBodiless = request.method === 'HEAD' || status < 200 || status === 204 || status === 304;
+  const hasNoTrailers = isBodiless || !response.useChunkedEncodingByDefault;
+  const hasNoLength = status < 200 || status === 204;
+  if (!hasNoTrailers && cors === undefined) return forwarded;
+  return withoutHeaders(
+    forwarded,
+    (rawName) =>
+      // The gateway writes the CORS headers, and browsers reject a repeated one.
+      (cors !== undefined && CORS_RESPONSE_HEADER.test(rawName)) ||
+      (hasNoTrailers && isHeader(rawName, 'trailer')) ||
+      (hasNoLength && isHeader(rawName, 'content-length')),
+  );
+}
+
+/** Returns the trailers of a response without those that its route removes or sets. */
+export function forwardTrailers(trailers: RawHeaders, { route }: Exchange): RawHeaders {
+  const rules = route?.responseHeaders;
+  const forwarded = withoutHopHeaders(trailers);
+  return rules === undefined ? forwarded : withoutHeaders(forwarded, rules.drops);
+}
+
+/** Removes the headers that end at this hop. */
+export function withoutHopHeaders(headers: RawHeaders): string[] {
+  const named = connectionNames(headers);
+  return withoutHeaders(
+    headers,
+    (rawName) => handlingOf(rawName) === 'hop' || isListed(rawName, named, CONTENT_LENGTH),
+  );
+}
+
+/** Removes the headers that a route removes or sets, then appends those that it sets. */
+export function applyHeaderRules(headers: string[], rules: HeaderRules | undefined): string[] {
+  return rules === undefined ? headers : [...withoutHeaders(headers, rules.drops), ...rules.set];
+}
+
+function handlingOf(rawName: string): HeaderHandling {
+  const cached = handlings.get(rawName);
+  if (cached !== undefined) return cached;
+  const handling = handlingByName(rawName.toLowerCase());
+  handlings.set(rawName, handling);
+  return handling;
+}
+
+/**
+ * Returns the handling of a header. Some servers read `X_Forwarded_For` or `X.Forwarded.For` as `X-Forwarded-For`. So the gateway
+ * forwards no spelling of a header that it writes itself or removes at this hop, and no other spelling of a header that it checks.
+ */
+function handlingByName(name: string): HeaderHandling {
+  if (HOP_BY_HOP.has(name)) return 'hop';
+  const folded = foldHeaderName(name);
+  if (isOverrideHeader(folded)) return 'override';
+  if (GATEWAY_OWNED.has(folded) || folded.startsWith('x-forwarded-')) return 'own';
+  if (folded !== name && (HOP_BY_HOP.has(folded) || PROTECTED.has(folded))) return 'own';
+  return name === 'tracestate' ? 'trace' : 'pass';
+}
+
+/** True if `Connection` names the header, and the header is not one of `exceptions`. */
+function isListed(rawName: string, named: ReadonlySet<string> | undefined, exceptions: ReadonlySet<string>): boolean {
+  if (named === undefined) return false;
+  const name = rawName.toLowerCase();
+  return named.has(name) && !exceptions.has(name);
+}
+
+/** Returns the header names in `Connection`; `undefined` if it has only `keep-alive` or `close`. */
+function connectionNames(headers: RawHeaders): ReadonlySet<string> | undefined {
+  let names: Set<string> | undefined;
+  forEachHeader(headers, (rawName, raw) => {
+    if (!isHeader(rawName, 'connection')) return;
+    const value = raw.toLowerCase();
+    if (value === 'keep-alive' || value === 'close') return;
+    names ??= new Set();
+    for (const token of value.split(',')) names.add(token.trim());
+  });
+  return names;
+}

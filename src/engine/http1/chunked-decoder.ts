@@ -1,0 +1,107 @@
+import { Http1Error } from './http1-error.ts';
+import type { RawHeaders } from './raw-headers.ts';
+import { parseTrailers } from './response-head.ts';
+
+/** The size line of a chunk. Its extensions are not forwarded (RFC 9112 section 7.1.1). */
+const SIZE = /^([0-9A-Fa-f]{1,12})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?\r\n$/;
+const MAX_SIZE_LINE = 1_024;
+const MAX_TRAILER_BYTES = 16_384;
+const LF = 0x0a;
+
+/** Decodes a chunked body (RFC 9112 section 7.1), one read at a time. */
+export class ChunkedDecoder {
+  readonly #onData: (bytes: Buffer) => void;
+  #state: 'size' | 'data' | 'end of data' | 'trailers' | 'complete' = 'size';
+  /** Bytes of this chunk still to come. */
+  #remaining = 0;
+  /** An incomplete size line; in the trailers, all their lines so far. */
+  #line = '';
+  #trailers: RawHeaders = [];
+  #chunkCount = 0;
+
+  /** @param onData called once for each call of `decode` with data */
+  constructor(onData: (bytes: Buffer) => void) {
+    this.#onData = onData;
+  }
+
+  get isComplete(): boolean {
+    return this.#state === 'complete';
+  }
+
+  /** The trailers of a complete body. */
+  get trailers(): RawHeaders {
+    return this.#trailers;
+  }
+
+  /** The chunks with data in the latest read, incomplete ones included. */
+  get chunkCount(): number {
+    return this.#chunkCount;
+  }
+
+  /**
+   * Decodes bytes from `start` to the end of the body. Returns the index after the last byte that it read.
+   *
+   * @throws Http1Error `response_malformed`
+   */
+  decode(bytes: Buffer, start: number): number {
+    const chunks: Buffer[] = [];
+    let at = start;
+    while (at < bytes.length && this.#state !== 'complete') {
+      if (this.#state === 'data') {
+        const chunk = this.#readData(bytes, at);
+        chunks.push(chunk);
+        at += chunk.length;
+      } else {
+        at = this.#readLine(bytes, at);
+      }
+    }
+    this.#chunkCount = chunks.length;
+    // Joins small chunks: a write for each would cost more than this copy, and take more memory while the client is slow.
+    if (chunks.length > 0) this.#onData(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+    return at;
+  }
+
+  #readData(bytes: Buffer, at: number): Buffer {
+    const end = Math.min(bytes.length, at + this.#remaining);
+    this.#remaining -= end - at;
+    if (this.#remaining === 0) this.#state = 'end of data';
+    return bytes.subarray(at, end);
+  }
+
+  #readLine(bytes: Buffer, at: number): number {
+    const lf = bytes.indexOf(LF, at);
+    const end = lf === -1 ? bytes.length : lf + 1;
+    const isTrailers = this.#state === 'trailers';
+    if (this.#line.length + end - at > (isTrailers ? MAX_TRAILER_BYTES : MAX_SIZE_LINE)) throw malformed();
+    this.#line += bytes.toString('latin1', at, end);
+    if (lf === -1) return end;
+    if (isTrailers) {
+      if (this.#line === '\r\n' || this.#line.endsWith('\n\r\n')) this.#finish();
+    } else {
+      this.#parseLine(this.#line);
+      this.#line = '';
+    }
+    return end;
+  }
+
+  #parseLine(line: string): void {
+    if (this.#state === 'end of data') {
+      if (line !== '\r\n') throw malformed();
+      this.#state = 'size';
+      return;
+    }
+    const size = SIZE.exec(line)?.[1];
+    if (size === undefined) throw malformed();
+    this.#remaining = Number.parseInt(size, 16);
+    this.#state = this.#remaining === 0 ? 'trailers' : 'data';
+  }
+
+  #finish(): void {
+    this.#trailers = parseTrailers(this.#line.slice(0, -2));
+    this.#state = 'complete';
+  }
+}
+
+function malformed(): Http1Error {
+  return new Http1Error('response_malformed');
+}

@@ -1,0 +1,151 @@
+import { createDial, type DialOptions, type ServerAddress } from './dial.ts';
+import { Http1Error } from './http1-error.ts';
+import type { RawHeaders } from './raw-headers.ts';
+import type { ResponseHead } from './response-head.ts';
+import type { ResponseSink } from './response-sink.ts';
+import { UpstreamConnection } from './upstream-connection.ts';
+
+/** A request whose body, if any, is in memory. */
+export interface FetchRequest {
+  readonly method: string;
+  readonly path: string;
+  /** Includes `Host`. */
+  readonly headers: RawHeaders;
+  readonly body: Buffer | null;
+}
+
+export interface FetchResponse {
+  readonly status: number;
+  readonly headers: RawHeaders;
+  readonly body: Buffer;
+}
+
+/** The body of the response exceeds the caller's limit. */
+export class ResponseTooLargeError extends Error {
+  readonly status: number;
+
+  constructor(status: number) {
+    super('the body of the response exceeds the size limit');
+    this.status = status;
+  }
+}
+
+/** The server closed a reused connection before the request was sent, so the caller can send it on another connection. */
+export class StaleConnectionError extends Error {}
+
+export interface FetchOptions {
+  /** A larger body rejects with `ResponseTooLargeError`. */
+  readonly maxBytes: number;
+  /** Aborts the exchange at any stage. The promise then rejects with the reason of the signal. */
+  readonly signal?: AbortSignal;
+}
+
+/** The options of callers whose signal limits the complete exchange: name lookup, connection, TLS, request and response. */
+export const NO_CONNECTION_TIMEOUTS = {
+  connectTimeoutMs: 2 ** 31 - 1,
+  responseTimeoutMs: 0,
+  idleTimeoutMs: 0,
+} as const;
+
+/** Opens a connection, sends a request, returns the complete response and closes the connection. Rejects as `fetchResponse` does. */
+export async function fetchOnce(
+  server: ServerAddress & Pick<DialOptions, 'tls'>,
+  request: FetchRequest,
+  options: FetchOptions & { readonly signal: AbortSignal },
+): Promise<FetchResponse> {
+  options.signal.throwIfAborted();
+  const connection = new UpstreamConnection({
+    ...NO_CONNECTION_TIMEOUTS,
+    dial: createDial(server, { ...NO_CONNECTION_TIMEOUTS, tls: server.tls }),
+    isForTunnel: false,
+    onClosed: () => undefined,
+  });
+  try {
+    return await fetchResponse(connection, request, options);
+  } finally {
+    connection.destroy();
+  }
+}
+
+/**
+ * Sends a request on a connection and returns the complete response. Follows no redirect. The caller releases the connection
+ * afterwards.
+ *
+ * @throws ResponseTooLargeError, StaleConnectionError, Http1Error, the reason of an abort, or an error of the system
+ */
+export async function fetchResponse(
+  connection: UpstreamConnection,
+  request: FetchRequest,
+  { maxBytes, signal }: FetchOptions,
+): Promise<FetchResponse> {
+  const abort = () => connection.abort(signal?.reason);
+  signal?.addEventListener('abort', abort);
+  try {
+    return await new Promise((resolve, reject) => {
+      const upstreamRequest = {
+        ...request,
+        length: request.body?.length,
+        isHandshake: false,
+        hasResponseTimeout: true,
+      };
+      connection.send(upstreamRequest, new ResponseReader(maxBytes, resolve, reject));
+    });
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+class ResponseReader implements ResponseSink {
+  readonly #maxBytes: number;
+  readonly #resolve: (response: FetchResponse) => void;
+  readonly #reject: (error: Error) => void;
+  #status = 0;
+  #headers: RawHeaders = [];
+  /** One buffer that grows. A server may send packets of one byte, and a separate buffer for each takes about 100 bytes. */
+  #memory = Buffer.alloc(0);
+  #size = 0;
+
+  constructor(maxBytes: number, resolve: (response: FetchResponse) => void, reject: (error: Error) => void) {
+    this.#maxBytes = maxBytes;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  onRequestStart(): void {}
+
+  onStale(): void {
+    this.#reject(new StaleConnectionError());
+  }
+
+  onHead({ status, headers }: ResponseHead): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onData(bytes: Buffer): void {
+    const size = this.#size + bytes.length;
+    if (size > this.#maxBytes) throw new ResponseTooLargeError(this.#status);
+    if (size > this.#memory.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.min(this.#maxBytes, 2 * size));
+      this.#memory.copy(larger, 0, 0, this.#size);
+      this.#memory = larger;
+    }
+    bytes.copy(this.#memory, this.#size);
+    this.#size = size;
+  }
+
+  onReadComplete(): void {}
+
+  onEnd(): void {
+    this.#resolve({ status: this.#status, headers: this.#headers, body: this.#memory.subarray(0, this.#size) });
+  }
+
+  onUpgrade(_head: unknown, socket: { destroy(): void }): void {
+    socket.destroy();
+    this.#reject(new Http1Error('upgrade_unexpected'));
+  }
+
+  onError(error: Error): void {
+    this.#reject(error);
+  }
+}

@@ -1,0 +1,118 @@
+import { FIELD_LINES } from './grammar.ts';
+import { Http1Error } from './http1-error.ts';
+import { forEachHeader, getAllHeaders, isHeader, type RawHeaders } from './raw-headers.ts';
+
+/** The head of a response (RFC 9112 section 4). Its text is latin-1. */
+export interface ResponseHead {
+  readonly status: number;
+  readonly reason: string;
+  readonly headers: RawHeaders;
+  /** NaN if the head has no `Content-Length`: the body is chunked, or ends with the connection. */
+  readonly contentLength: number;
+  readonly isChunked: boolean;
+  /** True if the connection may carry another exchange (RFC 9112 section 9.3). */
+  readonly isPersistent: boolean;
+  /** The value of `Keep-Alive`. */
+  readonly keepAlive: string | undefined;
+}
+
+/** Matches a complete head without its empty line. A head that does not match is invalid, or can be read in two ways. */
+const HEAD = new RegExp(`^HTTP/1\\.([01]) ([1-9]\\d\\d)(?: ([\\t\\x20-\\x7e\\x80-\\xff]*))?\\r\\n${FIELD_LINES}$`);
+const FIELDS = new RegExp(`^${FIELD_LINES}$`);
+const PARTIAL_LINE = /^[\t\x20-\x7e\x80-\xff]*\r?$/;
+const VERSION = 'HTTP/1.';
+const CONTENT_LENGTH = /^\d{1,15}$/;
+
+/**
+ * Parses a head without its empty line. Rejects repeated or conflicting framing headers (RFC 9112 section 6.3).
+ *
+ * @throws Http1Error `response_malformed`
+ */
+export function parseResponseHead(text: string): ResponseHead {
+  const [, minor, code, reason = ''] = HEAD.exec(text) ?? [];
+  if (code === undefined) throw malformed();
+  const headers = parseFields(text, text.indexOf('\n') + 1);
+  let contentLength = Number.NaN;
+  let isChunked = false;
+  let connection: string | undefined;
+  let keepAlive: string | undefined;
+  forEachHeader(headers, (name, value) => {
+    if (isHeader(name, 'content-length')) {
+      if (!Number.isNaN(contentLength) || !CONTENT_LENGTH.test(value)) throw malformed();
+      contentLength = Number(value);
+    } else if (isHeader(name, 'transfer-encoding')) {
+      if (isChunked || value.toLowerCase() !== 'chunked') throw malformed();
+      isChunked = true;
+    } else if (isHeader(name, 'connection')) {
+      connection = connection === undefined ? value : `${connection},${value}`;
+    } else if (isHeader(name, 'keep-alive')) keepAlive = value;
+  });
+  if (isChunked && (minor === '0' || !Number.isNaN(contentLength))) throw malformed();
+  return {
+    status: Number(code),
+    reason,
+    headers,
+    contentLength,
+    isChunked,
+    isPersistent: isPersistent(minor === '0', connection),
+    keepAlive,
+  };
+}
+
+/**
+ * Parses the lines of trailers without the empty line. Rejects framing headers, which have no meaning after the body.
+ *
+ * @throws Http1Error `response_malformed`
+ */
+export function parseTrailers(text: string): RawHeaders {
+  if (!FIELDS.test(text)) throw malformed();
+  const trailers = parseFields(text, 0);
+  forEachHeader(trailers, (name) => {
+    if (isHeader(name, 'transfer-encoding') || isHeader(name, 'content-length')) throw malformed();
+  });
+  return trailers;
+}
+
+/** True if an incomplete head may still become a valid one. */
+export function isPartialHead(text: string): boolean {
+  const line = text.lastIndexOf('\r\n') + 2;
+  if (line === 1) return VERSION.startsWith(text.slice(0, VERSION.length)) && PARTIAL_LINE.test(text);
+  return HEAD.test(text.slice(0, line)) && PARTIAL_LINE.test(text.slice(line));
+}
+
+/** True if headers or trailers close the connection. */
+export function hasConnectionClose(headers: RawHeaders): boolean {
+  return getAllHeaders(headers, 'connection').some((value) => CLOSE.test(value));
+}
+
+const CLOSE = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
+const KEEP_ALIVE = /(?:^|,)[\t ]*keep-alive[\t ]*(?:,|$)/i;
+
+function isPersistent(isHttp10: boolean, connection: string | undefined): boolean {
+  if (connection === undefined || connection === 'keep-alive') return !isHttp10 || connection !== undefined;
+  return !CLOSE.test(connection) && (!isHttp10 || KEEP_ALIVE.test(connection));
+}
+
+/** Splits valid field lines into names and values. */
+function parseFields(text: string, start: number): string[] {
+  const fields: string[] = [];
+  for (let at = start; at < text.length; ) {
+    const colon = text.indexOf(':', at);
+    const end = text.indexOf('\r', colon);
+    let first = colon + 1;
+    let last = end;
+    while (first < last && isWhitespace(text.charCodeAt(first))) first += 1;
+    while (first < last && isWhitespace(text.charCodeAt(last - 1))) last -= 1;
+    fields.push(text.slice(at, colon), text.slice(first, last));
+    at = end + 2;
+  }
+  return fields;
+}
+
+function isWhitespace(code: number): boolean {
+  return code === 0x20 || code === 0x09;
+}
+
+function malformed(): Http1Error {
+  return new Http1Error('response_malformed');
+}

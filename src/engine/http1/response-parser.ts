@@ -1,0 +1,200 @@
+import { ChunkedDecoder } from './chunked-decoder.ts';
+import { Http1Error } from './http1-error.ts';
+import type { RawHeaders } from './raw-headers.ts';
+import { hasConnectionClose, isPartialHead, parseResponseHead, type ResponseHead } from './response-head.ts';
+import type { FlowControl, ResponseSink } from './response-sink.ts';
+
+const HEAD_END = Buffer.from('\r\n\r\n');
+const NO_BYTES = Buffer.alloc(0);
+const MAX_HEAD_BYTES = 16_384;
+/** The most informational (1xx) responses to one request, including 100. */
+const MAX_INFORMATIONAL = 100;
+const NO_TRAILERS: RawHeaders = [];
+
+type ParserState = 'idle' | 'head' | 'counted' | 'chunked' | 'until close' | 'complete' | 'upgraded';
+
+/**
+ * Parses the responses on a connection, one for each call of `begin` (RFC 9112). Rejects every response that is invalid or
+ * can be read in two ways. Delivers heads and body to the sink. The connection reads all other results from the parser after each
+ * call of `parse`.
+ */
+export class ResponseParser {
+  readonly #connection: FlowControl;
+  #sink: Pick<ResponseSink, 'onHead' | 'onData'> | undefined;
+  #state: ParserState = 'idle';
+  #isHeadRequest = false;
+  #informational = 0;
+  /** The latest head. */
+  #head: ResponseHead | undefined;
+  #isReusable = false;
+  /** The beginning of an incomplete head; after an upgrade, the bytes after the head. */
+  #pending: Buffer | undefined;
+  /** Bytes of a counted body still to come. */
+  #remaining = 0;
+  #decoder: ChunkedDecoder | undefined;
+  #trailers = NO_TRAILERS;
+
+  /** @param connection is passed to the sink with each event */
+  constructor(connection: FlowControl) {
+    this.#connection = connection;
+  }
+
+  /** True from the head of a response to the end of its body. */
+  get isInBody(): boolean {
+    return this.#state === 'counted' || this.#state === 'chunked' || this.#state === 'until close';
+  }
+
+  /** True once the response is complete, until the next `begin`. */
+  get isComplete(): boolean {
+    return this.#state === 'complete';
+  }
+
+  /** True once the connection has switched to another protocol. */
+  get isUpgraded(): boolean {
+    return this.#state === 'upgraded';
+  }
+
+  /** The latest head, of informational (1xx) responses too, except 100; `undefined` before the first one. */
+  get head(): ResponseHead | undefined {
+    return this.#head;
+  }
+
+  /** The trailers of a complete response. */
+  get trailers(): RawHeaders {
+    return this.#trailers;
+  }
+
+  /** True if the connection may carry another exchange after a complete response. */
+  get isReusable(): boolean {
+    return this.#isReusable;
+  }
+
+  /** The first bytes of the new protocol of an upgraded connection. */
+  get bytesAfterUpgrade(): Buffer {
+    return this.#pending ?? NO_BYTES;
+  }
+
+  /** The chunks with data in the latest read, incomplete ones included; 0 if the body is not chunked. */
+  get chunkCount(): number {
+    return this.#decoder?.chunkCount ?? 0;
+  }
+
+  /** Prepares for the response to a request. @param method the method of the request: a response to HEAD has no body */
+  begin(method: string, sink: Pick<ResponseSink, 'onHead' | 'onData'>): void {
+    this.#sink = sink;
+    this.#state = 'head';
+    this.#isHeadRequest = method === 'HEAD';
+    this.#informational = 0;
+    this.#head = undefined;
+    this.#trailers = NO_TRAILERS;
+  }
+
+  /** Delivers nothing more to the sink. */
+  stop(): void {
+    this.#state = 'idle';
+    this.#sink = undefined;
+  }
+
+  /**
+   * Parses the next bytes. Bytes after the response make the connection unusable for another exchange.
+   *
+   * @throws Http1Error, and errors of the sink
+   */
+  parse(bytes: Buffer): void {
+    let at = 0;
+    let unread = bytes;
+    if (this.#pending !== undefined) {
+      unread = Buffer.concat([this.#pending, bytes]);
+      this.#pending = undefined;
+    }
+    while (this.#state === 'head') {
+      const end = unread.indexOf(HEAD_END, at);
+      if ((end === -1 ? unread.length : end) - at > MAX_HEAD_BYTES) throw new Http1Error('response_head_too_large');
+      if (end === -1) {
+        this.#keepPartialHead(unread, at);
+        return;
+      }
+      const head = parseResponseHead(unread.toString('latin1', at, end + 2));
+      at = end + HEAD_END.length;
+      this.#acceptHead(head, unread, at);
+    }
+    if (this.#state === 'counted') this.#parseCounted(unread, at);
+    else if (this.#state === 'chunked') this.#parseChunks(unread, at);
+    else if (this.#state === 'until close' && at < unread.length) this.#deliver(unread.subarray(at));
+  }
+
+  /** Ends the input: the upstream closed its side. Returns false if the response is not complete. */
+  end(): boolean {
+    if (this.#state !== 'until close') return false;
+    this.#finish(NO_TRAILERS, false);
+    return true;
+  }
+
+  /** Stores an incomplete head. Rejects one that cannot become valid at once instead of at the time limit. */
+  #keepPartialHead(bytes: Buffer, at: number): void {
+    if (at === bytes.length) return;
+    if (!isPartialHead(bytes.toString('latin1', at))) throw new Http1Error('response_malformed');
+    this.#pending = bytes.subarray(at);
+  }
+
+  #acceptHead(head: ResponseHead, bytes: Buffer, at: number): void {
+    // The gateway sends no `Expect`, so 100 has no meaning here (RFC 9110 section 15.2.1).
+    if (head.status !== 100) this.#head = head;
+    if (head.status === 101) {
+      this.#state = 'upgraded';
+      this.#pending = bytes.subarray(at);
+      return;
+    }
+    if (head.status >= 200) this.#frameBody(head);
+    // Each informational response restarts the response time limit, so a server could hold an exchange open forever.
+    else if (++this.#informational > MAX_INFORMATIONAL) throw new Http1Error('informational_too_many');
+    if (head.status !== 100) this.#sink?.onHead(head, this.#connection);
+  }
+
+  /** Determines how the body ends (RFC 9112 section 6.3). */
+  #frameBody({ status, isPersistent, isChunked, contentLength }: ResponseHead): void {
+    const isBodiless = this.#isHeadRequest || status === 204 || status === 304;
+    // Some servers send a body although this response must not have one. The next exchange would read it as its response.
+    const mayHaveLateBody = isBodiless && (isChunked || contentLength > 0);
+    this.#isReusable = isPersistent && !mayHaveLateBody;
+    if (isBodiless || !Number.isNaN(contentLength)) {
+      this.#state = 'counted';
+      this.#remaining = isBodiless ? 0 : contentLength;
+    } else if (isChunked) {
+      this.#state = 'chunked';
+      this.#decoder = new ChunkedDecoder((bytes) => {
+        if (this.#state === 'chunked') this.#deliver(bytes);
+      });
+    } else {
+      this.#state = 'until close';
+    }
+  }
+
+  #parseCounted(bytes: Buffer, at: number): void {
+    const end = Math.min(bytes.length, at + this.#remaining);
+    this.#remaining -= end - at;
+    if (end > at) this.#deliver(end - at === bytes.length ? bytes : bytes.subarray(at, end));
+    // The sink may have stopped the parser.
+    if (this.#remaining === 0 && this.#state === 'counted') this.#finish(NO_TRAILERS, end === bytes.length);
+  }
+
+  #parseChunks(bytes: Buffer, at: number): void {
+    const decoder = this.#decoder as ChunkedDecoder;
+    const end = decoder.decode(bytes, at);
+    if (!decoder.isComplete || this.#state !== 'chunked') return;
+    const { trailers } = decoder;
+    this.#decoder = undefined;
+    this.#finish(trailers, end === bytes.length && !hasConnectionClose(trailers));
+  }
+
+  #deliver(bytes: Buffer): void {
+    this.#sink?.onData(bytes, this.#connection);
+  }
+
+  #finish(trailers: RawHeaders, isReusable: boolean): void {
+    this.#state = 'complete';
+    this.#trailers = trailers;
+    this.#isReusable &&= isReusable;
+    this.#sink = undefined;
+  }
+}

@@ -1,0 +1,117 @@
+import { HTTP_METHODS } from '../http1/http-methods.ts';
+import type { Invariant as InvariantEntry, Manifest, Requirement } from '../manifest/manifest.generated.ts';
+import { suggestion } from '../problem/did-you-mean.ts';
+import { errorAt, type Finding, type Path } from '../problem/finding.ts';
+import { type Pattern, PatternError, parsePattern } from '../routing/pattern.ts';
+import type { Condition, Exception, Invariant } from './invariant.ts';
+
+/** Compiles the invariants of a manifest. Reports names that the manifest does not have, and paths that are not valid. */
+export function compileInvariants(manifest: Manifest, findings: Finding[]): Invariant[] {
+  const entries = Array.isArray(manifest.invariants) ? manifest.invariants : [];
+  const names = namesOf(manifest);
+  const ids = new Map<string, number>();
+  return entries.map((entry, index) => {
+    const path = ['invariants', index];
+    const other = ids.get(entry.id);
+    if (other === undefined) ids.set(entry.id, index);
+    else findings.push(errorAt([...path, 'id'], RULE, `another invariant has the id "${entry.id}"; rename one`));
+    const unknown = (kind: keyof Names, name: string, at: Path) => {
+      if (names[kind].includes(name)) return;
+      // The names of roles may come from the environment.
+      const near = kind === 'roles' ? '' : suggestion(name, names[kind]);
+      const message = `the manifest has no ${LABELS[kind]} "${name}"${near}`;
+      findings.push(errorAt([...path, ...at], 'invariant-unknown', message));
+    };
+    checkRequirement(entry.require, unknown);
+    return {
+      id: entry.id,
+      path,
+      when: compileCondition(entry.when, path, unknown, findings),
+      except: compileExceptions(entry, path, unknown, findings),
+      require: entry.require,
+      why: entry.why,
+    };
+  });
+}
+
+const RULE = 'invariant';
+
+interface Names {
+  readonly routes: readonly string[];
+  readonly upstreams: readonly string[];
+  readonly roles: readonly string[];
+  readonly rateLimits: readonly string[];
+}
+
+const LABELS: Readonly<Record<keyof Names, string>> = {
+  routes: 'route',
+  upstreams: 'upstream',
+  roles: 'role',
+  rateLimits: 'rate limit',
+};
+
+type CheckName = (kind: keyof Names, name: string, at: Path) => void;
+
+function namesOf({ routes, upstreams, auth, rateLimits }: Manifest): Names {
+  return {
+    routes: routes.map(({ id }) => id),
+    upstreams: Object.keys(upstreams),
+    roles: auth?.role.allow ?? [],
+    rateLimits: Object.keys(rateLimits),
+  };
+}
+
+function compileCondition(when: InvariantEntry['when'], path: Path, check: CheckName, findings: Finding[]): Condition {
+  const upstreams = listOf(when.upstream);
+  for (const [index, name] of (upstreams ?? []).entries())
+    check('upstreams', name, ['when', 'upstream', ...(Array.isArray(when.upstream) ? [index] : [])]);
+  const patterns = listOf(when.path)?.flatMap((text, index): Pattern[] => {
+    try {
+      return [parsePattern(text)];
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      const at = [...path, 'when', 'path', ...(Array.isArray(when.path) ? [index] : [])];
+      findings.push(errorAt(at, RULE, error.message));
+      return [];
+    }
+  });
+  return { patterns, methods: methodsOf(when.method), upstreams, access: when.access };
+}
+
+/** GET includes HEAD, as in routes. */
+function methodsOf(method: InvariantEntry['when']['method']): readonly string[] | undefined {
+  const written: readonly string[] | undefined = listOf(method);
+  if (written === undefined) return undefined;
+  return HTTP_METHODS.filter((one) => written.includes(one) || (one === 'HEAD' && written.includes('GET')));
+}
+
+function compileExceptions(entry: InvariantEntry, path: Path, check: CheckName, findings: Finding[]): Exception[] {
+  return (entry.except ?? []).map((exception, index) => {
+    const at = ['except', index];
+    if (typeof exception === 'string') {
+      check('routes', exception, at);
+      if (entry.why === undefined) {
+        const message = 'an exception needs a reason; add "why" to the invariant, or write { route, reason }';
+        findings.push(errorAt([...path, ...at], RULE, message));
+      }
+      return { route: exception, reason: undefined, until: undefined };
+    }
+    const { route, reason, until } = exception;
+    check('routes', route, [...at, 'route']);
+    return { route, reason, until };
+  });
+}
+
+function checkRequirement({ roles, rateLimit, upstream }: Requirement, check: CheckName): void {
+  for (const [index, name] of (upstream?.only ?? []).entries())
+    check('upstreams', name, ['require', 'upstream', 'only', index]);
+  for (const [index, name] of (Array.isArray(rateLimit) ? rateLimit : []).entries())
+    check('rateLimits', name, ['require', 'rateLimit', index]);
+  for (const member of ['only', 'atLeast'] as const)
+    for (const [index, name] of (roles?.[member] ?? []).entries())
+      check('roles', name, ['require', 'roles', member, index]);
+}
+
+function listOf<Value extends string>(value: Value | Value[] | undefined): Value[] | undefined {
+  return typeof value === 'string' ? [value] : value;
+}

@@ -1,0 +1,226 @@
+import type { Plan } from '../plan/plan.ts';
+import type { SlicedWork } from '../plan/sliced-work.ts';
+import type { RouteWitness } from '../problem/finding.ts';
+import { foldLiteral, respell } from '../routing/path-folding.ts';
+import type { Pattern } from '../routing/pattern.ts';
+import { intersect } from '../routing/pattern-overlap.ts';
+import { type PatternRoute, RouteIndex } from '../routing/route-index.ts';
+import { isStricter } from '../routing/router.ts';
+import { SamplePaths } from '../routing/sample-paths.ts';
+import { WitnessSearch } from '../routing/witnesses/witness-search.ts';
+import { isReadAs } from './readings.ts';
+import { respelledPaths, type SentSegment, writePath } from './respelled-paths.ts';
+
+/** The most spellings that a search looks at for one route and one pattern, and the most paths that it tries. */
+const MAX_SPELLINGS = 50_000;
+const MAX_PATHS = 2_000;
+
+/** Finds requests that go to a route and that some server reads as a path of a pattern. The router of the plan confirms each of them. */
+export class RequestSearch {
+  readonly routes: readonly PatternRoute[];
+  readonly #plan: Plan;
+  readonly #index: RouteIndex;
+  readonly #witnesses: WitnessSearch;
+  readonly #unknown: string;
+  readonly #maxLength: number;
+  readonly #folded: readonly Pattern[];
+
+  private constructor(plan: Plan, index: RouteIndex) {
+    const { patterns } = index.patterns;
+    this.routes = index.routes;
+    this.#plan = plan;
+    this.#index = index;
+    this.#witnesses = new WitnessSearch(index, plan.router);
+    this.#unknown = SamplePaths.create(patterns).unknown;
+    this.#maxLength = patterns.reduce((most, { length }) => Math.max(most, length), 0) + 2;
+    this.#folded = patterns.map((pattern) => pattern.map(foldLiteral));
+  }
+
+  /** Creates the search step by step. */
+  static *create(plan: Plan): SlicedWork<RequestSearch> {
+    const routes = plan.routes.map((route) => ({ route, pattern: route.pattern }));
+    return new RequestSearch(plan, yield* RouteIndex.createSliced(routes));
+  }
+
+  /**
+   * Finds a request with one of the methods that goes to the route.
+   *
+   * @param patterns the request matches one of them, or a server reads its path as one that does; `undefined`: any path
+   * @returns `unknown` if the search reached its limit
+   */
+  find(
+    target: PatternRoute,
+    methods: readonly string[],
+    patterns: readonly Pattern[] | undefined,
+  ): RouteWitness | 'unknown' | undefined {
+    if (methods.length === 0) return undefined;
+    const distinct = this.#index.distinctMethods(methods);
+    if (patterns === undefined) return this.#findSent(target, distinct, target.pattern);
+    let isUnknown = false;
+    for (const pattern of patterns) {
+      const within = intersect(target.pattern, pattern);
+      const found = within && this.#findSent(target, distinct, within);
+      if (typeof found === 'object') return found;
+      isUnknown ||= found === 'unknown';
+    }
+    for (const pattern of patterns) {
+      const found = this.#findRead(target, distinct, pattern);
+      if (typeof found === 'object') return found;
+      isUnknown ||= found === 'unknown';
+    }
+    return isUnknown ? 'unknown' : undefined;
+  }
+
+  #findSent(target: PatternRoute, methods: readonly string[], within: Pattern): RouteWitness | 'unknown' | undefined {
+    const found = this.#witnesses.findRequest(target, methods, within);
+    return found ?? (this.#witnesses.undecidedRoutes().has(target) ? 'unknown' : undefined);
+  }
+
+  /** Finds a path that matches the pattern only as some server reads it. */
+  #findRead(target: PatternRoute, methods: readonly string[], pattern: Pattern): RouteWitness | 'unknown' | undefined {
+    const { route } = target;
+    const { keepsEncodedSlash } = route;
+    const read = pattern.map(foldLiteral);
+    if (haveOtherStart(target.pattern, read)) return undefined;
+    const maxLength = Math.max(this.#maxLength, read.length + 2);
+    // With unknown texts a route competes with the fewest others, so a length that it loses with them is lost.
+    const isWon = (length: number) => methods.some((method) => this.#mayWin(target, method, length));
+    const lengths = new Set(Array.from({ length: maxLength + 1 }, (_, length) => length).filter(isWon));
+    if (lengths.size === 0) return undefined;
+    const accepted = new Map<string, boolean>();
+    const isAccepted = (segments: readonly SentSegment[]) => {
+      const key = textsAsRead(segments).join('/');
+      const known = accepted.get(key) ?? this.#mayBeRead(segments, target, methods);
+      accepted.set(key, known);
+      return known;
+    };
+    let spellings = 0;
+    let tried = 0;
+    for (const segments of respelledPaths({ sent: target.pattern, read, keepsEncodedSlash, maxLength })) {
+      spellings += 1;
+      if (spellings > MAX_SPELLINGS) return 'unknown';
+      if (!lengths.has(segments.length) || !isAccepted(segments)) continue;
+      for (const path of this.#pathsOf(segments, methods)) {
+        tried += 1;
+        if (tried > MAX_PATHS) return 'unknown';
+        const method = methods.find((one) => this.#plan.router.match(one, path) === route);
+        if (method !== undefined && isReadAs(path, [pattern], route)) return { method, path, route: route.id };
+      }
+    }
+    return undefined;
+  }
+
+  /** False if all paths that servers read like this belong to stricter routes, so that the router refuses every spelling of them. */
+  #mayBeRead(segments: readonly SentSegment[], { route }: PatternRoute, methods: readonly string[]): boolean {
+    const texts = textsAsRead(segments);
+    const isRefused = (method: string, one: readonly (string | undefined)[]) => {
+      const twin = this.#plan.router.matchFolded(method, `/${one.map((text) => text ?? this.#unknown).join('/')}`);
+      return twin !== undefined && twin !== route && isStricter(twin, route);
+    };
+    return methods.some((method) => {
+      if (!isRefused(method, texts)) return true;
+      for (const index of this.#index.withMethod(method)) {
+        const pattern = this.#folded[index] ?? [];
+        const filled = texts.map((text, at) => {
+          const literal = pattern[at];
+          return text ?? (literal?.kind === 'literal' ? literal.text : undefined);
+        });
+        if (!isRefused(method, filled)) return true;
+      }
+      return false;
+    });
+  }
+
+  /** True if the router gives the route a path with unknown texts, or refuses it: then it may accept another spelling. */
+  #mayWin({ route, pattern }: PatternRoute, method: string, length: number): boolean {
+    const fixed = pattern.filter(({ kind }) => kind !== 'rest');
+    if (pattern.length === fixed.length ? length !== fixed.length : length < fixed.length) return false;
+    const texts = Array.from({ length }, (_, at) => {
+      const segment = fixed[at];
+      return segment?.kind === 'literal' ? segment.text : this.#unknown;
+    });
+    const winner = this.#plan.router.match(method, `/${texts.join('/')}`);
+    return winner === undefined || winner === route;
+  }
+
+  /** Yields the paths of a spelling: first with unknown texts, then with those of other routes, which may accept what a stricter route refuses. */
+  *#pathsOf(segments: readonly SentSegment[], methods: readonly string[]): Generator<string> {
+    yield writePath(segments, this.#unknown);
+    const views = [positionsAsSent(segments), positionsAsRead(segments)];
+    if (views.every(({ length }) => length === 0)) return;
+    for (const index of this.#index.withAnyMethod(methods))
+      for (const positions of views) {
+        const filled = fill(segments, positions, this.#folded[index] ?? []);
+        if (filled !== undefined) yield writePath(filled, this.#unknown);
+      }
+  }
+}
+
+/** True if the literals at the start of two patterns differ: no server reads a path of the first one as one of the second. */
+function haveOtherStart(sent: Pattern, read: Pattern): boolean {
+  for (const [index, segment] of sent.entries()) {
+    const other = read[index];
+    if (segment.kind !== 'literal' || other?.kind === 'rest') return false;
+    if (other === undefined || (other.kind === 'literal' && other.text !== foldLiteral(segment).text)) return true;
+  }
+  return false;
+}
+
+/** Returns the folded texts as which servers read a path that read encoded slashes, drop segments, and end the path early. */
+function textsAsRead(segments: readonly SentSegment[]): (string | undefined)[] {
+  const end = segments.findIndex(({ isEnd }) => isEnd === true);
+  return segments
+    .slice(0, end === -1 ? segments.length : end + 1)
+    .filter(({ isDropped }) => isDropped !== true)
+    .flatMap(({ texts }) => texts)
+    .filter((text) => text !== '')
+    .map((text) => (text === undefined ? undefined : foldLiteral({ kind: 'literal', text }).text));
+}
+
+/** A text that is free, and the position at which a server reads it. */
+interface FreeText {
+  readonly segment: number;
+  readonly text: number;
+  readonly position: number;
+}
+
+/** Returns the free texts for servers that read an encoded slash as a part of a segment. */
+function positionsAsSent(segments: readonly SentSegment[]): FreeText[] {
+  return segments.flatMap(({ texts }, segment) =>
+    texts.length === 1 && texts[0] === undefined ? [{ segment, text: 0, position: segment }] : [],
+  );
+}
+
+/** Returns the free texts for servers that read encoded slashes, drop segments, and end the path early. */
+function positionsAsRead(segments: readonly SentSegment[]): FreeText[] {
+  const free: FreeText[] = [];
+  let position = 0;
+  for (const [segment, { texts, isDropped, isEnd }] of segments.entries()) {
+    if (isDropped === true) continue;
+    for (const [text, one] of texts.entries())
+      if (one === undefined) free.push({ segment, text, position: position + text });
+    position += texts.length;
+    if (isEnd === true) break;
+  }
+  return free;
+}
+
+/** Returns the segments with the literals of a folded pattern as free texts; `undefined` if it has none there. */
+function fill(
+  segments: readonly SentSegment[],
+  free: readonly FreeText[],
+  pattern: Pattern,
+): SentSegment[] | undefined {
+  const filled = segments.map(({ texts, ...rest }) => ({ ...rest, texts: [...texts] }));
+  let isFilled = false;
+  for (const { segment, text, position } of free) {
+    const literal = pattern[position];
+    const target = filled[segment];
+    if (literal?.kind !== 'literal' || target === undefined) continue;
+    // No route has a literal with an escape of a separator.
+    const isPlain = target.texts.length === 1 && target.isEnd !== true;
+    target.texts[text] = isPlain ? respell(literal).text : literal.text;
+    isFilled = true;
+  }
+  return isFilled ? filled : undefined;
+}

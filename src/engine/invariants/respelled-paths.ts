@@ -1,0 +1,140 @@
+import { foldLiteral, respell } from '../routing/path-folding.ts';
+import type { Pattern } from '../routing/pattern.ts';
+
+/** A segment of a path as a client sends it. */
+export interface SentSegment {
+  /** The texts as which servers read it, several if it has encoded slashes. `undefined` stands for any text. */
+  readonly texts: readonly (string | undefined)[];
+  /** True if some servers read it as empty, and merge the slashes around it. */
+  readonly isDropped?: boolean;
+  /** True if the path ends after it for servers that decode it before they split off the query. */
+  readonly isEnd?: boolean;
+}
+
+export interface ReadPatterns {
+  /** The pattern of a route, which matches the path as sent. */
+  readonly sent: Pattern;
+  /** A folded pattern, which matches the path as some server reads it. */
+  readonly read: Pattern;
+  /** True if the route keeps encoded slashes. */
+  readonly keepsEncodedSlash: boolean;
+  /** The most segments that a path may have. */
+  readonly maxLength: number;
+}
+
+const DROPPED: SentSegment = { texts: ['...'], isDropped: true };
+const ANY: SentSegment = { texts: [undefined] };
+/** The most segments that differ from a plain spelling. */
+const MAX_CHANGES = 4;
+
+/** Yields paths that match one pattern as sent and the other one as read, those with the fewest changes first. */
+export function* respelledPaths(respelling: ReadPatterns): Generator<readonly SentSegment[]> {
+  for (let changes = 0; changes <= MAX_CHANGES; changes += 1)
+    yield* align(respelling, { segments: [], sentAt: 0, readAt: 0, changes });
+}
+
+/** Returns the text of a path. @param unknown stands for any text */
+export function writePath(segments: readonly SentSegment[], unknown: string): string {
+  const texts = segments.map(({ texts, isEnd }) => {
+    const text = texts.map((one) => one ?? unknown).join('%2F');
+    return isEnd === true ? `${text}%3Fx` : text;
+  });
+  return `/${texts.join('/')}`;
+}
+
+interface Progress {
+  /** The segments so far. */
+  readonly segments: readonly SentSegment[];
+  /** The positions in both patterns. */
+  readonly sentAt: number;
+  readonly readAt: number;
+  /** The number of changes that are left. All of them are made. */
+  readonly changes: number;
+}
+
+function* align(respelling: ReadPatterns, progress: Progress): Generator<readonly SentSegment[]> {
+  const { sent, read, maxLength } = respelling;
+  const { segments, sentAt, readAt, changes } = progress;
+  const segment = sent[sentAt];
+  const isAtEnd = segment === undefined || segment.kind === 'rest';
+  if (isAtEnd && changes === 0 && isReadToEnd(read, readAt)) yield segments;
+  if (segment === undefined || segments.length >= maxLength) return;
+  if (segment.kind === 'literal') {
+    const next = stepOver(read, readAt, foldLiteral(segment).text);
+    if (next === undefined) return;
+    const after = [...segments, { texts: [segment.text] }];
+    yield* align(respelling, { ...progress, segments: after, sentAt: sentAt + 1, readAt: next });
+    return;
+  }
+  const nextSent = segment.kind === 'rest' ? sentAt : sentAt + 1;
+  const one = read[readAt];
+  if (one !== undefined) {
+    const text = one.kind === 'literal' ? respell(one).text : undefined;
+    const next = one.kind === 'rest' ? readAt : readAt + 1;
+    yield* align(respelling, {
+      ...progress,
+      segments: [...segments, { texts: [text] }],
+      sentAt: nextSent,
+      readAt: next,
+    });
+  }
+  if (changes > 0) yield* alignChanged(respelling, { ...progress, changes: changes - 1, sentAt: nextSent });
+}
+
+/** Yields the paths whose next segment is dropped, ends the path, or is read as several segments. */
+function* alignChanged(respelling: ReadPatterns, progress: Progress): Generator<readonly SentSegment[]> {
+  const { read, keepsEncodedSlash } = respelling;
+  const { segments, readAt, changes } = progress;
+  yield* align(respelling, { ...progress, segments: [...segments, DROPPED] });
+  for (const { texts, next } of readTexts(read, readAt, keepsEncodedSlash)) {
+    if (changes === 0 && isReadToEnd(read, next))
+      yield* withRest([...segments, { texts, isEnd: true }], respelling, progress.sentAt);
+    if (texts.length > 1) yield* align(respelling, { ...progress, segments: [...segments, { texts }], readAt: next });
+  }
+}
+
+interface ReadTexts {
+  readonly texts: readonly (string | undefined)[];
+  /** The position in the pattern after them. */
+  readonly next: number;
+}
+
+/** Yields the texts as which servers can read a segment: none, one, or several with encoded slashes. */
+function* readTexts(read: Pattern, at: number, hasSlashes: boolean): Generator<ReadTexts> {
+  yield { texts: [''], next: at };
+  const texts: (string | undefined)[] = [];
+  const most = hasSlashes ? read.length - at + 1 : 1;
+  for (let next = at; texts.length < most; ) {
+    const segment = read[next];
+    if (segment === undefined) return;
+    texts.push(segment.kind === 'literal' ? segment.text : undefined);
+    if (segment.kind !== 'rest') next += 1;
+    yield { texts: [...texts], next };
+  }
+}
+
+/** Yields a path with segments that servers do not read: they only have to match the route. */
+function* withRest(
+  segments: readonly SentSegment[],
+  { sent, maxLength }: ReadPatterns,
+  at: number,
+): Generator<readonly SentSegment[]> {
+  const others = sent.slice(at);
+  const fixed = others.filter(({ kind }) => kind !== 'rest');
+  const path = [...segments, ...fixed.map((one) => (one.kind === 'literal' ? { texts: [one.text] } : ANY))];
+  yield path;
+  if (fixed.length === others.length) return;
+  for (let length = path.length + 1; length <= maxLength; length += 1)
+    yield [...path, ...Array.from({ length: length - path.length }, () => ANY)];
+}
+
+function isReadToEnd(read: Pattern, at: number): boolean {
+  return at === read.length || (at === read.length - 1 && read[at]?.kind === 'rest');
+}
+
+/** Returns the position after a text, or `undefined` if the pattern does not match it there. */
+function stepOver(read: Pattern, at: number, text: string): number | undefined {
+  const segment = read[at];
+  if (segment === undefined || (segment.kind === 'literal' && segment.text !== text)) return undefined;
+  return segment.kind === 'rest' ? at : at + 1;
+}

@@ -1,0 +1,98 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { Manifest, RouteEntry } from '../manifest/manifest.generated.ts';
+import type { Route } from '../plan/route-definition.ts';
+import type { SlicedWork } from '../plan/sliced-work.ts';
+import { type Finding, quoteFreeErrorAt } from '../problem/finding.ts';
+import type { Secrets } from '../problem/redaction.ts';
+import type { Router } from '../routing/router.ts';
+import { requireSecretFromEnvironment } from '../tokens/tokens-context.ts';
+import { type KeyedRoute, keyedRouteOf } from './keyed-route.ts';
+import { createLoggedPath, type LoggedPath, readLiteral } from './logged-path.ts';
+import { createMediaTypeNames } from './media-type-names.ts';
+import { createQueryNames } from './query-names.ts';
+import { Surrogates } from './surrogates.ts';
+
+/** The compiled settings of the access log. */
+export interface LogSettings {
+  /** Equal for equal settings. */
+  readonly key: string;
+  /** The share of 2xx responses that get a line: from 0 to 1. */
+  readonly sample2xx: number;
+  /** The functions that return the facts for a replay; `undefined` if lines do not have them. */
+  readonly replay: ReplaySettings | undefined;
+  /** `undefined`: as sent, for every path. */
+  readonly path: LoggedPath | undefined;
+}
+
+export interface ReplaySettings {
+  /** The first digits of the hash of the manifest. */
+  readonly manifest: string;
+  /** @param query with its question mark, or empty. @returns the names of its parameters; `*` for one that may be a secret */
+  readonly queryNames: (query: string) => readonly string[];
+  /** Returns the name of a Content-Type; `other` for one that is neither common nor in the manifest. */
+  readonly mediaType: (contentType: string) => string;
+}
+
+/** A shorter secret could be guessed from the surrogates of known values. */
+const MIN_SECRET = 32;
+const MANIFEST_DIGITS = 16;
+
+/** The key of a process whose manifest has no `secret`. A reload keeps it. */
+const PROCESS_SECRET = randomBytes(32).toString('hex');
+
+/** Reports a secret that is short, or that did not come from the environment. */
+export function checkLog({ secret }: Manifest['log'], secrets: Secrets, findings: Finding[]): void {
+  const path = ['log', 'secret'];
+  if (secret === undefined || !requireSecretFromEnvironment(path, { secrets, findings })) return;
+  if (secret.length >= MIN_SECRET) return;
+  const message = `a secret of fewer than ${MIN_SECRET} characters can be guessed; set a longer one, such as the output of "openssl rand -hex 32"`;
+  findings.push(quoteFreeErrorAt(path, 'log-secret', message));
+}
+
+export interface LogContext {
+  readonly hash: string;
+  readonly entries: readonly RouteEntry[];
+  readonly routes: readonly Route[];
+  readonly router: Router;
+  readonly secrets: Secrets;
+}
+
+/** Compiles `log` of a manifest without errors. */
+export function* compileLog(entry: Manifest['log'], context: LogContext): SlicedWork<LogSettings> {
+  const { sample2xx, replay, paths, secret } = entry;
+  return Object.freeze({
+    key: hash('sha256', JSON.stringify([sample2xx, replay, paths, secret])),
+    sample2xx,
+    replay: replay ? replaySettingsOf(context) : undefined,
+    path: yield* compileLoggedPath(entry, context),
+  });
+}
+
+function* compileLoggedPath(
+  { paths, secret = PROCESS_SECRET }: Manifest['log'],
+  { routes, router }: LogContext,
+): SlicedWork<LogSettings['path']> {
+  if (paths === 'plain') return undefined;
+  const keyedRoutes: KeyedRoute[] = [];
+  const literals = new Set<string>();
+  for (const route of routes) {
+    for (const segment of route.pattern) if (segment.kind === 'literal') literals.add(readLiteral(segment.text));
+    const keyed = paths === 'keyed' || route.access === 'public' ? keyedRouteOf(route) : undefined;
+    if (keyed !== undefined) keyedRoutes.push(keyed);
+    yield;
+  }
+  if (paths === undefined && keyedRoutes.length === 0) return undefined;
+  return createLoggedPath({ keyedRoutes, literals, router, surrogates: new Surrogates(secret) });
+}
+
+function replaySettingsOf({ hash, entries, secrets }: LogContext): ReplaySettings {
+  return {
+    manifest: hash.slice(0, MANIFEST_DIGITS),
+    queryNames: createQueryNames(queryNamesIn(entries)),
+    mediaType: createMediaTypeNames(entries, secrets),
+  };
+}
+
+function queryNamesIn(entries: readonly RouteEntry[]): ReadonlySet<string> {
+  return new Set(entries.flatMap(({ query }) => Object.keys(query?.properties ?? {})));
+}

@@ -1,0 +1,91 @@
+import type { Route } from '../plan/route-definition.ts';
+import { readSegment } from '../routing/path-folding.ts';
+import type { Router } from '../routing/router.ts';
+import { looksLikeIdentifier } from './identifier.ts';
+import type { KeyedRoute } from './keyed-route.ts';
+import type { Surrogates } from './surrogates.ts';
+
+/**
+ * Returns the path of a request as the log has it.
+ *
+ * @param path accepted by the path guard, still encoded
+ * @param route `undefined` if the path has no route for the method
+ */
+export type LoggedPath = (method: string, path: string, route: Route | undefined) => string;
+
+export interface LoggedPathOptions {
+  /** The routes whose paths have surrogates in place of identifiers. */
+  readonly keyedRoutes: readonly KeyedRoute[];
+  /** The literal segments of all paths, each read by `readLiteral`. */
+  readonly literals: ReadonlySet<string>;
+  readonly router: Router;
+  readonly surrogates: Surrogates;
+}
+
+/** Some servers end a path or a segment at these characters, so a literal may stand before them. */
+const SEPARATOR = /(;|%3B|%2F|%3F|%23)/i;
+/** In place of a value, if no surrogate keeps the path on its route. */
+const HIDDEN = '*';
+
+/**
+ * Creates the function that replaces the identifiers in the paths of some routes. The result matches the same route, because texts that are
+ * literals of a route stay, and no surrogate is one. A path without a route may be a misspelled path of such a route, so it has surrogates too.
+ */
+export function createLoggedPath({ keyedRoutes, literals, router, surrogates }: LoggedPathOptions): LoggedPath {
+  const keyedRouteFor = new Map(keyedRoutes.map((keyed) => [keyed.route, keyed]));
+  const replaceSegment = createSegmentReplacer(literals, surrogates);
+
+  /** @param isSame returns true if the result has the route of the path */
+  const replace = (path: string, { isReplaced, fits }: Replacement, isSame: (logged: string) => boolean) => {
+    const mapValues = (map: (value: string, index: number) => string) =>
+      mapSegments(path, (segment, index) => (isReplaced(segment, index) ? map(segment, index) : segment));
+    const logged = mapValues((value, index) =>
+      replaceSegment(value, (surrogate) => fits === undefined || fits(surrogate, value, index)),
+    );
+    return logged === path || isSame(logged) ? logged : mapValues(() => HIDDEN);
+  };
+
+  const replaceUnrouted = (path: string) => {
+    const methods = router.allowedMethods(path);
+    const isSame = (logged: string) => router.allowedMethods(logged).join() === methods.join();
+    if (methods.length === 0) return replace(path, { isReplaced: looksLikeIdentifier }, isSame);
+    const matched = methods.map((method) => router.match(method, path)).filter((route) => route !== undefined);
+    const keyed = matched.map((route) => keyedRouteFor.get(route)).filter((each) => each !== undefined);
+    const isReplaced = (segment: string, index: number) => keyed.some((each) => each.isReplaced(segment, index));
+    return replace(path, { isReplaced }, isSame);
+  };
+
+  return (method, path, route) => {
+    if (route === undefined) return replaceUnrouted(path);
+    const keyed = keyedRouteFor.get(route);
+    return keyed === undefined ? path : replace(path, keyed, (logged) => router.match(method, logged) === route);
+  };
+}
+
+type Replacement = Pick<KeyedRoute, 'isReplaced'> & Partial<Pick<KeyedRoute, 'fits'>>;
+
+/** Creates the function that replaces a segment, except for literals in it. */
+function createSegmentReplacer(literals: ReadonlySet<string>, surrogates: Surrogates) {
+  const longest = literals.values().reduce((length, literal) => Math.max(length, literal.length), 0);
+  // Most values are longer than all literals. Only escapes and dots at the end can become shorter when the router reads them.
+  const isLiteral = (text: string) =>
+    (text.length <= longest || text.includes('%') || text.endsWith('.')) && literals.has(readLiteral(text));
+  return (segment: string, fits: (surrogate: string) => boolean): string => {
+    const parts = /[;%]/.test(segment) ? segment.split(SEPARATOR) : [segment];
+    // The odd parts are separators.
+    const replaced = parts.map((part, index) => {
+      if (index % 2 === 1 || part === '' || isLiteral(part)) return part;
+      return surrogates.of(part, (surrogate) => !isLiteral(surrogate) && (parts.length > 1 || fits(surrogate)));
+    });
+    return replaced.join('');
+  };
+}
+
+/** Returns a text as the router compares it with the literals of stricter routes. */
+export function readLiteral(text: string): string {
+  return readSegment(text).replace(/[. ]+$/, '');
+}
+
+function mapSegments(path: string, map: (segment: string, index: number) => string): string {
+  return `/${path.slice(1).split('/').map(map).join('/')}`;
+}

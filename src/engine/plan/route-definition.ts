@@ -1,0 +1,46 @@
+import type { RouteRateLimits } from '../rate-limits/rate-limit.ts';
+import type { Pattern } from '../routing/pattern.ts';
+import type { HeaderRules } from '../settings/header-rules.ts';
+import type { Upstream } from '../settings/upstream-definition.ts';
+import type { Auth } from '../tokens/auth.ts';
+import type { LoginRule } from '../tokens/login.ts';
+import type { BodyRule } from '../validation/body.ts';
+import type { ParameterRules } from '../validation/parameters.ts';
+
+/** A compiled route. */
+export interface Route {
+  readonly id: string;
+  /** Equal for equal definitions. */
+  readonly key: string;
+  /** Upper case, sorted. HEAD is included with GET, unless another route has HEAD for the same path. */
+  readonly methods: readonly string[];
+  /** As written in the manifest. */
+  readonly path: string;
+  /** The parsed path. */
+  readonly pattern: Pattern;
+  readonly access: 'public' | 'protected';
+  /** Verifies callers, and the tokens in login responses; present if the route is protected or has a login gate. */
+  readonly auth: Auth | undefined;
+  readonly upstream: Upstream;
+  readonly rateLimits: RouteRateLimits | undefined;
+  /** From the start of forwarding to the last byte of the response; `undefined`: the upstream's timeout. */
+  readonly timeoutMs: number | undefined;
+  /** True if the path may contain encoded slashes. */
+  readonly keepsEncodedSlash: boolean;
+  /** Rewrites the matched path for the upstream; `undefined`: the path stays the same. */
+  readonly upstreamPath: ((path: string) => string) | undefined;
+  readonly requestHeaders: HeaderRules | undefined;
+  readonly responseHeaders: HeaderRules | undefined;
+  /** True if the route accepts WebSocket handshakes. */
+  readonly websocket: boolean;
+  /** Returns true if a page of this origin may open a WebSocket; `undefined`: handshakes are refused. */
+  readonly allowsOrigin: ((origin: string, isSameHost: boolean) => boolean) | undefined;
+  readonly login: LoginRule | undefined;
+  /** `report`: requests with violations are forwarded, and the violations are only logged. */
+  readonly validation: 'enforce' | 'report';
+  /** Returns true if the manifest contains a name. Other names in a client's body are not logged. */
+  readonly isManifestName: (name: string) => boolean;
+  /** Validates path parameters, query and headers; `undefined`: anything is valid. */
+  readonly parameters: ParameterRules | undefined;
+  readonly body: BodyRule | undefined;
+}

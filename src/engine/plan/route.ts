@@ -1,0 +1,177 @@
+import { HTTP_METHODS } from '../http1/http-methods.ts';
+import type { RouteEntry } from '../manifest/manifest.generated.ts';
+import { timerMs } from '../manifest/units.ts';
+import { errorAt, errorAtKey, type Finding, type Fix } from '../problem/finding.ts';
+import type { RateLimits } from '../rate-limits/compile-rate-limits.ts';
+import { compileRouteRateLimits } from '../rate-limits/route-rate-limits.ts';
+import { fixPath } from '../routing/fix-path.ts';
+import { type Pattern, PatternError, parsePattern, patternKey } from '../routing/pattern.ts';
+import { compileUpstreamPath } from '../routing/upstream-path.ts';
+import type { SchemaCompiler } from '../schema/schema-compiler.ts';
+import { compileHeaderRules } from '../settings/header-rules.ts';
+import { findUpstream, type Upstreams } from '../settings/upstream.ts';
+import { compileWebSocketOrigins } from '../settings/websocket-origins.ts';
+import { compileLogin } from '../tokens/login.ts';
+import { compileRouteAuth, type RouteAuthContext } from '../tokens/role.ts';
+import { compileBody } from '../validation/body.ts';
+import { compileParameters } from '../validation/parameters.ts';
+import type { Route } from './route-definition.ts';
+import type { SlicedWork } from './sliced-work.ts';
+
+/** A route of the manifest with its parsed path. */
+export interface ParsedRoute {
+  readonly entry: RouteEntry;
+  readonly index: number;
+  /** `undefined` if the path is invalid. */
+  readonly pattern: Pattern | undefined;
+  /** Equal for paths that match the same requests. */
+  readonly key: string | undefined;
+}
+
+export interface RouteContext extends RouteAuthContext {
+  readonly upstreams: Upstreams;
+  readonly rateLimits: RateLimits | undefined;
+  /** The origins of `cors`. */
+  readonly origins: readonly string[];
+  /** `undefined` if the manifest's `schemas` are invalid. */
+  readonly schemas: SchemaCompiler | undefined;
+  readonly isManifestName: Route['isManifestName'];
+}
+
+/** Compiles the routes. Reports routes that match the same requests or have the same id. */
+export function* compileRoutes(
+  parsedRoutes: readonly ParsedRoute[],
+  context: RouteContext,
+  findings: Finding[],
+): SlicedWork<Route[]> {
+  yield* findDuplicates(parsedRoutes, findings);
+  const headKeys = new Set(
+    parsedRoutes.filter(({ entry }) => declaredMethods(entry).includes('HEAD')).map(({ key }) => key),
+  );
+  const routes: Route[] = [];
+  for (const route of parsedRoutes) {
+    routes.push(...compileRoute(route, headKeys.has(route.key), context, findings));
+    yield;
+  }
+  return routes;
+}
+
+export function parseRoute(entry: RouteEntry, index: number, findings: Finding[]): ParsedRoute {
+  try {
+    const pattern = parsePattern(entry.path);
+    return { entry, index, pattern, key: patternKey(pattern) };
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    const path = ['routes', index, 'path'];
+    const text = fixPath(entry.path);
+    const fix: Fix | undefined = text === undefined ? undefined : { change: 'value', path, text };
+    findings.push({ ...errorAt(path, 'path', error.message), fix });
+    return { entry, index, pattern: undefined, key: undefined };
+  }
+}
+
+/** Checks the path and the upstream of a route that its schema has rejected, so that all mistakes are reported at once. */
+export function checkInvalidRoute(
+  entry: Partial<RouteEntry> | null,
+  index: number,
+  upstreams: Upstreams,
+  findings: Finding[],
+): void {
+  if (typeof entry?.upstream === 'string')
+    findUpstream(entry.upstream, ['routes', index, 'upstream'], upstreams, findings);
+  if (typeof entry?.path === 'string') parseRoute(entry as RouteEntry, index, findings);
+}
+
+function compileRoute(
+  { entry, index, pattern }: ParsedRoute,
+  hasHead: boolean,
+  context: RouteContext,
+  findings: Finding[],
+): Route[] {
+  const { upstreams, schemas } = context;
+  const path = ['routes', index];
+  const upstream = findUpstream(entry.upstream, ['routes', index, 'upstream'], upstreams, findings);
+  const methods = methodsOf(entry, hasHead);
+  if (entry.websocket !== false && !methods.includes('GET')) {
+    const message = 'a WebSocket begins with GET, which this route does not accept; add GET to "method"';
+    findings.push(errorAtKey(['routes', index, 'websocket'], 'websocket', message));
+  }
+  const parameters = pattern && compileParameters(entry, pattern, path, schemas, findings);
+  const body = compileBody(entry, methods, path, context, findings);
+  const auth = compileRouteAuth(entry, index, context, findings);
+  const rateLimits = compileRouteRateLimits(entry, path, context.rateLimits, findings);
+  const login = compileLogin(entry, index, context.authEntry, findings);
+  const forwarding = {
+    timeoutMs: entry.timeout === undefined ? undefined : timerMs(entry.timeout),
+    keepsEncodedSlash: entry.encodedSlash === 'keep',
+    upstreamPath: compileUpstreamPath(entry, path, findings),
+    requestHeaders: compileHeaderRules(entry, 'request', path, findings),
+    responseHeaders: compileHeaderRules(entry, 'response', path, findings),
+  };
+  if (upstream === undefined || pattern === undefined) return [];
+  const { id, access, validation } = entry;
+  const key = JSON.stringify(entry);
+  return [
+    Object.freeze({
+      id,
+      key,
+      methods,
+      path: entry.path,
+      pattern,
+      access,
+      auth,
+      upstream,
+      rateLimits,
+      ...forwarding,
+      websocket: entry.websocket !== false,
+      allowsOrigin: compileWebSocketOrigins(entry, path, context.origins, findings),
+      login,
+      validation,
+      isManifestName: context.isManifestName,
+      parameters,
+      body,
+    }),
+  ];
+}
+
+function declaredMethods(entry: RouteEntry): readonly string[] {
+  if (entry.method === 'any') return HTTP_METHODS;
+  return typeof entry.method === 'string' ? [entry.method] : entry.method;
+}
+
+/** Adds HEAD to GET (RFC 9110 section 9.3.2), so that a wider route does not match the HEAD requests of a narrower one. */
+function methodsOf(entry: RouteEntry, hasHead: boolean): readonly string[] {
+  const declared = declaredMethods(entry);
+  return declared.includes('GET') && !hasHead ? [...declared, 'HEAD'].sort() : declared.toSorted();
+}
+
+/** Reports routes with the same id, and routes that match the same requests. */
+function* findDuplicates(routes: readonly ParsedRoute[], findings: Finding[]): SlicedWork<void> {
+  const ids = new Map<string, ParsedRoute>();
+  const routeByRequest = new Map<string, ParsedRoute>();
+  for (const route of routes) {
+    yield;
+    const { entry, index, key } = route;
+    const sameId = ids.get(entry.id);
+    if (sameId === undefined) ids.set(entry.id, route);
+    else
+      findings.push(
+        duplicate(index, sameId.index, 'id', 'route-id', `another route has the id "${entry.id}"; rename one`),
+      );
+    if (key === undefined) continue;
+    const requests = declaredMethods(entry).map((method) => `${method} ${key}`);
+    const duplicateRequest = requests.find((request) => routeByRequest.has(request));
+    const twin = duplicateRequest === undefined ? undefined : routeByRequest.get(duplicateRequest);
+    for (const request of requests) if (!routeByRequest.has(request)) routeByRequest.set(request, route);
+    if (twin === undefined) continue;
+    const message = `the route "${twin.entry.id}" already has ${duplicateRequest?.split(' ')[0]} ${twin.entry.path}; remove one, or change its path or method`;
+    findings.push(duplicate(index, twin.index, 'path', 'route-duplicate', message));
+  }
+}
+
+function duplicate(index: number, other: number, key: string, rule: string, message: string): Finding {
+  return {
+    ...errorAt(['routes', index, key], rule, message),
+    related: { path: ['routes', other, key], message: 'the other route' },
+  };
+}

@@ -1,0 +1,131 @@
+import type { Manifest, RateLimit as RateLimitEntry } from '../manifest/manifest.generated.ts';
+import { parseRate } from '../manifest/units.ts';
+import { suggestion } from '../problem/did-you-mean.ts';
+import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
+import type { Stores } from './compile-stores.ts';
+import { compileKeyPart, joinKeyParts, KEY_PART_KINDS, type KeyPart } from './key-parts.ts';
+import type { RateLimit, RateLimitStage } from './rate-limit.ts';
+
+/** Rate limits by id; `undefined` for one with errors. */
+export type RateLimits = ReadonlyMap<string, RateLimit | undefined>;
+
+/** Wrong credentials, a missing permission, and input that the identity service refuses. */
+const DEFAULT_FAILURES = [401, 403, 422];
+const MAX_PERIOD_MS = 86_400_000;
+const STAGES: readonly RateLimitStage[] = ['match', 'authorize', 'validate'];
+
+/**
+ * @param invalidParts the parts that violate the schema: `rateLimits`, or `rateLimits/login`
+ * @returns `undefined` if `rateLimits` itself is invalid
+ */
+export function compileRateLimits(
+  entries: Manifest['rateLimits'],
+  invalidParts: ReadonlySet<string>,
+  stores: Stores | undefined,
+  findings: Finding[],
+): RateLimits | undefined {
+  if (invalidParts.has('rateLimits')) return undefined;
+  const compile = (id: string, entry: RateLimitEntry) =>
+    invalidParts.has(`rateLimits/${id}`) ? undefined : compileRateLimit(id, entry, stores, findings);
+  return new Map(Object.entries(entries).map(([id, entry]) => [id, compile(id, entry)]));
+}
+
+function compileRateLimit(
+  id: string,
+  entry: RateLimitEntry,
+  stores: Stores | undefined,
+  findings: Finding[],
+): RateLimit | undefined {
+  const path = ['rateLimits', id];
+  const parts = compileKey(entry.key, [...path, 'key'], findings);
+  const { requests, periodMs } = parseRate(entry.allow);
+  if (periodMs > MAX_PERIOD_MS)
+    findings.push(
+      quoteFreeErrorAt(
+        [...path, 'allow'],
+        'rate-limit',
+        'the duration must be at most 24h; write for example 5 per 15m',
+      ),
+    );
+  if (entry.failures !== undefined && entry.count !== 'failures') {
+    const message = '"failures" has no effect without count: failures; add it, or remove "failures"';
+    findings.push(errorAtKey([...path, 'failures'], 'rate-limit', message));
+  }
+  if (entry.reportUntil !== undefined && entry.mode !== 'report') {
+    const message = '"reportUntil" has no effect without mode: report; add it, or remove "reportUntil"';
+    findings.push(errorAtKey([...path, 'reportUntil'], 'rate-limit', message));
+  }
+  checkMissing(entry, parts, path, findings);
+  const store = entry.store === undefined ? undefined : findStore(entry.store, [...path, 'store'], stores, findings);
+  if (parts === undefined) return undefined;
+  const { mode, missing, burst = requests } = entry;
+  return Object.freeze({
+    id,
+    key: JSON.stringify([id, entry.key]),
+    kinds: parts.map(({ kind }) => kind),
+    stage: latestStage(parts),
+    readValue: joinKeyParts(parts),
+    missing,
+    requests,
+    periodMs,
+    burst,
+    intervalMs: periodMs / requests,
+    failures: entry.count === 'failures' ? new Set(entry.failures ?? DEFAULT_FAILURES) : undefined,
+    store,
+    mode,
+    reportUntil: entry.reportUntil,
+  });
+}
+
+function compileKey(entry: RateLimitEntry['key'], path: Path, findings: Finding[]): KeyPart[] | undefined {
+  const entries = Array.isArray(entry) ? entry : [entry];
+  let isValid = true;
+  for (const [index, part] of entries.entries()) {
+    if (typeof part === 'string') continue;
+    const partPath = Array.isArray(entry) ? [...path, index] : path;
+    const kinds = KEY_PART_KINDS.filter((kind) => part[kind] !== undefined);
+    if (kinds.length !== 1) {
+      findings.push(errorAt(partPath, 'rate-limit-key', 'write exactly one of "body", "claim", "header" and "client"'));
+      isValid = false;
+    } else if (part.fold !== undefined && part.client !== undefined) {
+      findings.push(
+        errorAtKey([...partPath, 'fold'], 'rate-limit-key', 'an address has no letter case; remove "fold"'),
+      );
+    }
+  }
+  return isValid ? entries.map(compileKeyPart) : undefined;
+}
+
+function checkMissing(
+  { missing }: RateLimitEntry,
+  parts: readonly KeyPart[] | undefined,
+  path: Path,
+  findings: Finding[],
+): void {
+  if (parts === undefined) return;
+  const optional = parts.find(({ isOptional }) => isOptional);
+  if (optional !== undefined && missing === undefined) {
+    const message = `a request can lack this ${NOUNS[optional.kind]}; add missing: refuse, or missing: skip`;
+    findings.push(errorAt([...path, 'key'], 'rate-limit-missing', message));
+  } else if (optional === undefined && missing !== undefined) {
+    findings.push(
+      errorAtKey([...path, 'missing'], 'rate-limit-missing', 'every request has this key; remove "missing"'),
+    );
+  }
+}
+
+const NOUNS: Readonly<Record<string, string>> = { body: 'member of the body', claim: 'claim', header: 'header' };
+
+function findStore(id: string, path: Path, stores: Stores | undefined, findings: Finding[]): RateLimit['store'] {
+  // The mistakes of an invalid `stores` are already reported.
+  if (stores === undefined || stores.has(id)) return stores?.get(id);
+  const message = `unknown store "${id}"${suggestion(id, [...stores.keys()]) || '; add it to "stores"'}`;
+  findings.push(errorAt(path, 'store-unknown', message));
+  return undefined;
+}
+
+function latestStage(parts: readonly KeyPart[]): RateLimitStage {
+  // All clients share one counter. Requests with an invalid token would use up the limit of all callers.
+  if (parts.every(({ kind }) => kind === 'route')) return 'authorize';
+  return STAGES.findLast((stage) => parts.some((part) => part.stage === stage)) ?? 'match';
+}

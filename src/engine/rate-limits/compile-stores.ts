@@ -1,0 +1,151 @@
+import { hash } from 'node:crypto';
+import type { Manifest, Redis, Store as StoreEntry } from '../manifest/manifest.generated.ts';
+import type { Environment } from '../manifest/source.ts';
+import { timerMs } from '../manifest/units.ts';
+import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
+import type { Secrets } from '../problem/redaction.ts';
+import { readCertificate } from '../settings/pem.ts';
+import { requireSecretFromEnvironment } from '../tokens/tokens-context.ts';
+import type { CounterStore, RedisSettings } from './counter-store.ts';
+
+export interface StoresContext {
+  readonly readFile: Environment['readFile'];
+  readonly secrets: Secrets;
+  readonly findings: Finding[];
+}
+
+/** Stores by id; `undefined` for one with errors. */
+export type Stores = ReadonlyMap<string, CounterStore | undefined>;
+
+/** A shorter secret could be guessed from the hashes of known addresses. */
+const MIN_SECRET = 16;
+
+export function compileStores(entries: Manifest['stores'], context: StoresContext): Stores {
+  return new Map(Object.entries(entries).map(([id, entry]) => [id, compileStore(id, entry, context)]));
+}
+
+function compileStore(id: string, entry: StoreEntry, context: StoresContext): CounterStore | undefined {
+  const path = ['stores', id];
+  const { secret } = entry;
+  if (requireSecretFromEnvironment([...path, 'secret'], context) && secret.length < MIN_SECRET) {
+    const message = `a secret of fewer than ${MIN_SECRET} characters can be guessed; set a longer one, such as the output of "openssl rand -hex 32"`;
+    context.findings.push(quoteFreeErrorAt([...path, 'secret'], 'store-secret', message));
+  }
+  const redis = compileRedis(entry.redis, [...path, 'redis'], context);
+  if (redis === undefined) return undefined;
+  const { timeout, onFailure } = entry;
+  const settings = { redis: () => redis, secret: () => secret, timeoutMs: timerMs(timeout), onFailure } as const;
+  return Object.freeze({
+    id,
+    key: hash('sha256', JSON.stringify([id, redis, secret, timeout, onFailure])),
+    ...settings,
+  });
+}
+
+const KINDS = { url: 'server', sentinels: 'sentinel', cluster: 'cluster' } as const;
+
+function compileRedis(entry: string | Redis, path: Path, context: StoresContext): RedisSettings | undefined {
+  const settings: Redis = typeof entry === 'string' ? { url: entry } : entry;
+  const [key, other] = (['url', 'sentinels', 'cluster'] as const).filter((each) => settings[each] !== undefined);
+  if (key === undefined || other !== undefined) {
+    const message = 'write exactly one of "url", "sentinels" and "cluster"';
+    context.findings.push(quoteFreeErrorAt(path, 'store-redis', message));
+    return undefined;
+  }
+  const servers = parseRedisUrls(settings[key] ?? [], typeof entry === 'string' ? path : [...path, key], context);
+  const [first] = servers ?? [];
+  if (settings.password !== undefined) requireSecretFromEnvironment([...path, 'password'], context);
+  if (servers === undefined || first === undefined) return undefined;
+  checkCombination(settings, first, path, context.findings);
+  const caContext = { readFile: context.readFile, rule: 'store-redis', findings: context.findings };
+  const file = first.protocol === 'rediss:' ? settings.ca : undefined;
+  const ca = file === undefined ? undefined : readCertificate(file, [...path, 'ca'], caContext);
+  const user = { username: textOf(first.username), password: textOf(first.password) };
+  return {
+    kind: KINDS[key],
+    urls: servers.map(({ protocol, host }) => `${protocol}//${host}`),
+    name: settings.name,
+    database: databaseOf(first),
+    username: settings.username ?? user.username,
+    password: settings.password ?? user.password,
+    sentinelUser: key === 'sentinels' && user.password !== undefined ? user : undefined,
+    ca: ca?.text,
+  };
+}
+
+/** Reports settings that do not belong together. */
+function checkCombination({ sentinels, cluster, name, ca }: Redis, first: URL, path: Path, findings: Finding[]): void {
+  if (sentinels !== undefined && name === undefined) {
+    const message = 'the Sentinel servers need the name of the primary; add name: and the name that they use';
+    findings.push(errorAt(path, 'store-redis', message));
+  }
+  if (sentinels === undefined && name !== undefined)
+    findings.push(errorAtKey([...path, 'name'], 'store-redis', '"name" is for "sentinels" only; remove it'));
+  if (ca !== undefined && first.protocol !== 'rediss:') {
+    const message = '"ca" has no effect without TLS; write rediss:// URLs, or remove "ca"';
+    findings.push(errorAtKey([...path, 'ca'], 'store-redis', message));
+  }
+  if (cluster !== undefined && databaseOf(first) !== 0) {
+    const message = 'a Redis Cluster has only the database 0; remove the number from the URLs';
+    findings.push(errorAt([...path, 'cluster'], 'store-redis', message));
+  }
+}
+
+/** Parses the URLs of one store. Reports those that are not valid or differ in more than their address. */
+function parseRedisUrls(
+  urls: string | readonly string[],
+  path: Path,
+  context: StoresContext,
+): readonly URL[] | undefined {
+  const isList = typeof urls !== 'string';
+  const parsed = [urls].flat().map((url, index) => parseRedisUrl(url, isList ? [...path, index] : path, context));
+  const servers = parsed.filter((url) => url !== undefined);
+  if (servers.length < parsed.length) return undefined;
+  if (new Set(servers.map(withoutAddress)).size === 1) return servers;
+  const message = 'these URLs must have the same scheme, user, password and database number';
+  context.findings.push(quoteFreeErrorAt(path, 'store-redis', message));
+  return undefined;
+}
+
+/** Returns the parts of a URL that all servers of a store share. */
+function withoutAddress(url: URL): string {
+  return JSON.stringify([url.protocol, url.username, url.password, databaseOf(url)]);
+}
+
+function databaseOf({ pathname }: URL): number {
+  return Number(pathname.slice(1));
+}
+
+/** Parses the URL of a Redis server. Reports one that is not valid, and a password in the file. */
+function parseRedisUrl(text: string, path: Path, context: StoresContext): URL | undefined {
+  const url = URL.parse(text);
+  const mistake = mistakeIn(url);
+  if (mistake !== undefined) {
+    const message = `${mistake}; write for example redis://127.0.0.1:6379 or rediss://host:6379/0`;
+    context.findings.push(quoteFreeErrorAt(path, 'store-redis', message));
+    return undefined;
+  }
+  if (url?.password) requireSecretFromEnvironment(path, context);
+  return url ?? undefined;
+}
+
+function mistakeIn(url: URL | null): string | undefined {
+  if (url === null || url.hostname === '' || !isDecodable(url.username + url.password))
+    return 'this is not the URL of a Redis server';
+  if (!/^(?:\/\d{0,4})?$/.test(url.pathname)) return 'the path of a Redis URL must be a database number';
+  return url.search + url.hash === '' ? undefined : 'a Redis URL has no query and no fragment';
+}
+
+/** Returns the decoded text of a part of a URL; `undefined` if it is empty. */
+function textOf(part: string): string | undefined {
+  return decodeURIComponent(part) || undefined;
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,78 @@
+import type { RedisSettings } from '../counter-store.ts';
+import { openCluster } from './redis-cluster.ts';
+import { type LinkOptions, type RedisAddress, RedisLink } from './redis-link.ts';
+import { StoreError, storeErrorOf } from './store-error.ts';
+
+/** An open connection to a store: to one server, to the primary behind Sentinel, or to all primaries of a cluster. */
+export interface RedisConnection {
+  /** Called once, when the connection or a part of it fails. */
+  onLost: (error: StoreError) => void;
+  /** Keys of which each server has at least one. */
+  readonly probeKeys: readonly string[];
+  /** Sends a command to the server of a key. @throws an error for `storeErrorOf` */
+  send(key: string, command: readonly string[]): Promise<unknown>;
+  close(): void;
+}
+
+export type OpenOptions = Omit<LinkOptions, 'isTls' | 'settings'>;
+
+/** A port without a number in the URL. */
+const DEFAULT_PORTS = { server: 6379, sentinel: 26379, cluster: 6379 } as const;
+/** No value of a limit has this key. */
+const PROBE_KEY = 'sg:rl:@probe';
+
+/** Opens a connection to a store, by the first of its URLs that works. @throws StoreError */
+export async function openRedis(settings: RedisSettings, options: OpenOptions): Promise<RedisConnection> {
+  let failure = new StoreError('unreachable');
+  for (const text of settings.urls) {
+    const url = new URL(text);
+    // URL keeps the brackets of an IPv6 address.
+    const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+    const address = { host, port: Number(url.port) || DEFAULT_PORTS[settings.kind] };
+    const linkOptions = { ...options, settings, isTls: url.protocol === 'rediss:' };
+    try {
+      return await OPENERS[settings.kind](address, linkOptions, settings);
+    } catch (error) {
+      failure = storeErrorOf(error);
+    }
+  }
+  throw failure;
+}
+
+type Opener = (address: RedisAddress, options: LinkOptions, settings: RedisSettings) => Promise<RedisConnection>;
+
+const OPENERS: Readonly<Record<RedisSettings['kind'], Opener>> = {
+  server: openServer,
+  sentinel: async (address, options, settings) => openServer(await findPrimary(address, options, settings), options),
+  cluster: openCluster,
+};
+
+async function openServer(address: RedisAddress, options: LinkOptions): Promise<RedisConnection> {
+  const link = await RedisLink.open(address, options);
+  const connection: RedisConnection = {
+    onLost: () => undefined,
+    probeKeys: [PROBE_KEY],
+    send: (_key, command) => link.send(command),
+    close: () => link.close(),
+  };
+  link.onLost = (error) => connection.onLost(error);
+  return connection;
+}
+
+/** Returns the address of the primary that a Sentinel server names. @throws StoreError */
+async function findPrimary(
+  sentinel: RedisAddress,
+  options: LinkOptions,
+  { ca, name = '', sentinelUser }: RedisSettings,
+): Promise<RedisAddress> {
+  const settings = { ca, database: 0, username: sentinelUser?.username, password: sentinelUser?.password };
+  const link = await RedisLink.open(sentinel, { ...options, settings });
+  try {
+    const response = await link.sendInTime(['SENTINEL', 'get-master-addr-by-name', name]);
+    const [host, port] = Array.isArray(response) ? response : [];
+    if (typeof host !== 'string' || !(Number(port) > 0)) throw new StoreError('primary');
+    return { host, port: Number(port) };
+  } finally {
+    link.close();
+  }
+}

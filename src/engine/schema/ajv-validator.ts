@@ -1,0 +1,154 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { RE2JS } from 're2js';
+import { formatPointer } from '../json-pointer.ts';
+import type { Path } from '../problem/finding.ts';
+import { COST, EVALUATED, EXACT_NUMBERS } from './added-keywords.ts';
+import { CONST, ENUM } from './allowed-values.ts';
+import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from './base64-keywords.ts';
+import { charge } from './cost-budget.ts';
+import { NUMBER_FORMATS, TEXT_FORMATS } from './formats/formats.ts';
+import { HIDDEN } from './hidden-keywords.ts';
+import { flattenLongKeywords } from './long-keywords.ts';
+import { MULTIPLE_OF } from './multiple-of.ts';
+import { toRe2 } from './pattern/ecma-pattern.ts';
+import { UnsupportedPattern } from './pattern/unsupported-pattern.ts';
+import { PREFIX_ITEMS } from './prefix-items.ts';
+import { referencedPaths } from './reference-order.ts';
+import type { SchemaRoot } from './schema-bundle.ts';
+import { isSchema, referencePath, valueAt } from './schema-walk.ts';
+import { UNEVALUATED_ITEMS } from './unevaluated-items.ts';
+import { UNIQUE_ITEMS } from './unique-items.ts';
+import { withAddedKeywords } from './with-added-keywords.ts';
+
+/** Keywords of ajv that are wrong, slow, or validate nothing. */
+const REPLACED = [CONST, ENUM, PREFIX_ITEMS, UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING, UNEVALUATED_ITEMS] as const;
+
+/** A configured ajv with the schemas of one root. */
+export interface AjvValidator {
+  /** Compiles the schema at a path of the root. Throws an error that says why if it does not compile. */
+  compile(path: Path): ValidateFunction;
+}
+
+/**
+ * Creates a validator that never changes values: no coercion, no defaults, no removal. Patterns run in linear time,
+ * because they validate hostile input.
+ *
+ * @param allErrors true to continue after the first error
+ */
+export function createAjvValidator(root: SchemaRoot, allErrors: boolean): AjvValidator {
+  const ajv = new Ajv2020({
+    strict: true,
+    strictTypes: false,
+    strictTuples: false,
+    strictRequired: false,
+    allowMatchingProperties: true,
+    allErrors,
+    ownProperties: true,
+    // Errors then refer to their schema, which has the author's description.
+    verbose: true,
+    logger: false,
+    // Optimizing the code takes as long as generating it. Only the search for all errors, which is rare, goes without.
+    code: { regExp: linearRegExp, optimize: !allErrors },
+  });
+  addFormats(ajv);
+  for (const { keyword } of REPLACED) ajv.removeKeyword(String(keyword));
+  for (const keyword of [...REPLACED, CONTENT_MAX_BYTES, COST, EVALUATED, EXACT_NUMBERS, HIDDEN])
+    ajv.addKeyword(keyword);
+  ajv.addKeyword({ keyword: 'errorMessage', schemaType: 'string' });
+  flattenLongKeywords(ajv);
+  const add = createSchemaAdder(ajv, root);
+  const compileAt = (path: Path): ValidateFunction => {
+    const validate = ajv.getSchema(add(path));
+    if (validate === undefined) throw new Error('there is no schema at its path');
+    return validate;
+  };
+  return {
+    compile(path) {
+      try {
+        return compileAt(path);
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        // ajv compiles references recursively, and a long chain of them overflows the stack.
+        for (const target of referencedPaths(root, path)) compileAt(target);
+        return compileAt(path);
+      }
+    },
+  };
+}
+
+/**
+ * Creates the function that adds the schema at a path, and the schemas that it refers to, and returns its name. A manifest
+ * may have ten thousand schemas, so the others are not added.
+ */
+function createSchemaAdder(ajv: Ajv2020, root: SchemaRoot): (path: Path) => string {
+  const names = new Map<string, string>();
+  return (path) => {
+    const pending: Path[] = [];
+    const nameOf = (at: Path): string => {
+      const pointer = formatPointer(at);
+      const existing = names.get(pointer);
+      if (existing !== undefined) return existing;
+      const name = `schema:${names.size}`;
+      names.set(pointer, name);
+      pending.push(at);
+      return name;
+    };
+    const renameReference = (reference: string): string => {
+      const target = referencePath(reference);
+      return target === undefined || !isSchema(valueAt(root, target)) ? reference : nameOf(target);
+    };
+    const name = nameOf(path);
+    for (const at of pending) {
+      const schema = valueAt(root, at);
+      // Each schema is validated when it is compiled.
+      if (isSchema(schema))
+        ajv.addSchema(withAddedKeywords(schema, renameReference) as object, nameOf(at), false, false);
+    }
+    return name;
+  };
+}
+
+/** Returns why a pattern is not supported, and what to write instead; `undefined` if it is supported. */
+export function patternError(pattern: string): string | undefined {
+  try {
+    RE2JS.compile(toRe2(pattern));
+    return undefined;
+  } catch (error) {
+    if (error instanceof UnsupportedPattern) return error.message;
+    const isRepetition = error instanceof Error && error.message.includes('repeat count');
+    return isRepetition
+      ? 'its nested groups repeat more than 1000 times; write * or +, and limit the text with maxLength'
+      : 'it is too long, or its groups are nested too deeply; write a shorter one';
+  }
+}
+
+/** The cost of each character with the slowest format. */
+const FORMAT_COST = 10;
+
+function addFormats(ajv: Ajv2020): void {
+  for (const [name, matches] of Object.entries(TEXT_FORMATS)) {
+    const validate = (text: string) => {
+      charge(FORMAT_COST * text.length);
+      return matches(text);
+    };
+    ajv.addFormat(name, { type: 'string', validate });
+  }
+  for (const [name, validate] of Object.entries(NUMBER_FORMATS)) ajv.addFormat(name, { type: 'number', validate });
+}
+
+/** Compiles a pattern with RE2. Its `toString` must be unique: ajv caches patterns by it. */
+function linearRegExp(pattern: string, flags: string) {
+  const compiled = RE2JS.compile(toRe2(pattern));
+  // In the worst case, each character runs every instruction of the pattern.
+  const cost = INSTRUCTION_COST * compiled.programSize();
+  const test = (text: string) => {
+    charge(MATCH_COST + cost * text.length);
+    return compiled.matcher(text).find();
+  };
+  return { test, toString: () => `/${pattern}/${flags}` };
+}
+linearRegExp.code = 'linear';
+
+const INSTRUCTION_COST = 2;
+/** The cost of each match, however short the text is. */
+const MATCH_COST = 50;

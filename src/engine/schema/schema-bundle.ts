@@ -1,0 +1,177 @@
+import { formatPointer } from '../json-pointer.ts';
+import type { Manifest } from '../manifest/manifest.generated.ts';
+import type { Environment } from '../manifest/source.ts';
+import { runToEnd, type SlicedWork } from '../plan/sliced-work.ts';
+import { errorAt, type Finding, type FindingLocation, type Path } from '../problem/finding.ts';
+import { readSchemaFile, type SchemaFile, targetOf, withoutId } from './schema-file.ts';
+import { isSchema, mapSchemas, referenceTo, valueAt } from './schema-walk.ts';
+
+const RULE = 'body-schema';
+/** A symbolic link to a parent folder could create an endless chain of files. */
+const MAX_FILES = 200;
+const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:|^\/\//;
+
+/** All schemas of a manifest, and of the files that they refer to, in one value whose references stay inside of it. */
+export interface SchemaRoot {
+  readonly schemas: Manifest['schemas'];
+  readonly routes: Manifest['routes'];
+  /** By their paths relative to the manifest. */
+  readonly files: Readonly<Record<string, unknown>>;
+}
+
+export interface SchemaBundle {
+  readonly root: SchemaRoot;
+  /** Paths of the root: the schemas in files that references lead to. */
+  readonly referencedPaths: readonly Path[];
+  /** Adds the place in its file to a finding that is in none of the texts of the manifest. */
+  readonly relocate: (finding: Finding) => Finding;
+}
+
+/**
+ * Reads the JSON or YAML files that `$ref` names, by a path relative to the file that contains it: only files beside the
+ * manifest and below it. It fetches nothing from the network.
+ */
+export function bundleSchemas(
+  manifest: Manifest,
+  readFile: Environment['readFile'],
+  findings: Finding[],
+): SchemaBundle {
+  return runToEnd(bundleSchemasSliced(manifest, readFile, findings));
+}
+
+/** Does the same as `bundleSchemas`, step by step. */
+export function bundleSchemasSliced(
+  manifest: Manifest,
+  readFile: Environment['readFile'],
+  findings: Finding[],
+): SlicedWork<SchemaBundle> {
+  return new Bundler(readFile, findings).bundle(manifest);
+}
+
+/** The target and the location of a reference: both paths of the root. */
+interface Reference {
+  readonly target: Path;
+  readonly location: Path;
+}
+
+class Bundler {
+  readonly #readFile: Environment['readFile'];
+  readonly #findings: Finding[];
+  readonly #files: Record<string, unknown> = Object.create(null);
+  readonly #texts = new Map<string, SchemaFile>();
+  /** The location in the manifest that first needed a file. */
+  readonly #origins = new Map<string, Path>();
+  readonly #references = new Map<string, Reference>();
+  #schemas: Manifest['schemas'] = {};
+
+  constructor(readFile: Environment['readFile'], findings: Finding[]) {
+    this.#readFile = readFile;
+    this.#findings = findings;
+  }
+
+  *bundle(manifest: Manifest): SlicedWork<SchemaBundle> {
+    this.#schemas = manifest.schemas;
+    const schemas = this.#resolve(manifest.schemas, ['schemas']);
+    const routes: Manifest['routes'] = [];
+    for (const [index, route] of manifest.routes.entries()) {
+      routes.push(hasSchemas(route) ? this.#resolve(route, ['routes', index]) : route);
+      yield;
+    }
+    const root = { schemas, routes, files: this.#files };
+    const relocate = (finding: Finding) => this.#relocate(finding);
+    return { root, referencedPaths: this.#validTargets(root), relocate };
+  }
+
+  /** @param base the file that contains the schemas; `undefined`: the manifest itself */
+  #resolve<T>(holder: T, at: Path, base?: string): T {
+    if (!hasFileReference(holder, base !== undefined)) return holder;
+    const change = (schema: Record<string, unknown>, path: Path) => {
+      const { $ref: reference, ...others } = schema;
+      const isLocal = base === undefined && typeof reference === 'string' && reference.startsWith('#');
+      if (typeof reference !== 'string' || isLocal || SCHEME.test(reference)) return schema;
+      const target = this.#follow(reference, [...at, ...path, '$ref'], base);
+      return target === undefined ? others : { ...others, $ref: referenceTo(target) };
+    };
+    return mapSchemas(holder, change, at.length === 1 && at[0] === 'schemas');
+  }
+
+  /** Reads the file that a reference names and returns the target's path; `undefined` if there is none. */
+  #follow(reference: string, location: Path, base: string | undefined): Path | undefined {
+    const target =
+      this.#origins.size < MAX_FILES
+        ? targetOf(reference, base)
+        : `at most ${MAX_FILES} files are read; put several schemas into one file`;
+    if (typeof target === 'string') {
+      this.#report(location, target);
+      return undefined;
+    }
+    const [, file] = target as [string, string];
+    if (!this.#origins.has(file)) {
+      this.#origins.set(file, base === undefined ? location : (this.#origins.get(base) ?? location));
+      this.#files[file] = this.#resolve(withoutId(this.#read(file, location)), ['files', file], file);
+    }
+    this.#references.set(JSON.stringify(target), { target, location });
+    return target;
+  }
+
+  /** Returns the value in a file; `true`, which accepts everything, if it has errors. */
+  #read(file: string, location: Path): unknown {
+    const schemaFile = readSchemaFile(file, this.#readFile);
+    if (typeof schemaFile === 'string') {
+      const isName = Object.hasOwn(this.#schemas, file);
+      this.#report(location, isName ? `"${file}" is the name of a schema; write #/schemas/${file}` : schemaFile);
+      return true;
+    }
+    this.#texts.set(file, schemaFile);
+    for (const finding of schemaFile.findings) this.#findings.push(this.#inFile(file, finding, finding.location));
+    return schemaFile.findings.length === 0 ? schemaFile.document.value : true;
+  }
+
+  #validTargets(root: SchemaRoot): Path[] {
+    return [...this.#references.values()].flatMap(({ target, location }) => {
+      if (isSchema(valueAt(root, target))) return [target];
+      const [, file, ...inside] = target;
+      this.#report(location, `the file "${file}" has no schema at "#${formatPointer(inside)}"`);
+      return [];
+    });
+  }
+
+  #report(location: Path, message: string): void {
+    this.#findings.push(this.#relocate(errorAt(location, RULE, message)));
+  }
+
+  /** Adds the place in its file to a finding in a file. */
+  #relocate(finding: Finding): Finding {
+    const { location } = finding;
+    const [first, file, ...inside] = 'path' in location ? location.path : [];
+    if (first !== 'files' || !('path' in location)) return finding;
+    return this.#inFile(String(file), finding, { ...location, path: inside });
+  }
+
+  /** Moves a finding to the reference that led to a file, with its place in the file. */
+  #inFile(file: string, { rule, severity, message }: Finding, where: FindingLocation): Finding {
+    const location = { path: this.#origins.get(file) ?? [], at: 'value' } as const;
+    const { document, source } = this.#texts.get(file) ?? {};
+    if (document === undefined || source === undefined) return { rule, severity, message, location };
+    return { rule, severity, message, location, inFile: { source, range: document.locate(where) } };
+  }
+}
+
+/** True if some `$ref` may lead to a file. Most manifests have none, and copying thousands of schemas takes time. */
+function hasFileReference(holder: unknown, isFile: boolean): boolean {
+  if (holder === null || typeof holder !== 'object') return false;
+  const { $ref: reference } = holder as Record<string, unknown>;
+  if (typeof reference === 'string' && (isFile || !reference.startsWith('#'))) return true;
+  // Without closures: this reads every value of a manifest.
+  if (Array.isArray(holder)) {
+    for (const item of holder) if (hasFileReference(item, isFile)) return true;
+  } else
+    for (const key of Object.keys(holder))
+      if (hasFileReference((holder as Record<string, unknown>)[key], isFile)) return true;
+  return false;
+}
+
+/** True if a route has schemas: most have none, and there may be thousands of routes. */
+function hasSchemas(route: Manifest['routes'][number] | null): boolean {
+  return [route?.body, route?.params, route?.query, route?.headers].some((holder) => holder !== undefined);
+}

@@ -1,0 +1,114 @@
+import type { Manifest } from '../manifest/manifest.generated.ts';
+import type { Environment } from '../manifest/source.ts';
+import type { SlicedWork } from '../plan/sliced-work.ts';
+import { errorAt, type Finding, type Path } from '../problem/finding.ts';
+import type { Secrets } from '../problem/redaction.ts';
+import { certainlyCompiles } from './compile-proof.ts';
+import { withHiddenKeywords } from './hidden-keywords.ts';
+import { bundleSchemasSliced, type SchemaRoot } from './schema-bundle.ts';
+import { createSchemaCheck } from './schema-check.ts';
+import { createRecursionCheck } from './schema-recursion.ts';
+import { type LocatedSchema, listedValuesAt, schemasWithin, typesAt, valueAt } from './schema-walk.ts';
+import { unevaluatedFindings } from './unevaluated-findings.ts';
+import {
+  type ContentValidator,
+  createSchemaValidators,
+  type SchemaCompilations,
+  type ValueValidator,
+} from './value-validator.ts';
+
+/** Compiles the schemas of one manifest. */
+export interface SchemaCompiler {
+  /** Compiles the schema at a path of the manifest. Adds findings to `findings` and returns `undefined` if it is invalid. */
+  compile(path: Path, findings: Finding[]): ValueValidator | undefined;
+  /** Returns the JSON types that the schema at a path names, itself or through references. */
+  typesAt(path: Path): ReadonlySet<string>;
+  /** Returns the texts of the values that `enum` and `const` of the schema at a path list, except those from the environment. */
+  listedValuesAt(path: Path): ReadonlySet<string>;
+  /** The schemas without values from the environment. */
+  readonly redactedRoot: SchemaRoot;
+  /** The schemas, for the worker threads that compile them too. */
+  readonly root: SchemaRoot;
+  readonly compilations: SchemaCompilations;
+}
+
+/**
+ * Creates the compiler of a manifest's JSON Schemas and of the files that they refer to. `$ref: '#/schemas/Name'` refers
+ * to the manifest itself. Findings about files go to `findings` at once.
+ *
+ * @param previous the schemas of another plan. Those that requests needed with it are compiled at once: if it is the active
+ *   plan, no request waits for them. Equal ones are not checked again
+ */
+export function* createSchemaCompiler(
+  manifest: Manifest,
+  readFile: Environment['readFile'],
+  secrets: Secrets,
+  findings: Finding[],
+  previous: SchemaCompilations | undefined,
+): SlicedWork<SchemaCompiler> {
+  const { root, referencedPaths: fileTargets, relocate } = yield* bundleSchemasSliced(manifest, readFile, findings);
+  const markedRoot = withHiddenKeywords(root, secrets);
+  const { contentValidatorAt, compilations } = createSchemaValidators(markedRoot);
+  const check = createSchemaCheck(root, fileTargets);
+  const recursionFindings = createRecursionCheck(root);
+  const validContents = new Set<string>();
+  const compile = (path: Path): ValueValidator | Finding[] => {
+    const schemas = schemasWithin(valueAt(root, path), path);
+    const { findings: own, isValid } = check(path, schemas);
+    if (!isValid) return [...own];
+    const errors = [...unevaluatedFindings(root, schemas), ...recursionFindings(schemas)];
+    if (errors.length > 0) return errors;
+    const validator = contentValidatorAt(path);
+    try {
+      if (needsCompilation(validator, schemas)) validator.compile();
+      return validator.validate;
+    } catch (error) {
+      return [errorAt(path, 'body-schema', `this JSON Schema does not compile: ${reasonOf(error)}`)];
+    }
+  };
+  const needsCompilation = ({ content }: ContentValidator, schemas: readonly LocatedSchema[]) =>
+    previous?.compiledContents.has(content) === true || !certainlyCompiles(root, schemas);
+  const isValid = ({ content }: ContentValidator) => validContents.has(content) || wasValid(content, previous);
+  const redactedRoot = redactRoot(root, secrets);
+  const compiler: SchemaCompiler = {
+    root: markedRoot,
+    redactedRoot,
+    compilations,
+    typesAt: (path) => typesAt(root, path),
+    listedValuesAt: (path) => listedValuesAt(redactedRoot, path),
+    compile(path, findings) {
+      // Nothing refers to the schema of a route, so its content alone decides if it is valid.
+      const validator = path[0] === 'routes' ? contentValidatorAt(path) : undefined;
+      if (validator !== undefined && isValid(validator)) return validator.validate;
+      const compiled = compile(path);
+      if (typeof compiled === 'function') {
+        if (validator !== undefined) validContents.add(validator.content);
+        return compiled;
+      }
+      for (const finding of compiled) findings.push(relocate(finding));
+      return undefined;
+    },
+  };
+  for (const target of fileTargets) {
+    compiler.compile(target, findings);
+    yield;
+  }
+  return compiler;
+}
+
+/** True if a plan has a schema with this content, which it has not compiled. References may lead elsewhere in that plan. */
+function wasValid(content: string, plan: SchemaCompilations | undefined): boolean {
+  return plan?.hasContent(content) === true && !plan.compiledContents.has(content) && !content.includes('"$ref"');
+}
+
+/** Removes values from the environment from the schemas of a root. */
+export function redactRoot({ schemas, routes, files }: SchemaRoot, { redactValue }: Secrets): SchemaRoot {
+  return { schemas: redactValue(schemas, ['schemas']), routes: redactValue(routes, ['routes']), files };
+}
+
+function reasonOf(error: unknown): string {
+  // The generated code, or the code that generates it, overflowed the stack.
+  if (error instanceof RangeError)
+    return 'it is too large, or its schemas are nested too deeply; write fewer keywords, or move parts of it to "schemas"';
+  return error instanceof Error ? error.message.replace(/^strict mode: /, '') : String(error);
+}

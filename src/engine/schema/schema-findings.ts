@@ -1,0 +1,121 @@
+import { suggestion } from '../problem/did-you-mean.ts';
+import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
+import { patternError } from './ajv-validator.ts';
+import { type FormError, formErrors } from './keyword-form.ts';
+import type { SchemaRoot } from './schema-bundle.ts';
+import { isMap, isSchema, type LocatedSchema, leadsToSchema, referencePath } from './schema-walk.ts';
+import { unsupportedKeywordMessage } from './unsupported-keywords.ts';
+
+const RULE = 'body-schema';
+const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
+
+/** Returns the mistakes in schemas: everything that keeps them from compiling, except in schemas that they refer to. */
+export function schemaFindings(root: SchemaRoot, schemas: readonly LocatedSchema[]): Finding[] {
+  const findings: Finding[] = [];
+  for (const { schema, at } of schemas) {
+    const keywords = Object.keys(schema);
+    if (keywords.some((keyword) => DEPENDENT.has(keyword))) findings.push(...dependentKeywordFindings(schema, at));
+    for (const keyword of keywords) {
+      const value = schema[keyword];
+      const unsupported = unsupportedKeywordMessage(keyword);
+      if (unsupported !== undefined) findings.push(errorAtKey([...at, keyword], RULE, unsupported));
+      else if (INSPECTED.has(keyword)) findings.push(...keywordFindings(root, keyword, value, [...at, keyword]));
+      else for (const error of formErrors(keyword, value)) findings.push(formFinding(error, [...at, keyword]));
+    }
+  }
+  return findings;
+}
+
+/** Keywords with mistakes other than a value of another form. */
+const INSPECTED = new Set(['patternProperties', 'errorMessage', 'pattern', '$ref', '$schema']);
+const DEPENDENT = new Set(['if', 'then', 'else', 'contains', 'minContains', 'maxContains']);
+
+function formFinding({ inside, message }: FormError, at: Path): Finding {
+  return errorAt([...at, ...inside], RULE, message);
+}
+
+function* keywordFindings(root: SchemaRoot, key: string, value: unknown, at: Path): Generator<Finding> {
+  for (const error of formErrors(key, value)) yield formFinding(error, at);
+  if (key === 'patternProperties' && isMap(value))
+    for (const name of Object.keys(value)) yield* patternFindings(root, name, [...at, name], errorAtKey);
+  if (key === 'errorMessage' && typeof value !== 'string')
+    yield errorAt(at, RULE, 'this is not a string; write a message for clients');
+  if (typeof value !== 'string') return;
+  if (key === 'pattern') yield* patternFindings(root, value, at, errorAt);
+  if (key === '$ref') yield* referenceFindings(root, value, at);
+  if (key === '$schema' && value !== DIALECT)
+    yield errorAt(at, RULE, `this dialect is not supported; write ${DIALECT}, or remove "$schema"`);
+}
+
+/** Finds keywords that have no effect without another one. */
+function* dependentKeywordFindings(schema: Record<string, unknown>, at: Path): Generator<Finding> {
+  const has = (keyword: string) => Object.hasOwn(schema, keyword);
+  for (const keyword of ['then', 'else'])
+    if (has(keyword) && !has('if'))
+      yield errorAtKey([...at, keyword], RULE, `"${keyword}" validates nothing without "if"; add "if", or remove it`);
+  if (has('if') && !has('then') && !has('else'))
+    yield errorAtKey([...at, 'if'], RULE, '"if" validates nothing without "then" and "else"; add one of them');
+  for (const keyword of ['minContains', 'maxContains'])
+    if (has(keyword) && !has('contains'))
+      yield errorAtKey([...at, keyword], RULE, `"${keyword}" validates nothing without "contains"; add "contains"`);
+  if (has('contains') && schema['minContains'] === 0 && !has('maxContains'))
+    yield errorAtKey(
+      [...at, 'minContains'],
+      RULE,
+      '"contains" validates nothing with minContains: 0 alone; add "maxContains"',
+    );
+  const { minContains = 1, maxContains = Number.POSITIVE_INFINITY } = schema;
+  if (
+    has('contains') &&
+    typeof minContains === 'number' &&
+    typeof maxContains === 'number' &&
+    minContains > maxContains
+  )
+    yield errorAt(
+      [...at, 'maxContains'],
+      RULE,
+      `no list satisfies minContains ${minContains} and maxContains ${maxContains}; correct one of them`,
+    );
+}
+
+/** The valid patterns of each root: thousands of schemas may have the same one, and checking it takes time. */
+const validPatterns = new WeakMap<SchemaRoot, Set<string>>();
+
+function* patternFindings(root: SchemaRoot, pattern: string, path: Path, error: typeof errorAt): Generator<Finding> {
+  const valid = validPatterns.get(root) ?? new Set();
+  validPatterns.set(root, valid);
+  if (valid.has(pattern)) return;
+  const reason = patternError(pattern);
+  if (reason === undefined) valid.add(pattern);
+  else yield error(path, RULE, `this pattern is not supported: ${reason}`);
+}
+
+const schemaNames = new WeakMap<SchemaRoot, string[]>();
+
+/** Returns the names of the shared schemas, once for thousands of unknown names. */
+function schemaNamesOf(root: SchemaRoot): string[] {
+  const names = schemaNames.get(root) ?? Object.keys(root.schemas);
+  schemaNames.set(root, names);
+  return names;
+}
+
+function* referenceFindings(root: SchemaRoot, reference: string, path: Path): Generator<Finding> {
+  const [first, name, ...rest] = referencePath(reference) ?? [];
+  // References to files are checked when the files are read.
+  if (first === 'files') return;
+  if (first !== 'schemas' || name === undefined) {
+    // OpenAPI has its schemas in #/components/schemas, and JSON Schema in #/$defs.
+    const meant = /[^#/]*$/.exec(reference)?.[0] ?? '';
+    const remedy = Object.hasOwn(root.schemas, meant)
+      ? `write #/schemas/${meant}`
+      : 'write #/schemas/ and a name, or the relative path of a file';
+    yield errorAt(path, RULE, `"${reference}" refers to something outside of "schemas"; ${remedy}`);
+  } else if (!Object.hasOwn(root.schemas, name))
+    yield errorAt(path, RULE, `no schema is named "${name}"${suggestion(name, schemaNamesOf(root))}`);
+  else if (isSchema(root.schemas[name]) && !leadsToSchema(root.schemas[name], rest))
+    yield errorAt(
+      path,
+      RULE,
+      `the schema "${name}" has nothing at "${reference}"; write #/schemas/ and a name, or a path to a schema inside of it`,
+    );
+}

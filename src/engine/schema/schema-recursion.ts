@@ -1,0 +1,90 @@
+import { formatPointer } from '../json-pointer.ts';
+import { errorAt, type Finding, type Path } from '../problem/finding.ts';
+import { type ChildSchema, childSchemasOf, mayOverlap } from './child-schemas.ts';
+import type { SchemaRoot } from './schema-bundle.ts';
+import { inPlaceSchemasOf, isMap, type LocatedSchema, targetsIn, valueAt } from './schema-walk.ts';
+
+const MESSAGE =
+  'two branches of this recursion may validate the same member, so each level multiplies the work; write the recursion once, outside of the branches';
+
+/** A schema and the schemas that it leads to. */
+interface Node {
+  readonly at: Path;
+  /** Pointers to the schemas that it leads to, for the same value or for parts of it. */
+  readonly next: readonly string[];
+}
+
+/**
+ * Creates the check for recursive schemas that validate a member more than once, for example in two branches of a
+ * `oneOf`. Each level of nesting multiplies the time, so a body with sixty levels would never finish. Each cycle is
+ * reported once. The check takes a schema and its subschemas.
+ */
+export function createRecursionCheck(root: SchemaRoot): (schemas: readonly LocatedSchema[]) => Finding[] {
+  const nodes = new Map<string, Node>();
+  const visited = new Set<string>();
+  const addNodes = (start: Path): void => {
+    const open = [start];
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      const pointer = formatPointer(at);
+      if (nodes.has(pointer)) continue;
+      const next = isMap(valueAt(root, at)) ? [...inPlaceSchemasOf(root, at), ...childSchemasOf(root, at)] : [];
+      nodes.set(pointer, { at, next: next.map((reached) => formatPointer(reached.path)) });
+      for (const reached of next) open.push(reached.path);
+    }
+  };
+  return (schemas) => {
+    const findings: Finding[] = [];
+    for (const target of targetsIn(schemas)) {
+      if (visited.has(formatPointer(target))) continue;
+      visited.add(formatPointer(target));
+      addNodes(target);
+      const cycle = cycleOf(nodes, formatPointer(target));
+      for (const pointer of cycle) visited.add(pointer);
+      const paths = [...cycle].map((pointer) => nodes.get(pointer)?.at ?? []);
+      const repeated = paths.map((path) => findRepeated(root, path, cycle)).find((path) => path !== undefined);
+      if (repeated !== undefined) findings.push(errorAt(repeated, 'body-schema', MESSAGE));
+    }
+    return findings;
+  };
+}
+
+/** Returns the schemas through which a schema leads back to itself; empty if it does not. */
+function cycleOf(nodes: ReadonlyMap<string, Node>, start: string): Set<string> {
+  const callers = new Map<string, string[]>();
+  const reached = new Set<string>([start]);
+  for (const pointer of reached) {
+    for (const next of nodes.get(pointer)?.next ?? []) {
+      const existing = callers.get(next);
+      if (existing === undefined) callers.set(next, [pointer]);
+      else existing.push(pointer);
+      reached.add(next);
+    }
+  }
+  const cycle = new Set(callers.get(start) ?? []);
+  for (const pointer of cycle) for (const caller of callers.get(pointer) ?? []) cycle.add(caller);
+  return cycle;
+}
+
+/** Returns the path of the schema in the cycle that validates a member for the second time. */
+function findRepeated(root: SchemaRoot, path: Path, cycle: ReadonlySet<string>): Path | undefined {
+  const seen: ChildSchema[] = [];
+  // Schemas that add nothing to `seen`. Without them, a chain of branches would double the visits at each step.
+  const barren = new Set<string>();
+  const visit = (at: Path, open: readonly string[]): Path | undefined => {
+    const pointer = formatPointer(at);
+    if (open.includes(pointer) || barren.has(pointer)) return undefined;
+    const count = seen.length;
+    for (const child of childSchemasOf(root, at)) {
+      if (!cycle.has(formatPointer(child.path))) continue;
+      if (seen.some((other) => mayOverlap(other, child))) return child.path;
+      seen.push(child);
+    }
+    for (const next of inPlaceSchemasOf(root, at)) {
+      const repeated = visit(next.path, [...open, pointer]);
+      if (repeated !== undefined) return repeated;
+    }
+    if (seen.length === count) barren.add(pointer);
+    return undefined;
+  };
+  return visit(path, []);
+}

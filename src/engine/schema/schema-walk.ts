@@ -1,0 +1,191 @@
+import { parsePointer, pointerStep } from '../json-pointer.ts';
+import type { Path } from '../problem/finding.ts';
+import { formOf, keywordsWith } from './keywords.ts';
+
+const DATA_KEYWORDS = new Set(keywordsWith({ isData: true }));
+const SCHEMA_MAPS = new Set(keywordsWith({ holds: 'map' }));
+const IN_PLACE_KEYWORDS = keywordsWith({ appliesTo: 'value' });
+const IN_PLACE = new Set(['$ref', ...IN_PLACE_KEYWORDS]);
+const CONDITIONS = new Set(keywordsWith({ isCondition: true }));
+
+/** True if a keyword's value is data, not a schema. */
+export function isDataKeyword(keyword: string): boolean {
+  return DATA_KEYWORDS.has(keyword);
+}
+
+/** A schema that is a map, with its path. */
+export interface LocatedSchema {
+  readonly schema: Record<string, unknown>;
+  readonly at: Path;
+}
+
+/** Returns a schema and its subschemas. */
+export function schemasWithin(schema: unknown, at: Path): readonly LocatedSchema[] {
+  const found: LocatedSchema[] = [];
+  collectSchemas(schema, at, found);
+  return found;
+}
+
+/** Adds to a list, because nested generators would take most of the time that the check of a schema takes. */
+function collectSchemas(schema: unknown, at: Path, found: LocatedSchema[]): void {
+  if (!isMap(schema)) return;
+  found.push({ schema, at });
+  for (const key of Object.keys(schema)) {
+    const form = formOf(key);
+    if (form === 'schema') collectSchemas(schema[key], [...at, key], found);
+    else if (form === 'schemas' || form === 'schemas by name') {
+      const members = schema[key];
+      const isHolder = form === 'schemas' ? Array.isArray(members) : isMap(members);
+      if (isHolder)
+        for (const step of stepsOf(members as object))
+          collectSchemas((members as Record<string | number, unknown>)[step], [...at, key, step], found);
+    }
+  }
+}
+
+/** Returns the paths that the references in schemas lead to. */
+export function targetsIn(schemas: readonly LocatedSchema[]): Path[] {
+  const targets: Path[] = [];
+  for (const { schema } of schemas) {
+    const reference = Object.hasOwn(schema, '$ref') ? schema['$ref'] : undefined;
+    const target = typeof reference === 'string' ? referencePath(reference) : undefined;
+    if (target !== undefined) targets.push(target);
+  }
+  return targets;
+}
+
+/** A keyword, its value and its path, and the schema that has it. */
+export interface LocatedKeyword extends LocatedSchema {
+  readonly key: string;
+  readonly value: unknown;
+}
+
+/** Yields every keyword of a schema and of its subschemas. */
+export function* keywordsOf(schema: unknown, path: Path): Generator<LocatedKeyword> {
+  for (const { schema: inside, at } of schemasWithin(schema, path))
+    for (const [key, value] of Object.entries(inside)) yield { schema: inside, key, value, at: [...at, key] };
+}
+
+/** True if the path from a schema leads to one of its subschemas. */
+export function leadsToSchema(schema: unknown, [key, ...rest]: Path): boolean {
+  if (key === undefined) return isSchema(schema);
+  const value = isMap(schema) && Object.hasOwn(schema, key) ? schema[key] : undefined;
+  const form = formOf(String(key));
+  if (form === 'schema') return leadsToSchema(value, rest);
+  const [step, ...inside] = rest;
+  const isHolder = (form === 'schemas' && Array.isArray(value)) || (form === 'schemas by name' && isMap(value));
+  return isHolder && step !== undefined && leadsToSchema(valueAt(value, [step]), inside);
+}
+
+/**
+ * Returns a copy in which every schema is replaced by the result of `change`, subschemas first.
+ *
+ * @param isNames true if the keys of `holder` are names that the author chose
+ */
+export function mapSchemas<T>(
+  holder: T,
+  change: (schema: Record<string, unknown>, path: Path) => Record<string, unknown>,
+  isNames = false,
+  path: Path = [],
+): T {
+  if (Array.isArray(holder)) return holder.map((item, index) => mapSchemas(item, change, false, [...path, index])) as T;
+  if (!isMap(holder)) return holder;
+  const entries = Object.entries(holder).map(([key, value]) => {
+    if (!isNames && DATA_KEYWORDS.has(key)) return [key, value];
+    return [key, mapSchemas(value, change, !isNames && SCHEMA_MAPS.has(key), [...path, key])];
+  });
+  const copy: Record<string, unknown> = Object.fromEntries(entries);
+  return (isNames ? copy : change(copy, path)) as T;
+}
+
+/** A schema that validates the same value as another one, and the keyword of that one that holds it or refers to it. */
+export interface InPlaceSchema {
+  readonly keyword: string;
+  readonly path: Path;
+}
+
+const NONE: readonly InPlaceSchema[] = [];
+
+/** Returns the schemas that validate the same value as the one at a path: its reference, and its branches. */
+export function inPlaceSchemasOf(root: unknown, path: Path): readonly InPlaceSchema[] {
+  const schema = valueAt(root, path);
+  const hasBranches = isMap(schema) && Object.keys(schema).some((keyword) => IN_PLACE.has(keyword));
+  return hasBranches ? [...branchesOf(schema, path)] : NONE;
+}
+
+function* branchesOf(schema: Record<string, unknown>, path: Path): Generator<InPlaceSchema> {
+  const target = typeof schema['$ref'] === 'string' ? referencePath(schema['$ref']) : undefined;
+  if (target !== undefined) yield { keyword: '$ref', path: target };
+  for (const keyword of IN_PLACE_KEYWORDS) {
+    const inside = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
+    const isList = Array.isArray(inside) || (SCHEMA_MAPS.has(keyword) && isMap(inside));
+    if (isList) for (const step of stepsOf(inside)) yield { keyword, path: [...path, keyword, step] };
+    else if (inside !== undefined) yield { keyword, path: [...path, keyword] };
+  }
+}
+
+/** Returns the JSON types that a schema names for its value, except in conditions. */
+export function typesAt(root: unknown, path: Path, seen = new Set<unknown>()): Set<string> {
+  const types = new Set<string>();
+  const schema = valueAt(root, path);
+  if (!isMap(schema) || seen.has(schema)) return types;
+  seen.add(schema);
+  for (const type of [schema['type']].flat()) if (typeof type === 'string') types.add(type);
+  for (const value of listedValues(schema)) types.add(typeof value);
+  for (const { keyword, path: at } of inPlaceSchemasOf(root, path))
+    if (!CONDITIONS.has(keyword)) for (const type of typesAt(root, at, seen)) types.add(type);
+  return types;
+}
+
+/** Returns the texts of the values that a schema lists, itself or in place, except in conditions. */
+export function listedValuesAt(root: unknown, path: Path, seen = new Set<unknown>()): Set<string> {
+  const texts = new Set<string>();
+  const schema = valueAt(root, path);
+  if (!isMap(schema) || seen.has(schema)) return texts;
+  seen.add(schema);
+  for (const value of listedValues(schema)) texts.add(String(value));
+  for (const { keyword, path: at } of inPlaceSchemasOf(root, path))
+    if (!CONDITIONS.has(keyword)) for (const text of listedValuesAt(root, at, seen)) texts.add(text);
+  return texts;
+}
+
+function listedValues(schema: Record<string, unknown>): readonly unknown[] {
+  return [...('const' in schema ? [schema['const']] : []), ...(Array.isArray(schema['enum']) ? schema['enum'] : [])];
+}
+
+/** Parses a reference such as `#/schemas/Name`: a JSON Pointer as a URI fragment (RFC 6901 section 6). */
+export function referencePath(reference: string): string[] | undefined {
+  if (!reference.startsWith('#/')) return undefined;
+  try {
+    return parsePointer(decodeURIComponent(reference));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Formats the reference that leads to a path. */
+export function referenceTo(path: Path): string {
+  return `#${path.map((step) => `/${encodeURIComponent(pointerStep(step).slice(1))}`).join('')}`;
+}
+
+/** Returns the value at a path; `undefined` if there is none. */
+export function valueAt(root: unknown, path: Path): unknown {
+  let value = root;
+  for (const step of path) {
+    if (value === null || typeof value !== 'object' || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string | number, unknown>)[step];
+  }
+  return value;
+}
+
+export function isSchema(value: unknown): boolean {
+  return typeof value === 'boolean' || isMap(value);
+}
+
+export function isMap(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+function stepsOf(list: object): (string | number)[] {
+  return Array.isArray(list) ? [...list.keys()] : Object.keys(list);
+}

@@ -1,0 +1,37 @@
+import { isLocalhostName } from '../dns/loopback.ts';
+import { type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
+import { hostError } from './host.ts';
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Compiles the address of a listener from a text that matches the schema. */
+export function compileAddress(text: string, path: Path, findings: Finding[]): ListenAddress {
+  const { host, port } = parseAddress(text);
+  if (port > 65_535)
+    findings.push(quoteFreeErrorAt(path, 'address', 'a port is at most 65535; write a number from 0 to 65535'));
+  // The brackets matter: only an IPv6 address may have them.
+  const reason = hostError(text.replace(/:\d+$/, ''));
+  if (reason !== undefined)
+    findings.push(quoteFreeErrorAt(path, 'address', `${reason}; write for example 127.0.0.1:8080 or [::1]:8080`));
+  // The system may look up other localhost names at a name server.
+  return { host: isLocalhostName(host) ? 'localhost' : host, port };
+}
+
+/** Returns why a text is not the address of a listener, and an example; `undefined` if it is one. */
+export function findAddressError(text: string): string | undefined {
+  // The pattern of the schema.
+  if (!/^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}$/.test(text))
+    return 'this is not a host and a port; write for example 127.0.0.1:8080 or [::1]:8080';
+  const findings: Finding[] = [];
+  compileAddress(text, [], findings);
+  return findings[0]?.message;
+}
+
+/** Splits an address into host and port. An IPv6 host loses its brackets. */
+export function parseAddress(text: string): ListenAddress {
+  const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(text) ?? [];
+  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
+}

@@ -1,0 +1,82 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { isLoopback } from '../dns/loopback.ts';
+import type { Admin, Manifest } from '../manifest/manifest.generated.ts';
+import { errorAt, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
+import { requireSecretFromEnvironment, type TokensContext } from '../tokens/tokens-context.ts';
+import { compileAddress, type ListenAddress } from './address.ts';
+import { readCertificate } from './pem.ts';
+import { compileTls } from './tls.ts';
+
+/** A certificate and its key; with `ca`, the authorities that sign client certificates. */
+export interface AdminTls {
+  /** Returns the PEM texts. A function, so that a printed plan contains no private key. */
+  readonly pem: () => { readonly cert: string; readonly key: string; readonly ca?: string };
+}
+
+/** The settings of the admin API. Callers must satisfy every one of `token` and `clientCa` that is set. */
+export interface AdminSettings extends ListenAddress {
+  /** A hash of the definition. */
+  readonly key: string;
+  /** Returns true for the configured token; `undefined` if no token is required. */
+  readonly acceptsToken: ((token: string) => boolean) | undefined;
+  /** `undefined` for plain HTTP. */
+  readonly tls: AdminTls | undefined;
+}
+
+type AdminContext = Pick<TokensContext, 'readFile' | 'secrets' | 'findings'>;
+
+/** Compiles `admin`. The admin API shows upstreams, routes and their state, so callers on other machines must authenticate. */
+export function compileAdmin(entry: NonNullable<Manifest['admin']>, context: AdminContext): AdminSettings {
+  const { findings } = context;
+  const { listen, token, tls }: Admin = typeof entry === 'string' ? { listen: entry } : entry;
+  const path = adminListenPath(entry);
+  const address = compileAddress(listen, path, findings);
+  if (!isLoopback(address.host) && token === undefined && tls?.clientCa === undefined)
+    findings.push(errorAt(path, 'admin-exposed', exposedMessage(entry)));
+  if (token !== undefined && requireSecretFromEnvironment(['admin', 'token'], context) && token.length < MIN_TOKEN) {
+    const message = `a token of fewer than ${MIN_TOKEN} characters can be guessed; set a longer one, such as the output of "openssl rand -hex 32"`;
+    findings.push(quoteFreeErrorAt(['admin', 'token'], 'admin-token', message));
+  }
+  const pem = tls && compileAdminTls(tls, context);
+  return Object.freeze({
+    ...address,
+    key: digest(JSON.stringify([listen, token, pem?.()])).toString('hex'),
+    acceptsToken: token === undefined ? undefined : tokenCheck(token),
+    tls: pem && Object.freeze({ pem }),
+  });
+}
+
+/** Returns the path of the address in the manifest. */
+export function adminListenPath(entry: NonNullable<Manifest['admin']>): Path {
+  return typeof entry === 'string' ? ['admin'] : ['admin', 'listen'];
+}
+
+const MIN_TOKEN = 16;
+
+function exposedMessage(entry: NonNullable<Manifest['admin']>): string {
+  const token = "token: '${ADMIN_TOKEN}'";
+  const example = typeof entry === 'string' ? `{ listen: '${entry}', ${token} }` : token;
+  return `other machines can reach the admin API here without authentication; write ${example}, or a loopback address such as 127.0.0.1:9901`;
+}
+
+function compileAdminTls(tls: NonNullable<Admin['tls']>, { readFile, findings }: AdminContext): AdminPem | undefined {
+  const path: Path = ['admin', 'tls'];
+  const pair = compileTls(tls, path, readFile, findings);
+  const context = { readFile, rule: 'tls', findings };
+  const ca = tls.clientCa === undefined ? undefined : readCertificate(tls.clientCa, [...path, 'clientCa'], context);
+  if (pair === undefined) return undefined;
+  const pem = { ...pair.pem(), ...(ca === undefined ? {} : { ca: ca.text }) };
+  return () => pem;
+}
+
+type AdminPem = NonNullable<AdminSettings['tls']>['pem'];
+
+/** Compares digests in constant time, so that timing reveals neither the token nor its length. */
+function tokenCheck(expected: string): (token: string) => boolean {
+  const expectedDigest = digest(expected);
+  return (token) => timingSafeEqual(digest(token), expectedDigest);
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

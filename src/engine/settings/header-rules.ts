@@ -1,0 +1,130 @@
+import { foldHeaderName, isOverrideHeader } from '../header-names.ts';
+import type { HeaderRules as Entry, RequestHeaderRules, RouteEntry } from '../manifest/manifest.generated.ts';
+import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
+
+/** Changes that a route makes to the headers of one direction. */
+export interface HeaderRules {
+  /** Returns true for a header that the route removes or replaces. */
+  readonly drops: (name: string) => boolean;
+  /** Returns true for an override header of a request that the route forwards; `undefined` if it forwards none. */
+  readonly keeps: ((name: string) => boolean) | undefined;
+  /** Headers to add, as alternating names and values. */
+  readonly set: readonly string[];
+}
+
+type Side = 'request' | 'response';
+const KEYS = { request: 'requestHeaders', response: 'responseHeaders' } as const;
+
+/** Compiles the header rules of a route for one direction; `undefined` if it has none. */
+export function compileHeaderRules(
+  entry: RouteEntry,
+  side: Side,
+  route: Path,
+  findings: Finding[],
+): HeaderRules | undefined {
+  const rules = entry[KEYS[side]];
+  if (rules === undefined) return undefined;
+  checkHeaderRules(rules, side, [...route, KEYS[side]], findings);
+  const set = Object.entries(rules.set).flat();
+  const fold = FOLDS[side];
+  const names = new Set([...Object.keys(rules.set), ...rules.remove].map(fold));
+  // Folding keeps the length, so a name of another length needs no folding.
+  const lengths = new Set([...names].map(({ length }) => length));
+  const keepNames = new Set(keepOf(rules).map(foldHeaderName));
+  return {
+    set,
+    drops: (name) => lengths.has(name.length) && names.has(fold(name)),
+    keeps: keepNames.size === 0 ? undefined : (name) => keepNames.has(foldHeaderName(name)),
+  };
+}
+
+function keepOf(rules: Entry | RequestHeaderRules): readonly string[] {
+  return 'keep' in rules ? rules.keep : [];
+}
+
+/** Some servers read `X_Platform` and `X.Platform` as `X-Platform`, so a rule applies to every spelling in a request. */
+const FOLDS: Readonly<Record<Side, (name: string) => string>> = {
+  request: foldHeaderName,
+  response: (name) => name.toLowerCase(),
+};
+
+/** RFC 9110 section 5.6.2. */
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** RFC 9110 section 5.5 without its obsolete forms: visible ASCII, with white space only between characters. */
+const VALUE = /^(?:[!-~](?:[\t -~]*[!-~])?)?$/;
+
+function checkHeaderRules(rules: Entry, side: Side, path: Path, findings: Finding[]): void {
+  const seen = new Set<string>();
+  const checkName = (name: string, report: (message: string) => void) => {
+    const folded = FOLDS[side](name);
+    if (!NAME.test(name)) {
+      report('this is not a header name; write letters, digits and hyphens, such as X-Platform');
+    } else if (seen.has(folded)) {
+      report(`"${name}" appears twice; "set" already replaces the header, so remove one of them`);
+    } else {
+      const reason = reservedReason(folded, side);
+      if (reason !== undefined) report(`a route cannot change "${name}": ${reason}; remove it`);
+    }
+    seen.add(folded);
+  };
+  for (const [name, value] of Object.entries(rules.set)) {
+    const at = [...path, 'set', name];
+    checkName(name, (message) => findings.push(errorAtKey(at, 'header', message)));
+    if (VALUE.test(value)) continue;
+    const message = 'this is not a header value; write visible ASCII on one line, without white space at either end';
+    findings.push(quoteFreeErrorAt(at, 'header', message));
+  }
+  for (const [index, name] of rules.remove.entries())
+    checkName(name, (message) => findings.push(errorAt([...path, 'remove', index], 'header', message)));
+  checkKeptHeaders(keepOf(rules), seen, path, findings);
+}
+
+function checkKeptHeaders(names: readonly string[], seen: Set<string>, path: Path, findings: Finding[]): void {
+  for (const [index, name] of names.entries()) {
+    const folded = foldHeaderName(name);
+    const message = seen.has(folded)
+      ? `"${name}" appears twice; remove one of them`
+      : isOverrideHeader(folded)
+        ? undefined
+        : `"${name}" is not an override header that the gateway drops by default; remove it here`;
+    if (message !== undefined) findings.push(errorAt([...path, 'keep', index], 'header', message));
+    seen.add(folded);
+  }
+}
+
+const OF_THE_CONNECTION = 'it belongs to the connection, so the gateway never forwards it';
+const OF_THE_FRAMING = 'it determines where the body ends';
+const OF_THE_BODY = 'it describes the body, which the gateway does not change';
+const OF_THE_GATEWAY = 'the gateway sets it for every upstream';
+
+/** Headers that no route may change: two servers could read one message differently, or a request could lose its caller. */
+const RESERVED: Readonly<Record<string, string>> = {
+  connection: OF_THE_CONNECTION,
+  'keep-alive': OF_THE_CONNECTION,
+  'proxy-connection': OF_THE_CONNECTION,
+  te: OF_THE_CONNECTION,
+  upgrade: OF_THE_CONNECTION,
+  'http2-settings': OF_THE_CONNECTION,
+  'transfer-encoding': OF_THE_FRAMING,
+  'content-length': OF_THE_FRAMING,
+  trailer: OF_THE_FRAMING,
+  'content-encoding': OF_THE_BODY,
+};
+
+const RESERVED_IN_REQUESTS: Readonly<Record<string, string>> = {
+  authorization: 'the gateway forwards the verified token to every upstream',
+  host: 'the gateway forwards it unchanged',
+  expect: 'the gateway responds to it',
+  'content-type': OF_THE_BODY,
+  forwarded: OF_THE_GATEWAY,
+  'x-request-id': OF_THE_GATEWAY,
+  traceparent: OF_THE_GATEWAY,
+};
+
+function reservedReason(name: string, side: Side): string | undefined {
+  if (name.startsWith('sec-websocket-')) return 'it belongs to the WebSocket handshake';
+  if (Object.hasOwn(RESERVED, name)) return RESERVED[name];
+  if (side === 'response') return undefined;
+  if (name.startsWith('x-forwarded-')) return OF_THE_GATEWAY;
+  return Object.hasOwn(RESERVED_IN_REQUESTS, name) ? RESERVED_IN_REQUESTS[name] : undefined;
+}

@@ -1,0 +1,156 @@
+import { hash } from 'node:crypto';
+import { isIP } from 'node:net';
+import type { Manifest, Upstream as UpstreamEntry } from '../manifest/manifest.generated.ts';
+import type { Environment } from '../manifest/source.ts';
+import { durationMs, timerMs } from '../manifest/units.ts';
+import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
+import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
+import type { Secrets } from '../problem/redaction.ts';
+import { parseHttpUrl } from './http-url.ts';
+import type { BreakerSettings, Endpoint, Upstream } from './upstream-definition.ts';
+import { compileUpstreamTls } from './upstream-tls.ts';
+
+interface UpstreamContext {
+  readonly readFile: Environment['readFile'];
+  readonly secrets: Secrets;
+  readonly findings: Finding[];
+}
+
+/** Upstreams by id; `undefined` for one that violates the schema. */
+export type Upstreams = ReadonlyMap<string, Upstream | undefined>;
+
+/** @param invalidParts the parts that violate the schema: `upstreams`, or `upstreams/contacts` */
+export function compileUpstreams(
+  manifest: Manifest,
+  invalidParts: ReadonlySet<string>,
+  context: UpstreamContext,
+): Upstreams {
+  const entries = Object.entries(invalidParts.has('upstreams') ? {} : (manifest.upstreams ?? {}));
+  return new Map(
+    entries.map(([id, entry]) => [
+      id,
+      invalidParts.has(`upstreams/${id}`) ? undefined : compileUpstream(id, entry, context),
+    ]),
+  );
+}
+
+function compileUpstream(id: string, entry: UpstreamEntry, context: UpstreamContext): Upstream {
+  const { readFile, findings } = context;
+  const { timeouts, connections } = entry;
+  const endpoints = compileEndpoints(id, entry, context);
+  const tls = compileUpstreamTls(['upstreams', id], entry, endpoints, readFile, findings);
+  const tlsKey = hash('sha256', JSON.stringify(tls));
+  return Object.freeze({
+    id,
+    // A new certificate needs new connections, so the files are a part of the key.
+    key: JSON.stringify([id, entry, tlsKey]),
+    tlsKey,
+    endpoints,
+    balance: entry.balance,
+    connectTimeoutMs: timerMs(timeouts.connect),
+    responseTimeoutMs: timerMs(timeouts.response),
+    idleTimeoutMs: timerMs(timeouts.idle),
+    totalTimeoutMs: timeouts.total === undefined ? undefined : timerMs(timeouts.total),
+    connectionLimit: connections.limit,
+    queueLimit: connections.queue,
+    retry: entry.retry,
+    health: compileHealth(id, entry.health, findings),
+    breaker: compileBreaker(entry, endpoints.length),
+    tls: () => tls,
+  });
+}
+
+function compileHealth(id: string, health: UpstreamEntry['health'], findings: Finding[]): Upstream['health'] {
+  if (health === undefined) return undefined;
+  if (health.path !== undefined && health.connect !== undefined) {
+    const message = '"path" and "connect" are both set; write one of them';
+    findings.push(errorAtKey(['upstreams', id, 'health', 'connect'], 'upstream-health', message));
+  }
+  return {
+    path: health.path,
+    intervalMs: timerMs(health.interval),
+    timeoutMs: timerMs(health.timeout),
+    healthyThreshold: health.healthy,
+    unhealthyThreshold: health.unhealthy,
+    required: health.required,
+  };
+}
+
+/** The default breaker of an upstream with several endpoints, with the defaults of the schema. */
+const DEFAULT_BREAKER: BreakerSettings = Object.freeze({ failures: 5, pauseMs: 10_000, isDefault: true });
+
+function compileBreaker({ breaker }: UpstreamEntry, endpoints: number): BreakerSettings | undefined {
+  // With one endpoint, requests could not go to another one.
+  if (breaker === undefined) return endpoints > 1 ? DEFAULT_BREAKER : undefined;
+  if (!breaker.enabled) return undefined;
+  return { failures: breaker.failures, pauseMs: durationMs(breaker.pause), isDefault: false };
+}
+
+function compileEndpoints(id: string, entry: UpstreamEntry, { secrets, findings }: UpstreamContext): Endpoint[] {
+  if (entry.url !== undefined && entry.urls !== undefined) {
+    const message = '"url" and "urls" are both set; write one of them';
+    findings.push(errorAtKey(['upstreams', id, 'urls'], 'upstream-url', message));
+  }
+  const entries =
+    entry.url === undefined
+      ? (entry.urls ?? []).map((text, index) => ({ text, at: ['urls', index] }))
+      : [{ text: entry.url, at: ['url'] }];
+  const otherScheme = entries.find(({ text }) => schemeOf(text) !== schemeOf(entries[0]?.text ?? ''));
+  if (otherScheme !== undefined) {
+    const message = 'the endpoints of one upstream must all use http or all use https; write one scheme';
+    findings.push(quoteFreeErrorAt(['upstreams', id, ...otherScheme.at], 'upstream-url', message));
+  }
+  const labels = new Set<string>();
+  return entries.flatMap(({ text, at }) => {
+    const url = parseHttpUrl(text);
+    if (typeof url !== 'string') {
+      const redacted = secrets.redactValue(text, ['upstreams', id, ...at]);
+      const label = unique(redacted === text ? url.origin : redacted, labels);
+      return [{ url, label, serverName: serverNameOf(url, entry.tls?.serverName) }];
+    }
+    const message = `${url}; write scheme, host and port, such as http://127.0.0.1:7001`;
+    findings.push(quoteFreeErrorAt(['upstreams', id, ...at], 'upstream-url', message));
+    return [];
+  });
+}
+
+/** Numbers the labels of endpoints that come from one variable. */
+function unique(label: string, labels: Set<string>): string {
+  let candidate = label;
+  for (let number = 2; labels.has(candidate); number += 1) candidate = `${label} #${number}`;
+  labels.add(candidate);
+  return candidate;
+}
+
+function schemeOf(text: string): string {
+  return text.slice(0, text.indexOf(':'));
+}
+
+/** Returns the name for SNI: the configured one, or the host unless it is an IP address. */
+export function serverNameOf(url: URL, configured: string | undefined): string | undefined {
+  if (url.protocol !== 'https:') return undefined;
+  return configured ?? (isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? url.hostname : undefined);
+}
+
+/** Finds the upstream that is named at a path, and reports an error there if it does not exist. */
+export function findUpstream(id: string, path: Path, upstreams: Upstreams, findings: Finding[]): Upstream | undefined {
+  if (upstreams.has(id)) return upstreams.get(id);
+  const { valid, invalid } = namesOf(upstreams);
+  // The key of an invalid upstream may be the misspelt name, not this one.
+  if (upstreams.size === 0 || didYouMean(id, invalid) !== undefined) return undefined;
+  const message = `no upstream is named "${id}"${suggestion(id, valid)}`;
+  findings.push(errorAt(path, 'upstream-unknown', message));
+  return undefined;
+}
+
+const NAMES = new WeakMap<Upstreams, { readonly valid: string[]; readonly invalid: string[] }>();
+
+/** Returns the names of upstreams, once for thousands of routes that name an unknown one. */
+function namesOf(upstreams: Upstreams) {
+  const [valid, invalid]: [string[], string[]] = [[], []];
+  const names = NAMES.get(upstreams) ?? { valid, invalid };
+  if (!NAMES.has(upstreams))
+    for (const [name, upstream] of upstreams) (upstream === undefined ? invalid : valid).push(name);
+  NAMES.set(upstreams, names);
+  return names;
+}

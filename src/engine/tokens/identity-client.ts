@@ -1,0 +1,146 @@
+import { CircuitBreaker } from '../gateway/circuit-breaker/circuit-breaker.ts';
+import { FairSemaphore } from '../gateway/fairness/fair-semaphore.ts';
+import { RoundRobinQueue } from '../gateway/fairness/round-robin-queue.ts';
+import { GATEWAY_CLIENT, IDENTITY_BREAKER_RULE } from './identity-breaker-rule.ts';
+import type { IdentityConnectionPools } from './identity-connection-pools.ts';
+import type { IdentityEndpoint } from './identity-endpoint.ts';
+import { IdentityError, type IdentityRequest, type IdentityResponse, MAX_TIMER_MS } from './identity-request.ts';
+
+/** Connections in use. One client has half of them at most. */
+const MAX_CONNECTIONS = 64;
+/** Requests in flight or waiting for a connection. Further ones would not have a response in time. */
+const MAX_REQUESTS = 2_000;
+/** Statuses that a proxy sends when the identity service behind it does not respond. Not 429: one client's flood may cause it. */
+const UNAVAILABLE_STATUSES = [502, 503, 504];
+
+/** The client for which a token is verified. */
+export interface VerificationContext {
+  /** The client's key; `undefined` when the gateway itself verifies a token. */
+  readonly clientKey: string | undefined;
+  /** Aborted when no client waits for the response. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A client of one identity service: connection pools, a time limit for the complete exchange, a circuit breaker. Clients
+ * share connections and the queue fairly, and failures that a client causes do not count against the identity service.
+ */
+export class IdentityClient {
+  readonly #endpoint: IdentityEndpoint;
+  readonly #timeoutMs: number;
+  readonly #breaker = new CircuitBreaker(IDENTITY_BREAKER_RULE);
+  readonly #requests = new FairSemaphore(MAX_REQUESTS);
+  readonly #connections = new FairSemaphore(MAX_CONNECTIONS);
+  readonly #queue = new RoundRobinQueue<string | undefined, () => void>();
+  #pools: Promise<IdentityConnectionPools> | undefined;
+  #turn = 0;
+
+  constructor(endpoint: IdentityEndpoint) {
+    this.#endpoint = endpoint;
+    this.#timeoutMs = Math.min(endpoint.timeoutMs, MAX_TIMER_MS);
+  }
+
+  /** @throws IdentityError */
+  async send(
+    headers: IdentityRequest['headers'],
+    form: string | undefined,
+    context: VerificationContext,
+  ): Promise<IdentityResponse> {
+    const { clientKey } = context;
+    if (!this.#requests.tryAcquire(clientKey)) throw new IdentityError('too_many_requests');
+    try {
+      if (!this.#breaker.isAllowed(clientKey ?? GATEWAY_CLIENT)) throw new IdentityError('circuit_open');
+      this.#breaker.beginRequest(clientKey ?? GATEWAY_CLIENT);
+      return await this.#sendInTime(headers, form, context);
+    } finally {
+      this.#requests.release(clientKey);
+    }
+  }
+
+  async #sendInTime(
+    headers: IdentityRequest['headers'],
+    form: string | undefined,
+    { clientKey, signal }: VerificationContext,
+  ): Promise<IdentityResponse> {
+    const abort = new AbortController();
+    const timer = setTimeout(() => abort.abort(new IdentityError('timeout')), this.#timeoutMs);
+    const onDisconnect = () => abort.abort(new IdentityError('client_disconnected'));
+    // A trial continues without its client: clients that disconnect would otherwise keep the breaker open.
+    if (this.#breaker.state === 'closed') signal.addEventListener('abort', onDisconnect);
+    try {
+      const hasWaited = await this.#acquireConnection(clientKey, abort.signal);
+      return await this.#sendNow(headers, form, clientKey, abort.signal, hasWaited);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onDisconnect);
+    }
+  }
+
+  /** Acquires a connection, or waits for one. Returns true if the request had to wait. */
+  #acquireConnection(client: string | undefined, signal: AbortSignal): boolean | Promise<boolean> {
+    if (this.#connections.tryAcquire(client)) return false;
+    return new Promise((resolve, reject) => {
+      const onAcquired = () => {
+        signal.removeEventListener('abort', onAbort);
+        resolve(true);
+      };
+      const onAbort = () => {
+        this.#queue.remove(client, onAcquired);
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#queue.enqueue(client, onAcquired);
+    });
+  }
+
+  async #sendNow(
+    headers: IdentityRequest['headers'],
+    form: string | undefined,
+    client: string | undefined,
+    signal: AbortSignal,
+    hasWaited: boolean,
+  ): Promise<IdentityResponse> {
+    const { endpoints } = this.#endpoint;
+    const index = this.#turn % endpoints.length;
+    try {
+      const url = (endpoints[index] as IdentityEndpoint['endpoints'][number]).url;
+      this.#pools ??= this.#loadPools();
+      const response = await (await this.#pools).send(index, { url, headers, form }, signal);
+      // Other errors count as success: one odd token may cause them, and must not block all the others.
+      if (UNAVAILABLE_STATUSES.includes(response.status)) this.#recordFailure(client);
+      else this.#recordSuccess();
+      return response;
+    } catch (error) {
+      // After a wait in the queue, the service had only the remaining time.
+      const isCausedByClient =
+        signal.aborted && (hasWaited || (signal.reason as Error).message === 'client_disconnected');
+      if (!isCausedByClient) {
+        this.#recordFailure(client);
+        this.#turn += 1;
+      }
+      throw error;
+    } finally {
+      this.#connections.release(client);
+      for (let next = this.#dequeue(); next !== undefined; next = this.#dequeue()) next();
+    }
+  }
+
+  #recordSuccess(): void {
+    this.#breaker.recordResponse();
+    this.#breaker.recordSuccess();
+  }
+
+  #recordFailure(client: string | undefined): void {
+    this.#breaker.recordFailure('request', client ?? GATEWAY_CLIENT, 0);
+  }
+
+  #dequeue(): (() => void) | undefined {
+    return this.#queue.dequeue((client) => this.#connections.tryAcquire(client));
+  }
+
+  /** Loads the pools with the first request, so that `check` and `lint` do not load the TLS library. */
+  async #loadPools(): Promise<IdentityConnectionPools> {
+    const { IdentityConnectionPools } = await import('./identity-connection-pools.ts');
+    return new IdentityConnectionPools(this.#endpoint, MAX_CONNECTIONS);
+  }
+}

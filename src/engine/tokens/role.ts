@@ -1,0 +1,80 @@
+import { compilePointer } from '../json-pointer.ts';
+import type { Auth as AuthEntry, Role as RoleEntry, RouteEntry } from '../manifest/manifest.generated.ts';
+import { suggestion } from '../problem/did-you-mean.ts';
+import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
+import type { Secrets } from '../problem/redaction.ts';
+import type { Auth } from './auth.ts';
+import type { Principal } from './verification-result.ts';
+
+export interface RoleRule {
+  /** Equal for rules that allow the same callers. */
+  readonly key: string;
+  readonly allows: (principal: Principal) => boolean;
+  /** Returns those of `redactedRoles` that the caller has, in the order of the manifest. */
+  readonly heldBy: (principal: Principal) => readonly string[];
+  /** The caller needs one of these roles. */
+  readonly required: readonly string[];
+  /** `required` as it may be printed. */
+  readonly redactedRoles: readonly string[];
+  /** The text of the 403; `undefined` if it came from the environment, which clients may not see. */
+  readonly message: string | undefined;
+}
+
+/**
+ * @param entry the rule of `auth.role`
+ * @param required the roles of `allow` that the route accepts, at `path`
+ */
+export function compileRole(
+  entry: RoleEntry,
+  { isSecret, redactValue }: Secrets,
+  required: readonly string[] = entry.allow,
+  path: Path = ['auth', 'role', 'allow'],
+): RoleRule {
+  const roleAt = compilePointer(entry.claim);
+  const names = new Set<unknown>(required);
+  const isRequired = (role: unknown) => names.has(role);
+  // `array` in the manifest says that the claim is a list. A claim in the other form never matches.
+  const hasRole = entry.array ? (claim: unknown) => Array.isArray(claim) && claim.some(isRequired) : isRequired;
+  const allows = ({ claims }: Principal) => hasRole(roleAt(claims));
+  const redactedRoles = redactValue(required, path);
+  const heldBy = ({ claims }: Principal) => {
+    const claim = roleAt(claims);
+    const held = new Set<unknown>(entry.array ? (Array.isArray(claim) ? claim : []) : [claim]);
+    return redactedRoles.filter((_role, index) => held.has(required[index]));
+  };
+  const key = JSON.stringify([entry.claim, entry.array, required]);
+  const message = isSecret(['auth', 'role', 'message']) ? undefined : entry.message;
+  return Object.freeze({ key, allows, heldBy, required, redactedRoles, message });
+}
+
+export interface RouteAuthContext {
+  /** `undefined` if there is none, or it has errors. */
+  readonly auth: Auth | undefined;
+  /** The entry of the manifest; `undefined` if it violates the schema. */
+  readonly authEntry: AuthEntry | undefined;
+  readonly secrets: Secrets;
+}
+
+/** Compiles how a route authenticates and authorizes callers: by `auth`, or by fewer of its roles. */
+export function compileRouteAuth(
+  { access, login, roles }: RouteEntry,
+  index: number,
+  { auth, authEntry, secrets }: RouteAuthContext,
+  findings: Finding[],
+): Auth | undefined {
+  const isGuarded = access === 'protected' || login !== undefined;
+  if (roles !== undefined && !isGuarded) {
+    const message = 'a public route requires no role; write access: protected, or remove "roles"';
+    findings.push(errorAtKey(['routes', index, 'roles'], 'roles-public', message));
+  }
+  if (!isGuarded || authEntry === undefined) return undefined;
+  const { allow } = authEntry.role;
+  for (const [at, role] of (roles ?? []).entries()) {
+    if (allow.includes(role)) continue;
+    const message = `"${role}" is not a role that auth.role allows, and a route cannot add roles${suggestion(role, allow)}`;
+    const related = { path: ['auth', 'role', 'allow'], message: 'the allowed roles' };
+    findings.push({ ...errorAt(['routes', index, 'roles', at], 'role-unknown', message), related });
+  }
+  if (auth === undefined || roles === undefined) return auth;
+  return Object.freeze({ ...auth, role: compileRole(authEntry.role, secrets, roles, ['routes', index, 'roles']) });
+}

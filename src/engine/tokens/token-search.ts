@@ -1,0 +1,50 @@
+import { validationPool } from '../validation/validation-pool.ts';
+import type { Overload } from '../validation/validation-result.ts';
+import { findTokens, type LoginErrorCode, type ResponseTokens, type TokenLocations } from './find-tokens.ts';
+import type { BufferOwner, LoginResponse, LoginRule } from './login.ts';
+
+/** The result of a search in a worker thread. */
+export interface TokenSearchResult {
+  /** `undefined` if the search did not start or took too long. */
+  readonly result: ResponseTokens | LoginErrorCode | undefined;
+  readonly overload: Overload | undefined;
+}
+
+/** Searching a longer response may block the event loop for more than a few milliseconds. */
+const MAX_SYNC_BYTES = 8_192;
+
+/**
+ * Creates a search that uses a worker thread for long responses.
+ *
+ * @param route the key by which routes share the worker threads fairly
+ */
+export function createTokenSearch(locations: TokenLocations, route: string): LoginRule['findTokens'] {
+  return (response, owner) => {
+    const { body, encodedBody } = response;
+    const bytes = body.length + (body === encodedBody ? 0 : encodedBody.length);
+    if (bytes <= MAX_SYNC_BYTES) return findTokens(locations, response);
+    owner.reserve(bytes);
+    return searchInThread(locations, response, route, owner);
+  };
+}
+
+function searchInThread(
+  locations: TokenLocations,
+  { status, reason, headers, body, encodedBody }: LoginResponse,
+  route: string,
+  { client }: BufferOwner,
+): ReturnType<LoginRule['findTokens']> {
+  const search = { locations, status, reason, headers, bodyEnd: body.length };
+  // The bytes are copied, since the client receives the originals.
+  const bytes = Buffer.concat(body === encodedBody ? [body] : [body, encodedBody]);
+  const { result, cancel } = validationPool.validate({
+    route,
+    client,
+    root: undefined,
+    checks: [],
+    search,
+    body: bytes,
+  });
+  const promise = result.then(({ searchResult, overload }) => ({ result: searchResult, overload }));
+  return Object.assign(promise, { cancel });
+}

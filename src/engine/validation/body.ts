@@ -1,0 +1,74 @@
+import { BODYLESS_METHODS } from '../http1/http-methods.ts';
+import type { RouteEntry } from '../manifest/manifest.generated.ts';
+import { sizeBytes } from '../manifest/units.ts';
+import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
+import type { Secrets } from '../problem/redaction.ts';
+import type { SchemaCompiler } from '../schema/schema-compiler.ts';
+import { createBodyValidator } from './body-validator.ts';
+import { createMediaTypes, isJsonType, JSON_MEDIA_TYPES, type MediaTypes } from './media-type.ts';
+import { compileStreamValidation, type StreamValidator } from './stream-validation.ts';
+import type { CancellablePromise, ValidationResult } from './validation-result.ts';
+
+/** The body that a route accepts. */
+export interface BodyRule {
+  /** A longer body is refused as soon as its length is known. */
+  readonly limitBytes: number;
+  /** The accepted media types; `undefined` accepts any. */
+  readonly types: MediaTypes | undefined;
+  /**
+   * Parses and validates a complete JSON body, in another thread if that takes long; `undefined` if the route has no schema.
+   * It takes ownership of the buffer: nothing else may use its memory.
+   */
+  readonly validate: ((body: Buffer, client?: string) => ValidationResult | CancellablePromise) | undefined;
+  /** Creates the validator of a streamed body with this Content-Type; `undefined`: the body is not validated. */
+  readonly streamValidatorFor: ((contentType: string) => StreamValidator | undefined) | undefined;
+}
+
+/** Compiles the body rule of a route; `undefined` if it has none. */
+export function compileBody(
+  entry: RouteEntry,
+  methods: readonly string[],
+  path: Path,
+  { schemas, secrets }: { readonly schemas: SchemaCompiler | undefined; readonly secrets: Secrets },
+  findings: Finding[],
+): BodyRule | undefined {
+  const { body } = entry;
+  if (body === undefined) return undefined;
+  const at = [...path, 'body'];
+  if (methods.every((method) => BODYLESS_METHODS.has(method))) {
+    findings.push(errorAtKey(at, 'body', 'GET and HEAD have no body; remove "body"'));
+  }
+  const limitBytes = sizeBytes(body.maxBytes);
+  if (body.schema === undefined) {
+    const { types, streamValidatorFor } = compileStreamValidation(body, at, secrets, findings);
+    return { limitBytes, types, streamValidatorFor, validate: undefined };
+  }
+  const types = compileJsonTypes(body, at, secrets, findings);
+  const validateValue = schemas?.compile([...at, 'schema'], findings);
+  if (validateValue === undefined || schemas === undefined) return undefined;
+  return {
+    limitBytes,
+    types,
+    streamValidatorFor: undefined,
+    validate: createBodyValidator(validateValue, schemas.root, [...at, 'schema']),
+  };
+}
+
+type BodyEntry = NonNullable<RouteEntry['body']>;
+
+/** Compiles the types of a body with a schema, which must all be JSON. */
+function compileJsonTypes(body: BodyEntry, path: Path, secrets: Secrets, findings: Finding[]): MediaTypes {
+  for (const key of ['multipart', 'csv'] as const)
+    if (body[key] !== undefined)
+      findings.push(
+        errorAtKey([...path, key], 'body-types', `a body with a schema is JSON; remove "${key}", or the schema`),
+      );
+  const { types } = body;
+  if (types === undefined) return JSON_MEDIA_TYPES;
+  for (const [index, type] of types.entries()) {
+    if (isJsonType(type)) continue;
+    const message = `"${type}" is not JSON, and a schema validates only JSON; write application/json or a type that ends in +json`;
+    findings.push(errorAt([...path, 'types', index], 'body-types', message));
+  }
+  return createMediaTypes(types, isJsonType, secrets.hasSecretWithin([...path, 'types']));
+}

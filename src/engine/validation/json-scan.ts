@@ -1,0 +1,158 @@
+import { pointerStep } from '../json-pointer.ts';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+const LOWER_E = 0x65;
+
+/** Counts of a text that may be JSON. They are meaningless if it is not. */
+export interface JsonScan {
+  /** Colons outside of strings: one for each name. */
+  readonly nameCount: number;
+  /** The members of all objects and the items of all lists. */
+  readonly memberCount: number;
+  /** The start of the first list or object that is nested too deep; the scan stops there. */
+  readonly tooDeepAt: number | undefined;
+  /** Start and end of each long string that is not a name, quotes included, alternating. */
+  readonly longStrings: readonly number[] | undefined;
+  /** Start and end of each number whose digits or exponent may exceed a double, alternating. */
+  readonly longNumbers: readonly number[] | undefined;
+}
+
+const LONG_STRING_BYTES = 16_384;
+/** A number of 15 characters has at most 15 digits, which a double represents exactly (DBL_DIG of ISO C). */
+const SHORT_NUMBER = 15;
+/** Exponents of at most two digits are far from the limits of a double. */
+const SHORT_EXPONENT = 2;
+
+/** Scans a UTF-8 text in one pass without parsing it or allocating memory for its values. */
+export function scanJson(bytes: Uint8Array, maxDepth: number): JsonScan {
+  const { length } = bytes;
+  let nameCount = 0;
+  let memberCount = 0;
+  let depth = 0;
+  let isEmpty = false;
+  let longStrings: number[] | undefined;
+  let longNumbers: number[] | undefined;
+  for (let index = 0; index < length; index += 1) {
+    const byte = bytes[index] as number;
+    // Whitespace.
+    if (byte <= 0x20) continue;
+    // Brackets differ from braces in one bit.
+    const bracket = byte | 0x20;
+    if (bracket === 0x7d) {
+      depth -= 1;
+      isEmpty = false;
+      continue;
+    }
+    // The first token in a list or object starts a member; each comma precedes another one.
+    if (isEmpty) memberCount += 1;
+    isEmpty = false;
+    if (bracket === 0x7b) {
+      if (depth === maxDepth) return { nameCount, memberCount, tooDeepAt: index, longStrings, longNumbers };
+      depth += 1;
+      isEmpty = true;
+    } else if (byte === COMMA) memberCount += 1;
+    else if (byte === COLON) nameCount += 1;
+    else if (byte === QUOTE) {
+      const end = endOfString(bytes, index);
+      if (end - index > LONG_STRING_BYTES && end < length && !isMemberName(bytes, end)) {
+        longStrings ??= [];
+        longStrings.push(index, end + 1);
+      }
+      index = end;
+    } else if (byte === MINUS || (byte >= ZERO && byte <= NINE)) {
+      const end = endOfNumber(bytes, index);
+      if (end < 0) {
+        longNumbers ??= [];
+        longNumbers.push(index, -end);
+      }
+      index = Math.abs(end) - 1;
+    }
+  }
+  return { nameCount, memberCount, tooDeepAt: undefined, longStrings, longNumbers };
+}
+
+/** Returns the index after the number that starts at `start`; negated if a double may not represent the number. */
+function endOfNumber(bytes: Uint8Array, start: number): number {
+  let index = start + 1;
+  let exponentAt = 0;
+  for (; index < bytes.length; index += 1) {
+    const byte = bytes[index] as number;
+    // Digits, signs and the point.
+    if (byte >= 0x2b && byte <= NINE && byte !== COMMA && byte !== 0x2f) continue;
+    if ((byte | 0x20) !== LOWER_E) break;
+    exponentAt = index;
+  }
+  const mantissaEnd = exponentAt === 0 ? index : exponentAt;
+  if (mantissaEnd - start > SHORT_NUMBER) return -index;
+  if (exponentAt === 0) return index;
+  const hasSign = (bytes[exponentAt + 1] ?? ZERO) < ZERO;
+  return index - exponentAt - (hasSign ? 2 : 1) > SHORT_EXPONENT ? -index : index;
+}
+
+/** Returns the index of the quote that closes the string that starts at `start`; the text's length if it is not closed. */
+export function endOfString(bytes: Uint8Array, start: number): number {
+  let index = start + 1;
+  for (; index < bytes.length; index += 1) {
+    const byte = bytes[index];
+    if (byte === QUOTE) return index;
+    if (byte === BACKSLASH) index += 1;
+  }
+  return index;
+}
+
+/** True if the string that ends at `end` is a member's name. */
+export function isMemberName(bytes: Uint8Array, end: number): boolean {
+  let index = end + 1;
+  while (index < bytes.length && (bytes[index] as number) <= 0x20) index += 1;
+  return bytes[index] === COLON;
+}
+
+const COLON_NEXT = /[\t\n\r ]*:/y;
+
+/**
+ * Returns the JSON Pointer to the first duplicate name. In a truncated text without one, it points to the next value. The
+ * text need not be valid JSON.
+ */
+export function duplicateNamePointer(text: string): string {
+  const open: { names: Set<string> | undefined; step: string | number }[] = [];
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index];
+    const top = open.at(-1);
+    if (character === '{') open.push({ names: new Set(), step: '' });
+    else if (character === '[') open.push({ names: undefined, step: 0 });
+    else if (character === '}' || character === ']') open.pop();
+    else if (character === ',' && typeof top?.step === 'number') top.step += 1;
+    else if (character === '"') {
+      const end = endOfText(text, index);
+      COLON_NEXT.lastIndex = end + 1;
+      if (top?.names !== undefined && COLON_NEXT.test(text)) {
+        top.step = unquote(text.slice(index, end + 1));
+        if (top.names.has(top.step)) break;
+        top.names.add(top.step);
+      }
+      index = end;
+    }
+  }
+  return open.map(({ step }) => pointerStep(step)).join('');
+}
+
+function endOfText(text: string, start: number): number {
+  let index = start + 1;
+  while (index < text.length && text[index] !== '"') index += text[index] === '\\' ? 2 : 1;
+  return index;
+}
+
+function unquote(token: string): string {
+  if (!token.includes('\\')) return token.slice(1, -1);
+  try {
+    return String(JSON.parse(token));
+  } catch {
+    return '';
+  }
+}

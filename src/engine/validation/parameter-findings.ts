@@ -1,0 +1,140 @@
+import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
+import { NUMBER_FORMATS } from '../schema/formats/formats.ts';
+import { validatedType } from '../schema/keywords.ts';
+import type { SchemaRoot } from '../schema/schema-bundle.ts';
+import { isMap, type LocatedSchema, valueAt } from '../schema/schema-walk.ts';
+import { inlineSchemas, possibleTypes, requiredSchemas } from './parameter-types.ts';
+import type { ParameterValidator } from './parameter-value.ts';
+
+const RULE = 'parameters';
+const TEXT_TYPES = ['boolean', 'integer', 'number', 'string'];
+const REFUSED = 'so every request with this parameter is refused';
+
+/** A parameter of a route. */
+export interface Parameter {
+  readonly kind: 'headers' | 'params' | 'query';
+  /** The path of its schema. */
+  readonly path: Path;
+  /** The types that the schema names. */
+  readonly types: ReadonlySet<string>;
+  readonly isRequired: boolean;
+  readonly validate: ParameterValidator;
+}
+
+/** Finds the schema of a parameter that refuses every text, and keywords in it that never apply to a text. */
+export function* parameterFindings(root: SchemaRoot, parameter: Parameter): Generator<Finding> {
+  const { path, kind, isRequired } = parameter;
+  const schema = valueAt(root, path);
+  const types = possibleTypes(root, path, parameter.types);
+  // `false` states plainly that the query or the head may not have the parameter.
+  if (schema === false && kind !== 'params' && !isRequired) return;
+  const schemas = requiredSchemas(root, path);
+  const refusal =
+    (types.size === 0 ? typeRefusal(schema) : undefined) ??
+    refusedValues(schemas, parameter) ??
+    (types.size === 1 ? emptyRange(schemas, types, kind) : undefined);
+  if (refusal === undefined) yield* idleKeywords(inlineSchemas(root, path), types);
+  else {
+    const hasKeyword = isMap(schema) && Object.hasOwn(schema, refusal.keyword);
+    yield errorAt(hasKeyword ? [...path, refusal.keyword] : path, RULE, refusal.message);
+  }
+}
+
+/** The reason why a schema refuses every text, and the keyword that is the reason. */
+interface TextRefusal {
+  readonly keyword: string;
+  readonly message: string;
+}
+
+function typeRefusal(schema: unknown): TextRefusal {
+  const types = isMap(schema) ? [schema['type'] ?? []].flat().map(String) : [];
+  const isType = types.length > 0 && !types.some((type) => TEXT_TYPES.includes(type));
+  const reason = isType
+    ? `a parameter is a text, never ${types.map(withArticle).join(' or ')}`
+    : 'no text satisfies this schema';
+  const keywords = isType ? ['type'] : ['const', 'enum', 'not', '$ref', 'allOf', 'anyOf', 'oneOf'];
+  const keyword = keywords.find((name) => isMap(schema) && Object.hasOwn(schema, name)) ?? '';
+  return { keyword, message: `${reason}, ${REFUSED}; write a schema of type string, integer, number or boolean` };
+}
+
+/** Tries each allowed value, if the schema lists them. */
+function refusedValues(schemas: readonly LocatedSchema[], { kind, validate }: Parameter): TextRefusal | undefined {
+  for (const { schema } of schemas) {
+    const keyword = Object.hasOwn(schema, 'const') ? 'const' : 'enum';
+    const values = keyword === 'const' ? [schema['const']] : schema['enum'];
+    if (!Array.isArray(values)) continue;
+    const texts = values.filter((value) => value !== null && typeof value !== 'object').map(String);
+    // A path has no empty segments.
+    const isPossible = (text: string) => (text !== '' || kind !== 'params') && validate(text, '').length === 0;
+    if (texts.some(isPossible)) return undefined;
+    return {
+      keyword,
+      message: `no value of "${keyword}" is a valid text here, ${REFUSED}; correct the values, or the other keywords`,
+    };
+  }
+  return undefined;
+}
+
+/** Compares the bounds of lengths, or those of numbers. */
+function emptyRange(
+  schemas: readonly LocatedSchema[],
+  types: ReadonlySet<string>,
+  kind: Parameter['kind'],
+): TextRefusal | undefined {
+  const numbers = (keyword: string) => numbersOf(schemas, keyword);
+  if (types.has('string')) {
+    const least = Math.max(kind === 'params' ? 1 : 0, ...numbers('minLength'));
+    return least > Math.min(...numbers('maxLength')) ? outOfBounds('text', 'maxLength') : undefined;
+  }
+  if (!types.has('number')) return undefined;
+  const least = Math.max(...numbers('minimum'));
+  const most = Math.min(...numbers('maximum'));
+  const above = Math.max(...numbers('exclusiveMinimum'));
+  const below = Math.min(...numbers('exclusiveMaximum'));
+  const isInteger = schemas.some(({ schema }) => schema['type'] === 'integer');
+  const isEmpty = isInteger
+    ? Math.max(Math.ceil(least), Math.floor(above) + 1) > Math.min(Math.floor(most), Math.ceil(below) - 1)
+    : least > most || above >= below || least >= below || above >= most;
+  const hasMultiple = numbers('multipleOf').every((unit) => {
+    const isExact = [unit, least, most].every(Number.isSafeInteger);
+    return !isExact || Math.ceil(least / unit) * unit <= most;
+  });
+  if (!isEmpty && hasMultiple) return undefined;
+  return outOfBounds(isInteger ? 'integer' : 'number', numbers('maximum').length > 0 ? 'maximum' : 'exclusiveMaximum');
+}
+
+const NO_NUMBERS: readonly number[] = [];
+
+function numbersOf(schemas: readonly LocatedSchema[], keyword: string): readonly number[] {
+  let numbers = NO_NUMBERS;
+  for (const { schema } of schemas) {
+    const value = schema[keyword];
+    if (typeof value === 'number') numbers = [...numbers, value];
+  }
+  return numbers;
+}
+
+function outOfBounds(noun: string, keyword: string): TextRefusal {
+  return { keyword, message: `no ${noun} is within the bounds, ${REFUSED}; correct one of them` };
+}
+
+/** Finds keywords for types that the value of the parameter never has. */
+function* idleKeywords(schemas: readonly LocatedSchema[], types: ReadonlySet<string>): Generator<Finding> {
+  for (const { schema, at } of schemas) {
+    // Keywords beside "type" are checked against it.
+    if (schema['type'] !== undefined) continue;
+    for (const [keyword, value] of Object.entries(schema)) {
+      const isNumberFormat = keyword === 'format' && Object.hasOwn(NUMBER_FORMATS, String(value));
+      const type = isNumberFormat ? 'number' : validatedType(keyword);
+      if (type === undefined || types.has(type)) continue;
+      const fix = type === 'number' ? 'add type: integer or type: number' : 'remove it';
+      const message = `"${keyword}" validates nothing, because this parameter is never ${withArticle(type)}; ${fix}`;
+      yield errorAtKey([...at, keyword], RULE, message);
+    }
+  }
+}
+
+function withArticle(type: string): string {
+  if (type === 'null') return type;
+  return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`;
+}

@@ -1,0 +1,62 @@
+import type { Violation } from '../plan/violation.ts';
+import type { Path } from '../problem/finding.ts';
+import type { ValueValidator } from '../schema/value-validator.ts';
+import { inexactScalar } from './inexact-numbers.ts';
+
+/** A value to validate in another thread. */
+export interface DeferredValue {
+  readonly pointer: string;
+  /** The path of its schema. */
+  readonly path: Path;
+  /** The value as JSON: as its schema's type, then as a string if the schema allows that too. */
+  readonly texts: readonly string[];
+}
+
+/** While `values` is set, values are collected in it and not validated. */
+export interface DeferredValues {
+  values: DeferredValue[] | undefined;
+}
+
+/** Validates one decoded value of a parameter; its violations have the `pointer`. */
+export type ParameterValidator = (text: string, pointer: string) => readonly Violation[];
+
+/** RFC 8259 section 6: every server reads these as the same number. */
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const INTEGER = /^-?(?:0|[1-9]\d*)$/;
+
+/** The schema of a parameter. */
+export interface ParameterSchema {
+  readonly validate: ValueValidator;
+  readonly path: Path;
+  /** The types that the schema names. */
+  readonly types: ReadonlySet<string>;
+}
+
+/**
+ * Creates the validator of a parameter. A parameter is a string, and is parsed as a number or a boolean only if its schema
+ * has that type, and only for validation: the gateway forwards the original text. `0x10`, `+1` and `007` are not numbers
+ * here, and `1e2` is not an integer, because servers read them differently.
+ */
+export function createParameterValidator(
+  { validate, path, types }: ParameterSchema,
+  deferred: DeferredValues,
+): ParameterValidator {
+  return (text, pointer) => {
+    const value = parseValue(text, types);
+    const mayBeText = value !== text && types.has('string');
+    if (deferred.values !== undefined) {
+      const texts = [value === text ? JSON.stringify(text) : text, ...(mayBeText ? [JSON.stringify(text)] : [])];
+      deferred.values.push({ pointer, path, texts });
+      return [];
+    }
+    const violations = validate(value, text.length, typeof value === 'number' ? inexactScalar(text) : undefined);
+    if (violations.length === 0 || (mayBeText && validate(text, text.length).length === 0)) return [];
+    return violations.map((violation) => ({ ...violation, pointer }));
+  };
+}
+
+function parseValue(text: string, types: ReadonlySet<string>): string | number | boolean {
+  if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  const grammar = types.has('number') ? NUMBER : types.has('integer') ? INTEGER : undefined;
+  return grammar?.test(text) && Number.isFinite(Number(text)) ? Number(text) : text;
+}

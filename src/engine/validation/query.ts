@@ -1,0 +1,61 @@
+import { pointerStep } from '../json-pointer.ts';
+import type { RouteEntry } from '../manifest/manifest.generated.ts';
+import type { Violation } from '../plan/violation.ts';
+import { MAX_VIOLATIONS } from './deferred-values.ts';
+import type { ParameterValidator } from './parameter-value.ts';
+import type { ParameterRules } from './parameters.ts';
+
+type QueryEntry = NonNullable<RouteEntry['query']>;
+
+/**
+ * Compiles the validation of a query in the format of HTML forms (`a=1&b=x+y`). The gateway forwards the query unchanged.
+ * A value that does not decode to UTF-8 is ambiguous, so a listed name cannot have it.
+ */
+export function compileQuery(
+  { required, unknown, repeated }: QueryEntry,
+  validators: ReadonlyMap<string, ParameterValidator>,
+): ParameterRules['validate'] {
+  const mayRepeat =
+    repeated === 'allow' ? () => true : (name: string) => repeated !== 'refuse' && repeated.includes(name);
+  return (_path, query) => {
+    const violations: Violation[] = [];
+    const seen = new Set<string>();
+    for (const pair of query.slice(1).split('&')) {
+      if (pair === '') continue;
+      const equals = pair.indexOf('=');
+      const encoded = equals === -1 ? pair : pair.slice(0, equals);
+      const name = decodeFormText(encoded) ?? encoded;
+      const validate = validators.get(name);
+      const pointer = validate === undefined ? '/query' : `/query${pointerStep(name)}`;
+      if (seen.has(name) && !mayRepeat(name)) violations.push({ pointer, message: DUPLICATE });
+      seen.add(name);
+      if (validate !== undefined)
+        violations.push(...validateValue(validate, equals === -1 ? '' : pair.slice(equals + 1), pointer));
+      else if (unknown === 'refuse') violations.push({ pointer, message: 'has an unknown name' });
+      if (violations.length >= MAX_VIOLATIONS) break;
+    }
+    if (unknown === 'refuse' && query.includes(';')) violations.push({ pointer: '/query', message: SEMICOLON });
+    for (const name of required)
+      if (!seen.has(name)) violations.push({ pointer: `/query${pointerStep(name)}`, message: 'is missing' });
+    return violations;
+  };
+}
+
+const DUPLICATE = 'appears twice in the query';
+/** An unknown name could hide after a semicolon. */
+const SEMICOLON = 'contains a semicolon, which separates parameters for some servers; write %3B';
+
+function validateValue(validate: ParameterValidator, encoded: string, pointer: string): readonly Violation[] {
+  const value = decodeFormText(encoded);
+  return value === undefined ? [{ pointer, message: 'must be percent-encoded UTF-8' }] : validate(value, pointer);
+}
+
+/** Decodes a name or a value as HTML forms encode it; `undefined` if it is not UTF-8. */
+export function decodeFormText(text: string): string | undefined {
+  if (!/[%+]/.test(text)) return text;
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,146 @@
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Violation } from '../plan/violation.ts';
+import type { Path } from '../problem/finding.ts';
+import type { SchemaRoot } from '../schema/schema-bundle.ts';
+import type { TokenLocations } from '../tokens/find-tokens.ts';
+import type { LoginResponse } from '../tokens/login.ts';
+import type { TokenSearchResult } from '../tokens/token-search.ts';
+
+/** A JSON text and the schema that it must meet. */
+export interface SchemaCheck {
+  readonly path: Path;
+  /** The end of the text; it starts at the end of the previous one. */
+  readonly end: number;
+}
+
+/** A response to search for tokens. Its bytes are the decoded body, followed by the encoded body if it differs. */
+export interface ResponseSearch extends Pick<LoginResponse, 'status' | 'reason' | 'headers'> {
+  readonly locations: TokenLocations;
+  /** The end of the decoded body. */
+  readonly bodyEnd: number;
+}
+
+/** The message to a worker. */
+export interface ValidationWorkerRequest {
+  /** Identifies the root; the root itself is sent with the first request that needs it. */
+  readonly rootId: number | undefined;
+  readonly root: SchemaRoot | undefined;
+  readonly checks: readonly SchemaCheck[];
+  readonly search: ResponseSearch | undefined;
+  /** Transferred; the response transfers it back. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** The message from a worker. */
+export interface ValidationWorkerResponse {
+  /** The violations that each check found. */
+  readonly violations: readonly (readonly Violation[])[];
+  /** The result of the search. */
+  readonly searchResult: TokenSearchResult['result'];
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** The number of manifests whose schemas a thread caches: after a reload, requests with the old plan are still running. */
+export const MAX_CACHED_ROOTS = 2;
+
+/** Texts to validate or to search. Their memory is transferred to the thread, not copied. */
+export interface ValidationTask {
+  /** The schemas of the checks. */
+  readonly root: SchemaRoot | undefined;
+  readonly checks: readonly SchemaCheck[];
+  readonly search?: ResponseSearch;
+  readonly body: Buffer;
+}
+
+/** Receives the result; `undefined`: the thread was terminated, and the body is lost. */
+type OnDone = (
+  result:
+    | (Pick<ValidationWorkerResponse, 'violations' | 'searchResult'> & { readonly body: Buffer })
+    | Error
+    | undefined,
+) => void;
+
+/** A thread that validates one task at a time, which limits the total memory. */
+export class ValidationThread {
+  readonly #worker: Worker;
+  readonly #sentRootIds: number[] = [];
+  #onDone: OnDone | undefined;
+  #isEnding = false;
+
+  /** @param onEnd called once, when the thread has terminated */
+  constructor(onEnd: () => void) {
+    // The extension of this file: sources run as `.ts`, the build as `.js`.
+    const file = new URL(`./validation-worker${extname(import.meta.url)}`, import.meta.url);
+    this.#worker = new Worker(file, { name: 'validation', execArgv: [] });
+    this.#worker.on('message', ({ bytes, ...results }: ValidationWorkerResponse) => {
+      this.#done({ ...results, body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) });
+    });
+    // The thread ran out of memory, for example.
+    this.#worker.on('error', (error: Error) => {
+      this.#isEnding = true;
+      this.#done(error);
+    });
+    this.#worker.on('exit', () => {
+      this.#isEnding = true;
+      onEnd();
+      this.#done(undefined);
+    });
+    // An idle thread must not keep the process alive. Listeners do, so this call follows them.
+    this.#worker.unref();
+  }
+
+  get isFree(): boolean {
+    return this.#onDone === undefined && !this.#isEnding;
+  }
+
+  run({ root, checks, search, body }: ValidationTask, onDone: OnDone): void {
+    this.#onDone = onDone;
+    const bytes = unsharedBytes(body);
+    const request: ValidationWorkerRequest = { ...this.#rootFields(root), checks, search, bytes };
+    this.#worker.postMessage(request, [bytes.buffer]);
+  }
+
+  /** Returns the id of a root, and the root itself if the thread does not have it. */
+  #rootFields(root: SchemaRoot | undefined): Pick<ValidationWorkerRequest, 'rootId' | 'root'> {
+    if (root === undefined) return { rootId: undefined, root };
+    const rootId = idOf(root);
+    if (this.#sentRootIds.includes(rootId)) return { rootId, root: undefined };
+    this.#sentRootIds.push(rootId);
+    if (this.#sentRootIds.length > MAX_CACHED_ROOTS) this.#sentRootIds.shift();
+    return { rootId, root };
+  }
+
+  /** Terminates the thread and its job: running JavaScript cannot be interrupted in another way. */
+  end(): void {
+    this.#isEnding = true;
+    void this.#worker.terminate();
+  }
+
+  #done(result: Parameters<OnDone>[0]): void {
+    const onDone = this.#onDone;
+    this.#onDone = undefined;
+    onDone?.(result);
+  }
+}
+
+/** The maximum of one socket read. Its memory may also contain the start of another request. */
+const MAX_READ_BYTES = 65_536;
+
+/** Returns the bytes in memory that nothing else uses. */
+function unsharedBytes(body: Buffer): Uint8Array<ArrayBuffer> {
+  const { buffer, byteOffset, length } = body;
+  if (buffer instanceof ArrayBuffer && length > MAX_READ_BYTES) return new Uint8Array(buffer, byteOffset, length);
+  return new Uint8Array(body);
+}
+
+const rootIds = new WeakMap<SchemaRoot, number>();
+let lastRootId = 0;
+
+function idOf(root: SchemaRoot): number {
+  const existing = rootIds.get(root);
+  if (existing !== undefined) return existing;
+  lastRootId += 1;
+  rootIds.set(root, lastRootId);
+  return lastRootId;
+}

@@ -1,0 +1,50 @@
+import type { Plan } from '../../engine/plan/plan.ts';
+import type { Path } from '../../engine/problem/finding.ts';
+import { isMap, isSchema, mapSchemas, referencePath, valueAt } from '../../engine/schema/schema-walk.ts';
+
+/** The schemas of a plan for an OpenAPI document. Every referenced schema becomes a component. */
+export interface OpenApiComponents {
+  /** Returns the schema at a path of the manifest. */
+  readonly schemaAt: (path: Path) => unknown;
+  /** Returns the referenced schemas, by component name. */
+  readonly schemas: () => Iterable<readonly [string, unknown]>;
+}
+
+export function createOpenApiComponents(root: Plan['schemas']): OpenApiComponents {
+  const schemas = new Map<string, unknown>();
+  const usedNames = new Set(['Refusal']);
+  const names = new Map<string, string>();
+  const nameOf = (path: readonly string[]): string => {
+    const key = JSON.stringify(path);
+    const cached = names.get(key);
+    if (cached !== undefined) return cached;
+    // OpenAPI allows only these characters in component names.
+    const base = (path[0] === 'schemas' ? path.slice(1) : path).join('.').replace(/[^A-Za-z0-9._-]/g, '_');
+    let name = base;
+    for (let number = 2; usedNames.has(name); number += 1) name = `${base}_${number}`;
+    usedNames.add(name);
+    names.set(key, name);
+    schemas.set(name, rewriteReferences(valueAt(root, path)));
+    return name;
+  };
+  const rewriteReferences = (schema: unknown) =>
+    mapSchemas(schema, (inner) => {
+      const path = typeof inner['$ref'] === 'string' ? referencePath(inner['$ref']) : undefined;
+      // A reference from the environment is redacted and resolves to nothing, so it stays unchanged.
+      return path === undefined || !isSchema(valueAt(root, path))
+        ? withItems(inner)
+        : { ...inner, $ref: `#/components/schemas/${nameOf(path)}` };
+    });
+  return {
+    schemaAt: (path) => {
+      const schema = valueAt(root, path);
+      return isMap(schema) || typeof schema === 'boolean' ? rewriteReferences(schema) : {};
+    },
+    schemas: () => schemas.entries(),
+  };
+}
+
+/** Adds the schema of the items to a list that may have any, because some readers require one. */
+function withItems(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return schema['type'] === 'array' && schema['items'] === undefined ? { ...schema, items: {} } : schema;
+}

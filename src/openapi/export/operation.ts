@@ -1,0 +1,127 @@
+import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+import type { OpenApiComponents } from './components.ts';
+import type { PathTemplate } from './path-templates.ts';
+import { requestBodyOf } from './request-body.ts';
+import type { ResponseComponents } from './responses.ts';
+
+/** A route of the manifest with what describes it. */
+export interface DescribedRoute {
+  readonly route: Route;
+  readonly entry: RouteEntry;
+  /** The body rule of the entry, redacted. */
+  readonly body: RouteEntry['body'];
+  /** Its index in `routes`. */
+  readonly index: number;
+  readonly components: OpenApiComponents;
+  readonly responses: ResponseComponents;
+}
+
+/** One method of one path of the document. */
+export interface OperationPlace {
+  readonly id: string;
+  readonly method: string;
+  readonly template: PathTemplate;
+  /** True if the last parameter of the path stands for several segments. */
+  readonly hasRest: boolean;
+}
+
+/** An OpenAPI operation. */
+export interface DescribedOperation extends Readonly<Record<string, unknown>> {
+  readonly parameters?: readonly object[];
+}
+
+/** Describes a route at one method of one path as an OpenAPI operation. */
+export function describeOperation(described: DescribedRoute, place: OperationPlace): DescribedOperation {
+  const { route, entry } = described;
+  const { id, access, auth, websocket, login, validation } = route;
+  const ignored = headerParameters(described).filter(isIgnoredHeader);
+  const parameters = [
+    ...pathParameters(described, place),
+    ...queryParameters(described),
+    ...headerParameters(described).filter((header) => !isIgnoredHeader(header)),
+  ];
+  return {
+    operationId: place.id,
+    tags: [route.upstream.id],
+    summary: readableName(id),
+    description: describeAccess(route),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...requestBodyOf(described, place.method),
+    responses: described.responses.responsesOf(route),
+    ...(access === 'protected' ? {} : { security: [] }),
+    'x-route': id,
+    ...(entry.roles === undefined ? {} : { 'x-roles': auth?.role.redactedRoles }),
+    ...(login === undefined ? {} : { 'x-login': true }),
+    ...(websocket ? { 'x-websocket': true } : {}),
+    ...(validation === 'report' ? { 'x-validation': 'report' } : {}),
+    ...(entry.query?.unknown === 'refuse' ? { 'x-unknown-query': 'refuse' } : {}),
+    ...(entry.query?.repeated === 'allow' ? { 'x-repeated-query': 'allow' } : {}),
+    ...(ignored.length > 0 ? { 'x-headers': ignored } : {}),
+  };
+}
+
+/** `contacts-import-status` becomes `Contacts import status`. */
+function readableName(id: string): string {
+  return id.charAt(0).toUpperCase() + id.slice(1).replaceAll('-', ' ');
+}
+
+function describeAccess({ access, auth, login }: Route): string {
+  const roles = auth?.role.redactedRoles.join(', ');
+  if (access === 'protected') return `Roles: ${roles}.`;
+  return login === undefined ? 'Public.' : `Public. Roles of the token in the response: ${roles}.`;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required: boolean;
+  readonly schema: unknown;
+}
+
+const STRING_SCHEMA = { type: 'string' };
+
+function pathParameters(
+  { route, entry, index, components }: DescribedRoute,
+  { template, hasRest }: OperationPlace,
+): object[] {
+  return template.segments.flatMap((segment, at) => {
+    if (segment.kind === 'literal') return [];
+    const ownSegment = route.pattern[at];
+    const ownName = ownSegment?.kind === 'parameter' ? ownSegment.name : undefined;
+    const hasSchema = ownName !== undefined && Object.hasOwn(entry.params?.properties ?? {}, ownName);
+    const path = ['routes', index, 'params', 'properties', ownName ?? ''];
+    const schema = hasSchema ? components.schemaAt(path) : STRING_SCHEMA;
+    const parameter: Parameter = { name: segment.name, in: 'path', required: true, schema };
+    const isRest = hasRest && at === template.segments.length - 1;
+    return isRest ? [{ ...parameter, description: REST_DESCRIPTION, 'x-rest': true }] : [parameter];
+  });
+}
+
+const REST_DESCRIPTION = 'The rest of the path: one or more segments.';
+
+function queryParameters({ entry: { query }, index, components }: DescribedRoute): Parameter[] {
+  return Object.keys(query?.properties ?? {}).map((name) => {
+    const value = components.schemaAt(['routes', index, 'query', 'properties', name]);
+    // By default every parameter may occur more than once, but only a list says that it is meant to.
+    const isList = Array.isArray(query?.repeated) && query.repeated.includes(name);
+    const schema = isList ? { type: 'array', items: value } : value;
+    return { name, in: 'query', required: query?.required?.includes(name) ?? false, schema };
+  });
+}
+
+function headerParameters({ entry: { headers }, index, components }: DescribedRoute): Parameter[] {
+  return Object.keys(headers?.properties ?? {}).map((name) => ({
+    name,
+    in: 'header',
+    required: headers?.required?.includes(name) ?? false,
+    schema: components.schemaAt(['routes', index, 'headers', 'properties', name]),
+  }));
+}
+
+/** OpenAPI 3.1 section 4.8.12.2 ignores parameters with these names: other parts of an operation describe them. */
+const IGNORED_HEADERS = new Set(['accept', 'content-type', 'authorization']);
+
+function isIgnoredHeader({ name }: Parameter): boolean {
+  return IGNORED_HEADERS.has(name.toLowerCase());
+}

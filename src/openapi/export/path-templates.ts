@@ -1,0 +1,150 @@
+import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
+import { type Pattern, patternKey, type Segment } from '../../engine/routing/pattern.ts';
+import { findUnusedSegment } from '../../engine/routing/sample-paths.ts';
+import { CrossingPaths } from './crossing-paths.ts';
+
+/** A path of an OpenAPI document, and the route of each of its methods. */
+export interface PathTemplate {
+  readonly segments: readonly TemplateSegment[];
+  /** By method, in the order of `Allow`. HEAD is absent if the route of GET receives it. */
+  readonly routes: ReadonlyMap<string, Route>;
+}
+
+export type TemplateSegment = Exclude<Segment, { kind: 'rest' }>;
+
+/** The paths of a plan. */
+export interface PathTemplates {
+  readonly templates: readonly PathTemplate[];
+  /** The template that describes a route best: its own path, or the one whose last parameter stands for the rest. */
+  readonly mainTemplates: ReadonlyMap<Route, PathTemplate>;
+}
+
+/** Returns the route of a method for a path with an unused text in place of each parameter. */
+export type SampleMatch = (method: string, segments: readonly TemplateSegment[]) => Route | undefined;
+
+/** The paths of thousands of routes with literals at different positions would otherwise be millions. */
+const MAX_CROSSINGS = 10_000;
+
+interface TemplateDraft {
+  segments: readonly TemplateSegment[];
+  /** True if the path of a route is exactly this one. */
+  isExact: boolean;
+}
+
+/**
+ * Returns the paths of an OpenAPI document for a plan, in the order of the routes. OpenAPI treats paths that differ only in
+ * parameter names as one path, and has no parameter for several segments. A `/**` therefore becomes a path without it, a path
+ * with one parameter in its place, and longer paths while other routes receive the requests of the shorter ones.
+ *
+ * The router says which routes receive the requests of a path. A path has the methods of every route that matches it, because
+ * readers of a document select the path before the method. `CrossingPaths` says which other paths this needs.
+ */
+export function* createPathTemplates({ routes, router }: Plan): SlicedWork<PathTemplates> {
+  const unused = yield* findUnusedSegment(routes.map(({ pattern }) => pattern));
+  // A segment that is no route's literal stands for every other text.
+  const matchSample: SampleMatch = (method, segments) =>
+    router.match(
+      method,
+      `/${segments.map((segment) => (segment.kind === 'literal' ? segment.text : unused)).join('/')}`,
+    );
+  const { drafts, mainKeys } = yield* draftTemplates(routes, matchSample);
+  yield* addCrossings(drafts, yield* CrossingPaths.createSliced(routes, matchSample));
+  const templates = new Map<string, PathTemplate>();
+  for (const [key, { segments }] of drafts) {
+    const routesByMethod = matchMethods(segments, matchSample);
+    if (routesByMethod.size > 0) templates.set(key, { segments, routes: routesByMethod });
+    yield;
+  }
+  const mainTemplates = new Map<Route, PathTemplate>();
+  for (const [route, key] of mainKeys) {
+    const template = templates.get(key);
+    if (template !== undefined) mainTemplates.set(route, template);
+  }
+  return { templates: [...templates.values()], mainTemplates };
+}
+
+function* draftTemplates(
+  routes: readonly Route[],
+  matchSample: SampleMatch,
+): SlicedWork<{ readonly drafts: Map<string, TemplateDraft>; readonly mainKeys: Map<Route, string> }> {
+  // Beyond the longest pattern, all paths of a rest match the same routes.
+  let depth = 0;
+  for (const { pattern } of routes) depth = Math.max(depth, pattern.length);
+  const drafts = new Map<string, TemplateDraft>();
+  const mainKeys = new Map<Route, string>();
+  for (const route of routes) {
+    const { pattern } = route;
+    for (const segments of expandRest(pattern, depth)) {
+      const key = patternKey(segments);
+      addDraft(drafts, key, { segments, isExact: pattern.at(-1)?.kind !== 'rest' });
+      mainKeys.set(route, key);
+      const isComplete = segments.length >= pattern.length;
+      if (isComplete && route.methods.every((method) => matchSample(method, segments) === route)) break;
+    }
+    yield;
+  }
+  return { drafts, mainKeys };
+}
+
+/** Adds the paths that crossing routes need, at most `MAX_CROSSINGS`. */
+function* addCrossings(drafts: Map<string, TemplateDraft>, crossingPaths: CrossingPaths): SlicedWork<void> {
+  const maxSize = drafts.size + MAX_CROSSINGS;
+  // The loop also visits the paths that it adds.
+  for (const { segments } of drafts.values()) {
+    yield;
+    for (const common of crossingPaths.of(segments)) {
+      if (common !== undefined) addDraft(drafts, patternKey(common), { segments: common, isExact: false });
+      if (drafts.size === maxSize) return;
+      yield;
+    }
+  }
+}
+
+/** Returns the routes of a path by method. */
+function matchMethods(segments: readonly TemplateSegment[], matchSample: SampleMatch): Map<string, Route> {
+  const found = new Map<string, Route>();
+  for (const method of HTTP_METHODS) {
+    const route = matchSample(method, segments);
+    if (route !== undefined) found.set(method, route);
+  }
+  if (found.get('HEAD') === found.get('GET')) found.delete('HEAD');
+  return found;
+}
+
+/** Returns the methods of a route that a document has: a reader knows that HEAD is GET without content (RFC 9110 section 9.3.2). */
+export function describedMethods({ methods }: Route): readonly string[] {
+  return methods.includes('GET') ? methods.filter((method) => method !== 'HEAD') : methods;
+}
+
+/** Adds a path, unless there is an equal one. The parameter names of a route with exactly this path replace generated ones. */
+function addDraft(drafts: Map<string, TemplateDraft>, key: string, draft: TemplateDraft): void {
+  const present = drafts.get(key);
+  if (present === undefined) {
+    drafts.set(key, draft);
+    return;
+  }
+  if (present.isExact || !draft.isExact) return;
+  present.segments = draft.segments;
+  present.isExact = true;
+}
+
+/** Yields a pattern with 0, 1, 2 and more parameters in place of its rest. */
+function* expandRest(pattern: Pattern, depth: number): Generator<readonly TemplateSegment[]> {
+  const fixed = pattern.filter((segment): segment is TemplateSegment => segment.kind !== 'rest');
+  yield fixed;
+  if (fixed.length === pattern.length) return;
+  const names = new Set(fixed.map((segment) => (segment.kind === 'parameter' ? segment.name : '')));
+  let name = 'rest';
+  while (names.has(name)) name = `${name}_`;
+  for (let length = fixed.length + 1; length <= depth + 1; length += 1) {
+    const leading = Array.from({ length: length - fixed.length - 1 }, (_, index) => parameter(`${name}-${index + 1}`));
+    yield [...fixed, ...leading, parameter(name)];
+  }
+}
+
+function parameter(name: string): TemplateSegment {
+  return { kind: 'parameter', name };
+}

@@ -1,0 +1,82 @@
+import { REFUSALS, type RefusalCode } from '../../engine/gateway/response/refusal.ts';
+import { possibleRefusals } from '../../engine/gateway/response/route-refusals.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+
+/** The responses of a plan for an OpenAPI document. Routes with the same refusals share components. */
+export interface ResponseComponents {
+  /** Returns the responses to requests of a route: that of the upstream, and the refusals of the gateway. */
+  readonly responsesOf: (route: Route) => object;
+  /** Returns the components, by name. */
+  readonly responses: () => Iterable<readonly [string, object]>;
+}
+
+const UPSTREAM_RESPONSE = 'Upstream';
+
+export function createResponseComponents(): ResponseComponents {
+  const responses = new Map<string, object>([
+    [UPSTREAM_RESPONSE, { description: 'The response of the upstream. The gateway does not change it.' }],
+  ]);
+  const names = new Map<string, string>();
+  const counts = new Map<string, number>();
+  const referenceTo = (range: string, codes: readonly RefusalCode[]): object => {
+    const key = codes.join();
+    let name = names.get(key);
+    if (name === undefined) {
+      const number = (counts.get(range) ?? 0) + 1;
+      counts.set(range, number);
+      name = `Refusals${range}${number === 1 ? '' : `-${number}`}`;
+      names.set(key, name);
+      responses.set(name, describeRefusals(codes));
+    }
+    return { $ref: `#/components/responses/${name}` };
+  };
+  return {
+    responsesOf: (route) => {
+      const byRange = Map.groupBy(possibleRefusals(route), rangeOf);
+      const refusals = [...byRange].sort().map(([range, codes]) => [range, referenceTo(range, codes)] as const);
+      return { '2XX': { $ref: `#/components/responses/${UPSTREAM_RESPONSE}` }, ...Object.fromEntries(refusals) };
+    },
+    responses: () => responses,
+  };
+}
+
+/** Returns the range of a refusal's status, as OpenAPI writes it: `4XX`. */
+function rangeOf(code: RefusalCode): string {
+  return `${Math.floor(REFUSALS[code].status / 100)}XX`;
+}
+
+function describeRefusals(codes: readonly RefusalCode[]): object {
+  const sorted = codes.toSorted((a, b) => REFUSALS[a].status - REFUSALS[b].status);
+  const lines = sorted.map((code) => `- ${REFUSALS[code].status} \`${code}\`: ${REFUSALS[code].detail}`);
+  return {
+    description: `A refusal of the gateway, or a response of the upstream. The refusals:\n\n${lines.join('\n')}`,
+    ...(codes.includes('rate_limit_exceeded') ? { headers: { 'Retry-After': RETRY_AFTER } } : {}),
+    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Refusal' } } },
+  };
+}
+
+/** The header of every refusal by a rate limit (RFC 9110 section 10.2.3). */
+const RETRY_AFTER = {
+  description: 'With status 429: seconds to wait before another request.',
+  schema: { type: 'integer', minimum: 1 },
+};
+
+const STRING_SCHEMA = { type: 'string' };
+
+export const REFUSAL_SCHEMA = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail', 'code', 'message', 'request_id'],
+  properties: {
+    type: STRING_SCHEMA,
+    title: STRING_SCHEMA,
+    status: { type: 'integer' },
+    detail: STRING_SCHEMA,
+    code: { enum: Object.keys(REFUSALS) },
+    message: STRING_SCHEMA,
+    request_id: STRING_SCHEMA,
+    errors: {
+      type: 'array',
+      items: { type: 'object', properties: { pointer: STRING_SCHEMA, message: STRING_SCHEMA } },
+    },
+  },
+};

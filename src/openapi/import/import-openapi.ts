@@ -1,0 +1,198 @@
+import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
+import type { Path } from '../../engine/problem/finding.ts';
+import { PatternError, parsePattern, patternKey } from '../../engine/routing/pattern.ts';
+import { isMap } from '../../engine/schema/schema-walk.ts';
+import { accessOf } from './access.ts';
+import { SchemaConverter } from './convert-schema.ts';
+import {
+  type ImportContext,
+  type ImportedRoute,
+  type ImportOptions,
+  type Operation,
+  parameterName,
+} from './imported-route.ts';
+import type { Loss, ReportLoss } from './loss.ts';
+import type { OpenApiDocument } from './openapi-document.ts';
+import { ownValidation, reportOwnMembers } from './own-members.ts';
+import { parametersOf } from './parameters.ts';
+import { removeRefused } from './remove-refused.ts';
+import { requestBodyOf } from './request-body.ts';
+
+export interface ImportedRoutes {
+  readonly routes: readonly ImportedRoute[];
+  readonly schemas: ReadonlyMap<string, unknown>;
+  readonly losses: readonly Loss[];
+}
+
+/** Converts the operations of an OpenAPI document to routes that load, in the order of the document. */
+export function importOpenApi(document: OpenApiDocument, options: ImportOptions): ImportedRoutes {
+  const losses = new Map<string, Loss>();
+  const report: ReportLoss = (path, effect, message) => {
+    const loss = { path, effect, message };
+    losses.set(JSON.stringify(loss), loss);
+  };
+  const converter = new SchemaConverter(document, report);
+  const routes = [...operationsOf(document, report)].flatMap((operation) =>
+    toRoute(operation, { document, converter, report, options }),
+  );
+  reportUnusedMembers(document, options, report);
+  const schemas = new Map([...converter.schemas].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const kept = removeRefused(withUniqueIds(withoutTwins(routes, report)), schemas, converter.origins, options, report);
+  return { routes: kept, schemas, losses: [...losses.values()] };
+}
+
+const METHODS = new Map(HTTP_METHODS.map((method) => [method.toLowerCase(), method]));
+
+function* operationsOf(document: OpenApiDocument, report: ReportLoss): Generator<Operation> {
+  const { paths } = document.value;
+  for (const [path, written] of Object.entries(isMap(paths) ? paths : {})) {
+    if (path.startsWith('x-')) continue;
+    const place = ['paths', path];
+    const target = document.follow(written, place);
+    if (target === undefined || !isMap(target.value)) {
+      report(place, 'stricter', 'this path item cannot be read; its operations have no route');
+      continue;
+    }
+    // Members beside a reference add to those of its path item.
+    const beside: Readonly<Record<string, unknown>> = isMap(written) ? written : {};
+    const placeOf = (key: string) => (Object.hasOwn(beside, key) ? place : target.path);
+    const item = { ...target.value, ...beside };
+    for (const [key, value] of Object.entries(item)) {
+      const method = METHODS.get(key);
+      const origin = [...placeOf(key), key];
+      if (method !== undefined && isMap(value))
+        yield { method, path, value, item, origin, itemOrigin: placeOf('parameters') };
+      else if (METHODS.has(key.toLowerCase()))
+        report(
+          origin,
+          'stricter',
+          'this operation cannot be read, and has no route; write a map at a method in lower case',
+        );
+      else if (key === 'trace') report(origin, 'stricter', 'the gateway refuses the method TRACE');
+      else if (key === 'servers')
+        report(origin, 'none', 'servers of a path are not used; set the upstream of its routes');
+    }
+  }
+}
+
+function toRoute(operation: Operation, context: ImportContext): ImportedRoute[] {
+  const { method, value, origin, itemOrigin } = operation;
+  const { report, options } = context;
+  // HEAD beside GET of any rest is that of another route for any rest: both have the same paths.
+  const rest = restName(operation) ?? (method === 'HEAD' ? restOfGet(operation) : undefined);
+  const path = routePath(options.prefix + operation.path, rest);
+  try {
+    if (!operation.path.startsWith('/')) throw new PatternError('a path begins with a slash');
+    parsePattern(path);
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    report(itemOrigin, 'stricter', `the path has no route: ${error.message}`);
+    return [];
+  }
+  if (value['callbacks'] !== undefined)
+    report([...origin, 'callbacks'], 'none', 'callbacks are requests of the upstream, which the gateway does not see');
+  if (value['servers'] !== undefined)
+    report([...origin, 'servers'], 'none', 'servers of an operation are not used; set the upstream of its route');
+  reportOwnMembers(operation, report);
+  const origins = new Map<string, Path>();
+  const entry = {
+    id: idOf(operation),
+    method,
+    path,
+    upstream: options.upstream,
+    ...accessOf(operation, context),
+    ...parametersOf(operation, context, origins),
+    ...requestBodyOf(operation, context, origins),
+    ...ownValidation(operation),
+  };
+  const route = { entry, origin, comment: commentOf(value), origins };
+  // The route of GET also receives HEAD, and a path with one segment is more specific than one with any rest.
+  const isOneSegmentOfGet =
+    method === 'HEAD' && rest !== undefined && isMap(operation.item['get']) && restOfGet(operation) === undefined;
+  if (!isOneSegmentOfGet) return [route];
+  return [
+    { ...route, entry: { ...structuredClone(entry), path: routePath(options.prefix + operation.path, undefined) } },
+    route,
+  ];
+}
+
+/** Returns the name of the parameter that stands for any rest of the path, in a document of the gateway. */
+function restName({ value, item }: Pick<Operation, 'value' | 'item'>): string | undefined {
+  const parameters = [item['parameters'], value['parameters']].flatMap((list) =>
+    Array.isArray(list) ? (list as unknown[]) : [],
+  );
+  const rest = parameters.find(
+    (parameter) => isMap(parameter) && parameter['in'] === 'path' && parameter['x-rest'] === true,
+  );
+  return isMap(rest) && typeof rest['name'] === 'string' ? rest['name'] : undefined;
+}
+
+function restOfGet({ item }: Operation): string | undefined {
+  const { get } = item;
+  return isMap(get) ? restName({ value: get, item }) : undefined;
+}
+
+/** The router ignores a trailing slash, and accepts fewer characters in names. */
+function routePath(path: string, rest: string | undefined): string {
+  const whole = rest !== undefined && path.endsWith(`/{${rest}}`) ? `${path.slice(0, -rest.length - 2)}**` : path;
+  const named = whole.replaceAll(/\{([^{}/]*)\}/g, (_all, name: string) => `{${parameterName(name)}}`);
+  return named.length > 1 ? named.replace(/\/+$/, '') || '/' : named;
+}
+
+function idOf({ method, path, value }: Operation): string {
+  const { operationId } = value;
+  const text = typeof operationId === 'string' && /[A-Za-z]/.test(operationId) ? operationId : `${method} ${path}`;
+  const words = text
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .replaceAll(/([A-Z]+)([A-Z][a-z])/g, '$1-$2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '');
+  return words.join('-').replace(/^(?=\d)/, 'r');
+}
+
+function commentOf({ summary, description }: Operation['value']): string {
+  const text = [summary, description].find((one) => typeof one === 'string' && one.trim() !== '');
+  const line = typeof text === 'string' ? (text.trim().split(/[\n\r]/)[0] ?? '') : '';
+  // A foreign document must not disable lint rules, or name another schema for editors.
+  return DIRECTIVE.test(line) ? '' : line.slice(0, MAX_COMMENT);
+}
+
+const DIRECTIVE = /gateway-disable|yaml-language-server|\$schema/i;
+
+const MAX_COMMENT = 120;
+
+/** Two paths that the router cannot tell apart give one route. */
+function withoutTwins(routes: readonly ImportedRoute[], report: ReportLoss): ImportedRoute[] {
+  const keys = new Set<string>();
+  return routes.filter(({ entry, origin }) => {
+    const key = `${entry['method']} ${patternKey(parsePattern(String(entry['path'])))}`;
+    if (keys.has(key))
+      report(origin, 'stricter', 'another operation has the same method and path; this one has no route');
+    return !keys.has(key) && keys.add(key);
+  });
+}
+
+function withUniqueIds(routes: readonly ImportedRoute[]): ImportedRoute[] {
+  const ids = new Set(routes.map(({ entry }) => String(entry['id'])));
+  const used = new Set<string>();
+  return routes.map((route) => {
+    const base = String(route.entry['id']);
+    let id = base;
+    for (let number = 2; used.has(id) || (id !== base && ids.has(id)); number += 1) id = `${base}-${number}`;
+    used.add(id);
+    return { ...route, entry: { ...route.entry, id } };
+  });
+}
+
+function reportUnusedMembers({ value }: OpenApiDocument, { prefix }: ImportOptions, report: ReportLoss): void {
+  const { servers, webhooks } = value;
+  if (Array.isArray(servers) && servers.length > 0 && prefix === '')
+    report(
+      ['servers'],
+      'none',
+      'the servers are not used; write their path with --prefix, and their address in the upstream',
+    );
+  if (isMap(webhooks) && Object.keys(webhooks).length > 0)
+    report(['webhooks'], 'none', 'webhooks are requests of the upstream, which the gateway does not see');
+}

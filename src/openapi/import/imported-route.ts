@@ -1,0 +1,53 @@
+import type { Path } from '../../engine/problem/finding.ts';
+import type { SchemaConverter } from './convert-schema.ts';
+import type { ReportLoss } from './loss.ts';
+import type { OpenApiDocument } from './openapi-document.ts';
+
+export type { ReportLoss };
+
+/** Settings for the parts that a document leaves open. */
+export interface ImportOptions {
+  /** The name of the upstream. */
+  readonly upstream: string;
+  /** A path before all others: `/api`. May be empty. */
+  readonly prefix: string;
+  /** The access of operations without `security`, in a document without `security`. */
+  readonly access: 'public' | 'protected';
+  /** The roles that stand for OAuth scopes. */
+  readonly roles: ReadonlyMap<string, string>;
+}
+
+/** One operation, with the members of its path item. */
+export interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly item: Readonly<Record<string, unknown>>;
+  readonly origin: Path;
+  readonly itemOrigin: Path;
+}
+
+/** The document and the settings, for the conversion of an operation. */
+export interface ImportContext {
+  readonly document: OpenApiDocument;
+  readonly converter: SchemaConverter;
+  readonly report: ReportLoss;
+  readonly options: ImportOptions;
+}
+
+/** One route, with the place of its operation. */
+export interface ImportedRoute {
+  /** The members of a route, in the order of the manifest. */
+  readonly entry: Record<string, unknown>;
+  /** The path of the operation in the document. */
+  readonly origin: Path;
+  /** A line that describes the operation; may be empty. */
+  readonly comment: string;
+  /** The places of the parts of the entry in the document, by their paths: `body/schema`. */
+  readonly origins: Map<string, Path>;
+}
+
+/** Returns the name of a path parameter in a manifest: `user-id` becomes `user_id`. */
+export function parameterName(name: string): string {
+  return name.replaceAll(/\W/g, '_').replace(/^(?=\d)/, '_');
+}

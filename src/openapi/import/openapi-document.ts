@@ -1,0 +1,132 @@
+import { upgrade } from '@scalar/openapi-upgrader';
+import { type Document, parse } from '../../engine/manifest/document.ts';
+import type { Source } from '../../engine/manifest/source.ts';
+import type { Finding, Path, Range } from '../../engine/problem/finding.ts';
+import { isMap, referencePath, valueAt } from '../../engine/schema/schema-walk.ts';
+import { inlineBodyParameters } from './body-parameters.ts';
+
+/** A value of a document, and its path. */
+export interface LocatedValue {
+  readonly value: unknown;
+  readonly path: Path;
+}
+
+/** An OpenAPI document as version 3.0 or 3.1, with the places of its values in the original text. */
+export interface OpenApiDocument {
+  readonly value: Readonly<Record<string, unknown>>;
+  /** True for versions 2.0 and 3.0: `nullable` has an effect there, and the members beside `$ref` have none. */
+  readonly hasOldSchemas: boolean;
+  /** Returns the value at a reference into the document: `#/components/parameters/Page`, and its path. */
+  readonly resolve: (reference: string) => LocatedValue | undefined;
+  /** Follows the `$ref` of a value, and those behind it. Returns `undefined` if one leads nowhere. */
+  readonly follow: (value: unknown, path: Path) => LocatedValue | undefined;
+  /** Returns the place of a value, or of the nearest one around it that the original text has. */
+  readonly locate: (path: Path, at?: 'key' | 'value') => Range;
+}
+
+/** The text is no OpenAPI document. The message says why. */
+export class OpenApiError extends Error {}
+
+/** Reads an OpenAPI document of version 2.0, 3.0 or 3.1, in YAML or JSON. Throws an `OpenApiError` for any other text. */
+export function readOpenApi(source: Source): OpenApiDocument {
+  const document = parseDocument(source);
+  const original = document.value;
+  const version = isMap(original) ? versionOf(original) : '';
+  if (!isMap(original) || !isMap(original['paths'] ?? {}) || !VERSION.test(version))
+    throw new OpenApiError(`${source.path} is not an OpenAPI document of version 2.0, 3.0 or 3.1`);
+  const value = version === '2.0' ? upgradeDocument(original, source.path) : original;
+  const resolve = (reference: string) => {
+    const path = referencePath(reference);
+    const found = path && valueAt(value, path);
+    return path === undefined || found === undefined ? undefined : { value: found, path };
+  };
+  return {
+    value,
+    hasOldSchemas: !version.startsWith('3.1'),
+    resolve,
+    follow: (written, place) => {
+      let found: LocatedValue | undefined = { value: written, path: place };
+      for (let count = 0; count < MAX_REFERENCES; count += 1) {
+        const reference: unknown = isMap(found?.value) ? found.value['$ref'] : undefined;
+        if (typeof reference !== 'string') return found;
+        found = resolve(reference);
+      }
+      return undefined;
+    },
+    locate: (path, at = 'value') => locateIn(document, path, at),
+  };
+}
+
+const MAX_REFERENCES = 32;
+
+function parseDocument(source: Source): Document {
+  const read = (text: string) => parse({ ...source, text }, Number.POSITIVE_INFINITY);
+  let { document, findings } = read(source.text);
+  // The keys of responses are often written as numbers, and those of a manifest are texts.
+  if (findings.some((finding) => isNumber(finding, source.text)))
+    ({ document, findings } = read(quote(findings, source.text)));
+  const [finding] = findings;
+  if (finding === undefined) return document;
+  const { line, column } = document.locate(finding.location);
+  throw new OpenApiError(`${source.path}:${line}:${column} ${finding.message}`);
+}
+
+function isNumber({ location }: Finding, text: string): boolean {
+  return 'start' in location && /^\d+$/.test(text.slice(location.start, location.end));
+}
+
+function quote(findings: readonly Finding[], text: string): string {
+  const places = findings
+    .filter((finding) => isNumber(finding, text))
+    .flatMap(({ location }) => ('start' in location ? [location] : []))
+    .sort((a, b) => a.start - b.start);
+  let end = 0;
+  const parts = places.map((place) => {
+    const before = text.slice(end, place.start);
+    end = place.end;
+    return `${before}"${text.slice(place.start, place.end)}"`;
+  });
+  return parts.join('') + text.slice(end);
+}
+
+const VERSION = /^(?:2\.0|3\.[01](?:\.\d+)?)$/;
+
+/** Without quotes, YAML reads 2.0 as 2 and 3.0 as 3. */
+function versionOf(value: Readonly<Record<string, unknown>>): string {
+  return String(value['swagger'] ?? value['openapi'] ?? '').replace(/^[23]$/, '$&.0');
+}
+
+/** Converts a document of version 2.0 to 3.0. */
+function upgradeDocument(original: Readonly<Record<string, unknown>>, file: string) {
+  try {
+    const copy: Record<string, unknown> = { ...structuredClone(original), swagger: '2.0' };
+    inlineBodyParameters(copy);
+    const upgraded: unknown = upgrade(copy, '3.0');
+    if (isMap(upgraded)) return upgraded;
+  } catch {
+    // The upgrade throws plain errors, and reads members of values that are no maps.
+  }
+  throw new OpenApiError(`${file} cannot be converted to OpenAPI 3.0; its structure is not that of its version`);
+}
+
+/** The upgrade moves some members of version 2.0. */
+const MOVED: readonly (readonly [from: Path, to: Path])[] = [
+  [['components', 'schemas'], ['definitions']],
+  [['components', 'parameters'], ['parameters']],
+  [['components', 'securitySchemes'], ['securityDefinitions']],
+];
+
+function locateIn(document: Document, path: Path, at: 'key' | 'value'): Range {
+  for (let length = path.length; length > 0; length -= 1) {
+    const part = path.slice(0, length);
+    const place = [part, ...originalsOf(part)].find((one) => valueAt(document.value, one) !== undefined);
+    if (place !== undefined) return document.locate({ path: place, at });
+  }
+  return document.locate({ path: [], at: 'value' });
+}
+
+function originalsOf(path: Path): Path[] {
+  return MOVED.flatMap(([from, to]) =>
+    from.every((step, index) => step === path[index]) ? [[...to, ...path.slice(from.length)]] : [],
+  );
+}

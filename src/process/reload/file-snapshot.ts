@@ -1,0 +1,58 @@
+import { dirname, resolve } from 'node:path';
+import { changedDependencies, type Dependencies, sha256 } from '../../engine/manifest/dependencies.ts';
+import type { FileEnvironment } from '../../engine/manifest/file-environment.ts';
+import { globFolders } from '../../engine/manifest/file-glob.ts';
+
+/** The hashes of the manifest and of the files and patterns that it names, at one time. */
+export interface FileSnapshot {
+  /** SHA-256 of the manifest's own text in hex; empty if it cannot be read. */
+  readonly manifestHash: string;
+  readonly dependencies: Dependencies;
+}
+
+/** The path of a manifest, and access to its files. */
+export interface ManifestFiles {
+  readonly path: string;
+  readonly environment: FileEnvironment;
+}
+
+/** Returns the files and patterns that have changed since the snapshot. */
+export function changesSince({ manifestHash, dependencies }: FileSnapshot, files: ManifestFiles): string[] {
+  return [
+    ...(hashManifest(files) === manifestHash ? [] : [files.path]),
+    ...changedDependencies(dependencies, files.environment),
+  ];
+}
+
+/** Returns the files to watch, and the folders in which a new file may match a pattern. */
+export function pathsToWatch(
+  { dependencies }: FileSnapshot,
+  { path, environment }: ManifestFiles,
+): { files: string[]; folders: string[] } {
+  const folder = dirname(resolve(path));
+  const inFolder = (name: string) => resolve(folder, name);
+  return {
+    files: [resolve(path), ...[...dependencies.files.keys()].map(inFolder)],
+    folders: [...new Set([...dependencies.globs.keys()].flatMap((pattern) => globFolders(pattern, environment)))].map(
+      inFolder,
+    ),
+  };
+}
+
+/** Returns the modification times of all files, as one text to compare, and the latest of them. */
+export function modificationTimesOf(
+  snapshot: FileSnapshot,
+  files: ManifestFiles,
+): { readonly text: string; readonly latestMs: number } {
+  const times = pathsToWatch(snapshot, files).files.map(files.environment.modifiedMs);
+  return { text: times.join(), latestMs: Math.max(...times) };
+}
+
+/** Returns the SHA-256 of a manifest's own text in hex; empty if it cannot be read. */
+export function hashManifest({ path, environment }: ManifestFiles): string {
+  try {
+    return sha256(environment.readFile(resolve(path)));
+  } catch {
+    return '';
+  }
+}

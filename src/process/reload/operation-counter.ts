@@ -1,0 +1,35 @@
+import type { FileEnvironment } from '../../engine/manifest/file-environment.ts';
+
+/**
+ * Counts the file operations of a worker thread in memory shared with its parent. The count is odd during an operation
+ * and grows with each one, so that the parent can tell a slow thread from one that hangs.
+ */
+export type OperationCounter = Int32Array<SharedArrayBuffer>;
+
+export function createOperationCounter(): OperationCounter {
+  return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+}
+
+/** Runs a function that may wait for the file system. A nested call counts as part of the outer one. */
+export function runOperation<Result>(operations: OperationCounter, operation: () => Result): Result {
+  if (Atomics.load(operations, 0) % 2 !== 0) return operation();
+  Atomics.add(operations, 0, 1);
+  try {
+    return operation();
+  } finally {
+    Atomics.add(operations, 0, 1);
+  }
+}
+
+/** Returns the same file access with every operation counted. */
+export function countOperations(files: FileEnvironment, operations: OperationCounter): FileEnvironment {
+  const count = <Args extends readonly unknown[], Result>(operation: (...args: Args) => Result) => {
+    return (...args: Args): Result => runOperation(operations, () => operation(...args));
+  };
+  return {
+    ...files,
+    readFile: count(files.readFile),
+    listFolder: count(files.listFolder),
+    modifiedMs: count(files.modifiedMs),
+  };
+}

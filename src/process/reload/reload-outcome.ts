@@ -1,0 +1,60 @@
+import type { PlannedManifest } from '../../engine/load.ts';
+import type { Source } from '../../engine/manifest/source.ts';
+import type { PlanChanges } from '../../engine/plan/changes.ts';
+import type { Problem } from '../../engine/problem/problem.ts';
+
+/** The trigger of a reload: a file event, the poll, `SIGHUP`, or a request to the admin API. */
+export type ReloadCause = 'change' | 'poll' | 'signal' | 'request';
+
+interface ReloadAttempt {
+  readonly cause: ReloadCause;
+  readonly at: Date;
+  /** The duration of the reload. */
+  readonly ms: number;
+  /** The changed files: paths as the manifest writes them, and the manifest as it was named at the start. */
+  readonly files: readonly string[];
+}
+
+/** The outcome of a reload. */
+export type ReloadOutcome = ReportedReloadOutcome | ReloadUnchanged | ReloadCancelled;
+
+/** The outcome of a reload that found a change. */
+export type ReportedReloadOutcome = ReloadAccepted | ReloadRejected | ReloadUnreadable;
+
+/** The saved manifest was activated. */
+export interface ReloadAccepted extends ReloadAttempt {
+  readonly kind: 'accepted';
+  /** The manifest with the plan that is active now. */
+  readonly planned: PlannedManifest;
+  readonly hash: string;
+  readonly oldHash: string;
+  readonly changes: PlanChanges;
+  /** Summarizes the changes in one line. */
+  readonly summary: string;
+  /** Keys of the active manifest that take effect only after a restart. */
+  readonly keysNeedingRestart: readonly string[];
+}
+
+/** The saved manifest has problems; the active plan stays. */
+export interface ReloadRejected extends ReloadAttempt {
+  readonly kind: 'rejected';
+  readonly problems: readonly Problem[];
+  /** The texts that the problems are in. */
+  readonly sources: readonly Source[];
+}
+
+/** The files could not be read, or changed while they were read; the active plan stays. */
+export interface ReloadUnreadable extends ReloadAttempt {
+  readonly kind: 'unreadable';
+  readonly reason: string;
+}
+
+/** No file has changed since the last reload. */
+export interface ReloadUnchanged extends ReloadAttempt {
+  readonly kind: 'unchanged';
+}
+
+/** The gateway is stopping; the active plan stays until the process exits. */
+export interface ReloadCancelled extends ReloadAttempt {
+  readonly kind: 'cancelled';
+}

@@ -1,0 +1,287 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { PlannedManifest } from '../../engine/load.ts';
+import { type Dependencies, sha256 } from '../../engine/manifest/dependencies.ts';
+import type { AddressOverrides, Environment, Source } from '../../engine/manifest/source.ts';
+import {
+  type PlanChanges,
+  type StartupSettings,
+  settingsNeedingRestart,
+  summarizeChanges,
+} from '../../engine/plan/changes.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import type { Finding } from '../../engine/problem/finding.ts';
+import type { FileSnapshot } from './file-snapshot.ts';
+import { FileThread, type FileWatchEvent } from './file-thread.ts';
+import { ManifestThread } from './manifest-thread.ts';
+import { type PreparedReload, prepareReload } from './prepare-reload.ts';
+import { type ReloadCount, ReloadCounts } from './reload-counts.ts';
+import type { ReloadCause, ReloadOutcome, ReportedReloadOutcome } from './reload-outcome.ts';
+import { isExplicit, ReloadQueue } from './reload-queue.ts';
+import { SETTLE_MS } from './settled-files.ts';
+import { createUnsavedManifest, hideContents, restrictReader } from './unsaved-manifest.ts';
+import { FileSystemHangError } from './worker-thread.ts';
+
+export type { ReloadCause, ReloadOutcome, ReportedReloadOutcome } from './reload-outcome.ts';
+
+/** Finds changes on mounts that send no notifications. */
+const POLL_INTERVAL_MS = 5_000;
+/** A reload fails if the files are still being written after this time. */
+const MAX_SETTLE_MS = 10_000;
+/**
+ * A manifest with more routes starts its thread at the first sign of a change. The thread takes 40 MB, plus the parsed
+ * manifest.
+ */
+const MANY_ROUTES = 1_000;
+
+/** The workers of the gateway, or another user of a plan. */
+export interface ReloadTarget {
+  /** The active plan, from which unchanged parts are taken over. */
+  readonly plan: Plan;
+  /** Does everything that can fail before the activation. */
+  prepare(planned: PlannedManifest): Promise<void>;
+  /** Resolves once all requests that begin are served by the plan. Never rejects. */
+  activate(planned: PlannedManifest): Promise<void>;
+}
+
+export interface ReloaderOptions {
+  readonly path: string;
+  readonly env: Environment['env'];
+  readonly overrides?: AddressOverrides;
+  readonly gateway: ReloadTarget;
+  /** The files from which the active plan was loaded. */
+  readonly initial: Dependencies & { readonly sources: readonly Source[] };
+  /** Called for every reload that found a change. */
+  readonly onReload: (reload: ReloadOutcome) => void;
+  /** Called with an error code when the files cannot be watched. The poll continues. */
+  readonly onWatchError?: (code: string) => void;
+}
+
+/** Reloads the manifest when it or a file that it names changes. README.md describes the stages of a reload. */
+export class Reloader {
+  /** The last reload that found a change; `undefined` until there is one. */
+  lastOutcome: ReportedReloadOutcome | undefined;
+  /** The error code while the files cannot be watched. */
+  watchError: string | undefined;
+  lastActivatedAt = new Date();
+  readonly #options: ReloaderOptions;
+  readonly #fileThread: FileThread;
+  readonly #manifestThread: ManifestThread;
+  /** Reads manifests that are not saved. The thread of the saved manifest caches its files. */
+  readonly #unsavedThread: ManifestThread;
+  #lastUnsaved: Promise<unknown> = Promise.resolve();
+  /** The settings that the process started with and that need a restart to change. */
+  readonly #startup: StartupSettings;
+  readonly #counts = new ReloadCounts();
+  readonly #queue = new ReloadQueue((cause) => this.#reload(cause));
+  readonly #pollTimer: NodeJS.Timeout;
+  #settleTimer: NodeJS.Timeout | undefined;
+  /** The files as the last reload read them. */
+  #snapshot: FileSnapshot;
+  /** SHA-256 of the manifest's own text at the last comparison, which may be newer than the snapshot. */
+  #manifestHash: string;
+  #isClosed = false;
+
+  constructor(options: ReloaderOptions) {
+    const { path, env, overrides = {}, gateway, initial } = options;
+    this.#options = options;
+    this.#fileThread = new FileThread(path, (event) => this.#onFileEvent(event));
+    this.#manifestThread = new ManifestThread({ path, env, overrides });
+    this.#unsavedThread = new ManifestThread({ path, env, overrides });
+    const { listen, admin, server } = gateway.plan;
+    this.#startup = { listen, admin, server: { tls: server.tls, workers: server.workers } };
+    // The hash of the text that was loaded, not of the file: a save since then is a change.
+    this.#manifestHash = sha256(initial.sources[0]?.text ?? '');
+    this.#snapshot = {
+      manifestHash: this.#manifestHash,
+      dependencies: { files: initial.files, globs: initial.globs },
+    };
+    this.#watch();
+    this.#pollTimer = setInterval(() => void this.reload('poll'), POLL_INTERVAL_MS);
+  }
+
+  /** The path of the manifest, as it was named at the start. */
+  get path(): string {
+    return this.#options.path;
+  }
+
+  /** SHA-256 of the active manifest, in hex. */
+  get hash(): string {
+    return this.#options.gateway.plan.hash;
+  }
+
+  /** Threads that wait for a file system that does not respond. */
+  get hungThreadCount(): number {
+    return this.#threads.reduce((sum, { hungCount }) => sum + hungCount, 0);
+  }
+
+  /** True while a thread waits for the file system. The process must not wait for such a thread when it exits. */
+  get isThreadBlocked(): boolean {
+    return this.#threads.some(({ isBlocked }) => isBlocked);
+  }
+
+  /** Keys of the active manifest that take effect only after a restart. */
+  get keysNeedingRestart(): readonly string[] {
+    return settingsNeedingRestart(this.#startup, this.#options.gateway.plan);
+  }
+
+  /** Reloads that found a change, counted by outcome and cause. */
+  get counts(): readonly ReloadCount[] {
+    return this.#counts.all();
+  }
+
+  /**
+   * Reloads if a file has changed. Each reload reads the files when it starts, so that the last save wins.
+   *
+   * @returns the outcome; never rejects. When it is `accepted`, the new plan is active.
+   */
+  reload(cause: ReloadCause): Promise<ReloadOutcome> {
+    return this.#queue.add(cause);
+  }
+
+  /**
+   * Reads, checks, compiles and tests a manifest that is not saved, in place of the file, after all earlier ones. Activates nothing. It
+   * may use only the files of the active manifest.
+   *
+   * @returns `reason` if the files cannot be read; never rejects
+   */
+  prepareUnsaved(text: string): Promise<PreparedReload> {
+    const prepared = this.#lastUnsaved.then(() => this.#prepareUnsaved(text));
+    this.#lastUnsaved = prepared;
+    return prepared;
+  }
+
+  async #prepareUnsaved(text: string): Promise<PreparedReload> {
+    if (this.#isClosed) return { reason: 'the gateway is stopping', snapshot: this.#snapshot };
+    const { path, gateway } = this.#options;
+    const { plan: active } = gateway;
+    const unsaved = createUnsavedManifest(text, this.#snapshot.dependencies);
+    const thread = this.#unsavedThread;
+    const reader = {
+      read: () => thread.read(unsaved),
+      locate: async (findings: readonly Finding[]) =>
+        hideContents(await thread.locate(findings), path, unsaved, active),
+      runSelfTest: async () => hideContents(await thread.runSelfTest(), path, unsaved, active),
+    };
+    try {
+      return await prepareReload(reader, restrictReader(this.#fileThread, unsaved), unsaved.files, active);
+    } catch (error) {
+      return { reason: error instanceof Error ? error.message : String(error), snapshot: this.#snapshot };
+    } finally {
+      await thread.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#settleTimer);
+    clearInterval(this.#pollTimer);
+    await Promise.all(this.#threads.map((thread) => thread.close()));
+    await this.#queue.idle();
+  }
+
+  get #threads() {
+    return [this.#fileThread, this.#manifestThread, this.#unsavedThread];
+  }
+
+  async #reload(cause: ReloadCause): Promise<ReloadOutcome> {
+    const [at, startMs] = [new Date(), performance.now()];
+    const files = new Set<string>();
+    if (this.#isClosed) return { kind: 'cancelled', cause, at, files: [], ms: 0 };
+    const result = await this.#loadAndActivate(files, cause, startMs + MAX_SETTLE_MS).catch((error: unknown) =>
+      this.#threadFailure(error),
+    );
+    const attempt = { cause, at, files: [...files], ms: Math.round(performance.now() - startMs) };
+    if (this.#isClosed || result.kind === 'cancelled') return { ...attempt, kind: 'cancelled' };
+    this.#watch();
+    const outcome = { ...attempt, ...result };
+    if (outcome.kind === 'unchanged' || this.#isRepeatedHang(outcome)) return outcome;
+    this.lastOutcome = outcome;
+    this.#counts.add(outcome);
+    this.#options.onReload(outcome);
+    return outcome;
+  }
+
+  /**
+   * Loads the files, again if one of them changes meanwhile, and activates the plan if it has no problems.
+   *
+   * @param files collects the changed files
+   * @param deadlineMs when to give up, by `performance.now()`
+   */
+  async #loadAndActivate(files: Set<string>, cause: ReloadCause, deadlineMs: number) {
+    for (;;) {
+      const waitMs = Math.max(0, deadlineMs - performance.now());
+      const { modificationTimes, changed, manifestHash } = await this.#fileThread.compare(this.#snapshot, waitMs);
+      this.#manifestHash = manifestHash;
+      for (const file of changed) files.add(file);
+      if (files.size === 0 && !this.#shouldRetry(cause)) return { kind: 'unchanged' } as const;
+      const dependencies = this.#snapshot.dependencies.files.keys();
+      const { plan: active } = this.#options.gateway;
+      const prepared = await prepareReload(this.#manifestThread, this.#fileThread, dependencies, active);
+      if (await this.#fileThread.isConsistent(prepared.snapshot, this.#snapshot, modificationTimes)) {
+        this.#snapshot = prepared.snapshot;
+        if ('reason' in prepared) return { kind: 'unreadable', reason: prepared.reason } as const;
+        if ('problems' in prepared)
+          return { kind: 'rejected', problems: prepared.problems, sources: prepared.sources } as const;
+        await this.#options.gateway.prepare(prepared.planned);
+        return this.#isClosed ? ({ kind: 'cancelled' } as const) : this.#activate(prepared.planned, prepared.changes);
+      }
+      if (this.#isClosed || performance.now() >= deadlineMs)
+        return { kind: 'unreadable', reason: 'the files change faster than they can be read' } as const;
+      await pause(SETTLE_MS);
+    }
+  }
+
+  /** True if an explicit reload follows a failed one: it reports the problems again, or succeeds if they are fixed. */
+  #shouldRetry(cause: ReloadCause): boolean {
+    return isExplicit(cause) && this.lastOutcome !== undefined && this.lastOutcome.kind !== 'accepted';
+  }
+
+  async #activate(planned: PlannedManifest, changes: PlanChanges) {
+    const { gateway } = this.#options;
+    const { plan } = planned;
+    const { hash: oldHash } = gateway.plan;
+    await gateway.activate(planned);
+    this.lastActivatedAt = new Date();
+    return {
+      kind: 'accepted',
+      planned,
+      hash: plan.hash,
+      oldHash,
+      changes,
+      summary: summarizeChanges(changes),
+      keysNeedingRestart: this.keysNeedingRestart,
+    } as const;
+  }
+
+  #threadFailure(error: unknown) {
+    // Do not read a manifest again that ended its thread, for example because it ran out of memory. After a hang, the empty
+    // hash makes the manifest count as changed as soon as the file system responds.
+    const manifestHash = error instanceof FileSystemHangError ? '' : this.#manifestHash;
+    this.#snapshot = { ...this.#snapshot, manifestHash };
+    return { kind: 'unreadable', reason: error instanceof Error ? error.message : String(error) } as const;
+  }
+
+  /** True if a poll or a file event fails because of a hang that was already reported. */
+  #isRepeatedHang(outcome: ReportedReloadOutcome): boolean {
+    const last = this.lastOutcome;
+    const isSame = outcome.kind === 'unreadable' && last?.kind === 'unreadable' && outcome.reason === last.reason;
+    return isSame && !isExplicit(outcome.cause) && this.hungThreadCount > 0;
+  }
+
+  #watch(): void {
+    // Ignore errors: the next reload reports a thread that hangs.
+    if (!this.#isClosed) this.#fileThread.watch(this.#snapshot).catch(() => undefined);
+  }
+
+  #onFileEvent(event: FileWatchEvent): void {
+    if (this.#isClosed) return;
+    if (event.kind === 'watch') {
+      this.watchError = event.code;
+      if (event.code !== undefined) this.#options.onWatchError?.(event.code);
+      return;
+    }
+    if (this.#options.gateway.plan.routes.length >= MANY_ROUTES) this.#manifestThread.start();
+    clearTimeout(this.#settleTimer);
+    this.#settleTimer = setTimeout(() => void this.reload('change'), SETTLE_MS);
+  }
+}

@@ -1,0 +1,85 @@
+import { posix, resolve } from 'node:path';
+import type { Dependencies } from '../../engine/manifest/dependencies.ts';
+import { createMemoryEnvironment } from '../../engine/manifest/memory-environment.ts';
+import { type Environment, FILE_NOT_LISTED } from '../../engine/manifest/source.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import { displayPathBeside } from '../../engine/problem/display-path.ts';
+import type { FileContent } from './file-thread.ts';
+import type { LocatedProblems } from './manifest-thread.ts';
+import type { FileReader } from './prepare-reload.ts';
+
+/**
+ * A manifest that is not saved, in place of the file. It may use only files of the active manifest. The sender of the text could
+ * otherwise read other files, or a private key, through the messages about them.
+ */
+export interface UnsavedManifest {
+  readonly text: string;
+  /** As the active manifest names them. */
+  readonly files: readonly string[];
+  /** Those of them that the active manifest includes. No other file is read as a part of a manifest. */
+  readonly includes: readonly string[];
+}
+
+/** @param dependencies the files of the active manifest */
+export function createUnsavedManifest(text: string, { files, globs }: Dependencies): UnsavedManifest {
+  return { text, files: [...files.keys()], includes: [...globs.values()].flatMap((paths) => paths.split('\n')) };
+}
+
+/** Returns an environment in which the manifest has the unsaved text, and no other file exists than these. */
+export function restrictFiles(
+  environment: Environment & Required<Pick<Environment, 'listFolder'>>,
+  path: string,
+  { text }: UnsavedManifest,
+  files: readonly string[],
+): Environment {
+  const { listFolder } = createMemoryEnvironment({}, Object.fromEntries(files.map((file) => [file, ''])));
+  const isListed = listCheck(files);
+  return {
+    ...environment,
+    ...(listFolder !== undefined && { listFolder }),
+    readFile: (file) => {
+      if (file === resolve(path)) return text;
+      if (isListed(file)) return environment.readFile(file);
+      throw Object.assign(new Error(`${file} is not a file of the active manifest`), { code: FILE_NOT_LISTED });
+    },
+  };
+}
+
+/** Returns a reader of the files that the manifest may use. */
+export function restrictReader(reader: FileReader, { files }: UnsavedManifest): FileReader {
+  const isListed = listCheck(files);
+  return {
+    readFiles: async (paths) => {
+      const contents = new Map<string, FileContent>(await reader.readFiles(paths.filter(isListed)));
+      for (const path of paths) if (!isListed(path)) contents.set(path, { code: FILE_NOT_LISTED });
+      return contents;
+    },
+  };
+}
+
+/** Hides the content of the files that the active plan does not use as text of a manifest: private keys, for example. */
+export function hideContents(
+  { problems, sources }: LocatedProblems,
+  path: string,
+  { includes }: UnsavedManifest,
+  { schemas, reload }: Plan,
+): LocatedProblems {
+  const texts = [
+    ...includes,
+    ...Object.keys(schemas?.files ?? {}),
+    ...(reload.selfTest === undefined ? [] : [reload.selfTest]),
+  ];
+  const shown = new Set([path, ...texts.map((file) => displayPathBeside(path, file))]);
+  return {
+    problems: problems.map((problem) => (shown.has(problem.file) ? problem : { ...problem, message: HIDDEN })),
+    sources: sources.filter((source) => shown.has(source.path)),
+  };
+}
+
+const HIDDEN =
+  'the active manifest does not use this file in this way; use another one, or start the gateway with --candidate';
+
+function listCheck(files: readonly string[]): (file: string) => boolean {
+  const listed = new Set(files.map((file) => posix.normalize(file)));
+  return (file) => listed.has(posix.normalize(file));
+}

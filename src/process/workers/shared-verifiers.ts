@@ -1,0 +1,46 @@
+import type { Plan } from '../../engine/plan/plan.ts';
+import type { WorkerContext } from '../../engine/shared-memory/worker-context.ts';
+import type { NetworkVerifier } from '../../engine/tokens/network-verifier.ts';
+import type { Verifier } from '../../engine/tokens/verifier.ts';
+import type { MainRequests } from './messages.ts';
+import type { Requests, ThreadChannel } from './thread-channel.ts';
+
+/** The verifiers of the main thread, which send the requests to identity services for all workers. */
+export class SharedVerifiers {
+  readonly #context: WorkerContext;
+  /** By key. Plans and requests keep the verifiers in memory; later requests of other threads are verified there. */
+  readonly #verifiers = new Map<string, WeakRef<Verifier>>();
+
+  constructor(context: WorkerContext) {
+    this.#context = context;
+  }
+
+  /** Adds the verifier of a plan. Call it before another thread compiles the plan. */
+  add({ auth }: Plan): void {
+    for (const [key, verifier] of this.#verifiers) if (verifier.deref() === undefined) this.#verifiers.delete(key);
+    if (auth === undefined) return;
+    auth.verifier.share(this.#context);
+    this.#verifiers.set(auth.verifier.key, new WeakRef(auth.verifier));
+  }
+
+  /** Adds the verifier of a candidate, unless another plan has one with its key: that one would lose its requests and its counts. */
+  addCandidate(plan: Plan): void {
+    const key = plan.auth?.verifier.key;
+    if (key !== undefined && this.#verifiers.get(key)?.deref() === undefined) this.add(plan);
+  }
+
+  /** Handles the requests of a worker. */
+  serve(channel: ThreadChannel<Requests, MainRequests>): void {
+    channel.handle('signingKeys', ({ verifier, request }) => this.#find(verifier).keys(request));
+    channel.handle('verifyToken', ({ verifier, token, clientKey }, signal) =>
+      this.#find(verifier).verify(token, clientKey === undefined ? undefined : { key: clientKey, signal }),
+    );
+  }
+
+  /** @throws Error if no plan and no request uses the verifier */
+  #find(key: string): NetworkVerifier {
+    const network = this.#verifiers.get(key)?.deref()?.network;
+    if (network === undefined) throw new Error('the main thread does not have this verifier');
+    return network;
+  }
+}

@@ -1,0 +1,93 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { createGateway } from '../../engine/gateway/gateway.ts';
+import { findRequestTracer } from '../../engine/gateway/telemetry/opentelemetry.ts';
+import { type CompileInput, compileFromInput } from '../../engine/load.ts';
+import { createForwardedLog } from '../../engine/log/forwarded-log.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import { runInSlices, runToEnd } from '../../engine/plan/sliced-work.ts';
+import { SharedMemory } from '../../engine/shared-memory/shared-memory.ts';
+import { createMainThreadVerifier } from './main-thread-verifier.ts';
+import type { MainRequests, ServingRequests, WorkerSetup } from './messages.ts';
+import { RequestEventBatches } from './request-event-batches.ts';
+import { type ChannelPort, ThreadChannel } from './thread-channel.ts';
+import { readFigures } from './thread-figures.ts';
+import { createWorkerBus } from './worker-bus.ts';
+import { WorkerCandidate } from './worker-candidate.ts';
+
+/** The longest time that compiling a plan delays a request. */
+const SLICE_MS = 5;
+const FIGURES_INTERVAL_MS = 1_000;
+
+/** The input of this thread, which `serving-worker.ts` starts. */
+const { index, count, version, descriptorLimit, buffers, busName } = workerData as WorkerSetup;
+const channel = new ThreadChannel<MainRequests, ServingRequests>(parentPort as ChannelPort);
+const memory = new SharedMemory(buffers);
+const bus = createWorkerBus(busName);
+const log = createForwardedLog({ index, count }, (block) => channel.notify('log', block, [block.bytes.buffer]));
+const tracer = findRequestTracer(version);
+const worker = { index, count, memory, bus };
+const networkVerifier = (key: string) => createMainThreadVerifier(channel, key);
+const plan = runToEnd(compileFromInput(takeInput(), undefined, networkVerifier));
+plan.auth?.verifier.share(worker);
+const gateway = createGateway(plan, log, { tracer, descriptorLimit, worker });
+const batches = new RequestEventBatches(gateway, (batch) => channel.notify('events', batch));
+const candidate = new WorkerCandidate({ channel, gateway, worker, compile });
+/** The plan that the next activation makes active. */
+let prepared: Plan | undefined;
+/** Counts the plans to prepare. */
+let preparations = 0;
+
+channel.handle('listen', async (address) => {
+  await gateway.listen(address);
+});
+channel.handle('prepare', async ({ input, buffers }) => {
+  memory.add(buffers);
+  preparations += 1;
+  const own = preparations;
+  const compiled = await compile(input);
+  await gateway.prepare(compiled);
+  // After a failure in another worker, the next plan may be prepared before this one.
+  if (own === preparations) prepared = compiled;
+});
+channel.handle('activate', (hash) => {
+  if (prepared?.hash !== hash) throw new Error('another plan was prepared');
+  gateway.activate(prepared);
+  candidate.restart();
+  prepared = undefined;
+});
+channel.handle('warmUp', async (traffic) => {
+  const { warmUp } = await import('../../prove/offline/warm-up.ts');
+  await warmUp(traffic);
+});
+channel.handle('logWritten', (bytes) => log.release(bytes));
+channel.handle('sendEvents', (isListening) => (isListening ? batches.start() : batches.stop()));
+channel.handle('drain', () => gateway.drain());
+channel.handle('close', async (graceMs) => {
+  await gateway.close(graceMs);
+  await tracer.flush();
+  batches.flush();
+  sendFigures();
+  log.flush();
+});
+gateway.metrics.share((notice) => channel.notify('counters', notice));
+sendFigures();
+setInterval(sendFigures, FIGURES_INTERVAL_MS).unref();
+channel.notify('ready', undefined);
+
+function sendFigures(): void {
+  channel.notify('figures', readFigures(gateway));
+}
+
+/** Compiles a plan that uses the parts of the active one that are equal. */
+async function compile(input: CompileInput): Promise<Plan> {
+  const compiled = await runInSlices(compileFromInput(input, gateway.plan, networkVerifier), SLICE_MS);
+  compiled.auth?.verifier.share(worker);
+  return compiled;
+}
+
+/** Takes the input of the first plan, which `workerData` would otherwise keep in memory. */
+function takeInput(): CompileInput {
+  const { input } = workerData as WorkerSetup;
+  Reflect.deleteProperty(workerData, 'input');
+  return input;
+}

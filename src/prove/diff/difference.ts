@@ -1,0 +1,78 @@
+import type { RoutePair, SampleRequest } from '../../engine/plan/route-pairs.ts';
+import type { Path, Range, Severity } from '../../engine/problem/finding.ts';
+import type { DiffRoute, DiffSide } from './side.ts';
+
+/** One kind of difference between two manifests. */
+export interface Comparison {
+  /** Kebab-case, stable across versions. */
+  readonly id: string;
+  readonly severity: Severity;
+  /** A sentence for the documentation, with a capital letter and a full stop. */
+  readonly description: string;
+  readonly find: (sides: DiffContext) => Iterable<DiffFinding>;
+}
+
+export interface DiffContext {
+  readonly old: DiffSide;
+  readonly next: DiffSide;
+  /** Routes that receive the same requests, or have the same id. */
+  readonly pairs: readonly RoutePair<DiffRoute>[];
+}
+
+/** A difference without its line. */
+export interface DiffFinding {
+  /** A sentence about the change, in lower case and without a full stop. */
+  readonly message: string;
+  /** The path in the new manifest or, with `side: 'old'`, in the old one. */
+  readonly path: Path;
+  readonly side?: 'old';
+  readonly witness?: DiffWitness | undefined;
+  /** The routes that receive the request of the witness, to complete it with a caller and a body. */
+  readonly pair?: MatchedRoutePair;
+  /** False if the witness is a request without a token. */
+  readonly hasCaller?: boolean;
+}
+
+/** A pair that has both an old and a new route. */
+export interface MatchedRoutePair extends RoutePair<DiffRoute> {
+  readonly from: DiffRoute;
+  readonly to: DiffRoute;
+}
+
+/** An example of a difference: a request that the two manifests handle differently. */
+export interface DiffWitness {
+  /** Absent only if no request is known that both routes receive. */
+  readonly request?: DiffRequest;
+  /** The body of the request as JSON: one manifest refuses it, and the other accepts it. */
+  readonly body?: unknown;
+}
+
+export interface DiffRequest extends SampleRequest {
+  /** Alternating names and values. Absent if the difference does not depend on headers. */
+  readonly headers?: readonly string[];
+  /** The role of the caller. Absent if the request has no token. */
+  readonly role?: string;
+  /** The text of the body. */
+  readonly body?: string;
+  /** The size of the body in bytes, if its contents mean nothing. */
+  readonly bodyBytes?: number;
+}
+
+/** A difference with its file and line, as printed. */
+export interface Difference {
+  readonly rule: string;
+  readonly severity: Severity;
+  readonly message: string;
+  readonly file: string;
+  readonly range: Range;
+  readonly counterpart: Counterpart;
+  readonly witness?: DiffWitness;
+}
+
+/** The place on the other side of a difference, and the ids of the routes of both sides. */
+export interface Counterpart {
+  readonly file: string;
+  readonly range: Range;
+  readonly oldId?: string;
+  readonly nextId?: string;
+}

@@ -1,0 +1,92 @@
+import type { PlannedManifest } from '../../engine/load.ts';
+import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
+import type { Environment } from '../../engine/manifest/source.ts';
+import type { Path } from '../../engine/problem/finding.ts';
+import type { PatternRoute } from '../../engine/routing/route-index.ts';
+import { bundleSchemas, type SchemaRoot } from '../../engine/schema/schema-bundle.ts';
+import { redactRoot } from '../../engine/schema/schema-compiler.ts';
+import { valueAt } from '../../engine/schema/schema-walk.ts';
+import { createSchemaValidators, type ValueValidator } from '../../engine/schema/value-validator.ts';
+import { effectiveSettings, uniformManifest } from './settings/effective-settings.ts';
+
+/** One of the two manifests of a comparison. */
+export interface DiffSide
+  extends Omit<PlannedManifest, 'compileInput' | 'findings' | 'problems' | 'files' | 'globs' | 'sources'> {
+  /** The manifest with its references to the environment instead of their values, safe to print. */
+  readonly redacted: Manifest;
+  /** The values of the manifest as they take effect, without `routes` and `schemas`. They may contain secrets. */
+  readonly effective: unknown;
+  readonly routes: readonly DiffRoute[];
+  /** The routes, by id. */
+  readonly routeById: ReadonlyMap<string, DiffRoute>;
+  /** The redacted JSON Schemas, including those of other files. */
+  readonly schemas: SchemaRoot;
+  /** Returns a text that is equal for routes that differ only in their ids and in the literals of their paths. */
+  readonly kindOf: (route: DiffRoute) => string;
+  /** Returns a validator for the schema at a path of `schemas`. */
+  readonly validatorAt: (path: Path) => ValueValidator;
+}
+
+/** A route as written and as compiled. */
+export interface DiffRoute extends PatternRoute {
+  /** For example `['routes', 3]`. */
+  readonly path: Path;
+  readonly entry: RouteEntry;
+  /** The entry with references to the environment instead of their values, safe to print. */
+  readonly redactedEntry: RouteEntry;
+}
+
+export function createDiffSide(planned: PlannedManifest, readFile: Environment['readFile']): DiffSide {
+  const { plan, document, secrets } = planned;
+  const manifest = uniformManifest(planned.manifest);
+  const redacted = uniformManifest(secrets.redactValue(planned.manifest, []));
+  const routes = plan.routes.map((route, index) => ({
+    path: ['routes', index],
+    entry: manifest.routes[index] as RouteEntry,
+    redactedEntry: redacted.routes[index] as RouteEntry,
+    route,
+    pattern: route.pattern,
+  }));
+  const routeById = new Map(routes.map((route) => [route.route.id, route]));
+  const root = bundleSchemas(manifest, readFile, []).root;
+  let validators: ReturnType<typeof createSchemaValidators> | undefined;
+  const validatorAt = (path: Path) => {
+    validators ??= createSchemaValidators(root);
+    return validators.validatorAt(path);
+  };
+  return {
+    plan,
+    manifest,
+    document,
+    secrets,
+    redacted,
+    effective: effectiveSettings(manifest, plan, readFile),
+    routes,
+    routeById,
+    kindOf: createKindOf(),
+    schemas: redactRoot(root, secrets),
+    validatorAt,
+  };
+}
+
+function createKindOf(): DiffSide['kindOf'] {
+  const kinds = new Map<DiffRoute, string>();
+  return (route) => {
+    const { id: _id, path, ...rest } = route.entry;
+    const shape = path.replaceAll(LITERAL_SEGMENT, '/');
+    const kind = kinds.get(route) ?? JSON.stringify([shape, rest]);
+    kinds.set(route, kind);
+    return kind;
+  };
+}
+
+/** A segment of a path that is no parameter and no wildcard. */
+const LITERAL_SEGMENT = /\/[^/{*]+(?=\/|$)/g;
+
+/** Formats a value of the manifest for a message, without secrets. */
+export function formatRedactedValue({ redacted }: DiffSide, path: Path): string {
+  const value = valueAt(redacted, path);
+  if (value === undefined) return 'not set';
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(', ') || 'empty';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

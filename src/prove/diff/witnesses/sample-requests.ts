@@ -1,0 +1,194 @@
+import { readRequestTarget } from '../../../engine/gateway/request/request-target.ts';
+import { foldHeaderName } from '../../../engine/header-names.ts';
+import type { Path } from '../../../engine/problem/finding.ts';
+import { typesAt } from '../../../engine/schema/schema-walk.ts';
+import { createParameterValidator } from '../../../engine/validation/parameter-value.ts';
+import { parameterTexts } from '../../schema-comparison/parameter-texts.ts';
+import type { MatchedRoutePair } from '../comparisons/matched-routes.ts';
+import type { DiffContext, DiffRequest } from '../difference.ts';
+import type { DiffSide } from '../side.ts';
+
+type ParameterKind = 'params' | 'query' | 'headers';
+
+/** A parameter with sample texts. */
+interface ParameterSamples {
+  readonly kind: ParameterKind;
+  /** The name; for a path parameter, the number of its segment. */
+  readonly name: string;
+  readonly isRequired: boolean;
+  /** Texts that both schemas accept, that the old one accepts, and that the new one accepts. */
+  readonly typical: readonly [both: string | undefined, old: string | undefined, next: string | undefined];
+  readonly samples: readonly string[];
+  readonly isCut: boolean;
+}
+
+export interface SampleRequests {
+  readonly requests: readonly DiffRequest[];
+  /** True if a search for samples ended because it had used its steps. */
+  readonly isCut: boolean;
+}
+
+/** Creates requests that match both routes of a pair: typical ones, and variants that differ from them in one parameter. */
+export function sampleRequests(sides: DiffContext, pair: MatchedRoutePair): SampleRequests {
+  if (pair.request === undefined) return { requests: [], isCut: false };
+  const { method, url } = pair.request;
+  const parameters = parameterSamples(sides, pair);
+  const matchesBoth = (path: string) =>
+    isReadable(path) &&
+    sides.old.plan.router.match(method, path) === pair.from.route &&
+    sides.next.plan.router.match(method, path) === pair.to.route;
+  const requests = [...variantsOf(parameters)].flatMap((values) => {
+    const path = pathWith(url, values);
+    const headers = headersOf(values);
+    const request = { method, url: path + queryOf(values), ...(headers.length > 0 && { headers }) };
+    return matchesBoth(path) ? [request] : [];
+  });
+  return { requests, isCut: parameters.some(({ isCut }) => isCut) };
+}
+
+/** A parameter in a request. The name of an extra one is the query as sent. */
+interface ParameterPlace {
+  readonly kind: ParameterKind | 'extra';
+  readonly name: string;
+}
+
+type ParameterValues = ReadonlyMap<ParameterPlace, readonly string[]>;
+
+/** Yields combinations of values that differ in one parameter from a request which both routes accept, or one of them. */
+function* variantsOf(parameters: readonly ParameterSamples[]): Generator<ParameterValues> {
+  const required = parameters.filter(({ isRequired }) => isRequired);
+  const bases = [1, 2].map((side) =>
+    required.map((parameter): [ParameterPlace, readonly string[]] => [
+      parameter,
+      [parameter.typical[0] ?? parameter.typical[side] ?? 'x'],
+    ]),
+  );
+  for (const base of bases) {
+    const withOther = (place: ParameterPlace, texts: readonly string[]) => new Map([...base, [place, texts]]);
+    yield new Map(base);
+    for (const parameter of parameters) for (const texts of textsOf(parameter)) yield withOther(parameter, texts);
+    for (const name of EXTRA_QUERIES) yield withOther({ kind: 'extra', name }, []);
+    for (const { kind, name } of parameters)
+      if (kind === 'headers') yield withOther({ kind, name: 'Connection' }, [name]);
+  }
+}
+
+/** Query parameters that no schema lists: one, a repeated one, and one with a semicolon. */
+const EXTRA_QUERIES = ['other=x', 'other=x&other=x', 'other;=x'];
+
+/** Returns no value, each sample, a repeated value, and a text that is no UTF-8. */
+function textsOf({ kind, typical: [both, old, next], samples }: ParameterSamples): (readonly string[])[] {
+  const single = samples.map((sample) => [sample]);
+  if (kind === 'params') return single;
+  const repeated = [both, old, next].flatMap((text) => (text === undefined ? [] : [[text, text]]));
+  return [[], ...single, ...repeated, ...(kind === 'query' ? [[NOT_UTF8]] : [])];
+}
+
+/** Stands for the escape `%FF`, which is no UTF-8. */
+const NOT_UTF8 = '\udcff';
+
+function parameterSamples({ old, next }: DiffContext, { from, to }: MatchedRoutePair): ParameterSamples[] {
+  const declared = [
+    { side: old, route: from, isOld: true },
+    { side: next, route: to, isOld: false },
+  ].flatMap((one) => KINDS.flatMap((kind) => parametersOf(one, kind)));
+  return [...Map.groupBy(declared, ({ key }) => key).values()].map((group) => {
+    const [{ kind, name }] = group as [DeclaredParameter];
+    const { texts, isCut } = parameterTexts(group.map(({ side, path }) => ({ root: side.schemas, path })));
+    const samples = texts.filter((text) => isUsable(kind, text));
+    const isValidFor = (text: string, owners: readonly DeclaredParameter[]) =>
+      owners.every(({ accepts }) => accepts(text));
+    const accepted = (owners: readonly DeclaredParameter[]) => samples.find((text) => isValidFor(text, owners));
+    const typical = [group, group.filter(({ isOld }) => isOld), group.filter(({ isOld }) => !isOld)].map(accepted);
+    return {
+      kind,
+      name,
+      isRequired: group.some(({ isRequired }) => isRequired),
+      typical: typical as unknown as ParameterSamples['typical'],
+      samples,
+      isCut,
+    };
+  });
+}
+
+const KINDS = ['params', 'query', 'headers'] as const;
+
+/** A parameter of one route. */
+interface DeclaredParameter {
+  readonly kind: ParameterKind;
+  readonly name: string;
+  /** Equal for the same parameter of both routes. */
+  readonly key: string;
+  readonly side: DiffSide;
+  readonly isOld: boolean;
+  readonly path: Path;
+  readonly isRequired: boolean;
+  readonly accepts: (text: string) => boolean;
+}
+
+type ParameterOwner = Pick<DeclaredParameter, 'side' | 'isOld'> & { readonly route: MatchedRoutePair['from'] };
+
+function parametersOf({ side, route, isOld }: ParameterOwner, kind: ParameterKind): DeclaredParameter[] {
+  const { properties, required } = { properties: {}, required: [] as readonly string[], ...route.entry[kind] };
+  return Object.keys(properties).map((parameter) => {
+    const path = [...route.path, kind, 'properties', parameter];
+    const types = typesAt(side.schemas, path);
+    const validate = createParameterValidator({ validate: side.validatorAt(path), path, types }, { values: undefined });
+    const name = kind === 'params' ? String(segmentOf(route, parameter)) : parameter;
+    const isRequired = kind === 'params' || required.includes(parameter);
+    const key = `${kind} ${kind === 'headers' ? foldHeaderName(name) : name}`;
+    return { kind, name, key, side, isOld, path, isRequired, accepts: (text) => validate(text, '').length === 0 };
+  });
+}
+
+/** Returns the number of the segment of a path parameter. */
+export function segmentOf({ pattern }: MatchedRoutePair['from'], name: string): number {
+  return 1 + pattern.findIndex((segment) => segment.kind === 'parameter' && segment.name === name);
+}
+
+/** True for texts that a request can carry in this place. */
+function isUsable(kind: ParameterKind, text: string): boolean {
+  if (text.length > MAX_TEXT || !text.isWellFormed()) return false;
+  if (kind === 'params') return text !== '' && isReadable(`/${encodeURIComponent(text)}`);
+  return kind === 'query' || /^(?:[!-~](?:[ -~]*[!-~])?)?$/.test(text);
+}
+
+/** A longer text does not fit into the head of a request. */
+const MAX_TEXT = 8_000;
+
+/** True if the gateway reads a path instead of refusing it as ambiguous. */
+function isReadable(path: string): boolean {
+  try {
+    return readRequestTarget(path, undefined).path === path;
+  } catch {
+    return false;
+  }
+}
+
+function pathWith(url: string, values: ParameterValues): string {
+  const segments = url.split('/');
+  for (const [{ kind, name }, [text = '']] of values)
+    if (kind === 'params') segments[Number(name)] = encodeURIComponent(text);
+  return segments.join('/');
+}
+
+function queryOf(values: ParameterValues): string {
+  const pairs = [...values].flatMap(([{ kind, name }, texts]) =>
+    kind === 'extra'
+      ? [name]
+      : kind === 'query'
+        ? texts.map((text) => `${encodeURIComponent(name)}=${encodeText(text)}`)
+        : [],
+  );
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+}
+
+function encodeText(text: string): string {
+  return text === NOT_UTF8 ? '%FF' : encodeURIComponent(text);
+}
+
+function headersOf(values: ParameterValues): string[] {
+  return [...values].flatMap(([{ kind, name }, texts]) =>
+    kind === 'headers' ? texts.flatMap((text) => [name, text]) : [],
+  );
+}

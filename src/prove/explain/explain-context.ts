@@ -1,0 +1,70 @@
+import type { ReportedViolation } from '../../engine/gateway/telemetry/reported-violation.ts';
+import type { PlannedManifest } from '../../engine/load.ts';
+import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+import type { Path } from '../../engine/problem/finding.ts';
+import type { OfflineOutcome } from '../offline/offline-gateway.ts';
+import type { OfflineRequest } from '../offline/request-bytes.ts';
+import type { CallerClaims } from '../offline/stub-verifier.ts';
+import type { ExplainedRefusal } from './explanation.ts';
+
+/** Everything that explains the steps of a request: the manifest, the request and its outcome. */
+export interface ExplainContext {
+  readonly planned: PlannedManifest;
+  readonly request: OfflineRequest;
+  /** The claims of the caller; `undefined` if no caller was given. */
+  readonly claims: CallerClaims | undefined;
+  readonly outcome: OfflineOutcome;
+  readonly refusal: ExplainedRefusal | undefined;
+  readonly reported: readonly ReportedViolation[];
+  /** True if the gateway responded itself, without a refusal: to a CORS preflight for example. */
+  readonly isLocalResponse: boolean;
+  /** True if the request target was parsed as a path. */
+  readonly hasPath: boolean;
+  readonly route: Route | undefined;
+  readonly entry: RouteEntry | undefined;
+  readonly routePath: Path;
+  /** The methods of the routes that match the path. */
+  readonly allowedMethods: readonly string[];
+  /** The routes whose paths resemble the requested one, if it matches none. The nearest comes first. */
+  readonly nearRoutes: readonly Route[];
+  readonly upstreamUrl: string | undefined;
+}
+
+export function createExplainContext(
+  planned: PlannedManifest,
+  request: OfflineRequest,
+  claims: CallerClaims | undefined,
+  outcome: OfflineOutcome,
+  upstreamUrl: string | undefined,
+  nearRoutes: readonly Route[],
+): ExplainContext {
+  const { plan, manifest } = planned;
+  const { record, upstreamRequest } = outcome;
+  const { path = '' } = record;
+  const index = plan.routes.findIndex(({ id }) => id === record.route?.id);
+  const refusal = refusalOf(outcome);
+  return {
+    planned,
+    request,
+    claims,
+    outcome,
+    refusal,
+    reported: record.reported ?? [],
+    isLocalResponse: refusal === undefined && upstreamRequest === undefined && record.route === undefined,
+    hasPath: record.path !== undefined || refusal?.code === 'path_ambiguous',
+    route: plan.routes[index],
+    entry: manifest.routes[index],
+    routePath: ['routes', index],
+    allowedMethods: record.path === undefined ? [] : plan.router.allowedMethods(path),
+    nearRoutes,
+    upstreamUrl,
+  };
+}
+
+function refusalOf({ record, response }: OfflineOutcome): ExplainedRefusal | undefined {
+  if (record.refusal === undefined) return undefined;
+  const { status, code, reason, detail, errors, limit } = record.refusal;
+  // After a response has begun, a refusal can only close the connection: the client sees another status, or none.
+  return { status: response?.status ?? status, code, reason, detail, errors, ...(limit !== undefined && { limit }) };
+}

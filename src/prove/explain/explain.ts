@@ -1,0 +1,157 @@
+import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
+import { invariantsFor } from '../../engine/invariants/applicable.ts';
+import { compileInvariants } from '../../engine/invariants/compile-invariants.ts';
+import { formatPointer } from '../../engine/json-pointer.ts';
+import type { PlannedManifest } from '../../engine/load.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
+import type { Path } from '../../engine/problem/finding.ts';
+import { createOfflineGateway } from '../offline/offline-gateway.ts';
+import type { OfflineRequest } from '../offline/request-bytes.ts';
+import { type CallerClaims, StubVerifier } from '../offline/stub-verifier.ts';
+import { createExplainContext, type ExplainContext } from './explain-context.ts';
+import { explainUpstreamRequest } from './explain-upstream-request.ts';
+import type {
+  CandidateRoute,
+  ExplainedInvariant,
+  Explanation,
+  ExplanationLocation,
+  ExplanationStep,
+  MatchedRoute,
+  NearRoute,
+} from './explanation.ts';
+import { findNearRoutes } from './near-routes.ts';
+import { findSkippedRoutes } from './skipped-routes.ts';
+import { STEP_OF_REFUSAL, STEPS, type StepExplainer } from './steps.ts';
+
+/** Stands for the token of the caller. */
+const TOKEN = '<token>';
+
+/**
+ * Explains each decision that the gateway makes about a request. Uses no network.
+ *
+ * @param claims the claims of the caller, used without verification; `undefined` adds no token
+ * @param run runs the part of the work that grows with the number of routes; default: runs it to its end at once
+ */
+export async function explain(
+  planned: PlannedManifest,
+  request: OfflineRequest,
+  claims: CallerClaims | undefined,
+  run: <Result>(steps: SlicedWork<Result>) => Result | Promise<Result> = runToEnd,
+): Promise<Explanation> {
+  const tokens = new StubVerifier();
+  if (claims !== undefined) tokens.setToken(TOKEN, { claims });
+  const authorization = claims === undefined ? [] : ['Authorization', `Bearer ${TOKEN}`];
+  const send = createOfflineGateway(planned.plan, tokens);
+  const outcome = await send({ ...request, headers: [...request.headers, ...authorization] });
+  const upstream = explainUpstreamRequest(planned, outcome);
+  const { path = '', refusal } = outcome.record;
+  const near = refusal?.code === 'route_unknown' ? await run(findNearRoutes(planned.plan.routes, path)) : [];
+  const context = createExplainContext(planned, request, claims, outcome, upstream?.url, near);
+  return {
+    version: 1,
+    manifest: planned.document.file,
+    request: { method: request.method, target: request.target, claims: claims ?? null },
+    outcome: context.refusal !== undefined ? 'refused' : upstream === undefined ? 'responded' : 'forwarded',
+    refusal: context.refusal ?? null,
+    reported: context.reported,
+    steps: stepsOf(context),
+    route: context.route === undefined ? null : matchedRoute(context, context.route),
+    candidates: await run(candidatesOf(context)),
+    near: near.map((route) => describeRoute(context, route)),
+    upstream: upstream ?? null,
+    invariants: invariantsOf(context),
+    loggedPath: loggedPathOf(context),
+  };
+}
+
+function invariantsOf(context: ExplainContext): ExplainedInvariant[] {
+  const { planned, request, route, outcome } = context;
+  const { path } = outcome.record;
+  if (route === undefined || path === undefined) return [];
+  const all = compileInvariants(planned.manifest, []);
+  return invariantsFor(all, { method: request.method, path, route }).map(({ id, path: place, why = null, except }) => {
+    const exception = except.find((one) => one.route === route.id);
+    const { pointer: _pointer, column: _column, ...location } = locationOf(context, place);
+    return { id, why, exception: exception === undefined ? null : (exception.reason ?? why), ...location };
+  });
+}
+
+/** The surrogates themselves are left out: without `log.secret` they differ from those of the gateway. */
+function loggedPathOf({ planned: { plan }, request, route, outcome }: ExplainContext): Explanation['loggedPath'] {
+  const { path } = outcome.record;
+  if (path === undefined) return null;
+  const isKeyed = plan.log.path !== undefined && plan.log.path(request.method, path, route) !== path;
+  return isKeyed ? 'keyed' : 'plain';
+}
+
+/** Returns the steps up to the one where the gateway refused the request or responded itself. */
+function stepsOf(context: ExplainContext): ExplanationStep[] {
+  const steps: ExplanationStep[] = [];
+  for (const step of STEPS) {
+    const isLast = isLastStep(context, step);
+    // Only the step that refused the request may mention the refusal.
+    const explained = step.explain(
+      isLast || context.refusal === undefined ? context : { ...context, refusal: undefined },
+    );
+    if (explained === undefined) continue;
+    const isReported = context.reported.some((reported) => happensAt(step, reported, context));
+    const verdict = isLast ? (context.isLocalResponse ? 'responded' : 'refused') : isReported ? 'reported' : 'passed';
+    const locations = explained.paths.map((path) => locationOf(context, path));
+    steps.push({ step: step.name, verdict, message: explained.message, locations });
+    if (isLast) break;
+  }
+  return steps;
+}
+
+function isLastStep(context: ExplainContext, step: StepExplainer): boolean {
+  const { refusal, isLocalResponse, outcome } = context;
+  if (isLocalResponse) return step.name === 'preflight';
+  if (refusal === undefined) return false;
+  // On a login route the gateway checks the role in the response, after it has forwarded the request.
+  if (refusal.code === 'role_not_allowed' && outcome.upstreamRequest !== undefined) return step.name === 'response';
+  return happensAt(step, refusal, context);
+}
+
+function happensAt(
+  { name, stage }: StepExplainer,
+  { code, limit }: { readonly code: RefusalCode; readonly limit?: string | undefined },
+  { route }: ExplainContext,
+): boolean {
+  if (STEP_OF_REFUSAL[code] !== name) return false;
+  return stage === undefined || route?.rateLimits?.[stage].some(({ id }) => id === limit) === true;
+}
+
+function locationOf({ planned: { document } }: ExplainContext, path: Path): ExplanationLocation {
+  const position = { path, at: 'value' } as const;
+  const { line, column } = document.locate(position);
+  const file = document.fileOf(position);
+  return { ...(file !== document.file && { file }), line, column, pointer: formatPointer(path) };
+}
+
+function matchedRoute(context: ExplainContext, { id, methods, path, pattern, access }: Route): MatchedRoute {
+  const segments = (context.outcome.record.path ?? '').split('/').slice(1);
+  const parameters = pattern.flatMap((segment, index) =>
+    segment.kind === 'parameter' ? [[segment.name, segments[index] ?? ''] as const] : [],
+  );
+  const { pointer: _pointer, column: _column, ...location } = locationOf(context, context.routePath);
+  return { id, methods, path, access, parameters: Object.fromEntries(parameters), ...location };
+}
+
+function* candidatesOf(context: ExplainContext): SlicedWork<CandidateRoute[]> {
+  const { planned, request, route: winner, outcome } = context;
+  const { path } = outcome.record;
+  if (path === undefined) return [];
+  const skipped = yield* findSkippedRoutes(planned.plan, request.method, path, winner);
+  return skipped.map(({ route, reason, otherRoute }) => ({
+    ...describeRoute(context, route),
+    reason,
+    otherRoute: otherRoute?.id ?? null,
+  }));
+}
+
+function describeRoute(context: ExplainContext, route: Route): NearRoute {
+  const index = context.planned.plan.routes.indexOf(route);
+  const { pointer: _pointer, column: _column, ...location } = locationOf(context, ['routes', index]);
+  return { id: route.id, methods: route.methods, path: route.path, ...location };
+}

@@ -1,0 +1,95 @@
+import { hasEncodedSlash } from '../../engine/gateway/request/request-target.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
+import { foldedVariants, foldLiteral } from '../../engine/routing/path-folding.ts';
+import type { Pattern } from '../../engine/routing/pattern.ts';
+import { createRouter } from '../../engine/routing/router.ts';
+import type { SkipReason } from './explanation.ts';
+
+export interface SkippedRoute {
+  readonly route: Route;
+  readonly reason: SkipReason;
+  readonly otherRoute: Route | undefined;
+}
+
+/**
+ * Finds the routes that match a path but did not get the request, with the reason. It runs the router of the gateway with
+ * fewer or slightly changed routes, so that the explanation always agrees with the gateway.
+ *
+ * @param winner the route that got the request, if one did
+ */
+export function* findSkippedRoutes(
+  plan: Plan,
+  method: string,
+  path: string,
+  winner: Route | undefined,
+): SlicedWork<SkippedRoute[]> {
+  const skipped: SkippedRoute[] = [];
+  const segments = segmentsOf(path);
+  for (const route of plan.routes) {
+    yield;
+    if (route === winner || !mayMatch(route, segments)) continue;
+    const methods = createRouter([withEncodedSlash(route)]).allowedMethods(path);
+    if (methods.length === 0) continue;
+    if (!methods.includes(method)) skipped.push({ route, reason: 'other-method', otherRoute: undefined });
+    else if (hasEncodedSlash(path) && !route.keepsEncodedSlash)
+      skipped.push({ route, reason: 'encoded-slash', otherRoute: undefined });
+    else skipped.push({ route, ...(yield* findSkipReason(plan, method, path, route, winner)) });
+  }
+  return skipped;
+}
+
+/** Returns the reason why a route that matches the request did not get it. */
+function* findSkipReason(
+  plan: Plan,
+  method: string,
+  path: string,
+  route: Route,
+  winner: Route | undefined,
+): SlicedWork<Omit<SkippedRoute, 'route'>> {
+  if (winner !== undefined) return { reason: 'less-specific', otherRoute: winner };
+  const others = plan.routes.filter((other) => other !== route);
+  const segments = segmentsOf(path);
+  const moreSpecific = yield* findRoute(others, (other) => {
+    if (!mayMatch(other, segments)) return false;
+    const relaxed = withEncodedSlash(other);
+    return createRouter([route, relaxed]).match(method, path) === relaxed;
+  });
+  if (moreSpecific !== undefined) return { reason: 'less-specific', otherRoute: moreSpecific };
+  const readings = [path, path.replaceAll(/%2f/gi, '/')].flatMap(foldedVariants).map(segmentsOf);
+  const stricter = yield* findRoute(others, (other) => {
+    const folded = other.pattern.map(foldLiteral);
+    const isPossible = mayMatch(other, segments) || readings.some((reading) => literalsMatch(folded, reading));
+    return isPossible && createRouter([route, other]).match(method, path) === undefined;
+  });
+  return { reason: 'other-reading', otherRoute: stricter };
+}
+
+/**
+ * False if a literal of the route's path differs from the requested path, which then cannot match. Only the router decides
+ * that a route matches, and to create a router for each of thousands of routes would take longer than to load them.
+ */
+function mayMatch({ pattern }: Route, segments: readonly string[]): boolean {
+  return literalsMatch(pattern, segments);
+}
+
+function literalsMatch(pattern: Pattern, segments: readonly string[]): boolean {
+  return pattern.every((segment, index) => segment.kind !== 'literal' || segment.text === segments[index]);
+}
+
+function segmentsOf(path: string): string[] {
+  return path.split('/').slice(1);
+}
+
+function withEncodedSlash(route: Route): Route {
+  return { ...route, keepsEncodedSlash: true };
+}
+
+function* findRoute(routes: readonly Route[], isMatch: (route: Route) => boolean): SlicedWork<Route | undefined> {
+  for (const route of routes) {
+    yield;
+    if (isMatch(route)) return route;
+  }
+  return undefined;
+}

@@ -1,0 +1,225 @@
+import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
+import { formatMethods, HTTP_METHODS } from '../../engine/http1/http-methods.ts';
+import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
+import { suggestion } from '../../engine/problem/did-you-mean.ts';
+import type { Path } from '../../engine/problem/finding.ts';
+import type { RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
+import { rolesOf } from '../offline/claims.ts';
+import { headerValue } from '../offline/request-bytes.ts';
+import type { ExplainContext } from './explain-context.ts';
+import { limitsExplainer } from './explain-limits.ts';
+import type { StepName } from './explanation.ts';
+
+/** The message of a step and the keys of the manifest that decide it. */
+export interface StepExplanation {
+  readonly message: string;
+  readonly paths: readonly Path[];
+}
+
+export interface StepExplainer {
+  readonly name: StepName;
+  /** The stage of the rate limits, which apply at several steps. */
+  readonly stage?: RateLimitStage;
+  /** Returns `undefined` if the step does not apply to the request. */
+  readonly explain: (context: ExplainContext) => StepExplanation | undefined;
+}
+
+/** The steps in the order of `serve`. */
+export const STEPS: readonly StepExplainer[] = [
+  { name: 'message', explain: explainMessage },
+  {
+    name: 'path',
+    explain: (context) =>
+      context.hasPath ? explanation(refusalTextOr(context, 'the path is unambiguous')) : undefined,
+  },
+  { name: 'preflight', explain: explainPreflight },
+  { name: 'route', explain: explainRoute },
+  { name: 'origin', explain: explainOrigin },
+  limitsStep('match'),
+  { name: 'token', explain: explainToken },
+  { name: 'role', explain: explainRole },
+  limitsStep('authorize'),
+  { name: 'parameters', explain: explainParameters },
+  { name: 'body', explain: explainBody },
+  limitsStep('validate'),
+  { name: 'forward', explain: explainForward },
+  { name: 'response', explain: explainResponse },
+];
+
+/** The step at which each refusal happens. `role_not_allowed` can also happen at the response of a login. */
+export const STEP_OF_REFUSAL: Readonly<Record<RefusalCode, StepName>> = {
+  message_malformed: 'message',
+  headers_too_large: 'message',
+  expectation_failed: 'message',
+  request_timeout: 'message',
+  path_ambiguous: 'path',
+  route_unknown: 'route',
+  method_not_allowed: 'route',
+  origin_not_allowed: 'origin',
+  token_missing: 'token',
+  token_invalid: 'token',
+  keys_unavailable: 'token',
+  role_not_allowed: 'role',
+  rate_limit_key_missing: 'limits',
+  rate_limit_exceeded: 'limits',
+  rate_limit_unavailable: 'limits',
+  parameter_invalid: 'parameters',
+  body_invalid: 'body',
+  body_too_large: 'body',
+  media_type_unsupported: 'body',
+  gateway_busy: 'body',
+  internal_error: 'forward',
+  upstream_unreachable: 'forward',
+  upstream_error: 'forward',
+  upstream_unavailable: 'forward',
+  upstream_busy: 'forward',
+  upstream_timeout: 'forward',
+  login_response_refused: 'response',
+};
+
+function limitsStep(stage: RateLimitStage): StepExplainer {
+  return { name: 'limits', stage, explain: limitsExplainer(stage) };
+}
+
+function explanation(message: string, ...paths: Path[]): StepExplanation {
+  return { message, paths };
+}
+
+function refusalTextOr({ refusal }: ExplainContext, otherwise: string): string {
+  if (refusal === undefined) return otherwise;
+  return refusal.reason === refusal.code ? refusal.detail : `${refusal.detail} (${refusal.reason})`;
+}
+
+function explainMessage(context: ExplainContext): StepExplanation {
+  const { method, target } = context.request;
+  const text = refusalTextOr(context, 'the message is well-formed');
+  if (context.refusal?.code !== 'message_malformed') return explanation(text);
+  if (/^[\w.-]+(?:[/?]|$)/.test(target))
+    return explanation(`${text}; the path does not begin with "/"; write /${target}`);
+  // Methods are case-sensitive (RFC 9110 section 9.1).
+  if (HTTP_METHODS.includes(method)) return explanation(text);
+  return explanation(`${text}; the method "${method}" is unknown${suggestion(method, HTTP_METHODS)}`);
+}
+
+function explainPreflight({ isLocalResponse, hasPath }: ExplainContext): StepExplanation | undefined {
+  if (!isLocalResponse) return undefined;
+  return hasPath
+    ? explanation('the gateway responds to a CORS preflight itself', ['cors'])
+    : explanation('the gateway responds to OPTIONS * itself');
+}
+
+function explainRoute({
+  route,
+  routePath,
+  refusal,
+  nearRoutes,
+  allowedMethods,
+}: ExplainContext): StepExplanation | undefined {
+  if (route !== undefined) return explanation(`${route.id}: ${formatMethods(route.methods)} ${route.path}`, routePath);
+  if (refusal?.code === 'method_not_allowed')
+    return explanation(`the routes of this path allow ${allowedMethods.join(', ')}`);
+  const nearest = nearRoutes[0]?.path;
+  return explanation(
+    nearest === undefined ? 'no route has this path' : `no route has this path; did you mean ${nearest}?`,
+  );
+}
+
+function explainOrigin({
+  planned: { manifest },
+  request,
+  route,
+  entry,
+  routePath,
+  refusal,
+}: ExplainContext): StepExplanation | undefined {
+  const isHandshake =
+    request.method === 'GET' && headerValue(request.headers, 'upgrade')?.toLowerCase() === 'websocket';
+  if (!isHandshake || route?.websocket !== true || headerValue(request.headers, 'origin') === undefined)
+    return undefined;
+  const isListed = typeof entry?.websocket === 'object';
+  const hasCors = !isListed && manifest.cors !== undefined;
+  const verdict = refusal?.code === 'origin_not_allowed' ? 'may not' : 'may';
+  const allowed = isListed ? 'the origins of the route' : `the same host${hasCors ? ' and the origins of cors' : ''}`;
+  return explanation(
+    `pages of this origin ${verdict} open a WebSocket; allowed: ${allowed}`,
+    [...routePath, 'websocket'],
+    ...(hasCors ? [['cors', 'origins']] : []),
+  );
+}
+
+function explainToken(context: ExplainContext): StepExplanation {
+  const { entry, routePath, claims, refusal } = context;
+  const accessPath = [...routePath, 'access'];
+  if (entry?.access === 'public') return explanation('public: no token is required', accessPath);
+  if (refusal?.code === 'token_missing') return explanation('protected: the request has no token', accessPath);
+  if (refusal?.code === 'token_invalid')
+    return explanation(`protected: the token is not valid (${refusal.reason})`, accessPath, ['auth', 'tokens']);
+  return explanation(
+    `protected: ${claims === undefined ? 'the request has a token' : 'the given claims are used without verification'}`,
+    accessPath,
+  );
+}
+
+function explainRole({
+  planned: { manifest },
+  entry,
+  routePath,
+  route,
+  claims,
+}: ExplainContext): StepExplanation | undefined {
+  const role = manifest.auth?.role;
+  if (entry?.access === 'public' || role === undefined || claims === undefined) return undefined;
+  const rolesPath = entry?.roles === undefined ? ['auth', 'role', 'allow'] : [...routePath, 'roles'];
+  const roles = rolesOf(role, claims).join(', ') || 'none';
+  const required = route?.auth?.role.redactedRoles.join(', ');
+  return explanation(`requires one of ${required}; the caller has ${roles}`, rolesPath, ['auth', 'role', 'claim']);
+}
+
+function explainParameters({ entry, routePath, refusal, reported }: ExplainContext): StepExplanation | undefined {
+  const keys = (['params', 'query', 'headers'] as const).filter((key) => entry?.[key] !== undefined);
+  if (keys.length === 0) return undefined;
+  const violation = refusal?.detail ?? reportedTextOf(reported, ['parameter_invalid']);
+  return explanation(violation ?? `valid: ${keys.join(', ')}`, ...keys.map((key) => [...routePath, key]));
+}
+
+function explainBody({ entry, routePath, refusal, reported }: ExplainContext): StepExplanation {
+  const rule = entry?.body;
+  if (rule === undefined) return explanation('no rule: any body is forwarded');
+  const bodyPath = [...routePath, 'body'];
+  const paths =
+    rule.schema === undefined ? [bodyPath] : [[...bodyPath, 'schema'], ...sharedSchemaOf(rule.schema), bodyPath];
+  const violation = refusal?.detail ?? reportedTextOf(reported, ['body_invalid', 'media_type_unsupported']);
+  const limit = `at most ${rule.maxBytes}`;
+  return explanation(violation ?? (rule.schema === undefined ? limit : `${limit}, and matches its schema`), ...paths);
+}
+
+/** Returns the text of the violations that the route only reports, if there are any. */
+function reportedTextOf(reported: ExplainContext['reported'], codes: readonly RefusalCode[]): string | undefined {
+  const matching = reported.filter(({ code }) => codes.includes(code));
+  if (matching.length === 0) return undefined;
+  const pointers = matching.flatMap(({ pointers }) => pointers).join(', ');
+  return `not valid, only reported${pointers === '' ? '' : `: ${pointers}`}`;
+}
+
+/** Returns the path of the shared schema that a top-level `$ref` names. */
+function sharedSchemaOf(schema: NonNullable<NonNullable<RouteEntry['body']>['schema']>): Path[] {
+  const reference = typeof schema === 'object' ? schema['$ref'] : undefined;
+  const name = typeof reference === 'string' ? /^#\/schemas\/([^/]+)$/.exec(reference)?.[1] : undefined;
+  return name === undefined ? [] : [['schemas', name]];
+}
+
+function explainForward({ entry, routePath, refusal, upstreamUrl }: ExplainContext): StepExplanation | undefined {
+  if (entry === undefined) return undefined;
+  const rewrites = [
+    ...(entry.upstreamPath === undefined ? [] : [[...routePath, 'upstreamPath']]),
+    ...(entry.requestHeaders === undefined ? [] : [[...routePath, 'requestHeaders']]),
+  ];
+  const paths = [['upstreams', entry.upstream], ...rewrites];
+  return explanation(refusal === undefined ? `${entry.upstream}: ${upstreamUrl}` : refusal.detail, ...paths);
+}
+
+function explainResponse({ entry, routePath, refusal }: ExplainContext): StepExplanation {
+  if (refusal !== undefined) return explanation(refusal.detail, [...routePath, 'login']);
+  if (entry?.login === undefined) return explanation('streamed to the client');
+  return explanation('buffered until every token in it is verified and has an allowed role', [...routePath, 'login']);
+}

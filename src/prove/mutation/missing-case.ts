@@ -1,0 +1,133 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Plan } from '../../engine/plan/plan.ts';
+import type { OfflineOutcome } from '../offline/offline-gateway.ts';
+import { compareOutcome } from '../testing/compare.ts';
+import { readTestFile } from '../testing/read-test-file.ts';
+import { testRequestsOf } from '../testing/requests.ts';
+import type { TestResult } from '../testing/run-test-file.ts';
+import type { Expectation, TestCase } from '../testing/test-file.generated.ts';
+import { formatTestCase } from './case-text.ts';
+import type { Probe } from './mutant.ts';
+import { pathOf } from './probes.ts';
+
+/** Runs a test case against one manifest. */
+export type RunCase = (testCase: TestCase) => Promise<TestResult>;
+
+/** A manifest as the search for a case uses it. */
+export interface SearchedManifest {
+  readonly plan: Plan;
+  readonly run: RunCase;
+}
+
+/**
+ * Returns the text of a test case that passes with the original manifest and fails with the changed one, or `undefined` if the
+ * request does not show the change. The text itself is parsed and run against both.
+ */
+export async function findCase(
+  probe: Probe,
+  original: SearchedManifest,
+  changed: SearchedManifest,
+): Promise<string | undefined> {
+  const caseText = await tryCase(probe, original, changed);
+  if (caseText === undefined || probe.response === undefined) return caseText;
+  // The response of the test file that the probe was made from is rarely needed.
+  return (await tryCase({ request: probe.request }, original, changed)) ?? caseText;
+}
+
+async function tryCase(
+  probe: Probe,
+  original: SearchedManifest,
+  changed: SearchedManifest,
+): Promise<string | undefined> {
+  const draft: TestCase = { name: 'draft', ...probe, expect: {} };
+  const [before, after] = [await original.run(draft), await changed.run(draft)];
+  const expect = expectationOf(before.outcome, after.outcome, original.plan, changed.plan);
+  if (expect === undefined) return undefined;
+  const text = formatTestCase({ ...draft, name: nameOf(probe, expect), expect });
+  const [parsed] = readTestFile({ path: '', text: `version: 1\ncases:\n${text}` }).testFile?.testFile.cases ?? [];
+  if (parsed === undefined || testRequestsOf([parsed]).length !== 1) return undefined;
+  const [passed, failed] = [await original.run(parsed), await changed.run(parsed)];
+  return passed.mismatches.length === 0 && failed.mismatches.length > 0 ? text : undefined;
+}
+
+/** Returns the fewest members of the first outcome that the second one does not have. */
+function expectationOf(
+  before: OfflineOutcome,
+  after: OfflineOutcome,
+  plan: Plan,
+  changedPlan: Plan,
+): Expectation | undefined {
+  let expect: Expectation = {};
+  for (const members of expectationSteps(before, after, plan)) {
+    const added = Object.entries(members).filter(([, value]) => value !== undefined);
+    if (added.length === 0) continue;
+    expect = { ...expect, ...Object.fromEntries(added) };
+    if (compareOutcome(expect, after, changedPlan).length > 0) return expect;
+  }
+  return undefined;
+}
+
+/** Yields members of an expectation, those that a reader understands best first. */
+function* expectationSteps(before: OfflineOutcome, after: OfflineOutcome, plan: Plan): Generator<Expectation> {
+  const { record, response, upstreamRequest } = before;
+  const route = plan.routes.find(({ id }) => id === record.route?.id);
+  const refusal = record.refusal?.code;
+  const problem: { message?: string; errors?: { pointer: string }[] } =
+    refusal === undefined ? {} : JSON.parse(response?.body.toString() || '{}');
+  const isForwarded = upstreamRequest !== undefined;
+  yield {
+    ...(refusal !== undefined && { refusal }),
+    route: record.route?.id ?? null,
+    ...(!isForwarded && refusal !== undefined && { upstream: null }),
+  };
+  if (problem.errors !== undefined) yield { errors: problem.errors.map(({ pointer }) => pointer) };
+  const reported = (record.reported ?? []).map(({ code }) => code) as NonNullable<Expectation['reported']>;
+  if (reported.length > 0) yield { reported };
+  if (response !== undefined) yield { status: response.status };
+  if (isForwarded && route !== undefined) {
+    yield { upstream: { id: route.upstream.id } };
+    yield { upstream: { id: route.upstream.id, url: upstreamRequest.url } };
+  }
+  if (problem.message !== undefined) yield { message: problem.message };
+  yield* differingHeaders(response?.headers, after.response?.headers).map((headers) => ({ headers }));
+  if (isForwarded)
+    yield* differingHeaders(upstreamRequest.headers, after.upstreamRequest?.headers).map((headers) => ({
+      upstream: { headers },
+    }));
+}
+
+/** Headers whose values differ between two runs of the same request, or say nothing about the change. */
+const IGNORED = new Set(['date', 'x-request-id', 'traceparent', 'tracestate', 'connection', 'content-length']);
+
+/** Returns each header of the first list that differs in the second one. */
+function differingHeaders(
+  before: readonly string[] = [],
+  after: readonly string[] = [],
+): Record<string, string | string[] | null>[] {
+  const [old, next] = [valuesByName(before), valuesByName(after)];
+  return [...new Map([...next, ...old]).keys()].flatMap((name) => {
+    const values = old.get(name)?.values ?? [];
+    if (IGNORED.has(name) || isDeepStrictEqual(values, next.get(name)?.values ?? [])) return [];
+    const spelling = (old.get(name) ?? next.get(name))?.name ?? name;
+    return [{ [spelling]: values.length > 1 ? values : (values[0] ?? null) }];
+  });
+}
+
+function valuesByName(headers: readonly string[]): Map<string, { name: string; values: string[] }> {
+  const byName = new Map<string, { name: string; values: string[] }>();
+  for (let index = 0; index < headers.length; index += 2) {
+    const name = headers[index] as string;
+    const entry = byName.get(name.toLowerCase()) ?? { name, values: [] };
+    entry.values.push(headers[index + 1] as string);
+    byName.set(name.toLowerCase(), entry);
+  }
+  return byName;
+}
+
+function nameOf(probe: Probe, { refusal, route, upstream }: Expectation): string {
+  const { method, role } = probe.request;
+  const caller = role === undefined ? '' : ` as ${role}`;
+  const request = `${method} ${pathOf(probe)}${caller}`;
+  if (refusal !== undefined) return `${request} is refused with ${refusal}`;
+  return upstream === undefined ? `${request} goes to the route ${route}` : `${request} is forwarded unchanged`;
+}

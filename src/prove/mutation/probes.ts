@@ -1,0 +1,97 @@
+import type { CaseHeaders } from '../testing/test-file.generated.ts';
+import type { Probe } from './mutant.ts';
+
+type RequestChange = Partial<Probe['request']>;
+
+/** Returns the probe with other members of its request. */
+export function withRequest({ request, response }: Probe, change: RequestChange): Probe {
+  return { request: { ...request, ...change }, ...(response && { response }) };
+}
+
+/** Returns the probe without a token. */
+export function withoutToken({ request, response }: Probe): Probe {
+  const { role: _role, claims: _claims, ...rest } = request;
+  const headers = withoutHeader(rest.headers, 'authorization');
+  return { request: { ...rest, headers }, ...(response && { response }) };
+}
+
+export function withRole(probe: Probe, role: string): Probe {
+  return withRequest(withoutToken(probe), { role });
+}
+
+export function withClaims(probe: Probe, claims: Readonly<Record<string, unknown>>): Probe {
+  return withRequest(withoutToken(probe), { claims });
+}
+
+/** Returns the probe without a body. */
+export function withoutBody({ request, response }: Probe): Probe {
+  const { body: _body, bodyBytes: _bytes, ...rest } = request;
+  const headers = withoutHeader(rest.headers, 'content-type');
+  return { request: { ...rest, headers }, ...(response && { response }) };
+}
+
+export function withHeader(probe: Probe, name: string, value: string): Probe {
+  const headers = { ...withoutHeader(probe.request.headers, name.toLowerCase()), [name]: value };
+  return withRequest(probe, { headers });
+}
+
+/** Returns the probe with a JSON body. */
+export function withJsonBody(probe: Probe, value: unknown): Probe {
+  const empty = withoutBody(probe);
+  if (value !== null && typeof value === 'object') return withRequest(empty, { body: value as object });
+  return withTextBody(empty, 'application/json', JSON.stringify(value));
+}
+
+export function withTextBody(probe: Probe, type: string, body: string): Probe {
+  return withRequest(withHeader(withoutBody(probe), 'Content-Type', type), { body });
+}
+
+/** Returns the probe with a body of spaces. */
+export function withBodyOf(probe: Probe, bytes: number): Probe {
+  const type = headerOf(probe.request.headers, 'content-type') ?? 'application/json';
+  return withRequest(withHeader(withoutBody(probe), 'Content-Type', type), { bodyBytes: bytes });
+}
+
+/** Returns the probe with another path; the query stays. */
+export function withPath(probe: Probe, path: string): Probe {
+  const { url } = probe.request;
+  const query = url.indexOf('?');
+  return withRequest(probe, { url: path + (query === -1 ? '' : url.slice(query)) });
+}
+
+/** Returns the probe with one more query parameter, in place of earlier values of this name. */
+export function withQuery(probe: Probe, name: string, ...values: readonly string[]): Probe {
+  const { url } = probe.request;
+  const [path = '', query = ''] = url.split(/\?(.*)/s);
+  const encoded = encodeURIComponent(name);
+  const others = query.split('&').filter((pair) => pair !== '' && pair.split('=')[0] !== encoded);
+  const pairs = [...others, ...values.map((value) => `${encoded}=${encodeURIComponent(value)}`)];
+  return withRequest(probe, { url: pairs.length === 0 ? path : `${path}?${pairs.join('&')}` });
+}
+
+export function pathOf({ request }: Probe): string {
+  return request.url.split('?')[0] ?? '';
+}
+
+/** @param name in lower case */
+function headerOf(headers: CaseHeaders, name: string): string | undefined {
+  const entry = Object.entries(headers).find(([key]) => key.toLowerCase() === name);
+  return entry === undefined ? undefined : [entry[1]].flat()[0];
+}
+
+/** @param name in lower case */
+export function withoutHeader(headers: CaseHeaders, name: string): CaseHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([key]) => key.toLowerCase() !== name));
+}
+
+/** True if a text can be a segment of a path as it is. */
+export function isPlainSegment(text: string): boolean {
+  return /^[A-Za-z0-9_~-][A-Za-z0-9._~-]*$/.test(text) && !text.endsWith('.');
+}
+
+/** Returns the probe with another value of a path parameter; none if the text cannot be a segment. @param pattern of the route */
+export function withPathParameter(probe: Probe, pattern: string, name: string, text: string): Probe[] {
+  if (!isPlainSegment(text)) return [];
+  const index = pattern.split('/').indexOf(`{${name}}`);
+  return [withPath(probe, pathOf(probe).split('/').with(index, text).join('/'))];
+}

@@ -1,0 +1,139 @@
+import { createGateway, type Gateway } from '../../engine/gateway/gateway.ts';
+import type { RequestRecord } from '../../engine/gateway/telemetry/request-record.ts';
+import { createNullLog } from '../../engine/log/log.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+import type { Router } from '../../engine/routing/router.ts';
+import type { Upstream } from '../../engine/settings/upstream-definition.ts';
+import type { Auth } from '../../engine/tokens/auth.ts';
+import type { Principal } from '../../engine/tokens/verification-result.ts';
+import type { Verifier } from '../../engine/tokens/verifier.ts';
+import { type OfflineResponse, sendOverSocket } from './client.ts';
+import { MemorySocket } from './memory-socket.ts';
+import { createRecordingUpstream, type RecordedRequest, type StubResponse } from './recording-upstream.ts';
+import type { OfflineRequest } from './request-bytes.ts';
+import type { StubVerifier } from './stub-verifier.ts';
+
+/** The outcome of a request: the record of the gateway, and the messages at both ends. */
+export interface OfflineOutcome {
+  readonly record: RequestRecord;
+  /** `undefined` if the connection closed before the response was complete. */
+  readonly response: OfflineResponse | undefined;
+  /** `undefined` if the gateway did not forward the request. */
+  readonly upstreamRequest: RecordedRequest | undefined;
+  /** The principals of the tokens that were verified: the caller, and at login those in the response. */
+  readonly principals: readonly Principal[];
+  /** The paths that the router received: the outcome depends on no routes other than those that match one of them. */
+  readonly routedPaths: ReadonlySet<string>;
+}
+
+/** Serves one request at a time. @param upstreamResponse the response of the upstream; default: 200 without a body */
+export type OfflineGateway = (
+  request: OfflineRequest,
+  upstreamResponse?: StubResponse,
+  repetition?: Repetition,
+) => Promise<OfflineOutcome>;
+
+/** Sends a request several times, so that rate limits refuse it. The outcome is that of the last time. */
+export interface Repetition {
+  readonly times: number;
+  /** The time that passes before the last request, by the clock of the rate limits. */
+  readonly waitMs: number;
+}
+
+const ONCE: Repetition = { times: 1, waitMs: 0 };
+const OK_RESPONSE: StubResponse = { status: 200, headers: [], body: Buffer.alloc(0) };
+
+/**
+ * Runs the gateway of a plan without a network: the same server, parser, steps and HTTP client, between an in-memory
+ * client and upstream. Each call has its own gateway, so that no call affects the next one. No time passes for rate limits,
+ * except between the requests of a repetition. A gateway that never listens connects to no store, so all limits count locally.
+ *
+ * @param tokens replaces the verifier of the plan
+ */
+export function createOfflineGateway(plan: Plan, tokens: StubVerifier): OfflineGateway {
+  let upstream = createRecordingUpstream(OK_RESPONSE);
+  let routedPaths = new Set<string>();
+  const routedPlan = { ...plan, router: withListener(plan.router, (path) => void routedPaths.add(path)) };
+  const offlinePlan = offlinePlanOf(routedPlan, tokens, (origin) => upstream.connect(origin));
+  const log = createNullLog();
+  return async (request, upstreamResponse = OK_RESPONSE, { times, waitMs } = ONCE) => {
+    routedPaths = new Set();
+    let now = 0;
+    const gateway = createGateway(offlinePlan, log, { now: () => now });
+    for (let count = 1; ; count += 1) {
+      if (count === times) now += waitMs;
+      upstream = createRecordingUpstream(upstreamResponse);
+      const { record, response } = await sendRequest(gateway, request);
+      const principals = tokens.takeVerified();
+      if (count < times) continue;
+      await gateway.close(0);
+      return { record, response, upstreamRequest: upstream.requests[0], principals, routedPaths };
+    }
+  };
+}
+
+/** Sends a request over a new connection, and waits until the gateway has recorded it. */
+async function sendRequest(gateway: Gateway, request: OfflineRequest) {
+  const { promise: recorded, resolve } = Promise.withResolvers<RequestRecord>();
+  const unsubscribe = gateway.subscribe(resolve);
+  const [client, server] = MemorySocket.pair(gateway.plan.server.tls !== undefined);
+  gateway.acceptConnection(server);
+  const response = await sendOverSocket(client, request);
+  const record = await recorded;
+  unsubscribe();
+  return { record, response };
+}
+
+/** Returns the router. It calls the listener with each path that it receives. */
+function withListener(router: Router, onPath: (path: string) => void): Router {
+  return {
+    ...router,
+    match: (method, path) => {
+      onPath(path);
+      return router.match(method, path);
+    },
+    allowedMethods: (path) => {
+      onPath(path);
+      return router.allowedMethods(path);
+    },
+  };
+}
+
+/**
+ * Returns the plan without anything that needs a network or a timer: no health checks, breaker or time limits.
+ *
+ * @param verifier replaces that of the plan
+ */
+export function offlinePlanOf(
+  plan: Plan,
+  verifier: Verifier | undefined,
+  connect: NonNullable<Upstream['connect']>,
+): Plan {
+  const upstreams = new Map(
+    plan.upstreams.map((upstream) => [upstream, { ...upstream, ...OFFLINE_UPSTREAM_SETTINGS, connect }]),
+  );
+  const authOf = (auth: Auth | undefined) => auth && { ...auth, verifier: verifier ?? auth.verifier };
+  const offlineRoute = (route: Route): Route => {
+    const upstream = upstreams.get(route.upstream) ?? route.upstream;
+    return { ...route, auth: authOf(route.auth), upstream, timeoutMs: undefined };
+  };
+  const match = (method: string, path: string) => {
+    const route = plan.router.match(method, path);
+    return route && offlineRoute(route);
+  };
+  // Only the matched route is replaced: another router of all routes would cost more than the request.
+  const router = { ...plan.router, match };
+  // The outcome describes the request as sent, and nobody logs it.
+  const log = { ...plan.log, path: undefined, replay: undefined };
+  return { ...plan, upstreams: [...upstreams.values()], router, auth: authOf(plan.auth), log };
+}
+
+const OFFLINE_UPSTREAM_SETTINGS = {
+  health: undefined,
+  breaker: undefined,
+  totalTimeoutMs: undefined,
+  // The HTTP client reads 0 as no limit.
+  responseTimeoutMs: 0,
+  idleTimeoutMs: 0,
+};

@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { createGateway } from '../../engine/gateway/gateway.ts';
+import { type CompileInput, compileFromInput } from '../../engine/load.ts';
+import { createNullLog } from '../../engine/log/log.ts';
+import { runToEnd } from '../../engine/plan/sliced-work.ts';
+import { WARM_UP_HOST } from './warm-up-upstream.ts';
+
+/** The traffic of a warm-up, as plain data that a thread can receive. */
+export interface WarmUpTraffic {
+  readonly input: CompileInput;
+  /** Each is served with 200 by the plan of the input. */
+  readonly requests: readonly string[];
+}
+
+const CONNECTIONS = 10;
+/** V8 compiles a function after some hundred calls. */
+const REQUESTS_PER_CONNECTION = 100;
+/** A busy machine does not wait longer. */
+const TIME_LIMIT_MS = 2_000;
+
+/**
+ * Sends requests to a gateway of its own, so that V8 loads and compiles the code that serves requests: the first requests of a process
+ * take many times as long as later ones. They are not logged or counted. The connections are those of the loopback interface: code that
+ * was compiled for connections in memory would be compiled again for sockets.
+ *
+ * @param stop ends the warm-up early
+ * @throws Error if a request is not served, which would leave the code cold
+ */
+export async function warmUp({ input, requests }: WarmUpTraffic, stop?: AbortSignal): Promise<void> {
+  const plan = runToEnd(compileFromInput(input, undefined));
+  const gateway = createGateway(plan, createNullLog());
+  const { port } = await gateway.listen({ host: WARM_UP_HOST, port: 0 });
+  const deadline = performance.now() + TIME_LIMIT_MS;
+  const isOver = () => stop?.aborted === true || performance.now() > deadline;
+  try {
+    await Promise.all(
+      Array.from({ length: CONNECTIONS }, () => sendRequests(connect(port, WARM_UP_HOST), requests, isOver)),
+    );
+  } finally {
+    await gateway.close(0);
+  }
+}
+
+async function sendRequests(client: Socket, requests: readonly string[], isOver: () => boolean): Promise<void> {
+  for (let count = 0; count < REQUESTS_PER_CONNECTION && !isOver(); count += 1) {
+    client.write(requests[count % requests.length] as string);
+    const [response] = await once(client, 'data');
+    if (!String(response).startsWith('HTTP/1.1 200 ')) throw new Error('a request of the warm-up was not served');
+  }
+  client.destroy();
+}

@@ -1,0 +1,177 @@
+import { canonicalJson } from '../../engine/schema/canonical-json.ts';
+import { isMap } from '../../engine/schema/schema-walk.ts';
+import { itemSchema, targetOf } from './evaluate-schema.ts';
+import type { LazyList } from './lazy-list.ts';
+import type { SchemaSolver } from './schema-solver.ts';
+import { type SchemaLiteral, type SchemaTerm, termMaker } from './schema-terms.ts';
+
+type Literal<Kind extends SchemaLiteral['kind']> = Extract<SchemaLiteral, { kind: Kind }>;
+type ItemCount = Literal<'matching-items'>;
+
+/** The maximum number of items of a solution. */
+const MAX_ITEMS = 2_000;
+/** The search tries at least ten values of an item, if there are ten. */
+const MANY_ITEMS = 10;
+/** The lengths to try above the minimum. */
+const EXTRA_LENGTHS = 4;
+/** Up to this length, every selection of indexes is tried; in a longer list, the first and the last ones. */
+const SHORT = 4;
+
+/** Yields lists that may satisfy the literals, the shortest first. The caller tests them. */
+export function* arraySolutions(solver: SchemaSolver, literals: readonly SchemaLiteral[]): Generator<unknown> {
+  const ofKind = <Kind extends SchemaLiteral['kind']>(kind: Kind) =>
+    literals.filter((literal): literal is Literal<Kind> => literal.kind === kind);
+  const universal = [...ofKind('items'), ...ofKind('unevaluated')];
+  const items = ofKind('item');
+  const counts = ofKind('matching-items');
+  const sizes = ofKind('count');
+  const unique = ofKind('unique').map(({ isPositive }) => isPositive)[0];
+  const min = Math.max(0, ...[...sizes, ...counts].map((size) => size.min), ...items.map(({ index }) => index + 1));
+  const max = Math.min(MAX_ITEMS, ...sizes.map((size) => size.max));
+  if (min > MAX_ITEMS) solver.budget.limit();
+  const prefix = Math.max(0, ...universal.map(({ schema }) => toList(schema['prefixItems']).length));
+  const longest = Math.min(max, Math.max(min + EXTRA_LENGTHS, Math.min(prefix + 1, min + 20)));
+  const applied = new Set<unknown>(universal.map(({ schema }) => schema));
+  // A branch may evaluate items, but it need not.
+  const passes = universal.some(({ kind }) => kind === 'unevaluated') ? [applied, undefined] : [undefined];
+  for (let length = unique === false ? Math.max(min, 2) : min; length <= longest; length += 1)
+    for (const pass of passes) {
+      const common = Array.from({ length }, (_, index) => [
+        ...universal.flatMap((literal) => itemTerms(literal, index, pass)),
+        ...items.flatMap((item) => (item.index === index ? item.terms : [])),
+      ]);
+      for (const terms of withCounts(common, counts, solver)) yield* listsOf(solver, terms, unique);
+    }
+}
+
+type Terms = readonly (readonly SchemaTerm[])[];
+
+/** Yields the terms of the items, with the items chosen that match each counted schema. */
+function* withCounts(terms: Terms, [first, ...others]: readonly ItemCount[], solver: SchemaSolver): Generator<Terms> {
+  if (first === undefined) {
+    yield terms;
+    return;
+  }
+  const { term, min, max } = first;
+  for (const isMatching of selections(terms.length, min, max)) {
+    solver.budget.spend();
+    const refused = { ...term, isPositive: false };
+    const chosen = terms.map((own, index) => {
+      const choice = isMatching(index);
+      return choice === undefined ? own : [...own, choice ? term : refused];
+    });
+    yield* withCounts(chosen, others, solver);
+  }
+}
+
+/** A function that says which items match, do not match, or may do either (`undefined`). */
+type Selection = (index: number) => boolean | undefined;
+
+function* selections(length: number, min: number, max: number): Generator<Selection> {
+  const isLimited = max < length;
+  if (length > SHORT) {
+    const counts = isLimited ? [...new Set([min, Math.max(min, max)])] : [min];
+    for (const count of counts)
+      for (const isFirst of [true, false])
+        yield (index) => ((isFirst ? index < count : index >= length - count) ? true : isLimited ? false : undefined);
+    return;
+  }
+  for (let mask = 0; mask < 2 ** length; mask += 1) {
+    const count = mask.toString(2).replaceAll('0', '').length;
+    const isMinimal = isLimited ? count >= min && count <= max : count === min;
+    if (isMinimal) yield (index) => ((mask >> index) & 1 ? true : isLimited ? false : undefined);
+  }
+}
+
+/** Yields the list with the first value of each item, then those with another value of one item. */
+function* listsOf(solver: SchemaSolver, terms: Terms, unique: boolean | undefined): Generator<unknown> {
+  if (unique === false) {
+    for (const [one, other] of pairsOf(terms.length)) {
+      const both = [...(terms[one] ?? []), ...(terms[other] ?? [])];
+      const shared = solver.solve(both);
+      const lists = terms.map((own, index) => (index === one || index === other ? shared : solver.solve(own)));
+      for (const value of shared.take(solver.budget.effort.width)) {
+        const items = lists.map((list) => (list === shared ? value : list.at(0)));
+        if (!items.includes(undefined)) yield items;
+      }
+    }
+    return;
+  }
+  const lists = terms.map((own) => solver.solve(own));
+  const items = unique ? distinctItems(lists) : lists.map((list) => list.at(0));
+  // A list has more values than those that the search tries, so there may be enough.
+  if (items === undefined && lists.length > MANY_ITEMS) solver.budget.limit();
+  if (items === undefined || items.includes(undefined)) return;
+  yield items;
+  const changed = lists.length > SHORT ? [0, lists.length - 1] : [...lists.keys()];
+  for (let at = 1; at < solver.budget.effort.width; at += 1)
+    for (const index of changed) {
+      const value = lists[index]?.at(at);
+      if (value !== undefined) yield items.with(index, value);
+    }
+}
+
+function pairsOf(length: number): [number, number][] {
+  if (length > SHORT)
+    return [
+      [0, 1],
+      [length - 2, length - 1],
+      [0, length - 1],
+    ];
+  return Array.from({ length }, (_, one) => one).flatMap((one) =>
+    Array.from({ length: length - one - 1 }, (_, step): [number, number] => [one, one + step + 1]),
+  );
+}
+
+/** Returns a value of each list such that all differ; `undefined` if the first values do not suffice. */
+function distinctItems(lists: readonly LazyList<unknown>[]): unknown[] | undefined {
+  const used = new Set<string>();
+  const items: unknown[] = [];
+  // The lists with few values choose first.
+  const order = [...lists.keys()].sort((one, other) => Number(hasMore(lists[one])) - Number(hasMore(lists[other])));
+  for (const index of order) {
+    const value = [...(lists[index]?.take(used.size + 1) ?? [])].find((one) => !used.has(canonicalJson(one)));
+    if (value === undefined) return undefined;
+    used.add(canonicalJson(value));
+    items[index] = value;
+  }
+  return items;
+}
+
+function hasMore(list: LazyList<unknown> | undefined): boolean {
+  return list?.at(1) !== undefined;
+}
+
+type Applied = ReadonlySet<unknown> | undefined;
+
+/**
+ * Returns the terms that a literal adds for the item at an index.
+ *
+ * @param applied the only schemas that evaluate items; without it, every branch may
+ */
+function itemTerms(
+  { kind, root, schema }: Literal<'items' | 'unevaluated'>,
+  index: number,
+  applied: Applied,
+): SchemaTerm[] {
+  const meet = termMaker(root, true);
+  if (kind === 'items') return [meet(itemSchema(schema, index))];
+  return isEvaluated(root, schema, index, applied) ? [] : [meet(schema['unevaluatedItems'])];
+}
+
+/** True if the schema or one of its branches may evaluate the item. */
+function isEvaluated(root: SchemaTerm['root'], schema: unknown, index: number, applied: Applied): boolean {
+  if (!isMap(schema)) return false;
+  const evaluates = schema['items'] !== undefined || index < toList(schema['prefixItems']).length;
+  if (evaluates && applied?.has(schema) !== false) return true;
+  const branches = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => toList(schema[keyword]));
+  const reference = schema['$ref'];
+  const target = typeof reference === 'string' ? [targetOf(root, reference)] : [];
+  return [...branches, ...target, schema['if'], schema['then'], schema['else']].some((inside) =>
+    isEvaluated(root, inside, index, applied),
+  );
+}
+
+function toList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

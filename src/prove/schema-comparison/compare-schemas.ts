@@ -1,0 +1,119 @@
+import type { Path } from '../../engine/problem/finding.ts';
+import { withinBudget } from '../../engine/schema/cost-budget.ts';
+import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
+import { valueAt } from '../../engine/schema/schema-walk.ts';
+import { findValues, SEARCH_ROUNDS, searchValues } from './find-values.ts';
+import { sizeOf } from './json-value.ts';
+import { withLargeNumbers } from './large-numbers.ts';
+import { normalizeSchema } from './normalize-schema.ts';
+import { schemaContent } from './schema-content.ts';
+import { type SchemaTerm, satisfies } from './schema-terms.ts';
+import { shrinkValue } from './shrink-value.ts';
+import { smallValues } from './small-values.ts';
+
+/** A schema with its location. */
+export interface SchemaLocation {
+  readonly root: SchemaRoot;
+  readonly path: Path;
+}
+
+/** A schema, and the gateway that validates with it. */
+export interface ComparedSchema extends SchemaLocation {
+  /** True if the gateway accepts a value. */
+  readonly accepts: (value: unknown) => boolean;
+  /** True if the gateway refuses a value because of the schema. */
+  readonly refuses: (value: unknown) => boolean;
+}
+
+/** The differences of two schemas, each with a small value that shows it. */
+export interface SchemaComparison {
+  /** A value that only the new schema accepts. */
+  readonly looser: SchemaExample | undefined;
+  /** A value that only the old schema accepts. */
+  readonly tighter: SchemaExample | undefined;
+  /** True if a search ended because it had used its steps. */
+  readonly isCut: boolean;
+}
+
+export interface SchemaExample {
+  readonly value: unknown;
+}
+
+/** The number of examples among which the smallest is chosen. */
+const MAX_EXAMPLES = 8;
+/** The number of values to test after the first example. */
+const MAX_FURTHER = 20;
+
+/** The costs of parts of a comparison, in the units of `charge`. */
+const MAX_COST = { normalForms: 10_000_000, smallValues: 3_000_000, commonValues: 3_000_000 };
+
+/** True if two schemas are written alike, or have the same normal form. Normal forms of very large schemas are not computed. */
+export function areEqualSchemas(old: SchemaLocation, next: SchemaLocation): boolean {
+  if (schemaContent(old.root, old.path) === schemaContent(next.root, next.path)) return true;
+  const haveEqualForms = () => normalizeSchema(old.root, old.path) === normalizeSchema(next.root, next.path);
+  return withinBudget(haveEqualForms, MAX_COST.normalForms) ?? false;
+}
+
+/** Finds a value for each direction in which two schemas differ, if the search reaches one. */
+export function compareSchemas(old: ComparedSchema, next: ComparedSchema): SchemaComparison {
+  const isLooser = (value: unknown) => old.refuses(value) && next.accepts(value);
+  const isTighter = (value: unknown) => next.refuses(value) && old.accepts(value);
+  const looser = findExample(termOf(next, true), termOf(old, false), isLooser);
+  const tighter = findExample(termOf(old, true), termOf(next, false), isTighter);
+  const isOpen = looser.example === undefined && tighter.example === undefined;
+  const isCut = looser.isCut || tighter.isCut;
+  if (!isOpen) return { looser: looser.example, tighter: tighter.example, isCut };
+  const byNumbers = () => {
+    const common = commonValues(termOf(old, true), termOf(next, true));
+    return { looser: exampleAmong(common, isLooser), tighter: exampleAmong(common, isTighter), isCut };
+  };
+  return withinBudget(byNumbers, MAX_COST.commonValues) ?? { looser: undefined, tighter: undefined, isCut: true };
+}
+
+/** Returns a schema as a condition for values. */
+export function termOf({ root, path }: SchemaLocation, isPositive: boolean): SchemaTerm {
+  return { root, schema: valueAt(root, path), isPositive };
+}
+
+interface ExampleSearch {
+  readonly example: SchemaExample | undefined;
+  readonly isCut: boolean;
+}
+
+/** Searches for a small value that one schema accepts and the other refuses. */
+function findExample(accepting: SchemaTerm, refusing: SchemaTerm, test: (value: unknown) => boolean): ExampleSearch {
+  let isCut = false;
+  let small: unknown;
+  for (const effort of SEARCH_ROUNDS) {
+    const found: unknown[] = [];
+    let further = MAX_FURTHER;
+    ({ isCut } = searchValues([accepting, refusing], effort, (value) => {
+      if (test(value)) found.push(value);
+      if (found.length > 0) further -= 1;
+      return found.length >= MAX_EXAMPLES || further < 0;
+    }));
+    const [smallest] = found.sort((one, other) => sizeOf(one) - sizeOf(other));
+    if (found.length > 0) return { example: { value: shrinkValue(smallest, test) }, isCut: false };
+    // The search may spend its steps in the branches of one schema before it reaches a simple value.
+    if (effort === SEARCH_ROUNDS[0])
+      small = withinBudget(
+        () =>
+          smallValues([accepting, refusing]).find((value) => satisfies(value, [accepting, refusing]) && test(value)),
+        MAX_COST.smallValues,
+      );
+    if (small !== undefined) return { example: { value: shrinkValue(small, test) }, isCut: false };
+  }
+  return { example: undefined, isCut };
+}
+
+/** Returns values that both schemas accept, with large numbers, which the gateway may still refuse. */
+function commonValues(old: SchemaTerm, next: SchemaTerm): unknown[] {
+  return findValues([old, next], MAX_COMMON).values.flatMap((value) => [...withLargeNumbers(value)]);
+}
+
+const MAX_COMMON = 30;
+
+function exampleAmong(values: readonly unknown[], test: (value: unknown) => boolean): SchemaExample | undefined {
+  const value = values.find(test);
+  return value === undefined ? undefined : { value };
+}

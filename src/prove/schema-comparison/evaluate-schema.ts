@@ -1,0 +1,204 @@
+import { sizeBytes } from '../../engine/manifest/units.ts';
+import { canonicalJson } from '../../engine/schema/canonical-json.ts';
+import { charge } from '../../engine/schema/cost-budget.ts';
+import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
+import { isMap, referencePath, valueAt } from '../../engine/schema/schema-walk.ts';
+import { jsonTypeOf } from './json-value.ts';
+import { lengthOf, matchesPattern, meetsKeyword } from './schema-text.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** The members and items that a schema has validated, for `unevaluatedProperties` and `unevaluatedItems`. */
+interface Evaluated {
+  readonly names: Set<string>;
+  items: number;
+}
+
+/**
+ * True if a schema accepts a value. It interprets the schema, so that a search can try thousands of values without
+ * compiling each subschema. The compiled validators confirm every result.
+ */
+export function accepts(root: SchemaRoot, schema: unknown, value: unknown): boolean {
+  return evaluate(root, schema, value, nothingEvaluated());
+}
+
+function nothingEvaluated(): Evaluated {
+  return { names: new Set(), items: 0 };
+}
+
+/** The cost to evaluate a schema without its subschemas, in the units of `charge`. */
+const SCHEMA_COST = 20;
+
+/** Adds to `evaluated` if the schema accepts the value. */
+function evaluate(root: SchemaRoot, schema: unknown, value: unknown, evaluated: Evaluated): boolean {
+  charge(SCHEMA_COST);
+  if (!isMap(schema)) return schema !== false;
+  const own = nothingEvaluated();
+  const isValid =
+    isScalarValid(schema, value) &&
+    isInPlaceValid(root, schema, value, own) &&
+    (!isMap(value) || areMembersValid(root, schema, value, own)) &&
+    (!Array.isArray(value) || areItemsValid(root, schema, value, own));
+  if (!isValid) return false;
+  for (const name of own.names) evaluated.names.add(name);
+  evaluated.items = Math.max(evaluated.items, own.items);
+  return true;
+}
+
+function isScalarValid(schema: Schema, value: unknown): boolean {
+  const { type, enum: values, const: constant } = schema;
+  if (type !== undefined && ![type].flat().some((name) => hasType(String(name), value))) return false;
+  if (Array.isArray(values) && !isListed(values, value)) return false;
+  if ('const' in schema && !isEqual(constant, value)) return false;
+  if (typeof value === 'string') return isTextValid(schema, value);
+  return typeof value !== 'number' || isNumberValid(schema, value);
+}
+
+const listedTexts = new WeakMap<readonly unknown[], ReadonlySet<string>>();
+/** A longer `enum` is compared by texts. */
+const LONG_ENUM = 50;
+
+function isListed(values: readonly unknown[], value: unknown): boolean {
+  if (values.length <= LONG_ENUM) return values.some((one) => isEqual(one, value));
+  const texts = listedTexts.get(values) ?? new Set(values.map(canonicalJson));
+  listedTexts.set(values, texts);
+  return texts.has(canonicalJson(value));
+}
+
+function isEqual(one: unknown, other: unknown): boolean {
+  return one === other || (typeof one === 'object' && canonicalJson(one) === canonicalJson(other));
+}
+
+function hasType(name: string, value: unknown): boolean {
+  return name === 'integer' ? Number.isInteger(value) : jsonTypeOf(value) === name;
+}
+
+function isTextValid(
+  { minLength, maxLength, pattern, format, contentEncoding, contentMaxBytes }: Schema,
+  text: string,
+) {
+  if (typeof minLength === 'number' && lengthOf(text) < minLength) return false;
+  if (typeof maxLength === 'number' && lengthOf(text) > maxLength) return false;
+  if (typeof pattern === 'string' && !matchesPattern(pattern, text)) return false;
+  if (typeof format === 'string' && !meetsKeyword('format', format, text)) return false;
+  if (typeof contentEncoding === 'string' && !meetsKeyword('contentEncoding', contentEncoding, text)) return false;
+  return typeof contentMaxBytes !== 'string' || decodedBytes(text) <= sizeBytes(contentMaxBytes);
+}
+
+/** The size of the bytes that a base64 text holds. */
+function decodedBytes(text: string): number {
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  return Math.floor((text.length / 4) * 3) - padding;
+}
+
+function isNumberValid(schema: Schema, value: number): boolean {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, format } = schema;
+  if (typeof minimum === 'number' && value < minimum) return false;
+  if (typeof maximum === 'number' && value > maximum) return false;
+  if (typeof exclusiveMinimum === 'number' && value <= exclusiveMinimum) return false;
+  if (typeof exclusiveMaximum === 'number' && value >= exclusiveMaximum) return false;
+  if (typeof multipleOf === 'number' && !isMultiple(value, multipleOf)) return false;
+  return typeof format !== 'string' || meetsKeyword('format', format, value);
+}
+
+/** The cost to divide two decimals. Each power of ten between them adds to it. */
+const DECIMAL_COST = 50;
+
+/** True if the quotient of the shortest decimals is an integer. */
+export function isMultiple(value: number, divisor: number): boolean {
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
+  const [one, other] = [decimalOf(value), decimalOf(divisor)];
+  const exponent = Math.min(one.exponent, other.exponent);
+  charge(DECIMAL_COST + Math.abs(one.exponent - other.exponent));
+  return (
+    (one.digits * 10n ** BigInt(one.exponent - exponent)) %
+      (other.digits * 10n ** BigInt(other.exponent - exponent)) ===
+    0n
+  );
+}
+
+/** Returns the digits of a number and their power of ten. */
+export function decimalOf(value: number): { digits: bigint; exponent: number } {
+  const [mantissa = '', exponent = '0'] = String(value).split('e');
+  const [integer = '', fraction = ''] = mantissa.split('.');
+  return { digits: BigInt(integer + fraction), exponent: Number(exponent) - fraction.length };
+}
+
+function isInPlaceValid(root: SchemaRoot, schema: Schema, value: unknown, own: Evaluated): boolean {
+  const { $ref: reference, allOf, anyOf, oneOf, not, if: condition, then, else: otherwise, dependentSchemas } = schema;
+  const valid = (inside: unknown) => evaluate(root, inside, value, own);
+  if (typeof reference === 'string' && !valid(targetOf(root, reference))) return false;
+  if (Array.isArray(allOf) && !allOf.every(valid)) return false;
+  // Every valid branch counts as evaluated, so all of them run.
+  if (Array.isArray(anyOf) && anyOf.filter(valid).length === 0) return false;
+  if (Array.isArray(oneOf) && oneOf.filter(valid).length !== 1) return false;
+  if ('not' in schema && evaluate(root, not, value, nothingEvaluated())) return false;
+  if ('if' in schema) {
+    const branch = valid(condition) ? then : otherwise;
+    if (branch !== undefined && !valid(branch)) return false;
+  }
+  if (!isMap(dependentSchemas) || !isMap(value)) return true;
+  return Object.entries(dependentSchemas).every(([name, inside]) => !Object.hasOwn(value, name) || valid(inside));
+}
+
+/** Returns the schema that a reference leads to. */
+export function targetOf(root: SchemaRoot, reference: string): unknown {
+  const path = referencePath(reference);
+  return path === undefined ? true : valueAt(root, path);
+}
+
+function areMembersValid(root: SchemaRoot, schema: Schema, value: Readonly<Record<string, unknown>>, own: Evaluated) {
+  const { required, minProperties, maxProperties, propertyNames, dependentRequired, unevaluatedProperties } = schema;
+  const names = Object.keys(value);
+  const has = (name: unknown) => Object.hasOwn(value, String(name));
+  if (Array.isArray(required) && !required.every(has)) return false;
+  if (typeof minProperties === 'number' && names.length < minProperties) return false;
+  if (typeof maxProperties === 'number' && names.length > maxProperties) return false;
+  if ('propertyNames' in schema && !names.every((name) => accepts(root, propertyNames, name))) return false;
+  for (const [name, needed] of Object.entries(isMap(dependentRequired) ? dependentRequired : {}))
+    if (has(name) && Array.isArray(needed) && !needed.every(has)) return false;
+  for (const name of names)
+    for (const inside of memberSchemas(schema, name)) {
+      if (!accepts(root, inside, value[name])) return false;
+      own.names.add(name);
+    }
+  if (!('unevaluatedProperties' in schema)) return true;
+  const rest = names.filter((name) => !own.names.has(name));
+  for (const name of rest) own.names.add(name);
+  return rest.every((name) => accepts(root, unevaluatedProperties, value[name]));
+}
+
+/** Returns the schemas of a member: its own, those of matching patterns, or that of all other members. */
+export function memberSchemas(schema: Schema, name: string): unknown[] {
+  const { properties, patternProperties, additionalProperties } = schema;
+  const found: unknown[] = [];
+  if (isMap(properties) && Object.hasOwn(properties, name)) found.push(properties[name]);
+  for (const [pattern, inside] of Object.entries(isMap(patternProperties) ? patternProperties : {}))
+    if (matchesPattern(pattern, name)) found.push(inside);
+  if (found.length === 0 && 'additionalProperties' in schema) found.push(additionalProperties);
+  return found;
+}
+
+function areItemsValid(root: SchemaRoot, schema: Schema, value: readonly unknown[], own: Evaluated): boolean {
+  const { prefixItems, items, minItems, maxItems, uniqueItems, contains, minContains, maxContains } = schema;
+  if (typeof minItems === 'number' && value.length < minItems) return false;
+  if (typeof maxItems === 'number' && value.length > maxItems) return false;
+  if (uniqueItems === true && new Set(value.map(canonicalJson)).size < value.length) return false;
+  const prefix: readonly unknown[] = Array.isArray(prefixItems) ? prefixItems : [];
+  if (!value.every((item, index) => accepts(root, itemSchema(schema, index), item))) return false;
+  own.items = Math.max(own.items, items === undefined ? prefix.length : Number.POSITIVE_INFINITY);
+  if ('contains' in schema) {
+    const count = value.filter((item) => accepts(root, contains, item)).length;
+    if (count < (typeof minContains === 'number' ? minContains : 1)) return false;
+    if (typeof maxContains === 'number' && count > maxContains) return false;
+  }
+  if (!('unevaluatedItems' in schema)) return true;
+  const rest = value.slice(Math.min(own.items, value.length));
+  own.items = Number.POSITIVE_INFINITY;
+  return rest.every((item) => accepts(root, schema['unevaluatedItems'], item));
+}
+
+/** Returns the schema of an item. */
+export function itemSchema({ prefixItems, items = true }: Schema, index: number): unknown {
+  return Array.isArray(prefixItems) && index < prefixItems.length ? prefixItems[index] : items;
+}

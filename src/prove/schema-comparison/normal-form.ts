@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../engine/schema/canonical-json.ts';
+import { charge } from '../../engine/schema/cost-budget.ts';
+import { keywordsWith } from '../../engine/schema/keywords.ts';
+import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
+import { isMap } from '../../engine/schema/schema-walk.ts';
+import { accepts, targetOf } from './evaluate-schema.ts';
+import { mergeSchemas } from './merge-schemas.ts';
+import { isTrue } from './normal-branches.ts';
+import { simplifyKeywords } from './normal-keywords.ts';
+import { comparesNumbers } from './number-keywords.ts';
+import type { RecursiveSchemas } from './recursive-schemas.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+type Mutable = Record<string, unknown>;
+
+/** The place of a schema that is normalized. */
+export interface NormalizationContext {
+  readonly root: SchemaRoot;
+  readonly recursive: RecursiveSchemas;
+  /**
+   * True inside of `not`, `if`, `contains` and branches. There the validator may stop early, and a value that it refuses may
+   * still be valid. Its refusal of inexact numbers then depends on the order of the schemas, so the order is kept.
+   */
+  readonly isCondition: boolean;
+  /** True if `unevaluatedProperties` or `unevaluatedItems` depends on the members and items that this schema names. */
+  readonly keepsEvaluated: boolean;
+  /** True for the schemas of members and items. There, a text stands for a recursive schema. */
+  readonly isInside: boolean;
+}
+
+const REMOVED = new Set([...keywordsWith({ isAnnotation: true }), '$defs', 'definitions']);
+const UNEVALUATED = ['unevaluatedProperties', 'unevaluatedItems'];
+/** Keywords with one schema for members, items or names. */
+const SINGLE = ['additionalProperties', 'items', 'propertyNames', 'unevaluatedProperties', 'unevaluatedItems'];
+const MAPS = ['properties', 'patternProperties'];
+
+/**
+ * Returns the normal form of a schema. It is a schema itself, but a text stands for each recursive schema, and for each long
+ * one. Two equal normal forms accept the same values.
+ */
+export function normalizeNode(schema: unknown, context: NormalizationContext): unknown {
+  if (!isMap(schema)) return schema;
+  const { isCondition, keepsEvaluated, isInside } = context;
+  const place = `${isCondition} ${keepsEvaluated} ${isInside}`;
+  // Without this, references to references would be followed exponentially often.
+  const known = context.recursive.normalForms.get(schema) ?? new Map<string, unknown>();
+  context.recursive.normalForms.set(schema, known);
+  if (!known.has(place)) known.set(place, normalizeMap(schema, context));
+  return known.get(place);
+}
+
+function normalizeMap(schema: Schema, context: NormalizationContext): unknown {
+  const own = ownKeywords(schema);
+  const only = (context.keepsEvaluated ? undefined : doublyNegated(own)) ?? onlyPart(own);
+  if (only !== undefined) return normalizeNode(only, context);
+  const { $ref: reference, allOf = [], ...rest } = own;
+  const keepsEvaluated = context.keepsEvaluated || UNEVALUATED.some((keyword) => keyword in rest);
+  const isOrdered = context.isCondition && comparesNumbers(context.root, own);
+  const inner = { ...context, keepsEvaluated };
+  const target = typeof reference === 'string' ? [normalizeTarget(reference, inner)] : [];
+  const parts = [...target, ...(allOf as unknown[]).map((part) => normalizeNode(part, inner))];
+  const enumerated = keepsEvaluated || isOrdered ? undefined : acceptedEnum(own, context);
+  if (enumerated !== undefined) return enumSchema(enumerated);
+  const keywords = normalizeKeywords(rest, inner, isOrdered);
+  if (keywords === false || parts.includes(false)) return isOrdered ? { ...rest, allOf: parts } : false;
+  if (keepsEvaluated || isOrdered) return withParts(keywords, parts, isOrdered);
+  const merged = mergeSchemas([keywords, ...parts]);
+  const values = isMap(merged) && !hasStandIn(merged) ? acceptedEnum(merged, context) : undefined;
+  return values === undefined ? merged : enumSchema(values);
+}
+
+/** Returns the schema that decides alone: the only branch, or that of a condition whose result is certain. */
+function onlyPart({ anyOf, oneOf, if: condition, then = true, else: otherwise = true, ...rest }: Mutable): unknown {
+  const lists = [anyOf, oneOf].filter((list) => list !== undefined);
+  if (Object.keys(rest).length > 0) return undefined;
+  if (condition === undefined) {
+    const [list] = lists;
+    return lists.length === 1 && Array.isArray(list) && list.length === 1 ? list[0] : undefined;
+  }
+  if (lists.length > 0) return undefined;
+  if (isTrue(condition)) return then;
+  return condition === false ? otherwise : undefined;
+}
+
+/** Returns the schema inside of two `not`. It validates the same value once, but evaluates no members or items for others. */
+function doublyNegated(schema: Mutable): unknown {
+  const { not: outer, ...others } = schema;
+  if (!isMap(outer) || Object.keys(others).length > 0) return undefined;
+  const { not: inner, ...rest } = ownKeywords(outer);
+  return Object.keys(rest).length > 0 ? undefined : inner;
+}
+
+/** Follows a reference. A text stands for a recursive schema, which would never end. */
+function normalizeTarget(reference: string, context: NormalizationContext): unknown {
+  const { root, recursive, isInside, isCondition, keepsEvaluated } = context;
+  if (!isInside || !recursive.isRecursive(reference)) return normalizeNode(targetOf(root, reference), context);
+  const text = recursive.textOf(reference, keepsEvaluated);
+  return { [STAND_IN]: isCondition ? `condition ${text}` : text };
+}
+
+/** Replaces a normal form by its digest if it is long: forms within forms would grow exponentially. */
+function shortened(normal: unknown, maxCharacters: number): unknown {
+  if (!isMap(normal)) return normal;
+  const text = canonicalJson(normal);
+  return text.length <= maxCharacters ? normal : { [STAND_IN]: createHash('sha256').update(text).digest('base64') };
+}
+
+/** Longer schemas of members and items are shortened. */
+const MAX_CHILD = 4_000;
+/** Longer branches are shortened, which then take no part in simplifications. */
+const MAX_BRANCH = 20_000;
+
+/** True if a schema contains a text that stands for another one. */
+function hasStandIn(schema: Schema): boolean {
+  const text = JSON.stringify(schema);
+  charge(text.length >> 4);
+  return text.includes(`"${STAND_IN}":`);
+}
+
+/** The keyword of a text that stands for a schema. */
+const STAND_IN = 'standsFor';
+
+/** Returns a schema without annotations. */
+function ownKeywords(schema: Schema): Mutable {
+  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !REMOVED.has(keyword)));
+}
+
+/** Returns the values of an `enum` that the complete schema accepts: no other keyword can add one. */
+function acceptedEnum(schema: Mutable, { root }: NormalizationContext): unknown[] | undefined {
+  const values = 'const' in schema ? [schema['const']] : schema['enum'];
+  if (!Array.isArray(values) || !values.every(isPlain)) return undefined;
+  const accepted = values.filter((value) => accepts(root, schema, value));
+  return [...new Map(accepted.map((value) => [canonicalJson(value), value])).entries()]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, value]) => value);
+}
+
+/** Returns the schema of listed values. The values of a type without others are the type itself. */
+function enumSchema(values: readonly unknown[]): unknown {
+  if (values.length === 0) return false;
+  const text = canonicalJson(values);
+  return text === '[null]' ? { type: 'null' } : text === '[false,true]' ? { type: 'boolean' } : { enum: values };
+}
+
+/** True for values without a number that the validator refuses as inexact. */
+function isPlain(value: unknown): boolean {
+  if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+  return value === null || typeof value !== 'object' || Object.values(value).every(isPlain);
+}
+
+/** Adds the schemas of `allOf` without merging them. */
+function withParts(keywords: Schema, parts: readonly unknown[], isOrdered: boolean): unknown {
+  const relevant = isOrdered ? parts : parts.filter((part) => part !== true);
+  if (relevant.length === 0) return keywords;
+  if (relevant.length === 1 && Object.keys(keywords).length === 0) return relevant[0];
+  return { ...keywords, allOf: isOrdered ? relevant : sorted(relevant) };
+}
+
+/** Normalizes all keywords but `allOf` and `$ref`. Returns `false` if they refuse every value. */
+function normalizeKeywords(schema: Mutable, context: NormalizationContext, isOrdered: boolean): Schema | false {
+  const child = { ...context, keepsEvaluated: false, isInside: true };
+  const condition = { ...context, isCondition: true };
+  const next: Mutable = { ...schema };
+  for (const keyword of SINGLE) if (keyword in next) next[keyword] = normalizeChild(next[keyword], child);
+  for (const keyword of MAPS) if (isMap(next[keyword])) next[keyword] = mapValues(next[keyword], child);
+  if ('contains' in next) next['contains'] = normalizeChild(next['contains'], { ...child, isCondition: true });
+  if (Array.isArray(next['prefixItems']))
+    next['prefixItems'] = next['prefixItems'].map((inside) => normalizeChild(inside, child));
+  if (isMap(next['dependentSchemas']))
+    next['dependentSchemas'] = Object.fromEntries(
+      Object.entries(next['dependentSchemas']).map(([name, inside]) => [name, normalizeBranch(inside, context)]),
+    );
+  for (const keyword of ['if', 'not']) if (keyword in next) next[keyword] = normalizeBranch(next[keyword], condition);
+  for (const keyword of ['then', 'else']) if (keyword in next) next[keyword] = normalizeBranch(next[keyword], context);
+  for (const keyword of ['anyOf', 'oneOf'])
+    if (Array.isArray(next[keyword])) next[keyword] = next[keyword].map((inside) => normalizeBranch(inside, condition));
+  return simplifyKeywords(next, { keepsEvaluated: context.keepsEvaluated, isOrdered });
+}
+
+function mapValues(schemas: Schema, context: NormalizationContext): Schema {
+  return Object.fromEntries(Object.entries(schemas).map(([name, inside]) => [name, normalizeChild(inside, context)]));
+}
+
+function normalizeChild(schema: unknown, context: NormalizationContext): unknown {
+  return shortened(normalizeNode(schema, context), MAX_CHILD);
+}
+
+function normalizeBranch(schema: unknown, context: NormalizationContext): unknown {
+  return shortened(normalizeNode(schema, context), MAX_BRANCH);
+}
+
+/** Sorts schemas by their text. */
+function sorted(schemas: readonly unknown[]): unknown[] {
+  return schemas
+    .map((schema) => [canonicalJson(schema), schema] as const)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, schema]) => schema);
+}

@@ -1,0 +1,90 @@
+import { charge } from '../../engine/schema/cost-budget.ts';
+import { keywordsWith } from '../../engine/schema/keywords.ts';
+import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
+import { keywordsOf } from '../../engine/schema/schema-walk.ts';
+import { targetOf } from './evaluate-schema.ts';
+import { referencesIn } from './schema-content.ts';
+
+const NUMERIC = new Set(keywordsWith({ type: 'number' }));
+const NUMBER_FORMATS = new Set(['int32', 'int64', 'float', 'double']);
+const INTEGER_LIMITS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
+
+/** The cost to visit a keyword, in the units of `charge`. */
+const KEYWORD_COST = 5;
+
+const comparing = new WeakMap<SchemaRoot, Map<string, boolean>>();
+
+/** True if a schema compares numbers anywhere, and therefore refuses inexact ones. */
+export function comparesNumbers(root: SchemaRoot, schema: unknown): boolean {
+  if (namesNumbers(schema)) return true;
+  const known = comparing.get(root) ?? new Map<string, boolean>();
+  comparing.set(root, known);
+  return referencesIn(schema).some((reference) => {
+    const result = known.get(reference) ?? reachesNumbers(root, reference);
+    known.set(reference, result);
+    return result;
+  });
+}
+
+function reachesNumbers(root: SchemaRoot, reference: string): boolean {
+  const reached = new Set([reference]);
+  for (const name of reached) {
+    const target = targetOf(root, name);
+    if (namesNumbers(target)) return true;
+    for (const next of referencesIn(target)) reached.add(next);
+  }
+  return false;
+}
+
+/** True if a schema has a keyword that compares numbers, without following its references. */
+export function namesNumbers(schema: unknown): boolean {
+  for (const { key, value } of keywordsOf(schema, [])) {
+    charge(KEYWORD_COST);
+    if (NUMERIC.has(key) || (key === 'uniqueItems' && value === true)) return true;
+    if (key === 'type' && [value].flat().includes('integer')) return true;
+    if (key === 'format' && NUMBER_FORMATS.has(String(value))) return true;
+    if ((key === 'enum' || key === 'const') && containsNumber(value)) return true;
+  }
+  return false;
+}
+
+function containsNumber(value: unknown): boolean {
+  if (typeof value === 'number') return true;
+  return value !== null && typeof value === 'object' && Object.values(value).some(containsNumber);
+}
+
+type Mutable = Record<string, unknown>;
+
+/** Removes limits of numbers that others imply, and rounds the limits of integers. */
+export function simplifyNumberLimits(schema: Mutable, types: readonly string[] | undefined): void {
+  const isInteger = types?.includes('integer') === true && !types.includes('number');
+  if (isInteger && schema['multipleOf'] === 1) delete schema['multipleOf'];
+  if (isInteger) roundLimits(schema);
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema as Record<string, number | undefined>;
+  if (minimum !== undefined && exclusiveMinimum !== undefined)
+    delete schema[exclusiveMinimum >= minimum ? 'minimum' : 'exclusiveMinimum'];
+  if (maximum !== undefined && exclusiveMaximum !== undefined)
+    delete schema[exclusiveMaximum <= maximum ? 'maximum' : 'exclusiveMaximum'];
+}
+
+function roundLimits(schema: Mutable): void {
+  const limits = INTEGER_LIMITS.map((keyword) => schema[keyword]).filter((limit) => typeof limit === 'number');
+  // A larger limit has no neighbour at a distance of one.
+  if (!limits.every((limit) => Math.abs(limit) < Number.MAX_SAFE_INTEGER)) return;
+  const { minimum = NO_MINIMUM, maximum = NO_MAXIMUM, exclusiveMinimum, exclusiveMaximum } = schema as LimitKeywords;
+  for (const keyword of INTEGER_LIMITS) delete schema[keyword];
+  const min = Math.max(Math.ceil(minimum), Math.floor(exclusiveMinimum ?? NO_MINIMUM) + 1);
+  const max = Math.min(Math.floor(maximum), Math.ceil(exclusiveMaximum ?? NO_MAXIMUM) - 1);
+  if (min > NO_MINIMUM) schema['minimum'] = min + 0;
+  if (max < NO_MAXIMUM) schema['maximum'] = max + 0;
+}
+
+interface LimitKeywords {
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
+}
+
+const NO_MINIMUM = Number.NEGATIVE_INFINITY;
+const NO_MAXIMUM = Number.POSITIVE_INFINITY;

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
+import { targetOf } from './evaluate-schema.ts';
+import { digestOf, referencesIn } from './schema-content.ts';
+
+/** Serializes a normal form. */
+type Normalize = (schema: unknown, keepsEvaluated: boolean) => string;
+
+/** The references of a root that lead back to themselves, with a text for each that is equal for equal schemas. */
+export class RecursiveSchemas {
+  readonly #root: SchemaRoot;
+  readonly #direct = new Map<string, readonly string[]>();
+  readonly #reached = new Map<string, ReadonlySet<string>>();
+  /** The texts of the last round. They stand for the schemas while the next texts are computed. */
+  readonly #texts = new Map<string, string>();
+  #isReady = false;
+  /** The normal forms of schemas, by their place. They are valid as long as no text changes. */
+  normalForms = new WeakMap<object, Map<string, unknown>>();
+
+  constructor(root: SchemaRoot) {
+    this.#root = root;
+  }
+
+  isRecursive(reference: string): boolean {
+    return this.#referencesFrom(reference).has(reference);
+  }
+
+  /** Returns the text of a schema, or a text that also differs if the schema evaluates other members or items. */
+  textOf(reference: string, keepsEvaluated: boolean): string {
+    return this.#texts.get(`${keepsEvaluated} ${reference}`) ?? '';
+  }
+
+  /** Computes the texts of the recursive schemas that a schema reaches. */
+  prepare(schema: unknown, normalize: Normalize): void {
+    if (this.#isReady) return;
+    const names = referencesIn(schema).flatMap((reference) => [reference, ...this.#referencesFrom(reference)]);
+    const pending = [...new Set(names)].filter((name) => this.isRecursive(name) && !this.#isKnown(name));
+    // A schema reaches more references than those that it depends on, so these come first.
+    pending.sort((one, other) => this.#referencesFrom(one).size - this.#referencesFrom(other).size);
+    this.#isReady = true;
+    try {
+      for (const name of pending) if (!this.#isKnown(name)) this.#computeTexts(this.#groupOf(name), normalize);
+    } finally {
+      this.#isReady = false;
+    }
+  }
+
+  /**
+   * Computes the texts of schemas that lead to each other. Each round unfolds every schema once more, as when the states of
+   * an automaton are minimized: after as many rounds as there are schemas, equal texts mean equal schemas.
+   */
+  #computeTexts(group: readonly string[], normalize: Normalize): void {
+    const setTexts = (textOf: (name: string, keepsEvaluated: boolean) => string) => {
+      const texts = group.flatMap((name) =>
+        [false, true].map((keeps) => [`${keeps} ${name}`, textOf(name, keeps)] as const),
+      );
+      for (const [key, text] of texts) this.#texts.set(key, text);
+      this.normalForms = new WeakMap();
+    };
+    const asWritten = () => setTexts((name) => `as written ${digestOf(this.#root, name)}`);
+    const rounds = Math.max(MIN_ROUNDS, 2 ** Math.ceil(Math.log2(2 * group.length)));
+    const characters = group.reduce((sum, name) => sum + JSON.stringify(targetOf(this.#root, name)).length, 0);
+    if (rounds * characters > MAX_CHARACTERS) {
+      asWritten();
+      return;
+    }
+    setTexts(() => '');
+    let isComplete = false;
+    try {
+      for (let round = 0; round < rounds; round += 1)
+        setTexts((name, keepsEvaluated) => digest(normalize(targetOf(this.#root, name), keepsEvaluated)));
+      isComplete = true;
+    } finally {
+      // The texts of a round in the middle would make different schemas equal.
+      if (!isComplete) asWritten();
+    }
+  }
+
+  #isKnown(reference: string): boolean {
+    return this.#texts.has(`false ${reference}`);
+  }
+
+  /** Returns the references that lead to a reference and that it leads to. */
+  #groupOf(reference: string): string[] {
+    return [...this.#referencesFrom(reference)].filter((name) => this.#referencesFrom(name).has(reference));
+  }
+
+  /** Returns the references that a reference leads to. */
+  #referencesFrom(reference: string): ReadonlySet<string> {
+    const known = this.#reached.get(reference);
+    if (known !== undefined) return known;
+    const reached = new Set(this.#directFrom(reference));
+    for (const name of reached) for (const next of this.#directFrom(name)) reached.add(next);
+    this.#reached.set(reference, reached);
+    return reached;
+  }
+
+  #directFrom(reference: string): readonly string[] {
+    const direct = this.#direct.get(reference) ?? referencesIn(targetOf(this.#root, reference));
+    this.#direct.set(reference, direct);
+    return direct;
+  }
+}
+
+/** Groups of at most sixteen schemas run the same number of rounds, so that two ways to divide a schema are equal. */
+const MIN_ROUNDS = 32;
+/** The characters that all rounds of a group may normalize. More of them would take seconds. */
+const MAX_CHARACTERS = 500_000;
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
+}

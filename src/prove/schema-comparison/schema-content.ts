@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import type { Path } from '../../engine/problem/finding.ts';
+import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
+import { keywordsOf, valueAt } from '../../engine/schema/schema-walk.ts';
+import { targetOf } from './evaluate-schema.ts';
+
+const targetDigests = new WeakMap<SchemaRoot, Map<string, string>>();
+
+/** Returns a text that is equal for schemas written alike, with all that they refer to. Most routes of two manifests have such schemas. */
+export function schemaContent(root: SchemaRoot, path: Path): string {
+  const schema = valueAt(root, path);
+  const text = JSON.stringify(schema);
+  // Thousands of routes may have a schema, and few of these refer to others.
+  const references = text?.includes('"$ref"') ? referencesIn(schema) : [];
+  return `${text} ${references.map((reference) => digestOf(root, reference)).join(' ')}`;
+}
+
+/** Returns a digest of the schema that a reference leads to, and of those that it refers to itself. */
+export function digestOf(root: SchemaRoot, reference: string): string {
+  const digests = targetDigests.get(root) ?? new Map<string, string>();
+  targetDigests.set(root, digests);
+  const known = digests.get(reference);
+  if (known !== undefined) return known;
+  const reached = new Set([reference]);
+  for (const name of reached) for (const next of referencesIn(targetOf(root, name))) reached.add(next);
+  const texts = [...reached].map((name) => [name, targetOf(root, name)]);
+  const digest = createHash('sha256').update(JSON.stringify(texts)).digest('base64');
+  digests.set(reference, digest);
+  return digest;
+}
+
+export function referencesIn(schema: unknown): string[] {
+  return [...keywordsOf(schema, [])].flatMap(({ key, value }) =>
+    key === '$ref' && typeof value === 'string' ? [value] : [],
+  );
+}

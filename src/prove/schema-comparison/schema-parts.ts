@@ -1,0 +1,180 @@
+import { validatedType } from '../../engine/schema/keywords.ts';
+import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
+import { isMap } from '../../engine/schema/schema-walk.ts';
+import { itemSchema, memberSchemas } from './evaluate-schema.ts';
+import type { JsonType } from './json-value.ts';
+import {
+  inPlaceParts,
+  keywordPart,
+  literalsOnly,
+  type SchemaLiteral,
+  type SchemaPart,
+  termMaker,
+} from './schema-terms.ts';
+import { matchesPattern } from './schema-text.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** Keywords of texts and numbers that one literal describes. */
+const SCALAR_KEYWORDS: Readonly<Partial<Record<JsonType, readonly string[]>>> = {
+  string: ['minLength', 'maxLength', 'pattern', 'format', 'contentEncoding', 'contentMaxBytes'],
+  number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'format'],
+};
+
+/** Returns the parts of a schema that concern values of a type. */
+export function partsOf(root: SchemaRoot, schema: Schema, type: JsonType): SchemaPart[] {
+  const parts = [...typeParts(schema, type), ...inPlaceParts(root, schema)];
+  for (const keyword of SCALAR_KEYWORDS[type] ?? [])
+    if (keyword in schema && (validatedType(keyword) ?? type) === type)
+      parts.push(keywordPart(keyword, schema[keyword]));
+  if (type === 'object') parts.push(...objectParts(root, schema));
+  if (type === 'array') parts.push(...arrayParts(root, schema));
+  return parts;
+}
+
+const IMPOSSIBLE: SchemaPart = { met: [], violated: [literalsOnly()] };
+
+function typeParts(schema: Schema, type: JsonType): SchemaPart[] {
+  const parts: SchemaPart[] = [];
+  if ('const' in schema) parts.push(keywordPart('enum', [schema['const']]));
+  if (Array.isArray(schema['enum'])) parts.push(keywordPart('enum', schema['enum']));
+  if (!('type' in schema)) return parts;
+  const types = [schema['type']].flat();
+  if (types.includes(type)) return parts;
+  if (type === 'number' && types.includes('integer')) return [...parts, keywordPart('integer', true)];
+  return [IMPOSSIBLE];
+}
+
+function objectParts(root: SchemaRoot, schema: Schema): SchemaPart[] {
+  const { required, dependentRequired, dependentSchemas, propertyNames, minProperties, maxProperties } = schema;
+  const [meet, violate] = [termMaker(root, true), termMaker(root, false)];
+  const parts: SchemaPart[] = [];
+  for (const name of toList(required).map(String))
+    parts.push({ met: [literalsOnly(present(name))], violated: [literalsOnly(absent(name))] });
+  for (const [name, needed] of Object.entries(toMap(dependentRequired))) {
+    const names = toList(needed).map(String);
+    parts.push({
+      met: [literalsOnly(absent(name)), literalsOnly(present(name), ...names.map(present))],
+      violated: names.map((other) => literalsOnly(present(name), absent(other))),
+    });
+  }
+  for (const [name, inside] of Object.entries(toMap(dependentSchemas)))
+    parts.push({
+      met: [literalsOnly(absent(name)), { literals: [present(name)], terms: [meet(inside)] }],
+      violated: [{ literals: [present(name)], terms: [violate(inside)] }],
+    });
+  if ('propertyNames' in schema)
+    parts.push({
+      met: [literalsOnly({ kind: 'names', term: meet(propertyNames) })],
+      violated: [literalsOnly({ ...ANY_MEMBER, nameTerms: [violate(propertyNames)] })],
+    });
+  if (typeof minProperties === 'number') parts.push(...countParts('count', minProperties, Number.POSITIVE_INFINITY));
+  if (typeof maxProperties === 'number') parts.push(...countParts('count', 0, maxProperties));
+  parts.push(...memberParts(root, schema));
+  if ('unevaluatedProperties' in schema)
+    parts.push({
+      met: [literalsOnly({ kind: 'unevaluated', root, schema })],
+      violated: [literalsOnly({ ...ANY_MEMBER, terms: [violate(schema['unevaluatedProperties'])] })],
+    });
+  return parts;
+}
+
+const ANY_MEMBER = { kind: 'some-member', selects: () => true, nameTerms: [], terms: [] } as const;
+
+function memberParts(root: SchemaRoot, schema: Schema): SchemaPart[] {
+  const { properties, patternProperties, additionalProperties } = schema;
+  const keywords = ['properties', 'patternProperties', 'additionalProperties'];
+  if (!keywords.some((keyword) => keyword in schema)) return [];
+  const violate = termMaker(root, false);
+  const violated = Object.entries(toMap(properties)).map(([name, inside]) =>
+    literalsOnly({ kind: 'present', name, terms: [violate(inside)] }),
+  );
+  for (const [pattern, inside] of Object.entries(toMap(patternProperties)))
+    violated.push(
+      literalsOnly({
+        ...ANY_MEMBER,
+        pattern,
+        selects: (name) => matchesPattern(pattern, name),
+        terms: [violate(inside)],
+      }),
+    );
+  if ('additionalProperties' in schema) {
+    const { additionalProperties: _rest, ...listed } = schema;
+    const selects = (name: string) => memberSchemas(listed, name).length === 0;
+    violated.push(literalsOnly({ ...ANY_MEMBER, selects, terms: [violate(additionalProperties)] }));
+  }
+  return [{ met: [literalsOnly({ kind: 'members', root, schema })], violated }];
+}
+
+function arrayParts(root: SchemaRoot, schema: Schema): SchemaPart[] {
+  const { prefixItems, items, minItems, maxItems, uniqueItems, contains, minContains, maxContains } = schema;
+  const violate = termMaker(root, false);
+  const parts: SchemaPart[] = [];
+  if (typeof minItems === 'number') parts.push(...countParts('count', minItems, Number.POSITIVE_INFINITY));
+  if (typeof maxItems === 'number') parts.push(...countParts('count', 0, maxItems));
+  if (uniqueItems === true)
+    parts.push({
+      met: [literalsOnly({ kind: 'unique', isPositive: true })],
+      violated: [literalsOnly({ kind: 'unique', isPositive: false })],
+    });
+  if (prefixItems !== undefined || items !== undefined) {
+    const count = toList(prefixItems).length;
+    // Another schema may fix the first of the remaining items.
+    const rest = items === undefined ? [] : [count, count + 1, count + 2];
+    const indexes = [...toList(prefixItems).keys(), ...rest];
+    parts.push({
+      met: [literalsOnly({ kind: 'items', root, schema })],
+      violated: indexes.map((index) =>
+        literalsOnly({ kind: 'item', index, terms: [violate(itemSchema(schema, index))] }),
+      ),
+    });
+  }
+  if ('contains' in schema) {
+    const term = { root, schema: contains, isPositive: true };
+    const min = typeof minContains === 'number' ? minContains : 1;
+    const matching = (least: number, most: number) =>
+      literalsOnly({ kind: 'matching-items', term, min: least, max: most });
+    const fewer = { met: [matching(min, Number.POSITIVE_INFINITY)], violated: min > 0 ? [matching(0, min - 1)] : [] };
+    parts.push(fewer);
+    if (typeof maxContains === 'number')
+      parts.push({ met: [matching(0, maxContains)], violated: [matching(maxContains + 1, Number.POSITIVE_INFINITY)] });
+  }
+  if ('unevaluatedItems' in schema)
+    parts.push({
+      met: [literalsOnly({ kind: 'unevaluated', root, schema })],
+      violated: unevaluatedItems(root, schema),
+    });
+  return parts;
+}
+
+/** An item may be unevaluated at any index, so each of the first few is one way to violate the keyword. */
+function unevaluatedItems(root: SchemaRoot, schema: Schema) {
+  const terms = [termMaker(root, false)(schema['unevaluatedItems'])];
+  return [0, 1, 2, 3].map((index) => literalsOnly({ kind: 'item', index, terms }));
+}
+
+function countParts(kind: 'count', min: number, max: number): SchemaPart[] {
+  const violated =
+    max === Number.POSITIVE_INFINITY
+      ? min > 0
+        ? [literalsOnly({ kind, min: 0, max: min - 1 })]
+        : []
+      : [literalsOnly({ kind, min: max + 1, max: Number.POSITIVE_INFINITY })];
+  return [{ met: [literalsOnly({ kind, min, max })], violated }];
+}
+
+function present(name: string): SchemaLiteral {
+  return { kind: 'present', name, terms: [] };
+}
+
+function absent(name: string): SchemaLiteral {
+  return { kind: 'absent', name };
+}
+
+function toMap(value: unknown): Schema {
+  return isMap(value) ? value : {};
+}
+
+function toList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,186 @@
+import { canonicalJson } from '../../engine/schema/canonical-json.ts';
+import { charge } from '../../engine/schema/cost-budget.ts';
+import { isMap } from '../../engine/schema/schema-walk.ts';
+import { arraySolutions } from './array-solutions.ts';
+import { type BranchSearchContext, branchesOf, type Choice } from './branch-search.ts';
+import { countParts, type JsonType, jsonTypeOf } from './json-value.ts';
+import { LazyList } from './lazy-list.ts';
+import { normalizeSubschema } from './normalize-schema.ts';
+import { numberSolutions } from './number-solutions.ts';
+import { objectSolutions } from './object-solutions.ts';
+import { partsOf } from './schema-parts.ts';
+import { choicesOf, type SchemaLiteral, type SchemaTerm, satisfies } from './schema-terms.ts';
+import type { SearchBudget } from './search-budget.ts';
+import { textSolutions } from './text-solutions.ts';
+
+/** The types in the order in which they are tried: a short text reads best where any value will do. */
+const TYPES: readonly JsonType[] = ['string', 'number', 'boolean', 'null', 'array', 'object'];
+/** Values nest at most so deep. A deeper one would not be an example that anybody reads. */
+const MAX_DEPTH = 12;
+
+/**
+ * Finds values that some schemas accept and others refuse. It divides the schemas into literals, one branch after the
+ * other, and constructs values from the literals of a branch.
+ */
+export class SchemaSolver {
+  readonly #budget: SearchBudget;
+  readonly #solutions = new Map<string, LazyList<unknown>>();
+  /** By root and schema: two roots may share a schema whose references lead to different ones. */
+  readonly #keys = new WeakMap<object, WeakMap<object, string>>();
+  readonly #choices = new WeakMap<object, WeakMap<object, Map<string, readonly Choice[]>>>();
+  /** Numbers for the normal forms, which would be long keys. */
+  readonly #numbers = new Map<string, string>();
+  #depth = 0;
+
+  constructor(budget: SearchBudget) {
+    this.#budget = budget;
+  }
+
+  get budget(): SearchBudget {
+    return this.#budget;
+  }
+
+  /** Returns the values that satisfy all terms, simple ones first. */
+  solve(terms: readonly SchemaTerm[]): LazyList<unknown> {
+    this.#budget.spend();
+    const keys = new Map(terms.map((term) => [this.#keyOf(term), term]));
+    charge(terms.length);
+    const key = [...keys.keys()].sort().join(' ');
+    const known = this.#solutions.get(key);
+    if (known !== undefined) return known;
+    const isContradictory = [...keys].some(([own, { isPositive }]) => isPositive && keys.has(`-${own.slice(1)}`));
+    const list = new LazyList(isContradictory ? [].values() : this.#nested(this.#generate([...keys.values()])));
+    this.#solutions.set(key, list);
+    return list;
+  }
+
+  /** Counts the depth while the generator runs: a generator that waits is not a level of the value. */
+  #nested(source: Generator<unknown>): Iterator<unknown> {
+    const depth = this.#depth + 1;
+    return {
+      next: () => {
+        const outer = this.#depth;
+        this.#depth = depth;
+        try {
+          return source.next();
+        } finally {
+          this.#depth = outer;
+        }
+      },
+    };
+  }
+
+  /** Returns equal keys for terms with equal schemas. */
+  #keyOf({ root, schema, isPositive }: SchemaTerm): string {
+    const sign = isPositive ? '+' : '-';
+    if (!isMap(schema)) return `${sign}${schema !== false}`;
+    const keys = this.#keys.get(root) ?? new WeakMap<object, string>();
+    this.#keys.set(root, keys);
+    let key = keys.get(schema);
+    if (key === undefined) {
+      const text = normalizeSubschema(root, schema);
+      key = this.#numbers.get(text) ?? String(this.#numbers.size);
+      this.#numbers.set(text, key);
+      keys.set(schema, key);
+    }
+    return sign + key;
+  }
+
+  *#generate(terms: readonly SchemaTerm[]): Generator<unknown> {
+    if (this.#depth > MAX_DEPTH) {
+      this.#budget.limit();
+      return;
+    }
+    const seen = new Set<string>();
+    for (const type of TYPES)
+      for (const literals of this.#branches(terms, type)) {
+        let count = 0;
+        for (const value of this.#candidates(literals, type)) {
+          this.#budget.spend();
+          count += 1;
+          if (count > MAX_CANDIDATES) {
+            this.#budget.limit();
+            break;
+          }
+          if (!this.#isReadable(value)) continue;
+          const text = JSON.stringify(value);
+          if (seen.has(text) || !satisfies(value, terms)) continue;
+          seen.add(text);
+          yield value;
+        }
+      }
+  }
+
+  #branches(terms: readonly SchemaTerm[], type: JsonType): Generator<SchemaLiteral[]> {
+    const context: BranchSearchContext = {
+      keyOf: (term) => this.#keyOf(term),
+      choicesOf: (term) => this.#choicesOf(term, type),
+      spend: (steps) => this.#budget.spend(steps),
+    };
+    return branchesOf(terms, context);
+  }
+
+  /** Returns the choices of a term for values of a type. */
+  #choicesOf(term: SchemaTerm, type: JsonType): readonly Choice[] {
+    const { root, schema, isPositive } = term;
+    if (!isMap(schema)) return choicesOf(term, type, partsOf);
+    const byRoot = this.#choices.get(root) ?? new WeakMap<object, Map<string, readonly Choice[]>>();
+    this.#choices.set(root, byRoot);
+    const bySign = byRoot.get(schema) ?? new Map<string, readonly Choice[]>();
+    byRoot.set(schema, bySign);
+    const key = `${isPositive} ${type}`;
+    const choices = bySign.get(key) ?? choicesOf(term, type, partsOf);
+    bySign.set(key, choices);
+    return choices;
+  }
+
+  /** True for values of a size that the search can afford. Their parts are shared, so that they are larger than the memory in use. */
+  #isReadable(value: unknown): boolean {
+    const parts = countParts(value, MAX_PARTS);
+    this.#budget.spend(parts >> 7);
+    if (parts <= MAX_PARTS) return true;
+    this.#budget.limit();
+    return false;
+  }
+
+  *#candidates(literals: readonly SchemaLiteral[], type: JsonType): Generator<unknown> {
+    const values = enumeratedValues(literals);
+    if (values !== undefined) {
+      yield* values.filter((value) => jsonTypeOf(value) === type);
+      return;
+    }
+    // Values that an `enum` excludes do not count.
+    const excluded = literals.flatMap((literal) =>
+      literal.kind === 'keyword' && Array.isArray(literal.value) ? literal.value : [],
+    );
+    const wanted = this.#budget.effort.width + excluded.length;
+    if (type === 'null') yield null;
+    if (type === 'boolean') yield* [false, true];
+    if (type === 'number') yield* numberSolutions(literals, wanted);
+    if (type === 'string') yield* textSolutions(literals, wanted, this.#budget);
+    if (type === 'array') yield* arraySolutions(this, literals);
+    if (type === 'object') yield* objectSolutions(this, literals);
+  }
+}
+
+/** The candidates of one branch. */
+const MAX_CANDIDATES = 3_000;
+/** The members and items of a value, and of those in it. */
+const MAX_PARTS = 200_000;
+
+/** Returns the values that every `enum` of a branch lists and none excludes; `undefined` without an `enum`. */
+function enumeratedValues(literals: readonly SchemaLiteral[]): readonly unknown[] | undefined {
+  const listsOf = (isPositive: boolean) =>
+    literals.flatMap((literal) =>
+      literal.kind === 'keyword' && literal.keyword === 'enum' && literal.isPositive === isPositive
+        ? [literal.value as unknown[]]
+        : [],
+    );
+  const [first, ...others] = listsOf(true);
+  const sets = others.map((list) => new Set(list.map(canonicalJson)));
+  const excluded = new Set(first && listsOf(false).flat().map(canonicalJson));
+  return first?.filter((value) => {
+    const text = canonicalJson(value);
+    return !excluded.has(text) && sets.every((set) => set.has(text));
+  });
+}

@@ -1,0 +1,134 @@
+import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
+import { routingRefusals, ruleRefusals } from '../../engine/gateway/response/route-refusals.ts';
+import type { PlannedManifest } from '../../engine/load.ts';
+import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+import type { RouteRateLimits } from '../../engine/rate-limits/rate-limit.ts';
+import { rolesOf } from '../offline/claims.ts';
+import type { TestResult } from './run-test-file.ts';
+import { type ValidatedManifest, validatedValues } from './validated-values.ts';
+
+/** A route, an allowed role of a route, a possible refusal, or a validated value: something that a test case can cover. */
+export interface CoverageUnit {
+  readonly kind: 'route' | 'role' | 'refusal' | 'value';
+  /** `undefined` for a refusal that belongs to no route. */
+  readonly route: string | undefined;
+  /** The id of the route, the redacted role, the refusal code, or the JSON Pointer of the value. */
+  readonly name: string;
+  readonly isCovered: boolean;
+}
+
+/**
+ * Returns the coverage units of a manifest. A route is covered if a request matched it, a role if the route accepted it, a
+ * refusal if the gateway gave it, and a value if it was a violation.
+ */
+export function coverageOf({ plan, manifest }: PlannedManifest, results: readonly TestResult[]): CoverageUnit[] {
+  const covered = new Set(results.flatMap((result) => coveredBy(result, manifest.auth?.role)));
+  const unit = (
+    kind: CoverageUnit['kind'],
+    route: string | undefined,
+    name: string,
+    redacted = name,
+  ): CoverageUnit => ({
+    kind,
+    route,
+    name: redacted,
+    isCovered: covered.has(keyOf(kind, route, name)),
+  });
+  return [
+    ...plan.routes.flatMap((route, index) => [
+      unit('route', route.id, route.id),
+      ...(route.auth?.role.required ?? []).map((role, at) =>
+        unit('role', route.id, role, route.auth?.role.redactedRoles[at]),
+      ),
+      ...testableRefusals(route, manifest.routes[index]).map((code) => unit('refusal', route.id, code)),
+      ...publicValues(manifest, plan, index).map((pointer) => unit('value', route.id, pointer)),
+    ]),
+    ...routingRefusals(plan.routes).map((code) => unit('refusal', undefined, code)),
+  ];
+}
+
+/** Returns the validated values of a route without those whose names came from the environment. */
+function publicValues(manifest: Manifest, { schemas }: Plan, index: number): string[] {
+  const redacted = new Set(schemas === undefined ? [] : validatedValues(schemas as ValidatedManifest, index));
+  return validatedValues(manifest, index).filter((pointer) => redacted.has(pointer));
+}
+
+/** Returns the keys of the units that a test case covers. A failed case covers them too. */
+function coveredBy(
+  { outcome: { record, principals } }: TestResult,
+  role: Parameters<typeof rolesOf>[0] | undefined,
+): string[] {
+  const { refusal, reported = [] } = record;
+  const route = record.route?.id;
+  const violations = [...reported, ...(refusal === undefined ? [] : [refusal])].flatMap(({ pointers }) => pointers);
+  const keys = [
+    keyOf('route', route, route ?? ''),
+    ...reported.map(({ code }) => keyOf('refusal', route, code)),
+    ...violations.map((pointer) => keyOf('value', route, pointer)),
+  ];
+  if (refusal !== undefined) return [...keys, keyOf('refusal', route, refusal.code)];
+  const roles = role === undefined ? [] : principals.flatMap(({ claims }) => rolesOf(role, claims));
+  return [...keys, ...roles.map((name) => keyOf('role', route, name))];
+}
+
+/**
+ * Returns the refusals that the cases should cause. Without its own list of origins a route has no origin rule to test, and
+ * the schema of a body usually requires the member that a rate limit counts by.
+ */
+function testableRefusals(route: Route, entry: RouteEntry | undefined): RefusalCode[] {
+  const hasOriginList = typeof entry?.websocket === 'object';
+  const { match, authorize } = route.rateLimits ?? NO_LIMITS;
+  const canLackKey = [...match, ...authorize].some(({ missing, mode }) => missing === 'refuse' && mode === 'enforce');
+  const isTestable = (code: RefusalCode) =>
+    (code !== 'origin_not_allowed' || hasOriginList) && (code !== 'rate_limit_key_missing' || canLackKey);
+  return ruleRefusals(route).filter(isTestable);
+}
+
+const NO_LIMITS: Pick<RouteRateLimits, 'match' | 'authorize'> = { match: [], authorize: [] };
+
+function keyOf(kind: CoverageUnit['kind'], route: string | undefined, name: string): string {
+  return JSON.stringify([kind, route, name]);
+}
+
+export interface CoverageCount {
+  readonly covered: number;
+  readonly total: number;
+}
+
+/** The coverage of a manifest, as reports print it. */
+export interface CoverageSummary {
+  /** Rounded down to a tenth, so that 100 means every unit. */
+  readonly percent: number;
+  readonly routes: CoverageCount;
+  readonly roles: CoverageCount;
+  readonly refusals: CoverageCount;
+  readonly values: CoverageCount;
+  /** The units that no test case covers, by route. */
+  readonly uncovered: readonly { readonly route: string | undefined; readonly items: readonly string[] }[];
+}
+
+export function summarizeCoverage(units: readonly CoverageUnit[]): CoverageSummary {
+  const countUnits = (selected: readonly CoverageUnit[]): CoverageCount => ({
+    covered: selected.filter(({ isCovered }) => isCovered).length,
+    total: selected.length,
+  });
+  const countKind = (kind: CoverageUnit['kind']) => countUnits(units.filter((unit) => unit.kind === kind));
+  const { covered, total } = countUnits(units);
+  const uncovered = Map.groupBy(
+    units.filter(({ isCovered }) => !isCovered),
+    ({ route }) => route,
+  );
+  return {
+    percent: Math.floor((1000 * covered) / total) / 10,
+    routes: countKind('route'),
+    roles: countKind('role'),
+    refusals: countKind('refusal'),
+    values: countKind('value'),
+    uncovered: [...uncovered].map(([route, routeUnits]) => ({
+      route,
+      items: routeUnits.map(({ kind, name }) => (kind === 'route' ? 'is never reached' : `${kind} ${name}`)),
+    })),
+  };
+}

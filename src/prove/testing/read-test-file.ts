@@ -1,0 +1,74 @@
+import type { ValidateFunction } from 'ajv';
+import { checkAgainst } from '../../engine/manifest/check.ts';
+import { type Document, parse } from '../../engine/manifest/document.ts';
+import { valueAt } from '../../engine/manifest/schema-finding.ts';
+import { describeFileError, type Source } from '../../engine/manifest/source.ts';
+import { errorAt, errorAtKey, type Finding } from '../../engine/problem/finding.ts';
+import { hasErrors, type Problem, toProblems } from '../../engine/problem/problem.ts';
+import type { TestFile } from './test-file.generated.ts';
+import { validate as generated } from './validate.generated.ts';
+
+const validate = generated as unknown as ValidateFunction;
+
+/** A valid test file, with defaults applied. */
+export interface CheckedTestFile {
+  readonly testFile: TestFile;
+  readonly document: Document;
+}
+
+/** Parses and checks a test file. If it has errors, returns only the problems. */
+export function readTestFile(source: Source): { testFile?: CheckedTestFile; problems: readonly Problem[] } {
+  const { document, findings: syntaxErrors } = parse(source);
+  if (syntaxErrors.length > 0) return { problems: toProblems(syntaxErrors, document) };
+  const { checked: testFile, findings } = checkAgainst<TestFile>(validate, {
+    value: document.value,
+    isSecret: () => false,
+  });
+  // The other checks require a file that matches the schema.
+  const all =
+    findings.length > 0
+      ? findings
+      : testFile.cases.flatMap(({ request }, index) => [
+          ...findExclusiveKeys(request, index),
+          ...findUselessWait(request, index),
+        ]);
+  const problems = toProblems(all, document);
+  return hasErrors(problems) ? { problems } : { testFile: { testFile, document }, problems };
+}
+
+/**
+ * Returns the problem of a manifest that cannot be read, at the key of the test file that names it.
+ *
+ * @param code the code of the error
+ */
+export function manifestProblem({ testFile, document }: CheckedTestFile, code: string): readonly Problem[] {
+  const isNamed = valueAt(document.value, ['manifest']) !== null;
+  const subject = isNamed ? 'the manifest' : `this file names no manifest, and ${testFile.manifest} beside it`;
+  const message = `${subject} cannot be read: ${describeFileError(code, 'this file')}`;
+  return toProblems(
+    [isNamed ? errorAt(['manifest'], RULE, message) : errorAtKey(['version'], RULE, message)],
+    document,
+  );
+}
+
+const RULE = 'manifest-file';
+
+const EXCLUSIVE_KEYS = [
+  ['role', 'claims'],
+  ['body', 'bodyBytes'],
+] as const;
+
+function findExclusiveKeys(request: TestFile['cases'][number]['request'], index: number): Finding[] {
+  return EXCLUSIVE_KEYS.filter(([one, other]) => request[one] !== undefined && request[other] !== undefined).map(
+    ([one, other]) => {
+      const message = `"${one}" and "${other}" exclude each other; remove one of them`;
+      return errorAtKey(['cases', index, 'request', other], 'case-conflict', message);
+    },
+  );
+}
+
+function findUselessWait({ times, wait }: TestFile['cases'][number]['request'], index: number): Finding[] {
+  if (wait === undefined || times > 1) return [];
+  const message = '"wait" has no effect without an earlier request; add "times" with at least 2, or remove "wait"';
+  return [errorAtKey(['cases', index, 'request', 'wait'], 'case-conflict', message)];
+}

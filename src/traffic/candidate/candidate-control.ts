@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto';
+import type { Gateway } from '../../engine/gateway/gateway.ts';
+import type { Log } from '../../engine/log/log.ts';
+import { SharedMemory } from '../../engine/shared-memory/shared-memory.ts';
+import type { ComparisonCounts, ComparisonReport } from '../comparison.ts';
+import {
+  CandidateResults,
+  type CandidateWitness,
+  type ResultBatch,
+  requestsOf,
+  type SkippedRequests,
+} from './candidate-results.ts';
+import { type CandidateManifest, type ComparingWorkers, createNoWorkers } from './comparing-workers.ts';
+import { LiveCandidate } from './live-candidate.ts';
+
+/** `file`: the file of `run --candidate`, which is watched; `request`: a manifest that the admin API received. */
+export type CandidateSource = 'file' | 'request';
+
+/** The candidate and its counts so far. */
+export interface CandidateStatus {
+  readonly source: CandidateSource;
+  /** SHA-256 of the manifests, in hex. */
+  readonly hash: string;
+  readonly activeHash: string;
+  /** The counts begin again when one of the two plans is replaced. */
+  readonly since: Date;
+  /** The share of the requests that are compared, from 0 to 1. */
+  readonly sample: number;
+  readonly counts: ComparisonCounts;
+  /** Returns the counts with the changes in groups. */
+  readonly report: () => ComparisonReport<CandidateWitness>;
+  readonly skipped: SkippedRequests;
+  /** Requests for which the candidate failed. */
+  readonly errors: number;
+}
+
+/** How often changes are logged. */
+const LOG_INTERVAL_MS = 60_000;
+
+/** The gateway of the main thread, whose requests are compared. */
+export type CandidateGateway = Pick<Gateway, 'observe' | 'plan' | 'rateLimiter'>;
+
+interface CurrentComparison {
+  readonly id: number;
+  readonly candidate: CandidateManifest;
+  /** Compares the requests of the main thread. */
+  readonly live: LiveCandidate;
+  /** The results of all workers. */
+  readonly results: CandidateResults;
+  readonly source: CandidateSource;
+  readonly sample: number;
+  readonly since: Date;
+  /** The requests whose results were received, by the index of the worker. */
+  readonly received: Map<number, number>;
+  loggedChanges: number;
+}
+
+/** Compares the requests of all workers with a candidate, as long as there is one. */
+export class CandidateControl {
+  readonly #gateway: CandidateGateway;
+  readonly #logger: Log['logger'];
+  readonly #workers: ComparingWorkers;
+  #lastId = 0;
+  #current: CurrentComparison | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(gateway: CandidateGateway, logger: Log['logger'], workers = createNoWorkers()) {
+    this.#gateway = gateway;
+    this.#logger = logger;
+    this.#workers = workers;
+    workers.listen({
+      addResults: (index, id, batch) => this.#addResults(index, id, batch),
+      forgetWorker: (index) => this.#forgetWorker(index),
+    });
+  }
+
+  /** `undefined` without a candidate. */
+  get status(): CandidateStatus | undefined {
+    if (this.#current === undefined) return undefined;
+    const { live, results, source, sample, since } = this.#current;
+    const { active, candidate } = live.pair;
+    const plans = { hash: candidate.hash, activeHash: active.hash };
+    const { comparison, skipped, errors } = results;
+    const report = () => comparison.report();
+    return { source, ...plans, since, sample, counts: comparison.counts, report, skipped, errors };
+  }
+
+  /** Does everything that can fail before the activation. Rejects if a worker cannot compile the candidate. */
+  prepare(candidate: CandidateManifest): Promise<void> {
+    return this.#workers.prepare(candidate);
+  }
+
+  /**
+   * Begins to compare requests with this plan. Resolves once all workers compare them; never rejects.
+   *
+   * @param candidate a manifest that is prepared
+   * @param sample the share of the requests, from 0 to 1
+   */
+  async activate(candidate: CandidateManifest, source: CandidateSource, sample: number): Promise<void> {
+    const { plan, compileInput } = candidate;
+    if (source === 'file') void plan.auth?.verifier.prepare();
+    else this.#logger.info({ hash: plan.hash, sample }, 'the gateway compares requests with a candidate');
+    // A manifest that the admin API received must not be able to send tokens to an address of its own.
+    const rules = { sample, maySendTokens: source === 'file', salt: randomBytes(16).toString('base64url') };
+    const { plan: active, rateLimiter } = this.#gateway;
+    const worker = { ...this.#workers.context, memory: new SharedMemory() };
+    const results = new CandidateResults((reason) =>
+      this.#logger.error({ reason }, 'the candidate failed to compare a request'),
+    );
+    const live = new LiveCandidate({ active, candidate: plan, rules, worker, results });
+    this.#current?.live.close();
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const received = new Map<number, number>();
+    this.#current = { id, candidate, live, results, source, sample, since: new Date(), received, loggedChanges: 0 };
+    this.#timer ??= setInterval(() => this.#logChanges(), LOG_INTERVAL_MS).unref();
+    this.#gateway.observe(live);
+    const { buffers } = worker.memory;
+    await this.#workers.compare(compileInput, { id, activeHash: active.hash, rules, buffers });
+    live.recordHistory(rateLimiter.local);
+  }
+
+  /** Compares with the plan that is active now. Call it after each activation. Never rejects. */
+  async rebase(): Promise<void> {
+    if (this.#current === undefined) return;
+    const { candidate, source, sample } = this.#current;
+    await this.activate(candidate, source, sample);
+  }
+
+  /** Ends the comparison. Resolves once no worker compares, with false if there is no candidate. */
+  async remove(): Promise<boolean> {
+    const isPresent = this.#current !== undefined;
+    this.#current?.live.close();
+    this.#current = undefined;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#gateway.observe(undefined);
+    await this.#workers.stop();
+    return isPresent;
+  }
+
+  #addResults(index: number, id: number, batch: ResultBatch): void {
+    // The worker sent the results of an earlier comparison before it received this one.
+    if (this.#current?.id !== id) return;
+    const { results, received } = this.#current;
+    results.merge(batch);
+    received.set(index, (received.get(index) ?? 0) + requestsOf(batch));
+  }
+
+  #forgetWorker(index: number): void {
+    if (this.#current === undefined) return;
+    const { live, received } = this.#current;
+    live.forgetWorker(index, received.get(index) ?? 0);
+    received.delete(index);
+  }
+
+  #logChanges(): void {
+    const current = this.#current;
+    if (current === undefined) return;
+    const { comparison } = current.results;
+    const { changes } = comparison;
+    if (changes === current.loggedChanges) return;
+    current.loggedChanges = changes;
+    const { requests, changed } = comparison.counts;
+    this.#logger.info(
+      { hash: current.live.pair.candidate.hash, requests, changed: Object.fromEntries(changed) },
+      'the candidate changes requests',
+    );
+  }
+}

@@ -1,0 +1,103 @@
+import type { Exchange, RoutedExchange } from '../../engine/gateway/exchange.ts';
+import { type CountedEnd, isReleased } from '../../engine/rate-limits/is-released.ts';
+import type { LocalCounters } from '../../engine/rate-limits/local-counters.ts';
+import type { RateLimit } from '../../engine/rate-limits/rate-limit.ts';
+import { type LimitedExchange, RateLimiter } from '../../engine/rate-limits/rate-limiter.ts';
+import { sharedNow } from '../../engine/shared-memory/shared-clock.ts';
+import type { WorkerContext } from '../../engine/shared-memory/worker-context.ts';
+import { type Outcome, UnknownFact } from '../outcome.ts';
+import { UPSTREAM_REFUSALS } from '../refused-outcome.ts';
+import type { PlanPair } from './plan-pair.ts';
+import type { SharedComparison } from './shared-comparison.ts';
+
+/** A request that the candidate counts, and the exchange in which the active plan has counted it. */
+export interface CountedCandidate extends LimitedExchange {
+  readonly exchange: Exchange;
+}
+
+/**
+ * The rate limits of the candidate. They begin to count with the candidate, by counters of their own. Only the active plan counts in a
+ * store.
+ */
+export class CandidateLimits {
+  readonly #pair: PlanPair;
+  readonly #limiter: RateLimiter;
+  readonly #shared: SharedComparison;
+
+  /** @param worker with the memory of the comparison, in which all workers count */
+  constructor(pair: PlanPair, worker: WorkerContext, shared: SharedComparison) {
+    this.#pair = pair;
+    this.#shared = shared;
+    this.#limiter = new RateLimiter(sharedNow, worker);
+    this.#limiter.activate(pair.candidate.rateLimits);
+  }
+
+  /**
+   * Records the limits that have counted requests before. An activation of the candidate would keep those counts.
+   *
+   * @param counters those of the active plan
+   */
+  recordHistory({ tables }: Pick<LocalCounters, 'tables'>): void {
+    const hadRequests = this.#pair.candidate.rateLimits.map(({ key }) => (tables.get(key)?.size ?? 0) > 0);
+    this.#shared.recordHistory(hadRequests, sharedNow());
+  }
+
+  /**
+   * Counts a request by the limits that may refuse it.
+   *
+   * @param isEachCounted false if some requests were not compared, and so not counted
+   * @throws Refusal; UnknownFact
+   */
+  apply(limits: readonly RateLimit[], request: CountedCandidate, isEachCounted: boolean): void {
+    const enforced = limits.filter(({ mode }) => mode === 'enforce');
+    const isCountable = (limit: RateLimit) => isEachCounted && limit.store === undefined;
+    // Nothing counts a request without a value, so its result needs no counter.
+    const counted = enforced.filter((limit) => isCountable(limit) || limit.readValue(request) === undefined);
+    // Never a promise, because this limiter is connected to no store.
+    void this.#limiter.apply(counted, request);
+    for (const limit of enforced) if (!counted.includes(limit)) this.#applyActiveResult(limit, request);
+    if (counted.some((limit) => this.#lacksHistory(limit, request.exchange))) throw new UnknownFact('rate-limit');
+  }
+
+  /** Ends the counting of the requests of a worker that has ended. They remain counted. */
+  forgetWorker(index: number): void {
+    this.#limiter.local.forgetWorker(index);
+  }
+
+  /** Ends the counting of a request. */
+  settle({ appliedLimits = [], exchange }: CountedCandidate, to: Outcome): void {
+    if (appliedLimits.length === 0) return;
+    const end = endOf(exchange, to);
+    this.#limiter.settle(appliedLimits, (limit) => isReleased(limit, end));
+  }
+
+  /** Applies the result of the active plan. @throws Refusal; UnknownFact if the active plan has not counted the request alike */
+  #applyActiveResult(limit: RateLimit, request: CountedCandidate): void {
+    const { exchange } = request;
+    const { route, refusal, appliedLimits } = exchange;
+    const value = limit.readValue(request);
+    const isSameCounter =
+      this.#pair.hasEqualLimit(limit) && route !== undefined && limit.readValue(exchange as RoutedExchange) === value;
+    if (isSameCounter && refusal?.limit === limit.id) throw refusal;
+    const wasCounted = appliedLimits?.some((applied) => applied.limit.id === limit.id) === true;
+    if (!isSameCounter || !wasCounted) throw new UnknownFact('rate-limit');
+  }
+
+  /** True if the active plan has refused the request because of requests that came before the candidate. */
+  #lacksHistory({ key, burst, intervalMs }: RateLimit, { refusal }: Exchange): boolean {
+    if (refusal?.code !== 'rate_limit_exceeded') return false;
+    const { active, candidate } = this.#pair;
+    const index = candidate.rateLimits.findIndex((other) => other.key === key);
+    if (!this.#shared.mayHaveEarlier(index, sharedNow() - burst * intervalMs)) return false;
+    return active.rateLimits.some((other) => other.id === refusal.limit && other.key === key);
+  }
+}
+
+/** Returns the end that a request would have by the candidate. Without the response of the upstream, it is no failure. */
+function endOf({ wasSent, refusal, response }: Exchange, to: Outcome): CountedEnd {
+  if (to.kind === 'refused')
+    return { wasSent: to.code === 'login_response_refused', status: to.status, refusal: to.code };
+  const status = wasSent && response.headersSent ? response.statusCode : undefined;
+  const isUpstreamError = refusal !== undefined && UPSTREAM_REFUSALS.has(refusal.code);
+  return { wasSent, status, refusal: isUpstreamError ? refusal.code : undefined };
+}

@@ -1,0 +1,119 @@
+import type { Exchange } from '../../engine/gateway/exchange.ts';
+import { loggedPathOf } from '../../engine/gateway/telemetry/request-record.ts';
+import type { ComparisonResult } from '../compare-outcomes.ts';
+import { MAX_ALL_CALLERS, OutcomeComparison } from '../comparison.ts';
+import type { ComparisonTotals } from '../comparison-totals.ts';
+
+/** A request that changes. It has no query, header or body. */
+export interface CandidateWitness {
+  /** The request id, as in the access log. */
+  readonly id: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
+  readonly method: string | null;
+  /** As in the access log. */
+  readonly path: string | null;
+}
+
+export function createWitness(exchange: Exchange): CandidateWitness {
+  const { id, request } = exchange;
+  return { id, at: Date.now(), method: request.method ?? null, path: loggedPathOf(exchange) ?? null };
+}
+
+/** Requests that were not compared: too many waited, began with an earlier plan, or were not in the sample. */
+export type UncomparedReason = 'queue' | 'earlier-plan' | 'sample';
+
+/** The requests that were not compared. `worker` counts those whose worker ended before, and is missing if none did. */
+export type SkippedRequests = Readonly<Record<UncomparedReason, number>> & { readonly worker?: number };
+
+/** Results as plain data that another thread can receive. */
+export interface ResultBatch {
+  readonly totals: ComparisonTotals<CandidateWitness>;
+  readonly skipped: Readonly<Record<UncomparedReason, number>>;
+  readonly errors: number;
+  /** The first of the errors. */
+  readonly error: string | undefined;
+}
+
+/** The results of the requests that were observed. Each one is compared, skipped, or an error. */
+export class CandidateResults {
+  readonly #comparison: OutcomeComparison<CandidateWitness>;
+  readonly #onError: (error: string) => void;
+  #skipped: Record<UncomparedReason, number> = { queue: 0, 'earlier-plan': 0, sample: 0 };
+  #lost = 0;
+  #errors = 0;
+  #error: string | undefined;
+
+  /**
+   * @param onError called with the first error
+   * @param maxCallers the most callers of all changes together
+   */
+  constructor(onError: (error: string) => void = () => undefined, maxCallers = MAX_ALL_CALLERS) {
+    this.#onError = onError;
+    this.#comparison = new OutcomeComparison(1, maxCallers);
+  }
+
+  /** The compared requests. */
+  get comparison(): Pick<OutcomeComparison<CandidateWitness>, 'counts' | 'report' | 'changes' | 'requests'> {
+    return this.#comparison;
+  }
+
+  get skipped(): SkippedRequests {
+    return this.#lost === 0 ? this.#skipped : { ...this.#skipped, worker: this.#lost };
+  }
+
+  /** Requests for which the candidate failed. */
+  get errors(): number {
+    return this.#errors;
+  }
+
+  addSame(): void {
+    this.#comparison.addSame();
+  }
+
+  add(result: ComparisonResult, caller: () => string | undefined, witness: () => CandidateWitness): void {
+    this.#comparison.add(result, 1, caller, witness);
+  }
+
+  skip(reason: UncomparedReason): void {
+    this.#skipped[reason] += 1;
+  }
+
+  fail(error: unknown): void {
+    this.#addErrors(1, String(error));
+  }
+
+  /** Counts requests that a worker had observed when it ended, and whose results it had not sent. */
+  addLost(requests: number): void {
+    this.#lost += requests;
+  }
+
+  /** Returns all results since the last call, and begins to count from zero. Returns `undefined` if there are none. */
+  take(): ResultBatch | undefined {
+    const batch = { totals: this.#comparison.take(), skipped: this.#skipped, errors: this.#errors, error: this.#error };
+    this.#skipped = { queue: 0, 'earlier-plan': 0, sample: 0 };
+    this.#errors = 0;
+    this.#error = undefined;
+    return requestsOf(batch) === 0 ? undefined : batch;
+  }
+
+  /** Adds the results of another worker. */
+  merge({ totals, skipped, errors, error = '' }: ResultBatch): void {
+    this.#comparison.merge(totals);
+    for (const [reason, count] of Object.entries(skipped)) this.#skipped[reason as UncomparedReason] += count;
+    this.#addErrors(errors, error);
+  }
+
+  #addErrors(count: number, error: string): void {
+    if (count > 0 && this.#errors === 0) {
+      this.#error = error;
+      this.#onError(error);
+    }
+    this.#errors += count;
+  }
+}
+
+/** Returns the number of requests whose results are in a batch. */
+export function requestsOf({ totals, skipped, errors }: ResultBatch): number {
+  return totals.requests + skipped.queue + skipped['earlier-plan'] + skipped.sample + errors;
+}

@@ -1,0 +1,118 @@
+import type { Plan } from '../../engine/plan/plan.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+import { limitDefinition } from '../../engine/rate-limits/limit-definition.ts';
+import type { RateLimit } from '../../engine/rate-limits/rate-limit.ts';
+import { routingKey } from '../../engine/routing/router.ts';
+import type { Auth } from '../../engine/tokens/auth.ts';
+import { endpointsOf } from '../outcome.ts';
+
+/** The active plan and the candidate, with the parts that are equal in both. */
+export interface PlanPair {
+  readonly active: Plan;
+  readonly candidate: Plan;
+  /** True if both plans check heads, targets and preflights alike. Each request then has the same outcome until it is matched. */
+  readonly isHeadEqual: boolean;
+  /** True if both plans verify tokens by the same rules. The candidate then uses the verifier of the active plan, with its cache. */
+  readonly areTokensEqual: boolean;
+  /** True if the route of the active plan and the one of the candidate treat each request alike. */
+  isEqualRoute(active: Route, candidate: Route | undefined): boolean;
+  /** True if the active plan has a rate limit with the same definition. */
+  hasEqualLimit(limit: RateLimit): boolean;
+}
+
+export function pairPlans(active: Plan, candidate: Plan): PlanPair {
+  const isHeadEqual = headKey(active) === headKey(candidate);
+  const definitions = new Set(active.rateLimits.map(limitDefinition));
+  const equalLimits = new Set(candidate.rateLimits.filter((limit) => definitions.has(limitDefinition(limit))));
+  const equalRoutes = findEqualRoutes(active, candidate);
+  if (!isHeadEqual || !isRoutingEqual(active, candidate)) removeLimited(equalRoutes);
+  else removeDependent(equalRoutes, active, candidate);
+  return {
+    active,
+    candidate,
+    isHeadEqual,
+    areTokensEqual: verifierKey(active) === verifierKey(candidate),
+    isEqualRoute: (route, other) => other !== undefined && equalRoutes.get(route) === other,
+    hasEqualLimit: (limit) => equalLimits.has(limit),
+  };
+}
+
+/** Returns the routes of the active plan that have the same definition in the candidate, with those of the candidate. */
+function findEqualRoutes(active: Plan, candidate: Plan): Map<Route, Route> {
+  const areSchemasEqual = schemasKey(active) === schemasKey(candidate);
+  const candidates = new Map(candidate.routes.map((route) => [route.id, route]));
+  const equalRoutes = new Map<Route, Route>();
+  for (const route of active.routes) {
+    const other = candidates.get(route.id);
+    if (other !== undefined && isEqual(route, other, areSchemasEqual)) equalRoutes.set(route, other);
+  }
+  return equalRoutes;
+}
+
+/** A reference in a route may lead to any schema, so all schemas must be equal. */
+function isEqual(route: Route, other: Route, areSchemasEqual: boolean): boolean {
+  if (route.key !== other.key) return false;
+  if (!areSchemasEqual && route.key.includes('"$ref"')) return false;
+  return (
+    authKey(route.auth) === authKey(other.auth) &&
+    endpointsOf(route.upstream) === endpointsOf(other.upstream) &&
+    limitsKey(route) === limitsKey(other)
+  );
+}
+
+/** True if both plans match each request to routes with the same id. */
+function isRoutingEqual(active: Plan, candidate: Plan): boolean {
+  const keyOf = ({ routes }: Plan) => JSON.stringify(routes.map(routingKey).sort());
+  return keyOf(active) === keyOf(candidate);
+}
+
+/** Removes the routes with rate limits: any request may count for another route. */
+function removeLimited(equalRoutes: Map<Route, Route>): void {
+  for (const route of equalRoutes.keys()) if (route.rateLimits !== undefined) equalRoutes.delete(route);
+}
+
+/**
+ * Removes the routes with a rate limit that also counts requests of other routes that differ. Such a limit may count more or fewer
+ * requests, and so refuse a request of an equal route.
+ */
+function removeDependent(equalRoutes: Map<Route, Route>, active: Plan, candidate: Plan): void {
+  const equalCandidates = new Set(equalRoutes.values());
+  const different = (routes: readonly Route[], equal: { has(route: Route): boolean }) =>
+    routes.filter((route) => !equal.has(route)).flatMap(limitIds);
+  const limits = new Set([...different(active.routes, equalRoutes), ...different(candidate.routes, equalCandidates)]);
+  let count: number;
+  do {
+    count = limits.size;
+    for (const route of equalRoutes.keys()) {
+      const ids = limitIds(route);
+      if (!ids.some((id) => limits.has(id))) continue;
+      equalRoutes.delete(route);
+      for (const id of ids) limits.add(id);
+    }
+  } while (limits.size > count);
+}
+
+function limitIds({ rateLimits }: Route): string[] {
+  return rateLimits === undefined ? [] : Object.values(rateLimits).flatMap((limits) => limits.map(({ id }) => id));
+}
+
+function schemasKey({ schemas }: Plan): string {
+  return JSON.stringify(schemas && [schemas.schemas, schemas.files]);
+}
+
+function headKey({ server, router, cors }: Plan): string {
+  const { maxHeaders, headerLimitBytes, keys } = server;
+  return JSON.stringify([maxHeaders, headerLimitBytes, keys.trustedProxies, router.keepsEncodedSlash, cors?.key]);
+}
+
+function verifierKey({ auth }: Plan): string | undefined {
+  return auth?.verifier.key;
+}
+
+function authKey(auth: Auth | undefined): string {
+  return JSON.stringify(auth && [auth.verifier.key, auth.role.key, auth.role.message]);
+}
+
+function limitsKey({ rateLimits }: Route): string {
+  return JSON.stringify(rateLimits && Object.values(rateLimits).map((limits) => limits.map(limitDefinition)));
+}

@@ -1,0 +1,105 @@
+import type { RefusalCode } from '../engine/gateway/response/refusal.ts';
+import type { RawHeaders } from '../engine/http1/raw-headers.ts';
+import type { Upstream } from '../engine/settings/upstream-definition.ts';
+
+/** Why the outcome of a request by a plan is not known. A test compares `docs/candidate.md` with this table. */
+export const UNKNOWN_REASONS = {
+  head: 'the headers or the request target were refused, and the plans check them in different ways',
+  token: 'the token was not verified by the rules of this plan',
+  role: 'the log does not have all roles of the caller',
+  origin: 'the origin of a WebSocket handshake is not known',
+  path: 'the log has surrogates in place of parts of the path',
+  query: 'the values of the query are not known',
+  headers: 'the headers of the request are not known',
+  'media-type': 'the media type or the content encoding of the body is not known',
+  'body-size': 'the length of the body is not known',
+  body: 'the body was not read, not completely, or not kept',
+  'login-response': 'the response of the login service was not checked by the rules of this plan',
+  'rate-limit': 'the counter of a rate limit is not known',
+  'no-decision': 'the gateway could not decide: it was busy, failed, or could not fetch keys',
+  'client-left': 'the client disconnected before the decision',
+  'not-reproduced': 'the manifest of --from does not reproduce the logged outcome',
+  timeout: 'the candidate did not decide in time',
+  'not-logged': 'the log lacks what the decision needs; set log.replay',
+} as const satisfies Record<string, string>;
+
+export type UnknownReason = keyof typeof UNKNOWN_REASONS;
+
+/** A fact about a request is not known. The steps of a decision throw it. It is not an `Error`, as `Refusal` is not. */
+export class UnknownFact {
+  readonly reason: UnknownReason;
+
+  constructor(reason: UnknownReason) {
+    this.reason = reason;
+  }
+}
+
+/** The message that an upstream receives. Its body is that of the request. */
+export interface UpstreamMessage {
+  /** Path and query. */
+  readonly path: string;
+  /** Without those that differ for each request, such as the request id. */
+  readonly headers: RawHeaders;
+}
+
+/** The outcome of a request by a plan. */
+export type Outcome =
+  | {
+      readonly kind: 'forwarded';
+      readonly route: string;
+      readonly upstream: string;
+      /** Equal for upstreams with the same endpoints. */
+      readonly endpoints: string;
+      readonly message: () => UpstreamMessage;
+    }
+  | {
+      readonly kind: 'refused';
+      readonly route: string | undefined;
+      readonly code: RefusalCode;
+      readonly status: number;
+      readonly detail: string;
+      readonly reason: string;
+      /** The rate limit. */
+      readonly limit: string | undefined;
+    }
+  | {
+      /** The gateway responds itself, to `OPTIONS *` or a preflight. */
+      readonly kind: 'responded';
+      readonly status: number;
+      readonly headers: RawHeaders;
+    }
+  | { readonly kind: 'unknown'; readonly route: string | undefined; readonly reason: UnknownReason };
+
+const endpointTexts = new WeakMap<Upstream, string>();
+
+/** Returns a text that is equal for upstreams with the same endpoints. It may have values of the environment: never print it. */
+export function endpointsOf(upstream: Upstream): string {
+  let text = endpointTexts.get(upstream);
+  if (text === undefined) {
+    text = JSON.stringify(upstream.endpoints.map(({ url }) => url.href).sort());
+    endpointTexts.set(upstream, text);
+  }
+  return text;
+}
+
+/** An outcome as reports show it. It has no value of a header, a query, a body or the environment. */
+export interface OutcomeReport {
+  readonly outcome: 'forwarded' | 'refused' | 'responded';
+  readonly route: string | null;
+  readonly upstream: string | null;
+  /** The status of the gateway's own response. */
+  readonly status: number | null;
+  readonly refusal: RefusalCode | null;
+  readonly reason: string | null;
+}
+
+export type KnownOutcome = Exclude<Outcome, { readonly kind: 'unknown' }>;
+
+export function reportOutcome(outcome: KnownOutcome): OutcomeReport {
+  const { kind } = outcome;
+  const common = { outcome: kind, route: null, upstream: null, status: null, refusal: null, reason: null };
+  if (outcome.kind === 'forwarded') return { ...common, route: outcome.route, upstream: outcome.upstream };
+  if (outcome.kind === 'responded') return { ...common, status: outcome.status };
+  const { route = null, status, code, reason, limit } = outcome;
+  return { ...common, route, status, refusal: code, reason: limit === undefined ? reason : `${reason} (${limit})` };
+}

@@ -1,0 +1,60 @@
+import { madeRequest } from '../../prove/mutation/base-requests.ts';
+import { withKey } from '../../prove/mutation/limited-requests.ts';
+import type { MutationContext, Probe, TestedRoute } from '../../prove/mutation/mutant.ts';
+import { HANDSHAKE } from '../../prove/mutation/mutators/forwarding.ts';
+import { withHeader, withoutBody, withRequest, withRole } from '../../prove/mutation/probes.ts';
+import type { Observation } from './observation.ts';
+import type { RecordTokens } from './record-tokens.ts';
+
+/** Everything that the search for a test case needs. */
+export interface RecordContext {
+  readonly context: MutationContext;
+  readonly tokens: RecordTokens;
+  /** Returns the paths of a route to try, the best first. */
+  readonly pathsOf: (tested: TestedRoute) => readonly string[];
+  /** The first path of the log that no route has. */
+  readonly unknownPath: string;
+}
+
+/** Yields requests that the route forwards, with the method and the role of the observed ones. The simplest are first. */
+export function* baseProbes(
+  { tested, method, role, isHandshake }: Observation & { readonly tested: TestedRoute },
+  { context, pathsOf }: RecordContext,
+): Generator<Probe> {
+  const { router } = context.plan;
+  const { body } = tested.route;
+  const hasBodyRule = (body?.types ?? body?.validate ?? body?.streamValidatorFor) !== undefined;
+  for (const path of pathsOf(tested).filter((candidate) => router.match(method, candidate) === tested.route)) {
+    const made = madeRequest(context, tested, { method, path, role });
+    const variants = hasBodyRule ? [made, withoutBody(made)] : [withoutBody(made), made];
+    for (const probe of [...variants, ...withLimitKeys(made, tested, context)])
+      yield isHandshake ? asHandshake(probe) : probe;
+  }
+}
+
+function asHandshake(probe: Probe): Probe {
+  const empty = withoutBody(probe);
+  return withRequest(empty, { headers: { ...empty.request.headers, ...HANDSHAKE } });
+}
+
+/** Yields the request with the keys of the rate limits of its route, with valid values where the route has schemas for them. */
+export function* withLimitKeys(made: Probe, tested: TestedRoute, context: MutationContext): Generator<Probe> {
+  const limits = (tested.entry.rateLimits ?? []).flatMap((id) => context.manifest.rateLimits[id] ?? []);
+  const keyed = limits.reduce((probe, limit) => withKey(probe, limit, context.manifest), made);
+  if (keyed === made) return;
+  const valid = withValidHeaders(keyed, tested, context);
+  const { body, role } = made.request;
+  // A key of a claim replaces the role, although the claim may be that of the role.
+  if (role !== undefined && valid.request.role === undefined) yield withRole(valid, role);
+  if (body !== undefined && body !== valid.request.body) yield withRequest(valid, { body });
+  yield valid;
+}
+
+function withValidHeaders(probe: Probe, { path, entry }: TestedRoute, context: MutationContext): Probe {
+  return Object.keys(entry.headers?.properties ?? {}).reduce((changed, name) => {
+    if (!Object.keys(changed.request.headers).some((other) => other.toLowerCase() === name.toLowerCase()))
+      return changed;
+    const [text] = context.validTexts([...path, 'headers', 'properties', name]);
+    return text === undefined ? changed : withHeader(changed, name, text);
+  }, probe);
+}

@@ -1,0 +1,129 @@
+import type { PlannedManifest } from '../../engine/load.ts';
+import type { Environment } from '../../engine/manifest/source.ts';
+import { createMutationContext } from '../../prove/mutation/context.ts';
+import type { RunCase } from '../../prove/mutation/missing-case.ts';
+import type { TestedRoute } from '../../prove/mutation/mutant.ts';
+import { testRequestsOf } from '../../prove/testing/requests.ts';
+import { createCaseRunner } from '../../prove/testing/run-test-file.ts';
+import type { TestCase, TestFile } from '../../prove/testing/test-file.generated.ts';
+import type { LogReader } from '../access-log/read-logs.ts';
+import type { RecordContext } from './base-probes.ts';
+import { findRecordedCase } from './find-recorded-case.ts';
+import { type FoundCase, mergeCases, type RecordedCase } from './merge-cases.ts';
+import type { Observation } from './observation.ts';
+import { countUnrecorded, ObservedRequests, type UnrecordedCounts } from './observe-requests.ts';
+import { createRecordTokens } from './record-tokens.ts';
+import { recordedPaths } from './recorded-paths.ts';
+import { isRecordable } from './refused-probes.ts';
+import { selectCases, sortCases } from './select-cases.ts';
+
+/** The test cases of a log. */
+export interface RecordedLog {
+  readonly tokens: TestFile['tokens'];
+  /** In the order of the routes. Each case passes with the manifest. */
+  readonly cases: readonly RecordedCase[];
+  readonly requests: number;
+  readonly unrecorded: UnrecordedCounts;
+}
+
+const NO_TEST_FILE: TestFile = { version: 1, manifest: '', environment: {}, tokens: {}, cases: [] };
+
+/** The requests of a search. After many searches without a result, which only a hostile log needs, the others are short. */
+const MAX_PROBES = 200;
+const FEW_PROBES = 5;
+const MAX_FAILURES = 300;
+/** The statuses to try beside the most frequent one. */
+const MAX_STATUSES = 3;
+
+/**
+ * Returns the fewest test cases that have every route, method, role, refusal and class of statuses that a log has.
+ *
+ * @param maxCases the most important cases are kept: one of each route, then those of the most requests
+ * @param onProgress called before the search for each case
+ */
+export async function recordCases(
+  reader: LogReader,
+  planned: PlannedManifest,
+  readFile: Environment['readFile'],
+  maxCases: number,
+  onProgress: (done: number, total: number) => void = () => undefined,
+): Promise<RecordedLog> {
+  const context = createMutationContext(planned, readFile, NO_TEST_FILE);
+  const observed = new ObservedRequests(context);
+  for await (const batch of reader) for (const request of batch) observed.add(request);
+  const { observations, unrecorded, requests } = observed;
+  const byRoute = Map.groupBy(observations, ({ tested }) => tested);
+  const tokens = createRecordTokens(planned.plan, context.otherRole);
+  const pathsOf = memoize((tested) => recordedPaths(byRoute.get(tested) ?? [], tested, context));
+  const unknownPath = observations.find(isUnknownPath)?.path ?? '/x';
+  const record: RecordContext = { context, tokens, pathsOf, unknownPath };
+  const found: FoundCase[] = [];
+  for await (const [observation, testCase] of findCases(observations, byRoute, record, planned, onProgress)) {
+    if (testCase === undefined) countUnrecorded(unrecorded, unrecordedReason(observation), observation.requests);
+    else found.push({ observation, testCase });
+  }
+  const { selected, omitted } = selectCases(mergeCases(found), maxCases);
+  if (omitted > 0) countUnrecorded(unrecorded, `more than ${maxCases} cases`, omitted);
+  return { tokens: tokens.all, requests, unrecorded, cases: sortCases(selected) };
+}
+
+/** Yields each observation with its test case. */
+async function* findCases(
+  observations: readonly Observation[],
+  byRoute: ReadonlyMap<TestedRoute | undefined, readonly Observation[]>,
+  record: RecordContext,
+  planned: PlannedManifest,
+  onProgress: (done: number, total: number) => void,
+): AsyncGenerator<readonly [Observation, TestCase | undefined]> {
+  const runRequest = createCaseRunner(record.tokens.all, planned);
+  const run: RunCase = (testCase) => runRequest(testRequestsOf([testCase])[0] as Parameters<typeof runRequest>[0]);
+  let failures = 0;
+  for (const [index, observation] of observations.entries()) {
+    onProgress(index, observations.length);
+    const common = commonStatus(observation, byRoute.get(observation.tested) ?? []);
+    const maxProbes = failures < MAX_FAILURES ? MAX_PROBES : FEW_PROBES;
+    let testCase: TestCase | undefined;
+    if (isPossible(observation))
+      for (const status of new Set([common, ...[...observation.statuses.keys()].slice(0, MAX_STATUSES)]))
+        testCase ??= await findRecordedCase(observation, { status, maxProbes }, record, run);
+    if (testCase === undefined && isPossible(observation)) failures += 1;
+    yield [observation, testCase];
+  }
+}
+
+/** False for a refusal of a route that no test case can cause. */
+function isPossible({ result, isMatched }: Observation): boolean {
+  return result.kind !== 'refused' || !isMatched || isRecordable(result.code);
+}
+
+function isUnknownPath({ result, path }: Observation): boolean {
+  return result.kind === 'refused' && result.code === 'route_unknown' && path !== undefined;
+}
+
+function memoize(pathsOf: (tested: TestedRoute) => readonly string[]): (tested: TestedRoute) => readonly string[] {
+  const known = new Map<TestedRoute, readonly string[]>();
+  return (tested) => {
+    const paths = known.get(tested) ?? pathsOf(tested);
+    known.set(tested, paths);
+    return paths;
+  };
+}
+
+/** Returns the most frequent status of its class on the route, so that the cases of all methods and roles are alike. */
+function commonStatus({ result, statuses }: Observation, ofRoute: readonly Observation[]): number {
+  if (result.kind !== 'forwarded') return 0;
+  const counts = new Map<number, number>();
+  for (const other of ofRoute)
+    if (other.result.kind === 'forwarded' && other.result.statusClass === result.statusClass)
+      for (const [status, count] of other.statuses) counts.set(status, (counts.get(status) ?? 0) + count);
+  const [[status] = [[...statuses.keys()][0] ?? 200]] = [...counts].sort(([, one], [, two]) => two - one);
+  return status;
+}
+
+function unrecordedReason(observation: Observation): string {
+  const { result, tested, isMatched } = observation;
+  const route = isMatched ? `${tested?.entry.id} ` : '';
+  if (result.kind !== 'refused') return `${route}has another result with this manifest`;
+  if (!isPossible(observation)) return `${route}refused with ${result.code}, which no test case can cause`;
+  return `${route}refused with ${result.code}; no request for it was found`;
+}

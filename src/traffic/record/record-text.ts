@@ -1,0 +1,78 @@
+import { formatFlow } from '../../engine/manifest/flow-yaml.ts';
+import { formatText } from '../../engine/manifest/format.ts';
+import { formatTestCase } from '../../prove/mutation/case-text.ts';
+import type { TestFile } from '../../prove/testing/test-file.generated.ts';
+import { nameCases } from './case-names.ts';
+import type { RecordedCase } from './merge-cases.ts';
+import type { UnrecordedCounts } from './observe-requests.ts';
+
+/** The parts of a recorded test file. */
+export interface RecordedFile {
+  /** The path of the manifest, and values for the environment variables that it requires. */
+  readonly manifest: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly tokens: TestFile['tokens'];
+  readonly cases: readonly RecordedCase[];
+  /** The number of requests in the log. */
+  readonly requests: number;
+  readonly unrecorded: UnrecordedCounts;
+}
+
+/** Formats a test file, as `fmt` formats it. The cases of a route are together. */
+export function formatRecording(recording: RecordedFile): string {
+  const { manifest, environment, cases, requests, unrecorded } = recording;
+  const names = nameCases(cases);
+  const lines = [
+    `# Recorded from ${pluralizeRequests(requests)} of an access log.`,
+    'version: 1',
+    `manifest: ${formatFlow(manifest)}`,
+    ...mapLines('environment', environment),
+    ...mapLines('tokens', usedTokens(recording)),
+    'cases:',
+    ...cases.flatMap((recorded, index) => [
+      ...(index > 0 && recorded.observation.tested !== cases[index - 1]?.observation.tested ? [''] : []),
+      ...caseLines(recorded, names[index] ?? '').map((line) => `  ${line}`),
+    ]),
+    ...unrecordedLines(unrecorded),
+  ];
+  return formatText(`${lines.join('\n')}\n`);
+}
+
+function mapLines(name: string, map: object): string[] {
+  const entries = Object.entries(map);
+  return entries.length === 0 ? [] : [`${name}:`, ...entries.map((entry) => `  ${memberLine(entry)}`)];
+}
+
+function memberLine([key, value]: [string, unknown]): string {
+  return `${formatFlow(key)}: ${formatFlow(value)}`;
+}
+
+function caseLines(recorded: RecordedCase, name: string): string[] {
+  const { testCase, requests, hasLoggedRole, roles } = recorded;
+  const note = roles.length > 0 && !hasLoggedRole ? ', without a role in the log' : '';
+  return [
+    `# ${pluralizeRequests(requests)}${note}`,
+    ...formatTestCase({ ...testCase, name })
+      .trimEnd()
+      .split('\n'),
+  ];
+}
+
+/** Returns the tokens whose text a case contains. */
+function usedTokens({ tokens, cases }: RecordedFile): TestFile['tokens'] {
+  const text = JSON.stringify(cases.map(({ testCase }) => [testCase.request.headers, testCase.response]));
+  const ends = '[" ]';
+  return Object.fromEntries(Object.entries(tokens).filter(([token]) => new RegExp(`${ends}${token}"`).test(text)));
+}
+
+function unrecordedLines(unrecorded: UnrecordedCounts): string[] {
+  if (unrecorded.size === 0) return [];
+  const reasons = [...unrecorded].map(([reason, requests]) => `# - ${pluralizeRequests(requests)}: ${reason}`);
+  return ['', '# Requests without a test case:', ...reasons];
+}
+
+/** Formats a number of requests. It is an estimate if the log has a sample of them. */
+export function pluralizeRequests(requests: number): string {
+  const rounded = Math.round(requests);
+  return `${rounded} request${rounded === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,135 @@
+import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
+import { BODYLESS_METHODS } from '../../engine/http1/http-methods.ts';
+import { isJsonType, mediaTypeMatcher } from '../../engine/validation/media-type.ts';
+import type { LoggedRequest } from '../access-log/logged-request.ts';
+import { UnknownFact, type UnknownReason } from '../outcome.ts';
+import type { CheckResult } from './check-parameters.ts';
+import type { RouteRules } from './route-rules.ts';
+
+/** The facts about the body of a request. */
+export interface BodyFacts {
+  readonly request: LoggedRequest;
+  /** True if the log has the facts that `log.replay` adds. */
+  readonly hasReplayFacts: boolean;
+  /** The rules that were applied to the body; `undefined` if the request was refused before. */
+  readonly applied: RouteRules | undefined;
+  /** The violations that were found by `applied`, first of all the one that decided if violations are refused. */
+  readonly violations: readonly RefusalCode[];
+  /** True if the gateway has read the complete body. */
+  readonly isComplete: boolean;
+  /** True for a media type that the log names. It writes `other` for the others. */
+  readonly isNamedType: (mediaType: string) => boolean;
+}
+
+/**
+ * Applies the body rule of a route to the body of a logged request, which the log does not have.
+ *
+ * @returns the refusal; `undefined` if the body is accepted
+ * @throws UnknownFact
+ */
+export function checkBody(rules: RouteRules, facts: BodyFacts): RefusalCode | undefined {
+  if (isWithoutBody(facts)) return undefined;
+  const { validation } = rules.route;
+  const type = checkType(rules, facts);
+  if (validation === 'enforce' && type === 'invalid') return 'media_type_unsupported';
+  const size = checkSize(rules, facts);
+  if (validation === 'report') {
+    if (isUnknown(size)) throw new UnknownFact(size);
+    return size === 'invalid' ? 'body_too_large' : undefined;
+  }
+  if (isUnknown(type)) throw new UnknownFact(type);
+  const content = checkContent(rules, facts);
+  // A body that is validated while it is streamed may be refused before it is too large.
+  const isStreamed = rules.route.body?.streamValidatorFor !== undefined;
+  if (size === 'invalid' && (!isStreamed || content === 'valid')) return 'body_too_large';
+  if (isUnknown(content) || size === 'invalid') throw new UnknownFact(isUnknown(content) ? content : 'body');
+  if (isUnknown(size)) throw new UnknownFact(size);
+  return content === 'invalid' ? 'body_invalid' : undefined;
+}
+
+function isUnknown(result: CheckResult): result is UnknownReason {
+  return result !== 'valid' && result !== 'invalid';
+}
+
+/** True for a GET or HEAD without a body, to which no rule applies. */
+function isWithoutBody({ request, isComplete }: BodyFacts): boolean {
+  return BODYLESS_METHODS.has(request.method ?? '') && request.receivedBytes === 0 && isComplete;
+}
+
+function checkType(
+  rules: RouteRules,
+  { request, hasReplayFacts, applied, violations, isComplete, isNamedType }: BodyFacts,
+): CheckResult {
+  const { body } = rules.route;
+  if (body?.types === undefined) return 'valid';
+  const before =
+    applied?.types === rules.types ? (violations.includes('media_type_unsupported') ? 'invalid' : 'valid') : undefined;
+  if (!hasReplayFacts) return before ?? 'not-logged';
+  const { mediaType, receivedBytes } = request;
+  if (mediaType === undefined) {
+    if (body.validate !== undefined || body.streamValidatorFor !== undefined || receivedBytes > 0)
+      return isMethodWithBody(request) || receivedBytes > 0 ? 'invalid' : (before ?? 'body-size');
+    return before ?? (isComplete ? 'valid' : 'body-size');
+  }
+  const listed = rules.entry.body?.types ?? defaultTypes(rules);
+  // The log writes a kind such as `image/*` for the types of that kind that it does not name.
+  const mayStandFor = (type: string) => (mediaType === 'other' || isOfKind(type, mediaType)) && !isNamedType(type);
+  if (!acceptsName(rules)(mediaType)) return listed.some(mayStandFor) ? (before ?? 'media-type') : 'invalid';
+  if (before !== undefined) return before;
+  // The type was accepted, so the body has no content encoding, and its parameters satisfied the same format.
+  const isAccepted = applied?.route.body?.types !== undefined && !violations.includes('media_type_unsupported');
+  return isAccepted && formatOf(applied, mediaType) === formatOf(rules, mediaType) ? 'valid' : 'media-type';
+}
+
+/** @param kind such as `image/*`, or a media type */
+function isOfKind(type: string, kind: string): boolean {
+  return kind.endsWith('/*') && type.toLowerCase().startsWith(kind.slice(0, -1));
+}
+
+function isMethodWithBody({ method }: LoggedRequest): boolean {
+  return !BODYLESS_METHODS.has(method ?? '');
+}
+
+function acceptsName(rules: RouteRules): (name: string) => boolean {
+  const { types, schema } = rules.entry.body ?? {};
+  if (types === undefined && schema !== undefined) return isJsonType;
+  return mediaTypeMatcher(types ?? defaultTypes(rules));
+}
+
+function defaultTypes({ entry: { body } }: RouteRules): readonly string[] {
+  if (body?.schema !== undefined) return ['application/json', '*/*+json'];
+  return [
+    ...(body?.multipart === undefined ? [] : ['multipart/form-data']),
+    ...(body?.csv === undefined ? [] : ['text/csv']),
+  ];
+}
+
+/** Returns the format whose rules the parameters of a Content-Type must satisfy. */
+function formatOf({ entry: { body } }: RouteRules, mediaType: string): string {
+  if (body?.schema !== undefined) return 'json';
+  if (body?.multipart !== undefined && mediaType === 'multipart/form-data') return 'multipart';
+  return body?.csv !== undefined && mediaType === 'text/csv' ? 'csv' : '';
+}
+
+function checkSize(rules: RouteRules, { request, applied, violations, isComplete }: BodyFacts): CheckResult {
+  const limitBytes = rules.route.body?.limitBytes ?? Number.POSITIVE_INFINITY;
+  if (request.receivedBytes > limitBytes) return 'invalid';
+  const limitBefore = applied?.route.body?.limitBytes;
+  if (violations.includes('body_too_large'))
+    return limitBefore !== undefined && limitBytes <= limitBefore ? 'invalid' : 'body-size';
+  if (isComplete) return 'valid';
+  // A body that was refused for its type or content may be larger.
+  const isWithinLimit = limitBefore !== undefined && limitBefore <= limitBytes && violations.length === 0;
+  return isWithinLimit ? 'valid' : 'body-size';
+}
+
+function checkContent(rules: RouteRules, { request, applied, violations }: BodyFacts): CheckResult {
+  const { validate, streamValidatorFor } = rules.route.body ?? {};
+  if (validate === undefined && streamValidatorFor === undefined) return 'valid';
+  const { mediaType } = request;
+  if (validate === undefined && mediaType !== undefined && mediaType !== 'other' && formatOf(rules, mediaType) === '')
+    return 'valid';
+  if (applied?.content !== rules.content || violations.includes('media_type_unsupported')) return 'body';
+  if (violations.includes('body_invalid')) return 'invalid';
+  return violations.includes('body_too_large') ? 'body' : 'valid';
+}

@@ -1,0 +1,79 @@
+import { Refusal } from '../../engine/gateway/response/refusal.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+import { limitDefinition } from '../../engine/rate-limits/limit-definition.ts';
+import type { RateLimit, RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
+import type { LoggedRequest } from '../access-log/logged-request.ts';
+import { UnknownFact } from '../outcome.ts';
+import type { LimitUse } from './limit-use.ts';
+
+/** The rate limits of one stage that were applied to a logged request. */
+export interface AppliedRateLimits {
+  readonly route: Route;
+  readonly request: LoggedRequest;
+  /** True if one of them refused the request. */
+  readonly isRefused: boolean;
+}
+
+/**
+ * Applies the rate limits of a stage to a logged request. The log shows the decisions of the limits that applied to the request.
+ *
+ * @param applied `undefined` if the request was refused before
+ * @throws Refusal or UnknownFact
+ */
+export function checkRateLimits(
+  stage: RateLimitStage,
+  route: Route,
+  applied: AppliedRateLimits | undefined,
+  use: LimitUse,
+): void {
+  for (const limit of route.rateLimits?.[stage] ?? []) use.reached.add(limit);
+  const limits = (route.rateLimits?.[stage] ?? []).filter(({ mode }) => mode === 'enforce');
+  if (limits.length === 0) return;
+  if (applied === undefined) throw new UnknownFact('rate-limit');
+  const { request, isRefused } = applied;
+  const before = applied.route.rateLimits?.[stage] ?? [];
+  const twins = limits.map((limit) => before.find((one) => isEqual(one, limit, applied.route.id === route.id)));
+  if (isRefused) {
+    // A limit that is not known can refuse the request only with the same code, unless its key is missing.
+    const isDecided =
+      limits.some(({ id }) => id === request.limit) &&
+      limits.every(({ missing }, index) => twins[index] !== undefined || missing !== 'refuse');
+    const refusing = twins.find((twin) => twin?.id === request.limit);
+    if (!isDecided || refusing === undefined) throw new UnknownFact('rate-limit');
+    use.relied.set(refusing, true);
+    throw refusalOf(request.refusal, refusing);
+  }
+  for (const twin of twins) checkReported(twin, applied, use);
+}
+
+/** Applies a limit that only reported. @throws Refusal or UnknownFact */
+function checkReported(twin: RateLimit | undefined, { request, route }: AppliedRateLimits, use: LimitUse): void {
+  if (twin === undefined) throw new UnknownFact('rate-limit');
+  const code = REPORTED_CODES.find((reported) => request.reported.includes(reported));
+  use.relied.set(twin, false);
+  if (twin.mode === 'enforce' || code === undefined) return;
+  const reporting = Object.values(route.rateLimits ?? {})
+    .flat()
+    .filter(({ mode }) => mode === 'report');
+  // A refused request would not have counted as a failure.
+  if (reporting.length > 1 || twin.failures !== undefined) throw new UnknownFact('rate-limit');
+  use.relied.set(twin, true);
+  throw refusalOf(code, twin);
+}
+
+const REPORTED_CODES = ['rate_limit_exceeded', 'rate_limit_key_missing', 'rate_limit_unavailable'] as const;
+
+function refusalOf(code: string | undefined, { id }: RateLimit): Refusal {
+  if (code === 'rate_limit_unavailable') throw new UnknownFact('no-decision');
+  return new Refusal(code === 'rate_limit_key_missing' ? code : 'rate_limit_exceeded', { limit: id });
+}
+
+/** True if two limits count alike and allow the same. */
+function isEqual(one: RateLimit, other: RateLimit, isSameRoute: boolean): boolean {
+  if (other.kinds.includes('route') && !isSameRoute) return false;
+  return rateOf(one) === rateOf(other);
+}
+
+function rateOf(limit: RateLimit): string {
+  return limitDefinition({ ...limit, mode: 'enforce', reportUntil: undefined });
+}

@@ -1,0 +1,59 @@
+import type { Auth } from '../../engine/tokens/auth.ts';
+import type { RoleRule } from '../../engine/tokens/role.ts';
+import type { CheckResult } from './check-parameters.ts';
+
+/** The facts about the roles of a verified caller. */
+export interface LoggedCaller {
+  /** `undefined` if the log does not have them. */
+  readonly roles: readonly string[] | undefined;
+  /** The rule of the logged route, and its result; `undefined` if it was not applied. */
+  readonly applied: { readonly rule: RoleRule; readonly isAllowed: boolean } | undefined;
+}
+
+/**
+ * Applies a role rule to a logged caller.
+ *
+ * @param loggedAuth the rules of the manifest that wrote the log
+ */
+export function checkRole({ role }: Auth, caller: LoggedCaller, loggedAuth: Auth | undefined): CheckResult {
+  const { applied, roles } = caller;
+  if (loggedAuth === undefined || claimOf(role) !== claimOf(loggedAuth.role)) return 'role';
+  // A list is no single role, and a single role is no list.
+  if (isList(role) !== isList(loggedAuth.role)) return roles !== undefined && roles.length > 0 ? 'invalid' : 'role';
+  const fromRoles = roles === undefined ? 'not-logged' : checkRoles(role, roles, loggedAuth.role);
+  if (fromRoles === 'valid' || fromRoles === 'invalid' || applied === undefined) return fromRoles;
+  const { rule, isAllowed } = applied;
+  const isWider = rule.required.every((name) => role.required.includes(name));
+  const isNarrower = role.required.every((name) => rule.required.includes(name));
+  if (isAllowed && isWider) return 'valid';
+  return !isAllowed && isNarrower ? 'invalid' : fromRoles;
+}
+
+/** @param names the roles of the caller that `loggedRole` has, as the log writes them */
+function checkRoles(role: RoleRule, names: readonly string[], loggedRole: RoleRule): CheckResult {
+  const roles = new Set<string>();
+  for (const name of names) {
+    const found = loggedRole.required.filter((_role, index) => loggedRole.redactedRoles[index] === name);
+    // Two roles from one variable of the environment look alike in the log.
+    if (found.length !== 1) return 'role';
+    roles.add(found[0] ?? '');
+  }
+  if (role.required.some((name) => roles.has(name))) return 'valid';
+  const isListed = role.required.every((name) => loggedRole.required.includes(name));
+  // A claim that is no list has only the logged role.
+  const isOnlyRole = !isList(loggedRole) && roles.size > 0;
+  return isListed || isOnlyRole ? 'invalid' : 'role';
+}
+
+function claimOf(rule: RoleRule): unknown {
+  return partsOf(rule)[0];
+}
+
+/** True if the rule reads a list of roles. */
+function isList(rule: RoleRule): boolean {
+  return partsOf(rule)[1] === true;
+}
+
+function partsOf({ key }: RoleRule): readonly unknown[] {
+  return JSON.parse(key);
+}

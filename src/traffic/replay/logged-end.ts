@@ -1,0 +1,81 @@
+import { REFUSALS, type RefusalCode } from '../../engine/gateway/response/refusal.ts';
+import type { RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
+import type { LoggedRequest } from '../access-log/logged-request.ts';
+import type { UnknownReason } from '../outcome.ts';
+import { UPSTREAM_REFUSALS } from '../refused-outcome.ts';
+import type { ReplaySide } from './route-rules.ts';
+
+/** The steps of a request at which a gateway can refuse it, in their order. */
+export const STEPS = [
+  'head',
+  'target',
+  'route',
+  'origin',
+  'match',
+  'authenticate',
+  'role',
+  'authorize',
+  'parameters',
+  'body',
+  'validate',
+  'response',
+  'end',
+] as const;
+
+/** `match`, `authorize` and `validate` are the rate limits of these stages; `response` is that of a login service. */
+export type Step = (typeof STEPS)[number];
+
+/** The result of a logged request. */
+export type LoggedEnd =
+  | { readonly kind: 'refused'; readonly step: Step; readonly code: RefusalCode }
+  | { readonly kind: 'forwarded' | 'server-options' | 'preflight'; readonly step: Step }
+  | { readonly kind: 'unknown'; readonly reason: UnknownReason };
+
+const STEP_BY_CODE: Partial<Record<RefusalCode, Step>> = {
+  expectation_failed: 'head',
+  headers_too_large: 'head',
+  path_ambiguous: 'target',
+  route_unknown: 'route',
+  method_not_allowed: 'route',
+  origin_not_allowed: 'origin',
+  token_missing: 'authenticate',
+  token_invalid: 'authenticate',
+  parameter_invalid: 'parameters',
+  media_type_unsupported: 'body',
+  body_too_large: 'body',
+  body_invalid: 'body',
+  login_response_refused: 'response',
+};
+
+/** Returns the step at which a logged request was refused, or how it ended without a refusal. */
+export function endOf(request: LoggedRequest, { plan }: ReplaySide): LoggedEnd {
+  const { refusal, reason, path, route, method, isForwarded } = request;
+  if (refusal === undefined) return endWithoutRefusal(request);
+  if (!Object.hasOwn(REFUSALS, refusal)) return NO_DECISION;
+  const code = refusal as RefusalCode;
+  if (UPSTREAM_REFUSALS.has(code)) return route === undefined ? NO_DECISION : FORWARDED;
+  if (reason === 'client_closed') return CLIENT_LEFT;
+  const refusedAt = (step: Step): LoggedEnd => ({ kind: 'refused', step, code });
+  // Node's parser refused it, or it is a CONNECT.
+  if (method === undefined) return code === 'request_timeout' ? NO_DECISION : refusedAt('head');
+  if (code === 'message_malformed') return refusedAt(reason?.startsWith('target_') === true ? 'target' : 'head');
+  if (code === 'path_ambiguous' && path !== undefined) return refusedAt('route');
+  if (code === 'role_not_allowed') return refusedAt(isForwarded ? 'response' : 'role');
+  if (code === 'rate_limit_exceeded' || code === 'rate_limit_key_missing') {
+    const stage: RateLimitStage | undefined = plan.rateLimits.find(({ id }) => id === request.limit)?.stage;
+    return stage === undefined ? NO_DECISION : refusedAt(stage);
+  }
+  const step = STEP_BY_CODE[code];
+  return step === undefined ? NO_DECISION : refusedAt(step);
+}
+
+const FORWARDED: LoggedEnd = { kind: 'forwarded', step: 'end' };
+const NO_DECISION: LoggedEnd = { kind: 'unknown', reason: 'no-decision' };
+const CLIENT_LEFT: LoggedEnd = { kind: 'unknown', reason: 'client-left' };
+
+function endWithoutRefusal({ kind, route, path, method, status, isForwarded }: LoggedRequest): LoggedEnd {
+  if (route !== undefined) return isForwarded ? FORWARDED : CLIENT_LEFT;
+  if (status !== 204 || method !== 'OPTIONS') return CLIENT_LEFT;
+  if (kind === 'server-options' || path === undefined) return { kind: 'server-options', step: 'target' };
+  return { kind: 'preflight', step: 'route' };
+}

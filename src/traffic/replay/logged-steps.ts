@@ -1,0 +1,248 @@
+import type { RequestSteps } from '../../engine/gateway/decide.ts';
+import { type RequestTarget, readRequestTarget } from '../../engine/gateway/request/request-target.ts';
+import { Refusal, type RefusalCode } from '../../engine/gateway/response/refusal.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+import type { RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
+import type { Auth } from '../../engine/tokens/auth.ts';
+import { UnknownFact, type UnknownReason } from '../outcome.ts';
+import { checkBody } from './check-body.ts';
+import { type CheckResult, checkParameters } from './check-parameters.ts';
+import { checkRateLimits } from './check-rate-limits.ts';
+import { checkRole, type LoggedCaller } from './check-role.ts';
+import { createRefusal } from './create-refusal.ts';
+import { hasEqualBody, hasEqualParameters, haveEqualHandshakes, isEqualUntilForwarded } from './equal-rules.ts';
+import { LimitUse } from './limit-use.ts';
+import type { Step } from './logged-end.ts';
+import type { LoggedFacts } from './logged-facts.ts';
+import type { RouteRules } from './route-rules.ts';
+
+/**
+ * The steps of a logged request for any plan. Each step first uses the facts of the log. If they do not suffice and the plan that
+ * wrote the log has an equal rule, the step has its logged result. Otherwise it throws an `UnknownFact`.
+ */
+export class LoggedSteps implements RequestSteps<LoggedCaller> {
+  readonly limits = new LimitUse();
+  readonly #facts: LoggedFacts;
+  readonly #rulesOf: (route: Route) => RouteRules;
+  /** The rules of the matched route. */
+  #rules: RouteRules | undefined;
+  #plan: Plan | undefined;
+
+  constructor(facts: LoggedFacts, rulesOf: (route: Route) => RouteRules) {
+    this.#facts = facts;
+    this.#rulesOf = rulesOf;
+  }
+
+  /** The matched route. */
+  get route(): Route | undefined {
+    return this.#rules?.route;
+  }
+
+  get method(): string {
+    return this.#facts.request.method ?? '';
+  }
+
+  /** True if the request may be a handshake. A request with an upgrade has an equal origin whether it is one or not. */
+  get isHandshake(): boolean {
+    return this.method === 'GET' && this.#rules?.route.websocket === true;
+  }
+
+  readHead(plan: Plan): void {
+    this.#plan = plan;
+    const { request, end, loggedPlan } = this.#facts;
+    const before = loggedPlan.server;
+    const { maxHeaders, headerLimitBytes } = plan.server;
+    const isWider = maxHeaders >= before.maxHeaders && headerLimitBytes >= before.headerLimitBytes;
+    const isEqual = maxHeaders === before.maxHeaders && headerLimitBytes === before.headerLimitBytes;
+    const isTooLarge = end.kind === 'refused' && end.code === 'headers_too_large';
+    if (isTooLarge ? !isEqual : !isWider) throw new UnknownFact('head');
+    // The log does not have the path of such a request.
+    if (request.reason === 'handshake_with_body' && !haveEqualHandshakes(plan, loggedPlan))
+      throw new UnknownFact('head');
+    if (end.kind === 'refused' && end.step === 'head') throw this.#loggedRefusal(end.code);
+    if (request.path === undefined && end.kind === 'forwarded') throw new UnknownFact('no-decision');
+  }
+
+  isServerOptions(): boolean {
+    return this.#facts.end.kind === 'server-options';
+  }
+
+  readTarget(plan: Plan): RequestTarget {
+    const { router } = plan;
+    const { request, end, loggedPlan, mayMatchOther } = this.#facts;
+    if (mayMatchOther && plan !== loggedPlan) throw new UnknownFact('path');
+    const { path, reason } = request;
+    if (path !== undefined) return readRequestTarget(path, undefined, router.keepsEncodedSlash);
+    if (end.kind !== 'refused') throw new UnknownFact('no-decision');
+    // A needless escape may be an encoded slash.
+    const isLaxer = router.keepsEncodedSlash && !loggedPlan.router.keepsEncodedSlash;
+    if (isLaxer && reason === 'path_needless_escape') throw new UnknownFact('head');
+    throw this.#loggedRefusal(end.code);
+  }
+
+  isPreflight(): boolean {
+    const { request, end, loggedPlan, hasReplayFacts } = this.#facts;
+    if (request.method !== 'OPTIONS') return false;
+    if (request.kind === 'preflight' || end.kind === 'preflight') return true;
+    // The only refusal of a preflight is that of its path.
+    const isDecided = hasReplayFacts || request.refusal !== 'route_unknown';
+    const isRecognized = loggedPlan.cors !== undefined && isDecided;
+    if (isRecognized || request.receivedBytes > 0) return false;
+    // Without a route, both have the same result.
+    if (this.#plan?.router.allowedMethods(request.path ?? '').length === 0) return false;
+    throw new UnknownFact('origin');
+  }
+
+  setRoute(route: Route): void {
+    this.#rules = this.#rulesOf(route);
+    const { mayHaveSkippedSteps, logged, refusalCode } = this.#facts;
+    if (!mayHaveSkippedSteps) return;
+    if (logged === undefined || !isEqualUntilForwarded(this.#rules, logged)) throw new UnknownFact('rate-limit');
+    for (const limit of this.#facts.countingLimits) this.limits.reached.add(limit);
+    throw this.#loggedRefusal(refusalCode);
+  }
+
+  checkOrigin(): void {
+    const { request, hasReplayFacts, logged } = this.#facts;
+    const result = this.#resultOf('origin');
+    const isEqual = logged !== undefined && logged.origins === this.#matched.origins;
+    if (isEqual && result !== undefined) {
+      this.#apply(result);
+      return;
+    }
+    if (hasReplayFacts && request.kind !== 'websocket' && logged?.route.websocket === true) return;
+    throw new UnknownFact('origin');
+  }
+
+  applyRateLimits(stage: RateLimitStage, route: Route): void {
+    const { request, logged } = this.#facts;
+    const result = this.#resultOf(stage);
+    const applied =
+      logged === undefined || result === undefined
+        ? undefined
+        : { route: logged.route, request, isRefused: result !== 'passed' };
+    checkRateLimits(stage, route, applied, this.limits);
+  }
+
+  authenticate(auth: Auth): LoggedCaller {
+    const { request, loggedPlan, logged, hasReplayFacts } = this.#facts;
+    const { credential } = request;
+    if ((credential !== undefined && credential !== 'bearer') || request.refusal === 'token_missing')
+      throw new Refusal('token_missing');
+    const result = logged?.route.access === 'protected' ? this.#resultOf('authenticate') : undefined;
+    if (result === undefined || loggedPlan.auth?.verifier.key !== auth.verifier.key)
+      throw new UnknownFact(hasReplayFacts ? 'token' : 'not-logged');
+    this.#apply(result);
+    const role = this.#resultOf('role');
+    const rule = logged?.route.auth?.role;
+    return {
+      roles: this.#facts.roles,
+      applied: rule === undefined || role === undefined ? undefined : { rule, isAllowed: role === 'passed' },
+    };
+  }
+
+  authorize(auth: Auth, caller: LoggedCaller): void {
+    this.#require(checkRole(auth, caller, this.#facts.loggedPlan.auth), 'role_not_allowed');
+  }
+
+  validateParameters(route: Route): void {
+    if (route.validation === 'report') return;
+    const { knownPath, request, logged } = this.#facts;
+    const rules = this.#matched;
+    const violations = this.#violationsOf('parameters');
+    const isSatisfied = violations !== undefined && violations.length === 0;
+    const result = checkParameters(rules, {
+      path: knownPath,
+      queryNames: request.queryNames,
+      satisfied: isSatisfied ? logged : undefined,
+    });
+    const isViolated = violations?.includes('parameter_invalid') === true && hasEqualParameters(rules, logged);
+    this.#require(isViolated && result !== 'valid' ? 'invalid' : result, 'parameter_invalid');
+  }
+
+  readBody(route: Route): void {
+    const { request, hasReplayFacts, isNamedType, isBodyComplete, logged } = this.#facts;
+    const rules = this.#matched;
+    const violations = this.#violationsOf('body');
+    const applied = violations === undefined ? undefined : logged;
+    let code: RefusalCode | undefined;
+    try {
+      const facts = {
+        request,
+        hasReplayFacts,
+        applied,
+        violations: violations ?? [],
+        isComplete: isBodyComplete,
+        isNamedType,
+      };
+      code = checkBody(rules, facts);
+    } catch (error) {
+      if (!(error instanceof UnknownFact) || !hasEqualBody(rules, applied)) throw error;
+      const [first] = violations ?? [];
+      code = route.validation === 'enforce' || first === 'body_too_large' ? first : undefined;
+    }
+    if (code !== undefined) throw this.#refusal(code);
+  }
+
+  /** Applies the check of the response of a login service, after the request was forwarded. @throws Refusal or UnknownFact */
+  checkLogin(route: Route): void {
+    const { request, logged, loggedPlan, hasReplayFacts, end } = this.#facts;
+    const { login, auth } = route;
+    if (login === undefined || auth === undefined) return;
+    const isEqual = logged?.login === this.#matched.login && loggedPlan.auth?.verifier.key === auth.verifier.key;
+    const result = this.#resultOf('response');
+    if (!isEqual || result === undefined) throw new UnknownFact('login-response');
+    // The upstream has sent no response.
+    if (end.kind === 'forwarded' && request.refusal !== undefined) return;
+    if (end.kind === 'refused' && end.code === 'login_response_refused') throw this.#loggedRefusal(end.code);
+    const rule = logged?.route.auth?.role;
+    // A response without a token passes.
+    if (result === 'passed' && hasReplayFacts && request.roles === undefined) return;
+    const caller = { roles: request.roles, applied: rule && { rule, isAllowed: result === 'passed' } };
+    this.#require(checkRole(auth, caller, loggedPlan.auth), 'role_not_allowed');
+  }
+
+  get #matched(): RouteRules {
+    return this.#rules as RouteRules;
+  }
+
+  /** Returns the logged result of a step; `undefined` if the request did not reach it. */
+  #resultOf(step: Step): 'passed' | Refusal | undefined {
+    const result = this.#facts.resultOf(step);
+    return result === 'refused' ? this.#loggedRefusal(this.#facts.refusalCode) : result;
+  }
+
+  /** Returns the violations that the log has of a step, reported ones first; `undefined` if the request did not reach it. */
+  #violationsOf(step: 'parameters' | 'body'): readonly RefusalCode[] | undefined {
+    const { request, refusalCode } = this.#facts;
+    const result = this.#facts.resultOf(step);
+    if (result === undefined) return undefined;
+    const reported = VIOLATIONS[step].filter((code) => request.reported.includes(code));
+    return result === 'refused' ? [...reported, refusalCode] : reported;
+  }
+
+  #apply(result: 'passed' | Refusal): void {
+    if (result !== 'passed') throw result;
+  }
+
+  #require(result: CheckResult, code: RefusalCode): void {
+    if (result === 'invalid') throw this.#refusal(code);
+    if (result !== 'valid') throw new UnknownFact(result satisfies UnknownReason);
+  }
+
+  /** Returns the refusal with the detail that the client receives. */
+  #refusal(code: RefusalCode): Refusal {
+    return createRefusal(code, this.#rules?.route);
+  }
+
+  #loggedRefusal(code: RefusalCode): Refusal {
+    const { reason, limit } = this.#facts.request;
+    return createRefusal(code, this.#rules?.route, { reason, limit });
+  }
+}
+
+const VIOLATIONS: Readonly<Record<'parameters' | 'body', readonly RefusalCode[]>> = {
+  parameters: ['parameter_invalid'],
+  body: ['media_type_unsupported', 'body_invalid'],
+};

@@ -1,0 +1,204 @@
+import { createMediaTypeNames } from '../../engine/log/media-type-names.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+import type { LoggedRequest } from '../access-log/logged-request.ts';
+import { type ComparisonResult, compareOutcomes } from '../compare-outcomes.ts';
+import { type ComparisonReport, OutcomeComparison } from '../comparison.ts';
+import { type Outcome, UnknownFact } from '../outcome.ts';
+import { createKeyedPaths, type KeyedPaths } from './keyed-paths.ts';
+import { LimitEffects } from './limit-effects.ts';
+import { type CounterEffects, counterChanges } from './limit-use.ts';
+import { endOf } from './logged-end.ts';
+import { LoggedFacts } from './logged-facts.ts';
+import { loggedOutcome, type ReplayedOutcome, replayOutcome } from './replayed-outcome.ts';
+import { createRulesOf, type ReplaySide, type RouteRules } from './route-rules.ts';
+
+/** A line of a log. */
+export interface LineWitness {
+  readonly source: string;
+  readonly line: number;
+}
+
+/** The lines of a log that another manifest wrote. */
+export interface OtherManifest {
+  /** The first 16 hex digits of its SHA-256. */
+  readonly hash: string;
+  readonly lines: number;
+  readonly first: LineWitness;
+}
+
+export interface ReplayReport {
+  readonly lines: number;
+  /** Milliseconds since the Unix epoch; `undefined` without a request. */
+  readonly firstTime: number | undefined;
+  readonly lastTime: number | undefined;
+  /** Lines without the facts that `log.replay` adds. */
+  readonly linesWithoutFacts: number;
+  readonly otherManifests: readonly OtherManifest[];
+  /** Compares the log with the manifest that is said to have written it. */
+  readonly calibration: ComparisonReport<LineWitness>;
+  /** Compares the log with the new manifest, except lines that the calibration did not reproduce. */
+  readonly comparison: ComparisonReport<LineWitness>;
+}
+
+interface ReplayedResult {
+  readonly calibration: ComparisonResult;
+  readonly comparison: ComparisonResult;
+  /** `undefined` if neither plan has a rate limit for the request. */
+  readonly effects: CounterEffects | undefined;
+}
+
+const MAX_WITNESSES = 3;
+/** Most lines of a log repeat the facts of others. A path with identifiers is a fact, so there may be millions. */
+const MAX_CACHED = 10_000;
+const MAX_OTHER_MANIFESTS = 20;
+const NOT_REPRODUCED: ComparisonResult = { result: 'unknown', reason: 'not-reproduced' };
+
+/** Decides about the requests of a log by the manifest that wrote it and by a new one, and compares the decisions. */
+export class Replay {
+  readonly #old: ReplaySide;
+  readonly #next: ReplaySide;
+  readonly #oldRules: (route: Route) => RouteRules;
+  readonly #nextRules: (route: Route) => RouteRules;
+  readonly #routes: ReadonlyMap<string, Route>;
+  readonly #keyedPaths: KeyedPaths;
+  readonly #isNamedType: (mediaType: string) => boolean;
+  readonly #cache = new Map<string, ReplayedResult>();
+  readonly #calibration = new OutcomeComparison<LineWitness>(MAX_WITNESSES);
+  readonly #comparison = new OutcomeComparison<LineWitness>(MAX_WITNESSES);
+  readonly #limitEffects = new LimitEffects();
+  readonly #otherManifests = new Map<string, { hash: string; lines: number; first: LineWitness }>();
+  #lines = 0;
+  #linesWithoutFacts = 0;
+  #firstTime: number | undefined;
+  #lastTime: number | undefined;
+
+  /** @param old the manifest that wrote the log */
+  constructor(old: ReplaySide, next: ReplaySide) {
+    this.#old = old;
+    this.#next = next;
+    this.#oldRules = createRulesOf(old);
+    this.#nextRules = createRulesOf(next);
+    this.#routes = new Map(old.plan.routes.map((route) => [route.id, route]));
+    this.#keyedPaths = createKeyedPaths(old, next.plan);
+    const nameOf = createMediaTypeNames(old.manifest.routes, old.secrets);
+    this.#isNamedType = (mediaType) => nameOf(mediaType) === mediaType.toLowerCase();
+  }
+
+  add(request: LoggedRequest): void {
+    this.#count(request);
+    const key = factsKey(request);
+    let result = this.#cache.get(key);
+    if (result === undefined) {
+      result = this.#replay(request);
+      if (this.#cache.size === MAX_CACHED) this.#cache.clear();
+      this.#cache.set(key, result);
+    }
+    const caller = () => request.subject ?? request.client;
+    const witness = () => ({ source: request.source, line: request.line });
+    const { calibration, comparison, effects } = result;
+    this.#calibration.add(calibration, request.weight, caller, witness);
+    if (effects !== undefined) this.#limitEffects.mark(effects, request);
+    if (effects === undefined || effects.relied.size === 0)
+      this.#comparison.add(comparison, request.weight, caller, witness);
+    else this.#limitEffects.hold(comparison, effects, request, caller());
+  }
+
+  /** Ends the replay. */
+  report(): ReplayReport {
+    this.#limitEffects.release(this.#comparison);
+    return {
+      lines: this.#lines,
+      firstTime: this.#firstTime,
+      lastTime: this.#lastTime,
+      linesWithoutFacts: this.#linesWithoutFacts,
+      otherManifests: [...this.#otherManifests.values()],
+      calibration: this.#calibration.report(),
+      comparison: this.#comparison.report(),
+    };
+  }
+
+  #count({ time, manifest, source, line }: LoggedRequest): void {
+    this.#lines += 1;
+    this.#firstTime = Math.min(this.#firstTime ?? time, time);
+    this.#lastTime = Math.max(this.#lastTime ?? time, time);
+    if (manifest === undefined) {
+      this.#linesWithoutFacts += 1;
+      return;
+    }
+    if (this.#old.plan.hash.startsWith(manifest)) return;
+    const other = this.#otherManifests.get(manifest);
+    if (other !== undefined) other.lines += 1;
+    else if (this.#otherManifests.size < MAX_OTHER_MANIFESTS)
+      this.#otherManifests.set(manifest, { hash: manifest, lines: 1, first: { source, line } });
+  }
+
+  #replay(request: LoggedRequest): ReplayedResult {
+    const facts = this.#factsOf(request);
+    const logged = loggedOutcome(facts);
+    const before = replayOutcome(facts, this.#old.plan, this.#oldRules);
+    const calibration = withSameRoute(compare(logged, before.outcome), request, logged, before.route);
+    const after = replayOutcome(facts, this.#next.plan, this.#nextRules);
+    const isReproduced = calibration.result !== 'changed';
+    const comparison = isReproduced ? compare(logged, after.outcome) : NOT_REPRODUCED;
+    return { calibration, comparison, effects: effectsOf(facts, after, comparison) };
+  }
+
+  #factsOf(request: LoggedRequest): LoggedFacts {
+    const route = request.route === undefined ? undefined : this.#routes.get(request.route);
+    const isPathKeyed = this.#keyedPaths.isKeyed(route);
+    return new LoggedFacts({
+      request,
+      end: endOf(request, this.#old),
+      loggedPlan: this.#old.plan,
+      logged: route && this.#oldRules(route),
+      isNamedType: this.#isNamedType,
+      isPathKeyed,
+      mayMatchOther: isPathKeyed && this.#keyedPaths.mayMatchOther(request.path ?? '', route),
+    });
+  }
+}
+
+function compare(from: Outcome, to: Outcome): ComparisonResult {
+  try {
+    return compareOutcomes(from, to);
+  } catch (error) {
+    // The message to the upstream is only computed if all else is equal.
+    if (error instanceof UnknownFact) return { result: 'unknown', reason: error.reason };
+    throw error;
+  }
+}
+
+/** Returns the result; a change if the old plan matches another route than the logged one. */
+function withSameRoute(
+  result: ComparisonResult,
+  { route: loggedRoute }: LoggedRequest,
+  from: Outcome,
+  route: Route | undefined,
+): ComparisonResult {
+  const isOther = route !== undefined && loggedRoute !== undefined && route.id !== loggedRoute;
+  if (!isOther || result.result === 'changed' || from.kind === 'unknown') return result;
+  const to = { ...from, route: route.id };
+  return { result: 'changed', kind: 'other-route', from, to };
+}
+
+/** Returns how the new plan changes the counters of rate limits; `undefined` without a limit. */
+function effectsOf(
+  facts: LoggedFacts,
+  { outcome, limits: { reached, relied }, route }: ReplayedOutcome,
+  comparison: ComparisonResult,
+): CounterEffects | undefined {
+  const before = facts.countingLimits;
+  const isRefusedByLimit = outcome.kind === 'refused' && outcome.limit !== undefined;
+  const isKnown = comparison.result !== 'unknown' || outcome.kind !== 'unknown';
+  const possible = isKnown ? [...reached] : Object.values(route?.rateLimits ?? {}).flat();
+  const after = isRefusedByLimit ? [] : possible;
+  if (before.length === 0 && after.length === 0 && relied.size === 0) return undefined;
+  const isChanged = comparison.result !== 'same';
+  return { ...counterChanges({ before, after, isKnown, isChanged }), reached: [...reached], relied };
+}
+
+/** Returns a text that is equal for requests with the same facts. */
+function factsKey(request: LoggedRequest): string {
+  const { source, line, time, subject, client, weight, manifest, host, ...facts } = request;
+  return JSON.stringify([manifest !== undefined, Object.values(facts)]);
+}

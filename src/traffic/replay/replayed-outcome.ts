@@ -1,0 +1,96 @@
+import { type Decision, decide } from '../../engine/gateway/decide.ts';
+import { Refusal } from '../../engine/gateway/response/refusal.ts';
+import type { RequestHeaderRules } from '../../engine/manifest/manifest.generated.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+import { endpointsOf, type Outcome, UnknownFact } from '../outcome.ts';
+import { refusedOutcome } from '../refused-outcome.ts';
+import { createRefusal } from './create-refusal.ts';
+import type { LimitUse } from './limit-use.ts';
+import type { LoggedFacts } from './logged-facts.ts';
+import { LoggedSteps } from './logged-steps.ts';
+import type { RouteRules } from './route-rules.ts';
+
+/** Returns what the gateway did, as the log has it. */
+export function loggedOutcome({ request, end, logged, loggedPlan, refusalCode }: LoggedFacts): Outcome {
+  const { route, upstream = '', path = '', reason, limit } = request;
+  if (end.kind === 'unknown') return { kind: 'unknown', route, reason: end.reason };
+  if (end.kind === 'refused')
+    return refusedOutcome(createRefusal(refusalCode, logged?.route, { reason, limit }), route);
+  if (end.kind !== 'forwarded') return respondedOutcome(end.kind, path, loggedPlan);
+  if (logged !== undefined) return forwardedOutcome(logged.route, path, () => []);
+  // The plan that is said to have written the log has no such route.
+  return { kind: 'forwarded', route: route ?? '', upstream, endpoints: '', message: () => ({ path, headers: [] }) };
+}
+
+/** The outcome of a logged request by a plan. */
+export interface ReplayedOutcome {
+  readonly outcome: Outcome;
+  readonly limits: LimitUse;
+  /** The matched route. */
+  readonly route: Route | undefined;
+}
+
+export function replayOutcome(facts: LoggedFacts, plan: Plan, rulesOf: (route: Route) => RouteRules): ReplayedOutcome {
+  const steps = new LoggedSteps(facts, rulesOf);
+  const outcome = outcomeOf(steps, facts, plan, rulesOf);
+  return { outcome, limits: steps.limits, route: steps.route };
+}
+
+function outcomeOf(steps: LoggedSteps, facts: LoggedFacts, plan: Plan, rulesOf: (route: Route) => RouteRules): Outcome {
+  try {
+    // No step waits, because a log has all its facts at once.
+    const decision = decide(plan, steps).next().value as Decision;
+    const { path = '' } = facts.request;
+    if (typeof decision === 'string') return respondedOutcome(decision, path, plan, facts.loggedPlan);
+    steps.checkLogin(decision);
+    return forwardedOutcome(decision, path, () => headerChanges(facts, rulesOf(decision), plan));
+  } catch (error) {
+    if (error instanceof UnknownFact) return { kind: 'unknown', route: steps.route?.id, reason: error.reason };
+    if (error instanceof Refusal) return refusedOutcome(error, steps.route?.id);
+    throw error;
+  }
+}
+
+/** @param headers returns what differs from the headers that the plan of the log sends */
+function forwardedOutcome(route: Route, path: string, headers: () => readonly string[]): Outcome {
+  const { id, upstream, upstreamPath } = route;
+  const message = () => ({ path: upstreamPath?.(path) ?? path, headers: headers() });
+  return { kind: 'forwarded', route: id, upstream: upstream.id, endpoints: endpointsOf(upstream), message };
+}
+
+/** @param other the plan of the log, whose permissions the origin of the request had or not */
+function respondedOutcome(
+  kind: 'server-options' | 'preflight',
+  path: string,
+  { cors, router }: Plan,
+  other?: Plan,
+): Outcome {
+  if (kind === 'preflight' && other !== undefined) {
+    const methodsOf = (plan: Plan) => (plan.cors?.methods ?? plan.router.allowedMethods(path)).join();
+    const isEqual = cors?.key === other.cors?.key && methodsOf({ cors, router } as Plan) === methodsOf(other);
+    if (!isEqual) throw new UnknownFact('origin');
+  }
+  return { kind: 'responded', status: 204, headers: [] };
+}
+
+/** Returns the changes of the headers that the upstream receives. @throws UnknownFact */
+function headerChanges({ logged, loggedPlan, request }: LoggedFacts, rules: RouteRules, plan: Plan): readonly string[] {
+  const before = logged?.entry.requestHeaders;
+  const after = rules.entry.requestHeaders;
+  const isUpgraded = (websocket: boolean | undefined) => request.kind === 'websocket' && websocket === true;
+  if (isUpgraded(logged?.route.websocket) !== isUpgraded(rules.route.websocket)) return ['Upgrade', ''];
+  const set = changedSets(before, after);
+  if (set.length > 0) return set;
+  const isEqual = JSON.stringify(before) === JSON.stringify(after);
+  const mayUpgrade = request.method === 'GET' && logged?.route.websocket !== true && rules.route.websocket;
+  const isProxyEqual = loggedPlan.server.keys.trustedProxies === plan.server.keys.trustedProxies;
+  if (!isEqual || mayUpgrade || !isProxyEqual) throw new UnknownFact('headers');
+  return [];
+}
+
+/** Returns the headers that only one of two rules sets, or that they set to different values. */
+function changedSets(before: RequestHeaderRules | undefined, after: RequestHeaderRules | undefined): readonly string[] {
+  const [one, other] = [before?.set ?? {}, after?.set ?? {}];
+  return [...new Set([...Object.keys(one), ...Object.keys(other)])].filter((name) => one[name] !== other[name]);
+}

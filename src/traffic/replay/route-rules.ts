@@ -1,0 +1,100 @@
+import type { PlannedManifest } from '../../engine/load.ts';
+import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+import { referencePath, valueAt } from '../../engine/schema/schema-walk.ts';
+
+/** One of the two manifests of a replay. */
+export type ReplaySide = Pick<PlannedManifest, 'plan' | 'manifest' | 'secrets'>;
+
+/** The parameters of one kind that a route validates. */
+export interface ParameterRuleTexts {
+  /** By their names: a text that is equal for equal schemas. */
+  readonly schemas: ReadonlyMap<string, string>;
+  /** Equal for equal rules. */
+  readonly text: string;
+}
+
+/** The rules of a route as texts that are equal for rules that accept the same requests. */
+export interface RouteRules {
+  readonly route: Route;
+  readonly entry: RouteEntry;
+  readonly params: ParameterRuleTexts;
+  readonly query: ParameterRuleTexts;
+  readonly headers: ParameterRuleTexts;
+  /** Of the media types of the body. */
+  readonly types: string;
+  /** Of the content of the body, without its length. */
+  readonly content: string;
+  readonly login: string;
+  /** Of the origins that may open a WebSocket. */
+  readonly origins: string;
+}
+
+/** Returns the rules of the routes of a plan, each of which is computed once. */
+export function createRulesOf(side: ReplaySide): (route: Route) => RouteRules {
+  const { plan, manifest } = side;
+  const indexes = new Map(plan.routes.map((route, index) => [route, index]));
+  const known = new Map<Route, RouteRules>();
+  return (route) => {
+    let rules = known.get(route);
+    if (rules === undefined) {
+      const index = indexes.get(route) ?? -1;
+      rules = rulesOf(route, manifest.routes[index] as RouteEntry, index, side);
+      known.set(route, rules);
+    }
+    return rules;
+  };
+}
+
+function rulesOf(route: Route, entry: RouteEntry, index: number, { plan, manifest }: ReplaySide): RouteRules {
+  const root = plan.schemas;
+  // References to files lead into the root only here.
+  const resolved = (valueAt(root, ['routes', index]) ?? entry) as RouteEntry;
+  const textOf = (value: unknown, redacted: unknown) =>
+    `${JSON.stringify(value)}${referencedText(redacted, root, index)}`;
+  const { body } = entry;
+  const section = (key: 'params' | 'query' | 'headers'): ParameterRuleTexts => {
+    const properties: Readonly<Record<string, unknown>> = entry[key]?.properties ?? {};
+    const redacted: Readonly<Record<string, unknown>> = resolved[key]?.properties ?? {};
+    const schemas = new Map(Object.entries(properties).map(([name, schema]) => [name, textOf(schema, redacted[name])]));
+    return { schemas, text: textOf(entry[key], resolved[key]) };
+  };
+  return {
+    route,
+    entry,
+    // The names in the path locate the values.
+    params: { ...section('params'), text: section('params').text + (entry.params === undefined ? '' : entry.path) },
+    query: section('query'),
+    headers: section('headers'),
+    types: JSON.stringify([
+      body?.types,
+      body?.schema !== undefined,
+      body?.multipart !== undefined,
+      body?.csv !== undefined,
+    ]),
+    content: textOf([body?.schema, body?.multipart, body?.csv], resolved.body?.schema),
+    login: JSON.stringify(entry.login),
+    origins: JSON.stringify([entry.websocket, entry.websocket === true ? manifest.cors?.origins : undefined]),
+  };
+}
+
+/** Returns the text of all schemas that references in a value lead to. */
+function referencedText(value: unknown, root: unknown, index: number): string {
+  const seen = new Set<string>();
+  const texts: string[] = [];
+  const visit = (text: string) => {
+    for (const [, quoted = ''] of text.matchAll(REFERENCE)) {
+      if (seen.has(quoted)) continue;
+      seen.add(quoted);
+      const path = referencePath(JSON.parse(quoted));
+      const target = JSON.stringify(path && valueAt(root, path)) ?? '';
+      texts.push(quoted, target);
+      visit(target);
+    }
+  };
+  visit(JSON.stringify(value) ?? '');
+  // The position of a route in the manifest changes none of its rules.
+  return texts.join('\n').replaceAll(`"#/routes/${index}/`, '"#/routes/-/');
+}
+
+const REFERENCE = /"\$ref":("(?:[^"\\]|\\.)*")/g;
