@@ -84,7 +84,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   jose: ['src/engine/tokens/signature.ts', 'src/sandbox/token-issuer.ts', 'src/sandbox/tokens.ts'],
   'lru-cache': ['src/engine/tokens/caching-verifier.ts'],
   'http-proxy-3': ['src/engine/gateway/upstream/http-proxy.ts'],
-  '@opentelemetry/api': ['src/engine/gateway/telemetry/opentelemetry.ts'],
+  '@opentelemetry/api': ['src/process/telemetry/opentelemetry.ts'],
   pino: ['src/engine/log/log.ts'],
   chokidar: ['src/process/reload/file-watcher.ts'],
   '@redis/client': ['src/engine/rate-limits/redis/redis-link.ts'],

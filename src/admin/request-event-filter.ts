@@ -1,4 +1,4 @@
-import type { RequestEvent } from '../engine/gateway/telemetry/request-event.ts';
+import type { RequestEvent } from '../process/telemetry/request-event.ts';
 
 const MAX_WORDS = 8;
 const MAX_LENGTH = 200;

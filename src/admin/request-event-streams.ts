@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { clientKey } from '../engine/gateway/fairness/client-key.ts';
 import { UsageByKey } from '../engine/gateway/fairness/usage-by-key.ts';
-import type { RequestEvent } from '../engine/gateway/telemetry/request-event.ts';
+import type { RequestEvent } from '../process/telemetry/request-event.ts';
 import type { WorkerTelemetry } from '../process/workers/worker-telemetry.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import { type RequestEventFilter, searchCost } from './request-event-filter.ts';

@@ -5,7 +5,6 @@ import { AdminMetrics } from '../../admin/admin-metrics.ts';
 import { createAdminServer } from '../../admin/admin-server.ts';
 import { DescriptorMonitor, descriptorLimit } from '../../admin/descriptor-monitor.ts';
 import { createGateway } from '../../engine/gateway/gateway.ts';
-import { findRequestTracer } from '../../engine/gateway/telemetry/opentelemetry.ts';
 import { ThrottledWarning } from '../../engine/gateway/telemetry/throttled-warning.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { Log } from '../../engine/log/log.ts';
@@ -16,6 +15,7 @@ import {
   type ReloadOutcome,
   type ReloadTarget,
 } from '../../process/reload/reloader.ts';
+import { findRequestTracer } from '../../process/telemetry/opentelemetry.ts';
 import { createMainContext } from '../../process/workers/main-context.ts';
 import { countWorkers } from '../../process/workers/worker-count.ts';
 import { WorkerGroup } from '../../process/workers/worker-group.ts';

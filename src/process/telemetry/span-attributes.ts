@@ -1,5 +1,5 @@
-import { HTTP_METHODS } from '../../http1/http-methods.ts';
-import type { Exchange } from '../exchange.ts';
+import type { Exchange } from '../../engine/gateway/exchange.ts';
+import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
 
 type SpanAttributes = Record<string, string | number>;
 

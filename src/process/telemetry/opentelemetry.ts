@@ -1,16 +1,16 @@
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context, ProxyTracerProvider, Span, Tracer, TracerProvider } from '@opentelemetry/api';
-import type { Exchange } from '../exchange.ts';
-import type { RequestRecord } from './request-record.ts';
-import { clientSpanAttributes, serverSpanAttributes, spanMethod } from './span-attributes.ts';
+import type { Exchange } from '../../engine/gateway/exchange.ts';
+import type { RequestRecord } from '../../engine/gateway/telemetry/request-record.ts';
 import {
   passThroughTracer,
   type RequestTrace,
   type RequestTracer,
   readTraceparent,
   type TraceParent,
-} from './trace.ts';
+} from '../../engine/gateway/telemetry/trace.ts';
+import { clientSpanAttributes, serverSpanAttributes, spanMethod } from './span-attributes.ts';
 
 type OpenTelemetryApi = typeof import('@opentelemetry/api');
 
