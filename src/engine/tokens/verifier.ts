@@ -1,6 +1,12 @@
 import type { WorkerContext } from '../shared-memory/worker-context.ts';
-import type { NetworkVerifier } from './network-verifier.ts';
-import type { Principal, TokenErrorCode, VerificationResult } from './verification-result.ts';
+import type { KeyWithId } from './key-set.ts';
+import type {
+  CachedRejection,
+  CachedToken,
+  Principal,
+  TokenErrorCode,
+  VerificationResult,
+} from './verification-result.ts';
 
 /** A client that waits for a token to be verified. */
 export interface VerificationClient {
@@ -37,6 +43,48 @@ export interface VerifierStatus {
   readonly failedFetches: number;
 }
 
+export interface KeyLookup {
+  /** The `kid` of the token. */
+  readonly keyId: string | undefined;
+  /** When the token arrived, by `sharedNow()`. */
+  readonly receivedAtMs: number;
+  /** True if the lookup may wait until the next fetch is due: a key id that was never seen may belong to a new key. */
+  readonly isUnknownKeyId: boolean;
+  /** The key of the client that sent the token; `undefined` for the gateway itself. */
+  readonly clientKey: string | undefined;
+}
+
+/** A request for the keys of another thread. */
+export interface KeyRequest {
+  /** The version of the keys that the sender has; 0 if it has none. */
+  readonly version: number;
+  /** The token that these keys do not verify. */
+  readonly lookup?: KeyLookup | undefined;
+}
+
+export type KeyResponse =
+  | {
+      readonly outcome: 'keys';
+      readonly version: number;
+      /** Until when they are used without another request, by `sharedNow()`. */
+      readonly freshUntilMs: number;
+      /** `undefined` if the sender has them. */
+      readonly keys: readonly KeyWithId[] | undefined;
+    }
+  | { readonly outcome: 'none' }
+  | { readonly outcome: 'unavailable'; readonly cause: string | undefined };
+
+/**
+ * The part of a verifier that sends requests to an identity service. Only the main thread sends them, so that connections, circuit
+ * breakers, limits for each client and the cache of rejected tokens exist once. The verifiers of other threads use it through messages.
+ */
+export interface NetworkVerifier {
+  /** Returns the keys that verify tokens. Rejects if the main thread has no such verifier. */
+  readonly keys: (request: KeyRequest) => Promise<KeyResponse>;
+  /** Returns the result for a token, from the cache if possible. Rejects as `keys` does, and when the client disconnects. */
+  readonly verify: (token: string, client: VerificationClient | undefined) => Promise<CachedToken | CachedRejection>;
+}
+
 export interface Verifier {
   /** A hash of the definition: a reload reuses a verifier with an equal key. */
   readonly key: string;
@@ -58,3 +106,6 @@ export interface Verifier {
    */
   readonly verify: (token: string, client?: VerificationClient) => Promise<VerificationResult>;
 }
+
+/** Requests of one thread in progress. One client has half of them at most. */
+export const MAX_NETWORK_REQUESTS = 2_000;

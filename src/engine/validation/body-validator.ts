@@ -5,7 +5,7 @@ import type { Path } from '../problem/finding.ts';
 import { withinBudget } from '../schema/cost-budget.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import type { ValueValidator } from '../schema/value-validator.ts';
-import type { BodyRule } from './body.ts';
+import type { BodyRule } from './body-rule.ts';
 import { findInexactNumbers } from './inexact-numbers.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { validationPool } from './validation-pool.ts';

@@ -1,15 +1,9 @@
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context, ProxyTracerProvider, Span, Tracer, TracerProvider } from '@opentelemetry/api';
-import type { Exchange } from '../../engine/gateway/exchange.ts';
+import type { Exchange, RequestTrace, RequestTracer } from '../../engine/gateway/exchange.ts';
 import type { RequestRecord } from '../../engine/gateway/telemetry/request-record.ts';
-import {
-  passThroughTracer,
-  type RequestTrace,
-  type RequestTracer,
-  readTraceparent,
-  type TraceParent,
-} from '../../engine/gateway/telemetry/trace.ts';
+import { passThroughTracer, readTraceparent, type TraceParent } from '../../engine/gateway/telemetry/trace.ts';
 import { clientSpanAttributes, serverSpanAttributes, spanMethod } from './span-attributes.ts';
 
 type OpenTelemetryApi = typeof import('@opentelemetry/api');
@@ -79,13 +73,10 @@ class OpenTelemetryTrace implements RequestTrace {
     this.isContinued = parent !== undefined;
   }
 
-  traceparentFor({ request, route }: Exchange): string {
-    const attributes = {
-      'http.request.method': request.method ?? '',
-      'signing_gateway.upstream': route?.upstream.id ?? '',
-    };
+  traceparentFor(method: string, upstreamId: string): string {
+    const attributes = { 'http.request.method': method, 'signing_gateway.upstream': upstreamId };
     const options = { kind: this.#api.SpanKind.CLIENT, attributes };
-    this.#upstreamSpan = this.#tracer.startSpan(request.method ?? 'HTTP', options, this.#context);
+    this.#upstreamSpan = this.#tracer.startSpan(method, options, this.#context);
     const { traceId, spanId, traceFlags } = this.#upstreamSpan.spanContext();
     return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
   }

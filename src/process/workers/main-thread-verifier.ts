@@ -1,4 +1,4 @@
-import type { NetworkVerifier } from '../../engine/tokens/network-verifier.ts';
+import type { NetworkVerifier } from '../../engine/tokens/verifier.ts';
 import type { MainRequests } from './messages.ts';
 import type { Requests, ThreadChannel } from './thread-channel.ts';
 

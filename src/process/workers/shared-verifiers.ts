@@ -1,7 +1,6 @@
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { WorkerContext } from '../../engine/shared-memory/worker-context.ts';
-import type { NetworkVerifier } from '../../engine/tokens/network-verifier.ts';
-import type { Verifier } from '../../engine/tokens/verifier.ts';
+import type { NetworkVerifier, Verifier } from '../../engine/tokens/verifier.ts';
 import type { MainRequests } from './messages.ts';
 import type { Requests, ThreadChannel } from './thread-channel.ts';
 

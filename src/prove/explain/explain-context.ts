@@ -68,3 +68,9 @@ function refusalOf({ record, response }: OfflineOutcome): ExplainedRefusal | und
   // After a response has begun, a refusal can only close the connection: the client sees another status, or none.
   return { status: response?.status ?? status, code, reason, detail, errors, ...(limit !== undefined && { limit }) };
 }
+
+/** The message of a step and the keys of the manifest that decide it. */
+export interface StepExplanation {
+  readonly message: string;
+  readonly paths: readonly Path[];
+}

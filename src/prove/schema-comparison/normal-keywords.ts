@@ -10,13 +10,6 @@ import { automatonOf } from './schema-text.ts';
 type Schema = Readonly<Record<string, unknown>>;
 type Mutable = Record<string, unknown>;
 
-export interface SimplificationLimits {
-  /** True if keywords that only mark members and items as evaluated have an effect. */
-  readonly keepsEvaluated: boolean;
-  /** True if the order of branches, and each of them, has an effect. */
-  readonly isOrdered: boolean;
-}
-
 const ALL_TYPES = ['array', 'boolean', 'null', 'number', 'object', 'string'];
 /** Values with which a keyword accepts everything. */
 const NEUTRAL: Readonly<Record<string, unknown>> = {

@@ -1,5 +1,5 @@
 import type { Exchange } from '../../engine/gateway/exchange.ts';
-import { loggedPathOf } from '../../engine/gateway/telemetry/request-record.ts';
+import { loggedPathOf } from '../../engine/gateway/telemetry/create-request-record.ts';
 import type { ComparisonResult } from '../compare-outcomes.ts';
 import { MAX_ALL_CALLERS, OutcomeComparison } from '../comparison.ts';
 import type { ComparisonTotals } from '../comparison-totals.ts';

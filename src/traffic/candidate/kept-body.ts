@@ -1,4 +1,4 @@
-import type { BodyCopy } from '../../engine/gateway/exchange-observer.ts';
+import type { BodyCopy } from '../../engine/gateway/request/copy-body.ts';
 import { GrowingBuffer } from '../../engine/gateway/request/growing-buffer.ts';
 import type { SharedComparison } from './shared-comparison.ts';
 

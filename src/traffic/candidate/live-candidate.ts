@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Exchange } from '../../engine/gateway/exchange.ts';
-import type { BodyCopy, ExchangeObserver } from '../../engine/gateway/exchange-observer.ts';
+import type { Exchange, ExchangeObserver } from '../../engine/gateway/exchange.ts';
+import type { BodyCopy } from '../../engine/gateway/request/copy-body.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { LocalCounters } from '../../engine/rate-limits/local-counters.ts';
 import type { WorkerContext } from '../../engine/shared-memory/worker-context.ts';

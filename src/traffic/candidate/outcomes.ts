@@ -1,7 +1,6 @@
 import { type Decision, decide } from '../../engine/gateway/decide.ts';
 import type { Exchange, RoutedExchange } from '../../engine/gateway/exchange.ts';
-import { type RequestTarget, upstreamTarget } from '../../engine/gateway/request/request-target.ts';
-import { isServerOptions } from '../../engine/gateway/request/served-request.ts';
+import { isServerOptions, type RequestTarget, upstreamTarget } from '../../engine/gateway/request/request-target.ts';
 import { preflightHeaders, withCorsHeaders } from '../../engine/gateway/response/cors.ts';
 import { Refusal } from '../../engine/gateway/response/refusal.ts';
 import { type ForwardedRequest, forwardRequestHeaders } from '../../engine/gateway/upstream/proxy-headers.ts';

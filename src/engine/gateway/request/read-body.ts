@@ -1,6 +1,6 @@
 import { BODYLESS_METHODS } from '../../http1/http-methods.ts';
 import { hasHeader, type RawHeaders } from '../../http1/raw-headers.ts';
-import type { BodyRule } from '../../validation/body.ts';
+import type { BodyRule } from '../../validation/body-rule.ts';
 import type { Exchange } from '../exchange.ts';
 import { Refusal } from '../response/refusal.ts';
 import { PacedReads } from '../server/paced-reads.ts';

@@ -1,6 +1,5 @@
 import { hashSlot } from './hash-slot.ts';
-import type { RedisConnection } from './redis-connection.ts';
-import { type LinkOptions, type RedisAddress, RedisLink } from './redis-link.ts';
+import { type LinkOptions, type RedisAddress, type RedisConnection, RedisLink } from './redis-link.ts';
 import { StoreError, storeErrorOf } from './store-error.ts';
 
 /** Redis recommends at most 1,000 nodes. Redirects cannot cause more connections. */
