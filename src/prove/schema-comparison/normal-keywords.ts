@@ -3,7 +3,7 @@ import { validatedType } from '../../engine/schema/keywords.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { representativeOf } from './equal-patterns.ts';
 import { jsonTypeOf } from './json-value.ts';
-import { addPart, isExactCondition, isTrue, simplifyBranches } from './normal-branches.ts';
+import { addPart, isExactCondition, isTrue, type SimplificationLimits, simplifyBranches } from './normal-branches.ts';
 import { simplifyNumberLimits } from './number-keywords.ts';
 import { automatonOf } from './schema-text.ts';
 
