@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { clientKey } from '../engine/gateway/fairness/client-key.ts';
-import { UsageByKey } from '../engine/gateway/fairness/usage-by-key.ts';
+import { clientKey, UsageByKey } from '../engine/gateway/fairness/client-key.ts';
 import type { RequestEvent } from '../process/telemetry/request-event.ts';
 import type { WorkerTelemetry } from '../process/workers/worker-telemetry.ts';
 import type { AdminMetrics } from './admin-metrics.ts';

@@ -1,8 +1,8 @@
 import { relative, resolve, sep } from 'node:path';
 import { type LoadResult, load } from '../engine/load.ts';
-import { decodeText } from '../engine/manifest/decode-text.ts';
 import { createFileEnvironment, readText, readUpToLimit } from '../engine/manifest/file-environment.ts';
 import {
+  decodeText,
   describeFileError,
   type Environment,
   fileErrorCode,

@@ -4,7 +4,7 @@ import { compileInvariants } from '../engine/invariants/compile-invariants.ts';
 import { meets } from '../engine/invariants/prove.ts';
 import type { PlannedManifest } from '../engine/load.ts';
 import type { Route } from '../engine/plan/route-definition.ts';
-import { intersect } from '../engine/routing/pattern-overlap.ts';
+import { intersect } from '../engine/routing/pattern.ts';
 import { SamplePaths } from '../engine/routing/sample-paths.ts';
 import { memberTexts } from './code-lenses.ts';
 import { roleOf } from './file-links.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compileInvariants } from '../../src/engine/invariants/compile-invariants.ts';
-import type { Invariant } from '../../src/engine/invariants/invariant.ts';
+import { compileInvariants, type Invariant } from '../../src/engine/invariants/compile-invariants.ts';
 import { proveInvariants } from '../../src/engine/invariants/prove.ts';
 import { load, type PlannedManifest } from '../../src/engine/load.ts';
 import { runToEnd } from '../../src/engine/plan/sliced-work.ts';

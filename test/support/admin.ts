@@ -6,7 +6,7 @@ import type { NameResolver } from '../../src/engine/dns/name-resolver.ts';
 import type { Gateway } from '../../src/engine/gateway/gateway.ts';
 import { load, type PlannedManifest } from '../../src/engine/load.ts';
 import type { Log } from '../../src/engine/log/log.ts';
-import { createMemoryEnvironment } from '../../src/engine/manifest/memory-environment.ts';
+import { createMemoryEnvironment } from '../../src/engine/manifest/source.ts';
 import type { PreparedReload } from '../../src/process/reload/prepare-reload.ts';
 import { WorkerTelemetry } from '../../src/process/workers/worker-telemetry.ts';
 import { comparePlans } from '../../src/prove/diff/plan-changes.ts';

@@ -1,8 +1,7 @@
 import { MessageChannel } from 'node:worker_threads';
 import { compileFromInput, type PlannedManifest } from '../../src/engine/load.ts';
 import { runToEnd } from '../../src/engine/plan/sliced-work.ts';
-import { SharedMemory } from '../../src/engine/shared-memory/shared-memory.ts';
-import { createSingleWorker } from '../../src/engine/shared-memory/single-worker.ts';
+import { createSingleWorker, SharedMemory } from '../../src/engine/shared-memory/worker-context.ts';
 import type { Verifier } from '../../src/engine/tokens/verifier.ts';
 import { createMainThreadVerifier } from '../../src/process/workers/main-thread-verifier.ts';
 import type { MainRequests } from '../../src/process/workers/messages.ts';

@@ -1,4 +1,4 @@
-import { decodeText } from '../../engine/manifest/decode-text.ts';
+import { decodeText } from '../../engine/manifest/source.ts';
 import type { LocatedProblems } from '../../process/reload/manifest-thread.ts';
 import { reportProblems } from '../../process/reload/reload-report.ts';
 import type { CandidateWitness } from '../../traffic/candidate/candidate-results.ts';

@@ -1,4 +1,4 @@
-import type { UpstreamStatus } from '../../engine/gateway/upstream/live-upstream.ts';
+import type { UpstreamStatus } from '../../engine/gateway/upstream/upstream-status.ts';
 import type { WorkerStatus } from '../../process/workers/worker-status.ts';
 import {
   type AdminContext,

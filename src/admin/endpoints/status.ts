@@ -1,10 +1,9 @@
 import type { Gateway } from '../../engine/gateway/gateway.ts';
 import type { BufferBudget } from '../../engine/gateway/server/buffer-budget.ts';
-import type { UpstreamStatus } from '../../engine/gateway/upstream/live-upstream.ts';
+import type { UpstreamStatus } from '../../engine/gateway/upstream/upstream-status.ts';
 import type { LogStatus } from '../../engine/log/log.ts';
 import { copyLimitCounts } from '../../engine/rate-limits/limit-counts.ts';
-import { STORE_FAILURES } from '../../engine/rate-limits/redis/store-error.ts';
-import type { StoreStatus } from '../../engine/rate-limits/store-status.ts';
+import { STORE_FAILURES, type StoreStatus } from '../../engine/rate-limits/redis/store-error.ts';
 import type { VerifierStatus } from '../../engine/tokens/verifier.ts';
 import type { WorkerStatus } from '../../process/workers/worker-status.ts';
 import { type AdminContext, type AdminRequest, type AdminResponse, jsonResponse } from '../admin-endpoint.ts';

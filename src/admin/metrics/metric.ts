@@ -1,11 +1,11 @@
 import { LOOKUP_BUCKETS_MS } from '../../engine/dns/lookup-counts.ts';
-import { NO_ROUTE } from '../../engine/gateway/telemetry/request-metrics.ts';
 import {
   BUCKET_BOUNDS_MS,
   type LatencyHistogram,
   type LatencyPhase,
+  NO_ROUTE,
 } from '../../engine/gateway/telemetry/route-metrics.ts';
-import type { UpstreamStatus } from '../../engine/gateway/upstream/live-upstream.ts';
+import type { UpstreamStatus } from '../../engine/gateway/upstream/upstream-status.ts';
 import type { AdminContext } from '../admin-endpoint.ts';
 
 /** A value of a metric, with its labels. */

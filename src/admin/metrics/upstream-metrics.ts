@@ -1,4 +1,4 @@
-import { HEALTH_STATES } from '../../engine/gateway/upstream/health-state.ts';
+import { HEALTH_STATES } from '../../engine/gateway/upstream/upstream-status.ts';
 import { endpointMetric, endpointStates, gauge, lookupDurations, type Metric, upstreamMetric } from './metric.ts';
 
 /** Metrics of upstreams, their endpoints, and the DNS lookups of their host names. */

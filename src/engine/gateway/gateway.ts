@@ -6,11 +6,10 @@ import { ConnectionBudget } from '../http1/connection-budget.ts';
 import type { Log } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { RateLimiter } from '../rate-limits/rate-limiter.ts';
-import type { StoreStatus } from '../rate-limits/store-status.ts';
+import type { StoreStatus } from '../rate-limits/redis/store-error.ts';
 import type { ListenAddress } from '../settings/address.ts';
 import { sharedNow } from '../shared-memory/shared-clock.ts';
-import { createSingleWorker } from '../shared-memory/single-worker.ts';
-import type { WorkerContext } from '../shared-memory/worker-context.ts';
+import { createSingleWorker, type WorkerContext } from '../shared-memory/worker-context.ts';
 import { RequestAcceptor } from './accept-requests.ts';
 import type { ExchangeObserver, RequestTracer } from './exchange.ts';
 import { GatewayCounters } from './gateway-counters.ts';
@@ -29,8 +28,8 @@ import type { RequestMetrics } from './telemetry/request-metrics.ts';
 import { RequestRecorder, type RequestSubscriber } from './telemetry/request-recorder.ts';
 import { ThrottledWarning } from './telemetry/throttled-warning.ts';
 import { passThroughTracer } from './telemetry/trace.ts';
-import type { UpstreamStatus } from './upstream/live-upstream.ts';
 import { LiveUpstreams } from './upstream/live-upstreams.ts';
+import type { UpstreamStatus } from './upstream/upstream-status.ts';
 
 export interface ClientCounts {
   readonly connections: number;

@@ -3,7 +3,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import type { RouteWitness } from '../problem/finding.ts';
-import type { Condition, Invariant } from './invariant.ts';
+import type { Condition, Invariant } from './compile-invariants.ts';
 import { RequestSearch } from './request-search.ts';
 import { type Breach, breachesOf } from './requirements.ts';
 

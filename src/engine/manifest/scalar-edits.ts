@@ -1,6 +1,6 @@
+import { valueAt } from '../json-pointer.ts';
 import type { Fix } from '../problem/finding.ts';
 import type { TextEdit } from '../problem/problem.ts';
-import { valueAt } from './schema-finding.ts';
 import { BLOCK_LIST, FLOW_LIST, FLOW_MAP, type OffsetRange, type ValuePositions } from './value-positions.ts';
 import type { YamlValue } from './yaml-values.ts';
 

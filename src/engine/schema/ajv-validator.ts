@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
-import { formatPointer } from '../json-pointer.ts';
+import { formatPointer, valueAt } from '../json-pointer.ts';
 import type { Path } from '../problem/finding.ts';
 import { COST, EVALUATED, EXACT_NUMBERS } from './added-keywords.ts';
 import { CONST, ENUM } from './allowed-values.ts';
@@ -15,7 +15,7 @@ import { UnsupportedPattern } from './pattern/unsupported-pattern.ts';
 import { PREFIX_ITEMS } from './prefix-items.ts';
 import { referencedPaths } from './reference-order.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
-import { isSchema, referencePath, valueAt } from './schema-walk.ts';
+import { isSchema, referencePath } from './schema-walk.ts';
 import { UNEVALUATED_ITEMS } from './unevaluated-items.ts';
 import { UNIQUE_ITEMS } from './unique-items.ts';
 import { withAddedKeywords } from './with-added-keywords.ts';

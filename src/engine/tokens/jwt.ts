@@ -1,6 +1,6 @@
 import type { Jwt } from '../manifest/manifest.generated.ts';
 import { sharedNow } from '../shared-memory/shared-clock.ts';
-import { type ClaimRules, claimRules, claimsError } from './claims.ts';
+import { type ClaimRules, claimRules, claimsError, type TokenErrorCode } from './claims.ts';
 import { DelegatedKeySource } from './delegated-key-source.ts';
 import { compileJwtKeys } from './jwt-keys.ts';
 import type { VerificationKeySet } from './key-set.ts';
@@ -9,7 +9,7 @@ import { isSignedBy } from './signature.ts';
 import type { TokenMethod, TokenVerifier, VerifiedToken } from './token-method.ts';
 import { parseJwt, type UnverifiedJwt } from './token-syntax.ts';
 import type { TokensContext } from './tokens-context.ts';
-import type { RejectedToken, TokenErrorCode } from './verification-result.ts';
+import type { RejectedToken } from './verifier.ts';
 
 interface JwtRules extends ClaimRules {
   readonly algorithms: readonly string[];

@@ -2,7 +2,7 @@ import { compilePointer } from '../json-pointer.ts';
 import type { Role as RoleEntry } from '../manifest/manifest.generated.ts';
 import type { Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
-import type { Principal } from './verification-result.ts';
+import type { Principal } from './verifier.ts';
 
 export interface RoleRule {
   /** Equal for rules that allow the same callers. */

@@ -1,5 +1,5 @@
+import type { CancellablePromise, Overload } from '../validation/body-rule.ts';
 import { validationPool } from '../validation/validation-pool.ts';
-import type { CancellablePromise, Overload } from '../validation/validation-result.ts';
 import {
   findTokens,
   type LoginErrorCode,

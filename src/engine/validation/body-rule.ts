@@ -1,6 +1,5 @@
-import type { Violation } from '../plan/violation.ts';
+import type { Violation } from '../schema/schema-violation.ts';
 import type { MediaTypes } from './media-type.ts';
-import type { CancellablePromise, ValidationResult } from './validation-result.ts';
 
 /** The body that a route accepts. */
 export interface BodyRule {
@@ -23,4 +22,23 @@ export interface StreamValidator {
   write(chunk: Buffer): Violation | undefined;
   /** Validates the end of the body. */
   end(): Violation | undefined;
+}
+
+/** The reason why a job did not run: the queue is full, its client's or route's share of it is, or the job waited too long. */
+export type Overload = 'queue_full' | 'queue_share' | 'queue_wait';
+
+/** The result of work in another thread. */
+export interface CancellablePromise<Result = ValidationResult> extends Promise<Result> {
+  /** Drops the work of a client that has disconnected. */
+  readonly cancel: () => void;
+}
+
+/** The result of the validation of a body or of parameters. */
+export interface ValidationResult {
+  /** Empty if the body is valid. */
+  readonly violations: readonly Violation[];
+  /** The validated bytes, to be used from now on; `undefined`: they are lost, and there are violations. */
+  readonly body: Buffer | undefined;
+  /** Set if nothing was validated because the threads are overloaded. */
+  readonly overload?: Overload;
 }

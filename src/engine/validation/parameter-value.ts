@@ -1,5 +1,5 @@
-import type { Violation } from '../plan/violation.ts';
 import type { Path } from '../problem/finding.ts';
+import type { Violation } from '../schema/schema-violation.ts';
 import type { ValueValidator } from '../schema/value-validator.ts';
 import { inexactScalar } from './inexact-numbers.ts';
 

@@ -2,13 +2,14 @@ import { foldHeaderName } from '../header-names.ts';
 import { pointerStep } from '../json-pointer.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { routeKeyOf } from '../plan/route-key.ts';
-import type { Violation } from '../plan/violation.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { Pattern } from '../routing/pattern.ts';
 import { withinBudget } from '../schema/cost-budget.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import type { SchemaCompiler } from '../schema/schema-compiler.ts';
+import type { Violation } from '../schema/schema-violation.ts';
+import type { CancellablePromise } from './body-rule.ts';
 import { MAX_VIOLATIONS, validateDeferred } from './deferred-values.ts';
 import { type Parameter, parameterFindings } from './parameter-findings.ts';
 import {
@@ -18,7 +19,6 @@ import {
   type ParameterValidator,
 } from './parameter-value.ts';
 import { compileQuery } from './query.ts';
-import type { CancellablePromise } from './validation-result.ts';
 
 /** Validates path parameters, query and headers. Pointers begin with `/params`, `/query` or `/headers`. */
 export interface ParameterRules {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { pointerStep } from '../json-pointer.ts';
-import type { Violation } from '../plan/violation.ts';
+import type { Violation } from '../schema/schema-violation.ts';
 import { duplicateNamePointer, scanJson } from './json-scan.ts';
 import { extractLongStrings, type ShortenedJson } from './long-strings.ts';
 

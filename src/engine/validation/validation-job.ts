@@ -1,6 +1,6 @@
 import type { LoginErrorCode, ResponseTokens } from '../tokens/find-tokens.ts';
+import type { Overload } from './body-rule.ts';
 import type { FairQueueItem } from './fair-queue.ts';
-import type { Overload } from './validation-result.ts';
 import type { ValidationTask, ValidationThread, ValidationWorkerResponse } from './validation-thread.ts';
 
 /** A job for another thread: texts of a body or of parameters to validate, or a response to search for tokens. */

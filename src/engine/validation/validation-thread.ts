@@ -1,8 +1,8 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Violation } from '../plan/violation.ts';
 import type { Path } from '../problem/finding.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
+import type { Violation } from '../schema/schema-violation.ts';
 import type { LoginErrorCode, LoginResponse, ResponseTokens, TokenLocations } from '../tokens/find-tokens.ts';
 
 /** A JSON text and the schema that it must meet. */

@@ -1,8 +1,8 @@
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
 import { BitSet } from '../../engine/routing/bit-set.ts';
+import { intersect } from '../../engine/routing/pattern.ts';
 import { PatternIndex } from '../../engine/routing/pattern-index.ts';
-import { intersect } from '../../engine/routing/pattern-overlap.ts';
 import type { SampleMatch, TemplateSegment } from './path-templates.ts';
 
 /**

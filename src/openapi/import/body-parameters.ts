@@ -1,5 +1,6 @@
 import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
-import { isMap, referencePath, valueAt } from '../../engine/schema/schema-walk.ts';
+import { valueAt } from '../../engine/json-pointer.ts';
+import { isMap, referencePath } from '../../engine/schema/schema-walk.ts';
 
 type Members = Record<string, unknown>;
 

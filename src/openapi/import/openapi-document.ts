@@ -1,8 +1,9 @@
 import { upgrade } from '@scalar/openapi-upgrader';
+import { valueAt } from '../../engine/json-pointer.ts';
 import { type Document, parse } from '../../engine/manifest/document.ts';
 import type { Source } from '../../engine/manifest/source.ts';
 import type { Finding, Path, Range } from '../../engine/problem/finding.ts';
-import { isMap, referencePath, valueAt } from '../../engine/schema/schema-walk.ts';
+import { isMap, referencePath } from '../../engine/schema/schema-walk.ts';
 import { inlineBodyParameters } from './body-parameters.ts';
 
 /** A value of a document, and its path. */

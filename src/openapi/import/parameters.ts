@@ -1,6 +1,7 @@
+import { valueAt } from '../../engine/json-pointer.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { validatedType } from '../../engine/schema/keywords.ts';
-import { inPlaceSchemasOf, isMap, valueAt } from '../../engine/schema/schema-walk.ts';
+import { inPlaceSchemasOf, isMap } from '../../engine/schema/schema-walk.ts';
 import { isAnnotation } from './convert-schema.ts';
 import { type ImportContext, type Operation, parameterName } from './imported-route.ts';
 

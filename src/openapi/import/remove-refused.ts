@@ -1,14 +1,8 @@
+import { valueAt } from '../../engine/json-pointer.ts';
 import { load } from '../../engine/load.ts';
 import type { Finding, Path } from '../../engine/problem/finding.ts';
 import { formOf } from '../../engine/schema/keywords.ts';
-import {
-  isMap,
-  isSchema,
-  type LocatedSchema,
-  schemasWithin,
-  targetsIn,
-  valueAt,
-} from '../../engine/schema/schema-walk.ts';
+import { isMap, isSchema, type LocatedSchema, schemasWithin, targetsIn } from '../../engine/schema/schema-walk.ts';
 import { UNRESOLVED } from './convert-schema.ts';
 import type { ImportedRoute, ImportOptions, ReportLoss } from './imported-route.ts';
 

@@ -1,11 +1,10 @@
 import { resolve } from 'node:path';
 import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { sha256, trackDependencies } from '../../engine/manifest/dependencies.ts';
-import { parse } from '../../engine/manifest/document.ts';
+import { type DocumentParser, parse } from '../../engine/manifest/document.ts';
 import { createFileEnvironment } from '../../engine/manifest/file-environment.ts';
 
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
-import type { DocumentParser } from '../../engine/manifest/named-file.ts';
 import {
   type CheckedManifest,
   checkManifest,

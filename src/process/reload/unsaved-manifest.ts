@@ -1,7 +1,6 @@
 import { posix, resolve } from 'node:path';
 import type { Dependencies } from '../../engine/manifest/dependencies.ts';
-import { createMemoryEnvironment } from '../../engine/manifest/memory-environment.ts';
-import { type Environment, FILE_NOT_LISTED } from '../../engine/manifest/source.ts';
+import { createMemoryEnvironment, type Environment, FILE_NOT_LISTED } from '../../engine/manifest/source.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { displayPathBeside } from '../../engine/problem/display-path.ts';
 import type { FileContent } from './file-thread.ts';

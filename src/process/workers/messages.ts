@@ -1,8 +1,7 @@
-import type { CountersNotice } from '../../engine/gateway/telemetry/request-metrics.ts';
+import type { CountersNotice } from '../../engine/gateway/telemetry/route-metrics.ts';
 import type { CompileInput } from '../../engine/load.ts';
 import type { ListenAddress } from '../../engine/settings/address.ts';
-import type { CachedRejection, CachedToken } from '../../engine/tokens/verification-result.ts';
-import type { KeyRequest, KeyResponse } from '../../engine/tokens/verifier.ts';
+import type { CachedRejection, CachedToken, KeyRequest, KeyResponse } from '../../engine/tokens/verifier.ts';
 import type { WarmUpTraffic } from '../../prove/offline/warm-up.ts';
 import type { ResultBatch } from '../../traffic/candidate/candidate-results.ts';
 import type { ComparisonDefinition } from '../../traffic/candidate/comparing-workers.ts';

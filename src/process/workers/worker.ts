@@ -3,7 +3,7 @@ import { createGateway } from '../../engine/gateway/gateway.ts';
 import { type CompileInput, compileFromInput } from '../../engine/load.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { runInSlices, runToEnd } from '../../engine/plan/sliced-work.ts';
-import { SharedMemory } from '../../engine/shared-memory/shared-memory.ts';
+import { SharedMemory } from '../../engine/shared-memory/worker-context.ts';
 import { findRequestTracer } from '../telemetry/opentelemetry.ts';
 import { createForwardedLog } from './forwarded-log.ts';
 import { createMainThreadVerifier } from './main-thread-verifier.ts';

@@ -1,6 +1,6 @@
 import type { Plan } from '../../engine/plan/plan.ts';
 import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
-import { limitDefinition } from '../../engine/rate-limits/limit-definition.ts';
+import { limitDefinition } from '../../engine/rate-limits/rate-limit.ts';
 import type { PatternRoute } from '../../engine/routing/route-index.ts';
 import type { Auth } from '../../engine/tokens/auth.ts';
 import { pairRoutesSliced } from './route-pairing.ts';

@@ -1,4 +1,4 @@
-import type { Condition, Exception, Invariant } from '../../engine/invariants/invariant.ts';
+import type { Condition, Exception, Invariant } from '../../engine/invariants/compile-invariants.ts';
 import { includesType } from '../../engine/invariants/requirements.ts';
 import type { Requirement } from '../../engine/manifest/manifest.generated.ts';
 import { durationMs, sizeBytes } from '../../engine/manifest/units.ts';

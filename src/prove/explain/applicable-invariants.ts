@@ -1,4 +1,4 @@
-import type { Invariant } from '../../engine/invariants/invariant.ts';
+import type { Invariant } from '../../engine/invariants/compile-invariants.ts';
 import { meets } from '../../engine/invariants/prove.ts';
 import { isReadAs } from '../../engine/invariants/readings.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';

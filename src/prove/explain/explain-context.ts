@@ -1,4 +1,4 @@
-import type { ReportedViolation } from '../../engine/gateway/telemetry/reported-violation.ts';
+import type { ReportedViolation } from '../../engine/gateway/telemetry/request-record.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';

@@ -1,6 +1,7 @@
+import { valueAt } from '../../engine/json-pointer.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
-import { typesAt, valueAt } from '../../engine/schema/schema-walk.ts';
+import { typesAt } from '../../engine/schema/schema-walk.ts';
 import { type SchemaLocation, termOf } from './compare-schemas.ts';
 import { findValues } from './find-values.ts';
 import { normalizeSubschema } from './normalize-schema.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Gateway } from '../../engine/gateway/gateway.ts';
 import type { Log } from '../../engine/log/log.ts';
-import { SharedMemory } from '../../engine/shared-memory/shared-memory.ts';
+import { SharedMemory } from '../../engine/shared-memory/worker-context.ts';
 import type { ComparisonCounts, ComparisonReport } from '../comparison.ts';
 import {
   CandidateResults,

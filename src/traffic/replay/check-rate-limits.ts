@@ -1,7 +1,6 @@
 import { Refusal } from '../../engine/gateway/response/refusal.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
-import { limitDefinition } from '../../engine/rate-limits/limit-definition.ts';
-import type { RateLimit, RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
+import { limitDefinition, type RateLimit, type RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
 import type { LoggedRequest } from '../access-log/logged-request.ts';
 import { UnknownFact } from '../outcome.ts';
 import type { LimitUse } from './limit-use.ts';

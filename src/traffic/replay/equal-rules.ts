@@ -1,5 +1,5 @@
 import type { Plan } from '../../engine/plan/plan.ts';
-import { limitDefinition } from '../../engine/rate-limits/limit-definition.ts';
+import { limitDefinition } from '../../engine/rate-limits/rate-limit.ts';
 import { routingKey } from '../../engine/routing/router.ts';
 import type { RouteRules } from './route-rules.ts';
 

@@ -1,7 +1,8 @@
+import { valueAt } from '../../engine/json-pointer.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
-import { referencePath, valueAt } from '../../engine/schema/schema-walk.ts';
+import { referencePath } from '../../engine/schema/schema-walk.ts';
 
 /** One of the two manifests of a replay. */
 export type ReplaySide = Pick<PlannedManifest, 'plan' | 'manifest' | 'secrets'>;

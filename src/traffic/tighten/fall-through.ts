@@ -1,8 +1,7 @@
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import { foldLiteral } from '../../engine/routing/path-folding.ts';
-import { type Pattern, patternKey } from '../../engine/routing/pattern.ts';
-import { intersect } from '../../engine/routing/pattern-overlap.ts';
+import { intersect, type Pattern, patternKey } from '../../engine/routing/pattern.ts';
 import { isStricter } from '../../engine/routing/router.ts';
 
 /** A route that would get requests of another route, or only other spellings of its paths. */

@@ -1,9 +1,9 @@
+import { valueAt } from '../../engine/json-pointer.ts';
 import { parseText } from '../../engine/manifest/document.ts';
 import { formatText } from '../../engine/manifest/format.ts';
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import { changeMembers, type MemberChange } from '../../engine/manifest/member-edits.ts';
 import type { MemberText } from '../../engine/manifest/member-ranges.ts';
-import { valueAt } from '../../engine/manifest/schema-finding.ts';
 import type { Source } from '../../engine/manifest/source.ts';
 import type { YamlValue } from '../../engine/manifest/yaml-values.ts';
 import type { Path } from '../../engine/problem/finding.ts';

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { load, type PlannedManifest } from '../../../src/engine/load.ts';
-import { SharedMemory } from '../../../src/engine/shared-memory/shared-memory.ts';
-import { createSingleWorker } from '../../../src/engine/shared-memory/single-worker.ts';
+import { createSingleWorker, SharedMemory } from '../../../src/engine/shared-memory/worker-context.ts';
 import { CandidateControl } from '../../../src/traffic/candidate/candidate-control.ts';
 import { CandidateResults, type ResultBatch } from '../../../src/traffic/candidate/candidate-results.ts';
 import type {

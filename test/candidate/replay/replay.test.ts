@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { load, type PlannedManifest } from '../../../src/engine/load.ts';
-import { createMemoryEnvironment } from '../../../src/engine/manifest/memory-environment.ts';
+import { createMemoryEnvironment } from '../../../src/engine/manifest/source.ts';
 import { parseLogLine } from '../../../src/traffic/access-log/parse-log-line.ts';
 import { Replay, type ReplayReport } from '../../../src/traffic/replay/replay.ts';
 

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { load, type PlannedManifest } from '../../../src/engine/load.ts';
-import { createMemoryEnvironment } from '../../../src/engine/manifest/memory-environment.ts';
-import type { Source } from '../../../src/engine/manifest/source.ts';
+import { createMemoryEnvironment, type Source } from '../../../src/engine/manifest/source.ts';
 import { readLogs } from '../../../src/traffic/access-log/read-logs.ts';
 import { type TightenResult, tighten } from '../../../src/traffic/tighten/tighten.ts';
 import { type Usage, UsageCounter } from '../../../src/traffic/tighten/usage.ts';

@@ -1,7 +1,7 @@
 import type { Auth } from '../../tokens/auth.ts';
+import type { TokenErrorCode } from '../../tokens/claims.ts';
 import type { LoginErrorCode, ResponseTokens } from '../../tokens/find-tokens.ts';
 import type { LoginRule } from '../../tokens/login.ts';
-import type { TokenErrorCode } from '../../tokens/verification-result.ts';
 import type { VerificationClient } from '../../tokens/verifier.ts';
 import type { Exchange } from '../exchange.ts';
 import { authorize } from '../request/authorize.ts';

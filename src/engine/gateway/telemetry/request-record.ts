@@ -1,6 +1,5 @@
 import type { Route } from '../../plan/route-definition.ts';
-import type { Refusal } from '../response/refusal.ts';
-import type { ReportedViolation } from './reported-violation.ts';
+import type { Refusal, RefusalCode } from '../response/refusal.ts';
 
 /** The facts about a request that a replay needs beside its path. They have no token, claim, value or body. */
 export interface ReplayFacts {
@@ -15,6 +14,18 @@ export interface ReplayFacts {
   readonly queryNames: readonly string[] | undefined;
   readonly host: string | undefined;
   readonly kind: 'websocket' | 'preflight' | 'server-options' | undefined;
+}
+
+/** A refusal that a route with `validation: report`, or a rate limit with `mode: report`, only reports. */
+export interface ReportedViolation {
+  readonly code: RefusalCode;
+  /**
+   * The locations of the violations: JSON Pointers (RFC 6901) into the body, or to parameters. Each name that is not in the
+   * manifest is `*`.
+   */
+  readonly pointers: readonly string[];
+  /** The id of the rate limit. */
+  readonly limit?: string;
 }
 
 /**

@@ -3,6 +3,18 @@ import { REFUSALS, type RefusalCode } from '../response/refusal.ts';
 import { CounterArrays } from './counter-arrays.ts';
 import type { RequestRecord } from './request-record.ts';
 
+/** The key for requests that matched no route. It is not a valid route id. */
+export const NO_ROUTE = '(none)';
+
+/** A new array of counters of a worker, or one that it no longer writes. */
+export interface CountersNotice {
+  readonly kind: 'process' | 'route' | 'upstream';
+  /** The id of the route or the upstream. */
+  readonly id: string;
+  /** `undefined` if the worker no longer writes the array. */
+  readonly buffer: SharedArrayBuffer | undefined;
+}
+
 /** The upper bounds of the histogram buckets, in milliseconds. One more bucket counts everything above the last bound. */
 export const BUCKET_BOUNDS_MS = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000];
 

@@ -1,5 +1,4 @@
-import { readEscape, type TranslatedAtom } from './pattern-escape.ts';
-import { hex } from './unicode-ranges.ts';
+import { hex, readEscape, type TranslatedAtom } from './pattern-escape.ts';
 import { UnsupportedPattern } from './unsupported-pattern.ts';
 
 const EVERY_CHARACTER = '\\x{0}-\\x{10ffff}';

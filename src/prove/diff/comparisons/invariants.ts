@@ -1,5 +1,4 @@
-import { compileInvariants } from '../../../engine/invariants/compile-invariants.ts';
-import type { Invariant } from '../../../engine/invariants/invariant.ts';
+import { compileInvariants, type Invariant } from '../../../engine/invariants/compile-invariants.ts';
 import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
 import { weakenedParts } from '../weakened-parts.ts';
 import { matchedRoutes } from './matched-routes.ts';
