@@ -1,11 +1,11 @@
 import type { CountersNotice } from '../../engine/gateway/telemetry/route-metrics.ts';
 import type { CompileInput } from '../../engine/load.ts';
+import type { LogBlock } from '../../engine/log/forwarded-log.ts';
 import type { ListenAddress } from '../../engine/settings/address.ts';
 import type { CachedRejection, CachedToken, KeyRequest, KeyResponse } from '../../engine/tokens/verifier.ts';
 import type { WarmUpTraffic } from '../../prove/offline/warm-up.ts';
 import type { ResultBatch } from '../../traffic/candidate/candidate-results.ts';
 import type { ComparisonDefinition } from '../../traffic/candidate/comparing-workers.ts';
-import type { LogBlock } from './forwarded-log.ts';
 import type { RequestEventBatch } from './request-event-batches.ts';
 import type { ThreadFigures } from './thread-figures.ts';
 

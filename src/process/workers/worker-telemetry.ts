@@ -1,7 +1,7 @@
 import type { Gateway } from '../../engine/gateway/gateway.ts';
+import { writeForwardedBlock } from '../../engine/log/forwarded-log.ts';
 import type { Log } from '../../engine/log/log.ts';
 import { type RequestEvent, requestEventOf } from '../telemetry/request-event.ts';
-import { writeForwardedBlock } from './forwarded-log.ts';
 import type { MainRequests, ServingRequests } from './messages.ts';
 import type { RequestEventBatch } from './request-event-batches.ts';
 import type { ThreadChannel } from './thread-channel.ts';

@@ -1,6 +1,6 @@
-import { DroppedLines } from '../../engine/log/dropped-lines.ts';
-import { FLUSH_MS, LineBlocks, linesOf, MAX_WAITING_BYTES } from '../../engine/log/line-blocks.ts';
-import { createLogger, type Log } from '../../engine/log/log.ts';
+import { DroppedLines } from './dropped-lines.ts';
+import { FLUSH_MS, LineBlocks, linesOf, MAX_WAITING_BYTES } from './line-blocks.ts';
+import { createLogger, type Log } from './log.ts';
 
 /** A message to the thread that writes the log. */
 export interface LogBlock {
