@@ -246,7 +246,7 @@ describe('docs/log.md', () => {
   });
 
   it('lists the reasons why a token is not accepted', () => {
-    const types = readFileSync(new URL('../../src/engine/tokens/verification-result.ts', import.meta.url), 'utf8');
+    const types = readFileSync(new URL('../../src/engine/tokens/claims.ts', import.meta.url), 'utf8');
     const union = /export type TokenErrorCode =([^;]*);/.exec(types)?.[1] ?? '';
     const codes = [...union.matchAll(/'(\w+)'/g)].map(([, name]) => name).filter((name) => name !== 'keys_unavailable');
     expect(codes.length).toBeGreaterThan(5);
