@@ -71,7 +71,6 @@ export const OFFLINE_VERBS = [
   'init',
   'completion',
   'record',
-  'tighten',
   'openapi',
   'import',
   'drift',
