@@ -51,6 +51,10 @@ const VERBS: Readonly<Record<string, VerbEntry>> = {
     summary: 'compare how two manifests decide about the requests of an access log',
     load: async () => (await import('./replay/replay.ts')).replay,
   },
+  surrogate: {
+    summary: 'print a path with the surrogates of the access log, to find its lines',
+    load: async () => (await import('./surrogate.ts')).surrogate,
+  },
   routes: { summary: 'print the route table', load: async () => (await import('./routes.ts')).routes },
   import: {
     summary: 'make routes from an OpenAPI document',

@@ -65,6 +65,7 @@ export const OFFLINE_VERBS = [
   'test',
   'diff',
   'replay',
+  'surrogate',
   'routes',
   'schema',
   'fmt',

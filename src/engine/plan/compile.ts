@@ -105,7 +105,7 @@ export function* compilePlan(
     rateLimits: [...(rateLimits?.values() ?? [])].filter((limit) => limit !== undefined),
     reload,
     auth,
-    log: yield* compileLog(manifest.log, { hash: options.hash, entries: manifest.routes, routes, router, secrets }),
+    log: yield* compileLog(manifest.log, { hash: options.hash, entries: manifest.routes, routes, secrets }),
     sampledTraces: invalidParts.has('tracing') ? 1 : manifest.tracing.sample,
     cors,
     schemas: schemas?.redactedRoot,

@@ -151,7 +151,7 @@ export class Replay {
 
   #factsOf(request: LoggedRequest): LoggedFacts {
     const route = request.route === undefined ? undefined : this.#routes.get(request.route);
-    const isPathKeyed = this.#keyedPaths.isKeyed(route);
+    const isPathKeyed = request.isKeyed || this.#keyedPaths.isKeyed(route);
     return new LoggedFacts({
       request,
       end: endOf(request, this.#old),
