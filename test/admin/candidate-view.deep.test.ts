@@ -27,7 +27,7 @@ const COLOR_SCHEMES = ['light', 'dark'] as const;
 /** Waits long enough for a browser on a busy machine and a page that refreshes every two seconds. */
 const soon = (what: string, holds: () => Promise<boolean> | boolean) => eventually(what, holds, 25_000);
 
-const witnessOf = (path: string) => [{ id: 'id-1', at: 0, method: 'GET', path }];
+const witnessOf = (path: string) => [{ id: 'id-1', at: 0, method: 'GET', path, keyed: false }];
 const added = changeGroup({
   kind: 'newly-allowed',
   from: { ...REFUSED, route: null, status: 404, refusal: 'route_unknown', reason: 'route_unknown' },
@@ -145,7 +145,7 @@ describe.skipIf(!hasBrowser)('the view of the candidate', () => {
 
   it('limits the rows, and shows a request without a method and a path', async () => {
     const groups = Array.from({ length: 150 }, (_, index) => changeGroup({ to: { ...REFUSED, route: `r${index}` } }));
-    const unreadable = [{ id: 'i', at: 0, method: null, path: null }];
+    const unreadable = [{ id: 'i', at: 0, method: null, path: null, keyed: false }];
     candidate.status = activeCandidate(comparisonOf([changeGroup({ witnesses: unreadable }), ...groups]));
     await visit('#/candidate');
     await page.getByText('The first 100 of 151.').waitFor();

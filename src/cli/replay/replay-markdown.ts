@@ -9,6 +9,7 @@ import {
   type ReplayGroup,
   type ReplaySummary,
   sumOf,
+  unusedParts,
 } from './replay-summary.ts';
 
 /** A comment of a pull request has at most 65,536 characters, and a row may have 400. */
@@ -27,6 +28,7 @@ export function formatReplayMarkdown({ summary }: ReplayResult): string {
     calibration.groups.length === 0
       ? ''
       : `Not reproduced:\n\n${groupTable(['logged', 'replayed'], calibration.groups)}`,
+    unusedTable(summary),
   ];
   return parts.filter((part) => part !== '').join('\n');
 }
@@ -41,6 +43,13 @@ function introduction(summary: ReplaySummary): string {
     ...(warning === '' ? [] : [`**Warning:** ${tableCell(warning)}.`]),
   ];
   return `${sentences.join(' ')}\n`;
+}
+
+function unusedTable(summary: ReplaySummary): string {
+  const unused = unusedParts(summary);
+  if (unused === undefined) return '';
+  const rows = unused.rows.map(([noun, text]) => `| ${noun} | ${tableCell(text)} |\n`);
+  return `Unused ${tableCell(unused.title)}.\n\n| unused | |\n|---|---|\n${rows.join('')}`;
 }
 
 function countTable(name: string, counts: readonly (readonly [string, number])[]): string {

@@ -3,6 +3,7 @@ import { CHANGE_KINDS, type ChangeKind } from '../../traffic/compare-outcomes.ts
 import type { ComparisonReport } from '../../traffic/comparison.ts';
 import type { OutcomeReport } from '../../traffic/outcome.ts';
 import type { LineWitness, OtherManifest, ReplayReport } from '../../traffic/replay/replay.ts';
+import type { UnusedReport } from '../../traffic/replay/unused-routes.ts';
 import type { ChangeCounts } from '../fail-on.ts';
 import { pluralize } from '../format.ts';
 
@@ -42,7 +43,11 @@ export interface ReplaySummary extends ComparedRequests {
     readonly percent: number;
   };
   readonly counts: ChangeCounts;
+  readonly unused: UnusedReport;
 }
+
+/** The unused parts that a person reads. The JSON format has all of them. */
+const MAX_UNUSED = 100;
 
 /** Below this, the log was probably written by another manifest. */
 const MIN_CALIBRATION_PERCENT = 95;
@@ -63,6 +68,7 @@ export function createReplaySummary(
     otherManifests,
     calibration: { ...comparedRequests(calibration), percent: percentOf(calibration) },
     ...compared,
+    unused: report.unused,
     counts: { requests: compared.requests, unknown: Math.round(unknown), kinds: compared.changed },
   };
 }
@@ -127,6 +133,30 @@ export function notesOf({ otherManifests, linesWithoutFacts, lines, old }: Repla
       `${linesWithoutFacts} of ${pluralize(lines, 'line')} lack the facts of log.replay; set log: { replay: true }`,
     );
   return notes;
+}
+
+/** Returns the title of the unused parts and a row for each of them; `undefined` if all are used. */
+export function unusedParts({ old, unused: { sampled, routes, methods, roles } }: ReplaySummary) {
+  const title = `in ${old}: no allowed request of the logs used these routes, methods and roles`;
+  const byRoute = (noun: string, parts: UnusedReport['methods']) =>
+    Object.entries(parts).map(([route, names]) => [noun, `${route}: ${names.join(', ')}`] as const);
+  const rows = [
+    ...routes.map((route) => ['route', route] as const),
+    ...byRoute('methods', methods),
+    ...byRoute('roles', roles),
+  ];
+  if (rows.length === 0) return undefined;
+  const omitted = rows.length - MAX_UNUSED;
+  return {
+    title,
+    rows: [
+      ...(sampled
+        ? [['note', 'the logs have only a share of the requests (log.sample2xx), so a use may be missing'] as const]
+        : []),
+      ...rows.slice(0, MAX_UNUSED),
+      ...(omitted > 0 ? [['more', `and ${omitted} more; use -f json`] as const] : []),
+    ],
+  };
 }
 
 /** Returns a warning if the log was probably written by another manifest than the old one; otherwise an empty text. */

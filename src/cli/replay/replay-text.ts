@@ -2,7 +2,14 @@ import { printable } from '../../engine/problem/printable.ts';
 import { callersText, decisionText, entriesOf } from '../candidate/candidate-text.ts';
 import { paint, pluralize, STYLES } from '../format.ts';
 import type { ReplayResult } from './replay-formats.ts';
-import { calibrationText, countsText, notesOf, type ReplayGroup } from './replay-summary.ts';
+import {
+  calibrationText,
+  countsText,
+  notesOf,
+  type ReplayGroup,
+  type ReplaySummary,
+  unusedParts,
+} from './replay-summary.ts';
 
 /** The groups that a person reads. The JSON format has all of them. */
 const MAX_GROUPS = 50;
@@ -25,8 +32,16 @@ export function formatReplayText({ summary }: ReplayResult, colour: boolean): st
     ...missed.map((group) => formatGroup(group, 'not reproduced', ['logged', 'replayed'], colour)),
     ...groups.slice(0, MAX_GROUPS).map((group) => formatGroup(group, group.kind, ['before', 'after'], colour)),
     ...(groups.length > MAX_GROUPS ? [`and ${groups.length - MAX_GROUPS} more kinds of changes; use -f json\n`] : []),
+    ...formatUnused(summary, colour),
   ];
   return parts.join('\n');
+}
+
+function formatUnused(summary: ReplaySummary, colour: boolean): string[] {
+  const unused = unusedParts(summary);
+  if (unused === undefined) return [];
+  const rows = unused.rows.map(([noun, text]) => `  ${formatRow(noun, text, colour)}`);
+  return [`${paint('unused', STYLES.info, colour)} ${printable(unused.title)}\n${rows.join('')}`];
 }
 
 /** Returns the reasons with their numbers of requests: `token 12, body 3`. */

@@ -103,7 +103,7 @@ export function* compilePlan(
     rateLimits: [...(rateLimits?.values() ?? [])].filter((limit) => limit !== undefined),
     reload,
     auth,
-    log: yield* compileLog(manifest.log, { hash, entries: manifest.routes, routes, router, secrets }),
+    log: yield* compileLog(manifest.log, { hash, entries: manifest.routes, routes, secrets }),
     sampledTraces: manifest.tracing.sample,
     cors,
     schemas: schemas?.redactedRoot,

@@ -11,6 +11,8 @@ export interface RequestEvent {
   readonly method: string | null;
   /** As in the access log, without the query; `null` if the request target is not valid. */
   readonly path: string | null;
+  /** True if the path has surrogates in place of identifiers. */
+  readonly keyed: boolean;
   readonly route: string | null;
   /** `null` if the client disconnected before the response began. */
   readonly status: number | null;
@@ -44,6 +46,7 @@ export function requestEventOf(record: RequestRecord): RequestEvent {
     id,
     method: method ?? null,
     path: path ?? null,
+    keyed: record.isPathKeyed,
     route: route?.id ?? null,
     status: status ?? null,
     refusal: refusal?.code ?? null,

@@ -124,7 +124,7 @@ export function offlinePlanOf(
   // Only the matched route is replaced: another router of all routes would cost more than the request.
   const router = { ...plan.router, match };
   // The outcome describes the request as sent, and nobody logs it.
-  const log = { ...plan.log, path: undefined, replay: undefined };
+  const log = { ...plan.log, keyedPaths: undefined, replay: undefined };
   return { ...plan, upstreams: [...upstreams.values()], router, auth: authOf(plan.auth), log };
 }
 

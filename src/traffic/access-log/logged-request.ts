@@ -17,6 +17,8 @@ export interface LoggedRequest {
   readonly method: string | undefined;
   /** Without the query; with surrogates in place of identifiers if the log has keyed paths. `undefined` if the request target was invalid. */
   readonly path: string | undefined;
+  /** True if the line says that its path has surrogates. Lines of earlier versions do not say so. */
+  readonly isKeyed: boolean;
   readonly route: string | undefined;
   /** The id of the route's upstream, also if the request was refused. */
   readonly upstream: string | undefined;

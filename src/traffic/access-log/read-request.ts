@@ -36,6 +36,7 @@ export function readRequest(value: JsonObject, source: string, line: number): Lo
     time: members.time,
     method: members.method,
     path: members.path,
+    isKeyed: members.keyed === true,
     route: members.route,
     upstream: members.upstream,
     status: members.status,
@@ -64,6 +65,7 @@ interface LineMembers {
   readonly time: number;
   readonly method?: string;
   readonly path?: string;
+  readonly keyed?: boolean;
   readonly route?: string;
   readonly upstream?: string;
   readonly status?: number;
@@ -112,6 +114,7 @@ const TESTS: readonly (readonly [keyof LineMembers, Test])[] = [
   ['time', (value) => isInteger(value, MAX_TIME_MS)],
   ['method', matches(METHOD)],
   ['path', matches(PATH)],
+  ['keyed', boolean],
   ['route', text],
   ['upstream', text],
   ['status', optional((value) => isInteger(value, 999))],

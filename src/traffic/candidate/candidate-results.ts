@@ -13,11 +13,15 @@ export interface CandidateWitness {
   readonly method: string | null;
   /** As in the access log. */
   readonly path: string | null;
+  /** True if the path has surrogates in place of identifiers. */
+  readonly keyed: boolean;
 }
 
 export function createWitness(exchange: Exchange): CandidateWitness {
-  const { id, request } = exchange;
-  return { id, at: Date.now(), method: request.method ?? null, path: loggedPathOf(exchange) ?? null };
+  const { id, request, target } = exchange;
+  const path = loggedPathOf(exchange);
+  const keyed = path !== target?.path;
+  return { id, at: Date.now(), method: request.method ?? null, path: path ?? null, keyed };
 }
 
 /** Requests that were not compared: too many waited, began with an earlier plan, or were not in the sample. */

@@ -11,6 +11,7 @@ import { endOf } from './logged-end.ts';
 import { LoggedFacts } from './logged-facts.ts';
 import { loggedOutcome, type ReplayedOutcome, replayOutcome } from './replayed-outcome.ts';
 import { createRulesOf, type ReplaySide, type RouteRules } from './route-rules.ts';
+import { type UnusedReport, UnusedRoutes } from './unused-routes.ts';
 
 /** A line of a log. */
 export interface LineWitness {
@@ -38,6 +39,7 @@ export interface ReplayReport {
   readonly calibration: ComparisonReport<LineWitness>;
   /** Compares the log with the new manifest, except lines that the calibration did not reproduce. */
   readonly comparison: ComparisonReport<LineWitness>;
+  readonly unused: UnusedReport;
 }
 
 interface ReplayedResult {
@@ -66,6 +68,7 @@ export class Replay {
   readonly #calibration = new OutcomeComparison<LineWitness>(MAX_WITNESSES);
   readonly #comparison = new OutcomeComparison<LineWitness>(MAX_WITNESSES);
   readonly #limitEffects = new LimitEffects();
+  readonly #unused: UnusedRoutes;
   readonly #otherManifests = new Map<string, { hash: string; lines: number; first: LineWitness }>();
   #lines = 0;
   #linesWithoutFacts = 0;
@@ -80,12 +83,14 @@ export class Replay {
     this.#nextRules = createRulesOf(next);
     this.#routes = new Map(old.plan.routes.map((route) => [route.id, route]));
     this.#keyedPaths = createKeyedPaths(old, next.plan);
+    this.#unused = new UnusedRoutes(old.plan);
     const nameOf = createMediaTypeNames(old.manifest.routes, old.secrets);
     this.#isNamedType = (mediaType) => nameOf(mediaType) === mediaType.toLowerCase();
   }
 
   add(request: LoggedRequest): void {
     this.#count(request);
+    this.#unused.add(request);
     const key = factsKey(request);
     let result = this.#cache.get(key);
     if (result === undefined) {
@@ -114,6 +119,7 @@ export class Replay {
       otherManifests: [...this.#otherManifests.values()],
       calibration: this.#calibration.report(),
       comparison: this.#comparison.report(),
+      unused: this.#unused.report(),
     };
   }
 
@@ -145,7 +151,7 @@ export class Replay {
 
   #factsOf(request: LoggedRequest): LoggedFacts {
     const route = request.route === undefined ? undefined : this.#routes.get(request.route);
-    const isPathKeyed = this.#keyedPaths.isKeyed(route);
+    const isPathKeyed = request.isKeyed || this.#keyedPaths.isKeyed(route);
     return new LoggedFacts({
       request,
       end: endOf(request, this.#old),

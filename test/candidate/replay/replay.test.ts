@@ -135,6 +135,11 @@ describe('the replay of a log', () => {
       }),
     );
     expect(resultOf(download, next)).toBe('unknown path');
+    // The line says that its path has surrogates, although the old manifest would not write them.
+    const plain = plan((manifest) => Object.assign(manifest.log, { paths: 'plain' }));
+    const unknownOf = (line: object) => [...replay([line], next, plain).comparison.unknown.keys()];
+    expect(unknownOf({ ...download, keyed: true })).toEqual(['path']);
+    expect(unknownOf(download)).toEqual([]);
   });
 
   it('uses the roles of the log', () => {

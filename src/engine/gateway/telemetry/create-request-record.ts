@@ -1,3 +1,4 @@
+import { loggedPath } from '../../log/logged-path.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Refusal } from '../response/refusal.ts';
 import { replayFactsOf } from './replay-facts.ts';
@@ -6,12 +7,14 @@ import type { RequestRecord } from './request-record.ts';
 
 export function createRequestRecord(exchange: Exchange): RequestRecord {
   const { request, response, connection, isTunnel } = exchange;
+  const path = loggedPathOf(exchange);
   return {
     time: Date.now(),
     id: exchange.id,
     traceId: exchange.trace?.id,
     method: request.method,
-    path: loggedPathOf(exchange),
+    path,
+    isPathKeyed: path !== exchange.target?.path,
     route: exchange.route,
     subject: exchange.principal?.subject,
     status: isTunnel ? 101 : response.headersSent ? response.statusCode : undefined,
@@ -35,9 +38,7 @@ export function createRequestRecord(exchange: Exchange): RequestRecord {
 
 /** Returns the path of a request as logs, events and spans have it. */
 export function loggedPathOf({ plan, request, target, route }: Exchange): string | undefined {
-  const path = target?.path;
-  const toLogged = plan.log.path;
-  return path === undefined || toLogged === undefined ? path : toLogged(request.method ?? '', path, route);
+  return target && loggedPath(plan, request.method ?? '', target.path, route);
 }
 
 /** Returns the record of a CONNECT, or of bytes that the gateway could not parse as a request. */
@@ -48,6 +49,7 @@ export function createUnparsedRecord(id: string, refusal: Refusal, peer: string 
     traceId: undefined,
     method: undefined,
     path: undefined,
+    isPathKeyed: false,
     route: undefined,
     subject: undefined,
     status: refusal.status,

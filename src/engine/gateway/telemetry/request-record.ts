@@ -43,6 +43,8 @@ export interface RequestRecord {
    * valid. The path as sent may be a secret.
    */
   readonly path: string | undefined;
+  /** True if the path has surrogates. */
+  readonly isPathKeyed: boolean;
   readonly route: Route | undefined;
   /** The hash that identifies the caller. */
   readonly subject: string | undefined;
