@@ -24,7 +24,7 @@ export interface OpenApiDocument {
   readonly locate: (path: Path, at?: 'key' | 'value') => Range;
 }
 
-/** The text is no OpenAPI document. The message says why. */
+/** A document cannot be read, or not be compared with a manifest. The message says why. */
 export class OpenApiError extends Error {}
 
 /** Reads an OpenAPI document of version 2.0, 3.0 or 3.1, in YAML or JSON. Throws an `OpenApiError` for any other text. */
