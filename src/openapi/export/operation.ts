@@ -1,8 +1,8 @@
 import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { OpenApiComponents } from './components.ts';
+import { requestBodyOf } from './describe-body.ts';
 import type { PathTemplate } from './path-templates.ts';
-import { requestBodyOf } from './request-body.ts';
 import type { ResponseComponents } from './responses.ts';
 
 /** A route of the manifest with what describes it. */

@@ -2,7 +2,7 @@ import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { PatternError, parsePattern, patternKey } from '../../engine/routing/pattern.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
-import { accessOf } from './access.ts';
+import { requestBodyOf } from './body-rule.ts';
 import { SchemaConverter } from './convert-schema.ts';
 import {
   type ImportContext,
@@ -13,10 +13,10 @@ import {
 } from './imported-route.ts';
 import type { Loss, ReportLoss } from './loss.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
+import { accessOf } from './operation-access.ts';
 import { ownValidation, reportOwnMembers } from './own-members.ts';
-import { parametersOf } from './parameters.ts';
+import { parametersOf } from './parameter-rules.ts';
 import { removeRefused } from './remove-refused.ts';
-import { requestBodyOf } from './request-body.ts';
 
 export interface ImportedRoutes {
   readonly routes: readonly ImportedRoute[];

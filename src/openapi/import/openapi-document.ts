@@ -3,7 +3,7 @@ import { type Document, parse } from '../../engine/manifest/document.ts';
 import type { Source } from '../../engine/manifest/source.ts';
 import type { Finding, Path, Range } from '../../engine/problem/finding.ts';
 import { isMap, referencePath, valueAt } from '../../engine/schema/schema-walk.ts';
-import { inlineBodyParameters } from './body-parameters.ts';
+import { inlineBodyParameters } from './inline-body-parameters.ts';
 
 /** A value of a document, and its path. */
 export interface LocatedValue {

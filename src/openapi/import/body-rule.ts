@@ -4,7 +4,7 @@ import { isMap } from '../../engine/schema/schema-walk.ts';
 import { readOnlyNames } from './convert-schema.ts';
 import type { ImportContext, Operation } from './imported-route.ts';
 import { ownLimit } from './own-members.ts';
-import { mayHold } from './parameters.ts';
+import { mayHold } from './parameter-rules.ts';
 
 const JSON_TYPE = /^application\/(?:.+\+)?json$/i;
 const UTF_8 = /^[^;]*;\s*charset=(?:utf-8|"utf-8")\s*$/i;
