@@ -1,7 +1,6 @@
 import { printable } from '../../engine/problem/printable.ts';
 import { importOpenApi } from '../../openapi/import/import-openapi.ts';
-import type { Loss } from '../../openapi/import/loss.ts';
-import type { OpenApiDocument } from '../../openapi/import/openapi-document.ts';
+import type { Loss, OpenApiDocument } from '../../openapi/import/openapi-document.ts';
 import { writeRoutes } from '../../openapi/import/write-routes.ts';
 import { paint, pluralize } from '../format.ts';
 import { parseArguments } from '../parse-arguments.ts';

@@ -6,9 +6,8 @@ import { diff } from '../../prove/diff/diff.ts';
 import type { Difference } from '../../prove/diff/difference.ts';
 import { createDiffSide, type DiffSide } from '../../prove/diff/side.ts';
 import type { ImportedRoutes } from '../import/import-openapi.ts';
-import type { ImportedRoute } from '../import/imported-route.ts';
+import { type ImportedRoute, originOf } from '../import/imported-route.ts';
 import { type OpenApiDocument, OpenApiError } from '../import/openapi-document.ts';
-import { originOf } from '../import/remove-refused.ts';
 import { documentManifest } from './document-manifest.ts';
 import { BODY_RULES, DRIFT_RULES, UNMATCHED_RULES, withDriftMessage } from './drift-messages.ts';
 

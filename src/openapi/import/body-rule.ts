@@ -11,7 +11,7 @@ const UTF_8 = /^[^;]*;\s*charset=(?:utf-8|"utf-8")\s*$/i;
 const FORM_TYPE = 'multipart/form-data';
 
 /** Returns `body` of a route. */
-export function requestBodyOf(operation: Operation, context: ImportContext, origins: Map<string, Path>): object {
+export function bodyRuleOf(operation: Operation, context: ImportContext, origins: Map<string, Path>): object {
   const { method, value, origin } = operation;
   const { document, report } = context;
   const written = value['requestBody'];
