@@ -1,5 +1,5 @@
 import type { TextEdit as EditorEdit } from 'vscode-languageserver';
-import { formatSource } from '../engine/manifest/format-source.ts';
+import { formatSource } from '../check/fmt/format-source.ts';
 import { toEditorEdit } from './code-actions.ts';
 import type { TextFile } from './text-file.ts';
 

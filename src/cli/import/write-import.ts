@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
-import { formatText } from '../../engine/manifest/format.ts';
+import { formatText } from '../../check/fmt/format-text.ts';
 import { printable } from '../../engine/problem/printable.ts';
 import { readSource } from '../manifest-file.ts';
 import { CommandError } from '../terminal.ts';

@@ -1,5 +1,5 @@
+import { formatText } from '../../check/fmt/format-text.ts';
 import { parseText } from '../../engine/manifest/document.ts';
-import { formatText } from '../../engine/manifest/format.ts';
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import { changeMembers, type MemberChange } from '../../engine/manifest/member-edits.ts';
 import type { MemberText } from '../../engine/manifest/member-ranges.ts';

@@ -1,9 +1,9 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import fc from 'fast-check';
+import { formatText } from '../../../src/check/fmt/format-text.ts';
 import { lint } from '../../../src/check/lint/lint.ts';
 import { accessLogLine } from '../../../src/engine/gateway/telemetry/access-log.ts';
 import { formatFlow } from '../../../src/engine/manifest/flow-yaml.ts';
-import { formatText } from '../../../src/engine/manifest/format.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import { FOLDABLE } from '../../../src/engine/routing/path-folding.ts';
 import { createOfflineGateway, type OfflineOutcome } from '../../../src/prove/offline/offline-gateway.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatText } from '../../../src/engine/manifest/format.ts';
+import { formatText } from '../../../src/check/fmt/format-text.ts';
 import { PathShapes } from '../../../src/traffic/tighten/path-shape.ts';
 import { idsOf, type Line, loadText, logText, textAfter, tightenText, usageOf } from './support.ts';
 

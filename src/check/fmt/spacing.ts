@@ -1,4 +1,4 @@
-import { isIndicator, type YamlToken } from './yaml-tokens.ts';
+import { isIndicator, type YamlToken } from '../../engine/manifest/yaml-tokens.ts';
 
 /** A token with the white space before it on its line. */
 export interface SpacedToken extends YamlToken {

@@ -1,5 +1,5 @@
+import { isIndicator, tokenize, type YamlToken } from '../../engine/manifest/yaml-tokens.ts';
 import { gapBetween, type SpacedToken } from './spacing.ts';
-import { isIndicator, tokenize, type YamlToken } from './yaml-tokens.ts';
 
 const INDENT = 2;
 
