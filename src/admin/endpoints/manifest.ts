@@ -1,6 +1,6 @@
+import { redactRanges } from '../../check/lint/secret-text.ts';
 import type { Source } from '../../engine/manifest/source.ts';
 import type { Problem } from '../../engine/problem/problem.ts';
-import { redactRanges } from '../../engine/problem/secret-text.ts';
 import {
   type AdminContext,
   type AdminRequest,

@@ -1,5 +1,5 @@
-import { applyEdits } from '../../engine/problem/apply-edits.ts';
 import type { Problem, TextEdit } from '../../engine/problem/problem.ts';
+import { applyEdits } from './apply-edits.ts';
 
 /** An edit may reveal another problem, so the edits run in rounds. No manifest has needed this many. */
 const MAX_ROUNDS = 10;

@@ -1,4 +1,3 @@
-import { findUnusedExceptions, type UnusedException } from '../../engine/invariants/unused-exceptions.ts';
 import type { Document } from '../../engine/manifest/document.ts';
 import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
@@ -7,6 +6,7 @@ import type { Secrets } from '../../engine/problem/redaction.ts';
 import { type PatternRoute, RouteIndex } from '../../engine/routing/route-index.ts';
 import { WitnessSearch } from '../../engine/routing/witnesses/witness-search.ts';
 import { type SchemaNode, schemaNodes } from './schema-nodes.ts';
+import { findUnusedExceptions, type UnusedException } from './unused-exceptions.ts';
 
 /** A manifest that loads without errors, with the results of each stage of `load`. */
 export interface ValidManifest {

@@ -1,7 +1,7 @@
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { RateLimit as RateLimitEntry } from '../../engine/manifest/manifest.generated.ts';
-import { rateLimitKeyText } from '../../engine/rate-limits/key-text.ts';
 import type { RateLimit, RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
+import { rateLimitKeyText } from '../rate-limit-key-text.ts';
 import type { ExplainContext } from './explain-context.ts';
 import type { StepExplanation } from './steps.ts';
 

@@ -1,5 +1,4 @@
 import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
-import { invariantsFor } from '../../engine/invariants/applicable.ts';
 import { compileInvariants } from '../../engine/invariants/compile-invariants.ts';
 import { formatPointer } from '../../engine/json-pointer.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
@@ -9,6 +8,7 @@ import type { Path } from '../../engine/problem/finding.ts';
 import { createOfflineGateway } from '../offline/offline-gateway.ts';
 import type { OfflineRequest } from '../offline/request-bytes.ts';
 import { type CallerClaims, StubVerifier } from '../offline/stub-verifier.ts';
+import { invariantsFor } from './applicable-invariants.ts';
 import { createExplainContext, type ExplainContext } from './explain-context.ts';
 import { explainUpstreamRequest } from './explain-upstream-request.ts';
 import type {

@@ -1,9 +1,9 @@
-import type { Manifest } from '../manifest/manifest.generated.ts';
-import type { Plan } from '../plan/plan.ts';
-import { runToEnd } from '../plan/sliced-work.ts';
-import type { Path } from '../problem/finding.ts';
-import { compileInvariants } from './compile-invariants.ts';
-import { proveInvariants } from './prove.ts';
+import { compileInvariants } from '../../engine/invariants/compile-invariants.ts';
+import { proveInvariants } from '../../engine/invariants/prove.ts';
+import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import { runToEnd } from '../../engine/plan/sliced-work.ts';
+import type { Path } from '../../engine/problem/finding.ts';
 
 /** An exception for a route that meets the requirement anyway. */
 export interface UnusedException {

@@ -1,4 +1,4 @@
-import { CREDENTIALS } from './redaction.ts';
+import { CREDENTIALS } from '../../engine/problem/redaction.ts';
 
 /** Offsets of a text that hold a secret, in UTF-16 code units. */
 export interface SecretRange {

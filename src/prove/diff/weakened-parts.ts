@@ -1,8 +1,8 @@
-import type { Requirement } from '../manifest/manifest.generated.ts';
-import { durationMs, sizeBytes } from '../manifest/units.ts';
-import type { Pattern } from '../routing/pattern.ts';
-import type { Condition, Exception, Invariant } from './invariant.ts';
-import { includesType } from './requirements.ts';
+import type { Condition, Exception, Invariant } from '../../engine/invariants/invariant.ts';
+import { includesType } from '../../engine/invariants/requirements.ts';
+import type { Requirement } from '../../engine/manifest/manifest.generated.ts';
+import { durationMs, sizeBytes } from '../../engine/manifest/units.ts';
+import type { Pattern } from '../../engine/routing/pattern.ts';
 
 /** A part of an invariant that demands less than before. */
 export interface WeakenedPart {

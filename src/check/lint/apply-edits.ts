@@ -1,4 +1,4 @@
-import type { TextEdit } from './problem.ts';
+import type { TextEdit } from '../../engine/problem/problem.ts';
 
 /** Applies edits that do not overlap, in the order of the text. */
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {

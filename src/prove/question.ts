@@ -1,13 +1,13 @@
-import { type Document, parse } from '../manifest/document.ts';
-import type { Manifest } from '../manifest/manifest.generated.ts';
-import { checkManifest } from '../manifest/read-manifest.ts';
-import type { Environment } from '../manifest/source.ts';
-import { isMap } from '../manifest/yaml-kinds.ts';
-import type { Plan } from '../plan/plan.ts';
-import { runToEnd } from '../plan/sliced-work.ts';
-import type { Finding } from '../problem/finding.ts';
-import { compileInvariants } from './compile-invariants.ts';
-import { type Proof, proveInvariants } from './prove.ts';
+import { compileInvariants } from '../engine/invariants/compile-invariants.ts';
+import { type Proof, proveInvariants } from '../engine/invariants/prove.ts';
+import { type Document, parse } from '../engine/manifest/document.ts';
+import type { Manifest } from '../engine/manifest/manifest.generated.ts';
+import { checkManifest } from '../engine/manifest/read-manifest.ts';
+import type { Environment } from '../engine/manifest/source.ts';
+import { isMap } from '../engine/manifest/yaml-kinds.ts';
+import type { Plan } from '../engine/plan/plan.ts';
+import { runToEnd } from '../engine/plan/sliced-work.ts';
+import type { Finding } from '../engine/problem/finding.ts';
 
 /** A manifest that loads without errors. */
 interface AskedManifest {

@@ -1,4 +1,4 @@
-import type { RateLimit, RateLimitKeyName, RateLimitKeyPart } from '../manifest/manifest.generated.ts';
+import type { RateLimit, RateLimitKeyName, RateLimitKeyPart } from '../engine/manifest/manifest.generated.ts';
 
 /** Describes the key of a rate limit: `client`, `body /email and route`. */
 export function rateLimitKeyText(key: RateLimit['key']): string {

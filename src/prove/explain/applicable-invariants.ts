@@ -1,7 +1,7 @@
-import type { Route } from '../plan/route-definition.ts';
-import type { Invariant } from './invariant.ts';
-import { meets } from './prove.ts';
-import { isReadAs } from './readings.ts';
+import type { Invariant } from '../../engine/invariants/invariant.ts';
+import { meets } from '../../engine/invariants/prove.ts';
+import { isReadAs } from '../../engine/invariants/readings.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
 
 /** A request and the route that the router gives it. */
 export interface RoutedRequest {
