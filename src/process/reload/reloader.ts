@@ -2,17 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { PlannedManifest } from '../../engine/load.ts';
 import { type Dependencies, sha256 } from '../../engine/manifest/dependencies.ts';
 import type { AddressOverrides, Environment, Source } from '../../engine/manifest/source.ts';
-import {
-  type PlanChanges,
-  type StartupSettings,
-  settingsNeedingRestart,
-  summarizeChanges,
-} from '../../engine/plan/changes.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Finding } from '../../engine/problem/finding.ts';
 import type { FileSnapshot } from './file-snapshot.ts';
 import { FileThread, type FileWatchEvent } from './file-thread.ts';
 import { ManifestThread } from './manifest-thread.ts';
+import { type PlanChanges, type StartupSettings, settingsNeedingRestart, summarizeChanges } from './plan-changes.ts';
 import { type PreparedReload, prepareReload } from './prepare-reload.ts';
 import { type ReloadCount, ReloadCounts } from './reload-counts.ts';
 import type { ReloadCause, ReloadOutcome, ReportedReloadOutcome } from './reload-outcome.ts';

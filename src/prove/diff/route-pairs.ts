@@ -1,6 +1,6 @@
-import type { PatternRoute } from '../routing/route-index.ts';
-import type { Plan } from './plan.ts';
-import type { Route } from './route-definition.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+import type { PatternRoute } from '../../engine/routing/route-index.ts';
 
 /** One of the two plans whose routes are paired. */
 export interface PairingSide<R extends PatternRoute> {

@@ -1,14 +1,14 @@
-import { sortMethods } from '../http1/http-methods.ts';
-import type { BitSet } from '../routing/bit-set.ts';
-import { respell } from '../routing/path-folding.ts';
-import type { Pattern } from '../routing/pattern.ts';
-import { intersect } from '../routing/pattern-overlap.ts';
-import { type PatternRoute, RouteIndex } from '../routing/route-index.ts';
-import { routingKey } from '../routing/router.ts';
-import { SamplePaths } from '../routing/sample-paths.ts';
+import { sortMethods } from '../../engine/http1/http-methods.ts';
+import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
+import type { BitSet } from '../../engine/routing/bit-set.ts';
+import { respell } from '../../engine/routing/path-folding.ts';
+import type { Pattern } from '../../engine/routing/pattern.ts';
+import { intersect } from '../../engine/routing/pattern-overlap.ts';
+import { type PatternRoute, RouteIndex } from '../../engine/routing/route-index.ts';
+import { routingKey } from '../../engine/routing/router.ts';
+import { SamplePaths } from '../../engine/routing/sample-paths.ts';
 import { KindLimit } from './kind-limit.ts';
 import { becameProtected, becamePublic, type PairingSide, type RoutePair } from './route-pairs.ts';
-import { runToEnd, type SlicedWork } from './sliced-work.ts';
 
 /**
  * Pairs all routes of two plans, however long that takes: an omitted pair could be a route that became public. Of old routes

@@ -1,8 +1,9 @@
-import { limitDefinition } from '../rate-limits/limit-definition.ts';
-import type { PatternRoute } from '../routing/route-index.ts';
-import type { Auth } from '../tokens/auth.ts';
-import type { Plan } from './plan.ts';
-import { pairRoutesSliced } from './route-pairing.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
+import { limitDefinition } from '../../engine/rate-limits/limit-definition.ts';
+import type { PatternRoute } from '../../engine/routing/route-index.ts';
+import type { Auth } from '../../engine/tokens/auth.ts';
+import { pairRoutesSliced } from '../../prove/diff/route-pairing.ts';
 import {
   becameProtected,
   becamePublic,
@@ -10,8 +11,7 @@ import {
   type PairingSide,
   type RouteChanges,
   type RoutePair,
-} from './route-pairs.ts';
-import { runToEnd, type SlicedWork } from './sliced-work.ts';
+} from '../../prove/diff/route-pairs.ts';
 
 /** The differences between two plans, by the ids of routes and upstreams. */
 export interface PlanChanges extends RouteChanges {

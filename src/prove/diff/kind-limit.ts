@@ -1,5 +1,5 @@
-import type { BitSet } from '../routing/bit-set.ts';
-import type { PatternRoute, RouteIndex } from '../routing/route-index.ts';
+import type { BitSet } from '../../engine/routing/bit-set.ts';
+import type { PatternRoute, RouteIndex } from '../../engine/routing/route-index.ts';
 import type { PairingSide } from './route-pairs.ts';
 
 /** The old routes of one kind with which a new route is paired. */
