@@ -66,7 +66,6 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   '@scalar/openapi-upgrader': ['src/openapi/import/openapi-document.ts'],
   yaml: [
     ...['parse-tree', 'yaml-tokens', 'yaml-tree', 'yaml-values'].map((name) => `src/engine/manifest/${name}.ts`),
-    'src/openapi/import/route-file.ts',
     'src/openapi/import/write-routes.ts',
   ],
   'fastest-levenshtein': ['src/engine/problem/did-you-mean.ts'],

@@ -62,7 +62,7 @@ const VERBS: Readonly<Record<string, VerbEntry>> = {
   },
   drift: {
     summary: 'compare an OpenAPI document with the routes of a manifest',
-    load: async () => (await import('./drift/drift.ts')).drift,
+    load: async () => (await import('./drift.ts')).drift,
   },
   openapi: {
     summary: 'describe the routes as an OpenAPI document',

@@ -1,4 +1,4 @@
-import { formatSource } from '../engine/manifest/format-source.ts';
+import { formatSource } from '../check/fmt/format-source.ts';
 import type { Source } from '../engine/manifest/source.ts';
 import { formatProblems } from './format.ts';
 import { MANIFEST_OPTIONS, parseManifestArguments, readSource, readStandardInput } from './manifest-file.ts';

@@ -8,7 +8,7 @@ import type { Range, Severity } from '../engine/problem/finding.ts';
 import { printable } from '../engine/problem/printable.ts';
 import type { Problem } from '../engine/problem/problem.ts';
 import type { Auth } from '../engine/tokens/auth.ts';
-import type { PlanChanges } from '../prove/diff/plan-changes.ts';
+import type { PlanChanges } from '../process/reload/plan-changes.ts';
 import { DEFAULT_MAX_PROBLEMS, groupProblems } from './problem-groups.ts';
 
 export const STYLES = { error: 'red', warning: 'yellow', info: 'cyan' } as const satisfies Record<Severity, Style>;

@@ -1,4 +1,4 @@
-import { streamOpenApi } from '../openapi/export/document.ts';
+import { streamOpenApi } from '../openapi/export/stream-openapi.ts';
 import { formatProblems } from './format.ts';
 import { loadFile, MANIFEST_OPTIONS, parseSingleManifestArguments } from './manifest-file.ts';
 import type { Options, Verb } from './terminal.ts';

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { applyEdits } from '../engine/problem/apply-edits.ts';
+import { applyEdits } from '../check/lint/fix-text.ts';
 import type { TextEdit } from '../engine/problem/problem.ts';
 import { KIND_LABELS, type NameKind, type NameOccurrence } from './names.ts';
 import { filesOf, findOccurrences } from './navigation.ts';

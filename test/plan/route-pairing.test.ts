@@ -4,7 +4,7 @@ import { load } from '../../src/engine/load.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
 import type { Route } from '../../src/engine/plan/route-definition.ts';
 import { parsePattern, patternKey } from '../../src/engine/routing/pattern.ts';
-import { comparePlans, comparePlansSliced } from '../../src/prove/diff/plan-changes.ts';
+import { comparePlans, comparePlansSliced } from '../../src/process/reload/plan-changes.ts';
 import { pairRoutes } from '../../src/prove/diff/route-pairing.ts';
 import { runs } from '../support/runs.ts';
 

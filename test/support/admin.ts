@@ -7,9 +7,9 @@ import type { Gateway } from '../../src/engine/gateway/gateway.ts';
 import { load, type PlannedManifest } from '../../src/engine/load.ts';
 import type { Log } from '../../src/engine/log/log.ts';
 import { createMemoryEnvironment } from '../../src/engine/manifest/source.ts';
+import { comparePlans } from '../../src/process/reload/plan-changes.ts';
 import type { PreparedReload } from '../../src/process/reload/prepare-reload.ts';
 import { WorkerTelemetry } from '../../src/process/workers/worker-telemetry.ts';
-import { comparePlans } from '../../src/prove/diff/plan-changes.ts';
 import { CandidateControl } from '../../src/traffic/candidate/candidate-control.ts';
 import { startGateway, type TestGateway } from './gateway.ts';
 

@@ -1,7 +1,7 @@
 import type { Proof } from '../../engine/invariants/prove.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import { printable } from '../../engine/problem/printable.ts';
-import { proveQuestion, QuestionError } from '../../prove/invariant-question.ts';
+import { proveQuestion, QuestionError } from '../../prove/question.ts';
 import { formatProblems, paint, pluralize } from '../format.ts';
 import { chooseManifest, loadFile, MANIFEST_OPTIONS } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';

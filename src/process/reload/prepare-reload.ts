@@ -2,10 +2,10 @@ import { createPlannedManifest, type PlannedManifest, planManifest } from '../..
 import type { CheckedManifest } from '../../engine/manifest/read-manifest.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { runInSlices } from '../../engine/plan/sliced-work.ts';
-import { comparePlansSliced, type PlanChanges } from '../../prove/diff/plan-changes.ts';
 import type { FileSnapshot } from './file-snapshot.ts';
 import type { FileContent, FileThread } from './file-thread.ts';
 import { assembleManifest, type LocatedProblems, type ManifestThread, type ReadFailure } from './manifest-thread.ts';
+import { comparePlansSliced, type PlanChanges } from './plan-changes.ts';
 
 /** The longest time that compiling delays a request. */
 const SLICE_MS = 5;

@@ -1,7 +1,7 @@
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { Source } from '../../engine/manifest/source.ts';
 import type { Problem } from '../../engine/problem/problem.ts';
-import type { PlanChanges } from '../../prove/diff/plan-changes.ts';
+import type { PlanChanges } from './plan-changes.ts';
 
 /** The trigger of a reload: a file event, the poll, `SIGHUP`, or a request to the admin API. */
 export type ReloadCause = 'change' | 'poll' | 'signal' | 'request';

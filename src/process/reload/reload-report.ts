@@ -1,9 +1,8 @@
 import { createCodeFramer } from '../../engine/problem/code-frame.ts';
 import { groupEqualProblems } from '../../engine/problem/equal-problems.ts';
 import type { Severity } from '../../engine/problem/finding.ts';
-import type { PlanChanges } from '../../prove/diff/plan-changes.ts';
-
 import type { LocatedProblems } from './manifest-thread.ts';
+import type { PlanChanges } from './plan-changes.ts';
 
 /** Equal problems in the log and the admin API, with the lines around the first one. The frame contains no secret. */
 export interface ProblemReport {

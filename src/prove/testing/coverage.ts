@@ -5,7 +5,7 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { RouteRateLimits } from '../../engine/rate-limits/rate-limit.ts';
 import { rolesOf } from '../offline/claims.ts';
-import { routingRefusals, ruleRefusals } from '../route-refusals.ts';
+import { routingRefusals, ruleRefusals } from './route-refusals.ts';
 import type { TestResult } from './run-test-file.ts';
 import { type ValidatedManifest, validatedValues } from './validated-values.ts';
 

@@ -1,5 +1,5 @@
+import { formatText } from '../../check/fmt/format-text.ts';
 import { formatFlow } from '../../engine/manifest/flow-yaml.ts';
-import { formatText } from '../../engine/manifest/format.ts';
 import { formatTestCase } from '../../prove/mutation/case-text.ts';
 import type { TestFile } from '../../prove/testing/test-file.generated.ts';
 import { nameCases } from './case-names.ts';

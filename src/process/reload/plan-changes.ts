@@ -3,7 +3,7 @@ import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
 import { limitDefinition } from '../../engine/rate-limits/rate-limit.ts';
 import type { PatternRoute } from '../../engine/routing/route-index.ts';
 import type { Auth } from '../../engine/tokens/auth.ts';
-import { pairRoutesSliced } from './route-pairing.ts';
+import { pairRoutesSliced } from '../../prove/diff/route-pairing.ts';
 import {
   becameProtected,
   becamePublic,
@@ -11,7 +11,7 @@ import {
   type PairingSide,
   type RouteChanges,
   type RoutePair,
-} from './route-pairs.ts';
+} from '../../prove/diff/route-pairs.ts';
 
 /** The differences between two plans, by the ids of routes and upstreams. */
 export interface PlanChanges extends RouteChanges {

@@ -4,14 +4,14 @@ import { isMap } from '../../engine/schema/schema-walk.ts';
 import { readOnlyNames } from './convert-schema.ts';
 import type { ImportContext, Operation } from './imported-route.ts';
 import { ownLimit } from './own-members.ts';
-import { mayHold } from './parameters.ts';
+import { mayHold } from './parameter-rules.ts';
 
 const JSON_TYPE = /^application\/(?:.+\+)?json$/i;
 const UTF_8 = /^[^;]*;\s*charset=(?:utf-8|"utf-8")\s*$/i;
 const FORM_TYPE = 'multipart/form-data';
 
 /** Returns `body` of a route. */
-export function requestBodyOf(operation: Operation, context: ImportContext, origins: Map<string, Path>): object {
+export function bodyRuleOf(operation: Operation, context: ImportContext, origins: Map<string, Path>): object {
   const { method, value, origin } = operation;
   const { document, report } = context;
   const written = value['requestBody'];

@@ -2,8 +2,8 @@ import { BODYLESS_METHODS } from '../../engine/http1/http-methods.ts';
 import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { parsePattern } from '../../engine/routing/pattern.ts';
-import type { ImportedRoutes } from './import-openapi.ts';
-import { escapeVariables } from './remove-refused.ts';
+import type { ImportedRoutes } from '../import/import-openapi.ts';
+import { escapeVariables } from '../import/remove-refused.ts';
 
 /** A manifest with its plan. */
 interface RoutedManifest {

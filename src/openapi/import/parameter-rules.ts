@@ -17,7 +17,7 @@ const LOCATIONS = new Set(['path', 'query', 'header']);
 const IGNORED_HEADERS = new Set(['accept', 'content-type', 'authorization']);
 
 /** Returns `params`, `query` and `headers` of a route. */
-export function parametersOf(operation: Operation, context: ImportContext, origins: Map<string, Path>): object {
+export function parameterRulesOf(operation: Operation, context: ImportContext, origins: Map<string, Path>): object {
   const all = readParameters(operation, context);
   const of = (location: string) => all.filter(({ value }) => value['in'] === location);
   for (const { path, name, value } of all) {

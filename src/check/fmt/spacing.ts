@@ -1,4 +1,4 @@
-import type { YamlToken } from './yaml-tokens.ts';
+import { isIndicator, type YamlToken } from '../../engine/manifest/yaml-tokens.ts';
 
 /** A token with the white space before it on its line. */
 export interface SpacedToken extends YamlToken {
@@ -22,8 +22,4 @@ const GAPS: readonly (readonly [
 export function gapBetween(left: SpacedToken, right: SpacedToken): string {
   const row = GAPS.find(([matches]) => matches(left, right));
   return row?.[1] ?? (row === undefined && right.gap !== '' ? ' ' : right.gap);
-}
-
-export function isIndicator({ kind, text }: YamlToken, indicator: string): boolean {
-  return kind === 'other' && text === indicator;
 }

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Problem, toProblems } from '../problem/problem.ts';
-import { parse } from './document.ts';
-import { formatText } from './format.ts';
-import type { Source } from './source.ts';
+import { parse } from '../../engine/manifest/document.ts';
+import type { Source } from '../../engine/manifest/source.ts';
+import { type Problem, toProblems } from '../../engine/problem/problem.ts';
+import { formatText } from './format-text.ts';
 
 /** `isChanged`: formatting would change the meaning of the text, which is a bug of the formatter. */
 export type FormatResult =

@@ -1,9 +1,23 @@
 import { BODYLESS_METHODS } from '../../engine/http1/http-methods.ts';
 import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
-import type { DescribedRoute } from './operation.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+import type { OpenApiComponents } from './components.ts';
+import type { ResponseComponents } from './responses.ts';
+
+/** A route of the manifest with what describes it. */
+export interface DescribedRoute {
+  readonly route: Route;
+  readonly entry: RouteEntry;
+  /** The body rule of the entry, redacted. */
+  readonly body: RouteEntry['body'];
+  /** Its index in `routes`. */
+  readonly index: number;
+  readonly components: OpenApiComponents;
+  readonly responses: ResponseComponents;
+}
 
 /** Describes the body that a route accepts; empty if it has no body rule, or the method has no body. */
-export function requestBodyOf(described: DescribedRoute, method: string): object {
+export function describeBody(described: DescribedRoute, method: string): object {
   const { body, route } = described;
   if (route.body === undefined || body === undefined || BODYLESS_METHODS.has(method)) return {};
   const { validate, streamValidatorFor, limitBytes } = route.body;

@@ -1,5 +1,5 @@
-import { gapBetween, isIndicator, type SpacedToken } from './spacing.ts';
-import { tokenize, type YamlToken } from './yaml-tokens.ts';
+import { isIndicator, tokenize, type YamlToken } from '../../engine/manifest/yaml-tokens.ts';
+import { gapBetween, type SpacedToken } from './spacing.ts';
 
 const INDENT = 2;
 

@@ -4,9 +4,9 @@ import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
-import type { Auth } from '../../engine/tokens/auth.ts';
 import { createOpenApiComponents } from './components.ts';
-import { type DescribedOperation, type DescribedRoute, describeOperation } from './operation.ts';
+import type { DescribedRoute } from './describe-body.ts';
+import { type DescribedOperation, describeOperation } from './operation.ts';
 import { createOperationIds, type OperationIds } from './operation-ids.ts';
 import { createPathTemplates, type PathTemplate, type PathTemplates } from './path-templates.ts';
 import { createResponseComponents, REFUSAL_SCHEMA } from './responses.ts';
@@ -38,7 +38,7 @@ export function* streamOpenApi(planned: PlannedManifest, version: string): Gener
 }
 
 /** The roles are those of every operation that has none of its own: thousands would repeat them. */
-function securitySchemes({ role }: Auth): object {
+function securitySchemes({ role }: NonNullable<Plan['auth']>): object {
   return { token: { type: 'http', scheme: 'bearer', 'x-roles': role.redactedRoles } };
 }
 

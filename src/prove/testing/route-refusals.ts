@@ -1,6 +1,6 @@
-import type { RefusalCode } from '../engine/gateway/response/refusal.ts';
-import { HTTP_METHODS } from '../engine/http1/http-methods.ts';
-import type { Route } from '../engine/plan/route-definition.ts';
+import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
+import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
 
 interface RefusalCondition {
   /** True if the gateway can refuse a request to the route with this code. */
