@@ -81,7 +81,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   ],
   re2js: ['src/engine/schema/ajv-validator.ts'],
   rou3: ['src/engine/routing/router.ts'],
-  jose: ['src/engine/tokens/signature.ts', 'src/sandbox/token-issuer.ts', 'src/sandbox/tokens.ts'],
+  jose: ['src/engine/tokens/signature.ts', 'src/cli/dev/token-issuer.ts', 'examples/platform/tokens.ts'],
   'lru-cache': ['src/engine/tokens/caching-verifier.ts'],
   'http-proxy-3': ['src/engine/gateway/upstream/http-proxy.ts'],
   '@opentelemetry/api': ['src/engine/gateway/telemetry/opentelemetry.ts'],
@@ -93,7 +93,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
     (name) => `src/editor/${name}.ts`,
   ),
   'vscode-languageserver-textdocument': ['src/editor/connection.ts', 'src/editor/text-file.ts'],
-  'csv-parse': ['src/engine/validation/csv-header.ts', 'src/sandbox/platform/contacts-import.ts'],
+  'csv-parse': ['src/engine/validation/csv-header.ts', 'examples/platform/platform/contacts-import.ts'],
 };
 
 describe('imports between the folders of src', () => {

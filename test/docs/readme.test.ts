@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
+import { createSandbox, sandboxEnvironment } from '../../examples/platform/sandbox.ts';
 import { welcome } from '../../src/cli/dev/welcome.ts';
 import { load } from '../../src/engine/load.ts';
-import { createSandbox, sandboxEnvironment } from '../../src/sandbox/sandbox.ts';
 import { runCli } from '../support/cli.ts';
 import { worldOf } from '../support/gateway.ts';
 import { MANIFEST } from '../support/platform.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sandboxGuide } from '../../src/sandbox/guide/guide.ts';
+import { sandboxGuide } from '../../examples/platform/guide/guide.ts';
 import { type Platform, startPlatform } from '../support/platform.ts';
 import { expectSection } from '../support/section.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -52,7 +52,7 @@ async function run(steps: readonly Step[]): Promise<string[][]> {
 
 /** Returns the steps of the page with the addresses of the platform of this test. */
 function steps(): Step[] {
-  const page = readFileSync(new URL('../../docs/sandbox.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../examples/platform/README.md', import.meta.url), 'utf8');
   return stepsOf(page).map((step) => ({
     ...step,
     commands: step.commands
@@ -61,9 +61,9 @@ function steps(): Step[] {
   }));
 }
 
-describe('docs/sandbox.md', () => {
+describe('examples/platform/README.md', () => {
   it('has the guide that the sandbox shows', () => {
-    expectSection('docs/sandbox.md', 'guide', sandboxGuide(ADDRESSES));
+    expectSection('examples/platform/README.md', 'guide', sandboxGuide(ADDRESSES));
   });
 
   it('has commands with the stated statuses, for each flow', async () => {

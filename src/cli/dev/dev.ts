@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { SandboxOptions } from '../../../examples/platform/sandbox.ts';
 import { fileErrorCode } from '../../engine/manifest/source.ts';
 import { durationMs } from '../../engine/manifest/units.ts';
-import type { SandboxOptions } from '../../sandbox/sandbox.ts';
 import { ADDRESS_OPTIONS, readOverrides } from '../address-options.ts';
 import { MANIFEST_OPTIONS, parseSingleManifestArguments } from '../manifest-file.ts';
 import { loadForServing, serveFile } from '../run/run.ts';

@@ -1,11 +1,16 @@
+import {
+  createSandbox,
+  type Sandbox,
+  type SandboxOptions,
+  sandboxEnvironment,
+} from '../../../examples/platform/sandbox.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import { claimsOfRole } from '../../prove/offline/claims.ts';
-import { startEcho } from '../../sandbox/echo.ts';
-import type { LocalServer } from '../../sandbox/local-server.ts';
-import { createSandbox, type Sandbox, type SandboxOptions, sandboxEnvironment } from '../../sandbox/sandbox.ts';
-import { startTokenIssuer, type TokenIssuer } from '../../sandbox/token-issuer.ts';
 import { CommandError } from '../terminal.ts';
+import { startEcho } from './echo.ts';
+import type { LocalServer } from './local-server.ts';
+import { startTokenIssuer, type TokenIssuer } from './token-issuer.ts';
 
 /** The services that `dev` starts behind a gateway, and the variables through which the manifest finds them. */
 export interface LocalServices extends AsyncDisposable {

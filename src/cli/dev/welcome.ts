@@ -1,5 +1,5 @@
+import { AUDIENCE, ISSUER, type Sandbox } from '../../../examples/platform/sandbox.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
-import { AUDIENCE, ISSUER, type Sandbox } from '../../sandbox/sandbox.ts';
 import type { ServingGateway } from '../run/run.ts';
 import type { LocalServices } from './local-services.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { listenOnLoopback } from './server.ts';
+import { listenOnLoopback } from '../../../examples/platform/server.ts';
 
 /** An HTTP server on 127.0.0.1. */
 export interface LocalServer {
