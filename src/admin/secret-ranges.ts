@@ -1,7 +1,7 @@
-import type { Path } from '../problem/finding.ts';
-import { findNamedSecrets, findSecretFormats, isJsonPointer, type SecretRange } from '../problem/secret-text.ts';
-import type { ParsedText } from './document.ts';
-import type { YamlValue } from './yaml-values.ts';
+import type { ParsedText } from '../engine/manifest/document.ts';
+import type { YamlValue } from '../engine/manifest/yaml-values.ts';
+import type { Path } from '../engine/problem/finding.ts';
+import { findNamedSecrets, findSecretFormats, isJsonPointer, type SecretRange } from '../engine/problem/secret-text.ts';
 
 /** A key that is named like a secret: its value is one. */
 const SECRET_NAME =

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Document, isScalar, type Scalar, visit } from 'yaml';
+import { findSecretRanges } from '../../src/admin/secret-ranges.ts';
 import { parseText } from '../../src/engine/manifest/document.ts';
-import { findSecretRanges } from '../../src/engine/manifest/secret-ranges.ts';
 import { joinRanges, redactRanges } from '../../src/engine/problem/secret-text.ts';
 import '../support/seed.ts';
 import { runs } from '../support/runs.ts';
