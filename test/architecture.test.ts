@@ -56,12 +56,11 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
   process: ['check', 'engine', 'prove', 'traffic'],
   editor: ['check', 'engine', 'openapi', 'process', 'prove', 'traffic'],
   admin: ['check', 'engine', 'openapi', 'process', 'prove', 'traffic'],
-  cli: ['admin', 'check', 'editor', 'engine', 'openapi', 'process', 'prove', 'sandbox', 'traffic'],
-  sandbox: [],
+  cli: ['admin', 'check', 'editor', 'engine', 'openapi', 'process', 'prove', 'traffic'],
   index: ['check', 'engine'],
 };
 
-/** One file for each foreign library; the sandbox has its own. */
+/** One file for each foreign library. The sandbox, which is an example, has its own. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   '@scalar/openapi-upgrader': ['src/openapi/import/openapi-document.ts'],
   yaml: [
@@ -80,7 +79,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   ],
   re2js: ['src/engine/schema/ajv-validator.ts'],
   rou3: ['src/engine/routing/router.ts'],
-  jose: ['src/engine/tokens/signature.ts', 'src/sandbox/token-issuer.ts', 'src/sandbox/tokens.ts'],
+  jose: ['src/engine/tokens/signature.ts', 'src/cli/dev/token-issuer.ts'],
   'lru-cache': ['src/engine/tokens/caching-verifier.ts'],
   'http-proxy-3': ['src/engine/gateway/upstream/http-proxy.ts'],
   '@opentelemetry/api': ['src/process/telemetry/opentelemetry.ts'],
@@ -92,7 +91,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
     (name) => `src/editor/${name}.ts`,
   ),
   'vscode-languageserver-textdocument': ['src/editor/connection.ts', 'src/editor/text-file.ts'],
-  'csv-parse': ['src/engine/validation/csv-header.ts', 'src/sandbox/platform/contacts-import.ts'],
+  'csv-parse': ['src/engine/validation/csv-header.ts'],
 };
 
 describe('imports between the folders of src', () => {
@@ -121,6 +120,21 @@ describe('imports between the folders of src', () => {
   it('have no cycles', () => {
     const cycle = findCycle();
     expect(cycle).toEqual([]);
+  });
+});
+
+describe('the sandbox', () => {
+  it('imports only the public door of the gateway', () => {
+    const own = 'examples/platform/';
+    const files = globSync(`${own}**/*.ts`, { cwd: root });
+    const outside = files
+      .flatMap((file) =>
+        [...readFileSync(join(root, file), 'utf8').matchAll(/(?:from |import\()'([^']+)'/g)].map(([, name = '']) =>
+          name.startsWith('.') ? normalize(join(dirname(file), name)) : name,
+        ),
+      )
+      .filter((target) => !target.startsWith(own) && !target.startsWith('node:'));
+    expect([...new Set(outside)].sort()).toEqual(['csv-parse/sync', 'jose', 'src/index.ts']);
   });
 });
 

@@ -12,6 +12,7 @@ import {
   type AdminResources,
   type AdminResponse,
   problemDetails,
+  RunningLimit,
 } from './admin-endpoint.ts';
 import { AdminBodyReader } from './body-reader.ts';
 import { CpuBudget } from './cpu-budget.ts';
@@ -49,6 +50,8 @@ export function createAdminServer(
     cpuBudget,
     eventStreams: new RequestEventStreams(context.workers.telemetry, adminMetrics),
     displays: new ManifestDisplays(),
+    explanations: new RunningLimit(4),
+    candidateLoads: new RunningLimit(1),
   };
   const bodyReader = new AdminBodyReader();
   // Probes have a separate budget, so that they do not wait for other work.

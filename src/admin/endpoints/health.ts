@@ -1,27 +1,18 @@
-import type { UpstreamStatus } from '../../engine/gateway/upstream/upstream-status.ts';
 import type { WorkerStatus } from '../../process/workers/worker-status.ts';
-import {
-  type AdminContext,
-  type AdminRequest,
-  type AdminResponse,
-  jsonResponse,
-  type ReloadControl,
-} from '../admin-endpoint.ts';
+import { type AdminContext, jsonResponse, type ReloadControl, type Respond } from '../admin-endpoint.ts';
 
 /** Responds while the event loop runs. */
-export function livez(): AdminResponse {
-  return jsonResponse({ status: 'alive' });
-}
+export const livez: Respond = () => jsonResponse({ status: 'alive' });
 
 /** Reports whether the process is ready for requests. */
-export function readyz({ isAuthenticated }: AdminRequest, context: AdminContext): AdminResponse {
+export const readyz: Respond = ({ isAuthenticated }, context) => {
   // An unready replica gets no requests, so without this probe nothing would fetch the keys that make it ready.
   void context.gateway.plan.auth?.verifier.prepare();
   const readiness = readinessOf(context);
   const isReady = readiness.status === 'ready' || readiness.status === 'degraded';
   // The reasons name upstreams, and this endpoint is public.
   return jsonResponse(isAuthenticated ? readiness : { status: readiness.status }, isReady ? 200 : 503);
-}
+};
 
 /** The values of `status`. A `degraded` process serves requests but needs attention; for the last two /readyz responds with 503. */
 export const READINESS_STATUSES = ['ready', 'degraded', 'unready', 'stopping'] as const;
@@ -64,6 +55,8 @@ export function readinessOf({ gateway, workers, reloader, isStopping, isWarm }: 
   const status = unready.length > 0 ? 'unready' : degraded.length > 0 ? 'degraded' : 'ready';
   return { status, reasons: [...unready, ...degraded] };
 }
+
+type UpstreamStatus = AdminContext['gateway']['upstreams'][number];
 
 /** Returns the reason if a required upstream makes the process unready. */
 function unreadyReason({ id, endpoints, available, panic }: UpstreamStatus): string[] {

@@ -23,9 +23,6 @@ import { seed } from './seed.ts';
 import { listen } from './server.ts';
 import { openStore } from './store.ts';
 
-export type { DemoAccount } from './samples.ts';
-export { AUDIENCE, ISSUER } from './tokens.ts';
-
 /** A local stand-in for the upstream services of a signing platform: two real HTTP servers over one SQLite file. */
 export interface Sandbox {
   readonly identityUrl: string;

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { listenOnLoopback } from './server.ts';
 
 /** An HTTP server on 127.0.0.1. */
 export interface LocalServer {
@@ -13,7 +12,12 @@ export interface LocalServer {
 /** Starts a server on this port or, if it is in use, on a free one. */
 export async function startLocalServer(port: number, listener: RequestListener): Promise<LocalServer> {
   const server = createServer(listener);
-  await listenOnLoopback(server, port);
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+  }
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close: async () => {

@@ -67,7 +67,7 @@ function send(request: IncomingMessage, response: ServerResponse, { status, head
 }
 
 /** Listens on this port of 127.0.0.1 or, if it is in use, on a free one. */
-export async function listenOnLoopback(server: Server, port: number): Promise<void> {
+async function listenOnLoopback(server: Server, port: number): Promise<void> {
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening');
   } catch (error) {
