@@ -153,6 +153,10 @@ function indent(text: string): string {
 }
 
 describe('runMutants', () => {
+  let result: ReturnType<typeof mutate> | undefined;
+  /** Several tests look at the same result. */
+  const ofOneCase = () => (result ??= mutate(ONE_CASE, MANIFEST));
+
   it('finds an unnoticed or invisible change for every mutator, and its cases then notice every change', async () => {
     const first = await mutate(ONE_CASE);
     const found = [...first.unnoticed, ...first.invisible].map(({ finding }) => finding.rule);
@@ -165,7 +169,7 @@ describe('runMutants', () => {
   });
 
   it('ends when its signal is aborted, with the first changes and the number of the others', async () => {
-    const all = await mutate(ONE_CASE, MANIFEST);
+    const all = await ofOneCase();
     const { noticed, unnoticed, invisible, untested } = await mutate(ONE_CASE, MANIFEST, 3);
     expect(unnoticed).toEqual(all.unnoticed.slice(0, unnoticed.length));
     expect(noticed + unnoticed.length + invisible.length).toBe(3);
@@ -175,7 +179,7 @@ describe('runMutants', () => {
   });
 
   it('prints the location, the effect and a case for a change that no case notices', async () => {
-    const { unnoticed } = await mutate(ONE_CASE, MANIFEST);
+    const { unnoticed } = await ofOneCase();
     const access = unnoticed.find(({ finding }) => finding.rule === 'access-public');
     expect(access).toEqual({
       finding: {
@@ -201,7 +205,7 @@ describe('runMutants', () => {
   });
 
   it('reports a reason for a change that no case can notice', async () => {
-    const { invisible } = await mutate(ONE_CASE, MANIFEST);
+    const { invisible } = await ofOneCase();
     expect(invisible.map(({ finding, reason }) => [finding.location, reason])).toContainEqual([
       { path: ['auth', 'tokens', 'jwt', 'issuer'], at: 'value' },
       'test cases replace the verification of tokens',
