@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Ajv } from 'ajv';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DEMO_PASSWORD } from '../examples/platform/samples.ts';
+import { IS_DEEP } from './support/runs.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
 import { startUpstream } from './support/upstream.ts';
 
@@ -61,7 +61,7 @@ function copyCheckout(): string {
 }
 
 // Builds and installs the package several times, which takes minutes and needs a registry.
-describe.runIf(process.env['IMAGE_STEPS'] === '1')('the package', { timeout: 480_000 }, () => {
+describe.runIf(IS_DEEP)('the package', () => {
   let archive = '';
   let unpacked = '';
   let otherCheckout = '';
@@ -71,7 +71,7 @@ describe.runIf(process.env['IMAGE_STEPS'] === '1')('the package', { timeout: 480
     unpacked = temporaryFolder('unpacked');
     execFileSync('tar', ['xzf', archive, '-C', unpacked]);
     unpacked = join(unpacked, 'package');
-  }, 480_000);
+  });
 
   it('is identical, byte for byte, if another checkout creates it', async () => {
     const hashOf = (path: string) => createHash('sha512').update(readFileSync(path)).digest('hex');

@@ -7,6 +7,7 @@ import { hasBrowser, openPage, startBrowser, type VisitedPage } from '../support
 import { poorContrasts } from '../support/contrast.ts';
 import { worldOf } from '../support/gateway.ts';
 import { eventually } from '../support/site.ts';
+import { scaledMs } from '../support/slowness.ts';
 import { startTelemetrySite } from '../support/telemetry-site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -35,9 +36,6 @@ const ROUTES = `  - { id: beta, method: GET, path: '/beta/{id}', upstream: up, a
   - { id: alpha, method: any, path: /alpha/**, upstream: up, access: protected, roles: [admin], body: { maxBytes: 3KB } }
   - { id: gamma, method: POST, path: /gamma, upstream: up, access: public, body: { schema: { $ref: '#/schemas/Note' } } }
 `;
-
-/** Waits long enough for a browser on a busy machine and a page that refreshes every two seconds. */
-const soon = (what: string, holds: () => Promise<boolean> | boolean) => eventually(what, holds, 25_000);
 
 describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
   let browser: Browser;
@@ -120,7 +118,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     expect(await idsOf()).toEqual(['beta']);
     for (const path of ['/beta/1', '/beta/2', '/beta/bad']) await (await fetch(site.url + path)).text();
     await page.locator('#routes-show').selectOption('with errors');
-    await soon('the traffic is displayed', async () => {
+    await eventually('the traffic is displayed', async () => {
       const [cells = []] = await cellsOf(page, '#routes-table');
       return /\/s$/.test(cells[6] ?? '') && / ms$/.test(cells[8] ?? '') && cells[11] === '1';
     });
@@ -145,7 +143,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
       });
       return Math.min(...times);
     });
-    expect(sortMs).toBeLessThan(250);
+    expect(sortMs).toBeLessThan(scaledMs(250));
     await page.getByRole('button', { name: 'Last', exact: true }).click();
     await page.getByText('Page 101 of 101').waitFor();
     expect(await page.locator('#routes-table tbody tr').count()).toBe(3);
@@ -206,7 +204,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     // The text of the saved manifest has the problem in its place.
     await page.getByRole('link', { name: 'Show', exact: true }).click();
     await page.getByRole('button', { name: 'gateway.yaml:' }).first().press('Enter');
-    await soon('the problem has the focus', async () => page.locator('.note:focus').isVisible());
+    await eventually('the problem has the focus', async () => page.locator('.note:focus').isVisible());
     expect((await page.locator('.note').allInnerTexts()).join()).toContain(HOSTILE);
     expect(await page.locator('#manifest-files pre').innerText()).toContain('id: beta');
     await page.getByRole('link', { name: 'Overview', exact: true }).click();
@@ -255,7 +253,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     for (let count = 0; count < 3; count += 1) expect((await fetch(`${site.url}/gone`)).status).toBe(502);
     await page.locator('#tiles .bad').getByText('100 %').waitFor();
     const alarms = page.locator('#tiles .bad');
-    await soon('both tiles have an alarm', async () => (await alarms.count()) === 2);
+    await eventually('both tiles have an alarm', async () => (await alarms.count()) === 2);
     expect(await alarms.allTextContents()).toEqual([
       'Healthy upstreams now0 of 2, 1 unhealthy, 1 unknown',
       '5xx responses last 30 to 60 s100 %',
@@ -284,10 +282,10 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     const site = await start();
     const { page } = await visit(site, '#/decisions');
     const pathsOf = () => page.locator('#decisions-table .summary-row td:nth-child(3)').allTextContents();
-    await soon('the page subscribes', () => site.gateway.subscribers === 1);
+    await eventually('the page subscribes', () => site.gateway.subscribers === 1);
     await fetch(`${site.url}/beta/1?key=sentinel`);
     await fetch(`${site.url}/${HOSTILE}`);
-    await soon('both decisions are displayed', async () => (await pathsOf()).length === 2);
+    await eventually('both decisions are displayed', async () => (await pathsOf()).length === 2);
     expect(await pathsOf()).toEqual([`/${encodeURI(HOSTILE)}`, '/beta/1']);
     expect(await page.content()).not.toContain('sentinel');
     await page.getByRole('button', { name: 'Pause' }).click();
@@ -295,18 +293,18 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     await page.getByText('paused, 1 waiting').waitFor();
     expect((await pathsOf()).length).toBe(2);
     await page.getByRole('button', { name: 'Pause' }).click();
-    await soon('the stream continues', async () => (await pathsOf())[0] === '/beta/2');
+    await eventually('the stream continues', async () => (await pathsOf())[0] === '/beta/2');
     await page.locator('#decisions-show').selectOption('refused');
-    await soon('the previous requests disappear', async () => (await pathsOf()).length === 0);
+    await eventually('the previous requests disappear', async () => (await pathsOf()).length === 0);
     // The one subscriber may still be that of the previous selection, which the page does not display.
-    await soon('a refused request is displayed', async () => {
+    await eventually('a refused request is displayed', async () => {
       await fetch(`${site.url}/beta/3`);
       await fetch(`${site.url}/unknown`);
       return (await pathsOf()).length > 0;
     });
     expect([...new Set(await pathsOf())]).toEqual(['/unknown']);
     await page.getByRole('link', { name: 'Overview' }).click();
-    await soon('the page unsubscribes', () => site.gateway.subscribers === 0);
+    await eventually('the page unsubscribes', () => site.gateway.subscribers === 0);
   });
 
   it('marks a path with surrogates', async () => {
@@ -329,17 +327,17 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('3 routes', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Decisions' }).click();
-    await soon('the page subscribes', () => site.gateway.subscribers === 1);
+    await eventually('the page subscribes', () => site.gateway.subscribers === 1);
     expect(asked.filter((url) => url.includes(TOKEN))).toEqual([]);
     expect(await page.evaluate('[localStorage.length, document.cookie]')).toEqual([0, '']);
     expect(await page.content()).not.toContain(TOKEN);
     await page.reload();
-    await soon('the tab still has the token', () => site.gateway.subscribers === 1);
+    await eventually('the tab still has the token', () => site.gateway.subscribers === 1);
     const other = await visit(site);
     await other.page.getByLabel('Token').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Token').waitFor();
-    await soon('the page unsubscribes', () => site.gateway.subscribers === 0);
+    await eventually('the page unsubscribes', () => site.gateway.subscribers === 0);
   });
 
   it('reports when the gateway does not respond, and recovers', async () => {
@@ -379,7 +377,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     for (const view of VIEWS) {
       await page.getByRole('link', { name: view }).click();
       if (view === 'Decisions') {
-        await soon('the page subscribes', () => site.gateway.subscribers === 1);
+        await eventually('the page subscribes', () => site.gateway.subscribers === 1);
         for (const path of ['/beta/1', '/beta/bad', '/nowhere']) await fetch(site.url + path);
         await page.locator('#decisions-table .summary-row').nth(2).waitFor();
       }
@@ -421,7 +419,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
   it('opens a decision: its reason, its violations, its upstream and its timings', async () => {
     const site = await start();
     const { page } = await visit(site, '#/decisions');
-    await soon('the page subscribes', () => site.gateway.subscribers === 1);
+    await eventually('the page subscribes', () => site.gateway.subscribers === 1);
     const headers = { 'Content-Type': 'application/json' };
     await fetch(`${site.url}/gamma`, { method: 'POST', headers, body: '{"text":1}' });
     await fetch(`${site.url}/beta/bad`);
@@ -439,7 +437,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     await page.getByText('No requests since').waitFor();
     await page.locator('#decisions-show').selectOption('all');
     // The one subscriber may still be that of the previous selection, which shows no such request.
-    await soon('the page shows a request again', async () => {
+    await eventually('the page shows a request again', async () => {
       await fetch(`${site.url}/beta/7`);
       return (await buttons.count()) > 0;
     });
@@ -470,14 +468,16 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     for (const view of VIEWS) {
       await page.evaluate('scrollTo(0, document.body.scrollHeight)');
       await page.getByRole('link', { name: view, exact: true }).click();
-      await soon(`the title of ${view} is below the header`, async () => isUncovered(page, 'h1:visible'));
+      await eventually(`the title of ${view} is below the header`, async () => isUncovered(page, 'h1:visible'));
     }
     await page.getByRole('link', { name: 'Routes', exact: true }).click();
     await page.getByText('63 routes', { exact: true }).waitFor();
     // Scrolls the table and the page to their ends.
     await page.locator('#routes-table tbody tr').last().scrollIntoViewIfNeeded();
     await page.evaluate('scrollTo(0, document.body.scrollHeight)');
-    await soon('the column titles are visible', async () => isUncovered(page, '#routes-table th button >> nth=0'));
+    await eventually('the column titles are visible', async () =>
+      isUncovered(page, '#routes-table th button >> nth=0'),
+    );
     expect(await isUncovered(page, '#routes-table tbody tr >> nth=-1')).toBe(true);
     expect(await isUncovered(page, '#reload-error')).toBe(true);
     await page.locator('#routes-table tbody a').nth(30).focus();

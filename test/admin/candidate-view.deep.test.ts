@@ -24,9 +24,6 @@ const HOSTILE = '<img src=x onerror=document.title=1>';
 const WIDTHS = [400, 1400] as const;
 const COLOR_SCHEMES = ['light', 'dark'] as const;
 
-/** Waits long enough for a browser on a busy machine and a page that refreshes every two seconds. */
-const soon = (what: string, holds: () => Promise<boolean> | boolean) => eventually(what, holds, 25_000);
-
 const witnessOf = (path: string) => [{ id: 'id-1', at: 0, method: 'GET', path, keyed: false }];
 const added = changeGroup({
   kind: 'newly-allowed',
@@ -124,13 +121,13 @@ describe.skipIf(!hasBrowser)('the view of the candidate', () => {
     await visit('#/candidate');
     await page.getByRole('link', { name: 'GET /api/contacts' }).focus();
     candidate.status = activeCandidate(comparisonOf([changeGroup({ requests: 4_000 })]));
-    await soon('the new number', async () => (await rows())[0]?.[4] === '4,000');
+    await eventually('the new number', async () => (await rows())[0]?.[4] === '4,000');
     candidate.status = activeCandidate(comparisonOf([{ ...added, requests: 5_000 }, changeGroup({ requests: 4_001 })]));
-    await soon('the new row', async () => (await rows()).length === 2);
+    await eventually('the new row', async () => (await rows()).length === 2);
     expect((await rows()).map((cells) => cells[4])).toEqual(['5,000', '4,001']);
     expect(await page.evaluate('document.activeElement.textContent')).toBe('GET /api/contacts');
     candidate.status = activeCandidate(comparisonOf([]));
-    await soon('no changes', async () => (await rows())[0]?.[0] === 'None.');
+    await eventually('no changes', async () => (await rows())[0]?.[0] === 'None.');
   });
 
   it('shows text of requests and manifests as text', async () => {
@@ -164,7 +161,7 @@ describe.skipIf(!hasBrowser)('the view of the candidate', () => {
     expect(await textOf('#candidate-facts')).toMatch(/State\s+not compared\s+Source\s+the file next\.yaml/);
     expect(await textOf('#candidate-facts')).toContain('has 1 problem and is not compared');
     candidate.status = activeCandidate(undefined, { source: 'file' });
-    await soon('an earlier version', async () =>
+    await eventually('an earlier version', async () =>
       (await textOf('#candidate-facts')).includes('compared with the active'),
     );
     await other.close();

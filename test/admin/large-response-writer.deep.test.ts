@@ -108,7 +108,7 @@ describe('a large response', () => {
 
   it('to a client that does not read is closed to make room for another one', async () => {
     const ignored = Array.from({ length: 20 }, () => ignore('/metrics'));
-    await eventually('a scrape is served', async () => (await read('/metrics')).response.statusCode === 200, 20_000);
+    await eventually('a scrape is served', async () => (await read('/metrics')).response.statusCode === 200);
     expect((await scrape(site.admin.url)).value('admin_refusals_total')).toBeGreaterThan(0);
     expect((await fetch(`${site.admin.url}/livez`)).status).toBe(200);
     for (const socket of ignored) socket.destroy();
@@ -129,8 +129,8 @@ describe('a large response', () => {
         ({ value }) => value('admin_connections'),
         () => undefined,
       );
-    await eventually('the connection is open', async () => (await open()) === 2, 20_000);
-    await eventually('the connection is closed', async () => (await open()) === 1, 20_000);
+    await eventually('the connection is open', async () => (await open()) === 2);
+    await eventually('the connection is closed', async () => (await open()) === 1);
     socket.destroy();
     await impatient.close();
   });

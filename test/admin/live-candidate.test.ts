@@ -170,7 +170,7 @@ describe('a candidate', () => {
       ),
       { numRuns: runs(60) },
     );
-  }, 300_000);
+  });
 
   it('compares every request of many clients, or counts it as skipped', async () => {
     const [old, next] = [ONE, { ...ONE, more: ', query: { properties: { page: { type: integer } } }' }];

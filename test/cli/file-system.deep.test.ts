@@ -209,30 +209,26 @@ describe.concurrent('a file system that hangs', () => {
     expect(cli.out().match(/manifest cannot be read/g)?.length).toBeLessThanOrEqual(3);
     release();
     await cli.waitFor(/"msg":"manifest reloaded"/);
-    await eventually('no thread hangs', async () => (await request('/status')).body['hung_threads'] === 0, 20_000);
+    await eventually('no thread hangs', async () => (await request('/status')).body['hung_threads'] === 0);
     expect((await request('/readyz')).body).toMatchObject({ status: 'ready' });
     cli.child.kill('SIGTERM');
     expect((await cli.result).code).toBe(0);
-  }, 90_000);
+  });
 
-  it.for(['SIGTERM', 'SIGTERM twice'])(
-    'does not delay the exit after %s',
-    { timeout: 90_000 },
-    async (signals, { files }) => {
-      const { save, start, hang } = files;
-      const { cli, request } = await start(HANG);
-      hang();
-      save('gateway.yaml', manifest('two'));
-      const reload = request('/-/reload', 'POST');
-      await cli.waitFor(/"msg":"manifest cannot be read/);
-      cli.child.kill('SIGTERM');
-      if (signals === 'SIGTERM twice') cli.child.kill('SIGINT');
-      const { code, out } = await cli.result;
-      expect([0, 128 + 2, 128 + 15]).toContain(code);
-      if (signals === 'SIGTERM') expect([code, out]).toEqual([0, expect.stringContaining('"msg":"stopped"')]);
-      expect((await reload.catch(() => ({ status: 503 }))).status).toBe(503);
-    },
-  );
+  it.for(['SIGTERM', 'SIGTERM twice'])('does not delay the exit after %s', async (signals, { files }) => {
+    const { save, start, hang } = files;
+    const { cli, request } = await start(HANG);
+    hang();
+    save('gateway.yaml', manifest('two'));
+    const reload = request('/-/reload', 'POST');
+    await cli.waitFor(/"msg":"manifest cannot be read/);
+    cli.child.kill('SIGTERM');
+    if (signals === 'SIGTERM twice') cli.child.kill('SIGINT');
+    const { code, out } = await cli.result;
+    expect([0, 128 + 2, 128 + 15]).toContain(code);
+    if (signals === 'SIGTERM') expect([code, out]).toEqual([0, expect.stringContaining('"msg":"stopped"')]);
+    expect((await reload.catch(() => ({ status: 503 }))).status).toBe(503);
+  });
 });
 
 describe.concurrent('a file that is too large', () => {

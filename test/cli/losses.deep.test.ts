@@ -52,7 +52,7 @@ async function start(limits: string[], manifest: (upstream: Upstream) => string)
       .split('\n')
       .slice(0, -1)
       .map((line) => JSON.parse(line));
-  await eventually('it serves', () => lines().some(({ msg }) => msg === 'serving'), 20_000);
+  await eventually('it serves', () => lines().some(({ msg }) => msg === 'serving'));
   const { url, admin } = lines().find(({ msg }) => msg === 'serving');
   return { child, folder, upstream, lines, url: url as string, admin: admin as string };
 }
@@ -95,7 +95,7 @@ describe.skipIf(!canLimit)('file descriptors', () => {
     });
     expect(await Promise.race(responses.map(async (response) => (await response) || NEVER))).toMatch(/^HTTP\/1.1 200 /);
     writeFileSync(join(folder, 'gateway.yaml'), MANIFEST(upstream.url).replace('/one', '/two'));
-    await eventually('the manifest is reloaded', () => lines().some(({ msg }) => msg === 'manifest reloaded'), 20_000);
+    await eventually('the manifest is reloaded', () => lines().some(({ msg }) => msg === 'manifest reloaded'));
     for (const socket of sockets) socket.destroy();
   });
 
@@ -120,13 +120,9 @@ describe.skipIf(!canLimit)('file descriptors', () => {
     const limit = (files: number) => spawnSync('prlimit', ['--pid', String(child.pid), `--nofile=${files}:100`]);
     const shortageLines = () => lines().filter(({ msg }) => msg.startsWith('no file descriptor is free'));
     expect(limit(10).status).toBe(0);
-    await eventually('they run out', () => shortageLines().length > 0, 20_000);
+    await eventually('they run out', () => shortageLines().length > 0);
     limit(100);
-    await eventually(
-      'it serves again',
-      async () => (await fetch(`${url}/one`).catch(() => undefined))?.status === 200,
-      20_000,
-    );
+    await eventually('it serves again', async () => (await fetch(`${url}/one`).catch(() => undefined))?.status === 200);
     expect(shortageLines()).toEqual([expect.objectContaining({ level: 40, reason: 'EMFILE', limit: 100 })]);
     expect((await scrape(admin)).value('file_descriptor_shortages_total', { use: 'check' })).toBeGreaterThan(0);
     expect(child.exitCode).toBeNull();
@@ -185,7 +181,7 @@ describe.skipIf(!canUnshare)('file watching', () => {
     expect(JSON.parse(await (await fetch(`${admin}/status`)).text()).watch_error).toBe('EMFILE');
     expect((await scrape(admin)).value('config_watch_active')).toBe(0);
     writeFileSync(join(folder, 'gateway.yaml'), MANIFEST(upstream.url).replace('/one', '/two'));
-    await eventually('the change is found', () => lines().some(({ msg }) => msg === 'manifest reloaded'), 30_000);
+    await eventually('the change is found', () => lines().some(({ msg }) => msg === 'manifest reloaded'));
   });
 
   it('is active by default', async () => {

@@ -82,24 +82,20 @@ describe('a gateway whose standard streams fail', () => {
     ['a full standard output', '>/dev/full', 'stdout'],
     ['full standard streams', '>/dev/full 2>&1', 'stderr'],
     ['closed standard streams', '>&- 2>&-', undefined],
-  ] as const)(
-    'keeps reloading and stops cleanly with %s',
-    async (_case, redirect, failing) => {
-      const child = start(redirect);
-      await reloadRepeatedly();
-      if (failing !== undefined) {
-        const streamStatus = async () =>
-          (await status()).streams as Record<string, { error: string | null; errors: number }>;
-        await eventually('the failure is reported', async () => (await streamStatus())[failing]?.error === 'ENOSPC');
-        expect((await streamStatus())[failing]?.errors).toBeGreaterThan(0);
-        const metrics = await (await get('/metrics')).text();
-        expect(metrics).toMatch(new RegExp(`signing_gateway_stream_failing\\{stream="${failing}"\\} 1`));
-        expect(metrics).toMatch(new RegExp(`signing_gateway_stream_write_errors_total\\{stream="${failing}"\\} [1-9]`));
-      }
-      await expectCleanStop(child);
-    },
-    60_000,
-  );
+  ] as const)('keeps reloading and stops cleanly with %s', async (_case, redirect, failing) => {
+    const child = start(redirect);
+    await reloadRepeatedly();
+    if (failing !== undefined) {
+      const streamStatus = async () =>
+        (await status()).streams as Record<string, { error: string | null; errors: number }>;
+      await eventually('the failure is reported', async () => (await streamStatus())[failing]?.error === 'ENOSPC');
+      expect((await streamStatus())[failing]?.errors).toBeGreaterThan(0);
+      const metrics = await (await get('/metrics')).text();
+      expect(metrics).toMatch(new RegExp(`signing_gateway_stream_failing\\{stream="${failing}"\\} 1`));
+      expect(metrics).toMatch(new RegExp(`signing_gateway_stream_write_errors_total\\{stream="${failing}"\\} [1-9]`));
+    }
+    await expectCleanStop(child);
+  });
 
   it('keeps reloading and stops cleanly after the readers have closed the pipes', async () => {
     const child = start('');
@@ -109,7 +105,7 @@ describe('a gateway whose standard streams fail', () => {
     await reloadRepeatedly();
     await eventually('it is reported', async () => JSON.stringify((await status()).streams).includes('EPIPE'));
     await expectCleanStop(child);
-  }, 60_000);
+  });
 
   it('keeps reloading and stops cleanly while the readers do not read', async () => {
     // The readers sleep, so both pipes fill up.
@@ -121,7 +117,7 @@ describe('a gateway whose standard streams fail', () => {
     await reloadRepeatedly();
     await eventually('it is reported', async () => JSON.stringify((await status()).streams).includes('EAGAIN'));
     await expectCleanStop(child);
-  }, 60_000);
+  });
 });
 
 describe('a verb whose standard streams fail', () => {

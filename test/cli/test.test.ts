@@ -94,7 +94,7 @@ coverage of routes, roles, refusals and values 20 %: 1 of 2 routes, 0 of 0 roles
     writeFileSync(join(folder, 'gateway.test.yaml'), TEST_FILE + cases.join(''));
     const completed = await runCli(['test', '--mutate'], folder);
     expect(completed.out).toContain(`mutation score 100 %: ${total} of ${total} changes noticed\n`);
-  }, 120_000);
+  });
 
   it('applies --fail-under to the mutation score too, and reports the changes as JUnit XML and JSON', async () => {
     const folder = folderWith(files);
@@ -115,7 +115,7 @@ coverage of routes, roles, refusals and values 20 %: 1 of 2 routes, 0 of 0 roles
       case: expect.stringContaining('POST /one'),
     });
     expect(json.mutation.invisible).toEqual([]);
-  }, 120_000);
+  });
 
   it('says how many changes were not tested in the time, and then no score is enough', async () => {
     const folder = folderWith(files);
@@ -229,7 +229,7 @@ cases:
     await waitFor(/1 passed[\s\S]*1 passed[\s\S]*1 passed/);
     child.kill('SIGTERM');
     expect((await result).code).toBe(0);
-  }, 120_000);
+  });
 });
 
 describe('test --max-uncovered', () => {

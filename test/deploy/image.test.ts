@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { contextNames, mountManifest, readStages, runStages, wordsOf } from '../support/dockerfile.ts';
 import { freePort } from '../support/free-port.ts';
+import { IS_DEEP } from '../support/runs.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 const packageJson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -50,10 +51,8 @@ describe('the Dockerfile', () => {
 });
 
 // Installs the packages twice and builds the project, which takes half a minute and needs a registry.
-describe.runIf(process.env['IMAGE_STEPS'] === '1')('the instructions of the Dockerfile, in plain folders', () => {
-  it('create an installation that serves, is healthy and stops without writing a file', {
-    timeout: 480_000,
-  }, async () => {
+describe.runIf(IS_DEEP)('the instructions of the Dockerfile, in plain folders', () => {
+  it('create an installation that serves, is healthy and stops without writing a file', async () => {
     const { image, first, remove } = runStages(stages);
     onTestFinished(remove);
     const [port, adminPort] = [await freePort(), await freePort()];

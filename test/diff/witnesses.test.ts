@@ -9,7 +9,7 @@ import { isTreatedDifferently, offlineSide } from './outcomes.ts';
 import { sideOf } from './support.ts';
 
 /** The number of compared pairs. */
-const RUNS = runs(60);
+const RUNS = 60;
 
 /** A larger body would take long to send. */
 const MAX_BODY_BYTES = 16 * 1024 ** 2;
@@ -79,8 +79,8 @@ describe('the request of a difference', () => {
         expect(wrong).toEqual([]);
         for (const rule of shown) counts.set(rule, (counts.get(rule) ?? 0) + 1);
       }),
-      { numRuns: RUNS },
+      { numRuns: runs(RUNS) },
     );
     expect(counts.size).toBeGreaterThan(10);
-  }, 600_000);
+  });
 });

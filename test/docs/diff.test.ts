@@ -22,7 +22,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
 describe('docs/diff.md', () => {
   it('shows the output of its commands', async () => {
     expect(await expectConsoles('docs/diff.md')).toBe(2);
-  }, 60_000);
+  });
 
   it('lists every kind of difference', () => {
     const rows = COMPARISONS.map(({ id, severity, description }) => `| \`${id}\` | ${severity} | ${description} |`);

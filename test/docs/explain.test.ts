@@ -96,7 +96,7 @@ function* membersOf(value: unknown, name = ''): Generator<string> {
 describe('docs/explain.md', () => {
   it('shows the output of its commands', async () => {
     expect(await expectConsoles('docs/explain.md', { 'contact.json': '{"name":"Ada"}\n' })).toBe(3);
-  }, 60_000);
+  });
 
   it('lists every member of an explanation', async () => {
     const loaded = planned();

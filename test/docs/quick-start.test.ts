@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli, startCli } from '../support/cli.ts';
 import { freePort } from '../support/free-port.ts';
+import { IS_DEEP } from '../support/runs.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -67,8 +68,8 @@ describe('the quick start for a service', () => {
 });
 
 // Creates the package and installs it from a registry, which takes half a minute.
-describe.runIf(process.env['IMAGE_STEPS'] === '1')('the quick start with the package', () => {
-  it('leads to a response of the service in an empty folder', { timeout: 480_000 }, async () => {
+describe.runIf(IS_DEEP)('the quick start with the package', () => {
+  it('leads to a response of the service in an empty folder', async () => {
     const port = await freePort();
     const base = temporaryFolder('quick-start', { 'signing-gateway/empty': '', 'mine/empty': '' });
     const folder = join(base, 'mine');

@@ -89,7 +89,7 @@ routes:
 describe('docs/replay.md', () => {
   it('shows the output of its commands', async () => {
     expect(await expectConsoles('docs/replay.md', { 'access.log': LOG })).toBe(2);
-  }, 60_000);
+  });
 
   it('lists every member of the JSON', async () => {
     const folder = temporaryFolder('docs', { 'gateway.yaml': MANIFEST, 'access.log': LOG });

@@ -86,11 +86,11 @@ describe(PAGE, () => {
     const all = steps();
     expect(all.length).toBeGreaterThan(20);
     expect(await run(all)).toEqual(all.map(({ statuses }) => statuses));
-  }, 60_000);
+  });
 
   it('has commands that can be repeated, except for the code that works once', async () => {
     const repeatable = steps().filter(({ text }) => !text.includes('Each code works once'));
     expect(repeatable.length).toBe(steps().length - 1);
     expect(await run(repeatable)).toEqual(repeatable.map(({ statuses }) => statuses));
-  }, 60_000);
+  });
 });

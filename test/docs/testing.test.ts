@@ -21,7 +21,7 @@ describe('docs/testing.md', () => {
   it('shows the output of its commands', async () => {
     expectSection('docs/testing.md', 'log', `\`\`\`json\n${LOG}\`\`\`\n`);
     expect(await expectConsoles('docs/testing.md', { 'access.log': LOG })).toBe(3);
-  }, 60_000);
+  });
 
   it('lists every mutator', () => {
     const rows = MUTATORS.map(({ id, summary }) => `| \`${id}\` | ${summary} |\n`).join('');

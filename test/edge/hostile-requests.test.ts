@@ -27,7 +27,7 @@ beforeAll(async () => {
         errors.set(next, await checkCase(lane, next, tokens));
     }),
   );
-}, 60_000);
+});
 
 afterAll(async () => {
   await Promise.all(lanes.map((lane) => lane.close()));

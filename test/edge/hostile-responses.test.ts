@@ -19,7 +19,7 @@ beforeAll(async () => {
         errors.set(next, await lane.check(next));
     }),
   );
-}, 60_000);
+});
 
 afterAll(() => Promise.all(lanes.map((lane) => lane.close())));
 

@@ -3,6 +3,7 @@ import type { Issuer } from '../support/issuer.ts';
 import { turns, within } from '../support/pause.ts';
 import { type RawResponse, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
+import { scaledMs } from '../support/slowness.ts';
 import { get } from './corpus/case.ts';
 import { type Recorder, startRecorder } from './recorder.ts';
 import type { StrictHead, StrictMessage } from './strict.ts';
@@ -26,10 +27,10 @@ export const ROUTES = `  - { id: public, method: any, path: /public/**, upstream
 `;
 
 /** Only a violation reaches this limit. It is far more than a busy machine needs. */
-const LIMIT_MS = 20_000;
+const LIMIT_MS = scaledMs(20_000);
 /** The time for bytes that may end in an incomplete request. */
 const UNFINISHED_MS = 1_000;
-const TIMEOUTS = '{ connect: 20s, response: 20s, idle: 20s }';
+const TIMEOUTS = '{ connect: 1h, response: 1h, idle: 1h }';
 const PROBE = get('/public/probe').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
 
 /** A gateway and its own recorder. One lane runs one case at a time, so each recorded request belongs to that case. */

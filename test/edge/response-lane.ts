@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { startGateway } from '../support/gateway.ts';
 import { turns, within } from '../support/pause.ts';
 import { openSocket, type RawResponse, sendRequest } from '../support/raw.ts';
+import { scaledMs } from '../support/slowness.ts';
 import { type RawUpstream, startRawUpstream } from '../support/upstream.ts';
 import { get, HOST, request } from './corpus/case.ts';
 import type { ClientOutcome, HostileResponse } from './corpus/responses.ts';
@@ -26,7 +27,7 @@ export interface ResponseLane {
 
 const TIMEOUTS = '{ response: 300ms, idle: 300ms }';
 /** Far more than the timeouts above, even on a busy machine, and less than the defaults. */
-const LIMIT_MS = 10_000;
+const LIMIT_MS = scaledMs(10_000);
 
 export async function startResponseLane(): Promise<ResponseLane> {
   let hostile: HostileResponse | undefined;

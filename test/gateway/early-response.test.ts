@@ -102,27 +102,23 @@ async function upload(port: number, framing: 'counted' | 'chunked'): Promise<str
 }
 
 describe('a response before the end of the upload', () => {
-  it.each(Object.entries(CLOSINGS))(
-    'reaches the client when the upstream %s',
-    { timeout: 60_000 },
-    async (_title, close) => {
-      for (const afterBytes of [1, 2_000, 100_000, 700_000]) {
-        const running = await serve(await startEarly(afterBytes, close));
-        const received: string[] = [];
-        for (let round = 0; round < 5; round += 1) {
-          const uploads = Array.from({ length: 8 }, (_, index) =>
-            upload(running.port, index % 2 === 0 ? 'counted' : 'chunked'),
-          );
-          received.push(...(await Promise.all(uploads)));
-        }
-        const lost = received.filter((text) => !text.startsWith('HTTP/1.1 413 ') || !text.endsWith('large'));
-        expect([afterBytes, lost]).toEqual([afterBytes, []]);
-        expect(running.gateway.upstreams[0]?.endpoints[0]?.breaker).toBe('closed');
+  it.each(Object.entries(CLOSINGS))('reaches the client when the upstream %s', async (_title, close) => {
+    for (const afterBytes of [1, 2_000, 100_000, 700_000]) {
+      const running = await serve(await startEarly(afterBytes, close));
+      const received: string[] = [];
+      for (let round = 0; round < 5; round += 1) {
+        const uploads = Array.from({ length: 8 }, (_, index) =>
+          upload(running.port, index % 2 === 0 ? 'counted' : 'chunked'),
+        );
+        received.push(...(await Promise.all(uploads)));
       }
-    },
-  );
+      const lost = received.filter((text) => !text.startsWith('HTTP/1.1 413 ') || !text.endsWith('large'));
+      expect([afterBytes, lost]).toEqual([afterBytes, []]);
+      expect(running.gateway.upstreams[0]?.endpoints[0]?.breaker).toBe('closed');
+    }
+  });
 
-  it('reaches the client over TLS', { timeout: 60_000 }, async () => {
+  it('reaches the client over TLS', async () => {
     const close = CLOSINGS['closes with the upload unread, which resets the connection'] as (socket: Socket) => void;
     const running = await serve(await startEarly(2_000, close, true));
     for (let round = 0; round < 5; round += 1) {
@@ -132,9 +128,7 @@ describe('a response before the end of the upload', () => {
     }
   });
 
-  it('closes the connection of a client that does not finish the upload in time', {
-    timeout: 30_000,
-  }, async () => {
+  it('closes the connection of a client that does not finish the upload in time', async () => {
     const early = 'HTTP/1.1 413 X\r\nContent-Length: 5\r\n\r\nlarge';
     const running = await serve(await startEarly(1, (socket) => void socket.write(early)));
     const [silent, slow] = [await openSocket(running.port), await openSocket(running.port)];

@@ -11,6 +11,7 @@ import { createPair } from '../support/certificate.ts';
 import { type NameRecord, type NameServer, startNameServer, type Zone } from '../support/name-server.ts';
 import { turns } from '../support/pause.ts';
 import { scrape } from '../support/scrape.ts';
+import { scaledMs } from '../support/slowness.ts';
 
 const a = (data: string, ttl = 60): NameRecord => ({ type: 'A', ttl, data });
 const aaaa = (data: string, ttl = 60): NameRecord => ({ type: 'AAAA', ttl, data });
@@ -18,7 +19,7 @@ const ipv4 =
   (...ips: string[]): Zone =>
   (_name, type) =>
     type === 'A' ? ips.map((ip) => a(ip, 1)) : [];
-const until = (check: () => unknown) => vi.waitFor(check, { timeout: 20_000, interval: 10 });
+const until = (check: () => unknown) => vi.waitFor(check, { timeout: scaledMs(20_000), interval: 10 });
 
 const cleanups: (() => Promise<unknown> | unknown)[] = [];
 // Most of the time of these tests is spent on timeouts, so they run concurrently and clean up at the end.

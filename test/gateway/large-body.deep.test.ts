@@ -125,7 +125,7 @@ describe('many incomplete bodies', () => {
     expect(site.upstream.requests).toHaveLength(1);
     const lines = site.gateway.lines.length;
     for (const wire of wires) wire.end();
-    await eventually('all exchanges end', () => site.gateway.lines.length >= lines + wires.length, 20_000);
+    await eventually('all exchanges end', () => site.gateway.lines.length >= lines + wires.length);
     expect(site.upstream.requests).toHaveLength(1);
   });
 });

@@ -6,14 +6,15 @@ import { manifest, PUBLIC_ALL, startGateway, type TestGateway } from '../support
 import { pause, stoppedCount, turns } from '../support/pause.ts';
 import { chunked, head, keepAliveHead, openSocket, sendRequest, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
+import { scaledMs } from '../support/slowness.ts';
 import { startRawUpstream, startWireUpstream, type WireResponse, type WireUpstream } from '../support/upstream.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
-const TIMEOUTS = '{ connect: 300ms, response: 200ms, idle: 200ms }';
+const TIMEOUTS = `{ connect: ${scaledMs(300)}ms, response: ${scaledMs(200)}ms, idle: ${scaledMs(200)}ms }`;
 
 let upstream: WireUpstream;
 let upstreamResponse: WireResponse = OK;
-/** After each test, both gateways must serve a valid request. This one has the default timeouts. */
+/** After each test, both gateways must serve a valid request. No timeout of this one passes. */
 let gateway: TestGateway;
 /** A gateway with short timeouts. */
 let impatient: TestGateway;
@@ -24,7 +25,8 @@ const warn = (warning: Error) => void warnings.push(warning);
 beforeAll(async () => {
   process.on('warning', warn);
   upstream = await startWireUpstream(() => upstreamResponse);
-  gateway = await startGateway(manifest(PUBLIC_ALL, { up: upstream.url }));
+  const timeouts = '{ response: 1h, idle: 1h }';
+  gateway = await startGateway(manifest(PUBLIC_ALL, { up: upstream.url, timeouts }));
   impatient = await startGateway(manifest(PUBLIC_ALL, { up: upstream.url, timeouts: TIMEOUTS }));
 });
 
@@ -245,7 +247,7 @@ describe('a slow upstream', () => {
     wire.write(keepAliveHead('POST /slow HTTP/1.1', 'Content-Length: 8'));
     // Together the pauses are longer than each timeout, and a pause is much shorter.
     for (let index = 0; index < 8; index += 1) {
-      await pause(50);
+      await pause(scaledMs(50));
       wire.write('a');
     }
     expect((await wire.response()).status).toBe(200);
@@ -335,9 +337,8 @@ describe('a pooled connection that the upstream closes', () => {
 });
 
 describe('a client that disconnects', () => {
-  const latencies: Record<string, number> = {};
-
-  async function disconnect(stage: string, bytes: string, ready: (wire: Wire) => Promise<unknown>, method = 'destroy') {
+  /** Disconnects, and waits until the gateway closes its connection to the upstream. */
+  async function disconnect(bytes: string, ready: (wire: Wire) => Promise<unknown>, method = 'destroy') {
     const opened = upstream.sockets.length;
     const wire = await Wire.open(gateway.port);
     wire.write(bytes);
@@ -346,13 +347,9 @@ describe('a client that disconnects', () => {
     const socket = upstream.sockets.slice(opened).at(-1) ?? open.at(-1);
     if (socket === undefined) throw new Error('no connection to the upstream');
     const closed = new Promise((resolve) => socket.once('close', resolve));
-    const startedAt = performance.now();
     if (method === 'reset') wire.socket.resetAndDestroy();
     else wire.socket.destroy();
     await closed;
-    latencies[stage] = performance.now() - startedAt;
-    // Without the disconnection the exchange would last as long as its timeouts: 30 s and more.
-    expect(latencies[stage]).toBeLessThan(25_000);
   }
 
   it.each(['destroy', 'reset'])('before the response head has its exchange aborted (%s)', async (method) => {
@@ -361,7 +358,7 @@ describe('a client that disconnects', () => {
       onRequest = resolve;
     });
     upstreamResponse = () => onRequest();
-    await disconnect(`head, ${method}`, keepAliveHead('GET /x HTTP/1.1'), () => requested, method);
+    await disconnect(keepAliveHead('GET /x HTTP/1.1'), () => requested, method);
     await eventually('the access line', () => gateway.lines.at(-1)?.['aborted'] === true);
     expect(gateway.lines.at(-1)).toMatchObject({ path: '/x', aborted: true });
     expect(gateway.lines.at(-1)).not.toHaveProperty('status');
@@ -369,7 +366,7 @@ describe('a client that disconnects', () => {
 
   it.each(['destroy', 'reset'])('during the response body has its exchange aborted (%s)', async (method) => {
     upstreamResponse = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf';
-    await disconnect(`body, ${method}`, keepAliveHead('GET /x HTTP/1.1'), (wire) => wire.until('half'), method);
+    await disconnect(keepAliveHead('GET /x HTTP/1.1'), (wire) => wire.until('half'), method);
   });
 
   it('while backpressure stops the upstream has its exchange aborted', async () => {
@@ -382,7 +379,7 @@ describe('a client that disconnects', () => {
       };
       fill();
     };
-    await disconnect('backpressure', keepAliveHead('GET /x HTTP/1.1'), async (wire) => {
+    await disconnect(keepAliveHead('GET /x HTTP/1.1'), async (wire) => {
       await wire.until('\r\n\r\n');
       wire.socket.pause();
       const sender = upstream.sockets.at(-1) as Socket;
@@ -396,9 +393,9 @@ describe('a client that disconnects', () => {
   it.each([
     ['counted', keepAliveHead('POST /x HTTP/1.1', 'Content-Length: 1000') + 'a'.repeat(10)],
     ['chunked', `${keepAliveHead('POST /x HTTP/1.1', 'Transfer-Encoding: chunked')}a\r\naaaaaaaaaa\r\n`],
-  ])('during the upload has its exchange aborted (%s)', async (framing, bytes) => {
+  ])('during the upload has its exchange aborted (%s)', async (_framing, bytes) => {
     const before = upstream.bytes().length;
-    await disconnect(`upload, ${framing}`, bytes, () =>
+    await disconnect(bytes, () =>
       eventually('the upload has begun', () => upstream.bytes().subarray(before).includes('aaaaaaaaaa')),
     );
     expect(upstream.messages).toEqual([]);
@@ -412,7 +409,7 @@ describe('a client that disconnects', () => {
     await eventually('the first request reaches the upstream', () => busy.length === 1);
     const lines = gateway.lines.length;
     wire.end();
-    await eventually('the gateway aborts its exchange', () => busy.every((socket) => socket.destroyed), 25_000);
+    await eventually('the gateway aborts its exchange', () => busy.every((socket) => socket.destroyed));
     await eventually('its access line', () => gateway.lines.length === lines + 1);
     upstreamResponse = OK;
     await get();
@@ -456,13 +453,6 @@ describe('a client that disconnects', () => {
     await eventually('all sockets are closed', () => sockets() <= idle + 1);
     const open = () => upstream.sockets.filter((socket) => !socket.destroyed).length;
     await eventually('all connections to the upstream are closed', () => open() <= before);
-  });
-
-  it('is noticed within the latencies that this test prints', () => {
-    console.info(
-      'abort latencies, ms:',
-      Object.fromEntries(Object.entries(latencies).map(([stage, ms]) => [stage, Math.round(ms * 10) / 10])),
-    );
   });
 });
 

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import { BufferParts, bytesOf } from '../../src/engine/shared-memory/buffer-parts.ts';
 import { type LimitResult, limitMemory } from '../support/connection-limit-thread.ts';
-import { runs } from '../support/runs.ts';
+import { cases } from '../support/runs.ts';
 
 async function runThreads(count: number, limit: number, rounds: number) {
   const buffer = new SharedArrayBuffer(bytesOf((parts) => limitMemory(parts, count)));
@@ -28,7 +28,7 @@ describe('a connection limit of several threads', () => {
   ])(
     'with %i threads and %i connections is never exceeded, and each request gets its connection',
     async (count, limit) => {
-      const rounds = runs(20_000);
+      const rounds = cases(20_000);
       const { results, mostOpen, remaining } = await runThreads(count, limit, rounds);
       expect(results).toEqual(results.map(() => ({ served: rounds, lost: 0 })));
       expect(mostOpen).toBeLessThanOrEqual(limit);

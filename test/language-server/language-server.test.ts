@@ -14,6 +14,7 @@ import type {
 import { runCli } from '../support/cli.ts';
 import { Editor, MAIN } from '../support/editor.ts';
 import { LanguageServerProcess } from '../support/language-server-process.ts';
+import { scaledMs } from '../support/slowness.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { PROJECT } from './project.ts';
 
@@ -174,7 +175,7 @@ describe('diagnostics', () => {
     const params = { textDocument: { uri }, range, context: { diagnostics: [] } };
     await editor.server.request('textDocument/codeAction', params);
     editor.server.notify('textDocument/didClose', { textDocument: { uri } });
-    await vi.waitFor(() => expect(published.at(-1)?.diagnostics).toEqual([]));
+    await vi.waitFor(() => expect(published.at(-1)?.diagnostics).toEqual([]), scaledMs(10_000));
     expect(new Set(published.map((one) => one.uri))).toEqual(new Set([uri]));
   });
 

@@ -6,7 +6,7 @@ import type { Plan } from '../../src/engine/plan/plan.ts';
 import type { Route } from '../../src/engine/plan/route-definition.ts';
 import type { Problem } from '../../src/engine/problem/problem.ts';
 import { type Pattern, parsePattern, patternKey } from '../../src/engine/routing/pattern.ts';
-import { runs } from '../support/runs.ts';
+import { cases, runs } from '../support/runs.ts';
 import { lintText, readText } from './support.ts';
 
 /** Few words, so that paths overlap. Some fold into others, and `x` is the sample of a parameter. */
@@ -162,7 +162,7 @@ describe('the witness search agrees with the router of the plan', () => {
       }),
       { numRuns: runs(300) },
     );
-    expect(witnessCount).toBeGreaterThan(runs(200));
+    expect(witnessCount).toBeGreaterThan(cases(200));
   });
 
   test('reports every public route that wins a path of a protected one', () => {

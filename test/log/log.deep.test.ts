@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
 import type { LogStatus } from '../../src/engine/log/log.ts';
 import { eventually } from '../support/site.ts';
+import { scaledMs } from '../support/slowness.ts';
 
 const LOG = new URL('../../src/engine/log/log.ts', import.meta.url).href;
 
@@ -23,7 +24,7 @@ async function exitCodeOf(destination: string): Promise<number | null> {
     process.exitCode = 7;`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: 10_000,
+    timeout: scaledMs(10_000),
     killSignal: 'SIGKILL',
   });
   // Nothing reads the output.
@@ -36,13 +37,9 @@ describe('a process with a log', () => {
   it.each([
     ['a reader that has stalled', '1'],
     ['a full disk', "'/dev/full'"],
-  ])(
-    'exits in time in spite of %s',
-    async (_case, destination) => {
-      expect(await exitCodeOf(destination)).toBe(7);
-    },
-    15_000,
-  );
+  ])('exits in time in spite of %s', async (_case, destination) => {
+    expect(await exitCodeOf(destination)).toBe(7);
+  });
 });
 
 /**
@@ -99,7 +96,7 @@ describe('lost lines', () => {
     expect(reports).toEqual([{ count: status.droppedLines }]);
     // The log may have lost its last block of lines after the first status.
     expect(status.droppedLines).toBeGreaterThanOrEqual(full.droppedLines);
-  }, 60_000);
+  });
 
   it('of a reader that has closed the pipe are counted, with the error EPIPE', async () => {
     const { child, write } = startLogger();
@@ -109,5 +106,5 @@ describe('lost lines', () => {
     expect((await write(30_000)).droppedLines).toBeGreaterThan(5_000);
     child.stdin.end();
     expect(await once(child, 'exit')).toEqual([0, null]);
-  }, 60_000);
+  });
 });

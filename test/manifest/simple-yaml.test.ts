@@ -11,7 +11,7 @@ import { findTextError } from '../../src/engine/manifest/text-error.ts';
 import { commentsOf } from '../../src/engine/manifest/yaml-tokens.ts';
 import { readValues, type YamlValue } from '../../src/engine/manifest/yaml-values.ts';
 import '../support/seed.ts';
-import { runs } from '../support/runs.ts';
+import { cases, runs } from '../support/runs.ts';
 import { SAMPLES, styleOf, yamlEdits } from './simple-yaml.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
@@ -33,7 +33,7 @@ describe('simple YAML text', () => {
       }),
       { numRuns: runs(500) },
     );
-    expect(readCount).toBeGreaterThan(runs(200));
+    expect(readCount).toBeGreaterThan(cases(200));
   });
 
   test.each(SAMPLES.map((sample, index) => [index, sample]))(

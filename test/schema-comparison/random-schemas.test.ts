@@ -4,11 +4,11 @@ import { valueAt } from '../../src/engine/json-pointer.ts';
 import { areEqualSchemas, compareSchemas } from '../../src/prove/schema-comparison/compare-schemas.ts';
 import { accepts } from '../../src/prove/schema-comparison/evaluate-schema.ts';
 import { normalizeSchema } from '../../src/prove/schema-comparison/normalize-schema.ts';
-import { runs } from '../support/runs.ts';
+import { cases, runs } from '../support/runs.ts';
 import { loadableSchema } from './compared-schema.ts';
 import { randomSchema, SMALL_VALUES, schemaPair } from './random-schemas.ts';
 
-const RUNS = runs(100);
+const RUNS = 100;
 
 test('an example is found for every direction in which small values differ', () => {
   let count = 0;
@@ -31,10 +31,10 @@ test('an example is found for every direction in which small values differ', () 
         expect([old.accepts(tighter.value), next.accepts(tighter.value)]).toEqual([true, false]);
       count += looser === undefined && tighter === undefined ? 0 : 1;
     }),
-    { numRuns: RUNS },
+    { numRuns: runs(RUNS) },
   );
-  expect(count).toBeGreaterThan(RUNS / 8);
-}, 300_000);
+  expect(count).toBeGreaterThan(cases(RUNS) / 8);
+});
 
 test('the normal form of a schema accepts the same values', () => {
   let count = 0;
@@ -49,10 +49,10 @@ test('the normal form of a schema accepts the same values', () => {
       expect(differing).toBeUndefined();
       count += 1;
     }),
-    { numRuns: RUNS },
+    { numRuns: runs(RUNS) },
   );
-  expect(count).toBeGreaterThan(RUNS / 2);
-}, 300_000);
+  expect(count).toBeGreaterThan(cases(RUNS) / 2);
+});
 
 test('the interpreter of the search agrees with the validator of the gateway', () => {
   fc.assert(
@@ -65,6 +65,6 @@ test('the interpreter of the search agrees with the validator of the gateway', (
       const differing = SMALL_VALUES.find((value) => accepts(root, schemaAt, value) !== compiled.acceptsSmall(value));
       expect(differing).toBeUndefined();
     }),
-    { numRuns: RUNS },
+    { numRuns: runs(RUNS) },
   );
-}, 300_000);
+});

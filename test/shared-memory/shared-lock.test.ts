@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import { sharedNow } from '../../src/engine/shared-memory/shared-clock.ts';
 import { SharedMemory } from '../../src/engine/shared-memory/worker-context.ts';
+import { scaledMs } from '../support/slowness.ts';
 
 /** The cells of `lock-thread.ts`. */
 const createCells = () => new Int32Array(new SharedArrayBuffer(20));
@@ -43,7 +44,7 @@ describe('SharedLock', () => {
     // All threads begin to wait together, so their times to wait end together.
     openGate(cells);
     await Promise.all(exits);
-    expect(performance.now() - terminated).toBeLessThan(4_000);
+    expect(performance.now() - terminated).toBeLessThan(scaledMs(4_000));
     expect([...cells.subarray(1, GATE)]).toEqual([0, 9, 0]);
   });
 });

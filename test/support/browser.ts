@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { scaledMs } from './slowness.ts';
 
 const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const executablePath = PATHS.find((path) => existsSync(path));
@@ -10,7 +11,7 @@ export const hasBrowser = executablePath !== undefined;
 /** Starts a headless browser. Chromium's sandbox does not work as root. */
 export function startBrowser(): Promise<Browser> {
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-  return chromium.launch({ ...(executablePath && { executablePath }), args });
+  return chromium.launch({ ...(executablePath && { executablePath }), args, timeout: scaledMs(60_000) });
 }
 
 export interface VisitedPage {
@@ -33,6 +34,7 @@ export async function openPage(
   page.on('console', (message) => void (message.type() === 'error' && errors.push(message.text())));
   page.on('pageerror', (error) => void errors.push(error.message));
   page.on('request', (request) => void requestUrls.push(request.url()));
+  page.setDefaultTimeout(scaledMs(30_000));
   await page.goto(url);
   return { page, complaints: errors, asked: requestUrls };
 }

@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { ConnectionLimit, connectionLimitMemory } from '../../src/engine/http1/connection-limit.ts';
 import { WaitingRequests, waitingMemory } from '../../src/engine/http1/waiting-requests.ts';
 import { BufferParts } from '../../src/engine/shared-memory/buffer-parts.ts';
+import { scaledMs } from './slowness.ts';
 
 /** The memory of `runConnectionLimit`: that of the limit, and the cells with which the test observes it. */
 export function limitMemory(parts: BufferParts, workers: number) {
@@ -30,7 +31,7 @@ export interface LimitResult {
 }
 
 /** A wait without a message that is longer than any delay of the machine shows a lost message. */
-const LOST_MS = 10_000;
+const LOST_MS = scaledMs(10_000);
 
 /** Serves one request after another as a connection pool does, with at most one connection. */
 export function runConnectionLimit({ index, count, limit, rounds, buffer }: LimitRun): LimitResult {

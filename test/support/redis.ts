@@ -2,13 +2,11 @@ import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { freePort } from './free-port.ts';
-import { pause } from './pause.ts';
+import { eventually } from './site.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** True if Redis is installed (Debian's package `redis-server`). Tests that need it are skipped otherwise. */
 export const hasRedis = spawnSync('redis-server', ['--version']).error === undefined;
-
-const READY_MS = 10_000;
 
 export interface Redis {
   readonly port: number;
@@ -57,13 +55,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<Redis> {
     process_.kill('SIGKILL');
     await once(process_, 'exit');
   };
-  const untilReady = async () => {
-    for (const end = Date.now() + READY_MS; Date.now() < end; await pause(20)) {
-      const reply = await run('PING').catch(() => '');
-      if (reply !== '') return;
-    }
-    throw new Error('redis-server does not start');
-  };
+  const untilReady = () => until(async () => (await run('PING').catch(() => '')) !== '');
   servers.add(kill);
   await untilReady();
   return {
@@ -129,8 +121,7 @@ export async function startCluster(): Promise<Redis[]> {
   return nodes;
 }
 
-/** Waits until a condition holds. */
-export async function until(isMet: () => boolean | Promise<boolean>, limitMs = 15_000): Promise<void> {
-  for (const end = Date.now() + limitMs; Date.now() < end; await pause(20)) if (await isMet()) return;
-  throw new Error('the condition was not met in time');
+/** Waits until a condition about a server holds. */
+export function until(isMet: () => boolean | Promise<boolean>): Promise<void> {
+  return eventually('a server of Redis responds as expected', isMet);
 }

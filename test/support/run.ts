@@ -1,8 +1,9 @@
 /** Runs before the first test and after the last one. */
-import { chmodSync, globSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { SEED } from './runs.ts';
 
 /** Node stores compiled code here. */
 const COMPILE_CACHE = 'node-compile-cache';
@@ -17,25 +18,12 @@ export default function setup({ config }: TestProject): () => void {
   chmodSync(folder, 0o755);
   process.env['TMPDIR'] = folder;
   process.env['XDG_CACHE_HOME'] = join(folder, COMPILE_CACHE);
-  console.log(`Random tests use seed ${process.env['SEED'] ?? 1}. SEED=7 npm test uses another one.`);
+  const more =
+    config.mode === 'deep' ? '' : ' "npm run test:deep" runs all tests, with ten times as many random cases.';
+  console.log(`Random tests use seed ${SEED}. SEED=7 npm test uses another one.${more}`);
   return () => {
     const remaining = readdirSync(folder).filter((name) => name !== COMPILE_CACHE);
     rmSync(folder, { recursive: true, force: true });
-    if (config.mode !== 'deep') console.log(`\n${leftOut()}`);
     if (remaining.length > 0) throw new Error(`tests left temporary files: ${remaining.join(', ')}`);
   };
-}
-
-/** Names the deep tests by folder, so that a reader sees which feature the run did not test completely. */
-function leftOut(): string {
-  const folders = new Map<string, string[]>();
-  for (const file of globSync('test/**/*.deep.test.ts').sort()) {
-    const folder = dirname(file);
-    folders.set(folder, [...(folders.get(folder) ?? []), basename(file, '.deep.test.ts')]);
-  }
-  const files = [...folders.values()].flat().length;
-  const lines = [...folders].map(([folder, names]) => `  ${folder}: ${names.join(', ')}`);
-  return `Left out: nine tenths of the random cases, and ${files} files of deep tests:
-${lines.join('\n')}
-"npm run test:deep" runs everything, and "npx vitest run --mode deep test/dns" one folder.`;
 }

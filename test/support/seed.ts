@@ -1,5 +1,24 @@
 import fc from 'fast-check';
-import { runs } from './runs.ts';
+import { MINUTES, runs, SEED } from './runs.ts';
 
-/** Random tests use the same seed in every run, so failures are reproducible. `SEED=7 npm test` uses another one. */
-fc.configureGlobal({ seed: Number(process.env['SEED'] ?? 1), numRuns: runs(100) });
+/** With `MINUTES`, a property has at least this many cases, however long they take. */
+const MIN_CASES = 10;
+
+/** Ends a property after `MINUTES` of processor time, and prints the number of its cases. */
+const endAfterMinutes: fc.Plugin<unknown> = () => {
+  const start = process.cpuUsage();
+  let count = 0;
+  return {
+    decorateRun: (run) => (value) => {
+      const { user, system } = process.cpuUsage(start);
+      if (count >= MIN_CASES && (user + system) / 60e6 >= MINUTES) return new fc.PreconditionFailure(true);
+      count += 1;
+      return run(value);
+    },
+    onAllRunsComplete: () =>
+      console.log(`${count} cases in ${MINUTES} minutes of processor time, at least ${MIN_CASES}`),
+  };
+};
+
+fc.configureGlobal({ seed: SEED, numRuns: runs(100) });
+if (MINUTES > 0) fc.installGlobalPlugin(endAfterMinutes);

@@ -2,6 +2,7 @@ import { manifest, startGateway, type TestGateway } from './gateway.ts';
 import { type Issuer, startIssuer } from './issuer.ts';
 import { pause } from './pause.ts';
 import { head, type RawResponse, sendRequest } from './raw.ts';
+import { scaledMs } from './slowness.ts';
 import { type Respond, startUpstream, type Upstream } from './upstream.ts';
 
 /** A gateway with an upstream and a token issuer. */
@@ -47,7 +48,11 @@ export async function startSite(routes: string, options: { timeouts?: string } =
 }
 
 /** Waits until a condition is true. Fails with its description after a timeout. */
-export async function eventually(description: string, condition: () => boolean | Promise<boolean>, timeoutMs = 30_000) {
+export async function eventually(
+  description: string,
+  condition: () => boolean | Promise<boolean>,
+  timeoutMs = scaledMs(30_000),
+) {
   const start = performance.now();
   while (!(await condition())) {
     if (performance.now() - start > timeoutMs) throw new Error(`not within ${timeoutMs} ms: ${description}`);

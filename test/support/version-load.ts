@@ -1,5 +1,6 @@
 import { Agent, get, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { scaledMs } from './slowness.ts';
 
 /** Returns a manifest whose response has the version in a header. */
 export function versionManifest(upstream: string, version: number, workers: number): string {
@@ -69,7 +70,7 @@ export function versionOf(port: number, agent: Agent | false): Promise<readonly 
       response.on('error', reject);
       response.on('end', () => resolve([Number(response.headers['x-version']), socket]));
     };
-    const request = get({ agent, port, host: '127.0.0.1', path: '/one', timeout: 30_000 }, onResponse);
+    const request = get({ agent, port, host: '127.0.0.1', path: '/one', timeout: scaledMs(30_000) }, onResponse);
     request.on('error', reject);
     request.on('timeout', () => request.destroy(new Error('no response within 30 s')));
   });

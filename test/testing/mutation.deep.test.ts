@@ -153,6 +153,10 @@ function indent(text: string): string {
 }
 
 describe('runMutants', () => {
+  let result: ReturnType<typeof mutate> | undefined;
+  /** Several tests look at the same result. */
+  const ofOneCase = () => (result ??= mutate(ONE_CASE, MANIFEST));
+
   it('finds an unnoticed or invisible change for every mutator, and its cases then notice every change', async () => {
     const first = await mutate(ONE_CASE);
     const found = [...first.unnoticed, ...first.invisible].map(({ finding }) => finding.rule);
@@ -162,20 +166,20 @@ describe('runMutants', () => {
     expect(second.unnoticed.map(({ finding, caseText }) => [finding.message, caseText])).toEqual([]);
     expect(second.noticed).toBe(first.noticed + first.unnoticed.length);
     expect(second.invisible).toEqual(first.invisible);
-  }, 240_000);
+  });
 
   it('ends when its signal is aborted, with the first changes and the number of the others', async () => {
-    const all = await mutate(ONE_CASE, MANIFEST);
+    const all = await ofOneCase();
     const { noticed, unnoticed, invisible, untested } = await mutate(ONE_CASE, MANIFEST, 3);
     expect(unnoticed).toEqual(all.unnoticed.slice(0, unnoticed.length));
     expect(noticed + unnoticed.length + invisible.length).toBe(3);
     expect(untested).toBeGreaterThan(all.unnoticed.length - 3);
     expect((await mutate(ONE_CASE, MANIFEST, 4)).untested).toBe(untested - 1);
     expect(all.untested).toBe(0);
-  }, 120_000);
+  });
 
   it('prints the location, the effect and a case for a change that no case notices', async () => {
-    const { unnoticed } = await mutate(ONE_CASE, MANIFEST);
+    const { unnoticed } = await ofOneCase();
     const access = unnoticed.find(({ finding }) => finding.rule === 'access-public');
     expect(access).toEqual({
       finding: {
@@ -189,7 +193,7 @@ describe('runMutants', () => {
   expect: { refusal: token_missing, route: contacts, upstream: null }
 `,
     });
-  }, 120_000);
+  });
 
   it('names the token that a case for a login route needs', async () => {
     const manifest = MANIFEST.replace('access: public, login:', 'access: public, roles: [admin], login:');
@@ -198,15 +202,15 @@ describe('runMutants', () => {
     expect(role?.caseText).toBe(
       '# define a token with the role "user" in "tokens", and expect that "login" refuses a response with it\n',
     );
-  }, 120_000);
+  });
 
   it('reports a reason for a change that no case can notice', async () => {
-    const { invisible } = await mutate(ONE_CASE, MANIFEST);
+    const { invisible } = await ofOneCase();
     expect(invisible.map(({ finding, reason }) => [finding.location, reason])).toContainEqual([
       { path: ['auth', 'tokens', 'jwt', 'issuer'], at: 'value' },
       'test cases replace the verification of tokens',
     ]);
-  }, 120_000);
+  });
 
   it('prints no value from the environment', async () => {
     const manifest = MANIFEST.replace('allow: [admin, user]', "allow: [user, '${SECRET_ROLE}']")
@@ -221,7 +225,7 @@ describe('runMutants', () => {
     const result = await mutate(`${ONE_CASE}environment: ${JSON.stringify(environment)}\n`, manifest);
     expect(JSON.stringify(result).match(/.{40}secret[-.].{40}/g)).toBeNull();
     expect(result.unnoticed.length).toBeGreaterThan(30);
-  }, 120_000);
+  });
 });
 
 describe('createMutantPlanner', () => {
@@ -250,5 +254,5 @@ describe('createMutantPlanner', () => {
         }
       }
     expect(compared).toBeGreaterThan(1_000);
-  }, 240_000);
+  });
 });

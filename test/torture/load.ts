@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import { scaledMs } from '../support/slowness.ts';
 
 /** A response, or the reason for its absence. */
 export interface LoadResult {
@@ -52,7 +53,7 @@ export function startLoad(
 function send(agent: Agent, port: number, path: string): Promise<LoadResult> {
   return new Promise((resolve) => {
     const fail = (error: Error) => resolve({ path, status: 0, version: Number.NaN, failure: error.message });
-    const outgoing = request({ agent, port, host: '127.0.0.1', path, timeout: 30_000 }, (response) => {
+    const outgoing = request({ agent, port, host: '127.0.0.1', path, timeout: scaledMs(30_000) }, (response) => {
       response.resume();
       response.on('error', fail);
       response.on('end', () => {

@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { load } from '../../src/engine/load.ts';
 import { createFileEnvironment } from '../../src/engine/manifest/file-environment.ts';
 import { freePort } from '../support/free-port.ts';
+import { eventually } from '../support/site.ts';
 import { type LoadResult, startLoad } from './load.ts';
 import { startProcess } from './process.ts';
 import type { Scenario } from './scenarios.ts';
-import { Site, until } from './site.ts';
+import { Site } from './site.ts';
 
 export interface ScenarioResult {
   readonly times: number;
@@ -66,7 +67,7 @@ export async function runScenario(
     // The log line of the last reload may arrive after its first response.
     const last = hashOf(site.path);
     const isLogged = async () => serving.reloads.some(({ kind, hash }) => kind === 'accepted' && hash === last);
-    await until('the log line of the last reload', isLogged).catch((error: Error) => missed.push(error.message));
+    await eventually('the log line of the last reload', isLogged).catch((error: Error) => missed.push(error.message));
     const { sent } = await traffic.stop();
     const partialManifests = serving.reloads.filter(
       ({ kind, hash }) => kind === 'accepted' && !hashes.has(hash),

@@ -69,14 +69,14 @@ export class Site {
   async expectReload(kind: ReloadEvent['kind'], change: () => void): Promise<void> {
     const before = this.serving?.reloads.length ?? 0;
     change();
-    await until(`the gateway reports: ${kind}`, async () =>
+    await eventually(`the gateway reports: ${kind}`, async () =>
       (this.serving?.reloads ?? []).slice(before).some((reload) => reload.kind === kind),
     );
   }
 
   /** Waits until the first and the last route of a version are served. */
   async served(version: number): Promise<void> {
-    await until(`version ${version} is served`, async () => {
+    await eventually(`version ${version} is served`, async () => {
       const responses = [await this.get('/first'), await this.get('/last')];
       return responses.every((response) => response.status === 200 && response.version === version);
     });
@@ -112,11 +112,4 @@ export function routesOf(version: number, part: 'all' | 'first' | 'last'): strin
   const middle = Array.from({ length: MIDDLE_ROUTES }, (_, index) => route(`between-${part}-${index}`)).join('');
   if (part === 'first') return route('first') + middle;
   return part === 'last' ? middle + route('last') : route('first') + middle + route('last');
-}
-
-/** Longer than the polling interval of 5 s, which finds changes that the file system does not report. */
-const TIMEOUT_MS = 15_000;
-
-export function until(description: string, condition: () => Promise<boolean>): Promise<void> {
-  return eventually(description, condition, TIMEOUT_MS);
 }

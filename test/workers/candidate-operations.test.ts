@@ -177,4 +177,4 @@ it('a candidate has the counts of all workers after any operations', async () =>
     }),
     { numRuns: IS_DEEP ? 25 : 2, endOnFailure: true },
   );
-}, 600_000);
+});

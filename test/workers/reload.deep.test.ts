@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { TIME_LIMITS, turns } from '../support/pause.ts';
-import { runs } from '../support/runs.ts';
+import { cases } from '../support/runs.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { startVersionLoad, versionManifest, versionOf } from '../support/version-load.ts';
@@ -41,26 +41,22 @@ function hang(): void {
 const allServe = () => eventually('all workers serve', () => test.group.status.serving === test.group.status.count);
 
 describe('reloads under load', () => {
-  it.each([1, 2, 4])(
-    'never serve an old plan after a new one, and lose no request: %i workers',
-    { timeout: 300_000 },
-    async (count) => {
-      await start(count);
-      const load = startVersionLoad(test.port, 8);
-      const last = 1 + runs(1_000 / count);
-      for (let version = 2; version <= last; version += 1) {
-        await test.reload(text(version, count));
-        load.least = version;
-        // With one worker this loop would otherwise leave no turn to the requests.
-        await turns(5);
-      }
-      await load.stop();
-      expect(load.failures.slice(0, 5)).toEqual([]);
-      expect(load.sent).toBeGreaterThan(8);
-      expect(await servedVersions()).toEqual(new Set([last]));
-      expect(test.group.status.failures).toBe(0);
-    },
-  );
+  it.each([1, 2, 4])('never serve an old plan after a new one, and lose no request: %i workers', async (count) => {
+    await start(count);
+    const load = startVersionLoad(test.port, 8);
+    const last = 1 + cases(1_000 / count);
+    for (let version = 2; version <= last; version += 1) {
+      await test.reload(text(version, count));
+      load.least = version;
+      // With one worker this loop would otherwise leave no turn to the requests.
+      await turns(5);
+    }
+    await load.stop();
+    expect(load.failures.slice(0, 5)).toEqual([]);
+    expect(load.sent).toBeGreaterThan(8);
+    expect(await servedVersions()).toEqual(new Set([last]));
+    expect(test.group.status.failures).toBe(0);
+  });
 });
 
 describe('a worker that ends', () => {

@@ -79,28 +79,6 @@ describe('keys are fetched', () => {
     expect(server.requestCount).toBe(1);
   });
 
-  test('never for a token that needs none, in any worker', async () => {
-    const expired = tokenBy(one, { exp: 1 });
-    for (const token of ['a.b', expired, tokenBy(one, { iss: 'x' })])
-      expect(await inAll(token)).not.toContain('accepted');
-    expect(server.requestCount).toBe(0);
-  });
-
-  test('again when they are ten minutes old, without delaying tokens of any worker', async () => {
-    const advance = freezeClock();
-    await inAll(tokenBy(one));
-    advance(9 * MINUTE_MS);
-    expect(await inAll(tokenBy(one, { sub: 'a' }))).toEqual(all('accepted'));
-    expect(server.requestCount).toBe(1);
-    // Never responds.
-    server.respond = () => undefined;
-    advance(2 * MINUTE_MS);
-    expect(await use(1, tokenBy(one, { sub: 'b' }))).toBe('accepted');
-    await eventually('the second fetch begins', () => server.requestCount === 2);
-    expect(await inAll(tokenBy(one, { sub: 'c' }))).toEqual(all('accepted'));
-    expect(server.requestCount).toBe(2);
-  });
-
   test('again once for all workers while they are ten minutes old, and then no longer', async () => {
     const advance = freezeClock();
     await inAll(tokenBy(one));
@@ -142,86 +120,9 @@ describe('after a rotation', () => {
     expect(await inAll(token)).toEqual(all('accepted'));
     expect(verifiers.every((verifier) => verifier.cached(token) !== undefined)).toBe(true);
   });
-
-  test('equal keys in another order leave tokens cached', async () => {
-    const advance = freezeClock();
-    server.publish(one, two);
-    const token = tokenBy(one);
-    await inAll(token);
-    server.publish(two, one);
-    advance(11_000);
-    expect(await use(1, tokenBy(ecKey('three')))).toBe('key_unknown');
-    expect(verifiers.every((verifier) => verifier.cached(token) !== undefined)).toBe(true);
-  });
-
-  test('an issuer that withdraws its keys makes all tokens invalid in all workers', async () => {
-    const advance = freezeClock();
-    const token = tokenBy(one);
-    await inAll(token);
-    server.publish();
-    advance(11_000);
-    await use(2, tokenBy(two));
-    expect(verifiers.some((verifier) => verifier.cached(token) !== undefined)).toBe(false);
-    expect(await inAll(token)).toEqual(all('keys_none_usable'));
-  });
-
-  test('a key under the id of another is used at once', async () => {
-    const advance = freezeClock();
-    const impostor = ecKey('one');
-    await inAll(tokenBy(one));
-    server.publish(impostor);
-    advance(11_000);
-    expect(await use(1, tokenBy(impostor))).toBe('accepted');
-    expect(await inAll(tokenBy(one))).toEqual(all('signature_wrong'));
-  });
-
-  test('a new key is found by waiting, at most once in an interval for all workers', async () => {
-    await inAll(tokenBy(one));
-    server.publish(one, two);
-    expect(await inAll(tokenBy(two))).toEqual(all('accepted'));
-    expect(server.requestCount).toBe(2);
-  });
-});
-
-describe('a flood', () => {
-  test('of made-up key ids in all workers causes one fetch per interval', async () => {
-    const advance = freezeClock();
-    await inAll(tokenBy(one));
-    advance(11_000);
-    const tokens = Array.from({ length: 80 }, (_, index) => tokenBy(two, {}, `made-up-${index}`));
-    expect(new Set(await Promise.all(tokens.map((token, index) => use(index % COUNT, token))))).toEqual(
-      new Set(['key_unknown']),
-    );
-    expect(server.requestCount).toBe(2);
-  });
-
-  test('of wrong signatures in all workers causes one fetch', async () => {
-    const advance = freezeClock();
-    await inAll(tokenBy(one));
-    advance(11_000);
-    const tokens = Array.from({ length: 80 }, (_, index) => tokenBy(two, { sub: `s${index}` }, 'one'));
-    expect(new Set(await Promise.all(tokens.map((token, index) => use(index % COUNT, token))))).toEqual(
-      new Set(['signature_wrong']),
-    );
-    expect(server.requestCount).toBe(2);
-  });
 });
 
 describe('while the issuer is unavailable', () => {
-  test('five failed fetches for any workers open one breaker, and the reason is known in all of them', async () => {
-    const advance = freezeClock();
-    server.respond = (response) => void response.writeHead(500).end();
-    for (let index = 0; index < 12; index += 1) {
-      expect(await use(index % COUNT, tokenBy(one))).toBe('keys_status_500');
-      advance(100);
-    }
-    expect(server.requestCount).toBe(5);
-    advance(2_000);
-    server.publish(one);
-    expect(await inAll(tokenBy(one))).toEqual(all('accepted'));
-    expect(server.requestCount).toBe(6);
-  });
-
   test('keys are used for `staleIfError` in all workers, and not longer', async () => {
     verifiers = threads.compile(manifestOf({ staleIfError: '20m' }));
     const advance = freezeClock();
@@ -234,13 +135,6 @@ describe('while the issuer is unavailable', () => {
     advance(2 * MINUTE_MS);
     expect(await inAll(tokenBy(one, { sub: 'b' }))).toEqual(all('keys_status_500'));
     expect(verifiers[0]?.status.keys).toBe('stale');
-  });
-
-  test('a hanging fetch ends in time in all workers', async () => {
-    verifiers = threads.compile(manifestOf({ timeout: '100ms' }));
-    server.respond = () => undefined;
-    expect(await inAll(tokenBy(one))).toEqual(all('timeout'));
-    expect(server.requestCount).toBe(1);
   });
 });
 

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CliProcess, startCli } from '../support/cli.ts';
 import { pause } from '../support/pause.ts';
 import { eventually } from '../support/site.ts';
+import { scaledMs } from '../support/slowness.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { versionManifest, versionOf } from '../support/version-load.ts';
@@ -103,7 +104,7 @@ describe('a signal', () => {
     const startMs = performance.now();
     cli.child.kill('SIGTERM');
     expect((await cli.result).code).toBe(0);
-    expect(performance.now() - startMs).toBeLessThan(10_000);
+    expect(performance.now() - startMs).toBeLessThan(scaledMs(10_000));
   });
 
   it('a second time ends the process at once although a worker hangs', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ChangeGroup } from '../../../src/traffic/comparison.ts';
-import { IS_DEEP, runs } from '../../support/runs.ts';
+import { cases, IS_DEEP, SEED } from '../../support/runs.ts';
 import { anyChange, type ManifestPair } from './any-change.ts';
 import { type AnyRequest, anyRequest } from './any-request.ts';
 import {
@@ -89,17 +89,16 @@ function statusIn(group: ChangeGroup<unknown> | undefined): number | null | unde
 
 // Several workers take a second for each case: they start, and send their results every 100 ms.
 it.each([
-  ['one worker', 1, runs(150)],
+  ['one worker', 1, cases(150)],
   ['two workers', 2, IS_DEEP ? 30 : 2],
 ])(
   'the candidate agrees with a gateway that serves it, on random requests to random manifests: %s',
-  async (_, workers, cases) => {
+  async (_, workers, count) => {
     const found: unknown[] = [];
     counts = { requests: 0, unknown: 0 };
-    for (const each of fc.sample(anyCase, { numRuns: cases, seed: Number(process.env['SEED'] ?? 1) }))
+    for (const each of fc.sample(anyCase, { numRuns: count, seed: SEED }))
       found.push(...(await disagreements(each, workers)));
-    expect(found).toEqual([]);
+    expect(found, `seed ${SEED}`).toEqual([]);
     expect(counts.unknown).toBeLessThan(counts.requests / 3);
   },
-  600_000,
 );

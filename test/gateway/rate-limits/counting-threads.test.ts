@@ -4,10 +4,9 @@ import { describe, expect, it } from 'vitest';
 import type { RateLimit } from '../../../src/engine/rate-limits/rate-limit.ts';
 import type { CountingStep } from '../../support/counting-steps.ts';
 import { CountingThreads } from '../../support/counting-threads.ts';
-import { IS_DEEP } from '../../support/runs.ts';
+import { IS_DEEP, SEED } from '../../support/runs.ts';
 import { GcraQueue } from './gcra-queue.ts';
 
-const SEED = Number(process.env['SEED'] ?? 1);
 const RUNS = IS_DEEP ? 24 : 4;
 
 function limitOf(burst: number, intervalMs: number, failures?: ReadonlySet<number>): RateLimit {
@@ -50,7 +49,7 @@ describe.each([2, 4])('%d threads', (count) => {
         const now = ticket * options.msPerTicket;
         if (action !== 'count') queue.end(request, now, action === 'release');
         else if (!isDeepStrictEqual({ waitMs, remaining, resetMs }, queue.count(request, now)))
-          expect.fail(`${request} of run ${run} has another result than one thread would have`);
+          expect.fail(`with seed ${SEED}, ${request} of run ${run} has another result than one thread would have`);
       }
       expect(new Set(steps.map(({ ticket }) => ticket)).size).toBe(steps.length);
     }

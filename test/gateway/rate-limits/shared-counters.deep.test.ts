@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { hasRedis, type Redis, startRedis, stopRedis, until } from '../../support/redis.ts';
 import { ACCOUNT, type SharedGateways, startSharedGateways, storeAt } from '../../support/shared-gateways.ts';
+import { scaledMs } from '../../support/slowness.ts';
 
 let redis: Redis;
 let shared: SharedGateways | undefined;
@@ -153,7 +154,7 @@ describe.skipIf(!hasRedis)('a rate limit whose store fails', () => {
 
   it('waits for a store that hangs for the first requests only', async () => {
     redis = await startRedis();
-    shared = await startSharedGateways({ stores: storeAt(redis.url, 'timeout: 500ms'), count: 1 });
+    shared = await startSharedGateways({ stores: storeAt(redis.url, `timeout: ${scaledMs(500)}ms`), count: 1 });
     redis.pause();
     const times: number[] = [];
     for (let index = 0; index < 20; index += 1) {
@@ -161,7 +162,7 @@ describe.skipIf(!hasRedis)('a rate limit whose store fails', () => {
       await shared.login(0, `user-${index}`);
       times.push(performance.now() - start);
     }
-    const waits = times.filter((time) => time >= 500);
+    const waits = times.filter((time) => time >= scaledMs(500));
     expect(waits).toHaveLength(3);
     redis.resume();
     await until(() => shared?.gateways[0]?.gateway.stores[0]?.state === 'up');
@@ -175,7 +176,7 @@ describe.skipIf(!hasRedis)('a rate limit whose store fails', () => {
     await until(() => (shared?.gateways[0]?.gateway.stores[0]?.pending ?? 0) > 0);
     const start = performance.now();
     await shared.close();
-    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(performance.now() - start).toBeLessThan(scaledMs(5_000));
     await guesses;
   });
 

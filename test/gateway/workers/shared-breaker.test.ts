@@ -10,7 +10,7 @@ import {
 } from '../../../src/engine/gateway/circuit-breaker/circuit-breaker.ts';
 import { BufferParts, bytesOf, privateParts } from '../../../src/engine/shared-memory/buffer-parts.ts';
 import type { BreakerResult, BreakerRun } from '../../support/breaker-thread.ts';
-import { runs } from '../../support/runs.ts';
+import { cases, runs } from '../../support/runs.ts';
 
 const WORKERS = 3;
 
@@ -100,7 +100,7 @@ describe('breakers of several threads', () => {
 
   it('count each failure once and let exactly one trial through', async () => {
     const threads = 4;
-    const failures = runs(5_000);
+    const failures = cases(5_000);
     const rule = { failures: threads * failures + 1, pauseMs: 60_000 };
     const buffer = new SharedArrayBuffer(bytesOf((parts) => breakerMemory(parts, rule)));
     await run(rule, buffer, threads, { failures });

@@ -7,6 +7,7 @@ import { ValidationPool, type ValidationPoolLimits } from '../../../src/engine/v
 import { cpuMs } from '../../support/cpu-time.ts';
 import { pause } from '../../support/pause.ts';
 import { eventually } from '../../support/site.ts';
+import { scaledMs } from '../../support/slowness.ts';
 
 const rootOf = (schema: object): SchemaRoot => ({ schemas: { A: { ...schema } }, routes: [], files: {} });
 const PATH = ['schemas', 'A'];
@@ -98,7 +99,7 @@ test('an idle thread does not keep its process alive', async () => {
     const { violations } = await new ValidationPool().validate(job).result;
     console.log(violations[0][0].message);
   `;
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { timeout: 20_000 });
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { timeout: scaledMs(20_000) });
   const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
   expect(chunk.toString()).toBe('must be array\n');
   expect(await once(child, 'exit')).toEqual([0, null]);

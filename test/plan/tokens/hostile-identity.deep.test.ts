@@ -2,13 +2,14 @@ import type { Socket } from 'node:net';
 import { test as base, describe, expect } from 'vitest';
 import type { Verifier } from '../../../src/engine/tokens/verifier.ts';
 import type { Message } from '../../support/message.ts';
+import { scaledMs } from '../../support/slowness.ts';
 import { startWireUpstream, type WireResponse, type WireUpstream } from '../../support/upstream.ts';
 import { claims, ecKey, keyFile, tokenOf, verifierFor } from './keys.ts';
 
 const key = ecKey('one');
 const TIMEOUT = '500ms';
 /** Detects a request that never ends. Generous, because the machine may be busy. */
-const SLACK_MS = 25_000;
+const SLACK_MS = scaledMs(25_000);
 
 /** An identity service of one test. */
 interface Identity {

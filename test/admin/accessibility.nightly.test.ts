@@ -35,7 +35,7 @@ const VIEWS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   '#/routes': async (page) => page.getByText('3 routes', { exact: true }).waitFor(),
   '#/routes/open': async (page) => page.locator('#route-source pre').waitFor(),
   '#/decisions': async (page) => {
-    await eventually('the page subscribes', () => site.gateway.subscribers === 1, 25_000);
+    await eventually('the page subscribes', () => site.gateway.subscribers === 1);
     for (const path of ['/open/1', '/gone', '/closed/1', '/nowhere']) await fetch(site.url + path);
     await page.locator('.summary-row button').nth(3).waitFor();
     for (const index of [0, 3]) await page.locator('.summary-row button').nth(index).click();

@@ -7,9 +7,10 @@ import { createFileEnvironment } from '../../src/engine/manifest/file-environmen
 import { Reloader } from '../../src/process/reload/reloader.ts';
 import { createMainContext } from '../../src/process/workers/main-context.ts';
 import { WorkerGroup } from '../../src/process/workers/worker-group.ts';
+import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { SCENARIOS } from './scenarios.ts';
-import { type ReloadEvent, type Serving, Site, until } from './site.ts';
+import { type ReloadEvent, type Serving, Site } from './site.ts';
 
 /** Each scenario runs a few times here. `npm run torture` runs it more often and under load. */
 const TIMES = 2;
@@ -61,37 +62,31 @@ const WITH_WORKERS: Readonly<Record<string, readonly number[]>> = {
 const CASES = SCENARIOS.flatMap((scenario) =>
   [1, ...(WITH_WORKERS[scenario.name] ?? [])].map((workers) => ({ ...scenario, workers })),
 );
-/** Several threads load the gateway at the same time. */
-const TIMEOUT_MS = 180_000;
 
 // The scenarios wait most of the time, so they run concurrently.
 describe.concurrent('the gateway activates a manifest', () => {
-  it.for(CASES)(
-    '$name, with workers: $workers',
-    { timeout: TIMEOUT_MS },
-    async ({ begin, change, end, isPossible, workers }, { skip }) => {
-      if (isPossible?.() === false) skip('not possible on this machine');
-      const site = new Site(upstream.url, 9);
-      (begin ?? ((target, version) => target.write('gateway.yaml', target.text(version))))(site, 1);
-      site.serving = await serve(site, workers);
-      try {
-        await site.served(1);
-        const hashes = [hashOf(site.path)];
-        for (let version = 2; version < 2 + TIMES; version += 1) {
-          await change(site, version);
-          await site.served(version);
-          hashes.push(hashOf(site.path));
-        }
-        const { reloads } = site.serving;
-        const activated = () => reloads.filter(({ kind }) => kind === 'accepted').map(({ hash }) => hash);
-        // A reload is reported when all workers have the plan, so one of them may serve it before.
-        await until('the last version is reported', async () => activated().at(-1) === hashes.at(-1));
-        // Every activated plan is one of the versions.
-        expect(activated().filter((hash) => !hashes.includes(hash))).toEqual([]);
-      } finally {
-        end?.(site);
-        await site.close();
+  it.for(CASES)('$name, with workers: $workers', async ({ begin, change, end, isPossible, workers }, { skip }) => {
+    if (isPossible?.() === false) skip('not possible on this machine');
+    const site = new Site(upstream.url, 9);
+    (begin ?? ((target, version) => target.write('gateway.yaml', target.text(version))))(site, 1);
+    site.serving = await serve(site, workers);
+    try {
+      await site.served(1);
+      const hashes = [hashOf(site.path)];
+      for (let version = 2; version < 2 + TIMES; version += 1) {
+        await change(site, version);
+        await site.served(version);
+        hashes.push(hashOf(site.path));
       }
-    },
-  );
+      const { reloads } = site.serving;
+      const activated = () => reloads.filter(({ kind }) => kind === 'accepted').map(({ hash }) => hash);
+      // A reload is reported when all workers have the plan, so one of them may serve it before.
+      await eventually('the last version is reported', async () => activated().at(-1) === hashes.at(-1));
+      // Every activated plan is one of the versions.
+      expect(activated().filter((hash) => !hashes.includes(hash))).toEqual([]);
+    } finally {
+      end?.(site);
+      await site.close();
+    }
+  });
 });
