@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Ajv } from 'ajv';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { DEMO_PASSWORD } from '../examples/platform/samples.ts';
 import { IS_DEEP } from './support/runs.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
 import { startUpstream } from './support/upstream.ts';

@@ -310,7 +310,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
   it('marks a path with surrogates', async () => {
     const site = await start(manifestOf(ROUTES).replace('paths: plain', 'paths: keyed'));
     const { page } = await visit(site, '#/decisions');
-    await soon('the page subscribes', () => site.gateway.subscribers === 1);
+    await eventually('the page subscribes', () => site.gateway.subscribers === 1);
     await fetch(`${site.url}/beta/20240517`);
     await page.locator('#decisions-table .badge[title*="log.paths"]').waitFor();
     expect(await page.content()).not.toContain('20240517');
