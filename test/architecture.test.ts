@@ -1,6 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path/posix';
 import { describe, expect, it } from 'vitest';
+import { countLines } from '../scripts/count-lines.ts';
+import { DOORS } from './support/doors.ts';
 
 const root = new URL('../', import.meta.url).pathname;
 
@@ -8,7 +10,11 @@ interface Import {
   readonly file: string;
   /** A path from the project's root, or the name of a package. */
   readonly target: string;
+  /** The exports that the file uses; `*` for all of them. */
+  readonly names: readonly string[];
   readonly isTypeOnly: boolean;
+  /** True for `import('…')`, which loads the file on first use. */
+  readonly isLazy: boolean;
 }
 
 const files = globSync('src/**/*.ts', { cwd: root }).map((file) => file.replaceAll('\\', '/'));
@@ -16,21 +22,33 @@ const imports = files.flatMap(importsOf);
 
 function importsOf(file: string): Import[] {
   const text = readFileSync(join(root, file), 'utf8');
-  const statements = text.matchAll(/^(?:import|export)\s+(type\s)?([^;]*?)from '([^']+)';|^import '([^']+)';/gm);
-  return [...statements].map(([, type, names = '', from, bare]) => {
-    const written = from ?? bare ?? '';
-    const target = written.startsWith('.') ? normalize(join(dirname(file), written)) : written;
-    const named = names
-      .replace(/[{}]/g, '')
-      .split(',')
-      .map((name) => name.trim())
-      .filter(Boolean);
-    return {
-      file,
-      target,
-      isTypeOnly: type !== undefined || (names.includes('{') && named.every((name) => name.startsWith('type '))),
-    };
-  });
+  const targetOf = (written: string) => (written.startsWith('.') ? normalize(join(dirname(file), written)) : written);
+  const statements = text.matchAll(/^(?:import|export)\s+(type\s)?([^;'"]*?)\s*from '([^']+)';|^import '([^']+)';/gm);
+  const lazy = text.matchAll(/(?:const (\{[^}]*\}) = await )?import\(\s*'(\.[^']+)'/g);
+  return [
+    ...[...statements].map(([, type, list = '', from, bare]) => {
+      const names = namesIn(list);
+      const isTypeOnly = type !== undefined || (names.length > 0 && names.every((name) => name.startsWith('type ')));
+      return { file, target: targetOf(from ?? bare ?? ''), names: names.map(exportedName), isTypeOnly, isLazy: false };
+    }),
+    ...[...lazy].map(([, list, from = '']) => {
+      const names = list === undefined ? ['*'] : namesIn(list).map(exportedName);
+      return { file, target: targetOf(from), names, isTypeOnly: false, isLazy: true };
+    }),
+  ];
+}
+
+function namesIn(list: string): string[] {
+  if (!list.includes('{')) return list === '' ? [] : ['*'];
+  return list
+    .replace(/[{}]/g, '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
+}
+
+function exportedName(written: string): string {
+  return written.replace(/^type /, '').split(/ as |: /)[0] ?? '';
 }
 
 /** The wing of a file: the folder under src, or the file itself. */
@@ -117,9 +135,64 @@ describe('imports between the folders of src', () => {
     expect(outside.length).toBeGreaterThan(5);
   });
 
-  it('have no cycles', () => {
-    const cycle = findCycle();
-    expect(cycle).toEqual([]);
+  it('have no cycles, not even of types', () => {
+    expect(findCycle()).toEqual([]);
+  });
+
+  it('enter a wing only by its doors', () => {
+    const crossing = imports.filter(({ file, target }) => target.startsWith('src/') && wing(file) !== wing(target));
+    const used = Object.groupBy([...new Set(crossing.map(({ target }) => target))].sort(), wing);
+    const doors = Object.entries(DOORS).map(([name, paths]) => [name, paths.map((path) => `src/${name}/${path}.ts`).sort()]);
+    expect(used).toEqual(Object.fromEntries(doors));
+  });
+});
+
+/** Files that programs and threads start with, and that the package exports. */
+const STARTS = [
+  'src/index.ts',
+  'src/cli/main.ts',
+  'src/cli/health/container-health.ts',
+  'src/cli/run/register-telemetry.ts',
+  'src/admin/display-worker.ts',
+  'src/engine/validation/validation-worker.ts',
+  'src/process/reload/file-worker.ts',
+  'src/process/reload/manifest-worker.ts',
+  'src/process/workers/worker-entry.ts',
+];
+
+describe('the files of src', () => {
+  it('are each imported by another one, or start a program or a thread', () => {
+    const imported = new Set(imports.filter(({ file, target }) => file !== target).map(({ target }) => target));
+    expect(files.filter((file) => !imported.has(file) && !STARTS.includes(file))).toEqual([]);
+  });
+
+  it('export only what another file imports', () => {
+    const others = globSync('{test,bench,scripts,examples,editors}/**/*.ts', { cwd: root }).flatMap(importsOf);
+    const used = new Map<string, Set<string>>();
+    for (const { target, names } of [...imports, ...others])
+      used.set(target, new Set([...(used.get(target) ?? []), ...names]));
+    const exported = /^export (?:async )?(?:abstract )?(?:function\*?|class|const|let|interface|type|enum) (\w+)/gm;
+    const unused = files
+      .filter((file) => !file.endsWith('.generated.ts') && used.get(file)?.has('*') !== true)
+      .flatMap((file) =>
+        [...readFileSync(join(root, file), 'utf8').matchAll(exported)]
+          .filter(([, name = '']) => used.get(file)?.has(name) !== true)
+          .map(([, name]) => `${file}: ${name}`),
+      );
+    expect(unused).toEqual([]);
+  });
+
+  it('have a README in each wing, of ten to thirty lines', () => {
+    const wings = new Set(files.filter((file) => file.split('/').length > 2).map(wing));
+    const lines = [...wings].map((name) => {
+      const text = readFileSync(join(root, `src/${name}/README.md`), 'utf8');
+      return [name, text.trimEnd().split('\n').length] as const;
+    });
+    expect(lines.filter(([, count]) => count < 10 || count > 30)).toEqual([]);
+  });
+
+  it.each(countLines().filter(({ budget }) => budget !== undefined))('fit in the line budget: $name', (wing) => {
+    expect(wing.lines, 'scripts/line-budget.json').toBeLessThanOrEqual(wing.budget ?? 0);
   });
 });
 
@@ -140,9 +213,7 @@ describe('the sandbox', () => {
 
 describe('foreign libraries', () => {
   it('are imported only by the files that the table lists', () => {
-    const foreign = imports.filter(
-      ({ target, isTypeOnly }) => !target.startsWith('src/') && !target.startsWith('node:') && !isTypeOnly,
-    );
+    const foreign = imports.filter(({ target, isTypeOnly }) => !/^(?:src\/|node:)/.test(target) && !isTypeOnly);
     const wrong = foreign.filter(({ file, target }) => !LIBRARIES[packageOf(target)]?.includes(file));
     expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
   });
@@ -214,8 +285,7 @@ function packageOf(target: string): string {
 
 function findCycle(): string[] {
   const edges = new Map<string, string[]>();
-  for (const { file, target, isTypeOnly } of imports)
-    if (!isTypeOnly) edges.set(file, [...(edges.get(file) ?? []), target]);
+  for (const { file, target, isLazy } of imports) if (!isLazy) edges.set(file, [...(edges.get(file) ?? []), target]);
   const done = new Set<string>();
   const visit = (file: string, trail: string[]): string[] => {
     if (trail.includes(file)) return [...trail.slice(trail.indexOf(file)), file];
