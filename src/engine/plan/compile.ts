@@ -1,7 +1,8 @@
 import { checkLog, compileLog } from '../log/log-settings.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import type { Environment } from '../manifest/source.ts';
-import { errorAtKey, type Finding } from '../problem/finding.ts';
+import { sizeBytes } from '../manifest/units.ts';
+import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 import { compileRateLimits } from '../rate-limits/compile-rate-limits.ts';
 import { compileStores } from '../rate-limits/compile-stores.ts';
@@ -17,7 +18,6 @@ import { compileServer } from '../settings/server.ts';
 import { compileUpstreams } from '../settings/upstream.ts';
 import { compileAuth } from '../tokens/auth.ts';
 import type { TokensContext } from '../tokens/tokens-context.ts';
-import { findBodiesOverBudget } from '../validation/buffer-budget.ts';
 import type { Plan } from './plan.ts';
 import { checkInvalidRoute, compileRoutes, type ParsedRoute, parseRoute } from './route.ts';
 import type { SlicedWork } from './sliced-work.ts';
@@ -125,4 +125,18 @@ function findMissingAuth(manifest: Manifest, routes: readonly ParsedRoute[], fin
   const path = ['routes', route.index, route.entry.login === undefined ? 'access' : 'login'];
   const message = 'this needs "auth", which is missing; add auth: with tokens and role';
   findings.push(errorAtKey(path, 'auth-missing', message));
+}
+
+/** Reports routes whose body limit exceeds the share of the buffer memory that one client may use. */
+export function findBodiesOverBudget({ server }: Manifest, routes: readonly ParsedRoute[], findings: Finding[]): void {
+  const { bufferedBodies } = server.limits;
+  for (const { entry, index } of routes) {
+    const { body, login } = entry;
+    const buffered = { body: body?.schema === undefined ? undefined : body.maxBytes, login: login?.maxBytes };
+    for (const [key, size] of Object.entries(buffered)) {
+      if (size === undefined || sizeBytes(size) * 2 <= sizeBytes(bufferedBodies)) continue;
+      const message = `this exceeds the share of one client, which is half of server.limits.bufferedBodies (${bufferedBodies}); lower this limit, or raise that one`;
+      findings.push(errorAt(['routes', index, key, 'maxBytes'], 'server-limit', message));
+    }
+  }
 }
