@@ -1,15 +1,21 @@
 import { type Decision, decide } from '../../engine/gateway/decide.ts';
 import type { Exchange, RoutedExchange } from '../../engine/gateway/exchange.ts';
+import { authorize } from '../../engine/gateway/request/authorize.ts';
 import { type RequestTarget, upstreamTarget } from '../../engine/gateway/request/request-target.ts';
 import { isServerOptions } from '../../engine/gateway/request/served-request.ts';
 import { preflightHeaders, withCorsHeaders } from '../../engine/gateway/response/cors.ts';
-import { Refusal } from '../../engine/gateway/response/refusal.ts';
 import { type ForwardedRequest, forwardRequestHeaders } from '../../engine/gateway/upstream/proxy-headers.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
-import { endpointsOf, type Outcome, UnknownFact } from '../outcome.ts';
-import { refusedOutcome, UPSTREAM_REFUSALS } from '../refused-outcome.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+import {
+  forwardedOutcome,
+  type Outcome,
+  refusedOutcome,
+  thrownOutcome,
+  UnknownFact,
+  UPSTREAM_REFUSALS,
+} from '../outcome.ts';
 import type { CandidateRequest } from './candidate-request.ts';
-import { checkLogin } from './check-login.ts';
 import type { PlanPair } from './plan-pair.ts';
 
 /** Returns what the active plan did with a request. */
@@ -22,7 +28,7 @@ export function servedOutcome(exchange: Exchange): Outcome {
     return { kind: 'unknown', route: undefined, reason: 'client-left' };
   }
   if (forwardedAfterMs === undefined) return { kind: 'unknown', route: route.id, reason: 'client-left' };
-  return forwardedOutcome(exchange as RoutedExchange, exchange.handshake !== undefined);
+  return forwardedOutcome(route, messageOf(exchange as RoutedExchange, exchange.handshake !== undefined));
 }
 
 /** Returns what the candidate would do with a request. Rejects if the candidate fails. */
@@ -30,19 +36,15 @@ export async function candidateOutcome(
   request: CandidateRequest,
   exchange: Exchange,
   pair: PlanPair,
-  wait: (work: Promise<unknown>) => Promise<unknown>,
 ): Promise<Outcome> {
   const plan = pair.candidate;
   try {
     const deciding = decide(plan, request);
     let step = deciding.next();
-    while (step.done !== true) step = deciding.next(await wait(step.value));
+    while (step.done !== true) step = deciding.next(await withTimeout(step.value));
     return outcomeOf(step.value, request, exchange, pair);
   } catch (error) {
-    const route = (request as Partial<CandidateRequest>).route?.id;
-    if (error instanceof UnknownFact) return { kind: 'unknown', route, reason: error.reason };
-    if (error instanceof Refusal) return refusedOutcome(error, route);
-    throw error;
+    return thrownOutcome(error, (request as Partial<CandidateRequest>).route?.id);
   }
 }
 
@@ -55,7 +57,37 @@ function outcomeOf(decision: Decision, request: CandidateRequest, exchange: Exch
     return preflightOutcome(pair.candidate, exchange.request, request.target);
   }
   checkLogin(decision, exchange, pair);
-  return forwardedOutcome(request as CandidateRequest & Pick<RoutedExchange, 'head' | 'target'>, request.isHandshake);
+  const routed = request as CandidateRequest & Pick<RoutedExchange, 'head' | 'target'>;
+  return forwardedOutcome(decision, messageOf(routed, request.isHandshake));
+}
+
+/**
+ * Checks the response of a login service by the candidate. The response itself is not kept, so only the caller is known whose token
+ * the active plan found in it.
+ *
+ * @throws Refusal `role_not_allowed`, or the refusal of the active plan; UnknownFact
+ */
+function checkLogin(
+  route: Route,
+  { route: active, principal, refusal, forwardedAfterMs }: Exchange,
+  pair: PlanPair,
+): void {
+  if (route.login === undefined || route.auth === undefined) return;
+  const isComparable =
+    active !== undefined &&
+    forwardedAfterMs !== undefined &&
+    loginKey(route) === loginKey(active) &&
+    pair.areTokensEqual;
+  if (!isComparable) throw new UnknownFact('login-response');
+  if (refusal?.code === 'login_response_refused') throw refusal;
+  if (principal !== undefined) authorize(route.auth, principal);
+  // Without a response of the service, nothing shows which token it would have had.
+  else if (refusal !== undefined) throw new UnknownFact('login-response');
+}
+
+/** Returns the entry of the manifest. */
+function loginKey({ key }: Route): string {
+  return JSON.stringify((JSON.parse(key) as { readonly login?: unknown }).login);
 }
 
 function preflightOutcome(plan: Plan, request: Exchange['request'], target: RequestTarget | undefined): Outcome {
@@ -65,20 +97,31 @@ function preflightOutcome(plan: Plan, request: Exchange['request'], target: Requ
   return { kind: 'responded', status: 204, headers: permissions };
 }
 
-function forwardedOutcome(request: ForwardedRequest & Pick<RoutedExchange, 'target'>, isHandshake: boolean): Outcome {
-  const { route, target } = request;
-  return {
-    kind: 'forwarded',
-    route: route.id,
-    upstream: route.upstream.id,
-    endpoints: endpointsOf(route.upstream),
-    // Trace headers depend on the trace of the exchange and not on the plan.
-    message: () => {
-      const headers = forwardRequestHeaders(request, undefined);
-      return {
-        path: upstreamTarget(route, target),
-        headers: isHandshake ? [...headers, 'Upgrade', 'websocket'] : headers,
-      };
-    },
+/** Trace headers depend on the trace of the exchange and not on the plan. */
+function messageOf(request: ForwardedRequest & Pick<RoutedExchange, 'target'>, isHandshake: boolean) {
+  return () => {
+    const headers = forwardRequestHeaders(request, undefined);
+    return {
+      path: upstreamTarget(request.route, request.target),
+      headers: isHandshake ? [...headers, 'Upgrade', 'websocket'] : headers,
+    };
   };
+}
+
+const DECISION_TIMEOUT_MS = 3_000;
+
+/** Waits for a step of the decision. Rejects with `UnknownFact` if it takes too long. */
+async function withTimeout(work: Promise<unknown> & { readonly cancel?: () => void }): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise((_resolve, reject) => {
+    timer = setTimeout(() => {
+      work.cancel?.();
+      reject(new UnknownFact('timeout'));
+    }, DECISION_TIMEOUT_MS).unref();
+  });
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
