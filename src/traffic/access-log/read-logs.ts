@@ -1,7 +1,7 @@
 import type { LogCounts } from './log-counts.ts';
-import { type LogInput, type ReadProgress, readBytes } from './log-input.ts';
 import type { LoggedRequest } from './logged-request.ts';
 import { parseLogLine } from './parse-log-line.ts';
+import { type LogInput, type ReadProgress, readBytes } from './read-bytes.ts';
 import type { SkippedLine } from './read-request.ts';
 import { LineSplitter } from './split-lines.ts';
 

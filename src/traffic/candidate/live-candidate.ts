@@ -6,11 +6,11 @@ import type { LocalCounters } from '../../engine/rate-limits/local-counters.ts';
 import type { WorkerContext } from '../../engine/shared-memory/worker-context.ts';
 import { compareOutcomes } from '../compare-outcomes.ts';
 import { CandidateLimits } from './candidate-limits.ts';
+import { candidateOutcome, servedOutcome } from './candidate-outcome.ts';
 import { CandidateRequest } from './candidate-request.ts';
 import { type CandidateResults, createWitness, type UncomparedReason } from './candidate-results.ts';
 import type { ComparisonRules } from './comparing-workers.ts';
 import { KeptBody } from './kept-body.ts';
-import { candidateOutcome, servedOutcome } from './outcomes.ts';
 import { type PlanPair, pairPlans } from './plan-pair.ts';
 import { SharedComparison } from './shared-comparison.ts';
 
