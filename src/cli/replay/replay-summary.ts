@@ -1,8 +1,9 @@
 import { printable } from '../../engine/problem/printable.ts';
-import { CHANGE_KINDS, type ChangeKind } from '../../traffic/compare-outcomes.ts';
+import type { LogLine } from '../../traffic/access-log/logged-request.ts';
+import type { ChangeKind } from '../../traffic/compare-outcomes.ts';
 import type { ComparisonReport } from '../../traffic/comparison.ts';
 import type { OutcomeReport } from '../../traffic/outcome.ts';
-import type { LineWitness, OtherManifest, ReplayReport } from '../../traffic/replay/replay.ts';
+import type { OtherManifest, ReplayReport } from '../../traffic/replay/replay.ts';
 import type { UnusedReport } from '../../traffic/replay/unused-routes.ts';
 import type { ChangeCounts } from '../fail-on.ts';
 import { pluralize } from '../format.ts';
@@ -73,7 +74,7 @@ export function createReplaySummary(
   };
 }
 
-function comparedRequests(report: ComparisonReport<LineWitness>): ComparedRequests {
+function comparedRequests(report: ComparisonReport<LogLine>): ComparedRequests {
   const { requests, same, unknown, changed, groups, ungrouped } = report;
   return {
     requests: Math.round(requests),
@@ -97,7 +98,7 @@ function atLeastOne(requests: number): number {
 }
 
 /** Rounds down, so that 100 means all. */
-function percentOf({ same, changed }: ComparisonReport<LineWitness>): number {
+function percentOf({ same, changed }: ComparisonReport<LogLine>): number {
   const others = [...changed.values()].reduce((sum, count) => sum + count, 0);
   return others === 0 ? 100 : Math.floor((1000 * same) / (same + others)) / 10;
 }
@@ -164,9 +165,4 @@ export function formatCalibrationWarning({ calibration, old }: ReplaySummary): s
   const { percent } = calibration;
   if (percent >= MIN_CALIBRATION_PERCENT) return '';
   return `signing-gateway: ${printable(old)} reproduces only ${percent} % of the logged outcomes, so another manifest probably wrote the logs; name that one with --from\n`;
-}
-
-/** Returns the meaning of a change and its routes: `newly-refused: the gateway refuses …`. */
-export function meaningOf(kind: ChangeKind): string {
-  return CHANGE_KINDS[kind];
 }

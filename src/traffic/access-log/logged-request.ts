@@ -4,6 +4,9 @@ export type CredentialKind = 'bearer' | 'other' | 'none';
 /** How the gateway treats a request that no route forwards, or that opens a WebSocket. */
 export type RequestKind = 'websocket' | 'preflight' | 'server-options';
 
+/** A line of a log: the name of the log, and the number of the line, from 1. */
+export type LogLine = Pick<LoggedRequest, 'source' | 'line'>;
+
 /**
  * One line `"msg":"request"` of the access log. Members that the line lacks are `undefined`. `log.replay` adds those from `manifest` on.
  * It has no query value, header, claim or body.

@@ -24,11 +24,11 @@ import { KeptBody } from './kept-body.ts';
 import type { PlanPair } from './plan-pair.ts';
 
 /** All work for the candidate counts as that of one client, so that it takes no more than the share of one. */
-export const CANDIDATE_CLIENT = 'candidate';
+const CANDIDATE_CLIENT = 'candidate';
 /** The time limit of a token. */
 const TOKEN_TIMEOUT_MS = 2_000;
 
-export interface CandidateRequestOptions {
+interface CandidateRequestOptions {
   /** The exchange, which the active plan has decided. */
   readonly exchange: Exchange;
   readonly pair: PlanPair;

@@ -6,7 +6,7 @@ import { UnknownFact } from '../outcome.ts';
 import type { LimitUse } from './limit-use.ts';
 
 /** The rate limits of one stage that were applied to a logged request. */
-export interface AppliedRateLimits {
+interface AppliedRateLimits {
   readonly route: Route;
   readonly request: LoggedRequest;
   /** True if one of them refused the request. */

@@ -2,7 +2,7 @@ import { sortMethods } from '../../engine/http1/http-methods.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { LoggedRequest } from '../access-log/logged-request.ts';
-import { UPSTREAM_REFUSALS } from '../refused-outcome.ts';
+import { UPSTREAM_REFUSALS } from '../outcome.ts';
 
 /** The routes, methods and roles of the manifest that wrote a log that no allowed request used. */
 export interface UnusedReport {

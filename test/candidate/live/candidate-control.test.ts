@@ -54,7 +54,7 @@ function loadCandidate(): PlannedManifest {
 /** Returns the results of some requests that are the same, and an error. */
 function batchOf(same: number): ResultBatch {
   const results = new CandidateResults();
-  for (let request = 0; request < same; request += 1) results.addSame();
+  for (let request = 0; request < same; request += 1) results.comparison.addSame();
   results.fail(new Error('broken'));
   return structuredClone(results.take()) as ResultBatch;
 }
