@@ -12,8 +12,7 @@ import type {
   WorkspaceEdit,
 } from 'vscode-languageserver';
 import { runCli } from '../support/cli.ts';
-import { Editor, MAIN } from '../support/editor.ts';
-import { LanguageServerProcess } from '../support/language-server-process.ts';
+import { Editor, startServerProcess } from '../support/editor.ts';
 import { scaledMs } from '../support/slowness.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { PROJECT } from './project.ts';
@@ -22,6 +21,12 @@ const editors: Editor[] = [];
 afterEach(async () => {
   await Promise.all(editors.splice(0).map((editor) => editor.stop()));
 });
+
+/** Starts an editor with a process. */
+async function startWithProcess() {
+  const folder = createProject({});
+  return Editor.startWith(startServerProcess(folder), folder);
+}
 
 /** Starts an editor in a folder with the project, in which some files have other texts. */
 async function startEditor(
@@ -616,7 +621,7 @@ describe('the process', () => {
   });
 
   it('refuses requests before initialize and after shutdown', async () => {
-    const server = new LanguageServerProcess([MAIN, 'lsp']);
+    const server = startServerProcess(createProject({}));
     const params = { textDocument: { uri: 'file:///gateway.yaml' } };
     const symbols = () => server.request('textDocument/documentSymbol', params);
     await expect(symbols()).rejects.toMatchObject({ code: -32002 });
@@ -630,7 +635,8 @@ describe('the process', () => {
   });
 
   it('opens no socket', async () => {
-    const editor = await startEditor();
+    const editor = await startWithProcess();
+    editors.push(editor);
     editor.open('gateway.yaml');
     await editor.diagnostics();
     const descriptors = `/proc/${editor.server.pid}/fd`;
@@ -645,7 +651,7 @@ describe('the process', () => {
   });
 
   it('exits when the editor has ended', async () => {
-    const editor = await Editor.start(createProject({}));
+    const editor = await startWithProcess();
     const { closed } = editor.server;
     editor.open('gateway.yaml');
     editor.server.endInput();
@@ -653,7 +659,7 @@ describe('the process', () => {
   });
 
   it('exits with 0 after shutdown', async () => {
-    const editor = await Editor.start(createProject({}));
+    const editor = await startWithProcess();
     const { closed } = editor.server;
     await editor.stop();
     expect(await closed).toEqual([0, null]);

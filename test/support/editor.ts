@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Diagnostic, Position, TextEdit, WorkspaceEdit } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
-import { LanguageServerProcess } from './language-server-process.ts';
+import { serveLanguage } from '../../src/editor/connection.ts';
+import { LanguageClient, LanguageServerProcess } from './language-server-process.ts';
 
 /** The entry point of the command line. */
 export const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
@@ -13,19 +15,31 @@ interface Published {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** An editor that has a folder open and runs `signing-gateway lsp`. Files are named relative to the folder. */
-export class Editor {
+/** Starts `signing-gateway lsp` as a process, as an editor does. */
+export function startServerProcess(folder: string): LanguageServerProcess {
+  return new LanguageServerProcess([MAIN, 'lsp'], { cwd: folder });
+}
+
+/** Starts the language server in this process, which is much faster. */
+function serveHere(env: Readonly<Record<string, string>>): LanguageClient {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  serveLanguage({ input, output, env: { ...process.env, ...env }, version: '0' });
+  return new LanguageClient(input, output);
+}
+
+/** An editor that has a folder open and uses the language server. Files are named relative to the folder. */
+export class Editor<Server extends LanguageClient = LanguageClient> {
   readonly folder: string;
-  readonly server: LanguageServerProcess;
+  readonly server: Server;
   readonly #open = new Map<string, TextDocument>();
   readonly #diagnostics = new Map<string, readonly Diagnostic[]>();
   readonly #listeners = new Set<() => void>();
   /** The messages of the server for its log. */
   readonly logged: unknown[] = [];
 
-  private constructor(folder: string, env: Readonly<Record<string, string>>) {
+  private constructor(folder: string, server: Server) {
     this.folder = folder;
-    this.server = new LanguageServerProcess([MAIN, 'lsp'], { cwd: folder, env: { ...process.env, ...env } });
+    this.server = server;
     this.server.onNotification = (method, params: Published) => {
       if (method !== 'textDocument/publishDiagnostics') return void this.logged.push(params);
       this.#diagnostics.set(this.#nameOf(params.uri), params.diagnostics);
@@ -34,16 +48,26 @@ export class Editor {
   }
 
   /** @param root how the editor names its folder; older editors send `rootUri` alone */
-  static async start(
+  static start(
     folder: string,
     env: Readonly<Record<string, string>> = {},
     root: 'workspaceFolders' | 'rootUri' = 'workspaceFolders',
     capabilities: object = {},
   ): Promise<Editor> {
-    const editor = new Editor(folder, env);
+    return Editor.startWith(serveHere(env), folder, root, capabilities);
+  }
+
+  /** Starts an editor with a server. */
+  static async startWith<Server extends LanguageClient>(
+    server: Server,
+    folder: string,
+    root: 'workspaceFolders' | 'rootUri' = 'workspaceFolders',
+    capabilities: object = {},
+  ): Promise<Editor<Server>> {
+    const editor = new Editor(folder, server);
     const uri = pathToFileURL(folder).href;
     await editor.server.request('initialize', {
-      processId: process.pid,
+      processId: server instanceof LanguageServerProcess ? process.pid : null,
       rootUri: null,
       capabilities,
       ...(root === 'rootUri' ? { rootUri: uri } : { workspaceFolders: [{ uri, name: 'project' }] }),
@@ -140,8 +164,9 @@ export class Editor {
   }
 
   async stop(): Promise<void> {
-    const { closed } = this.server;
     await this.server.request('shutdown', {});
+    if (!(this.server instanceof LanguageServerProcess)) return;
+    const { closed } = this.server;
     this.server.notify('exit', {});
     await closed;
   }

@@ -25,9 +25,9 @@ interface PendingRequest {
   readonly reject: (error: Error) => void;
 }
 
-/** A language server as an editor runs it: a process with messages on its standard streams. */
-export class LanguageServerProcess {
-  readonly #process: ChildProcessByStdio<Writable, Readable, null>;
+/** An editor's side of the protocol: sends messages to a language server, and receives those of the server. */
+export class LanguageClient {
+  readonly #input: Writable;
   readonly #pending = new Map<number, PendingRequest>();
   #received = Buffer.alloc(0);
   #lastId = 0;
@@ -36,19 +36,12 @@ export class LanguageServerProcess {
   /** Returns the result of a request of the server. */
   onRequest: (method: string, params: never) => unknown = () => null;
 
-  constructor(args: readonly string[], options: Pick<SpawnOptions, 'cwd' | 'env'> = {}) {
-    this.#process = spawn(process.execPath, args, { ...options, stdio: ['pipe', 'pipe', 'inherit'] });
-    this.#process.stdout.on('data', (chunk: Buffer) => this.#receive(chunk));
+  /** @param input the input of the server */
+  constructor(input: Writable, output: Readable) {
+    this.#input = input;
+    output.on('data', (chunk: Buffer) => this.#receive(chunk));
     // The server may be ended before it has read a response.
-    this.#process.stdin.on('error', () => undefined);
-  }
-
-  get pid(): number {
-    return this.#process.pid ?? 0;
-  }
-
-  get closed(): Promise<unknown[]> {
-    return once(this.#process, 'close');
+    input.on('error', () => undefined);
   }
 
   request<Result>(method: string, params: object): Promise<Result> {
@@ -61,10 +54,10 @@ export class LanguageServerProcess {
 
   /** Sends a request and its cancellation in one write, so that the server reads them together. */
   cancelledRequest<Result>(method: string, params: object): Promise<Result> {
-    this.#process.stdin.cork();
+    this.#input.cork();
     const result = this.request<Result>(method, params);
     this.notify('$/cancelRequest', { id: this.#lastId });
-    this.#process.stdin.uncork();
+    this.#input.uncork();
     return result;
   }
 
@@ -72,21 +65,9 @@ export class LanguageServerProcess {
     this.#send({ method, params });
   }
 
-  /** Ends the process without a word, as an editor that crashes. */
-  async kill(): Promise<void> {
-    const { closed } = this;
-    this.#process.kill();
-    await closed;
-  }
-
-  /** Closes the input of the server, as an editor that has ended. */
-  endInput(): void {
-    this.#process.stdin.end();
-  }
-
   #send(message: Message): void {
     const text = JSON.stringify({ jsonrpc: '2.0', ...message });
-    this.#process.stdin.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+    this.#input.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
   }
 
   #receive(chunk: Buffer): void {
@@ -112,5 +93,36 @@ export class LanguageServerProcess {
       if (error === undefined) pending?.resolve(result);
       else pending?.reject(new ResponseError(error));
     }
+  }
+}
+
+/** A language server as an editor runs it: a process with messages on its standard streams. */
+export class LanguageServerProcess extends LanguageClient {
+  readonly #process: ChildProcessByStdio<Writable, Readable, null>;
+
+  constructor(args: readonly string[], options: Pick<SpawnOptions, 'cwd' | 'env'> = {}) {
+    const child = spawn(process.execPath, args, { ...options, stdio: ['pipe', 'pipe', 'inherit'] });
+    super(child.stdin, child.stdout);
+    this.#process = child;
+  }
+
+  get pid(): number {
+    return this.#process.pid ?? 0;
+  }
+
+  get closed(): Promise<unknown[]> {
+    return once(this.#process, 'close');
+  }
+
+  /** Ends the process without a word, as an editor that crashes. */
+  async kill(): Promise<void> {
+    const { closed } = this;
+    this.#process.kill();
+    await closed;
+  }
+
+  /** Closes the input of the server, as an editor that has ended. */
+  endInput(): void {
+    this.#process.stdin.end();
   }
 }
