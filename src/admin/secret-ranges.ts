@@ -1,5 +1,4 @@
 import type { ParsedText } from '../engine/manifest/document.ts';
-import type { YamlValue } from '../engine/manifest/yaml-values.ts';
 import type { Path } from '../engine/problem/finding.ts';
 import { findNamedSecrets, findSecretFormats, isJsonPointer, type SecretRange } from '../engine/problem/secret-text.ts';
 
@@ -72,7 +71,7 @@ function literalRanges(written: string, start: number): SecretRange[] {
 
 /** Yields the texts and numbers of a manifest. The path is valid only until the next one: there may be hundreds of thousands. */
 function* scalarsOf(
-  value: YamlValue,
+  value: ParsedText['value'],
   path: (string | number)[] = [],
 ): Generator<{ readonly scalar: string; readonly path: Path }> {
   if (typeof value === 'string' || typeof value === 'number') yield { scalar: String(value), path };

@@ -2,7 +2,6 @@ import type { PlanChanges } from '../../engine/plan/changes.ts';
 import { createCodeFramer } from '../../engine/problem/code-frame.ts';
 import { groupEqualProblems } from '../../engine/problem/equal-problems.ts';
 import type { Severity } from '../../engine/problem/finding.ts';
-
 import type { LocatedProblems } from './manifest-thread.ts';
 
 /** Equal problems in the log and the admin API, with the lines around the first one. The frame contains no secret. */

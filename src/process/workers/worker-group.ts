@@ -12,8 +12,7 @@ import type { MainContext } from './main-context.ts';
 import { reserveAddress } from './reserve-address.ts';
 import { ServingWorker } from './serving-worker.ts';
 import { SharedVerifiers } from './shared-verifiers.ts';
-import { WorkerFailures } from './worker-failures.ts';
-import type { WorkerStatus } from './worker-status.ts';
+import { WorkerFailures, type WorkerStatus } from './worker-failures.ts';
 import { WorkerTelemetry } from './worker-telemetry.ts';
 
 export interface WorkerGroupOptions {
