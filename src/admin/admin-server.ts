@@ -21,7 +21,7 @@ import { RequestEventStreams } from './request-event-streams.ts';
 import { ResponseWriter } from './response-writer.ts';
 import { createTrafficHistory } from './traffic-history.ts';
 
-export interface AdminServer {
+interface AdminServer {
   listen(): Promise<AddressInfo>;
   close(): Promise<void>;
 }

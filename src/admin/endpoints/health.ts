@@ -16,7 +16,7 @@ export const readyz: Respond = ({ isAuthenticated }, context) => {
 /** The values of `status`. A `degraded` process serves requests but needs attention; for the last two /readyz responds with 503. */
 export const READINESS_STATUSES = ['ready', 'degraded', 'unready', 'stopping'] as const;
 
-export interface Readiness {
+interface Readiness {
   readonly status: (typeof READINESS_STATUSES)[number];
   /** Empty if the process is ready. */
   readonly reasons: readonly string[];

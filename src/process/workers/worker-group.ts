@@ -15,7 +15,7 @@ import { SharedVerifiers } from './shared-verifiers.ts';
 import { WorkerFailures, type WorkerStatus } from './worker-failures.ts';
 import { WorkerTelemetry } from './worker-telemetry.ts';
 
-export interface WorkerGroupOptions {
+interface WorkerGroupOptions {
   /** The gateway of worker 0, in this thread. */
   readonly gateway: Gateway;
   readonly context: MainContext;
