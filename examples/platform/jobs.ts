@@ -6,7 +6,7 @@ import { minutesFromNow, now, type Store } from './store.ts';
 
 const POLL_INTERVAL_MS = 20;
 
-export type JobKind = 'contacts-import' | 'ai-analysis' | 'edm-export';
+type JobKind = 'contacts-import' | 'ai-analysis' | 'edm-export';
 
 export interface SandboxJob {
   readonly id: string;
@@ -23,7 +23,7 @@ export interface SandboxJob {
  * Runs a job step by step; requests are served between the steps. Each step yields the output so far, which the job
  * route returns beside the id and the status. If a step throws, the job fails with that message.
  */
-export type JobHandler = (store: Store, job: SandboxJob) => Iterator<object>;
+type JobHandler = (store: Store, job: SandboxJob) => Iterator<object>;
 
 /** Adds a job to the queue and responds 202 with its id. */
 export function enqueueJob({ store, user }: AuthenticatedRequest, kind: JobKind, input: string): SandboxResponse {

@@ -38,7 +38,7 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-export interface SandboxOptions {
+interface SandboxOptions {
   /** The path of the database; `:memory:` stores nothing on disk. */
   readonly file: string;
   /** Default 7001, and 7002 for the platform. With 0, or if the port is in use, the system chooses a free port. */
@@ -77,7 +77,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
 }
 
 /** Returns the environment variables through which a manifest finds a sandbox at these addresses. */
-export function sandboxEnvironment(identityUrl: string, platformUrl: string): Readonly<Record<string, string>> {
+function sandboxEnvironment(identityUrl: string, platformUrl: string): Readonly<Record<string, string>> {
   return {
     IDENTITY_URL: identityUrl,
     JWKS_URL: `${identityUrl}/.well-known/jwks.json`,

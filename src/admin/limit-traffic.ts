@@ -4,7 +4,7 @@ type Counts = Gateway['rateLimiter']['counts'];
 type LimitCounts = Counts extends ReadonlyMap<string, infer Value extends object> ? Value : never;
 
 /** The requests that a rate limit handled in some time. */
-export interface LimitTotals {
+interface LimitTotals {
   readonly requests: number;
   readonly refused: number;
   readonly reported: number;

@@ -1,6 +1,5 @@
 import { findNamedSecrets, findSecretFormats, isJsonPointer, type SecretRange } from '../check/lint/secret-text.ts';
 import type { ParsedText } from '../engine/manifest/document.ts';
-import type { YamlValue } from '../engine/manifest/yaml-values.ts';
 import type { Path } from '../engine/problem/finding.ts';
 
 /** A key that is named like a secret: its value is one. */
@@ -72,7 +71,7 @@ function literalRanges(written: string, start: number): SecretRange[] {
 
 /** Yields the texts and numbers of a manifest. The path is valid only until the next one: there may be hundreds of thousands. */
 function* scalarsOf(
-  value: YamlValue,
+  value: ParsedText['value'],
   path: (string | number)[] = [],
 ): Generator<{ readonly scalar: string; readonly path: Path }> {
   if (typeof value === 'string' || typeof value === 'number') yield { scalar: String(value), path };

@@ -3,9 +3,8 @@ import { compileFromInput, type PlannedManifest } from '../../src/engine/load.ts
 import { runToEnd } from '../../src/engine/plan/sliced-work.ts';
 import { createSingleWorker, SharedMemory } from '../../src/engine/shared-memory/worker-context.ts';
 import type { Verifier } from '../../src/engine/tokens/verifier.ts';
-import { createMainThreadVerifier } from '../../src/process/workers/main-thread-verifier.ts';
 import type { MainRequests } from '../../src/process/workers/messages.ts';
-import { SharedVerifiers } from '../../src/process/workers/shared-verifiers.ts';
+import { createMainThreadVerifier, SharedVerifiers } from '../../src/process/workers/shared-verifiers.ts';
 import { type ChannelPort, type Requests, ThreadChannel } from '../../src/process/workers/thread-channel.ts';
 
 /** The verifiers of several workers. They run in one thread, but share only what threads share. */

@@ -1,4 +1,3 @@
-import type { WorkerStatus } from '../../process/workers/worker-status.ts';
 import { type AdminContext, jsonResponse, type ReloadControl, type Respond } from '../admin-endpoint.ts';
 
 /** Responds while the event loop runs. */
@@ -17,7 +16,7 @@ export const readyz: Respond = ({ isAuthenticated }, context) => {
 /** The values of `status`. A `degraded` process serves requests but needs attention; for the last two /readyz responds with 503. */
 export const READINESS_STATUSES = ['ready', 'degraded', 'unready', 'stopping'] as const;
 
-export interface Readiness {
+interface Readiness {
   readonly status: (typeof READINESS_STATUSES)[number];
   /** Empty if the process is ready. */
   readonly reasons: readonly string[];
@@ -68,7 +67,7 @@ function unreadyReason({ id, endpoints, available, panic }: UpstreamStatus): str
 /** The time for which a failure of a worker degrades the process. */
 const FAILURE_REPORT_MS = 60_000;
 
-function workerReasons({ serving, count, lastFailure }: WorkerStatus): string[] {
+function workerReasons({ serving, count, lastFailure }: AdminContext['workers']['status']): string[] {
   const isRecent = lastFailure !== undefined && Date.now() - lastFailure.at.getTime() < FAILURE_REPORT_MS;
   return [
     ...(serving < count ? [`only ${serving} of ${count} workers serve requests`] : []),

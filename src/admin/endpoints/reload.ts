@@ -1,5 +1,5 @@
+import type { ReloadOutcome, ReportedReloadOutcome } from '../../process/reload/reload-outcome.ts';
 import { reportChanges, reportProblems } from '../../process/reload/reload-report.ts';
-import type { ReloadOutcome, ReportedReloadOutcome } from '../../process/reload/reloader.ts';
 import { jsonResponse, problemDetails, type ReloadControl, type Respond } from '../admin-endpoint.ts';
 
 /** Status codes by outcome (RFC 9110 sections 15.3.1, 15.5.21 and 15.6.4). 200 means that the saved manifest is active. */

@@ -3,7 +3,6 @@ import type { LogStatus } from '../../engine/log/log.ts';
 import { copyLimitCounts } from '../../engine/rate-limits/limit-counts.ts';
 import { STORE_FAILURES } from '../../engine/rate-limits/redis/store-error.ts';
 import type { VerifierStatus } from '../../engine/tokens/verifier.ts';
-import type { WorkerStatus } from '../../process/workers/worker-status.ts';
 import { type AdminContext, jsonResponse, type Respond } from '../admin-endpoint.ts';
 import { rateLimitSummary } from '../rate-limit-summary.ts';
 import { candidateSummary } from './candidate.ts';
@@ -42,7 +41,7 @@ function statusOf(context: AdminContext) {
   };
 }
 
-function workerFields({ count, serving, failures, lastFailure }: WorkerStatus) {
+function workerFields({ count, serving, failures, lastFailure }: AdminContext['workers']['status']) {
   return { count, serving, failures, last_failure: lastFailure ?? null };
 }
 

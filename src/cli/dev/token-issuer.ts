@@ -4,7 +4,7 @@ import { SignJWT } from 'jose';
 import { type LocalServer, startLocalServer } from './local-server.ts';
 
 /** The claims of the tokens that a manifest accepts. */
-export interface TokenProfile {
+interface TokenProfile {
   readonly issuer: string;
   readonly audience: string;
   /** The `typ` of the header. */

@@ -1,5 +1,5 @@
+import type { ReloadOutcome } from '../../process/reload/reload-outcome.ts';
 import { reportProblems } from '../../process/reload/reload-report.ts';
-import type { ReloadOutcome } from '../../process/reload/reloader.ts';
 import { formatProblems } from '../format.ts';
 import { type Streams, writeNote } from './streams.ts';
 

@@ -1,6 +1,6 @@
 import type { Log } from '../../engine/log/log.ts';
+import type { ReloadOutcome } from '../../process/reload/reload-outcome.ts';
 import { reportChanges, reportProblems } from '../../process/reload/reload-report.ts';
-import type { ReloadOutcome } from '../../process/reload/reloader.ts';
 import { formatChanges, formatProblems } from '../format.ts';
 import { type Streams, writeNote } from './streams.ts';
 

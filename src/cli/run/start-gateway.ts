@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AdminListener } from '../../admin/access-control.ts';
 import type { AdminContext } from '../../admin/admin-endpoint.ts';
 import { AdminMetrics } from '../../admin/admin-metrics.ts';
 import { createAdminServer } from '../../admin/admin-server.ts';
@@ -8,14 +9,8 @@ import { createGateway } from '../../engine/gateway/gateway.ts';
 import { ThrottledWarning } from '../../engine/gateway/telemetry/throttled-warning.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { Log } from '../../engine/log/log.ts';
-import type { AdminSettings } from '../../engine/settings/admin.ts';
-import {
-  Reloader,
-  type ReloaderOptions,
-  type ReloadOutcome,
-  type ReloadTarget,
-} from '../../process/reload/reloader.ts';
-import { findRequestTracer } from '../../process/telemetry/opentelemetry.ts';
+import type { ReloadOutcome } from '../../process/reload/reload-outcome.ts';
+import { Reloader, type ReloaderOptions, type ReloadTarget } from '../../process/reload/reloader.ts';
 import { createMainContext } from '../../process/workers/main-context.ts';
 import { countWorkers } from '../../process/workers/worker-count.ts';
 import { WorkerGroup } from '../../process/workers/worker-group.ts';
@@ -174,7 +169,7 @@ async function drainAndClose(workers: WorkerGroup, { logger }: Log, signal: unkn
   await workers.close(graceMs);
 }
 
-async function startAdmin(settings: AdminSettings | undefined, context: AdminContext) {
+async function startAdmin(settings: AdminListener | undefined, context: AdminContext) {
   if (settings === undefined) return undefined;
   const admin = createAdminServer(settings, context);
   const bound = await admin.listen().catch((error) => Promise.reject(listenError(error, 'admin', settings)));

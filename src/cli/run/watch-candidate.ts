@@ -1,7 +1,8 @@
 import type { Gateway } from '../../engine/gateway/gateway.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { AddressOverrides } from '../../engine/manifest/source.ts';
-import { Reloader, type ReloadOutcome } from '../../process/reload/reloader.ts';
+import type { ReloadOutcome } from '../../process/reload/reload-outcome.ts';
+import { Reloader } from '../../process/reload/reloader.ts';
 import type { CandidateControl } from '../../traffic/candidate/candidate-control.ts';
 import type { Terminal } from '../terminal.ts';
 import { logCandidate } from './candidate-log.ts';

@@ -3,7 +3,6 @@ import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:w
 import { sha256, trackDependencies } from '../../engine/manifest/dependencies.ts';
 import { type DocumentParser, parse } from '../../engine/manifest/document.ts';
 import { createFileEnvironment } from '../../engine/manifest/file-environment.ts';
-
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import {
   type CheckedManifest,
@@ -20,9 +19,10 @@ import type {
   ManifestThreadRequest,
   ReadFailure,
   TransferredManifest,
+  UnsavedManifest,
 } from './manifest-thread.ts';
 import { countOperations } from './operation-counter.ts';
-import { restrictFiles, type UnsavedManifest } from './unsaved-manifest.ts';
+import { restrictFiles } from './unsaved-manifest.ts';
 import type { WorkerInput, WorkerMessage, WorkerRequest } from './worker-thread.ts';
 
 interface WorkerReadResult extends Pick<TransferredManifest, 'dependencies' | 'manifestHash'> {
@@ -88,6 +88,8 @@ function toTransferred(result: WorkerReadResult | ReadFailure): TransferredManif
   const manifest = { ...checked.manifest, routes: [] };
   return { ...common, checked: { ...checked, manifest }, routes: sendInChunks(routes) };
 }
+
+type DocumentParser = NonNullable<Parameters<typeof readManifest>[2]>;
 
 /** Parsed files by path, because a save usually changes one of many files. */
 const parseCache = new Map<string, { readonly text: string; readonly result: ReturnType<DocumentParser> }>();

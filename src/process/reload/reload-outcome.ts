@@ -22,7 +22,7 @@ export type ReloadOutcome = ReportedReloadOutcome | ReloadUnchanged | ReloadCanc
 export type ReportedReloadOutcome = ReloadAccepted | ReloadRejected | ReloadUnreadable;
 
 /** The saved manifest was activated. */
-export interface ReloadAccepted extends ReloadAttempt {
+interface ReloadAccepted extends ReloadAttempt {
   readonly kind: 'accepted';
   /** The manifest with the plan that is active now. */
   readonly planned: PlannedManifest;
@@ -36,7 +36,7 @@ export interface ReloadAccepted extends ReloadAttempt {
 }
 
 /** The saved manifest has problems; the active plan stays. */
-export interface ReloadRejected extends ReloadAttempt {
+interface ReloadRejected extends ReloadAttempt {
   readonly kind: 'rejected';
   readonly problems: readonly Problem[];
   /** The texts that the problems are in. */
@@ -44,17 +44,17 @@ export interface ReloadRejected extends ReloadAttempt {
 }
 
 /** The files could not be read, or changed while they were read; the active plan stays. */
-export interface ReloadUnreadable extends ReloadAttempt {
+interface ReloadUnreadable extends ReloadAttempt {
   readonly kind: 'unreadable';
   readonly reason: string;
 }
 
 /** No file has changed since the last reload. */
-export interface ReloadUnchanged extends ReloadAttempt {
+interface ReloadUnchanged extends ReloadAttempt {
   readonly kind: 'unchanged';
 }
 
 /** The gateway is stopping; the active plan stays until the process exits. */
-export interface ReloadCancelled extends ReloadAttempt {
+interface ReloadCancelled extends ReloadAttempt {
   readonly kind: 'cancelled';
 }

@@ -16,8 +16,6 @@ import { SETTLE_MS } from './settled-files.ts';
 import { createUnsavedManifest, hideContents, restrictReader } from './unsaved-manifest.ts';
 import { FileSystemHangError } from './worker-thread.ts';
 
-export type { ReloadCause, ReloadOutcome, ReportedReloadOutcome } from './reload-outcome.ts';
-
 /** Finds changes on mounts that send no notifications. */
 const POLL_INTERVAL_MS = 5_000;
 /** A reload fails if the files are still being written after this time. */

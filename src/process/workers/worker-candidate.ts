@@ -12,7 +12,7 @@ import type { ThreadChannel } from './thread-channel.ts';
 /** The longest time that results wait in a worker, if the main thread is not busy. */
 const SEND_INTERVAL_MS = 100;
 
-export interface WorkerCandidateOptions {
+interface WorkerCandidateOptions {
   readonly channel: ThreadChannel<MainRequests, ServingRequests>;
   readonly gateway: Gateway;
   readonly worker: WorkerContext;

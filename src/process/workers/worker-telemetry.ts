@@ -7,7 +7,7 @@ import type { RequestEventBatch } from './request-event-batches.ts';
 import type { ThreadChannel } from './thread-channel.ts';
 import { addFigures, countersOf, readFigures, type ThreadFigures } from './thread-figures.ts';
 
-export interface RequestEventListener {
+interface RequestEventListener {
   readonly onEvent: (event: RequestEvent) => void;
   /** Called with the number of events that a worker did not send because there were too many. */
   readonly onSkipped: (count: number) => void;
