@@ -11,6 +11,7 @@ import type { PlannedManifest } from '../../engine/load.ts';
 import type { Log } from '../../engine/log/log.ts';
 import type { ReloadOutcome } from '../../process/reload/reload-outcome.ts';
 import { Reloader, type ReloaderOptions, type ReloadTarget } from '../../process/reload/reloader.ts';
+import { findRequestTracer } from '../../process/telemetry/opentelemetry.ts';
 import { createMainContext } from '../../process/workers/main-context.ts';
 import { countWorkers } from '../../process/workers/worker-count.ts';
 import { WorkerGroup } from '../../process/workers/worker-group.ts';

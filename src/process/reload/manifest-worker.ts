@@ -89,8 +89,6 @@ function toTransferred(result: WorkerReadResult | ReadFailure): TransferredManif
   return { ...common, checked: { ...checked, manifest }, routes: sendInChunks(routes) };
 }
 
-type DocumentParser = NonNullable<Parameters<typeof readManifest>[2]>;
-
 /** Parsed files by path, because a save usually changes one of many files. */
 const parseCache = new Map<string, { readonly text: string; readonly result: ReturnType<DocumentParser> }>();
 
