@@ -1,5 +1,5 @@
 import { streamOpenApi } from '../openapi/export/document.ts';
-import { formatProblems } from './format.ts';
+import { formatProblems } from '../report/text.ts';
 import { loadFile, MANIFEST_OPTIONS, parseSingleManifestArguments } from './manifest-file.ts';
 import type { Options, Verb } from './terminal.ts';
 import { version } from './version.ts';

@@ -1,10 +1,10 @@
 import type { PlannedManifest } from '../engine/load.ts';
 import { createFileEnvironment } from '../engine/manifest/file-environment.ts';
+import { formatProblems, pluralize } from '../report/text.ts';
 import { readLogs } from '../traffic/access-log/read-logs.ts';
 import { loadWithoutEnvironment } from '../traffic/record/load-without-environment.ts';
 import { recordCases } from '../traffic/record/record-cases.ts';
 import { formatRecording, pluralizeRequests } from '../traffic/record/record-text.ts';
-import { formatProblems, pluralize } from './format.ts';
 import { logInputs } from './logs/log-inputs.ts';
 import { showProgress } from './logs/read-progress.ts';
 import { formatSkippedLines } from './logs/skipped-lines.ts';

@@ -1,5 +1,5 @@
 import { routeSummary } from '../admin/route-summary.ts';
-import { formatProblems, formatRoutes } from './format.ts';
+import { formatProblems, formatRoutes } from '../report/text.ts';
 import { loadFile, MANIFEST_OPTIONS, parseSingleManifestArguments } from './manifest-file.ts';
 import type { Options, Verb } from './terminal.ts';
 

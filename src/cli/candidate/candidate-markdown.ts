@@ -1,5 +1,5 @@
-import { pluralize } from '../format.ts';
-import { inlineCode, tableCell } from '../markdown.ts';
+import { inlineCode, tableCell } from '../../report/markdown.ts';
+import { pluralize } from '../../report/text.ts';
 import type { CandidateBody } from './candidate-report.ts';
 import { decisionText, entriesOf, failureOf, requestText, shortHash, summaryOf } from './candidate-text.ts';
 

@@ -1,6 +1,6 @@
 import { printable } from '../../engine/problem/printable.ts';
+import { paint, pluralize, STYLES } from '../../report/text.ts';
 import { MAX_CALLERS } from '../../traffic/comparison.ts';
-import { paint, pluralize, STYLES } from '../format.ts';
 import { type CandidateBody, hasSavedProblem } from './candidate-report.ts';
 
 type ChangeEntry = CandidateBody['changed']['groups'][number];

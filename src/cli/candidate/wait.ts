@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pluralize } from '../../report/text.ts';
 import { type FailOn, failuresOf, occurredKinds } from '../fail-on.ts';
-import { pluralize } from '../format.ts';
 import { CommandError, type Terminal } from '../terminal.ts';
 import { type AdminClient, stopError, UnreachableError } from './admin-client.ts';
 import { type CandidateBody, comparedCount, countsOf, fetchStatus, hasSavedProblem } from './candidate-report.ts';

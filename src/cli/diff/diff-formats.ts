@@ -1,8 +1,8 @@
 import { SEVERITY_RANKS, type Severity } from '../../engine/problem/finding.ts';
 import { printable } from '../../engine/problem/printable.ts';
 import type { Difference, DiffWitness } from '../../prove/diff/difference.ts';
-import { paint, pluralize, STYLES } from '../format.ts';
-import { inlineCode, tableCell } from '../markdown.ts';
+import { inlineCode, tableCell } from '../../report/markdown.ts';
+import { paint, pluralize, STYLES } from '../../report/text.ts';
 
 /** The names of two manifests and their differences, most severe first. */
 export interface DiffReport {

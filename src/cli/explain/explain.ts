@@ -5,7 +5,7 @@ import { explain as explainRequest } from '../../prove/explain/explain.ts';
 import { claimsOfRole } from '../../prove/offline/claims.ts';
 import { createOfflineRequest, headerValue, type OfflineRequest } from '../../prove/offline/request-bytes.ts';
 import type { CallerClaims } from '../../prove/offline/stub-verifier.ts';
-import { formatProblems } from '../format.ts';
+import { formatProblems } from '../../report/text.ts';
 import { chooseManifest, DEFAULT_MANIFEST, loadFile, unreadableFileError } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { type Options, UsageError, type Verb } from '../terminal.ts';

@@ -3,7 +3,7 @@ import { importOpenApi } from '../../openapi/import/import-openapi.ts';
 import type { Loss } from '../../openapi/import/loss.ts';
 import type { OpenApiDocument } from '../../openapi/import/openapi-document.ts';
 import { writeRoutes } from '../../openapi/import/write-routes.ts';
-import { paint, pluralize } from '../format.ts';
+import { paint, pluralize } from '../../report/text.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { type Options, UsageError, type Verb } from '../terminal.ts';
 import { IMPORT_OPTIONS, readDocument, readImportOptions } from './import-options.ts';

@@ -3,7 +3,7 @@ import { type Document, parse } from '../../engine/manifest/document.ts';
 import type { FindingLocation } from '../../engine/problem/finding.ts';
 import { mergeImport, type PlacedConflict } from '../../openapi/import/merge-import.ts';
 import { MergeError, RouteFile } from '../../openapi/import/route-file.ts';
-import { pluralize } from '../format.ts';
+import { pluralize } from '../../report/text.ts';
 import { readSource } from '../manifest-file.ts';
 import { CommandError } from '../terminal.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';

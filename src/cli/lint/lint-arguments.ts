@@ -3,10 +3,10 @@ import { RULES } from '../../check/lint/rule-table.ts';
 import type { AddressOverrides } from '../../engine/manifest/source.ts';
 import { suggestion } from '../../engine/problem/did-you-mean.ts';
 import type { Severity } from '../../engine/problem/finding.ts';
+import { DEFAULT_MAX_PROBLEMS } from '../../report/problem-groups.ts';
 import { ADDRESS_OPTIONS, readOverrides } from '../address-options.ts';
 import { MANIFEST_OPTIONS, parseManifestArguments } from '../manifest-file.ts';
 import { parseCount, parseLimit } from '../parse-arguments.ts';
-import { DEFAULT_MAX_PROBLEMS } from '../problem-groups.ts';
 import { type Options, UsageError } from '../terminal.ts';
 import { OUTPUT_OPTIONS, type Output, readOutputs } from './outputs.ts';
 

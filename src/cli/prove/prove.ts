@@ -2,7 +2,7 @@ import type { Proof } from '../../engine/invariants/prove.ts';
 import { proveQuestion, QuestionError } from '../../engine/invariants/question.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import { printable } from '../../engine/problem/printable.ts';
-import { formatProblems, paint, pluralize } from '../format.ts';
+import { formatProblems, paint, pluralize } from '../../report/text.ts';
 import { chooseManifest, loadFile, MANIFEST_OPTIONS } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { type Options, UsageError, type Verb } from '../terminal.ts';

@@ -1,7 +1,7 @@
+import { pluralize } from '../../report/text.ts';
+import { escapeXml, xmlAttributes } from '../../report/xml.ts';
 import { CHANGE_KINDS, type ChangeKind } from '../../traffic/compare-outcomes.ts';
 import { callersText, decisionText } from '../candidate/candidate-text.ts';
-import { pluralize } from '../format.ts';
-import { escapeXml, xmlAttributes } from '../xml.ts';
 import type { ReplayResult } from './replay-formats.ts';
 import { calibrationText, type ReplayGroup, type ReplaySummary, sumOf } from './replay-summary.ts';
 import { reasonsText } from './replay-text.ts';

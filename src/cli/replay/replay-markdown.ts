@@ -1,6 +1,6 @@
+import { inlineCode, tableCell } from '../../report/markdown.ts';
+import { pluralize } from '../../report/text.ts';
 import { decisionText, entriesOf } from '../candidate/candidate-text.ts';
-import { pluralize } from '../format.ts';
-import { inlineCode, tableCell } from '../markdown.ts';
 import type { ReplayResult } from './replay-formats.ts';
 import {
   calibrationText,

@@ -1,8 +1,8 @@
 import type { Document } from '../../engine/manifest/document.ts';
 import type { FindingLocation } from '../../engine/problem/finding.ts';
+import { pluralize } from '../../report/text.ts';
 import { CHANGE_KINDS, type ChangeKind } from '../../traffic/compare-outcomes.ts';
 import { callersText, decisionText } from '../candidate/candidate-text.ts';
-import { pluralize } from '../format.ts';
 import { toJson } from '../lint/reporters/lint-report.ts';
 import { escapeLinks, physicalLocationOf, SARIF_LEVELS, SARIF_ROOT, SARIF_SCHEMA } from '../lint/reporters/sarif.ts';
 import { version } from '../version.ts';

@@ -1,10 +1,10 @@
 import { printable } from '../../engine/problem/printable.ts';
+import { pluralize } from '../../report/text.ts';
 import { CHANGE_KINDS, type ChangeKind } from '../../traffic/compare-outcomes.ts';
 import type { ComparisonReport } from '../../traffic/comparison.ts';
 import type { OutcomeReport } from '../../traffic/outcome.ts';
 import type { LineWitness, OtherManifest, ReplayReport } from '../../traffic/replay/replay.ts';
 import type { ChangeCounts } from '../fail-on.ts';
-import { pluralize } from '../format.ts';
 
 /** Requests that change in the same way, or that the old manifest does not reproduce. */
 export interface ReplayGroup {

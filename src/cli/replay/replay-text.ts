@@ -1,6 +1,6 @@
 import { printable } from '../../engine/problem/printable.ts';
+import { paint, pluralize, STYLES } from '../../report/text.ts';
 import { callersText, decisionText, entriesOf } from '../candidate/candidate-text.ts';
-import { paint, pluralize, STYLES } from '../format.ts';
 import type { ReplayResult } from './replay-formats.ts';
 import { calibrationText, countsText, notesOf, type ReplayGroup } from './replay-summary.ts';
 

@@ -1,6 +1,6 @@
 import { reportProblems } from '../../process/reload/reload-report.ts';
 import type { ReloadOutcome } from '../../process/reload/reloader.ts';
-import { formatProblems } from '../format.ts';
+import { formatProblems } from '../../report/text.ts';
 import { type Streams, writeNote } from './streams.ts';
 
 /** Logs that a candidate was loaded or rejected, and prints its problems for a person. */

@@ -1,7 +1,7 @@
 import type { Log } from '../../engine/log/log.ts';
 import { reportChanges, reportProblems } from '../../process/reload/reload-report.ts';
 import type { ReloadOutcome } from '../../process/reload/reloader.ts';
-import { formatChanges, formatProblems } from '../format.ts';
+import { formatChanges, formatProblems } from '../../report/text.ts';
 import { type Streams, writeNote } from './streams.ts';
 
 /** Limits the names of one kind in a log line. The summary counts all of them. */

@@ -1,7 +1,7 @@
 import { printable } from '../../engine/problem/printable.ts';
 import { type Locator, type Problem, toProblems } from '../../engine/problem/problem.ts';
 import type { MutationResult } from '../../prove/mutation/run-mutants.ts';
-import { paint, pluralize } from '../format.ts';
+import { paint, pluralize } from '../../report/text.ts';
 
 /** The result of `--mutate`, for every format. */
 export interface MutationReport {

@@ -1,6 +1,6 @@
 import type { Problem } from '../../engine/problem/problem.ts';
-import { uniqueNames } from '../junit-names.ts';
-import { escapeXml, xmlAttributes } from '../xml.ts';
+import { uniqueNames } from '../../report/junit-names.ts';
+import { escapeXml, xmlAttributes } from '../../report/xml.ts';
 import { formatChange } from './mutation-report.ts';
 import { formatMismatch, formatMismatchLocation, type TestReport } from './test-text.ts';
 

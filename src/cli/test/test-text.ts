@@ -2,7 +2,7 @@ import type { Mismatch } from '../../prove/testing/compare.ts';
 import type { CoverageSummary } from '../../prove/testing/coverage.ts';
 import type { CheckedTestFile } from '../../prove/testing/read-test-file.ts';
 import type { TestResult } from '../../prove/testing/run-test-file.ts';
-import { paint } from '../format.ts';
+import { paint } from '../../report/text.ts';
 import { formatCoverage } from './coverage-text.ts';
 import { formatMutation, type MutationReport } from './mutation-report.ts';
 

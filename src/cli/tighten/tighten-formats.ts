@@ -1,9 +1,9 @@
 import { printable } from '../../engine/problem/printable.ts';
+import { inlineCode, tableCell } from '../../report/markdown.ts';
+import { paint } from '../../report/text.ts';
 import type { Evidence } from '../../traffic/tighten/evidence.ts';
 import type { LocatedProposal } from '../../traffic/tighten/tighten.ts';
 import { daysOf } from '../../traffic/tighten/tighten-notes.ts';
-import { paint } from '../format.ts';
-import { inlineCode, tableCell } from '../markdown.ts';
 import { byKind, formatEvidence, formatPatch, formatSummary, type TightenReport } from './tighten-report.ts';
 
 type TightenFormat = (report: TightenReport, colour: boolean) => string;

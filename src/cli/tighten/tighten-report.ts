@@ -1,10 +1,10 @@
 import { unifiedDiff } from '../../check/lint/unified-diff.ts';
+import { pluralize } from '../../report/text.ts';
 import type { LogCounts } from '../../traffic/access-log/log-counts.ts';
 import type { Evidence } from '../../traffic/tighten/evidence.ts';
 import { PROPOSAL_KINDS, type ProposalKind } from '../../traffic/tighten/proposal.ts';
 import type { LocatedProposal, TightenResult } from '../../traffic/tighten/tighten.ts';
 import type { Usage } from '../../traffic/tighten/usage.ts';
-import { pluralize } from '../format.ts';
 
 /** All that the formats print. */
 export interface TightenReport {

@@ -1,11 +1,11 @@
 import { load, type PlannedManifest } from '../../engine/load.ts';
 import { createFileEnvironment } from '../../engine/manifest/file-environment.ts';
 import { suggestion } from '../../engine/problem/did-you-mean.ts';
+import { formatProblems } from '../../report/text.ts';
 import { readLogs } from '../../traffic/access-log/read-logs.ts';
 import { tighten as tightenManifest } from '../../traffic/tighten/tighten.ts';
 import { usageNotes } from '../../traffic/tighten/tighten-notes.ts';
 import { UsageCounter } from '../../traffic/tighten/usage.ts';
-import { formatProblems } from '../format.ts';
 import { logInputs } from '../logs/log-inputs.ts';
 import { showProgress } from '../logs/read-progress.ts';
 import { formatSkippedLines } from '../logs/skipped-lines.ts';

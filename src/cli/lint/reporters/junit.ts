@@ -1,6 +1,6 @@
 import type { Problem } from '../../../engine/problem/problem.ts';
-import { uniqueNames } from '../../junit-names.ts';
-import { escapeXml, xmlAttributes } from '../../xml.ts';
+import { uniqueNames } from '../../../report/junit-names.ts';
+import { escapeXml, xmlAttributes } from '../../../report/xml.ts';
 import { formatLocation, fullMessage, isFailing, type LintReport, type Reporter } from './lint-report.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { RULES } from '../../../check/lint/rule-table.ts';
 import type { Source } from '../../../engine/manifest/source.ts';
 import { SEVERITY_RANKS, type Severity } from '../../../engine/problem/finding.ts';
-import { fingerprintsOf } from '../../../engine/problem/fingerprint.ts';
 import type { Problem } from '../../../engine/problem/problem.ts';
+import { fingerprintsOf } from '../../../report/fingerprint.ts';
 
 /** The result of a lint run, which reporters format. */
 export interface LintReport {

@@ -1,6 +1,6 @@
 import { printable } from '../../../engine/problem/printable.ts';
-import { pluralize } from '../../format.ts';
-import { groupProblems } from '../../problem-groups.ts';
+import { groupProblems } from '../../../report/problem-groups.ts';
+import { pluralize } from '../../../report/text.ts';
 import { countOf, formatLocation, fullMessage, type LintReport, type Reporter, ruleUri } from './lint-report.ts';
 
 /** Formats a table for a job summary or a pull request comment. */

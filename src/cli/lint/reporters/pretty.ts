@@ -1,4 +1,4 @@
-import { formatProblems } from '../../format.ts';
+import { formatProblems } from '../../../report/text.ts';
 import type { Reporter } from './lint-report.ts';
 
 /** Formats each problem with a code frame, for a terminal. */

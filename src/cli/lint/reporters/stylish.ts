@@ -1,6 +1,6 @@
 import { printable } from '../../../engine/problem/printable.ts';
-import { paint, STYLES } from '../../format.ts';
-import { groupProblems } from '../../problem-groups.ts';
+import { groupProblems } from '../../../report/problem-groups.ts';
+import { paint, STYLES } from '../../../report/text.ts';
 import type { Reporter } from './lint-report.ts';
 
 /** Formats one line for each problem, grouped by file. */

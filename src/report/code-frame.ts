@@ -1,7 +1,7 @@
-import type { Range } from './finding.ts';
-import { printable } from './printable.ts';
-import type { Problem } from './problem.ts';
-import { redactSource } from './redaction.ts';
+import type { Range } from '../engine/problem/finding.ts';
+import { printable } from '../engine/problem/printable.ts';
+import type { Problem } from '../engine/problem/problem.ts';
+import { redactSource } from '../engine/problem/redaction.ts';
 
 const LINES_BEFORE = 2;
 const WIDTH = 120;

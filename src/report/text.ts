@@ -4,11 +4,11 @@ import type { Source } from '../engine/manifest/source.ts';
 import type { PlanChanges } from '../engine/plan/changes.ts';
 import type { Plan } from '../engine/plan/plan.ts';
 import type { Route } from '../engine/plan/route-definition.ts';
-import { createCodeFramer } from '../engine/problem/code-frame.ts';
 import type { Range, Severity } from '../engine/problem/finding.ts';
 import { printable } from '../engine/problem/printable.ts';
 import type { Problem } from '../engine/problem/problem.ts';
 import type { Auth } from '../engine/tokens/auth.ts';
+import { createCodeFramer } from './code-frame.ts';
 import { DEFAULT_MAX_PROBLEMS, groupProblems } from './problem-groups.ts';
 
 export const STYLES = { error: 'red', warning: 'yellow', info: 'cyan' } as const satisfies Record<Severity, Style>;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Range } from './finding.ts';
-import type { Problem } from './problem.ts';
+import type { Range } from '../engine/problem/finding.ts';
+import type { Problem } from '../engine/problem/problem.ts';
 
 /**
  * Returns a unique fingerprint for each problem, `hash:n`, which identifies it across runs. The hash covers the file, the rule,

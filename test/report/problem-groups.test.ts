@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { groupProblems } from '../../src/cli/problem-groups.ts';
 import type { Severity } from '../../src/engine/problem/finding.ts';
 import type { Problem } from '../../src/engine/problem/problem.ts';
+import { groupProblems } from '../../src/report/problem-groups.ts';
 
 function problemAt(line: number, message: string, severity: Severity = 'warning'): Problem {
   const range = { line, column: 1, endLine: line, endColumn: 2 };

@@ -1,7 +1,7 @@
-import { groupEqualProblems } from '../engine/problem/equal-problems.ts';
 import { SEVERITY_RANKS } from '../engine/problem/finding.ts';
 import { printable } from '../engine/problem/printable.ts';
 import type { Problem } from '../engine/problem/problem.ts';
+import { groupEqualProblems } from './equal-problems.ts';
 
 /** A person reads no more, and one mistake can cause thousands of problems. */
 export const DEFAULT_MAX_PROBLEMS = 50;
