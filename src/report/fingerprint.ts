@@ -1,29 +1,28 @@
 import { createHash } from 'node:crypto';
+import type { Source } from '../engine/manifest/source.ts';
 import type { Range } from '../engine/problem/finding.ts';
-import type { Problem } from '../engine/problem/problem.ts';
+import type { ReportRow } from './report.ts';
 
 /**
- * Returns a unique fingerprint for each problem, `hash:n`, which identifies it across runs. The hash covers the file, the rule,
- * the message and the text around the range, so it survives moved and reindented lines. `n` numbers problems with equal hashes
- * in reading order.
+ * Returns the rows with a unique fingerprint for each, `hash:n`, which identifies it across runs. The hash covers the file, the rule,
+ * the message and the text around the range, so it survives moved and reindented lines. `n` numbers rows with equal hashes in reading
+ * order.
  *
- * @param textOf returns the text of a file
+ * @param sources the texts of the files
  */
-export function fingerprintsOf(problems: readonly Problem[], textOf: (file: string) => string): string[] {
-  const lines = new Map<string, readonly string[]>();
+export function withFingerprints<Row extends ReportRow>(
+  rows: readonly Row[],
+  sources: readonly Source[],
+): (Row & { readonly fingerprint: string })[] {
+  const lines = new Map(sources.map(({ path, text }) => [path, text.replace(/^\uFEFF/, '').split('\n')]));
   const counts = new Map<string, number>();
-  return problems.map(({ file, rule, message, range }) => {
-    const fileLines =
-      lines.get(file) ??
-      textOf(file)
-        .replace(/^\uFEFF/, '')
-        .split('\n');
-    lines.set(file, fileLines);
-    const parts = JSON.stringify([file, rule, message, surroundingText(range, fileLines)]);
+  return rows.map((row) => {
+    const { file, rule, message, range } = row;
+    const parts = JSON.stringify([file, rule, message, surroundingText(range, lines.get(file) ?? [])]);
     const hash = createHash('sha256').update(parts).digest('hex').slice(0, 16);
     const number = (counts.get(hash) ?? 0) + 1;
     counts.set(hash, number);
-    return `${hash}:${number}`;
+    return { ...row, fingerprint: `${hash}:${number}` };
   });
 }
 

@@ -1,7 +1,6 @@
 import { SEVERITY_RANKS } from '../engine/problem/finding.ts';
 import { printable } from '../engine/problem/printable.ts';
 import type { Problem } from '../engine/problem/problem.ts';
-import { groupEqualProblems } from './equal-problems.ts';
 
 /** A person reads no more, and one mistake can cause thousands of problems. */
 export const DEFAULT_MAX_PROBLEMS = 50;
@@ -56,4 +55,10 @@ function formatOmitted(problems: readonly Problem[]): string {
   const rules = [...Map.groupBy(problems, ({ rule }) => rule)].toSorted(([, a], [, b]) => b.length - a.length);
   const counts = rules.map(([rule, ofRule]) => `${ofRule.length} [${rule}]`).join(', ');
   return `and ${problems.length} more: ${printable(counts)}; "lint --max-problems 0" prints all of them`;
+}
+
+/** Groups the problems of a file with the same rule, severity and message, in the order of the first problem of each group. */
+export function groupEqualProblems(problems: readonly Problem[]): Problem[][] {
+  const keyOf = ({ file, rule, severity, message }: Problem) => JSON.stringify([file, rule, severity, message]);
+  return [...Map.groupBy(problems, keyOf).values()];
 }

@@ -1,22 +1,51 @@
 import { styleText } from 'node:util';
-import { formatMethods } from '../engine/http1/http-methods.ts';
 import type { Source } from '../engine/manifest/source.ts';
-import type { PlanChanges } from '../engine/plan/changes.ts';
-import type { Plan } from '../engine/plan/plan.ts';
-import type { Route } from '../engine/plan/route-definition.ts';
-import type { Range, Severity } from '../engine/problem/finding.ts';
+import type { Severity } from '../engine/problem/finding.ts';
 import { printable } from '../engine/problem/printable.ts';
 import type { Problem } from '../engine/problem/problem.ts';
-import type { Auth } from '../engine/tokens/auth.ts';
 import { createCodeFramer } from './code-frame.ts';
 import { DEFAULT_MAX_PROBLEMS, groupProblems } from './problem-groups.ts';
+import { type Facts, placeOf, type TextRow } from './report.ts';
 
-export const STYLES = { error: 'red', warning: 'yellow', info: 'cyan' } as const satisfies Record<Severity, Style>;
+const STYLES = { error: 'red', warning: 'yellow', info: 'cyan' } as const satisfies Record<Severity, Style>;
 
 type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'cyan' | 'green';
 
 export function paint(text: string, style: Style, colour: boolean): string {
   return colour ? styleText(style, text, { validateStream: false }) : text;
+}
+
+export function pluralize(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+/** Formats the facts of a report, then its rows with theirs, and texts about further ones. */
+export function formatText(facts: Facts, rows: readonly TextRow[], more: readonly string[], colour: boolean): string {
+  const width = Math.max(...facts.map(([name]) => name.length)) + 1;
+  const parts = [formatFacts(facts, width, colour), ...rows.map((row) => formatRow(row, colour, width))];
+  return [...parts, ...more.map((text) => `${text}\n`)].join('\n');
+}
+
+/** Formats a row, with its facts on lines of their own. */
+export function formatRow({ facts = [], ...row }: TextRow, colour: boolean, width = 0): string {
+  return `${headline(row, colour)}\n${indent(formatFacts(facts, width, colour))}`;
+}
+
+/** Formats a row in one line without its end: the place, the severity if it has one, the message and the rule. */
+export function headline({ file, range, severity, message, rule }: TextRow, colour: boolean): string {
+  const level = (text: string) => (severity === undefined ? '' : `${paint(text, STYLES[severity], colour)} `);
+  if (file === undefined || range === undefined) return level(rule) + printable(message);
+  const place = paint(printable(placeOf({ file, range })), 'bold', colour);
+  return `${place} ${level(severity ?? '')}${printable(message)} ${paint(`[${printable(rule)}]`, 'dim', colour)}`;
+}
+
+function formatFacts(facts: Facts, width: number, colour: boolean): string {
+  const nameOf = (name: string) => (name === '' ? '' : `${paint(name.padEnd(width), 'dim', colour)} `);
+  return facts.map(([name, text]) => `${nameOf(name)}${printable(text)}\n`).join('');
+}
+
+export function indent(text: string): string {
+  return text.replaceAll(/^(?=.)/gm, '  ');
 }
 
 /**
@@ -35,102 +64,34 @@ export function formatProblems(
   const frameOf = createCodeFramer(problems, texts);
   const { groups, omitted } = groupProblems(problems, max);
   const parts = groups.map(({ first, others }) => {
-    const text = `${formatProblem(first, frameOf(first), colour)}\n`;
-    return others === '' ? text : `${text}  ${paint(others, 'dim', colour)}\n`;
+    const { file, related } = first;
+    const lines = [headline(first, colour), indent(frameOf(first))];
+    if (related !== undefined) lines.push(`  ${printable(`${related.message}: ${placeOf({ file, ...related })}`)}`);
+    if (others !== '') lines.push(`  ${paint(others, 'dim', colour)}`);
+    return `${lines.join('\n')}\n`;
   });
   return [...parts, ...(omitted === '' ? [] : [`${omitted}\n`])].join('\n');
 }
 
-function formatProblem(problem: Problem, frame: string, colour: boolean): string {
-  const { range, severity, message, rule, related } = problem;
-  const file = printable(problem.file);
-  const location = paint(`${file}:${formatPosition(range)}`, 'bold', colour);
-  const lines = [
-    `${location} ${paint(severity, STYLES[severity], colour)} ${printable(message)} ${paint(`[${rule}]`, 'dim', colour)}`,
-    indent(frame),
-  ];
-  if (related !== undefined)
-    lines.push(
-      `  ${printable(related.message)}: ${printable(related.file ?? problem.file)}:${formatPosition(related.range)}`,
-    );
-  return lines.join('\n');
-}
-
-function formatPosition({ line, column }: Range): string {
-  return `${line}:${column}`;
-}
-
-function indent(text: string): string {
-  return text.replaceAll(/^/gm, '  ');
-}
-
-/**
- * Formats the changes of a reload in one line.
- *
- * @param files the files that changed
- */
-export function formatChanges(changes: PlanChanges, files: readonly string[]): string {
-  const parts = [
-    ['added', changes.added],
-    ['removed', changes.removed],
-    ['changed', changes.changed],
-    ['now public', changes.nowPublic],
-    ['now protected', changes.nowProtected],
-    ['upstreams', changes.upstreams],
-    ['upstreams removed', changes.upstreamsRemoved],
-    ['rate limits', changes.rateLimits],
-    ['rate limits removed', changes.rateLimitsRemoved],
-    ['server', changes.server],
-    ['rules', changes.rules],
-    ['needs a restart', changes.needsRestart],
-  ] as const;
-  const changed = parts.filter(([, ids]) => ids.length > 0).map(([kind, ids]) => `${kind}: ${joinNames(ids)}`);
-  const unchanged = `routes and upstreams are unchanged; saved: ${joinNames(files)}`;
-  return `the saved manifest is active; ${changed.join('; ') || unchanged}`;
-}
-
-const MAX_NAMES = 10;
-
-function joinNames(names: readonly string[]): string {
-  const more = names.length - MAX_NAMES;
-  return names.slice(0, MAX_NAMES).join(', ') + (more > 0 ? ` and ${more} more` : '');
-}
-
-export function pluralize(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
-}
-
-/** Formats the compiled routes as a table, in the manifest's order. */
-export function formatRoutes({ routes, auth }: Pick<Plan, 'routes' | 'auth'>, colour: boolean): string {
-  const rows = routes.map((route) => [
-    formatMethods(route.methods),
-    route.path,
-    route.access,
-    route.upstream.id,
-    rulesOf(route, auth),
-    route.id,
-  ]);
-  const table = [['METHODS', 'PATH', 'ACCESS', 'UPSTREAM', 'RULES', 'ID'], ...rows];
-  const widths = table.reduce<number[]>(
-    (widest, row) => row.map((cell, index) => Math.max(cell.length, widest[index] ?? 0)),
-    [],
-  );
-  const lines = table.map((row) =>
-    row
-      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
-  return `${[paint(lines[0] ?? '', 'bold', colour), ...lines.slice(1)].join('\n')}\n`;
-}
-
-function rulesOf(route: Route, auth: Auth | undefined): string {
-  const rules = [
-    route.auth !== auth && route.auth && `roles=${route.auth.role.redactedRoles.join('|')}`,
-    route.login && 'login',
-    route.body?.validate && 'schema',
-    route.body && !route.body.validate && 'maxBytes',
-    route.websocket && 'websocket',
-  ].filter(Boolean);
-  return rules.join(',') || '-';
+/** Formats one line for each problem, or group of equal ones, below the names of their files. */
+export function formatStylish(
+  problems: readonly Problem[],
+  files: readonly string[],
+  colour: boolean,
+  max: number,
+): string {
+  const { groups, omitted } = groupProblems(problems, max);
+  const parts = files.map((path) => {
+    const inFile = groups.filter(({ first }) => first.file === path);
+    const positions = inFile.map(({ first: { range } }) => `${range.line}:${range.column}`);
+    const width = positions.reduce((widest, { length }) => Math.max(widest, length), 0);
+    const lines = inFile.map(({ first: { severity, message, rule }, others }, index) => {
+      const position = paint((positions[index] ?? '').padEnd(width), 'dim', colour);
+      const level = paint(severity.padEnd('warning'.length), STYLES[severity], colour);
+      const more = others === '' ? '' : `  ${paint(`(${others})`, 'dim', colour)}`;
+      return `  ${position}  ${level}  ${printable(message)}  ${paint(rule, 'dim', colour)}${more}\n`;
+    });
+    return lines.length === 0 ? '' : `${paint(printable(path), 'bold', colour)}\n${lines.join('')}`;
+  });
+  return [...parts, omitted === '' ? '' : `${omitted}\n`].filter((part) => part !== '').join('\n');
 }

@@ -2,14 +2,14 @@ import { SENT_MANIFEST } from '../../admin/endpoints/candidate.ts';
 import { readBytes, readUpToLimit } from '../../engine/manifest/file-environment.ts';
 import { durationMs } from '../../engine/manifest/units.ts';
 import { printable } from '../../engine/problem/printable.ts';
-import { pluralize } from '../../report/text.ts';
+import { formatRow, pluralize } from '../../report/text.ts';
 import { failuresOf, parseFailOn } from '../fail-on.ts';
 import { unreadableFileError } from '../manifest-file.ts';
 import { parseCount } from '../parse-arguments.ts';
 import { CommandError, type ExitCode, type Terminal, UsageError } from '../terminal.ts';
 import { type AdminClient, foreignResponse } from './admin-client.ts';
 import type { CandidateOptions } from './candidate.ts';
-import { CANDIDATE_FORMATS } from './candidate-formats.ts';
+import { CANDIDATE_FORMATS, problemRow } from './candidate-formats.ts';
 import {
   type CandidateBody,
   comparedCount,
@@ -18,7 +18,6 @@ import {
   hasSavedProblem,
   statusOf,
 } from './candidate-report.ts';
-import { formatProblemReports } from './candidate-text.ts';
 import { connect } from './connect.ts';
 import { waitForRequests } from './wait.ts';
 
@@ -73,7 +72,7 @@ export async function putCandidate(options: CandidateOptions, file: string, term
   const { problems } = reply.body as unknown as Pick<CandidateBody, 'problems'>;
   if (!Array.isArray(problems)) throw foreignResponse(client.url, reply.status);
   const named = problems.map((problem) => ({ ...problem, file: problem.file === SENT_MANIFEST ? file : problem.file }));
-  terminal.err(formatProblemReports(named, terminal.errColour));
+  terminal.err(named.map((problem) => formatRow(problemRow(problem), terminal.errColour)).join('\n'));
   return 1;
 }
 

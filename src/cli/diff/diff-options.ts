@@ -1,9 +1,8 @@
-import { SEVERITY_RANKS, type Severity } from '../../engine/problem/finding.ts';
+import type { Severity } from '../../engine/problem/finding.ts';
 import type { Difference } from '../../prove/diff/difference.ts';
+import { isFailing } from '../../report/report.ts';
 import { type Options, UsageError } from '../terminal.ts';
-import { formatDiffJson, formatDiffMarkdown, formatDiffText } from './diff-formats.ts';
-
-export const DIFF_FORMATS = { text: formatDiffText, json: formatDiffJson, markdown: formatDiffMarkdown } as const;
+import { DIFF_FORMATS } from './diff-formats.ts';
 
 /** The options of the verbs that print differences. */
 export const DIFF_OPTIONS = {
@@ -38,8 +37,8 @@ export function readDiffOptions(values: DiffValues) {
 }
 
 /** True if one of the differences is at least as severe. */
-export function isFailing(differences: readonly Difference[], failOn: FailOn): boolean {
-  return failOn !== 'never' && differences.some(({ severity }) => SEVERITY_RANKS[severity] >= SEVERITY_RANKS[failOn]);
+export function hasFailing(differences: readonly Difference[], failOn: FailOn): boolean {
+  return failOn !== 'never' && differences.some((difference) => isFailing(difference, failOn));
 }
 
 function parseChoice<Word extends string>(

@@ -3,7 +3,8 @@ import { diff as differencesBetween } from '../../prove/diff/diff.ts';
 import { createDiffSide, type DiffSide } from '../../prove/diff/side.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { type Terminal, UsageError, type Verb } from '../terminal.ts';
-import { DIFF_FORMATS, DIFF_OPTIONS, isFailing, readDiffOptions } from './diff-options.ts';
+import { DIFF_FORMATS } from './diff-formats.ts';
+import { DIFF_OPTIONS, hasFailing, readDiffOptions } from './diff-options.ts';
 import { loadRevision } from './load-revision.ts';
 
 export const diff: Verb = {
@@ -27,7 +28,7 @@ export const diff: Verb = {
     if (oldSide === undefined || newSide === undefined) return 2;
     const differences = differencesBetween(oldSide, newSide);
     terminal.out(DIFF_FORMATS[format]({ old, next, differences }, terminal.outColour));
-    return isFailing(differences, failOn) ? 1 : 0;
+    return hasFailing(differences, failOn) ? 1 : 0;
   },
 };
 

@@ -11,7 +11,8 @@ import { diff } from '../../prove/diff/diff.ts';
 import type { Difference } from '../../prove/diff/difference.ts';
 import { createDiffSide, type DiffSide } from '../../prove/diff/side.ts';
 import { formatProblems, pluralize } from '../../report/text.ts';
-import { DIFF_FORMATS, DIFF_OPTIONS, isFailing, readDiffOptions } from '../diff/diff-options.ts';
+import { DIFF_FORMATS } from '../diff/diff-formats.ts';
+import { DIFF_OPTIONS, hasFailing, readDiffOptions } from '../diff/diff-options.ts';
 import { IMPORT_OPTIONS, readDocument, readImportOptions } from '../import/import-options.ts';
 import { chooseManifest, loadFile } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
@@ -50,7 +51,7 @@ export const drift: Verb = {
       terminal.err(
         `${pluralize(losses, 'part')} of ${file} cannot be compared; "signing-gateway import ${file}" lists them\n`,
       );
-    return isFailing(differences, failOn) ? 1 : 0;
+    return hasFailing(differences, failOn) ? 1 : 0;
   },
 };
 

@@ -5,6 +5,7 @@ import { explain as explainRequest } from '../../prove/explain/explain.ts';
 import { claimsOfRole } from '../../prove/offline/claims.ts';
 import { createOfflineRequest, headerValue, type OfflineRequest } from '../../prove/offline/request-bytes.ts';
 import type { CallerClaims } from '../../prove/offline/stub-verifier.ts';
+import { toJson } from '../../report/report.ts';
 import { formatProblems } from '../../report/text.ts';
 import { chooseManifest, DEFAULT_MANIFEST, loadFile, unreadableFileError } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
@@ -76,7 +77,7 @@ export const explain: Verb = {
       return 1;
     }
     const explanation = await explainRequest(loaded, request, claimsOf(values, loaded.manifest));
-    out(values.json ? `${JSON.stringify(explanation, null, 2)}\n` : formatExplanation(explanation, outColour));
+    out(values.json ? toJson(explanation) : formatExplanation(explanation, outColour));
     return 0;
   },
 };

@@ -8,6 +8,7 @@ import { load } from '../../engine/load.ts';
 import { createFileEnvironment, readText } from '../../engine/manifest/file-environment.ts';
 import type { Source } from '../../engine/manifest/source.ts';
 import { displayPathBeside } from '../../engine/problem/display-path.ts';
+import { isFailing } from '../../report/report.ts';
 import { paint, pluralize } from '../../report/text.ts';
 import { formatOverrides } from '../address-options.ts';
 import { docsUrl } from '../docs-url.ts';
@@ -19,8 +20,8 @@ import { version } from '../version.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
 import { newProblems, writeBaseline } from './baseline.ts';
 import { LINT_OPTIONS, type LintArguments, parseLintArguments } from './lint-arguments.ts';
+import { formatCounts, type LintReport } from './lint-formats.ts';
 import { writeOutputs } from './outputs.ts';
-import { countOf, isFailing, type LintReport } from './reporters/lint-report.ts';
 
 const RULES_BY_ID = new Map(RULES.map((rule) => [rule.id, rule]));
 
@@ -49,8 +50,9 @@ export const lint: Verb = {
     if (options.isBaselineWrite) writeBaseline(options.baseline ?? '', all);
     const report = options.baseline === undefined ? all : { ...all, problems: newProblems(options.baseline, all) };
     writeOutputs(options.outputs, report, terminal);
+    const warnings = report.problems.filter(({ severity }) => severity === 'warning').length;
     const isFailed =
-      report.problems.some((problem) => isFailing(problem, report)) || countOf(report, 'warning') > options.maxWarnings;
+      report.problems.some((problem) => isFailing(problem, options.failOn)) || warnings > options.maxWarnings;
     const hiddenCount = all.problems.length - report.problems.length;
     const summary = formatSummary({ report, hiddenCount, routes, isFailed }, terminal.errColour);
     terminal.err(summary + formatOverrides(options.overrides));
@@ -144,10 +146,6 @@ function formatSummary({ report, hiddenCount, routes, isFailed }: LintSummary, c
   const note = hiddenCount === 0 ? '' : `; ${pluralize(hiddenCount, 'problem')} in the baseline`;
   if (report.problems.length === 0)
     return `${paint('no problems', 'green', colour)} in ${names}: ${pluralize(routes, 'route')}${note}\n`;
-  const counts = (['error', 'warning', 'info'] as const)
-    .map((severity) => [countOf(report, severity), severity] as const)
-    .filter(([number]) => number > 0)
-    .map(([number, severity]) => pluralize(number, severity));
   const total = paint(pluralize(report.problems.length, 'problem'), isFailed ? 'red' : 'yellow', colour);
-  return `${total} in ${names}: ${counts.join(', ')}${note}\n`;
+  return `${total} in ${names}: ${formatCounts(report.problems)}${note}\n`;
 }

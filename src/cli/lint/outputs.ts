@@ -2,17 +2,16 @@ import { resolve } from 'node:path';
 import { suggestion } from '../../engine/problem/did-you-mean.ts';
 import { type Options, type Terminal, UsageError } from '../terminal.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
-import type { LintReport } from './reporters/lint-report.ts';
-import { REPORTERS, type ReportFormat } from './reporters/reporters.ts';
+import { LINT_FORMATS, type LintFormat, type LintReport } from './lint-formats.ts';
 
 /** A format of the report and where to write it. */
 export interface Output {
-  readonly format: ReportFormat;
+  readonly format: LintFormat;
   /** Default: standard output. */
   readonly file?: string;
 }
 
-const FORMATS = Object.keys(REPORTERS) as ReportFormat[];
+const FORMATS = Object.keys(LINT_FORMATS) as LintFormat[];
 
 export const OUTPUT_OPTIONS = {
   format: {
@@ -58,11 +57,11 @@ export function readOutputs(tokens: readonly ArgumentToken[], inputs: readonly s
 /** Writes the files, then standard output: a closed pipe on standard output would end the process before the files. */
 export function writeOutputs(outputs: readonly Output[], report: LintReport, { out, outColour }: Terminal): void {
   for (const { format, file } of outputs)
-    if (file !== undefined) writeFileAtomic(file, REPORTERS[format](report, false));
-  for (const { format, file } of outputs) if (file === undefined) out(REPORTERS[format](report, outColour));
+    if (file !== undefined) writeFileAtomic(file, LINT_FORMATS[format](report, false));
+  for (const { format, file } of outputs) if (file === undefined) out(LINT_FORMATS[format](report, outColour));
 }
 
-function formatOf(word: string): ReportFormat {
+function formatOf(word: string): LintFormat {
   const format = FORMATS.find((candidate) => candidate === word);
   if (format === undefined) throw new UsageError(`unknown format "${word}"${suggestion(word, FORMATS)}`);
   return format;

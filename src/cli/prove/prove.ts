@@ -2,6 +2,7 @@ import type { Proof } from '../../engine/invariants/prove.ts';
 import { proveQuestion, QuestionError } from '../../engine/invariants/question.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import { printable } from '../../engine/problem/printable.ts';
+import { toJson } from '../../report/report.ts';
 import { formatProblems, paint, pluralize } from '../../report/text.ts';
 import { chooseManifest, loadFile, MANIFEST_OPTIONS } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
@@ -31,7 +32,7 @@ export const prove: Verb = {
       return 2;
     }
     const result = resultOf(loaded, ask(loaded, question, env));
-    out(values.json ? `${JSON.stringify(result, null, 2)}\n` : formatResult(result, outColour));
+    out(values.json ? toJson(result) : formatResult(result, outColour));
     return result.holds ? 0 : 1;
   },
 };

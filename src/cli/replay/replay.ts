@@ -10,7 +10,7 @@ import { formatSkippedLines } from '../logs/skipped-lines.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { CommandError, type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { REPLAY_FORMATS, type ReplayFormat } from './replay-formats.ts';
-import { createReplaySummary, formatCalibrationWarning } from './replay-summary.ts';
+import { calibrationWarning, createReplaySummary } from './replay-summary.ts';
 
 const FORMATS = Object.keys(REPLAY_FORMATS) as ReplayFormat[];
 const DEFAULT_FAIL_ON = 'newly-refused,newly-allowed';
@@ -85,7 +85,8 @@ async function replayLogs({ logs, old, next, format, failOn }: ReplayArguments, 
   const summary = createReplaySummary(report, { old, next, logs: logs.map(({ name }) => name) });
   const failures = failuresOf(failOn, summary.counts);
   terminal.out(REPLAY_FORMATS[format]({ summary, failures, document: manifests.next.document }, terminal.outColour));
-  terminal.err(formatCalibrationWarning(summary));
+  const warning = calibrationWarning(summary);
+  if (warning !== undefined) terminal.err(`signing-gateway: ${warning}\n`);
   for (const failure of failures) terminal.err(`signing-gateway: --fail-on ${failure}\n`);
   return failures.length > 0 || counts.failures.length > 0 ? 1 : 0;
 }

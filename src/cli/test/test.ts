@@ -6,13 +6,9 @@ import { CommandError, type ExitCode, type Options, type Terminal, UsageError, t
 import { DEFAULT_MAX_UNCOVERED, formatCoverage } from './coverage-text.ts';
 import { mutate } from './mutate.ts';
 import { formatScore } from './mutation-report.ts';
-import { formatTestJson } from './test-json.ts';
-import { formatJunit } from './test-junit.ts';
-import { formatTestText, type TestReport } from './test-text.ts';
+import { TEST_FORMATS, type TestReport } from './test-formats.ts';
 import { DEFAULT_TEST_FILE, readTestedFiles } from './tested-files.ts';
 import { waitForChange } from './wait-for-change.ts';
-
-const FORMATS = { text: formatTestText, junit: formatJunit, json: formatTestJson } as const;
 
 const OPTIONS = {
   'fail-under': {
@@ -29,7 +25,7 @@ const OPTIONS = {
     type: 'string',
     short: 'f',
     valueName: 'FORMAT',
-    choices: Object.keys(FORMATS),
+    choices: Object.keys(TEST_FORMATS),
     summary: 'text (default), junit or json',
   },
   json: { type: 'boolean', summary: 'the same as --format json' },
@@ -87,7 +83,7 @@ interface TestOptions {
   /** Replaces the manifest that the test file names. */
   readonly manifest: string | undefined;
   readonly failUnder: number;
-  readonly format: keyof typeof FORMATS;
+  readonly format: keyof typeof TEST_FORMATS;
   readonly maxUncovered: number;
   readonly mutate: boolean;
   /** The longest time of `--mutate`. */
@@ -104,11 +100,11 @@ function parseDuration(text = '10m'): number {
   throw new UsageError(`--max-time takes a duration such as 30s or 10m, not "${text}"`);
 }
 
-function parseFormat(text: string | undefined, isJson = false): keyof typeof FORMATS {
+function parseFormat(text: string | undefined, isJson = false): keyof typeof TEST_FORMATS {
   if (text === undefined) return isJson ? 'json' : 'text';
   if (isJson && text !== 'json') throw new UsageError(`--json and "--format ${text}" exclude each other; remove one`);
-  if (Object.hasOwn(FORMATS, text)) return text as keyof typeof FORMATS;
-  throw new UsageError(`unknown format "${text}"; use one of: ${Object.keys(FORMATS).join(', ')}`);
+  if (Object.hasOwn(TEST_FORMATS, text)) return text as keyof typeof TEST_FORMATS;
+  throw new UsageError(`unknown format "${text}"; use one of: ${Object.keys(TEST_FORMATS).join(', ')}`);
 }
 
 /**
@@ -144,7 +140,7 @@ function print(
   { out, err, outColour }: Terminal,
 ): void {
   const { coverage, mutation } = report;
-  out(FORMATS[format](report, outColour));
+  out(TEST_FORMATS[format](report, outColour));
   if (format !== 'text')
     err(formatCoverage(coverage, report.maxUncovered) + (mutation === undefined ? '' : formatScore(mutation)));
   if (isMutated && mutation === undefined)

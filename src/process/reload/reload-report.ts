@@ -1,7 +1,7 @@
 import type { PlanChanges } from '../../engine/plan/changes.ts';
 import type { Severity } from '../../engine/problem/finding.ts';
 import { createCodeFramer } from '../../report/code-frame.ts';
-import { groupEqualProblems } from '../../report/equal-problems.ts';
+import { groupEqualProblems } from '../../report/problem-groups.ts';
 
 import type { LocatedProblems } from './manifest-thread.ts';
 

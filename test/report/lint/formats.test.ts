@@ -4,8 +4,7 @@ import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RULES } from '../../../src/check/lint/rule-table.ts';
-import type { LintReport } from '../../../src/cli/lint/reporters/lint-report.ts';
-import { REPORTERS } from '../../../src/cli/lint/reporters/reporters.ts';
+import { LINT_FORMATS, type LintReport } from '../../../src/cli/lint/lint-formats.ts';
 import { HOSTILE_FILE, HOSTILE_MESSAGE, problemOf, REPORTS, reportOf } from './support.ts';
 
 const ajv = new Ajv2020({ strict: true, allErrors: true });
@@ -72,16 +71,16 @@ describe('json', () => {
   const isReport = schemaIn('../../../schema/lint-report.schema.json');
 
   it.each(reports)('matches its published schema: $name', ({ report }) => {
-    expect(isReport(JSON.parse(REPORTERS.json(report, false))), JSON.stringify(isReport.errors)).toBe(true);
+    expect(isReport(JSON.parse(LINT_FORMATS.json(report))), JSON.stringify(isReport.errors)).toBe(true);
   });
 
   it('writes every member of the schema and no other', () => {
-    const output = reports.map(({ report }) => REPORTERS.json(report, false)).join();
+    const output = reports.map(({ report }) => LINT_FORMATS.json(report)).join();
     const names = membersOf(isReport.schema);
     expect(names.length).toBeGreaterThan(15);
     expect(names.filter((name) => !output.includes(`"${name}":`))).toEqual([]);
-    const [problem] = JSON.parse(REPORTERS.json(REPORTS['broken'] as LintReport, false)).problems;
-    const clean = JSON.parse(REPORTERS.json(REPORTS['clean'] as LintReport, false));
+    const [problem] = JSON.parse(LINT_FORMATS.json(REPORTS['broken'] as LintReport)).problems;
+    const clean = JSON.parse(LINT_FORMATS.json(REPORTS['clean'] as LintReport));
     expect([
       isReport({ ...clean, problems: [problem] }),
       isReport({ ...clean, problems: [{ ...problem, x: 1 }] }),
@@ -91,7 +90,7 @@ describe('json', () => {
   it('preserves any file name and message', () => {
     fc.assert(
       fc.property(anyReport, (report) => {
-        const { files, problems } = JSON.parse(REPORTERS.json(report, false));
+        const { files, problems } = JSON.parse(LINT_FORMATS.json(report));
         expect(files).toEqual(report.sources.map(({ path }) => path));
         expect(problems.map(({ message }: { message: string }) => message)).toEqual(
           report.problems.map(({ message }) => message),
@@ -105,13 +104,13 @@ describe('sarif', () => {
   const isSarif = schemaIn('sarif.schema.json');
 
   it.each(reports)('matches the schema: $name', ({ report }) => {
-    expect(isSarif(JSON.parse(REPORTERS.sarif(report, false))), JSON.stringify(isSarif.errors)).toBe(true);
+    expect(isSarif(JSON.parse(LINT_FORMATS.sarif(report))), JSON.stringify(isSarif.errors)).toBe(true);
   });
 
   it('matches the schema and encodes the file name for any text', () => {
     fc.assert(
       fc.property(anyReport, (report) => {
-        const log = JSON.parse(REPORTERS.sarif(report, false));
+        const log = JSON.parse(LINT_FORMATS.sarif(report));
         const [file = ''] = report.sources.map(({ path }) => path);
         if (!file.startsWith('/')) expect(isSarif(log), JSON.stringify(isSarif.errors)).toBe(true);
         const { uri } = log.runs[0].results[0].locations[0].physicalLocation.artifactLocation;
@@ -121,7 +120,7 @@ describe('sarif', () => {
   });
 
   it('refers each result to its rule', () => {
-    const [run] = JSON.parse(REPORTERS.sarif(REPORTS['broken'] as LintReport, false)).runs;
+    const [run] = JSON.parse(LINT_FORMATS.sarif(REPORTS['broken'] as LintReport)).runs;
     for (const { ruleId, ruleIndex } of run.results) expect(run.tool.driver.rules[ruleIndex].id).toBe(ruleId);
   });
 
@@ -130,7 +129,7 @@ describe('sarif', () => {
     const rules = new Map(RULES.map((rule) => [rule.id, rule]));
     const report = { ...reportOf(problems, { 'gateway.yaml': '' }), rules };
     const rulesOf = (docsUrl?: string): { id: string; helpUri?: string; help: { text: string; markdown: string } }[] =>
-      JSON.parse(REPORTERS.sarif({ ...report, docsUrl }, false)).runs[0].tool.driver.rules;
+      JSON.parse(LINT_FORMATS.sarif({ ...report, docsUrl })).runs[0].tool.driver.rules;
     for (const { id, helpUri = '', help } of rulesOf('../../../docs')) {
       const [page = '', anchor] = helpUri.split('#');
       expect(readFileSync(new URL(page, import.meta.url), 'utf8')).toContain(`\n## ${anchor}\n`);
@@ -147,10 +146,7 @@ describe('sarif', () => {
   });
 
   it('writes an absolute URI for a file outside the working folder', () => {
-    const log = REPORTERS.sarif(
-      reportOf([problemOf('/etc/my gateway.yaml', 'x')], { '/etc/my gateway.yaml': '' }),
-      false,
-    );
+    const log = LINT_FORMATS.sarif(reportOf([problemOf('/etc/my gateway.yaml', 'x')], { '/etc/my gateway.yaml': '' }));
     const [{ physicalLocation }] = JSON.parse(log).runs[0].results[0].locations;
     expect(physicalLocation.artifactLocation).toEqual({ uri: 'file:///etc/my%20gateway.yaml' });
   });
@@ -161,12 +157,12 @@ describe('a fingerprint', () => {
     const range = { line, column: 9 + indent, endLine: line, endColumn: 13 + indent };
     const problems = [problemOf('gateway.yaml', 'm', { range }), problemOf('gateway.yaml', 'm', { range })];
     const report = reportOf(problems, { 'gateway.yaml': text });
-    const [run] = JSON.parse(REPORTERS.sarif(report, false)).runs;
+    const [run] = JSON.parse(LINT_FORMATS.sarif(report)).runs;
     const sarif: string[] = run.results.map(
       (result: { partialFingerprints: Record<string, string> }) =>
         result.partialFingerprints['primaryLocationLineHash'],
     );
-    const quality: string[] = JSON.parse(REPORTERS.gitlab(report, false)).map(
+    const quality: string[] = JSON.parse(LINT_FORMATS.gitlab(report)).map(
       ({ fingerprint }: { fingerprint: string }) => fingerprint,
     );
     expect(quality).toEqual(sarif);
@@ -199,7 +195,7 @@ describe('github', () => {
   it('survives a round trip through the runner for any text', () => {
     fc.assert(
       fc.property(anyReport, (report) => {
-        const [first = '', second, ...more] = REPORTERS.github(report, false).trimEnd().split('\n');
+        const [first = '', second, ...more] = LINT_FORMATS.github(report).trimEnd().split('\n');
         expect([second?.startsWith('::error file='), more]).toEqual([true, []]);
         const { command, properties, data } = read(first);
         const plain = (text = '') =>
@@ -236,7 +232,7 @@ describe('junit', () => {
     const document = new RegExp(`^<\\?xml version="1.0" encoding="UTF-8"\\?>\n(?:${tag}|[^<&>]|&[^;&<>]+;)*$`);
     fc.assert(
       fc.property(anyReport, (report) => {
-        const text = REPORTERS.junit(report, false);
+        const text = LINT_FORMATS.junit(report);
         expect(text).toMatch(document);
         expect(text).not.toMatch(/[^\t\n\u0020-\u007E\u00A0-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u);
         const open: string[] = [];
@@ -259,7 +255,7 @@ describe('junit', () => {
       const problems = ['twice', 'once', 'twice', 'twice (2)'].map((message, index) =>
         problemOf('gateway.yaml', message, { range: { ...range, line: line + index, endLine: line + index } }),
       );
-      const text = REPORTERS.junit(reportOf(problems, { 'gateway.yaml': '' }), false);
+      const text = LINT_FORMATS.junit(reportOf(problems, { 'gateway.yaml': '' }));
       return [...text.matchAll(/<testcase name="([^"]*)"/g)].map(([, name]) => name);
     };
     expect(namesAt(1)).toEqual(['route-id: twice', 'route-id: once', 'route-id: twice (2)', 'route-id: twice (2) (2)']);
@@ -269,7 +265,7 @@ describe('junit', () => {
   it('marks only the problems that fail the run as failures', () => {
     const several = REPORTS['several'] as LintReport;
     const failures = (failOn: LintReport['failOn']) =>
-      REPORTERS.junit({ ...several, failOn }, false).match(/<failure /g)?.length;
+      LINT_FORMATS.junit({ ...several, failOn }).match(/<failure /g)?.length;
     expect([failures('error'), failures('warning'), failures('info')]).toEqual([1, 2, 3]);
   });
 });
@@ -278,7 +274,7 @@ describe('markdown', () => {
   it('is a table with four cells in each row for any text', () => {
     fc.assert(
       fc.property(anyReport, (report) => {
-        const lines = REPORTERS.markdown(report, false).trimEnd().split('\n');
+        const lines = LINT_FORMATS.markdown(report).trimEnd().split('\n');
         expect(lines).toHaveLength(6);
         for (const line of lines.slice(2)) expect(line.split(/(?<!\\)(?:\\\\)*\|/)).toHaveLength(6);
       }),
@@ -293,7 +289,7 @@ describe('the output for terminals', () => {
       const report = reportOf([problemOf(HOSTILE_FILE, `${HOSTILE_MESSAGE}\u009b31m`)], {
         [HOSTILE_FILE]: '\u001b[2J\n\u001b]0;x\u0007',
       });
-      expect(REPORTERS[format](report, false)).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+      expect(LINT_FORMATS[format](report, false)).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
     },
   );
 });

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { REPORTERS, type ReportFormat } from '../../../src/cli/lint/reporters/reporters.ts';
+import { LINT_FORMATS, type LintFormat } from '../../../src/cli/lint/lint-formats.ts';
 import { REPORTS } from './support.ts';
 
 const CASES = new URL('cases/', import.meta.url);
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
-const FORMATS = Object.keys(REPORTERS) as ReportFormat[];
+const FORMATS = Object.keys(LINT_FORMATS) as LintFormat[];
 
 const cases = Object.keys(REPORTS).flatMap((name) => FORMATS.map((format) => ({ name, format })));
 
@@ -13,7 +13,7 @@ describe('a report', () => {
   it.each(cases)('matches its golden file: $name as $format', ({ name, format }) => {
     const report = REPORTS[name];
     if (report === undefined) throw new Error(name);
-    const output = REPORTERS[format](report, false);
+    const output = LINT_FORMATS[format](report, false);
     const golden = new URL(`${name}.${format}.out`, CASES);
     if (UPDATE) writeFileSync(golden, output);
     expect(output).toBe(readFileSync(golden, 'utf8'));
@@ -26,7 +26,7 @@ describe('a report', () => {
   });
 
   it.each(FORMATS)('has colour only in formats for a person: %s', (format) => {
-    const hasColour = Object.values(REPORTS).some((report) => REPORTERS[format](report, true).includes('\u001b['));
+    const hasColour = Object.values(REPORTS).some((report) => LINT_FORMATS[format](report, true).includes('\u001b['));
     expect(hasColour).toBe(['pretty', 'stylish'].includes(format));
   });
 });

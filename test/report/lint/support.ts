@@ -1,4 +1,4 @@
-import type { LintReport } from '../../../src/cli/lint/reporters/lint-report.ts';
+import type { LintReport } from '../../../src/cli/lint/lint-formats.ts';
 import { load } from '../../../src/engine/load.ts';
 import type { Severity } from '../../../src/engine/problem/finding.ts';
 import type { Problem } from '../../../src/engine/problem/problem.ts';
