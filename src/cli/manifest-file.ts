@@ -41,12 +41,7 @@ export function parseSingleManifestArguments<Own extends Options>(
 
 /** Parses the arguments of a verb that reads manifests. `tokens` keeps the order of the options. */
 export function parseManifestArguments<Own extends Options>(args: readonly string[], options: Own) {
-  const { values, positionals, tokens } = parseArguments({
-    args: [...args],
-    allowPositionals: true,
-    tokens: true,
-    options: { ...(options as Options), ...MANIFEST_OPTIONS },
-  });
+  const { values, positionals, tokens } = parseArguments(args, { ...(options as Options), ...MANIFEST_OPTIONS });
   const files = [...(values.config ?? []), ...positionals];
   const flags: ReadonlySet<keyof Own> = new Set(tokens.map((token) => (token.kind === 'option' ? token.name : '')));
   return { files: files.length === 0 ? [DEFAULT_MANIFEST] : [...new Set(files.map(relativePath))], flags, tokens };

@@ -35,11 +35,7 @@ export const record: Verb = {
     'kubectl logs deploy/gateway | signing-gateway record - --manifest gateway.yaml',
   ],
   async run(terminal) {
-    const { values, positionals } = parseArguments({
-      args: [...terminal.args],
-      allowPositionals: true,
-      options: OPTIONS,
-    });
+    const { values, positionals } = parseArguments(terminal.args, OPTIONS);
     const path = values.manifest ?? DEFAULT_MANIFEST;
     const maxCases = parseLimit('max', values.max, Number.POSITIVE_INFINITY);
     return recordLogs({ logs: logInputs(positionals), path, maxCases }, terminal);

@@ -5,7 +5,7 @@ import { printable } from '../../engine/problem/printable.ts';
 import { formatRow, pluralize } from '../../report/text.ts';
 import { failuresOf, parseFailOn } from '../fail-on.ts';
 import { unreadableFileError } from '../manifest-file.ts';
-import { parseCount } from '../parse-arguments.ts';
+import { parseChoice, parseCount } from '../parse-arguments.ts';
 import { CommandError, type ExitCode, type Terminal, UsageError } from '../terminal.ts';
 import { type AdminClient, foreignResponse } from './admin-client.ts';
 import type { CandidateOptions } from './candidate.ts';
@@ -114,9 +114,7 @@ function readManifestBytes(file: string): Buffer {
 
 function parseFormat(text: string | undefined) {
   const names = Object.keys(CANDIDATE_FORMATS) as (keyof typeof CANDIDATE_FORMATS)[];
-  const name = names.find((candidate) => candidate === (text ?? 'pretty'));
-  if (name === undefined) throw new UsageError(`--format takes one of ${names.join(', ')}, not "${text}"`);
-  return CANDIDATE_FORMATS[name];
+  return CANDIDATE_FORMATS[parseChoice('--format', text, names, 'pretty')];
 }
 
 function parseSample(text = '1'): number {

@@ -15,11 +15,7 @@ export const diff: Verb = {
     'signing-gateway diff old.yaml new.yaml -f markdown --fail-on error > comment.md',
   ],
   async run(terminal) {
-    const { values, positionals } = parseArguments({
-      args: [...terminal.args],
-      allowPositionals: true,
-      options: DIFF_OPTIONS,
-    });
+    const { values, positionals } = parseArguments(terminal.args, DIFF_OPTIONS);
     const [old, next, ...more] = positionals;
     if (old === undefined || next === undefined || more.length > 0) throw new UsageError('name two manifests: OLD NEW');
     const { failOn, format } = readDiffOptions(values);

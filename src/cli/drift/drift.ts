@@ -30,11 +30,7 @@ export const drift: Verb = {
     'signing-gateway drift openapi.yaml deploy/gateway.yaml --prefix /api -f markdown --fail-on error',
   ],
   async run(terminal) {
-    const { values, positionals } = parseArguments({
-      args: [...terminal.args],
-      allowPositionals: true,
-      options: OPTIONS,
-    });
+    const { values, positionals } = parseArguments(terminal.args, OPTIONS);
     const [file, ...manifests] = positionals;
     if (file === undefined) throw new UsageError('name an OpenAPI document');
     const { failOn, format } = readDiffOptions(values);

@@ -65,7 +65,7 @@ export const explain: Verb = {
     "signing-gateway explain POST /api/v1/login --body credentials.json --header 'Accept-Language: de' --json",
   ],
   async run({ args, env, out, err, outColour, errColour }) {
-    const { values, positionals } = parseArguments({ args: [...args], allowPositionals: true, options: OPTIONS });
+    const { values, positionals } = parseArguments(args, OPTIONS);
     const [method, url, ...files] = positionals;
     if (method === undefined || url === undefined)
       throw new UsageError('name the request: METHOD URL, for example GET /api/contacts');

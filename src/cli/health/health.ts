@@ -40,7 +40,7 @@ export const health: Verb = {
     'signing-gateway health /etc/signing-gateway/gateway.yaml --live --timeout 500ms',
   ],
   async run({ args, env, out }: Terminal): Promise<ExitCode> {
-    const { values, positionals } = parseArguments({ args: [...args], allowPositionals: true, options: OPTIONS });
+    const { values, positionals } = parseArguments(args, OPTIONS);
     const file = chooseManifest([values.config, ...positionals]);
     const timeoutMs = readTimeout(values.timeout ?? DEFAULT_TIMEOUT);
     const { url } = readLocalAdmin(file, env, readOverrides({ admin: values.admin }), '--admin');

@@ -33,7 +33,7 @@ export const importVerb: Verb = {
     'signing-gateway import openapi.json --prefix /api --role contacts:write=admin --fail-on-loss',
   ],
   async run({ args, out, err, errColour }) {
-    const { values, positionals } = parseArguments({ args: [...args], allowPositionals: true, options: OPTIONS });
+    const { values, positionals } = parseArguments(args, OPTIONS);
     const [file, ...more] = positionals;
     if (file === undefined || more.length > 0) throw new UsageError('name one OpenAPI document');
     const { output } = values;

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { suggestion } from '../../engine/problem/did-you-mean.ts';
+import { parseChoice } from '../parse-arguments.ts';
 import { type Options, type Terminal, UsageError } from '../terminal.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
 import { LINT_FORMATS, type LintFormat, type LintReport } from './lint-formats.ts';
@@ -47,7 +47,7 @@ export function readOutputs(tokens: readonly ArgumentToken[], inputs: readonly s
   const outputs: Output[] = [];
   for (const { kind, name, value = '' } of tokens) {
     if (kind !== 'option') continue;
-    if (name === 'format') outputs.push({ format: formatOf(value) });
+    if (name === 'format') outputs.push({ format: parseChoice('--format', value, FORMATS, 'pretty') });
     if (name === 'output') outputs.push(withFile(outputs.pop(), value));
   }
   rejectDuplicateOutputs(outputs, inputs);
@@ -59,12 +59,6 @@ export function writeOutputs(outputs: readonly Output[], report: LintReport, { o
   for (const { format, file } of outputs)
     if (file !== undefined) writeFileAtomic(file, LINT_FORMATS[format](report, false));
   for (const { format, file } of outputs) if (file === undefined) out(LINT_FORMATS[format](report, outColour));
-}
-
-function formatOf(word: string): LintFormat {
-  const format = FORMATS.find((candidate) => candidate === word);
-  if (format === undefined) throw new UsageError(`unknown format "${word}"${suggestion(word, FORMATS)}`);
-  return format;
 }
 
 function withFile(output: Output | undefined, file: string): Output {

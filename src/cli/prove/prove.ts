@@ -22,7 +22,7 @@ export const prove: Verb = {
     "signing-gateway prove 'require access: protected' --json",
   ],
   async run({ args, env, out, err, outColour, errColour }) {
-    const { values, positionals } = parseArguments({ args: [...args], allowPositionals: true, options: OPTIONS });
+    const { values, positionals } = parseArguments(args, OPTIONS);
     const [question, ...files] = positionals;
     if (question === undefined)
       throw new UsageError("ask a question, for example 'when path: /internal/** require served: false'");

@@ -3,6 +3,7 @@ import type { Environment } from '../../engine/manifest/source.ts';
 import { runMutants } from '../../prove/mutation/run-mutants.ts';
 import type { TestResult } from '../../prove/testing/run-test-file.ts';
 import type { TestFile } from '../../prove/testing/test-file.generated.ts';
+import { showProgress } from '../logs/read-progress.ts';
 import type { Terminal } from '../terminal.ts';
 import { createMutationReport, type MutationReport } from './mutation-report.ts';
 
@@ -12,10 +13,6 @@ interface MutatedFiles {
   readonly readFile: Environment['readFile'];
 }
 
-/** More frequent updates would cost time and flicker. */
-const PROGRESS_INTERVAL_MS = 100;
-const CLEAR_LINE = '\r\x1b[K';
-
 /**
  * Tests the changed manifests, and shows the progress on a terminal. Ends after `maxMs`, or when the process must stop, with the
  * result so far.
@@ -24,17 +21,12 @@ export async function mutate(
   { testFile, planned, readFile }: MutatedFiles,
   results: readonly TestResult[],
   maxMs: number,
-  { err, errIsTerminal, stop }: Terminal,
+  terminal: Terminal,
 ): Promise<MutationReport> {
-  let shownAt = Number.NEGATIVE_INFINITY;
-  const showProgress = (done: number, total: number) => {
-    const now = performance.now();
-    if (!errIsTerminal || now - shownAt < PROGRESS_INTERVAL_MS) return;
-    shownAt = now;
-    err(`${CLEAR_LINE}changing the manifest: ${done} of ${total}`);
-  };
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(maxMs)]);
-  const result = await runMutants(testFile.testFile, planned, results, readFile, signal, showProgress);
-  if (errIsTerminal) err(CLEAR_LINE);
-  return createMutationReport(result, planned.document, stop.aborted);
+  const progress = showProgress(terminal);
+  const signal = AbortSignal.any([terminal.stop, AbortSignal.timeout(maxMs)]);
+  const onProgress = progress.working('changing the manifest');
+  const result = await runMutants(testFile.testFile, planned, results, readFile, signal, onProgress);
+  progress.end();
+  return createMutationReport(result, planned.document, terminal.stop.aborted);
 }

@@ -1,7 +1,7 @@
 import { timerMs } from '../../engine/manifest/units.ts';
 import { coverageOf, summarizeCoverage } from '../../prove/testing/coverage.ts';
 import { runTestFile } from '../../prove/testing/run-test-file.ts';
-import { parseArguments, parseLimit } from '../parse-arguments.ts';
+import { parseArguments, parseChoice, parseLimit } from '../parse-arguments.ts';
 import { CommandError, type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { DEFAULT_MAX_UNCOVERED, formatCoverage } from './coverage-text.ts';
 import { mutate } from './mutate.ts';
@@ -57,11 +57,7 @@ export const test: Verb = {
     'signing-gateway test -f junit > report.xml',
   ],
   async run(terminal) {
-    const { values, positionals } = parseArguments({
-      args: [...terminal.args],
-      allowPositionals: true,
-      options: OPTIONS,
-    });
+    const { values, positionals } = parseArguments(terminal.args, OPTIONS);
     const [path = DEFAULT_TEST_FILE, ...more] = positionals;
     if (more.length > 0)
       throw new UsageError(`expected one test file, got ${positionals.length}: ${positionals.join(', ')}`);
@@ -101,10 +97,10 @@ function parseDuration(text = '10m'): number {
 }
 
 function parseFormat(text: string | undefined, isJson = false): keyof typeof TEST_FORMATS {
-  if (text === undefined) return isJson ? 'json' : 'text';
-  if (isJson && text !== 'json') throw new UsageError(`--json and "--format ${text}" exclude each other; remove one`);
-  if (Object.hasOwn(TEST_FORMATS, text)) return text as keyof typeof TEST_FORMATS;
-  throw new UsageError(`unknown format "${text}"; use one of: ${Object.keys(TEST_FORMATS).join(', ')}`);
+  if (isJson && text !== undefined && text !== 'json')
+    throw new UsageError(`--json and "--format ${text}" exclude each other; remove one`);
+  const formats = Object.keys(TEST_FORMATS) as (keyof typeof TEST_FORMATS)[];
+  return parseChoice('--format', text, formats, isJson ? 'json' : 'text');
 }
 
 /**

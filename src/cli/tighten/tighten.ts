@@ -70,7 +70,7 @@ export const tighten: Verb = {
 };
 
 function parseTightenArguments(args: readonly string[]) {
-  const { values, positionals } = parseArguments({ args: [...args], allowPositionals: true, options: OPTIONS });
+  const { values, positionals } = parseArguments(args, OPTIONS);
   const file = positionals.at(-1);
   if (file === undefined || positionals.length < 2)
     throw new UsageError('name one log or more, and the manifest last: LOG... MANIFEST');
