@@ -1,5 +1,5 @@
 import { relative, resolve, sep } from 'node:path';
-import { type LoadResult, load } from '../engine/load.ts';
+import { type LoadResult, load, type PlannedManifest } from '../engine/load.ts';
 import { decodeText } from '../engine/manifest/decode-text.ts';
 import { createFileEnvironment, readText, readUpToLimit } from '../engine/manifest/file-environment.ts';
 import {
@@ -9,8 +9,9 @@ import {
   MAX_FILE_BYTES,
   type Source,
 } from '../engine/manifest/source.ts';
+import { formatProblems } from '../report/text.ts';
 import { parseArguments } from './parse-arguments.ts';
-import { CommandError, type Options, UsageError } from './terminal.ts';
+import { CommandError, type Options, type Terminal, UsageError } from './terminal.ts';
 
 export const DEFAULT_MANIFEST = 'gateway.yaml';
 
@@ -65,6 +66,17 @@ function relativePath(path: string): string {
 export function loadFile(path: string, env: Environment['env']): LoadResult & Source {
   const source = readSource(path);
   return { ...load(source, createFileEnvironment(path, env)), ...source };
+}
+
+/** Reads and loads a manifest file. Prints the problems and returns `undefined` if it has errors. */
+export function loadPlanned(
+  path: string,
+  { env, err, errColour }: Pick<Terminal, 'env' | 'err' | 'errColour'>,
+): (PlannedManifest & Source) | undefined {
+  const loaded = loadFile(path, env);
+  if (loaded.plan !== undefined) return loaded;
+  err(formatProblems(loaded.problems, loaded.sources, errColour));
+  return undefined;
 }
 
 const STANDARD_INPUT = 0;

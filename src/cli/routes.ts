@@ -4,8 +4,8 @@ import type { Plan } from '../engine/plan/plan.ts';
 import type { Route } from '../engine/plan/route-definition.ts';
 import type { Auth } from '../engine/tokens/auth.ts';
 import { toJson } from '../report/report.ts';
-import { formatProblems, paint } from '../report/text.ts';
-import { loadFile, MANIFEST_OPTIONS, parseSingleManifestArguments } from './manifest-file.ts';
+import { paint } from '../report/text.ts';
+import { loadPlanned, MANIFEST_OPTIONS, parseSingleManifestArguments } from './manifest-file.ts';
 import type { Options, Verb } from './terminal.ts';
 
 const OPTIONS = {
@@ -20,13 +20,12 @@ export const routes: Verb = {
     'signing-gateway routes gateway.yaml | grep public',
     'signing-gateway routes --json | jq -r .routes[].id',
   ],
-  async run({ args, env, out, err, outColour, errColour }) {
+  async run(terminal) {
+    const { args, out, outColour } = terminal;
     const { file, flags } = parseSingleManifestArguments(args, OPTIONS);
-    const { plan, problems, sources } = loadFile(file, env);
-    if (plan === undefined) {
-      err(formatProblems(problems, sources, errColour));
-      return 1;
-    }
+    const loaded = loadPlanned(file, terminal);
+    if (loaded === undefined) return 1;
+    const { plan } = loaded;
     out(flags.has('json') ? toJson({ routes: plan.routes.map(routeSummary) }) : formatRoutes(plan, outColour));
     return 0;
   },

@@ -3,12 +3,11 @@ import { readBytes, readUpToLimit } from '../../engine/manifest/file-environment
 import { durationMs } from '../../engine/manifest/units.ts';
 import { printable } from '../../engine/problem/printable.ts';
 import { formatRow, pluralize } from '../../report/text.ts';
-import { failuresOf, parseFailOn } from '../fail-on.ts';
+import { FAIL_ON_WORDS, failuresOf, parseFailOn, UNKNOWN_CONDITION } from '../fail-on.ts';
 import { unreadableFileError } from '../manifest-file.ts';
 import { parseChoice, parseCount } from '../parse-arguments.ts';
-import { CommandError, type ExitCode, type Terminal, UsageError } from '../terminal.ts';
+import { CommandError, type ExitCode, type Options, type Terminal, UsageError } from '../terminal.ts';
 import { type AdminClient, foreignResponse } from './admin-client.ts';
-import type { CandidateOptions } from './candidate.ts';
 import { CANDIDATE_FORMATS, problemRow } from './candidate-formats.ts';
 import {
   type CandidateBody,
@@ -18,8 +17,34 @@ import {
   hasSavedProblem,
   statusOf,
 } from './candidate-report.ts';
-import { connect } from './connect.ts';
+import { type CONNECTION_OPTIONS, connect, type OptionValues } from './connect.ts';
 import { waitForRequests } from './wait.ts';
+
+export const ACTION_OPTIONS = {
+  sample: {
+    type: 'string',
+    valueName: 'SHARE',
+    summary: 'put: the share of the requests to compare, above 0 and at most 1 (default 1)',
+  },
+  requests: { type: 'string', valueName: 'COUNT', summary: 'wait: until this number of requests was compared' },
+  for: { type: 'string', valueName: 'DURATION', summary: 'wait: at most this time, for example 10m' },
+  'fail-on': {
+    type: 'string',
+    valueName: 'LIST',
+    starts: FAIL_ON_WORDS,
+    summary: `wait, status: exit with 1 if one of these occurred: ${FAIL_ON_WORDS.join(',')},${UNKNOWN_CONDITION}`,
+  },
+  format: {
+    type: 'string',
+    short: 'f',
+    valueName: 'FORMAT',
+    choices: Object.keys(CANDIDATE_FORMATS),
+    summary: 'pretty (default), json, or markdown for a pull request',
+  },
+} as const satisfies Options;
+
+/** The values of the options. */
+export type CandidateOptions = OptionValues<typeof CONNECTION_OPTIONS & typeof ACTION_OPTIONS>;
 
 /** Prints the report. */
 export async function showStatus(options: CandidateOptions, _file: string, terminal: Terminal): Promise<ExitCode> {

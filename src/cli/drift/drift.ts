@@ -10,11 +10,11 @@ import { originOf } from '../../openapi/import/remove-refused.ts';
 import { diff } from '../../prove/diff/diff.ts';
 import type { Difference } from '../../prove/diff/difference.ts';
 import { createDiffSide, type DiffSide } from '../../prove/diff/side.ts';
-import { formatProblems, pluralize } from '../../report/text.ts';
+import { pluralize } from '../../report/text.ts';
 import { DIFF_FORMATS } from '../diff/diff-formats.ts';
 import { DIFF_OPTIONS, hasFailing, readDiffOptions } from '../diff/diff-options.ts';
 import { IMPORT_OPTIONS, readDocument, readImportOptions } from '../import/import-options.ts';
-import { chooseManifest, loadFile } from '../manifest-file.ts';
+import { chooseManifest, loadPlanned } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { CommandError, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { BODY_RULES, DRIFT_RULES, UNMATCHED_RULES, withDriftMessage } from './drift-messages.ts';
@@ -59,11 +59,8 @@ interface ImportedDocument {
 
 /** Returns the differences from a document to a manifest; `undefined` for a manifest with errors, which it prints. */
 function compare(described: ImportedDocument, manifest: string, terminal: Terminal): Difference[] | undefined {
-  const loaded = loadFile(manifest, terminal.env);
-  if (loaded.plan === undefined) {
-    terminal.err(formatProblems(loaded.problems, loaded.sources, terminal.errColour));
-    return undefined;
-  }
+  const loaded = loadPlanned(manifest, terminal);
+  if (loaded === undefined) return undefined;
   const { readFile } = createFileEnvironment(manifest, terminal.env);
   const next = createDiffSide(loaded, readFile);
   const old = documentSide(described, loaded, manifest, terminal);

@@ -6,8 +6,7 @@ import { claimsOfRole } from '../../prove/offline/claims.ts';
 import { createOfflineRequest, headerValue, type OfflineRequest } from '../../prove/offline/request-bytes.ts';
 import type { CallerClaims } from '../../prove/offline/stub-verifier.ts';
 import { toJson } from '../../report/report.ts';
-import { formatProblems } from '../../report/text.ts';
-import { chooseManifest, DEFAULT_MANIFEST, loadFile, unreadableFileError } from '../manifest-file.ts';
+import { chooseManifest, DEFAULT_MANIFEST, loadPlanned, unreadableFileError } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { type Options, UsageError, type Verb } from '../terminal.ts';
 import { formatExplanation } from './explain-text.ts';
@@ -64,18 +63,16 @@ export const explain: Verb = {
     'signing-gateway explain GET /api/contacts --role user',
     "signing-gateway explain POST /api/v1/login --body credentials.json --header 'Accept-Language: de' --json",
   ],
-  async run({ args, env, out, err, outColour, errColour }) {
+  async run(terminal) {
+    const { args, out, outColour } = terminal;
     const { values, positionals } = parseArguments(args, OPTIONS);
     const [method, url, ...files] = positionals;
     if (method === undefined || url === undefined)
       throw new UsageError('name the request: METHOD URL, for example GET /api/contacts');
     const file = chooseManifest([values.config, ...files]);
     const request = readRequest(method, url, values.header ?? [], values.body);
-    const loaded = loadFile(file, env);
-    if (loaded.plan === undefined) {
-      err(formatProblems(loaded.problems, loaded.sources, errColour));
-      return 1;
-    }
+    const loaded = loadPlanned(file, terminal);
+    if (loaded === undefined) return 1;
     const explanation = await explainRequest(loaded, request, claimsOf(values, loaded.manifest));
     out(values.json ? toJson(explanation) : formatExplanation(explanation, outColour));
     return 0;

@@ -11,7 +11,6 @@ import { displayPathBeside } from '../../engine/problem/display-path.ts';
 import { isFailing } from '../../report/report.ts';
 import { paint, pluralize } from '../../report/text.ts';
 import { formatOverrides } from '../address-options.ts';
-import { docsUrl } from '../docs-url.ts';
 import { explainRule } from '../explain-rule.ts';
 import { readSource, readStandardInput, unreadableFileError } from '../manifest-file.ts';
 import type { Terminal, Verb } from '../terminal.ts';
@@ -24,6 +23,12 @@ import { formatCounts, type LintReport } from './lint-formats.ts';
 import { writeOutputs } from './outputs.ts';
 
 const RULES_BY_ID = new Map(RULES.map((rule) => [rule.id, rule]));
+
+/** The build replaces this name with the value of its variable of the same name (scripts/build.ts). */
+declare const DOCS_URL: string | undefined;
+
+/** The address at which the folder `docs` is published. Undefined unless the build named one: the package has the pages itself. */
+const docsUrl = typeof DOCS_URL === 'string' ? DOCS_URL : undefined;
 
 export const lint: Verb = {
   usage: 'signing-gateway lint [FILE...] [OPTIONS]',

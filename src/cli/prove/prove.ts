@@ -3,8 +3,8 @@ import { proveQuestion, QuestionError } from '../../engine/invariants/question.t
 import type { PlannedManifest } from '../../engine/load.ts';
 import { printable } from '../../engine/problem/printable.ts';
 import { toJson } from '../../report/report.ts';
-import { formatProblems, paint, pluralize } from '../../report/text.ts';
-import { chooseManifest, loadFile, MANIFEST_OPTIONS } from '../manifest-file.ts';
+import { paint, pluralize } from '../../report/text.ts';
+import { chooseManifest, loadPlanned, MANIFEST_OPTIONS } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { type Options, UsageError, type Verb } from '../terminal.ts';
 
@@ -21,16 +21,14 @@ export const prove: Verb = {
     "signing-gateway prove 'when upstream: identity, method: [POST, PUT] require rateLimit: any' deploy/gateway.yaml",
     "signing-gateway prove 'require access: protected' --json",
   ],
-  async run({ args, env, out, err, outColour, errColour }) {
+  async run(terminal) {
+    const { args, env, out, outColour } = terminal;
     const { values, positionals } = parseArguments(args, OPTIONS);
     const [question, ...files] = positionals;
     if (question === undefined)
       throw new UsageError("ask a question, for example 'when path: /internal/** require served: false'");
-    const loaded = loadFile(chooseManifest([...(values.config ?? []), ...files]), env);
-    if (loaded.plan === undefined) {
-      err(formatProblems(loaded.problems, loaded.sources, errColour));
-      return 2;
-    }
+    const loaded = loadPlanned(chooseManifest([...(values.config ?? []), ...files]), terminal);
+    if (loaded === undefined) return 2;
     const result = resultOf(loaded, ask(loaded, question, env));
     out(values.json ? toJson(result) : formatResult(result, outColour));
     return result.holds ? 0 : 1;
