@@ -8,7 +8,6 @@ import { unreadableFileError } from '../manifest-file.ts';
 import { parseChoice, parseCount } from '../parse-arguments.ts';
 import { CommandError, type ExitCode, type Options, type Terminal, UsageError } from '../terminal.ts';
 import { type AdminClient, foreignResponse } from './admin-client.ts';
-import { CANDIDATE_FORMATS, problemRow } from './candidate-formats.ts';
 import {
   type CandidateBody,
   comparedCount,
@@ -16,7 +15,8 @@ import {
   fetchStatus,
   hasSavedProblem,
   statusOf,
-} from './candidate-report.ts';
+} from './candidate-body.ts';
+import { CANDIDATE_FORMATS, problemRow } from './candidate-formats.ts';
 import { type CONNECTION_OPTIONS, connect, type OptionValues } from './connect.ts';
 import { waitForRequests } from './wait.ts';
 

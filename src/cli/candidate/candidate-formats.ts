@@ -1,8 +1,8 @@
 import { formatMarkdown, inlineCode, markdownTable, tableCell } from '../../report/markdown.ts';
 import { entriesOf, type Facts, type TextRow, toJson } from '../../report/report.ts';
 import { formatText, pluralize } from '../../report/text.ts';
-import { changeRow, changeTable, countTable, MAX_CHANGES, omittedText, reasonsText } from '../changes.ts';
-import { type CandidateBody, hasSavedProblem } from './candidate-report.ts';
+import { changeRow, changeTable, countTable, MAX_CHANGES, omittedText, reasonsText } from '../change-formats.ts';
+import { type CandidateBody, hasSavedProblem } from './candidate-body.ts';
 
 type ChangeEntry = CandidateBody['changed']['groups'][number];
 

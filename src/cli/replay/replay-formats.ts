@@ -16,7 +16,7 @@ import {
   outcomeText,
   reasonsText,
   requestsText,
-} from '../changes.ts';
+} from '../change-formats.ts';
 import { version } from '../version.ts';
 import {
   calibrationText,
