@@ -15,14 +15,18 @@ import { CommandError, type Options, type Terminal, UsageError } from './termina
 
 export const DEFAULT_MANIFEST = 'gateway.yaml';
 
-export const MANIFEST_OPTIONS = {
+/** The option of a verb that reads one manifest. */
+export const SINGLE_MANIFEST_OPTIONS = {
   config: {
     type: 'string',
     short: 'c',
-    multiple: true,
     valueName: 'FILE',
     summary: `the manifest; the same as FILE (default ${DEFAULT_MANIFEST})`,
   },
+} as const satisfies Options;
+
+export const MANIFEST_OPTIONS = {
+  config: { ...SINGLE_MANIFEST_OPTIONS.config, multiple: true },
 } as const satisfies Options;
 
 /**

@@ -6,7 +6,7 @@ import { claimsOfRole } from '../../prove/offline/claims.ts';
 import { createOfflineRequest, headerValue, type OfflineRequest } from '../../prove/offline/request-bytes.ts';
 import type { CallerClaims } from '../../prove/offline/stub-verifier.ts';
 import { toJson } from '../../report/report.ts';
-import { chooseManifest, DEFAULT_MANIFEST, loadPlanned, unreadableFileError } from '../manifest-file.ts';
+import { chooseManifest, loadPlanned, SINGLE_MANIFEST_OPTIONS, unreadableFileError } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { type Options, UsageError, type Verb } from '../terminal.ts';
 import { formatExplanation } from './explain-text.ts';
@@ -46,12 +46,7 @@ const OPTIONS = {
   },
   body: { type: 'string', valueName: 'FILE', summary: 'send this file as the body' },
   json: { type: 'boolean', summary: 'print the explanation as JSON' },
-  config: {
-    type: 'string',
-    short: 'c',
-    valueName: 'FILE',
-    summary: `the manifest; the same as FILE (default ${DEFAULT_MANIFEST})`,
-  },
+  ...SINGLE_MANIFEST_OPTIONS,
 } as const satisfies Options;
 
 export const explain: Verb = {

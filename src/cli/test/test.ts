@@ -1,13 +1,14 @@
 import { timerMs } from '../../engine/manifest/units.ts';
+import { runMutants } from '../../prove/mutation/run-mutants.ts';
 import { coverageOf, summarizeCoverage } from '../../prove/testing/coverage.ts';
-import { runTestFile } from '../../prove/testing/run-test-file.ts';
+import { runTestFile, type TestResult } from '../../prove/testing/run-test-file.ts';
+import { showProgress } from '../logs/read-progress.ts';
 import { parseArguments, parseChoice, parseLimit } from '../parse-arguments.ts';
 import { CommandError, type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { DEFAULT_MAX_UNCOVERED, formatCoverage } from './coverage-text.ts';
-import { mutate } from './mutate.ts';
-import { formatScore } from './mutation-report.ts';
+import { createMutationReport, formatScore } from './mutation-report.ts';
 import { TEST_FORMATS, type TestReport } from './test-formats.ts';
-import { DEFAULT_TEST_FILE, readTestedFiles } from './tested-files.ts';
+import { DEFAULT_TEST_FILE, readTestedFiles, type TestedFiles } from './tested-files.ts';
 import { waitForChange } from './wait-for-change.ts';
 
 const OPTIONS = {
@@ -127,6 +128,24 @@ async function runOnce(
   const isEnough = coverage.percent >= failUnder && (mutation?.score ?? 100) >= failUnder && isComplete;
   print({ path, testFile, results, coverage, maxUncovered, mutation, isEnough }, options, terminal);
   return isEnough && isPassed && !(mutation?.isStopped && mutation.untested > 0) ? 0 : 1;
+}
+
+/**
+ * Tests the changed manifests, and shows the progress on a terminal. Ends after `maxMs`, or when the process must stop, with the
+ * result so far.
+ */
+async function mutate(
+  { testFile, planned, readFile }: TestedFiles,
+  results: readonly TestResult[],
+  maxMs: number,
+  terminal: Terminal,
+) {
+  const progress = showProgress(terminal);
+  const signal = AbortSignal.any([terminal.stop, AbortSignal.timeout(maxMs)]);
+  const onProgress = progress.working('changing the manifest');
+  const result = await runMutants(testFile.testFile, planned, results, readFile, signal, onProgress);
+  progress.end();
+  return createMutationReport(result, planned.document, terminal.stop.aborted);
 }
 
 /** Prints the report, and the reasons of an exit code that the report does not show. */

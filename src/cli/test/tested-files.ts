@@ -12,7 +12,7 @@ import type { Terminal } from '../terminal.ts';
 export const DEFAULT_TEST_FILE = 'gateway.test.yaml';
 
 /** A test file without errors, and its manifest. */
-interface TestedFiles {
+export interface TestedFiles {
   readonly testFile: CheckedTestFile;
   readonly planned: PlannedManifest;
   readonly readFile: Environment['readFile'];
