@@ -67,15 +67,16 @@ function room(path: string): string {
 /** The wings of src, and those that each of them may import. */
 const WINGS: Readonly<Record<string, readonly string[]>> = {
   engine: [],
-  check: ['engine'],
-  prove: ['check', 'engine'],
-  traffic: ['check', 'engine', 'prove'],
-  openapi: ['check', 'engine', 'prove', 'traffic'],
-  process: ['check', 'engine', 'prove', 'traffic'],
-  editor: ['check', 'engine', 'openapi', 'process', 'prove', 'traffic'],
-  admin: ['check', 'engine', 'openapi', 'process', 'prove', 'traffic'],
-  cli: ['admin', 'check', 'editor', 'engine', 'openapi', 'process', 'prove', 'traffic'],
-  index: ['check', 'engine'],
+  report: ['engine'],
+  check: ['engine', 'report'],
+  prove: ['check', 'engine', 'report'],
+  traffic: ['check', 'engine', 'prove', 'report'],
+  openapi: ['check', 'engine', 'prove', 'report', 'traffic'],
+  process: ['check', 'engine', 'prove', 'report', 'traffic'],
+  editor: ['check', 'engine', 'openapi', 'process', 'prove', 'report', 'traffic'],
+  admin: ['check', 'engine', 'openapi', 'process', 'prove', 'report', 'traffic'],
+  cli: ['admin', 'check', 'editor', 'engine', 'openapi', 'process', 'prove', 'report', 'traffic'],
+  index: ['check', 'engine', 'report'],
 };
 
 /** One file for each foreign library. The sandbox, which is an example, has its own. */

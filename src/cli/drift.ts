@@ -1,10 +1,11 @@
 import { createFileEnvironment } from '../engine/manifest/file-environment.ts';
 import { compareDocument } from '../openapi/drift/compare-document.ts';
 import { importOpenApi } from '../openapi/import/import-openapi.ts';
-import { DIFF_FORMATS, DIFF_OPTIONS, isFailing, readDiffOptions } from './diff/diff-options.ts';
-import { formatProblems, pluralize } from './format.ts';
+import { pluralize } from '../report/text.ts';
+import { DIFF_FORMATS } from './diff/diff-formats.ts';
+import { DIFF_OPTIONS, hasFailing, readDiffOptions } from './diff/diff-options.ts';
 import { IMPORT_OPTIONS, readDocument, readImportOptions, withCommandErrors } from './import/import-options.ts';
-import { chooseManifest, loadFile } from './manifest-file.ts';
+import { chooseManifest, loadPlanned } from './manifest-file.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { type Options, UsageError, type Verb } from './terminal.ts';
 
@@ -18,25 +19,23 @@ export const drift: Verb = {
     'signing-gateway drift openapi.yaml',
     'signing-gateway drift openapi.yaml deploy/gateway.yaml --prefix /api -f markdown --fail-on error',
   ],
-  async run({ args, env, out, err, outColour, errColour }) {
-    const { values, positionals } = parseArguments({ args: [...args], allowPositionals: true, options: OPTIONS });
+  async run(terminal) {
+    const { args, env, out, err, outColour } = terminal;
+    const { values, positionals } = parseArguments(args, OPTIONS);
     const [file, ...manifests] = positionals;
     if (file === undefined) throw new UsageError('name an OpenAPI document');
     const { failOn, format } = readDiffOptions(values);
     const document = readDocument(file);
     const imported = importOpenApi(document, { ...readImportOptions(values), upstream: 'api' });
     const manifest = chooseManifest(manifests);
-    const loaded = loadFile(manifest, env);
-    if (loaded.plan === undefined) {
-      err(formatProblems(loaded.problems, loaded.sources, errColour));
-      return 2;
-    }
+    const loaded = loadPlanned(manifest, terminal);
+    if (loaded === undefined) return 2;
     const environment = createFileEnvironment(manifest, env);
     const differences = withCommandErrors(() => compareDocument({ file, document, imported }, loaded, environment));
     out(DIFF_FORMATS[format]({ old: file, next: manifest, differences, hasBothPlaces: true }, outColour));
     const losses = imported.losses.filter(({ effect }) => effect !== 'none').length;
     if (losses > 0)
       err(`${pluralize(losses, 'part')} of ${file} cannot be compared; "signing-gateway import ${file}" lists them\n`);
-    return isFailing(differences, failOn) ? 1 : 0;
+    return hasFailing(differences, failOn) ? 1 : 0;
   },
 };

@@ -3,8 +3,7 @@ import { Refusal } from '../engine/gateway/response/refusal.ts';
 import { HTTP_METHODS, sortMethods } from '../engine/http1/http-methods.ts';
 import { loggedPath } from '../engine/log/logged-path.ts';
 import type { Plan } from '../engine/plan/plan.ts';
-import { formatProblems } from './format.ts';
-import { chooseManifest, loadFile, MANIFEST_OPTIONS } from './manifest-file.ts';
+import { chooseManifest, loadPlanned, MANIFEST_OPTIONS } from './manifest-file.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { CommandError, UsageError, type Verb } from './terminal.ts';
 
@@ -16,21 +15,14 @@ export const surrogate: Verb = {
     'signing-gateway surrogate GET /public/f47ac10b-58cc-4372-a567-0e02b2c3d479',
     'grep -F "$(signing-gateway surrogate GET /public/7)" access.log',
   ],
-  async run({ args, env, out, err, errColour }) {
-    const { values, positionals } = parseArguments({
-      args: [...args],
-      allowPositionals: true,
-      options: MANIFEST_OPTIONS,
-    });
+  async run(terminal) {
+    const { values, positionals } = parseArguments(terminal.args, MANIFEST_OPTIONS);
     const [method, path, ...files] = positionals;
     if (method === undefined || !path?.startsWith('/'))
       throw new UsageError('name the request: METHOD PATH, for example GET /public/7');
     const file = chooseManifest([...(values.config ?? []), ...files]);
-    const loaded = loadFile(file, env);
-    if (loaded.plan === undefined) {
-      err(formatProblems(loaded.problems, loaded.sources, errColour));
-      return 1;
-    }
+    const loaded = loadPlanned(file, terminal);
+    if (loaded === undefined) return 1;
     const { plan, manifest } = loaded;
     const sent = pathOf(path, plan);
     const logged = loggedPath(plan, method, sent, plan.router.match(method, sent));
@@ -38,7 +30,7 @@ export const surrogate: Verb = {
       throw new CommandError(
         `${file}: each process has its own surrogates without log.secret; set log: { secret: "\${LOG_SECRET}" }`,
       );
-    out(`${logged}\n`);
+    terminal.out(`${logged}\n`);
     return 0;
   },
 };

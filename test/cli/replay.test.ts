@@ -266,7 +266,7 @@ Unused in gateway.yaml: no allowed request of the logs used these routes, method
     });
     expect((await errorOf('missing.log', ...FROM, 'new.yaml')).code).toBe(2);
     expect((await errorOf('access.log', ...FROM, 'broken.yaml')).code).toBe(2);
-    expect((await errorOf('access.log', ...FROM, 'new.yaml', '-f', 'yaml')).err).toContain('unknown format "yaml"');
+    expect((await errorOf('access.log', ...FROM, 'new.yaml', '-f', 'yaml')).err).toContain('unknown --format "yaml"');
     expect((await errorOf('access.log', ...FROM, 'new.yaml', '--fail-on', 'newly-refusd')).err).toContain(
       'did you mean "newly-refused"',
     );

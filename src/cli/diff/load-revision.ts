@@ -1,7 +1,7 @@
 import { load, type PlannedManifest } from '../../engine/load.ts';
 import type { Environment } from '../../engine/manifest/source.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
-import { formatProblems } from '../format.ts';
+import { formatProblems } from '../../report/text.ts';
 import type { Terminal } from '../terminal.ts';
 import { readRevision } from './revision.ts';
 

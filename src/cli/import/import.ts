@@ -2,7 +2,7 @@ import { printable } from '../../engine/problem/printable.ts';
 import { importOpenApi } from '../../openapi/import/import-openapi.ts';
 import type { Loss, OpenApiDocument } from '../../openapi/import/openapi-document.ts';
 import { writeRoutes } from '../../openapi/import/write-routes.ts';
-import { paint, pluralize } from '../format.ts';
+import { paint, pluralize } from '../../report/text.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { type Options, UsageError, type Verb } from '../terminal.ts';
 import { IMPORT_OPTIONS, readDocument, readImportOptions } from './import-options.ts';
@@ -30,7 +30,7 @@ export const importVerb: Verb = {
     'signing-gateway import openapi.json --prefix /api --role contacts:write=admin --fail-on-loss',
   ],
   async run({ args, out, err, errColour }) {
-    const { values, positionals } = parseArguments({ args: [...args], allowPositionals: true, options: OPTIONS });
+    const { values, positionals } = parseArguments(args, OPTIONS);
     const [file, ...more] = positionals;
     if (file === undefined || more.length > 0) throw new UsageError('name one OpenAPI document');
     const { output } = values;

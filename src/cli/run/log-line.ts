@@ -1,5 +1,5 @@
 import { printable } from '../../engine/problem/printable.ts';
-import { paint } from '../format.ts';
+import { paint } from '../../report/text.ts';
 
 const LEVELS: Readonly<Record<number, string>> = { 40: 'warning', 50: 'error', 60: 'fatal' };
 

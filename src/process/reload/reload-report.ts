@@ -1,6 +1,7 @@
-import { createCodeFramer } from '../../engine/problem/code-frame.ts';
-import { groupEqualProblems } from '../../engine/problem/equal-problems.ts';
 import type { Severity } from '../../engine/problem/finding.ts';
+import { createCodeFramer } from '../../report/code-frame.ts';
+import { groupEqualProblems } from '../../report/problem-groups.ts';
+
 import type { LocatedProblems } from './manifest-thread.ts';
 import type { PlanChanges } from './plan-changes.ts';
 

@@ -327,7 +327,7 @@ describe('the arguments of candidate', () => {
     [['status', '--fail-on', ''], '--fail-on: unknown condition ""'],
     [['status', '--requests', '1'], '"candidate status" has no option --requests; remove it'],
     [['status', 'next.yaml'], 'unexpected argument "next.yaml"; remove it'],
-    [['status', '-f', 'xml'], '--format takes one of pretty, json, markdown, not "xml"'],
+    [['status', '-f', 'xml'], 'unknown --format "xml"; write one of: pretty, json, markdown'],
     [['put'], 'name one FILE: signing-gateway candidate put FILE'],
     [['put', 'a.yaml', 'b.yaml'], 'name one FILE: signing-gateway candidate put FILE'],
     [
