@@ -22,7 +22,7 @@ export interface RouteTraffic extends TrafficCounts {
 }
 
 /** The recent requests that were forwarded to an upstream. The latency is the time until its response began. */
-export interface UpstreamTraffic extends TrafficCounts {
+interface UpstreamTraffic extends TrafficCounts {
   readonly id: string;
 }
 

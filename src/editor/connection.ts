@@ -27,7 +27,7 @@ import { documentSymbols, publicRouteLenses } from './symbols.ts';
 import { rangeIn, type TextFile, toEditorEdit } from './text-file.ts';
 import { Workspace } from './workspace.ts';
 
-export interface LanguageServerOptions {
+interface LanguageServerOptions {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
   /** Variables that manifests may use, as for `lint`. */

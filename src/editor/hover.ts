@@ -36,7 +36,7 @@ function routeIdAt(file: TextFile, offset: number): string | undefined {
 }
 
 /** Describes which requests reach a route and who may call it, in Markdown. Contains no value from the environment. */
-export function describeRoute(route: Route, { plan, manifest }: PlannedManifest): string {
+function describeRoute(route: Route, { plan, manifest }: PlannedManifest): string {
   const { id, access, upstream, rateLimits, body } = route;
   const others = findMoreSpecificRoutes(route, plan.routes, plan.router.match);
   const shown = others.slice(0, MAX_OTHER_ROUTES).map((other) => `- ${requestsOf(other)}: route \`${other.id}\``);

@@ -121,7 +121,7 @@ function scalarAt(positions: ValuePositions, row: number) {
 }
 
 /** Returns the text of a scalar on one line, and the offsets of the text without quotes; `undefined` for an alias. */
-export function readScalarText(text: string, { start, end }: { readonly start: number; readonly end: number }) {
+function readScalarText(text: string, { start, end }: { readonly start: number; readonly end: number }) {
   const source = text.slice(start, end);
   const [, quote = '', inner = ''] = /^(["']?)([^"'\n]*)\1$/.exec(source) ?? [];
   if (inner === '' || inner.includes('\\') || /^[*&!|>]/.test(source)) return undefined;

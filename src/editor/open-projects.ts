@@ -17,7 +17,7 @@ const MAX_DELAY_MS = 1_000;
 /** The pause before the self-test runs, which takes longer than all other checks. */
 const SELF_TEST_DELAY_MS = 300;
 
-export interface ProjectEvents {
+interface ProjectEvents {
   /** Called with all problems of a file when they have changed. */
   readonly onProblems: (path: string, problems: readonly Problem[]) => void;
   /** Called with an error that no file can cause. The server continues with the next change. */

@@ -7,7 +7,7 @@ import type { Project } from './project.ts';
 import type { TextFile } from './text-file.ts';
 
 /** A file and the edits that rename a name in it. */
-export interface FileEdits {
+interface FileEdits {
   readonly file: TextFile;
   readonly edits: readonly TextEdit[];
 }

@@ -1,13 +1,13 @@
 import type { ReportRow } from './report.ts';
 
 /** A test suite of JUnit, such as the problems of one file. */
-export interface JunitSuite {
+interface JunitSuite {
   readonly name: string;
   readonly cases: readonly JunitCase[];
   readonly seconds?: number;
 }
 
-export interface JunitCase {
+interface JunitCase {
   readonly name: string;
   readonly file: string;
   readonly line?: number;

@@ -9,7 +9,7 @@ const MIN_GROUP = 4;
 const MAX_POSITIONS = 10;
 
 /** Problems of one file with the same rule and message. */
-export interface ProblemGroup {
+interface ProblemGroup {
   readonly first: Problem;
   /** The positions of the others, as the end of a text; empty if there are none. */
   readonly others: string;

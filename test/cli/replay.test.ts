@@ -204,7 +204,7 @@ unused in gateway.yaml: no allowed request of the logs used these routes, method
       expect(await unusedOf([contact('user')], OLD, 'markdown')).toContain(`
 Unused in gateway.yaml: no allowed request of the logs used these routes, methods and roles.
 
-| unused | |
+| unused | names |
 |---|---|
 | route | docs |
 | methods | contacts: ${METHODS.join(', ')} |

@@ -5,7 +5,7 @@ import { type Problem, toProblems } from '../../engine/problem/problem.ts';
 import { formatText } from './format-text.ts';
 
 /** `isChanged`: formatting would change the meaning of the text, which is a bug of the formatter. */
-export type FormatResult =
+type FormatResult =
   | { readonly text: string }
   | { readonly problems: readonly Problem[] }
   | { readonly isChanged: true };

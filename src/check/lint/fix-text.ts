@@ -3,7 +3,7 @@ import type { Problem, TextEdit } from '../../engine/problem/problem.ts';
 /** An edit may reveal another problem, so the edits run in rounds. No manifest has needed this many. */
 const MAX_ROUNDS = 10;
 
-export interface FixedText {
+interface FixedText {
   readonly text: string;
   /** The number of applied edits. */
   readonly editCount: number;

@@ -1,6 +1,6 @@
 import type { Path } from '../../engine/problem/finding.ts';
 
-export interface StringValue {
+interface StringValue {
   readonly text: string;
   readonly path: Path;
 }

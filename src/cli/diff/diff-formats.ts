@@ -4,7 +4,7 @@ import { countSeverities, type Facts, placeOf, toJson } from '../../report/repor
 import { formatRow, paint, pluralize } from '../../report/text.ts';
 
 /** The names of two manifests and their differences, most severe first. */
-export interface DiffReport {
+interface DiffReport {
   readonly old: string;
   readonly next: string;
   readonly differences: readonly Difference[];

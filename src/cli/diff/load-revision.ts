@@ -6,7 +6,7 @@ import type { Terminal } from '../terminal.ts';
 import { readRevision } from './revision.ts';
 
 /** One of two manifests that are compared. */
-export interface LoadedRevision {
+interface LoadedRevision {
   readonly planned: PlannedManifest;
   readonly readFile: Environment['readFile'];
 }

@@ -7,7 +7,7 @@ import { unreadableFileError } from '../manifest-file.ts';
 import { CommandError } from '../terminal.ts';
 
 /** A manifest that an argument of `diff` names, and the environment that it is loaded in. */
-export interface ManifestRevision {
+interface ManifestRevision {
   readonly source: Source;
   readonly environment: Environment;
 }

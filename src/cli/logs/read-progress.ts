@@ -7,7 +7,7 @@ const CLEAR_LINE = '\r\x1b[K';
 const BYTES_PER_MB = 1_000_000;
 
 /** The line on a terminal that shows the progress of a verb with logs. */
-export interface ProgressLine {
+interface ProgressLine {
   readonly reading: (progress: ReadProgress) => void;
   /** Returns the listener of a later step. */
   readonly working: (step: string) => (done: number, total: number) => void;

@@ -30,7 +30,7 @@ import {
 } from './replay-summary.ts';
 
 /** The result of a replay, with all that a format may need. */
-export interface ReplayResult {
+interface ReplayResult {
   readonly summary: ReplaySummary;
   /** The conditions of `--fail-on` that occurred. */
   readonly failures: readonly string[];

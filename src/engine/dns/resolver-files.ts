@@ -8,7 +8,7 @@ const CHECK_MS = 5_000;
 /** The time limit of the first read, in case a file system hangs. */
 const FIRST_READ_TIMEOUT_MS = 1_000;
 
-export interface ResolverFilesOptions {
+interface ResolverFilesOptions {
   readonly hostsPath: string;
   readonly resolvConfPath: string;
 }
@@ -98,7 +98,7 @@ async function readBeginning(path: string): Promise<string> {
 }
 
 /** Addresses by name, from `hosts(5)`. A name may be on several lines. */
-export type Hosts = ReadonlyMap<string, readonly string[]>;
+type Hosts = ReadonlyMap<string, readonly string[]>;
 
 export function parseHosts(text: string): Hosts {
   const hosts = new Map<string, string[]>();

@@ -13,7 +13,7 @@ import { createHandshakeResponse, holdEarlyData, isWebSocketHandshake } from './
 import type { ServerState } from './server-state.ts';
 
 /** The counts of all workers. */
-export interface AcceptorCounters {
+interface AcceptorCounters {
   readonly connections: WorkerCounter;
   /** Sockets of WebSocket handshakes and tunnels. */
   readonly tunnels: WorkerCounter;

@@ -31,7 +31,7 @@ import { passThroughTracer } from './telemetry/trace.ts';
 import { LiveUpstreams } from './upstream/live-upstreams.ts';
 import type { UpstreamStatus } from './upstream/upstream-status.ts';
 
-export interface ClientCounts {
+interface ClientCounts {
   readonly connections: number;
   /** The connections of this worker. */
   readonly workerConnections: number;
@@ -45,7 +45,7 @@ export interface ClientCounts {
   readonly unaccepted: number;
 }
 
-export interface GatewayOptions {
+interface GatewayOptions {
   /** Records traces. By default they are only passed on. */
   readonly tracer?: RequestTracer | undefined;
   /** Resolves the host names of upstreams. By default the resolver of the process. */

@@ -9,7 +9,7 @@ import { RequestSearch } from './request-search.ts';
 import { type Breach, breachesOf } from './requirements.ts';
 
 /** A request that breaks an invariant. */
-export interface BrokenInvariant {
+interface BrokenInvariant {
   readonly invariant: Invariant;
   readonly route: Route;
   readonly witness: RouteWitness;
@@ -87,7 +87,7 @@ export function meets(route: Route, { upstreams, access }: Condition): boolean {
 }
 
 /** A request and the route that the router gives it. */
-export interface RoutedRequest {
+interface RoutedRequest {
   readonly method: string;
   readonly path: string;
   readonly route: Route;

@@ -21,7 +21,7 @@ export interface LogSettings {
   readonly keyedPaths: KeyedPathSettings | undefined;
 }
 
-export interface ReplaySettings {
+interface ReplaySettings {
   /** The first digits of the hash of the manifest. */
   readonly manifest: string;
   /** @param query with its question mark, or empty. @returns the names of its parameters; `*` for one that may be a secret */
@@ -46,7 +46,7 @@ export function checkLog({ secret }: Manifest['log'], secrets: Secrets, findings
   findings.push(quoteFreeErrorAt(path, 'log-secret', message));
 }
 
-export interface LogContext {
+interface LogContext {
   readonly hash: string;
   readonly entries: readonly RouteEntry[];
   readonly routes: readonly Route[];

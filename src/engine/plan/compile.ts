@@ -128,7 +128,7 @@ function findMissingAuth(manifest: Manifest, routes: readonly ParsedRoute[], fin
 }
 
 /** Reports routes whose body limit exceeds the share of the buffer memory that one client may use. */
-export function findBodiesOverBudget({ server }: Manifest, routes: readonly ParsedRoute[], findings: Finding[]): void {
+function findBodiesOverBudget({ server }: Manifest, routes: readonly ParsedRoute[], findings: Finding[]): void {
   const { bufferedBodies } = server.limits;
   for (const { entry, index } of routes) {
     const { body, login } = entry;

@@ -28,7 +28,7 @@ export interface ParsedRoute {
   readonly key: string | undefined;
 }
 
-export interface RouteContext extends RouteAuthContext {
+interface RouteContext extends RouteAuthContext {
   readonly upstreams: Upstreams;
   readonly rateLimits: RateLimits | undefined;
   /** The origins of `cors`. */

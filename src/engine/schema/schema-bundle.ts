@@ -20,7 +20,7 @@ export interface SchemaRoot {
   readonly files: Readonly<Record<string, unknown>>;
 }
 
-export interface SchemaBundle {
+interface SchemaBundle {
   readonly root: SchemaRoot;
   /** Paths of the root: the schemas in files that references lead to. */
   readonly referencedPaths: readonly Path[];

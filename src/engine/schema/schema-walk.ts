@@ -55,7 +55,7 @@ export function targetsIn(schemas: readonly LocatedSchema[]): Path[] {
 }
 
 /** A keyword, its value and its path, and the schema that has it. */
-export interface LocatedKeyword extends LocatedSchema {
+interface LocatedKeyword extends LocatedSchema {
   readonly key: string;
   readonly value: unknown;
 }

@@ -70,7 +70,7 @@ function remoteTokenMethod(
 }
 
 /** Creates a verifier that requests the user's claims with each token. The identity service rejects invalid tokens. */
-export function createUserinfoVerifier(endpoint: IdentityEndpoint, rules: ClaimRules): TokenVerifier {
+function createUserinfoVerifier(endpoint: IdentityEndpoint, rules: ClaimRules): TokenVerifier {
   const client = new IdentityClient(endpoint);
   const send = (token: string, context: VerificationContext) =>
     client.send({ Accept: 'application/json', Authorization: `Bearer ${token}` }, undefined, context);

@@ -11,7 +11,7 @@ import { RemoteKeySource } from './remote-key-source.ts';
 import { requireSecretFromEnvironment, type TokensContext } from './tokens-context.ts';
 
 /** A key source. `dependencies` identifies keys that are not in the manifest itself. */
-export type JwtKeySource = KeySource & { readonly dependencies?: string };
+type JwtKeySource = KeySource & { readonly dependencies?: string };
 
 const PATH = ['auth', 'tokens', 'jwt'];
 const SOURCES = ['jwks', 'discovery', 'secret'] as const;

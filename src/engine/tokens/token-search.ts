@@ -9,14 +9,14 @@ import {
 } from './find-tokens.ts';
 
 /** The result of a search in a worker thread. */
-export interface TokenSearchResult {
+interface TokenSearchResult {
   /** `undefined` if the search did not start or took too long. */
   readonly result: ResponseTokens | LoginErrorCode | undefined;
   readonly overload: Overload | undefined;
 }
 
 /** The exchange that buffered bytes are counted for. */
-export interface BufferOwner {
+interface BufferOwner {
   /** The client's address. */
   readonly client: string;
   /** Counts bytes before they are buffered. Throws if the limit is reached. */

@@ -34,7 +34,7 @@ const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const INTEGER = /^-?(?:0|[1-9]\d*)$/;
 
 /** The schema of a parameter. */
-export interface ParameterSchema {
+interface ParameterSchema {
   readonly validate: ValueValidator;
   readonly path: Path;
   /** The types that the schema names. */

@@ -6,7 +6,7 @@ import type { Violation } from '../schema/schema-violation.ts';
 import type { LoginErrorCode, LoginResponse, ResponseTokens, TokenLocations } from '../tokens/find-tokens.ts';
 
 /** A JSON text and the schema that it must meet. */
-export interface SchemaCheck {
+interface SchemaCheck {
   readonly path: Path;
   /** The end of the text; it starts at the end of the previous one. */
   readonly end: number;

@@ -12,7 +12,7 @@ import { documentManifest } from './document-manifest.ts';
 import { BODY_RULES, DRIFT_RULES, UNMATCHED_RULES, withDriftMessage } from './drift-messages.ts';
 
 /** An OpenAPI document and the routes that serve it. */
-export interface ImportedDocument {
+interface ImportedDocument {
   readonly file: string;
   readonly document: OpenApiDocument;
   readonly imported: ImportedRoutes;

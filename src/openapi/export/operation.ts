@@ -3,7 +3,7 @@ import { type DescribedRoute, describeBody } from './describe-body.ts';
 import type { PathTemplate } from './path-templates.ts';
 
 /** One method of one path of the document. */
-export interface OperationPlace {
+interface OperationPlace {
   readonly id: string;
   readonly method: string;
   readonly template: PathTemplate;

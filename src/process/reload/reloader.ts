@@ -36,7 +36,7 @@ export interface ReloadTarget {
   activate(planned: PlannedManifest): Promise<void>;
 }
 
-export interface ReloaderOptions {
+interface ReloaderOptions {
   readonly path: string;
   readonly env: Environment['env'];
   readonly overrides?: AddressOverrides;

@@ -17,7 +17,7 @@ export type BreakerState = 'closed' | 'open' | 'half-open';
 export type FailureSource = 'endpoint' | 'request' | 'client' | 'gateway';
 
 const TRIAL_MS = 1_000;
-export interface BreakerOptions {
+interface BreakerOptions {
   /** Receives every change between closed and open that this thread causes. */
   readonly publish?: (state: BreakerState) => void;
   /** Returns the milliseconds of a monotonic clock that all threads share. */

@@ -9,7 +9,7 @@ import { GrowingBuffer } from './growing-buffer.ts';
 import type { RequestHead } from './request-head.ts';
 
 /** A request whose body rule is applied. */
-export interface BodyRequest {
+interface BodyRequest {
   readonly request: { readonly method?: string | undefined; readonly rawHeaders: RawHeaders };
   /** Refuses the request, unless its route only reports. @throws Refusal */
   refuseOrReport(refusal: Refusal): void;

@@ -80,7 +80,7 @@ const SIZE_BYTES = [0, 2, 4, 8];
 const RUN = 1;
 
 /** True if valid zstd bytes are exactly one frame (RFC 8878 section 3.1.1), without a skippable frame. */
-export function hasOneZstdFrame(bytes: Buffer): boolean {
+function hasOneZstdFrame(bytes: Buffer): boolean {
   if (bytes.readUInt32LE(0) !== MAGIC) return false;
   const descriptor = bytes[4] as number;
   const isSingleSegment = (descriptor & 0x20) !== 0;

@@ -92,7 +92,7 @@ export const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS;
 
-export interface RefusalOptions {
+interface RefusalOptions {
   /** Replaces the detail from the table. */
   readonly detail?: string;
   readonly headers?: Readonly<Record<string, string>>;

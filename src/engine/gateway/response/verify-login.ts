@@ -11,7 +11,7 @@ import type { CompleteResponse } from './buffered-response.ts';
 import { ContentDecodingError, decodeBody } from './decode-body.ts';
 import { gatewayBusy, Refusal } from './refusal.ts';
 
-export interface LoginContext {
+interface LoginContext {
   readonly auth: Auth;
   readonly login: LoginRule;
   readonly exchange: Exchange;
@@ -114,7 +114,7 @@ const ASCII_CHARSET =
 const CHARSET = /;\s*charset\s*=\s*"?\s*([^";\s]*)/gi;
 
 /** True unless `Content-Type` names a charset such as UTF-7, in which ASCII bytes can encode other characters. */
-export function isAsciiText(headers: RawHeaders): boolean {
+function isAsciiText(headers: RawHeaders): boolean {
   return getAllHeaders(headers, 'content-type').every((value) =>
     [...value.matchAll(CHARSET)].every(([, charset = '']) => charset === '' || ASCII_CHARSET.test(charset)),
   );

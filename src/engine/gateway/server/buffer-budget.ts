@@ -8,7 +8,7 @@ import { UsageByKey } from '../fairness/client-key.ts';
 const SHARE = 1 / 4;
 
 /** `buffer_full`: the budget is used up; `buffer_share`: the client has used its share. */
-export type BufferRefusalReason = 'buffer_full' | 'buffer_share';
+type BufferRefusalReason = 'buffer_full' | 'buffer_share';
 
 export interface BufferBudgetMemory {
   readonly lock: Int32Array;

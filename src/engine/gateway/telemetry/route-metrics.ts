@@ -19,7 +19,7 @@ export interface CountersNotice {
 export const BUCKET_BOUNDS_MS = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000];
 
 /** The phases of a request: until the gateway forwards it, from then until the upstream responds, and in total. */
-export const LATENCY_PHASES = ['gateway', 'upstream', 'total'] as const;
+const LATENCY_PHASES = ['gateway', 'upstream', 'total'] as const;
 
 export type LatencyPhase = (typeof LATENCY_PHASES)[number];
 
@@ -29,7 +29,7 @@ const METHOD_INDEX = new Map(HTTP_METHODS.map((method, index) => [method, index]
 export const REFUSAL_CODES = Object.keys(REFUSALS) as RefusalCode[];
 const REFUSAL_INDEX = new Map(REFUSAL_CODES.map((code, index) => [code, index]));
 
-export interface RequestCount {
+interface RequestCount {
   /** `other` for a method that no route may have. */
   readonly method: string;
   /** `none` if the client disconnected before the response began. */

@@ -23,7 +23,7 @@ import type { EndpointStatus, HealthState } from './upstream-status.ts';
 export type EndpointEvent = HealthState | `breaker_${BreakerState}` | `unresolved (${DnsErrorCode})` | 'resolved';
 
 /** The parts that all endpoints of an upstream use. */
-export interface EndpointContext {
+interface EndpointContext {
   readonly upstream: Upstream;
   readonly resolver: NameResolver;
   readonly budget: ConnectionBudget;

@@ -18,7 +18,7 @@ export interface QueuedRequest extends QueueEntry, AssignableRequest {
   refuse(refusal: Refusal): void;
 }
 
-export interface LiveUpstreamOptions {
+interface LiveUpstreamOptions {
   readonly resolver: NameResolver;
   readonly budget: ConnectionBudget;
   readonly memory: SharedMemory;

@@ -50,7 +50,7 @@ export function observedHealthMemory(parts: BufferParts, workers: number): Obser
   };
 }
 
-export interface ObservedHealthOptions {
+interface ObservedHealthOptions {
   /** Called whenever the state may have changed to or from unhealthy, also by the passage of time. */
   readonly onChange?: () => void;
   /** Returns the milliseconds of a monotonic clock that all workers share. */

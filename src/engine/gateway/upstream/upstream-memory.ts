@@ -23,7 +23,7 @@ export interface EndpointMemory {
 }
 
 /** The state of an upstream that all workers share. */
-export interface UpstreamMemory {
+interface UpstreamMemory {
   readonly waiting: WaitingMemory;
   readonly retries: Float64Array;
   readonly endpoints: readonly EndpointMemory[];
