@@ -1,6 +1,6 @@
 import { type CompletionItem, CompletionItemKind } from 'vscode-languageserver';
 import { parseText } from '../engine/manifest/document.ts';
-import { replaceScalar } from '../engine/manifest/scalar-edits.ts';
+import { replaceScalar } from '../engine/manifest/write-yaml.ts';
 import { roleOf } from './file-links.ts';
 import { KIND_LABELS, type NameKind, nameKindAt } from './names.ts';
 import { findDefinitions } from './navigation.ts';

@@ -5,7 +5,7 @@ import { meets } from '../engine/invariants/prove.ts';
 import type { PlannedManifest } from '../engine/load.ts';
 import type { Route } from '../engine/plan/route-definition.ts';
 import { intersect } from '../engine/routing/pattern.ts';
-import { SamplePaths } from '../engine/routing/sample-paths.ts';
+import { SamplePaths } from '../engine/routing/route-index.ts';
 import { roleOf } from './file-links.ts';
 import { KIND_LABELS, memberTexts, type NameOccurrence } from './names.ts';
 import { filesOf, findOccurrences, nameAtOffset } from './navigation.ts';

@@ -1,5 +1,5 @@
-import { replaceScalar } from '../engine/manifest/scalar-edits.ts';
-import { SCALAR, type ValuePositions } from '../engine/manifest/value-positions.ts';
+import type { ParsedText } from '../engine/manifest/document.ts';
+import { replaceScalar } from '../engine/manifest/write-yaml.ts';
 import type { Path } from '../engine/problem/finding.ts';
 import type { TextEdit } from '../engine/problem/problem.ts';
 import { referencePath } from '../engine/schema/schema-walk.ts';
@@ -109,15 +109,15 @@ export function nameKindAt(
 }
 
 /** Yields the rows of the values whose path matches a pattern. */
-export function* rowsAt(positions: ValuePositions, pattern: readonly string[], row = 0): Generator<number> {
+export function* rowsAt(positions: ParsedText['positions'], pattern: readonly string[], row = 0): Generator<number> {
   const [step, ...rest] = pattern;
   if (step === undefined) return yield row;
   for (const member of positions.members(row))
     if (step === '*' || step === member.step) yield* rowsAt(positions, rest, member.row);
 }
 
-function scalarAt(positions: ValuePositions, row: number) {
-  return positions.kindOf(row) === SCALAR ? positions.valueOf(row) : undefined;
+function scalarAt(positions: ParsedText['positions'], row: number) {
+  return positions.isScalar(row) ? positions.valueOf(row) : undefined;
 }
 
 /** Returns the text of a scalar on one line, and the offsets of the text without quotes; `undefined` for an alias. */

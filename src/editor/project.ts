@@ -1,7 +1,7 @@
 import { dirname, normalize, resolve } from 'node:path';
 import { lint } from '../check/lint/lint.ts';
 import { type LoadResult, load, type PlannedManifest } from '../engine/load.ts';
-import { globFolders } from '../engine/manifest/file-glob.ts';
+import { globFolders } from '../engine/manifest/dependencies.ts';
 import type { Problem } from '../engine/problem/problem.ts';
 import type { TextFile } from './text-file.ts';
 import type { Workspace } from './workspace.ts';

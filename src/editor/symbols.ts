@@ -1,5 +1,4 @@
 import { type CodeLens, type DocumentSymbol, SymbolKind } from 'vscode-languageserver';
-import type { OffsetRange } from '../engine/manifest/value-positions.ts';
 import { memberTexts, rowsAt } from './names.ts';
 import { rangeIn, type TextFile } from './text-file.ts';
 
@@ -46,7 +45,7 @@ function symbolAt(file: TextFile, row: number): Pick<DocumentSymbol, 'range' | '
   const { positions } = file.parsed;
   const value = positions.valueOf(row);
   const key = positions.keyOf(row);
-  const selection: OffsetRange = key ?? { start: value.start, end: value.start };
+  const selection = key ?? { start: value.start, end: value.start };
   const end = Math.max(selection.end, positions.contentEndOf(row));
   return { range: rangeIn(file, { start: selection.start, end }), selectionRange: rangeIn(file, selection) };
 }

@@ -1,4 +1,4 @@
-import { findBrokenInvariants } from './invariants/broken-findings.ts';
+import { findBrokenInvariants } from './invariants/prove.ts';
 import { type Dependencies, trackDependencies } from './manifest/dependencies.ts';
 import type { Document } from './manifest/document.ts';
 import { parseDocuments } from './manifest/include.ts';

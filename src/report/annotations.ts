@@ -1,5 +1,5 @@
 import type { Range, Severity } from '../engine/problem/finding.ts';
-import { printable } from '../engine/problem/printable.ts';
+import { printable } from '../engine/problem/problem.ts';
 import { fullMessage, type ReportRow, toJson } from './report.ts';
 
 const COMMANDS = { error: 'error', warning: 'warning', info: 'notice' } as const satisfies Record<Severity, string>;

@@ -1,6 +1,5 @@
 import type { Range } from '../engine/problem/finding.ts';
-import { printable } from '../engine/problem/printable.ts';
-import type { Problem } from '../engine/problem/problem.ts';
+import { type Problem, printable } from '../engine/problem/problem.ts';
 import { redactSource } from '../engine/problem/redaction.ts';
 
 const LINES_BEFORE = 2;

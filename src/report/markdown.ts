@@ -1,4 +1,4 @@
-import { printable } from '../engine/problem/printable.ts';
+import { printable } from '../engine/problem/problem.ts';
 
 /** Formats a comment for a pull request: a title with its paragraphs and tables. Empty ones are omitted. */
 export function formatMarkdown(title: string, ...blocks: readonly string[]): string {

@@ -1,6 +1,5 @@
 import { SEVERITY_RANKS } from '../engine/problem/finding.ts';
-import { printable } from '../engine/problem/printable.ts';
-import type { Problem } from '../engine/problem/problem.ts';
+import { type Problem, printable } from '../engine/problem/problem.ts';
 
 /** A person reads no more, and one mistake can cause thousands of problems. */
 export const DEFAULT_MAX_PROBLEMS = 50;

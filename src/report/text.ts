@@ -1,8 +1,7 @@
 import { styleText } from 'node:util';
 import type { Source } from '../engine/manifest/source.ts';
 import type { Severity } from '../engine/problem/finding.ts';
-import { printable } from '../engine/problem/printable.ts';
-import type { Problem } from '../engine/problem/problem.ts';
+import { type Problem, printable } from '../engine/problem/problem.ts';
 import { createCodeFramer } from './code-frame.ts';
 import { DEFAULT_MAX_PROBLEMS, groupProblems } from './problem-groups.ts';
 import { type Facts, placeOf, type TextRow } from './report.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { load } from '../../src/engine/load.ts';
-import { expandGlob, globFolders } from '../../src/engine/manifest/file-glob.ts';
+import { expandGlob, globFolders } from '../../src/engine/manifest/dependencies.ts';
 import type { Environment } from '../../src/engine/manifest/source.ts';
 
 const MAIN = `version: 1

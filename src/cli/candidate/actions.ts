@@ -1,7 +1,7 @@
 import { SENT_MANIFEST } from '../../admin/endpoints/candidate.ts';
 import { readBytes, readUpToLimit } from '../../engine/manifest/file-environment.ts';
 import { durationMs } from '../../engine/manifest/units.ts';
-import { printable } from '../../engine/problem/printable.ts';
+import { printable } from '../../engine/problem/problem.ts';
 import { formatRow, pluralize } from '../../report/text.ts';
 import { FAIL_ON_WORDS, failuresOf, parseFailOn, UNKNOWN_CONDITION } from '../fail-on.ts';
 import { unreadableFileError } from '../manifest-file.ts';

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { printable } from '../../engine/problem/printable.ts';
+import { printable } from '../../engine/problem/problem.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { CommandError } from '../terminal.ts';
 

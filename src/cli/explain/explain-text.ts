@@ -1,5 +1,5 @@
 import { formatMethods } from '../../engine/http1/http-methods.ts';
-import { printable } from '../../engine/problem/printable.ts';
+import { printable } from '../../engine/problem/problem.ts';
 import type {
   CandidateRoute,
   ExplainedInvariant,

@@ -1,4 +1,4 @@
-import { printable } from '../../engine/problem/printable.ts';
+import { printable } from '../../engine/problem/problem.ts';
 import { importOpenApi } from '../../openapi/import/import-openapi.ts';
 import type { Loss, OpenApiDocument } from '../../openapi/import/openapi-document.ts';
 import { writeRoutes } from '../../openapi/import/write-routes.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { formatText } from '../../check/fmt/format-text.ts';
-import { printable } from '../../engine/problem/printable.ts';
+import { printable } from '../../engine/problem/problem.ts';
 import { readSource } from '../manifest-file.ts';
 import { CommandError } from '../terminal.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';

@@ -7,7 +7,7 @@ import { unifiedDiff } from '../../check/lint/unified-diff.ts';
 import { load } from '../../engine/load.ts';
 import { createFileEnvironment, readText } from '../../engine/manifest/file-environment.ts';
 import type { Source } from '../../engine/manifest/source.ts';
-import { displayPathBeside } from '../../engine/problem/display-path.ts';
+import { displayPathBeside } from '../../engine/problem/problem.ts';
 import { isFailing } from '../../report/report.ts';
 import { paint, pluralize } from '../../report/text.ts';
 import { formatOverrides } from '../address-options.ts';

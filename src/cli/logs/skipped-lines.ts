@@ -1,4 +1,4 @@
-import { printable } from '../../engine/problem/printable.ts';
+import { printable } from '../../engine/problem/problem.ts';
 import { type LogCounts, SKIP_REASONS, type SkippedLineReason } from '../../traffic/access-log/log-counts.ts';
 
 /** Every log of a gateway has lines for these reasons. */

@@ -1,6 +1,6 @@
 import type { Proof } from '../../engine/invariants/prove.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
-import { printable } from '../../engine/problem/printable.ts';
+import { printable } from '../../engine/problem/problem.ts';
 import { proveQuestion, QuestionError } from '../../prove/question.ts';
 import { toJson } from '../../report/report.ts';
 import { paint, pluralize } from '../../report/text.ts';

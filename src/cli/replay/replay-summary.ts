@@ -1,4 +1,4 @@
-import { printable } from '../../engine/problem/printable.ts';
+import { printable } from '../../engine/problem/problem.ts';
 import type { TextRow } from '../../report/report.ts';
 import { pluralize } from '../../report/text.ts';
 import type { LogLine } from '../../traffic/access-log/logged-request.ts';

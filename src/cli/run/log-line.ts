@@ -1,4 +1,4 @@
-import { printable } from '../../engine/problem/printable.ts';
+import { printable } from '../../engine/problem/problem.ts';
 import { paint } from '../../report/text.ts';
 
 const LEVELS: Readonly<Record<number, string>> = { 40: 'warning', 50: 'error', 60: 'fatal' };

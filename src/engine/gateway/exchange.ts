@@ -7,7 +7,7 @@ import type { Route } from '../plan/route-definition.ts';
 import { isReleased } from '../rate-limits/is-released.ts';
 import { rateLimitFields } from '../rate-limits/rate-limit-fields.ts';
 import type { AppliedLimit, RateLimiter } from '../rate-limits/rate-limiter.ts';
-import type { Violation } from '../schema/schema-violation.ts';
+import type { Violation } from '../schema/value-validator.ts';
 import type { Cors } from '../settings/cors.ts';
 import type { Principal, VerificationClient } from '../tokens/verifier.ts';
 import { clientKey } from './fairness/client-key.ts';

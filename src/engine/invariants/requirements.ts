@@ -2,6 +2,7 @@ import { BODYLESS_METHODS } from '../http1/http-methods.ts';
 import type { Manifest, Requirement, RouteEntry } from '../manifest/manifest.generated.ts';
 import { durationMs, sizeBytes } from '../manifest/units.ts';
 import type { Route } from '../plan/route-definition.ts';
+import { mediaTypeMatcher } from '../validation/media-type.ts';
 
 /** A route with the parts of the manifest that requirements are about. */
 interface RequiredRoute {
@@ -101,12 +102,7 @@ function breachOfBody(
   if (types === undefined) return undefined;
   const accepted = body?.types ?? (body?.schema === undefined ? undefined : ['application/json']);
   if (accepted === undefined) return 'accepts every media type';
-  const other = accepted.find((type) => !types.some((allowed) => includesType(allowed, type)));
+  const isAllowed = mediaTypeMatcher(types);
+  const other = accepted.find((type) => !isAllowed(type.toLowerCase()));
   return other === undefined ? undefined : `accepts ${other}`;
-}
-
-/** True if a media type or a range such as `image/*` contains another one. */
-export function includesType(range: string, type: string): boolean {
-  const [wide, narrow] = [range.toLowerCase(), type.toLowerCase()];
-  return wide === narrow || (wide.endsWith('/*') && narrow.startsWith(wide.slice(0, -1)));
 }

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { expandGlob } from './file-glob.ts';
 import { type Environment, MAX_ALL_CHARACTERS } from './source.ts';
 
 /** The SHA-256 in hex of each file that a manifest names, by the path in the manifest; empty for an unreadable file. */
@@ -71,4 +70,72 @@ export function sha256(text: string): string {
   // Each invalid byte of a file counts. As UTF-8, all of them would be the same replacement character.
   const bytes = text.isWellFormed() ? text : Buffer.from(text, 'utf16le');
   return createHash('sha256').update(bytes).digest('hex');
+}
+
+// Not `path.matchesGlob`: it also expands braces, without a limit (`{1..100000}*` takes minutes), and treats brackets in file
+// names as character classes. A manifest promises `*` and `?` only.
+
+/** A pattern with more matches returns none, because only some of its files would be an incomplete manifest. */
+export const MAX_GLOB_MATCHES = 10_000;
+
+/**
+ * Returns the files that match a pattern, as paths relative to the manifest, sorted by code units. In each part of the path `*`
+ * matches any characters and `?` matches one, but not the dot at the start of a hidden name. A pattern without wildcards is
+ * returned as it is, even if the file does not exist.
+ */
+export function expandGlob(pattern: string, environment: Environment): string[] {
+  const parts = pattern.split('/').filter((part) => part !== '.' && part !== '');
+  let paths: string[] = [''];
+  for (const part of parts) {
+    paths = hasWildcard(part)
+      ? paths.flatMap((folder) => matchingPaths(folder, part, environment))
+      : paths.map((folder) => joinPath(folder, part));
+    if (paths.length > MAX_GLOB_MATCHES) return [];
+  }
+  // A literal name after a wildcard need not exist in every folder.
+  const mayBeMissing = parts.slice(0, -1).some(hasWildcard) && !hasWildcard(parts.at(-1) ?? '');
+  return (mayBeMissing ? paths.filter((path) => pathExists(path, environment)) : paths).sort();
+}
+
+/** Returns the folders in which a new or removed entry may change the matches of a pattern. */
+export function globFolders(pattern: string, environment: Environment): string[] {
+  const parts = pattern.split('/').filter((part) => part !== '.' && part !== '');
+  return parts.flatMap((part, index) =>
+    hasWildcard(part) ? (index === 0 ? [''] : expandGlob(parts.slice(0, index).join('/'), environment)) : [],
+  );
+}
+
+function hasWildcard(part: string): boolean {
+  return /[*?]/.test(part);
+}
+
+function matchingPaths(folder: string, part: string, environment: Environment): string[] {
+  const regExp = new RegExp(`^${part.replaceAll(/[*?]+|[^*?]+/g, toRegExpSource)}$`);
+  return folderEntries(folder, environment)
+    .filter((name) => !name.startsWith('.') && regExp.test(name))
+    .map((name) => joinPath(folder, name));
+}
+
+function pathExists(path: string, environment: Environment): boolean {
+  const slash = path.lastIndexOf('/');
+  return folderEntries(path.slice(0, Math.max(0, slash)), environment).includes(path.slice(slash + 1));
+}
+
+function folderEntries(folder: string, environment: Environment): readonly string[] {
+  try {
+    return environment.listFolder?.(folder) ?? [];
+  } catch {
+    // A missing folder has no matches, which `include` reports.
+    return [];
+  }
+}
+
+function joinPath(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`;
+}
+
+/** Converts a run of wildcards, or a run of other characters. */
+function toRegExpSource(run: string): string {
+  if (!hasWildcard(run)) return run.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+  return `.{${run.replaceAll('*', '').length}${run.includes('*') ? ',' : ''}}`;
 }

@@ -1,14 +1,13 @@
-import type { Finding, FindingLocation, Fix } from '../problem/finding.ts';
+import type { Finding, FindingLocation, Range } from '../problem/finding.ts';
 import type { Locator } from '../problem/problem.ts';
-import { createLineIndex } from './line-index.ts';
 import { findLookAlikes } from './look-alikes.ts';
 import { parseTree } from './parse-tree.ts';
-import { editOf } from './scalar-edits.ts';
 import { readSimpleYaml } from './simple-yaml/read-simple-yaml.ts';
 import { MAX_FILE_BYTES, type Source } from './source.ts';
 import { syntaxError } from './syntax-error.ts';
 import { findTextError } from './text-error.ts';
 import { ValuePositions } from './value-positions.ts';
+import { editOf } from './write-yaml.ts';
 import { commentAt, commentsOf, type YamlComment } from './yaml-tokens.ts';
 import { readValues, type YamlValue } from './yaml-values.ts';
 
@@ -73,10 +72,10 @@ function findSizeError(text: string, maxBytes: number): Finding | undefined {
 
 function createDocument(source: Source, { value, positions, comments }: ParsedText): Document {
   const { text, path: file } = source;
-  const lines = createLineIndex(text);
+  const rangeOf = createRanges(text);
   const locate = (where: FindingLocation) => {
     const { start, end } = 'path' in where ? positions.offsetsAt(where) : where;
-    return lines.rangeOf(start, end);
+    return rangeOf(start, end);
   };
   return {
     value,
@@ -85,10 +84,42 @@ function createDocument(source: Source, { value, positions, comments }: ParsedTe
     included: [],
     locate,
     fileOf: () => file,
-    edit: (fix: Fix) => editOf(fix, { text, value, positions }),
+    edit: (fix) => editOf(fix, { text, value, positions }),
     comments,
   };
 }
 
 /** Parses a text. A caller may pass a parser with a cache. */
 export type DocumentParser = typeof parse;
+
+/**
+ * Creates a function that converts offsets in a text to lines and columns. As in editors, a byte order mark does not count as a
+ * column.
+ */
+function createRanges(text: string): (start: number, end: number) => Range {
+  const starts = [text.startsWith('\uFEFF') ? 1 : 0];
+  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) starts.push(end + 1);
+  // The parser may report an offset after the end of the text.
+  const positionOf = (offset: number) => {
+    const bounded = Math.min(offset, text.length);
+    const index = lastIndexAtMost(starts, bounded);
+    return { line: index + 1, column: Math.max(1, bounded - (starts[index] ?? 0) + 1) };
+  };
+  return (start, end) => {
+    const from = positionOf(start);
+    const to = positionOf(Math.max(start, end));
+    return { ...from, endLine: to.line, endColumn: to.column };
+  };
+}
+
+/** Returns the index of the last of the ascending numbers that is at most `most`, or 0. */
+function lastIndexAtMost(numbers: readonly number[], most: number): number {
+  let low = 0;
+  let high = numbers.length - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((numbers[middle] ?? 0) <= most) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

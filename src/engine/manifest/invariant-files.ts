@@ -1,10 +1,9 @@
-import { displayPathBeside } from '../problem/display-path.ts';
 import { errorAt, type Finding } from '../problem/finding.ts';
+import { displayPathBeside } from '../problem/problem.ts';
+import { isMap } from '../schema/schema-walk.ts';
 import type { TrackedEnvironment } from './dependencies.ts';
 import type { Document, DocumentParser } from './document.ts';
-import { readNamedFile, withFile } from './named-file.ts';
-import { describeFileError, type Source } from './source.ts';
-import { isMap } from './yaml-kinds.ts';
+import { describeFileError, fileErrorCode, type Source } from './source.ts';
 
 const RULE = 'include';
 
@@ -45,4 +44,19 @@ function invariantsFileOf({ value }: Document): string | undefined {
 function formFindings({ value }: Document): Finding[] {
   const isValid = isMap(value) && Array.isArray(value['invariants']) && Object.keys(value).length === 1;
   return isValid ? [] : [errorAt([], RULE, 'this file must have one key, "invariants", with a list; remove the rest')];
+}
+
+/** Returns the text of a file that the manifest names, or why it cannot be read. */
+export function readNamedFile(file: string, { readFile }: TrackedEnvironment): string | { readonly code: string } {
+  try {
+    return readFile(file);
+  } catch (error) {
+    return { code: fileErrorCode(error) };
+  }
+}
+
+/** Returns a finding with its places in one file of the manifest. */
+export function withFile(finding: Finding, file: string): Finding {
+  const { location, related } = finding;
+  return { ...finding, location: { ...location, file }, ...(related && { related: { file, ...related } }) };
 }

@@ -1,8 +1,9 @@
 import { errorAt, errorAtKey, type Finding, type FindingLocation, type Fix, type Path } from '../problem/finding.ts';
+import { isMap } from '../schema/schema-walk.ts';
 import type { Document } from './document.ts';
 import { MERGED_KEYS } from './manifest-keys.ts';
-import { isList, isMap } from './yaml-kinds.ts';
 import type { YamlValue } from './yaml-values.ts';
+import { isList } from './yaml-values.ts';
 
 /** Equal to the limit of a list in one file. */
 const MAX_ROUTES = 20_000;

@@ -2,9 +2,8 @@ import type { ErrorObject } from 'ajv';
 import { parsePointer, valueAt } from '../json-pointer.ts';
 import { didYouMean, onlyNearMatch, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Fix, type Path } from '../problem/finding.ts';
-import { nativeKey } from './foreign-keys.ts';
-import { exampleOf, examplesText } from './schema-examples.ts';
-import { fixUnit, textRemedy } from './text-remedy.ts';
+import { isMap } from '../schema/schema-walk.ts';
+import { exampleOf, examplesText, fixUnit, nativeKey, textRemedy } from './remedies.ts';
 import type { YamlValue } from './yaml-values.ts';
 
 /** Quotes the value at a path if it may be printed. */
@@ -128,10 +127,6 @@ function remedyOfText(text: string, { error, path, noun = '', examples, isSecret
 const OTHER_FORMS: Readonly<Record<string, string>> = {
   'client, subject or route': ', or a map such as { header: X-Api-Client }',
 };
-
-function isMap(value: YamlValue): value is { readonly [key: string]: YamlValue } {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
-}
 
 /** True for `{name}` without quotes, which YAML reads as a map. */
 function isBracedName(value: YamlValue): boolean {

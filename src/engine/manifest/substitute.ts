@@ -1,7 +1,7 @@
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import { createSecrets, type Secret } from '../problem/redaction.ts';
 import type { Environment } from './source.ts';
-import type { YamlValue } from './yaml-values.ts';
+import { isList, type YamlValue } from './yaml-values.ts';
 
 /** `$${` is a literal `${`; `${NAME}` and `${NAME:-default}` are variables; any other `${` is an error. */
 const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|\$\{/g;
@@ -86,8 +86,4 @@ export function substitute(value: YamlValue, env: Environment['env']): Substitut
   };
   const substituted = walk(value);
   return { value: substituted, findings, secrets, isSecret: createSecrets(secrets).isSecret };
-}
-
-function isList(value: YamlValue): value is readonly YamlValue[] {
-  return Array.isArray(value);
 }

@@ -153,7 +153,7 @@ export class ValuePositions {
     for (let row = 0; row < this.#rows; row += 1) {
       if (!key.test(this.#keys[row] ?? '')) continue;
       for (let inside = row; inside < this.#cell(row, NEXT); inside += 1)
-        if (this.kindOf(inside) === SCALAR && (inside === row || this.#keys[inside] === undefined))
+        if (this.isScalar(inside) && (inside === row || this.#keys[inside] === undefined))
           found.push(this.valueOf(inside));
     }
     return found;
@@ -171,6 +171,10 @@ export class ValuePositions {
 
   kindOf(row: number): ValueKind {
     return this.#cell(row, KIND) as ValueKind;
+  }
+
+  isScalar(row: number): boolean {
+    return this.kindOf(row) === SCALAR;
   }
 
   /** Returns the offsets of the first key of a block: highlighting the complete block would underline half of the file. */

@@ -12,6 +12,10 @@ export const MAX_MEMBERS = 20_000;
 
 export type YamlValue = null | boolean | number | string | readonly YamlValue[] | { readonly [key: string]: YamlValue };
 
+export function isList(value: YamlValue | undefined): value is readonly YamlValue[] {
+  return Array.isArray(value);
+}
+
 /** Reads the plain values of a tree and their positions. Adds errors to `findings`. */
 export function readValues(root: Node | null, findings: Finding[]): { value: YamlValue; positions: ValuePositions } {
   const positions = new ValuePositions();

@@ -1,6 +1,5 @@
-import { displayPathBeside } from './display-path.ts';
+import { posix } from 'node:path';
 import type { Finding, FindingLocation, Fix, Range, RouteWitness, Severity } from './finding.ts';
-import { printable } from './printable.ts';
 import { redactCredentials } from './redaction.ts';
 
 /** A finding with its position in a file. */
@@ -119,4 +118,19 @@ function compareByPosition(a: Problem, b: Problem): number {
 
 function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Replaces control and invisible characters, which could manipulate a terminal. Keeps the length in code units. */
+export function printable(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (characters) => '\uFFFD'.repeat(characters.length));
+}
+
+/** Returns the printed path of a file beside a manifest: relative to the same folder, or at the same git revision. */
+export function displayPathBeside(manifest: string, file: string): string {
+  if (file.startsWith('/')) return file;
+  const revision = manifest.slice(0, manifest.lastIndexOf(':') + 1);
+  const folder = manifest.slice(revision.length, Math.max(manifest.lastIndexOf('/') + 1, revision.length));
+  return revision + (file.startsWith('..') ? posix.normalize(folder + file) : folder + file);
 }

@@ -2,10 +2,10 @@ import { sortMethods } from '../http1/http-methods.ts';
 import type { Route } from '../plan/route-definition.ts';
 import { runToEnd, type SlicedWork } from '../plan/sliced-work.ts';
 import { BitSet } from './bit-set.ts';
-import { methodAliases } from './method-aliases.ts';
+import { foldLiteral, isAlreadyFolded } from './path-folding.ts';
 import type { Pattern } from './pattern.ts';
 import { PatternIndex } from './pattern-index.ts';
-import type { SamplePaths } from './sample-paths.ts';
+import { methodAliases } from './router.ts';
 
 /** A route and the pattern of its path. */
 export interface PatternRoute {
@@ -110,4 +110,90 @@ interface WonPaths {
   /** The number of segments of the paths. */
   readonly length: number;
   readonly members: BitSet;
+}
+
+/**
+ * Creates a few paths of a pattern: one of each length that could matter.
+ *
+ * A segment that is no route's literal stands for every text of a parameter or a rest: fewer routes match it than
+ * match any other text, and the most specific of those that match wins. So a route that loses these few paths
+ * loses every path of the pattern.
+ */
+export class SamplePaths {
+  /** Differs from every literal of a route, in any spelling. */
+  readonly unknown: string;
+  /** The lengths, in segments, at which the patterns that match a path change. Ascending. */
+  readonly #lengths: readonly number[];
+
+  private constructor(unknown: string, lengths: readonly number[]) {
+    this.unknown = unknown;
+    this.#lengths = lengths;
+  }
+
+  /** @param patterns of all routes */
+  static create(patterns: readonly Pattern[]): SamplePaths {
+    return runToEnd(SamplePaths.createSliced(patterns));
+  }
+
+  /** Does the same as `create`, step by step. */
+  static *createSliced(patterns: readonly Pattern[]): SlicedWork<SamplePaths> {
+    const unknown = yield* findUnusedSegment(patterns);
+    const lengths = new Set<number>();
+    for (const pattern of patterns) {
+      const length = fixedLength(pattern);
+      lengths.add(length);
+      // A pattern without a rest does not match longer paths.
+      if (length === pattern.length) lengths.add(length + 1);
+    }
+    const sorted = [...lengths].sort((a, b) => a - b);
+    return new SamplePaths(unknown, sorted);
+  }
+
+  /** Returns the lengths of the sample paths of a pattern. */
+  lengthsOf(pattern: Pattern): readonly number[] {
+    const fixed = fixedLength(pattern);
+    if (fixed === pattern.length) return [fixed];
+    // A rest usually matches one more segment, then none.
+    return [fixed + 1, fixed, ...this.#lengths.filter((length) => length > fixed + 1)];
+  }
+
+  /** Returns the sample path with this many segments. */
+  pathOf(pattern: Pattern, length: number): string {
+    const texts: string[] = [];
+    for (let position = 0; position < length; position += 1) {
+      const segment = pattern[position];
+      texts.push(segment?.kind === 'literal' ? segment.text : this.unknown);
+    }
+    return `/${texts.join('/')}`;
+  }
+
+  /** Yields the sample paths of a pattern. */
+  *of(pattern: Pattern): Generator<string> {
+    for (const length of this.lengthsOf(pattern)) yield this.pathOf(pattern, length);
+  }
+}
+
+/** Returns a text that differs from every literal of the patterns, in any spelling. */
+export function* findUnusedSegment(patterns: Iterable<Pattern>): SlicedWork<string> {
+  const literals = new Set<string>();
+  for (const pattern of patterns) {
+    for (const segment of pattern) if (segment.kind === 'literal') addSpellings(literals, segment);
+    yield;
+  }
+  let count = 0;
+  while (literals.has(unknownText(count))) count += 1;
+  return unknownText(count);
+}
+
+function addSpellings(texts: Set<string>, literal: Pattern[number] & { kind: 'literal' }): void {
+  texts.add(literal.text.toLowerCase());
+  if (!isAlreadyFolded(literal)) texts.add(foldLiteral(literal).text);
+}
+
+function unknownText(count: number): string {
+  return count === 0 ? 'x' : `x${count}`;
+}
+
+function fixedLength(pattern: Pattern): number {
+  return pattern.length - (pattern.at(-1)?.kind === 'rest' ? 1 : 0);
 }

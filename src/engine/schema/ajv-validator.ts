@@ -3,20 +3,18 @@ import { RE2JS } from 're2js';
 import { formatPointer, valueAt } from '../json-pointer.ts';
 import type { Path } from '../problem/finding.ts';
 import { COST, EVALUATED, EXACT_NUMBERS } from './added-keywords.ts';
-import { CONST, ENUM } from './allowed-values.ts';
 import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from './base64-keywords.ts';
 import { charge } from './cost-budget.ts';
+import { CONST, ENUM, UNIQUE_ITEMS } from './equality.ts';
 import { NUMBER_FORMATS, TEXT_FORMATS } from './formats/formats.ts';
 import { HIDDEN } from './hidden-keywords.ts';
 import { flattenLongKeywords } from './long-keywords.ts';
 import { MULTIPLE_OF } from './multiple-of.ts';
 import { toRe2 } from './pattern/ecma-pattern.ts';
-import { UnsupportedPattern } from './pattern/unsupported-pattern.ts';
+import { UnsupportedPattern } from './pattern/pattern-parts.ts';
 import { PREFIX_ITEMS } from './prefix-items.ts';
-import { referencedPaths } from './reference-order.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
-import { isSchema, referencePath } from './schema-walk.ts';
-import { UNIQUE_ITEMS } from './unique-items.ts';
+import { isSchema, referencePath, schemasWithin, targetsIn } from './schema-walk.ts';
 import { withAddedKeywords } from './with-added-keywords.ts';
 
 /**
@@ -171,3 +169,30 @@ linearRegExp.code = 'linear';
 const INSTRUCTION_COST = 2;
 /** The cost of each match, however short the text is. */
 const MATCH_COST = 50;
+
+/**
+ * Returns the paths of all schemas that a schema refers to, directly or through others. A schema follows those that it
+ * refers to, except in a recursion. The search uses no recursion, because references may form long chains.
+ */
+function referencedPaths(root: SchemaRoot, start: Path): Path[] {
+  const ordered: Path[] = [];
+  const seen = new Set<string>();
+  const open = [{ path: start, targets: targetsOf(root, start) }];
+  for (let visit = open.at(-1); visit !== undefined; visit = open.at(-1)) {
+    const target = visit.targets.pop();
+    if (target === undefined) {
+      open.pop();
+      if (open.length > 0) ordered.push(visit.path);
+      continue;
+    }
+    const pointer = formatPointer(target);
+    if (seen.has(pointer)) continue;
+    seen.add(pointer);
+    open.push({ path: target, targets: targetsOf(root, target) });
+  }
+  return ordered;
+}
+
+function targetsOf(root: SchemaRoot, path: Path): Path[] {
+  return targetsIn(schemasWithin(valueAt(root, path), path));
+}

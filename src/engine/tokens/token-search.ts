@@ -1,5 +1,6 @@
-import type { CancellablePromise, Overload } from '../validation/body-rule.ts';
+import type { CancellablePromise } from '../validation/body-rule.ts';
 import { validationPool } from '../validation/validation-pool.ts';
+import type { Overload } from '../validation/validation-thread.ts';
 import {
   findTokens,
   type LoginErrorCode,

@@ -1,5 +1,14 @@
-import type { Violation } from '../schema/schema-violation.ts';
+import { truncatePointer } from '../json-pointer.ts';
+import { routeKeyOf } from '../plan/route-key.ts';
+import type { Path } from '../problem/finding.ts';
+import { withinBudget } from '../schema/cost-budget.ts';
+import type { SchemaRoot } from '../schema/schema-bundle.ts';
+import type { ValueValidator, Violation } from '../schema/value-validator.ts';
+import { findInexactNumbers } from './inexact-numbers.ts';
 import type { MediaTypes } from './media-type.ts';
+import { parseStrictJson } from './strict-json.ts';
+import { validationPool } from './validation-pool.ts';
+import type { Overload } from './validation-thread.ts';
 
 /** The body that a route accepts. */
 export interface BodyRule {
@@ -24,9 +33,6 @@ export interface StreamValidator {
   end(): Violation | undefined;
 }
 
-/** The reason why a job did not run: the queue is full, its client's or route's share of it is, or the job waited too long. */
-export type Overload = 'queue_full' | 'queue_share' | 'queue_wait';
-
 /** The result of work in another thread. */
 export interface CancellablePromise<Result = ValidationResult> extends Promise<Result> {
   /** Drops the work of a client that has disconnected. */
@@ -41,4 +47,32 @@ export interface ValidationResult {
   readonly body: Buffer | undefined;
   /** Set if nothing was validated because the threads are overloaded. */
   readonly overload?: Overload;
+}
+
+/** Parsing a longer body blocks the event loop for more than one or two milliseconds. */
+const MAX_SYNC_BYTES = 32_768;
+
+/** Creates the function that parses and validates bodies, long or costly ones in another thread. */
+export function createBodyValidator(
+  validateValue: ValueValidator,
+  root: SchemaRoot,
+  path: Path,
+): NonNullable<BodyRule['validate']> {
+  const route = routeKeyOf(path);
+  return (body, client = '') => {
+    const violations = body.length > MAX_SYNC_BYTES ? undefined : withinBudget(() => validateJson(validateValue, body));
+    if (violations !== undefined) return { violations, body };
+    const checks = [{ path, end: body.length }];
+    const { result, cancel } = validationPool.validate({ route, client, root, checks, body });
+    const validated = result.then(({ violations: [first = []], ...rest }) => ({ ...rest, violations: first }));
+    return Object.assign(validated, { cancel });
+  };
+}
+
+/** Parses a body as strict JSON and validates it. */
+export function validateJson(validateValue: ValueValidator, bytes: Buffer): readonly Violation[] {
+  const parsed = parseStrictJson(bytes);
+  if ('violation' in parsed) return [{ ...parsed.violation, pointer: truncatePointer(parsed.violation.pointer) }];
+  const { value, longNumbers } = parsed;
+  return validateValue(value, bytes.length, longNumbers && findInexactNumbers(bytes, longNumbers, value));
 }

@@ -4,8 +4,7 @@ import { sizeBytes } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 import type { SchemaCompiler } from '../schema/schema-compiler.ts';
-import type { BodyRule } from './body-rule.ts';
-import { createBodyValidator } from './body-validator.ts';
+import { type BodyRule, createBodyValidator } from './body-rule.ts';
 import { createMediaTypes, isJsonType, JSON_MEDIA_TYPES, type MediaTypes } from './media-type.ts';
 import { compileStreamValidation } from './stream-validation.ts';
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { parse } from 'csv-parse/sync';
-import type { Violation } from '../schema/schema-violation.ts';
+import type { Violation } from '../schema/value-validator.ts';
 import type { StreamValidator } from './body-rule.ts';
 
 const BYTE_ORDER_MARK_BYTES = 3;

@@ -1,5 +1,5 @@
 import { pointerStep } from '../json-pointer.ts';
-import type { Violation } from '../schema/schema-violation.ts';
+import type { Violation } from '../schema/value-validator.ts';
 import type { StreamValidator } from './body-rule.ts';
 import { parseMediaType } from './media-type.ts';
 import { parsePartHead } from './part-head.ts';

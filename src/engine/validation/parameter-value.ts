@@ -1,6 +1,5 @@
 import type { Path } from '../problem/finding.ts';
-import type { Violation } from '../schema/schema-violation.ts';
-import type { ValueValidator } from '../schema/value-validator.ts';
+import type { ValueValidator, Violation } from '../schema/value-validator.ts';
 import { inexactScalar } from './inexact-numbers.ts';
 
 /** A value to validate in another thread. */

@@ -8,7 +8,7 @@ import type { Pattern } from '../routing/pattern.ts';
 import { withinBudget } from '../schema/cost-budget.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import type { SchemaCompiler } from '../schema/schema-compiler.ts';
-import type { Violation } from '../schema/schema-violation.ts';
+import type { Violation } from '../schema/value-validator.ts';
 import type { CancellablePromise } from './body-rule.ts';
 import { MAX_VIOLATIONS, validateDeferred } from './deferred-values.ts';
 import { type Parameter, parameterFindings } from './parameter-findings.ts';

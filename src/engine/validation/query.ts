@@ -1,6 +1,6 @@
 import { pointerStep } from '../json-pointer.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
-import type { Violation } from '../schema/schema-violation.ts';
+import type { Violation } from '../schema/value-validator.ts';
 import { MAX_VIOLATIONS } from './deferred-values.ts';
 import type { ParametersCheck, ParameterValidator } from './parameter-value.ts';
 

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
 import { pointerStep } from '../json-pointer.ts';
-import type { Violation } from '../schema/schema-violation.ts';
+import type { Violation } from '../schema/value-validator.ts';
 import { duplicateNamePointer, scanJson } from './json-scan.ts';
-import { extractLongStrings, type ShortenedJson } from './long-strings.ts';
 
 /** Nested lists and objects. */
 const MAX_DEPTH = 64;
@@ -106,4 +106,42 @@ function countInObject(members: Record<string, unknown>): number | Violation {
 
 function within(step: string | number, { pointer, message }: Violation): Violation {
   return { pointer: pointerStep(step) + pointer, message };
+}
+
+/** JSON whose long strings are replaced by short placeholders. */
+interface ShortenedJson {
+  readonly text: string;
+  /** Returns the original of a placeholder, and any other string unchanged. */
+  readonly restore: (text: string) => string;
+}
+
+/**
+ * Replaces long strings in JSON, so that the parser does not hold a copy of them beside the text: these copies are most
+ * of the memory of a mail with attachments. Throws if a string is invalid.
+ *
+ * @param ranges start and end of each string, quotes included, alternating
+ */
+function extractLongStrings(bytes: Buffer, ranges: readonly number[]): ShortenedJson {
+  // Random, so that no client can guess it.
+  const prefix = randomUUID();
+  const strings: string[] = [];
+  let text = '';
+  let at = 0;
+  for (let index = 0; index < ranges.length; index += 2) {
+    const [start, end] = ranges.slice(index, index + 2) as [number, number];
+    text += `${bytes.toString('utf8', at, start)}"${prefix}${strings.length}"`;
+    strings.push(parseString(bytes.toString('utf8', start + 1, end - 1)));
+    at = end;
+  }
+  text += bytes.toString('utf8', at);
+  const restore = (text: string) =>
+    text.startsWith(prefix) ? (strings[Number(text.slice(prefix.length))] ?? text) : text;
+  return { text, restore };
+}
+
+/** Characters that need the engine's parser: escapes, and characters that must be escaped. */
+const SPECIAL = /[\\\0-\x1f]/;
+
+function parseString(inside: string): string {
+  return SPECIAL.test(inside) ? JSON.parse(`"${inside}"`) : inside;
 }

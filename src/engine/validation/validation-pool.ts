@@ -1,7 +1,11 @@
-import type { Overload } from './body-rule.ts';
 import { FairQueue } from './fair-queue.ts';
-import { PendingJob, type ValidationJob, type ValidationJobResult } from './validation-job.ts';
-import { ValidationThread } from './validation-thread.ts';
+import {
+  type Overload,
+  PendingJob,
+  type ValidationJob,
+  type ValidationJobResult,
+  ValidationThread,
+} from './validation-thread.ts';
 
 export interface ValidationPoolLimits {
   /** At least two: no route may use all of them, so a slow schema leaves one to the other routes. */

@@ -2,8 +2,9 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Path } from '../problem/finding.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
-import type { Violation } from '../schema/schema-violation.ts';
+import type { Violation } from '../schema/value-validator.ts';
 import type { LoginErrorCode, LoginResponse, ResponseTokens, TokenLocations } from '../tokens/find-tokens.ts';
+import type { FairQueueItem } from './fair-queue.ts';
 
 /** A JSON text and the schema that it must meet. */
 interface SchemaCheck {
@@ -43,7 +44,7 @@ export interface ValidationWorkerResponse {
 export const MAX_CACHED_ROOTS = 2;
 
 /** Texts to validate or to search. Their memory is transferred to the thread, not copied. */
-export interface ValidationTask {
+interface ValidationTask {
   /** The schemas of the checks. */
   readonly root: SchemaRoot | undefined;
   readonly checks: readonly SchemaCheck[];
@@ -141,4 +142,54 @@ function idOf(root: SchemaRoot): number {
   lastRootId += 1;
   rootIds.set(root, lastRootId);
   return lastRootId;
+}
+
+/** A job for another thread: texts of a body or of parameters to validate, or a response to search for tokens. */
+export interface ValidationJob extends ValidationTask, FairQueueItem {}
+
+/** The reason why a job did not run: the queue is full, its client's or route's share of it is, or the job waited too long. */
+export type Overload = 'queue_full' | 'queue_share' | 'queue_wait';
+
+/** The result of a job. */
+export interface ValidationJobResult {
+  /** The violations that each check found. */
+  readonly violations: ValidationWorkerResponse['violations'];
+  /** The result of the search; `undefined` if there was none, or it did not finish. */
+  readonly searchResult?: ResponseTokens | LoginErrorCode | undefined;
+  /** The bytes of the job; `undefined` if they are lost. */
+  readonly body: Buffer | undefined;
+  /** The job did not run: nothing was validated. */
+  readonly overload?: Overload;
+}
+
+/** A job in the pool: it waits, then runs, and ends once. */
+export class PendingJob implements FairQueueItem {
+  readonly job: ValidationJob;
+  readonly route: string;
+  readonly client: string;
+  readonly result: Promise<ValidationJobResult>;
+  /** Limits the time in the queue, then the time of the run. */
+  timer: NodeJS.Timeout | undefined;
+  thread: ValidationThread | undefined;
+  isAbandoned = false;
+  /** The start of the wait, then the start of the run. */
+  since = performance.now();
+  #resolve: (result: ValidationJobResult) => void = () => undefined;
+  #reject: (error: Error) => void = () => undefined;
+
+  constructor(job: ValidationJob) {
+    this.job = job;
+    this.route = job.route;
+    this.client = job.client;
+    this.result = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  end(result: ValidationJobResult | Error): void {
+    clearTimeout(this.timer);
+    if (result instanceof Error) this.#reject(result);
+    else this.#resolve(result);
+  }
 }

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { createSchemaValidators, type SchemaValidators } from '../schema/value-validator.ts';
 import { findTokens, type LoginErrorCode, type ResponseTokens } from '../tokens/find-tokens.ts';
-import { validateJson } from './body-validator.ts';
+import { validateJson } from './body-rule.ts';
 import {
   MAX_CACHED_ROOTS,
   type ResponseSearch,

@@ -3,7 +3,7 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
 import { type Pattern, patternKey } from '../../engine/routing/pattern.ts';
-import { findUnusedSegment } from '../../engine/routing/sample-paths.ts';
+import { findUnusedSegment } from '../../engine/routing/route-index.ts';
 import { CrossingPaths, type SampleMatch, type TemplateSegment } from './crossing-paths.ts';
 
 /** A path of an OpenAPI document, and the route of each of its methods. */

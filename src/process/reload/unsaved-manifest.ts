@@ -2,7 +2,7 @@ import { posix, resolve } from 'node:path';
 import type { Dependencies } from '../../engine/manifest/dependencies.ts';
 import { createMemoryEnvironment, type Environment, FILE_NOT_LISTED } from '../../engine/manifest/source.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
-import { displayPathBeside } from '../../engine/problem/display-path.ts';
+import { displayPathBeside } from '../../engine/problem/problem.ts';
 import type { FileContent, FileReader } from './file-thread.ts';
 import type { LocatedProblems, UnsavedManifest } from './manifest-thread.ts';
 

@@ -3,9 +3,8 @@ import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
 import type { BitSet } from '../../engine/routing/bit-set.ts';
 import { respell } from '../../engine/routing/path-folding.ts';
 import { intersect, type Pattern } from '../../engine/routing/pattern.ts';
-import { type PatternRoute, RouteIndex } from '../../engine/routing/route-index.ts';
+import { type PatternRoute, RouteIndex, SamplePaths } from '../../engine/routing/route-index.ts';
 import { routingKey } from '../../engine/routing/router.ts';
-import { SamplePaths } from '../../engine/routing/sample-paths.ts';
 import { KindLimit } from './kind-limit.ts';
 import { becameProtected, becamePublic, type PairingSide, type RoutePair } from './route-pairs.ts';
 

@@ -1,4 +1,4 @@
-import { formatFlow } from '../../engine/manifest/flow-yaml.ts';
+import { formatFlow } from '../../engine/manifest/write-yaml.ts';
 import type { TestCase } from '../testing/test-file.generated.ts';
 
 /** Formats a test case as an item of `cases`, without its indentation. */

@@ -1,4 +1,4 @@
-import { findBrokenInvariants } from '../../engine/invariants/broken-findings.ts';
+import { findBrokenInvariants } from '../../engine/invariants/prove.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Environment } from '../../engine/manifest/source.ts';

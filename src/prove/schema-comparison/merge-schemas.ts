@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../engine/schema/canonical-json.ts';
+import { canonicalJson } from '../../engine/schema/equality.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { objectOf } from './json-value.ts';
 import { isTrue, sortedSchemas } from './normal-branches.ts';

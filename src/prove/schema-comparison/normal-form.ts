@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../../engine/schema/canonical-json.ts';
 import { charge } from '../../engine/schema/cost-budget.ts';
+import { canonicalJson } from '../../engine/schema/equality.ts';
 import { keywordsWith } from '../../engine/schema/keywords.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';

@@ -1,6 +1,6 @@
 import { valueAt } from '../../engine/json-pointer.ts';
 import type { Path } from '../../engine/problem/finding.ts';
-import { canonicalJson } from '../../engine/schema/canonical-json.ts';
+import { canonicalJson } from '../../engine/schema/equality.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { normalizeNode } from './normal-form.ts';
 import { RecursiveSchemas } from './recursive-schemas.ts';

@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../engine/schema/canonical-json.ts';
 import { charge } from '../../engine/schema/cost-budget.ts';
+import { canonicalJson } from '../../engine/schema/equality.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { arraySolutions } from './array-solutions.ts';
 import { type BranchSearchContext, branchesOf, type Choice } from './branch-search.ts';

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../engine/schema/canonical-json.ts';
+import { canonicalJson } from '../../engine/schema/equality.ts';
 import { keywordsOf } from '../../engine/schema/schema-walk.ts';
 import { targetOf } from './evaluate-schema.ts';
 import { objectOf } from './json-value.ts';

@@ -1,7 +1,7 @@
 import type { ValidateFunction } from 'ajv';
 import { valueAt } from '../../engine/json-pointer.ts';
-import { checkAgainst } from '../../engine/manifest/check.ts';
 import { type Document, parse } from '../../engine/manifest/document.ts';
+import { checkAgainst } from '../../engine/manifest/read-manifest.ts';
 import { describeFileError, type Source } from '../../engine/manifest/source.ts';
 import { errorAt, errorAtKey, type Finding } from '../../engine/problem/finding.ts';
 import { hasErrors, type Problem, toProblems } from '../../engine/problem/problem.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isExactDouble } from '../../../src/engine/validation/exact-double.ts';
+import { isExactDouble } from '../../../src/engine/validation/inexact-numbers.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 
 test.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isExactDouble } from '../../../src/engine/validation/exact-double.ts';
+import { isExactDouble } from '../../../src/engine/validation/inexact-numbers.ts';
 import { parseStrictJson } from '../../../src/engine/validation/strict-json.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import { runs } from '../../support/runs.ts';

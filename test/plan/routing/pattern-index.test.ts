@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { BitSet } from '../../../src/engine/routing/bit-set.ts';
 import { intersect, type Pattern, parsePattern } from '../../../src/engine/routing/pattern.ts';
 import { PatternIndex } from '../../../src/engine/routing/pattern-index.ts';
-import { SamplePaths } from '../../../src/engine/routing/sample-paths.ts';
+import { SamplePaths } from '../../../src/engine/routing/route-index.ts';
 
 const WORDS = ['a', 'b', 'c'];
 const segment = fc.oneof(

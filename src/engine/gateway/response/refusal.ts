@@ -1,4 +1,4 @@
-import type { Violation } from '../../schema/schema-violation.ts';
+import type { Violation } from '../../schema/value-validator.ts';
 
 /**
  * Every refusal of the gateway: code, status, title and default detail (RFC 9457). A test compares `docs/errors.md` with this

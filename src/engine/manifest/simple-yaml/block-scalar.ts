@@ -1,6 +1,5 @@
 import { CR, DASH, GREATER, LF, SPACE } from './characters.ts';
-import type { Cursor } from './cursor.ts';
-import { NotSimple } from './not-simple.ts';
+import { type Cursor, NotSimple } from './cursor.ts';
 
 /**
  * Reads the text below `|`, `|-`, `>` or `>-`. Moves the cursor to the start of the line below the text.

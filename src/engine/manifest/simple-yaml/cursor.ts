@@ -1,5 +1,4 @@
 import { CR, DASH, HASH, LF, SPACE } from './characters.ts';
-import { NotSimple } from './not-simple.ts';
 
 /** A position in YAML text, and the line that it is on. */
 export class Cursor {
@@ -109,3 +108,6 @@ export class Cursor {
     this.column = -1;
   }
 }
+
+/** Thrown for text outside of the simple part of YAML. */
+export class NotSimple extends Error {}

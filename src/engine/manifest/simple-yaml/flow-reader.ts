@@ -13,8 +13,7 @@ import {
   MAP_END,
   MAP_START,
 } from './characters.ts';
-import type { Cursor } from './cursor.ts';
-import { NotSimple } from './not-simple.ts';
+import { type Cursor, NotSimple } from './cursor.ts';
 import { keyEnd, scalarEnd, scalarValue } from './scalar-text.ts';
 
 export type Members = Record<string, YamlValue>;

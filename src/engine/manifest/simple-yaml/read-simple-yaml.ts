@@ -2,9 +2,8 @@ import { BLOCK_LIST, BLOCK_MAP, ValuePositions } from '../value-positions.ts';
 import type { YamlValue } from '../yaml-values.ts';
 import { readBlockScalar } from './block-scalar.ts';
 import { AMPERSAND, ASTERISK, COLON, CR, DASH, GREATER, HASH, isOpeningBracket, LF, PIPE } from './characters.ts';
-import { Cursor } from './cursor.ts';
+import { Cursor, NotSimple } from './cursor.ts';
 import { FlowReader, type Members } from './flow-reader.ts';
-import { NotSimple } from './not-simple.ts';
 import { keyEnd } from './scalar-text.ts';
 
 /** A text that was read without the YAML parser. */

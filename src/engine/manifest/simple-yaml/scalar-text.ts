@@ -2,8 +2,7 @@ import { hasLookAlike } from '../look-alikes.ts';
 import type { YamlValue } from '../yaml-values.ts';
 import { BACKSLASH, COLON, CR, DASH, DOUBLE_QUOTE, HASH, isQuote, LF, SPACE } from './characters.ts';
 import { plainValue } from './core-schema.ts';
-import type { Cursor } from './cursor.ts';
-import { NotSimple } from './not-simple.ts';
+import { type Cursor, NotSimple } from './cursor.ts';
 
 /** The characters that do not begin a value without quotes, or not always. */
 const RESERVED = asciiTable('-?:,[]{}#&*!|>\'"%@`');

@@ -2,9 +2,8 @@ import { sortMethods } from '../../http1/http-methods.ts';
 import type { RouteWitness } from '../../problem/finding.ts';
 import type { BitSet } from '../bit-set.ts';
 import { intersect, literalPattern, type Pattern } from '../pattern.ts';
-import type { PatternRoute, RouteIndex } from '../route-index.ts';
+import { type PatternRoute, type RouteIndex, SamplePaths } from '../route-index.ts';
 import type { Router } from '../router.ts';
-import { SamplePaths } from '../sample-paths.ts';
 import { SpellingSearch } from './spelling-search.ts';
 
 /** A route with a request that matches its path, but goes to another route. */

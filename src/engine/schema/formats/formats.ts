@@ -1,10 +1,8 @@
-import { isIpv4, isIpv6 } from './address-formats.ts';
 import { isDate, isDateTime, isDuration, isIsoDateTime, isIsoTime, isTime } from './date-formats.ts';
-import { isHostname, isIdnHostname } from './host-formats.ts';
+import { isHostname, isIdnHostname, isIpv4, isIpv6 } from './host-formats.ts';
 import { isEmail, isIdnEmail } from './mail-formats.ts';
 import { isJsonPointer, isJsonPointerFragment, isRegex, isRelativeJsonPointer, isUuid } from './pointer-formats.ts';
-import { isIri, isIriReference, isUri, isUriReference } from './uri-formats.ts';
-import { isUriTemplate } from './uri-template-format.ts';
+import { isIri, isIriReference, isUri, isUriReference, isUriTemplate } from './uri-formats.ts';
 
 /** The formats of strings: those of JSON Schema (validation, section 7.3), and three more. Each takes linear time. */
 export const TEXT_FORMATS: Readonly<Record<string, (text: string) => boolean>> = {

@@ -1,5 +1,4 @@
-import { isIpv4, isIpv6 } from './address-formats.ts';
-import { isIdnHostname, isMailDomain } from './host-formats.ts';
+import { isIdnHostname, isIpv4, isIpv6, isMailDomain } from './host-formats.ts';
 
 const ATOM = "A-Za-z0-9!#$%&'*+\\-/=?^_`{|}~";
 const DOT_STRING = new RegExp(`^[${ATOM}.]+$`);

@@ -1,4 +1,4 @@
-import { isIpv6 } from './address-formats.ts';
+import { isIpv6 } from './host-formats.ts';
 
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/;
 const PORT = /^(?::\d*)?$/;
@@ -6,13 +6,13 @@ const IP_FUTURE = /^[Vv][0-9A-Fa-f]+\.[A-Za-z0-9\-._~!$&'()*+,;=:]+$/;
 const UNRESERVED = 'A-Za-z0-9\\-._~';
 const SUB_DELIMS = "!$&'()*+,;=";
 /** `ucschar` of RFC 3987 section 2.2, without the formatting characters that its section 4.1 forbids. */
-export const UCS_CHARACTERS =
+const UCS_CHARACTERS =
   '\\u{A0}-\\u{200D}\\u{2010}-\\u{2029}\\u{202F}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFEF}' +
   Array.from({ length: 14 }, (_, plane) => plane + 1)
     .map((plane) => `\\u{${plane.toString(16)}${plane === 14 ? '1000' : '0000'}}-\\u{${plane.toString(16)}FFFD}`)
     .join('');
 /** `iprivate` of RFC 3987 section 2.2. */
-export const PRIVATE_CHARACTERS = '\\u{E000}-\\u{F8FF}\\u{F0000}-\\u{FFFFD}\\u{100000}-\\u{10FFFD}';
+const PRIVATE_CHARACTERS = '\\u{E000}-\\u{F8FF}\\u{F0000}-\\u{FFFFD}\\u{100000}-\\u{10FFFD}';
 
 /** For each component, an expression that matches a character or an escape that it may not contain. */
 interface Grammar {
@@ -47,7 +47,7 @@ export function isIriReference(text: string): boolean {
 }
 
 /** Returns an expression for everything except these characters and complete percent-encoded octets. */
-export function outside(characters: string): RegExp {
+function outside(characters: string): RegExp {
   return new RegExp(`[^${characters}%]|%(?![0-9A-Fa-f]{2})`, 'u');
 }
 
@@ -96,4 +96,29 @@ function isAuthority(authority: string, grammar: Grammar): boolean {
 /** Returns the texts before and after the character at an index; the second is empty if the index is -1. */
 function cut(text: string, index: number): [string, string] {
   return index === -1 ? [text, ''] : [text.slice(0, index), text.slice(index + 1)];
+}
+
+/** `literals` of RFC 6570 section 2.1, with the apostrophe, which its erratum 6937 adds. */
+const NOT_LITERAL = outside(`!#$&'()*+,\\-./0-9:;=?@A-Z\\[\\]_a-z~${UCS_CHARACTERS}${PRIVATE_CHARACTERS}`);
+const OPERATOR = /^[+#./;?&=,!@|]/;
+/** Decimal digits of at most 9999, or the asterisk (section 2.4). */
+const MODIFIER = /(?::[1-9]\d{0,3}|\*)$/;
+const NOT_NAME = /^$|^\.|\.\.|\.$|[^A-Za-z0-9_.%]|%(?![0-9A-Fa-f]{2})/;
+
+/** `URI-Template` of RFC 6570 section 2: literals, and expressions in braces. Reserved operators are valid. */
+export function isUriTemplate(text: string): boolean {
+  let at = 0;
+  for (;;) {
+    const open = text.indexOf('{', at);
+    if (NOT_LITERAL.test(text.slice(at, open === -1 ? undefined : open))) return false;
+    if (open === -1) return true;
+    const close = text.indexOf('}', open);
+    if (close === -1 || !isExpression(text.slice(open + 1, close))) return false;
+    at = close + 1;
+  }
+}
+
+function isExpression(expression: string): boolean {
+  const variables = expression.replace(OPERATOR, '').split(',');
+  return variables.every((variable) => !NOT_NAME.test(variable.replace(MODIFIER, '')));
 }

@@ -1,6 +1,4 @@
-import { readClass, readGroup } from './pattern-class.ts';
-import { readEscape } from './pattern-escape.ts';
-import { UnsupportedPattern } from './unsupported-pattern.ts';
+import { readClass, readEscape, readGroup, UnsupportedPattern } from './pattern-parts.ts';
 
 const NOT_LINE_END = '[^\\n\\r\\x{2028}\\x{2029}]';
 const IGNORE_CASE = '(?i)';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { validateJson } from '../../../engine/validation/body-validator.ts';
+import { validateJson } from '../../../engine/validation/body-rule.ts';
 import {
   areEqualSchemas,
   type ComparedSchema,

@@ -1,5 +1,7 @@
+import type { ErrorObject } from 'ajv';
 import { isLoopback } from '../dns/loopback.ts';
 import { fixDuration, fixSize } from './units.ts';
+import { formatFlow } from './write-yaml.ts';
 
 /** A value that does not match the pattern of its schema. */
 interface InvalidText {
@@ -70,4 +72,49 @@ function extraPartOf(text: string): string | undefined {
   if (/^\/?[?#]/.test(after)) return ', because it has a query or a fragment; remove it';
   if (after === '') return undefined;
   return ', because it has a path; remove the path, and set "upstreamPath" of the routes to add it';
+}
+
+/** Keys of other gateways and the key for the same setting here, by their letters in lower case. */
+const FOREIGN_KEYS: Readonly<Record<string, readonly string[]>> = {
+  access: ['public', 'protected', 'auth', 'authentication', 'security'],
+  auth: ['authentication', 'security', 'jwt', 'oidc'],
+  id: ['name', 'operationid'],
+  listen: ['port', 'bind', 'address', 'host'],
+  maxBytes: ['limit', 'maxsize', 'maxbodysize', 'clientmaxbodysize'],
+  method: ['verb', 'verbs'],
+  path: ['uri', 'uris', 'route', 'location', 'match'],
+  routes: ['paths', 'endpoints', 'locations'],
+  schemas: ['components', 'definitions', 'models'],
+  tls: ['ssl', 'https'],
+  upstream: ['service', 'backend', 'target', 'cluster', 'proxy', 'proxypass'],
+  upstreamPath: ['rewrite', 'prefixrewrite', 'stripprefix', 'strippath'],
+  upstreams: ['services', 'backends', 'targets', 'clusters'],
+  url: ['uri', 'host', 'address', 'target', 'server'],
+  urls: ['servers', 'hosts', 'addresses', 'targets', 'endpoints'],
+};
+
+/** Returns the key that has the meaning of a key of another gateway. */
+export function nativeKey(written: string, known: readonly string[]): string | undefined {
+  const letters = written.toLowerCase().replaceAll(/[^a-z]/g, '');
+  return known.find((key) => FOREIGN_KEYS[key]?.includes(letters));
+}
+
+/** Returns an example for a missing member from the schema. */
+export function exampleOf(error: ErrorObject, missing: string): string {
+  const member = error.parentSchema?.['properties']?.[missing];
+  if (Array.isArray(member?.enum)) return member.enum.join(' or ');
+  const example: unknown = member?.examples?.[0];
+  if (example === undefined) return '…';
+  return exampleText(example);
+}
+
+/** Returns examples as the end of a sentence. */
+export function examplesText(examples: unknown): string {
+  if (!Array.isArray(examples) || examples.length === 0) return '';
+  return `; write for example ${examples.map(exampleText).join(' or ')}`;
+}
+
+/** Formats an example as YAML. Quotes around a complete string would be noise in a sentence. */
+function exampleText(example: unknown): string {
+  return typeof example === 'string' ? example : formatFlow(example);
 }

@@ -1,2 +1,0 @@
-/** Thrown for text outside of the simple part of YAML. */
-export class NotSimple extends Error {}
