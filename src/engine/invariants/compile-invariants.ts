@@ -2,7 +2,7 @@ import { HTTP_METHODS } from '../http1/http-methods.ts';
 import type { Invariant as InvariantEntry, Manifest, Requirement } from '../manifest/manifest.generated.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
-import { type Pattern, PatternError, parsePattern } from '../routing/pattern.ts';
+import { type Pattern, readPattern } from '../routing/pattern.ts';
 
 /** A rule about all requests: each one that meets the condition goes to a route that fulfils the requirement. */
 export interface Invariant {
@@ -92,17 +92,16 @@ function compileCondition(when: InvariantEntry['when'], path: Path, check: Check
   const upstreams = listOf(when.upstream);
   for (const [index, name] of (upstreams ?? []).entries())
     check('upstreams', name, ['when', 'upstream', ...(Array.isArray(when.upstream) ? [index] : [])]);
-  const patterns = listOf(when.path)?.flatMap((text, index): Pattern[] => {
-    try {
-      return [parsePattern(text)];
-    } catch (error) {
-      if (!(error instanceof PatternError)) throw error;
-      const at = [...path, 'when', 'path', ...(Array.isArray(when.path) ? [index] : [])];
-      findings.push(errorAt(at, RULE, error.message));
-      return [];
-    }
+  const patterns = listOf(when.path)?.map((text, index) => {
+    const at = [...path, 'when', 'path', ...(Array.isArray(when.path) ? [index] : [])];
+    return readPattern(text, (message) => findings.push(errorAt(at, RULE, message)));
   });
-  return { patterns, methods: methodsOf(when.method), upstreams, access: when.access };
+  return {
+    patterns: patterns?.filter((pattern) => pattern !== undefined),
+    methods: methodsOf(when.method),
+    upstreams,
+    access: when.access,
+  };
 }
 
 /** GET includes HEAD, as in routes. */

@@ -1,5 +1,5 @@
 import { suggestion } from '../problem/did-you-mean.ts';
-import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
+import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import { displayPathBeside } from '../problem/problem.ts';
 import { isMap } from '../schema/schema-walk.ts';
 import { MAX_GLOB_MATCHES, type TrackedEnvironment } from './dependencies.ts';
@@ -12,6 +12,8 @@ import { describeFileError, MAX_FILE_BYTES, type Source } from './source.ts';
 const RULE = 'include';
 const MAX_FILES = 1_000;
 
+type Report = (path: Path, message: string) => void;
+
 /** Parses a manifest and its included files into one document. Never throws, even for invalid text. */
 export function readDocument(
   source: Source,
@@ -22,16 +24,18 @@ export function readDocument(
   const patterns = includeGlobs(main.document);
   if (main.findings.length > 0) return main;
   const findings: Finding[] = [];
+  const report: Report = (path, message) => findings.push(errorAt(path, RULE, message));
   const invariants = readInvariantFiles({ source, document: main.document }, environment, parseText, findings);
   if (patterns.length === 0 && invariants.length === 0 && findings.length === 0) return main;
-  const files = findIncludedFiles(patterns, environment, findings);
+  const files = findIncludedFiles(patterns, environment, report);
   let bytes = Buffer.byteLength(source.text);
   const included = [...files].flatMap(([file, index]) => {
     // The limit of one file applies to all texts together. Files after it are not read.
     if (bytes > MAX_FILE_BYTES) return [];
     const path = ['include', ...(patterns.isList ? [index] : [])];
-    if (displayPathBeside(source.path, file) === source.path) {
-      findings.push(errorAt(path, RULE, 'a manifest cannot include itself; include other files only'));
+    const shownPath = displayPathBeside(source.path, file);
+    if (shownPath === source.path) {
+      report(path, 'a manifest cannot include itself; include other files only');
       return [];
     }
     const read = readNamedFile(file, environment);
@@ -42,10 +46,10 @@ export function readDocument(
         typeof read === 'string'
           ? `makes the manifest larger than ${MAX_FILE_BYTES} bytes; include fewer files`
           : `cannot be read: ${describeFileError(read.code)}`;
-      findings.push(errorAt(path, RULE, `the file "${file}" ${reason}`));
+      report(path, `the file "${file}" ${reason}`);
       return [];
     }
-    const { document, findings: syntax } = parseText({ path: displayPathBeside(source.path, file), text });
+    const { document, findings: syntax } = parseText({ path: shownPath, text });
     const fileFindings = syntax.length > 0 ? syntax : includedFileFindings(document);
     for (const finding of fileFindings) findings.push(withFile(finding, document.file));
     return [document];
@@ -74,30 +78,24 @@ function includeGlobs({ value }: Document): readonly string[] & { isList: boolea
 function findIncludedFiles(
   patterns: readonly string[] & { isList: boolean },
   environment: TrackedEnvironment,
-  findings: Finding[],
+  report: Report,
 ): Map<string, number> {
   const files = new Map<string, number>();
   for (const [index, pattern] of patterns.entries()) {
     const path = ['include', ...(patterns.isList ? [index] : [])];
     const matches = isWithinFolder(pattern) ? environment.expandGlob(pattern) : [];
-    if (!isWithinFolder(pattern)) {
-      const message = `"${pattern}" is not in the manifest's folder; write a relative path without .. and without variables`;
-      findings.push(errorAt(path, RULE, message));
-    } else if (matches.length === 0) {
-      // Without this error, a folder that is missing temporarily would remove its routes.
-      const message = `no file, or more than ${MAX_GLOB_MATCHES}, matches "${pattern}"; write a pattern of existing files`;
-      findings.push(errorAt(path, RULE, message));
-    }
+    // Without this error, a folder that is missing temporarily would remove its routes.
+    if (matches.length === 0)
+      report(
+        path,
+        isWithinFolder(pattern)
+          ? `no file, or more than ${MAX_GLOB_MATCHES}, matches "${pattern}"; write a pattern of existing files`
+          : `"${pattern}" is not in the manifest's folder; write a relative path without .. and without variables`,
+      );
     for (const file of matches) if (!files.has(file)) files.set(file, index);
   }
   if (files.size <= MAX_FILES) return files;
-  findings.push(
-    errorAt(
-      ['include'],
-      RULE,
-      `the patterns match ${files.size} files, and the limit is ${MAX_FILES}; include fewer files`,
-    ),
-  );
+  report(['include'], `the patterns match ${files.size} files, and the limit is ${MAX_FILES}; include fewer files`);
   return new Map([...files].slice(0, MAX_FILES));
 }
 
@@ -112,13 +110,8 @@ function includedFileFindings({ value }: Document): Finding[] {
   return Object.entries(value).flatMap(([key, member]) => {
     if (!isMergedKey(key)) return [errorAtKey([key], RULE, unexpectedKeyMessage(key))];
     if (key === 'routes' ? Array.isArray(member) : isMap(member)) return [];
-    return [
-      errorAt(
-        [key],
-        RULE,
-        `"${key}" must be ${key === 'routes' ? 'a list' : 'a map of names'}; write it as in the manifest`,
-      ),
-    ];
+    const form = key === 'routes' ? 'a list' : 'a map of names';
+    return [errorAt([key], RULE, `"${key}" must be ${form}; write it as in the manifest`)];
   });
 }
 

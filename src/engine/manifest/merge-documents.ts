@@ -38,14 +38,8 @@ export function mergeDocuments(
       continue;
     merged[key] = Object.fromEntries(all.flatMap((document) => mergeMaps(key, document, namedOrigins, findings)));
   }
-  if (routes.length > MAX_ROUTES)
-    findings.push(
-      errorAt(
-        ['include'],
-        'include',
-        `these files contain ${routes.length} routes, and the limit is ${MAX_ROUTES}; remove some`,
-      ),
-    );
+  const excess = `these files contain ${routes.length} routes, and the limit is ${MAX_ROUTES}; remove some`;
+  if (routes.length > MAX_ROUTES) findings.push(errorAt(['include'], 'include', excess));
   const originOf = (path: Path) => {
     const [key, member] = path;
     if (key === 'invariants') return originAt(invariants[Number(member)], path);

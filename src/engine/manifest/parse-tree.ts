@@ -15,8 +15,8 @@ const PARSER_OPTIONS = {
 /** Parses YAML text into a tree. Never throws, even for invalid text. */
 export function parseTree(text: string): { root: Node | null; findings: Finding[] } {
   try {
-    const { contents: root, errors, warnings } = withoutStackTraces(() => parseDocument(text, PARSER_OPTIONS));
-    return { root, findings: parserFindings({ errors, warnings, text, root }) };
+    const parsed = withoutStackTraces(() => parseDocument(text, PARSER_OPTIONS));
+    return { root: parsed.contents, findings: parserFindings(parsed, text) };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     const message = `the manifest is nested too deeply; at most ${MAX_DEPTH} levels are read`;

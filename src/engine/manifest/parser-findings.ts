@@ -1,3 +1,4 @@
+import type { YAMLError } from 'yaml';
 import type { Finding } from '../problem/finding.ts';
 import { findLookAlikeNear } from './look-alikes.ts';
 import { misindentedLine } from './misindented-line.ts';
@@ -6,26 +7,17 @@ import type { OffsetRange } from './value-positions.ts';
 import { tokenize, type YamlToken } from './yaml-tokens.ts';
 import { openerBefore, type YamlRoot } from './yaml-tree.ts';
 
-/** An error of the YAML parser. */
-interface ParserError {
-  readonly code: string;
-  readonly message: string;
-  /** Offsets in UTF-16 code units. */
-  readonly pos: readonly [start: number, end: number];
-}
-
-interface ParserResult {
-  readonly errors: readonly ParserError[];
-  readonly warnings: readonly ParserError[];
-  readonly text: string;
-  readonly root: YamlRoot;
-}
+/** An error of the YAML parser. Its offsets are UTF-16 code units. */
+type ParserError = Pick<YAMLError, 'code' | 'message' | 'pos'>;
 
 /**
  * Reports the first error only, since the parser guesses after it, or the tags and directives before it. Without an error,
  * reports all warnings except the one about a closing bracket at the indentation of its key, which is not ambiguous.
  */
-export function parserFindings({ errors, warnings, text, root }: ParserResult): Finding[] {
+export function parserFindings(
+  { contents: root, errors, warnings }: { contents: YamlRoot; errors: ParserError[]; warnings: ParserError[] },
+  text: string,
+): Finding[] {
   const first = firstError(errors, text);
   const unsupported = findUnsupportedSyntax(text).filter(
     ({ location }) => first === undefined || ('start' in location && location.start <= first.pos[0]),

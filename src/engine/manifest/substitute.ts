@@ -54,15 +54,12 @@ export function substitute(value: YamlValue, env: Environment['env']): Substitut
   };
   const substituteText = (template: string, path: Path): string => {
     const variables: [name: string, value: string][] = [];
+    const report = (message: string) => findings.push(errorAt(path, 'environment', message));
     const result = template.replaceAll(REFERENCE, (match, name: string | undefined, fallback: string | undefined) => {
       if (match === '$${') return '${';
       if (name === undefined) {
-        findings.push(
-          errorAt(
-            path,
-            'environment',
-            'this "${" does not begin a variable; write ${NAME}, ${NAME:-default}, or "$${" for the characters themselves',
-          ),
+        report(
+          'this "${" does not begin a variable; write ${NAME}, ${NAME:-default}, or "$${" for the characters themselves',
         );
         return match;
       }
@@ -72,13 +69,7 @@ export function substitute(value: YamlValue, env: Environment['env']): Substitut
         return variable;
       }
       if (fallback !== undefined) return fallback;
-      findings.push(
-        errorAt(
-          path,
-          'environment',
-          `the environment variable ${name} is not set; set it, or write a default: \${${name}:-…}`,
-        ),
-      );
+      report(`the environment variable ${name} is not set; set it, or write a default: \${${name}:-…}`);
       return match;
     });
     if (variables.length > 0) secrets.push({ path, template, variables });

@@ -5,7 +5,7 @@ import { errorAt, errorAtKey, type Finding, type Fix } from '../problem/finding.
 import type { RateLimits } from '../rate-limits/compile-rate-limits.ts';
 import { compileRouteRateLimits } from '../rate-limits/route-rate-limits.ts';
 import { fixPath } from '../routing/fix-path.ts';
-import { type Pattern, PatternError, parsePattern, patternKey } from '../routing/pattern.ts';
+import { type Pattern, patternKey, readPattern } from '../routing/pattern.ts';
 import { compileUpstreamPath } from '../routing/upstream-path.ts';
 import type { SchemaCompiler } from '../schema/schema-compiler.ts';
 import { compileHeaderRules } from '../settings/header-rules.ts';
@@ -57,17 +57,13 @@ export function* compileRoutes(
 }
 
 export function parseRoute(entry: RouteEntry, index: number, findings: Finding[]): ParsedRoute {
-  try {
-    const pattern = parsePattern(entry.path);
-    return { entry, index, pattern, key: patternKey(pattern) };
-  } catch (error) {
-    if (!(error instanceof PatternError)) throw error;
+  const pattern = readPattern(entry.path, (message) => {
     const path = ['routes', index, 'path'];
     const text = fixPath(entry.path);
     const fix: Fix | undefined = text === undefined ? undefined : { change: 'value', path, text };
-    findings.push({ ...errorAt(path, 'path', error.message), fix });
-    return { entry, index, pattern: undefined, key: undefined };
-  }
+    findings.push({ ...errorAt(path, 'path', message), fix });
+  });
+  return { entry, index, pattern, key: pattern && patternKey(pattern) };
 }
 
 /** Checks the path and the upstream of a route that its schema has rejected, so that all mistakes are reported at once. */

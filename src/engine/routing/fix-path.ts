@@ -1,4 +1,4 @@
-import { PatternError, parsePattern } from './pattern.ts';
+import { readPattern } from './pattern.ts';
 
 /** No route has a longer path. The search for slashes takes time quadratic in the length. */
 const MAX_CHARACTERS = 2_000;
@@ -10,14 +10,7 @@ export function fixPath(path: string): string | undefined {
     .replace(/(?<=.)\/+$/, '')
     .replaceAll(/(?<=\/):([A-Za-z_]\w*)(?=\/|$)/g, '{$1}')
     .replaceAll(/%[0-9A-Fa-f]{2}/g, fixEscape);
-  if (fixed === path) return undefined;
-  try {
-    parsePattern(fixed);
-    return fixed;
-  } catch (error) {
-    if (!(error instanceof PatternError)) throw error;
-    return undefined;
-  }
+  return fixed === path || readPattern(fixed) === undefined ? undefined : fixed;
 }
 
 function fixEscape(triplet: string): string {

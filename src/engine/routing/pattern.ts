@@ -32,6 +32,17 @@ export function parsePattern(path: string): Pattern {
 
 export class PatternError extends Error {}
 
+/** Parses a route's path as `parsePattern` does; `undefined` if it is invalid, after a report of what to write instead. */
+export function readPattern(path: string, report?: (message: string) => void): Pattern | undefined {
+  try {
+    return parsePattern(path);
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    report?.(error.message);
+    return undefined;
+  }
+}
+
 /** Returns the pattern that matches only this path of a request. */
 export function literalPattern(path: string): Pattern {
   const texts = path.split('/').filter((text) => text !== '');

@@ -1,6 +1,6 @@
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
-import { type Pattern, PatternError, parsePattern, patternKey } from './pattern.ts';
+import { type Pattern, patternKey, readPattern } from './pattern.ts';
 
 /**
  * Compiles the function that rewrites a matched path for the upstream; returns `undefined` if the path stays the same.
@@ -27,27 +27,18 @@ export function compileUpstreamPath(
 }
 
 function readPrefix(text: string, path: Path, findings: Finding[]): Pattern | undefined {
-  try {
-    const pattern = parsePattern(text);
-    if (pattern.every(({ kind }) => kind === 'literal')) return pattern;
-    throw new PatternError('a prefix is literal: it has no {name} and no **; write the segments before them');
-  } catch (error) {
-    if (!(error instanceof PatternError)) throw error;
-    findings.push(errorAt(path, 'upstream-path', error.message));
-    return undefined;
-  }
+  const report = (message: string) => findings.push(errorAt(path, 'upstream-path', message));
+  const pattern = readPattern(text, report);
+  if (pattern === undefined || pattern.every(({ kind }) => kind === 'literal')) return pattern;
+  report('a prefix is literal: it has no {name} and no **; write the segments before them');
+  return undefined;
 }
 
 /** Returns the leading literal segments of a route's path; `undefined` if the path is invalid, which is reported elsewhere. */
 function literalsOf(path: string): Pattern | undefined {
-  try {
-    const pattern = parsePattern(path);
-    const end = pattern.findIndex(({ kind }) => kind !== 'literal');
-    return end === -1 ? pattern : pattern.slice(0, end);
-  } catch (error) {
-    if (!(error instanceof PatternError)) throw error;
-    return undefined;
-  }
+  const pattern = readPattern(path);
+  const end = pattern?.findIndex(({ kind }) => kind !== 'literal');
+  return end === -1 ? pattern : pattern?.slice(0, end);
 }
 
 function beginsWith(pattern: Pattern, prefix: Pattern): boolean {

@@ -3,28 +3,12 @@ import type { SchemaRoot } from './schema-bundle.ts';
 import { isDataKeyword, isSchema, type LocatedSchema, referencePath, schemasWithin } from './schema-walk.ts';
 
 /**
- * Keywords that compile with every value that JSON Schema's own schema and the findings allow. Their schemas, if they hold
- * any, must compile too.
+ * Keywords with values that the findings allow, but which may still not compile. All others compile, if the schemas that they hold
+ * do. A reference compiles if its target does.
  */
-const CERTAIN = new Set([
-  ...[
-    'type',
-    'const',
-    'enum',
-    'format',
-    'required',
-    'dependentRequired',
-    'uniqueItems',
-    'pattern',
-    'contentEncoding',
-    'contentMaxBytes',
-  ],
-  ...['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'],
-  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
-  ...['title', 'description', 'errorMessage', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly', '$comment'],
-  ...['additionalProperties', 'propertyNames', 'items', 'contains', 'not'],
-  ...['allOf', 'anyOf', 'oneOf', 'prefixItems'],
-  ...['properties', 'patternProperties'],
+const UNCERTAIN = new Set([
+  ...['$ref', '$schema', '$defs', 'definitions', 'if', 'then', 'else', 'dependentSchemas'],
+  ...['minContains', 'maxContains', 'unevaluatedItems', 'unevaluatedProperties'],
 ]);
 
 /** A larger schema is compiled at once: its first request would wait for too long. */
@@ -45,7 +29,7 @@ export function certainlyCompiles(root: SchemaRoot, schemas: readonly LocatedSch
     if (count > MAX_SCHEMAS) return false;
     for (const { schema } of list)
       for (const keyword of Object.keys(schema)) {
-        if (CERTAIN.has(keyword)) continue;
+        if (!UNCERTAIN.has(keyword)) continue;
         const reference = keyword === '$ref' ? schema['$ref'] : undefined;
         const target = typeof reference === 'string' ? referencePath(reference) : undefined;
         // Nothing has checked a schema inside of data, such as an example.

@@ -26,45 +26,56 @@ type Check = (value: unknown, keyword: string) => readonly FormError[];
 const CHECKS: Readonly<Record<KeywordForm | SchemaForm, Check>> = {
   any: () => NONE,
   boolean: (value, keyword) =>
-    typeof value === 'boolean'
-      ? NONE
-      : [errorOf(`"${keyword}" is not true or false; write one of them, without quotes`)],
+    errorUnless(typeof value === 'boolean', `"${keyword}" is not true or false; write one of them, without quotes`),
   count: (value, keyword) =>
-    isNumber(value) && Number.isInteger(value) && value >= 0
-      ? NONE
-      : [errorOf(`"${keyword}" is not a whole number of 0 or more; write one, without quotes`)],
-  list: (value, keyword) => (Array.isArray(value) ? NONE : [errorOf(`"${keyword}" is not a list; write one in [...]`)]),
-  names: (value, keyword) => nameErrors(value, keyword),
+    errorUnless(
+      isNumber(value) && Number.isInteger(value) && value >= 0,
+      `"${keyword}" is not a whole number of 0 or more; write one, without quotes`,
+    ),
+  list: (value, keyword) => errorUnless(Array.isArray(value), `"${keyword}" is not a list; write one in [...]`),
+  names: nameErrors,
   'names by name': (value, keyword) =>
-    isMap(value)
-      ? Object.entries(value).flatMap(([name, names]) => within(name, nameErrors(names, keyword)))
-      : [errorOf(`"${keyword}" is not a map; write lists of names, by name`)],
-  number: (value, keyword) => (isNumber(value) ? NONE : [errorOf(describeNumber(value, keyword))]),
+    memberErrors(value, `"${keyword}" is not a map; write lists of names, by name`, (names) =>
+      nameErrors(names, keyword),
+    ),
+  number: (value, keyword) => errorUnless(isNumber(value), describeNumber(value, keyword)),
   positive: (value, keyword) =>
-    isNumber(value) && value > 0 ? NONE : [errorOf(`"${keyword}" is not a number above 0; write one, without quotes`)],
-  text: (value, keyword) =>
-    typeof value === 'string' ? NONE : [errorOf(`"${keyword}" is not a string; write it in quotes`)],
-  types: (value) => typeErrors(value),
+    errorUnless(isNumber(value) && value > 0, `"${keyword}" is not a number above 0; write one, without quotes`),
+  text: (value, keyword) => errorUnless(typeof value === 'string', `"${keyword}" is not a string; write it in quotes`),
+  types: typeErrors,
   values: (value, keyword) =>
-    Array.isArray(value) && value.length > 0
-      ? NONE
-      : [errorOf(`"${keyword}" is not a list with at least one value; list the allowed values in [...]`)],
-  schema: (value, keyword) => {
-    if (isSchema(value)) return NONE;
-    const isItems = keyword === 'items' && Array.isArray(value);
-    return [
-      errorOf(isItems ? '"items" is one schema for all items; write "prefixItems" for a list of schemas' : NOT_SCHEMA),
-    ];
-  },
+    errorUnless(
+      Array.isArray(value) && value.length > 0,
+      `"${keyword}" is not a list with at least one value; list the allowed values in [...]`,
+    ),
+  schema: (value, keyword) =>
+    keyword === 'items' && Array.isArray(value)
+      ? [errorOf('"items" is one schema for all items; write "prefixItems" for a list of schemas')]
+      : schemaErrors(value),
   schemas: (value, keyword) =>
     Array.isArray(value) && value.length > 0
-      ? value.flatMap((schema, index) => within(index, isSchema(schema) ? NONE : [errorOf(NOT_SCHEMA)]))
+      ? value.flatMap((schema, index) => within(index, schemaErrors(schema)))
       : [errorOf(`"${keyword}" is not a list with at least one schema; list schemas in [...]`)],
   'schemas by name': (value, keyword) =>
-    isMap(value)
-      ? Object.entries(value).flatMap(([name, schema]) => within(name, isSchema(schema) ? NONE : [errorOf(NOT_SCHEMA)]))
-      : [errorOf(`"${keyword}" is not a map; write schemas by name`)],
+    memberErrors(value, `"${keyword}" is not a map; write schemas by name`, schemaErrors),
 };
+
+function errorUnless(isValid: boolean, message: string): readonly FormError[] {
+  return isValid ? NONE : [errorOf(message)];
+}
+
+function schemaErrors(value: unknown): readonly FormError[] {
+  return errorUnless(isSchema(value), NOT_SCHEMA);
+}
+
+function memberErrors(
+  value: unknown,
+  message: string,
+  errorsOf: (member: unknown) => readonly FormError[],
+): readonly FormError[] {
+  if (!isMap(value)) return [errorOf(message)];
+  return Object.entries(value).flatMap(([name, member]) => within(name, errorsOf(member)));
+}
 
 function nameErrors(value: unknown, keyword: string): readonly FormError[] {
   if (typeof value === 'boolean')

@@ -50,32 +50,22 @@ function* keywordFindings(root: SchemaRoot, key: string, value: unknown, at: Pat
 /** Finds keywords that have no effect without another one. */
 function* dependentKeywordFindings(schema: Record<string, unknown>, at: Path): Generator<Finding> {
   const has = (keyword: string) => Object.hasOwn(schema, keyword);
+  const idle = (keyword: string, message: string) => errorAtKey([...at, keyword], RULE, message);
   for (const keyword of ['then', 'else'])
     if (has(keyword) && !has('if'))
-      yield errorAtKey([...at, keyword], RULE, `"${keyword}" validates nothing without "if"; add "if", or remove it`);
+      yield idle(keyword, `"${keyword}" validates nothing without "if"; add "if", or remove it`);
   if (has('if') && !has('then') && !has('else'))
-    yield errorAtKey([...at, 'if'], RULE, '"if" validates nothing without "then" and "else"; add one of them');
+    yield idle('if', '"if" validates nothing without "then" and "else"; add one of them');
   for (const keyword of ['minContains', 'maxContains'])
     if (has(keyword) && !has('contains'))
-      yield errorAtKey([...at, keyword], RULE, `"${keyword}" validates nothing without "contains"; add "contains"`);
-  if (has('contains') && schema['minContains'] === 0 && !has('maxContains'))
-    yield errorAtKey(
-      [...at, 'minContains'],
-      RULE,
-      '"contains" validates nothing with minContains: 0 alone; add "maxContains"',
-    );
+      yield idle(keyword, `"${keyword}" validates nothing without "contains"; add "contains"`);
+  if (!has('contains')) return;
+  if (schema['minContains'] === 0 && !has('maxContains'))
+    yield idle('minContains', '"contains" validates nothing with minContains: 0 alone; add "maxContains"');
   const { minContains = 1, maxContains = Number.POSITIVE_INFINITY } = schema;
-  if (
-    has('contains') &&
-    typeof minContains === 'number' &&
-    typeof maxContains === 'number' &&
-    minContains > maxContains
-  )
-    yield errorAt(
-      [...at, 'maxContains'],
-      RULE,
-      `no list satisfies minContains ${minContains} and maxContains ${maxContains}; correct one of them`,
-    );
+  const isEmpty = typeof minContains === 'number' && typeof maxContains === 'number' && minContains > maxContains;
+  const message = `no list satisfies minContains ${minContains} and maxContains ${maxContains}; correct one of them`;
+  if (isEmpty) yield errorAt([...at, 'maxContains'], RULE, message);
 }
 
 /** The valid patterns of each root: thousands of schemas may have the same one, and checking it takes time. */

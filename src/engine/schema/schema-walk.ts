@@ -124,29 +124,36 @@ function* branchesOf(schema: Record<string, unknown>, path: Path): Generator<InP
   }
 }
 
-/** Returns the JSON types that a schema names for its value, except in conditions. */
-export function typesAt(root: unknown, path: Path, seen = new Set<unknown>()): Set<string> {
-  const types = new Set<string>();
+/** Returns the schema at a path, and all that validate the same value through keywords that are followed, each once. */
+export function schemasInPlace(
+  root: unknown,
+  path: Path,
+  isFollowed: (keyword: string) => boolean,
+  seen = new Set<unknown>(),
+): LocatedSchema[] {
   const schema = valueAt(root, path);
-  if (!isMap(schema) || seen.has(schema)) return types;
+  if (!isMap(schema) || seen.has(schema)) return [];
   seen.add(schema);
-  for (const type of [schema['type']].flat()) if (typeof type === 'string') types.add(type);
-  for (const value of listedValues(schema)) types.add(typeof value);
-  for (const { keyword, path: at } of inPlaceSchemasOf(root, path))
-    if (!CONDITIONS.has(keyword)) for (const type of typesAt(root, at, seen)) types.add(type);
-  return types;
+  const followed = inPlaceSchemasOf(root, path).filter(({ keyword }) => isFollowed(keyword));
+  return [{ schema, at: path }, ...followed.flatMap((next) => schemasInPlace(root, next.path, isFollowed, seen))];
+}
+
+function unconditionalSchemas(root: unknown, path: Path): LocatedSchema[] {
+  return schemasInPlace(root, path, (keyword) => !CONDITIONS.has(keyword));
+}
+
+/** Returns the JSON types that a schema names for its value, except in conditions. */
+export function typesAt(root: unknown, path: Path): Set<string> {
+  const types = unconditionalSchemas(root, path).flatMap(({ schema }) => [
+    ...[schema['type']].flat().filter((type) => typeof type === 'string'),
+    ...listedValues(schema).map((value) => typeof value),
+  ]);
+  return new Set(types);
 }
 
 /** Returns the texts of the values that a schema lists, itself or in place, except in conditions. */
-export function listedValuesAt(root: unknown, path: Path, seen = new Set<unknown>()): Set<string> {
-  const texts = new Set<string>();
-  const schema = valueAt(root, path);
-  if (!isMap(schema) || seen.has(schema)) return texts;
-  seen.add(schema);
-  for (const value of listedValues(schema)) texts.add(String(value));
-  for (const { keyword, path: at } of inPlaceSchemasOf(root, path))
-    if (!CONDITIONS.has(keyword)) for (const text of listedValuesAt(root, at, seen)) texts.add(text);
-  return texts;
+export function listedValuesAt(root: unknown, path: Path): Set<string> {
+  return new Set(unconditionalSchemas(root, path).flatMap(({ schema }) => listedValues(schema).map(String)));
 }
 
 function listedValues(schema: Record<string, unknown>): readonly unknown[] {

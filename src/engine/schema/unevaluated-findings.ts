@@ -1,7 +1,6 @@
-import { valueAt } from '../json-pointer.ts';
 import { errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
-import { inPlaceSchemasOf, isMap, type LocatedSchema } from './schema-walk.ts';
+import { isMap, type LocatedSchema, schemasInPlace } from './schema-walk.ts';
 
 const RULE = 'body-schema';
 const KEYWORDS = ['unevaluatedItems', 'unevaluatedProperties'] as const;
@@ -27,7 +26,7 @@ function* keywordFindings(
   path: Path,
 ): Generator<Finding> {
   const at = [...path, key];
-  const schemas = [...schemasInPlace(root, path)];
+  const schemas = schemasInPlace(root, path, () => true).map(({ schema }) => schema);
   const hasHalfIf = schemas.some(
     (schema) => Object.hasOwn(schema, 'if') && (isEmpty(schema['then']) || isEmpty(schema['else'])),
   );
@@ -42,15 +41,6 @@ function* keywordFindings(
     yield errorAtKey(at, RULE, '"unevaluatedItems" is not validated correctly with a schema; write false, or "items"');
   if (schemas.some((schema) => Object.hasOwn(schema, 'contains')))
     yield errorAtKey(at, RULE, '"unevaluatedItems" is not validated correctly beside "contains"; write "items"');
-}
-
-/** Yields the schema at a path and all that validate the same value. */
-function* schemasInPlace(root: SchemaRoot, path: Path, seen = new Set<unknown>()): Generator<Record<string, unknown>> {
-  const schema = valueAt(root, path);
-  if (!isMap(schema) || seen.has(schema)) return;
-  seen.add(schema);
-  yield schema;
-  for (const { path: at } of inPlaceSchemasOf(root, path)) yield* schemasInPlace(root, at, seen);
 }
 
 function isEmpty(schema: unknown): boolean {

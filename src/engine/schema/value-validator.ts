@@ -103,15 +103,11 @@ function createValueValidator(validate: ValidateFunction, explain: ValidateFunct
     const isValid = validate(value, contextOf(value, inexact));
     // A reference left here would keep the value in memory.
     currentValidation.inexact = undefined;
-    if (isValid) return inexactViolations();
+    const { violation } = currentValidation;
+    if (isValid) return violation === undefined ? [] : [toViolation(violation)];
     const errors = size > MAX_EXPLAINED_BYTES || explain(value) ? validate.errors : explain.errors;
     return (errors ?? []).slice(0, MAX_VIOLATIONS).map(toViolation);
   };
-}
-
-function inexactViolations(): readonly Violation[] {
-  const { violation } = currentValidation;
-  return violation === undefined ? [] : [toViolation(violation)];
 }
 
 /** Creates the context of a root value. ajv knows the holder of a member or item; the root value has none, so it is passed. */
@@ -147,7 +143,9 @@ function toViolation(error: ErrorObject): Violation {
   const pointer = truncatePointer(isMissing && !isHidden ? instancePath + pointerStep(missing) : instancePath);
   const member: unknown = isMissing ? parentSchema?.['properties']?.[missing] : undefined;
   const description = authorText(member) ?? authorText(parentSchema);
-  const text = isHidden ? (MESSAGES_WITHOUT_VALUE[keyword] ?? 'is not valid') : messageOf(error);
+  const text = isHidden
+    ? (MESSAGES_WITHOUT_VALUE[keyword] ?? 'is not valid')
+    : (MESSAGES[keyword]?.(error) ?? error.message ?? keyword);
   const message = error.propertyName === undefined ? text : `has a name that ${text}`;
   return description === undefined ? { pointer, message } : { pointer, message, description };
 }
@@ -162,32 +160,21 @@ const MESSAGES_WITHOUT_VALUE: Readonly<Record<string, string>> = {
   contentMaxBytes: 'is longer than this route accepts',
 };
 
-function messageOf({ keyword, message, params, schema }: ErrorObject): string {
-  switch (keyword) {
-    case 'required':
-      return 'is missing';
-    case 'additionalProperties':
-    case 'unevaluatedProperties':
-      return 'has an unknown member';
-    case 'enum':
-      return `must be one of ${(schema as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`;
-    case 'const':
-      return `must be ${JSON.stringify(schema)}`;
-    case 'contentMaxBytes':
-      return `decodes to more than ${schema}`;
-    case 'contains': {
-      const { minContains, maxContains } = params;
-      const most = maxContains === undefined || maxContains === UNLIMITED ? '' : ` and no more than ${maxContains}`;
-      return `must contain at least ${minContains}${most} valid item(s)`;
-    }
-    case 'multipleOf':
-      return `must be multiple of ${schema}`;
-    case 'false schema':
-      return 'must not be present';
-    default:
-      return message ?? keyword;
-  }
-}
+/** Messages for keywords whose message from ajv quotes the request, or says less. */
+const MESSAGES: Readonly<Record<string, (error: ErrorObject) => string>> = {
+  required: () => 'is missing',
+  additionalProperties: () => 'has an unknown member',
+  unevaluatedProperties: () => 'has an unknown member',
+  enum: ({ schema }) => `must be one of ${(schema as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`,
+  const: ({ schema }) => `must be ${JSON.stringify(schema)}`,
+  contentMaxBytes: ({ schema }) => `decodes to more than ${schema}`,
+  contains: ({ params: { minContains, maxContains } }) => {
+    const most = maxContains === undefined || maxContains === UNLIMITED ? '' : ` and no more than ${maxContains}`;
+    return `must contain at least ${minContains}${most} valid item(s)`;
+  },
+  multipleOf: ({ schema }) => `must be multiple of ${schema}`,
+  'false schema': () => 'must not be present',
+};
 
 /** Returns the `errorMessage` of a schema, or its `description`. */
 function authorText(schema: unknown): string | undefined {

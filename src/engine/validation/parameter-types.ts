@@ -1,7 +1,7 @@
 import { valueAt } from '../json-pointer.ts';
 import type { Path } from '../problem/finding.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
-import { inPlaceSchemasOf, isMap, type LocatedSchema } from '../schema/schema-walk.ts';
+import { inPlaceSchemasOf, isMap, type LocatedSchema, schemasInPlace } from '../schema/schema-walk.ts';
 
 /** The JSON types that a text can have. */
 type TextType = 'boolean' | 'number' | 'string';
@@ -27,13 +27,6 @@ export function requiredSchemas(root: SchemaRoot, path: Path): LocatedSchema[] {
 /** Returns the schema of a parameter and those inside of it that validate the same value. */
 export function inlineSchemas(root: SchemaRoot, path: Path): LocatedSchema[] {
   return schemasInPlace(root, path, (keyword) => keyword !== '$ref');
-}
-
-function schemasInPlace(root: SchemaRoot, path: Path, isFollowed: (keyword: string) => boolean): LocatedSchema[] {
-  const schema = valueAt(root, path);
-  if (!isMap(schema)) return [];
-  const inside = inPlaceSchemasOf(root, path).filter(({ keyword }) => isFollowed(keyword));
-  return [{ schema, at: path }, ...inside.flatMap((next) => schemasInPlace(root, next.path, isFollowed))];
 }
 
 function acceptedTypes(root: SchemaRoot, path: Path): ReadonlySet<TextType> {

@@ -1,6 +1,6 @@
 import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
 import type { Path } from '../../engine/problem/finding.ts';
-import { PatternError, parsePattern, patternKey } from '../../engine/routing/pattern.ts';
+import { parsePattern, patternKey, readPattern } from '../../engine/routing/pattern.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { bodyRuleOf } from './body-rule.ts';
 import { SchemaConverter } from './convert-schema.ts';
@@ -80,14 +80,9 @@ function toRoute(operation: Operation, context: ImportContext): ImportedRoute[] 
   // HEAD beside GET of any rest is that of another route for any rest: both have the same paths.
   const rest = restName(operation) ?? (method === 'HEAD' ? restOfGet(operation) : undefined);
   const path = routePath(options.prefix + operation.path, rest);
-  try {
-    if (!operation.path.startsWith('/')) throw new PatternError('a path begins with a slash');
-    parsePattern(path);
-  } catch (error) {
-    if (!(error instanceof PatternError)) throw error;
-    report(itemOrigin, 'stricter', `the path has no route: ${error.message}`);
-    return [];
-  }
+  const refuse = (message: string) => report(itemOrigin, 'stricter', `the path has no route: ${message}`);
+  if (!operation.path.startsWith('/')) refuse('a path begins with a slash');
+  if (!operation.path.startsWith('/') || readPattern(path, refuse) === undefined) return [];
   if (value['callbacks'] !== undefined)
     report([...origin, 'callbacks'], 'none', 'callbacks are requests of the upstream, which the gateway does not see');
   if (value['servers'] !== undefined)

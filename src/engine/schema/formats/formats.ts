@@ -2,7 +2,7 @@ import { isDate, isDateTime, isDuration, isIsoDateTime, isIsoTime, isTime } from
 import { isHostname, isIdnHostname, isIpv4, isIpv6 } from './host-formats.ts';
 import { isEmail, isIdnEmail } from './mail-formats.ts';
 import { isJsonPointer, isJsonPointerFragment, isRegex, isRelativeJsonPointer, isUuid } from './pointer-formats.ts';
-import { isIri, isIriReference, isUri, isUriReference, isUriTemplate } from './uri-formats.ts';
+import { URI_FORMATS } from './uri-formats.ts';
 
 /** The formats of strings: those of JSON Schema (validation, section 7.3), and three more. Each takes linear time. */
 export const TEXT_FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
@@ -16,12 +16,8 @@ export const TEXT_FORMATS: Readonly<Record<string, (text: string) => boolean>> =
   'idn-hostname': isIdnHostname,
   ipv4: isIpv4,
   ipv6: isIpv6,
-  uri: isUri,
-  'uri-reference': isUriReference,
-  iri: isIri,
-  'iri-reference': isIriReference,
+  ...URI_FORMATS,
   uuid: isUuid,
-  'uri-template': isUriTemplate,
   'json-pointer': isJsonPointer,
   'relative-json-pointer': isRelativeJsonPointer,
   regex: isRegex,

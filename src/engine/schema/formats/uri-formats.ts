@@ -26,25 +26,14 @@ interface Grammar {
 const URI = createGrammar('', '');
 const IRI = createGrammar(UCS_CHARACTERS, PRIVATE_CHARACTERS);
 
-/** `URI` of RFC 3986 section 3. */
-export function isUri(text: string): boolean {
-  return SCHEME.test(text) && isReference(text, URI);
-}
-
-/** `URI-reference` of RFC 3986 section 4.1. */
-export function isUriReference(text: string): boolean {
-  return isReference(text, URI);
-}
-
-/** `IRI` of RFC 3987 section 2.2. */
-export function isIri(text: string): boolean {
-  return SCHEME.test(text) && isReference(text, IRI);
-}
-
-/** `IRI-reference` of RFC 3987 section 2.2. */
-export function isIriReference(text: string): boolean {
-  return isReference(text, IRI);
-}
+/** `URI` and `URI-reference` of RFC 3986 section 3 and 4.1, `IRI` and `IRI-reference` of RFC 3987 section 2.2. */
+export const URI_FORMATS = {
+  uri: (text: string) => SCHEME.test(text) && isReference(text, URI),
+  'uri-reference': (text: string) => isReference(text, URI),
+  iri: (text: string) => SCHEME.test(text) && isReference(text, IRI),
+  'iri-reference': (text: string) => isReference(text, IRI),
+  'uri-template': isUriTemplate,
+} as const;
 
 /** Returns an expression for everything except these characters and complete percent-encoded octets. */
 function outside(characters: string): RegExp {
@@ -106,7 +95,7 @@ const MODIFIER = /(?::[1-9]\d{0,3}|\*)$/;
 const NOT_NAME = /^$|^\.|\.\.|\.$|[^A-Za-z0-9_.%]|%(?![0-9A-Fa-f]{2})/;
 
 /** `URI-Template` of RFC 6570 section 2: literals, and expressions in braces. Reserved operators are valid. */
-export function isUriTemplate(text: string): boolean {
+function isUriTemplate(text: string): boolean {
   let at = 0;
   for (;;) {
     const open = text.indexOf('{', at);
