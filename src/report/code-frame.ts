@@ -1,6 +1,6 @@
 import type { Range } from '../engine/problem/finding.ts';
 import { type Problem, printable } from '../engine/problem/problem.ts';
-import { redactSource } from '../engine/problem/redaction.ts';
+import { dots, redactCredentials } from '../engine/problem/redaction.ts';
 
 const LINES_BEFORE = 2;
 const WIDTH = 120;
@@ -64,4 +64,26 @@ function caret(line: string, range: Range, from: number): string {
   const lastColumn = range.endLine === range.line ? range.endColumn - 1 : line.trimEnd().length;
   const end = Math.min(Math.max(lastColumn - from, start + 1), Math.max(WIDTH, start + 1));
   return ' '.repeat(start) + '^'.repeat(end - start);
+}
+
+interface ProblemRange {
+  readonly range: Range;
+  readonly isSecret?: boolean;
+}
+
+/** Redacts the source text of problems: the ranges that hold a secret, and credentials in URLs. */
+export function redactSource(text: string, problems: readonly ProblemRange[]): string {
+  const secrets = problems.filter(({ isSecret }) => isSecret);
+  if (secrets.length === 0) return redactCredentials(text);
+  const lines = redactCredentials(text).split('\n');
+  for (const { range } of secrets)
+    for (let number = range.line; number <= range.endLine; number += 1) {
+      const line = lines[number - 1] ?? '';
+      // A byte order mark does not count as a column.
+      const shift = line.startsWith('\uFEFF') ? 0 : 1;
+      const start = number === range.line ? range.column - shift : line.search(/\S|$/);
+      const end = Math.max(start, number === range.endLine ? range.endColumn - shift : line.trimEnd().length);
+      lines[number - 1] = line.slice(0, start) + dots(line.slice(start, end)) + line.slice(end);
+    }
+  return lines.join('\n');
 }

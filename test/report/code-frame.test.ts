@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Problem } from '../../src/engine/problem/problem.ts';
-import { redactSource } from '../../src/engine/problem/redaction.ts';
-import { codeFrame } from '../../src/report/code-frame.ts';
+import { codeFrame, redactSource } from '../../src/report/code-frame.ts';
 
 const range = (line: number, column: number, endLine = line, endColumn = column + 1) => ({
   line,

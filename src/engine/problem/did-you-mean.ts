@@ -8,18 +8,11 @@ const MAX_WORDS = 500;
  * swapped, or one word is the start of the other. Two swapped letters count as less than a wrong one. Letter case, `-` and `_` are ignored. Never returns the written word itself.
  */
 export function didYouMean(written: string, known: readonly string[]): string | undefined {
-  let best: string | undefined;
-  let least = Number.POSITIVE_INFINITY;
-  for (const { word, steps } of nearMatches(written, known)) {
-    if (steps < least) {
-      best = word;
-      least = steps;
-    }
-  }
+  const [best] = nearMatches(written, known).toSorted((a, b) => a.steps - b.steps);
   const folded = fold(written);
   const isPart = (other: string, index: number) =>
     known[index] !== written && (isPrefix(folded, other) || isPrefix(other, folded));
-  return best ?? known[foldedWords(known).findIndex(isPart)];
+  return best?.word ?? known[foldedWords(known).findIndex(isPart)];
 }
 
 /** Returns the only near word; `undefined` if there are several. */

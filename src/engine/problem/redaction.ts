@@ -1,7 +1,7 @@
-import type { Finding, Path, Range } from './finding.ts';
+import type { Finding, Path } from './finding.ts';
 
-// Every text that may contain a secret is redacted here before it is printed: values from the environment, credentials in
-// URLs, and the source lines of a problem.
+// Every text that may contain a secret is redacted before it is printed: here values from the environment and credentials in URLs,
+// and in the report the source lines of a problem.
 
 /** A value of the manifest that came from the environment, as plain data that a worker thread may have created. */
 export interface Secret {
@@ -58,29 +58,8 @@ export function redactCredentials(text: string): string {
   return text.includes('@') ? text.replaceAll(CREDENTIALS, dots) : text;
 }
 
-interface ProblemRange {
-  readonly range: Range;
-  readonly isSecret?: boolean;
-}
-
-/** Redacts the source text of problems: the ranges that hold a secret, and credentials in URLs. */
-export function redactSource(text: string, problems: readonly ProblemRange[]): string {
-  const secrets = problems.filter(({ isSecret }) => isSecret);
-  if (secrets.length === 0) return redactCredentials(text);
-  const lines = redactCredentials(text).split('\n');
-  for (const { range } of secrets)
-    for (let number = range.line; number <= range.endLine; number += 1) {
-      const line = lines[number - 1] ?? '';
-      // A byte order mark does not count as a column.
-      const shift = line.startsWith('\uFEFF') ? 0 : 1;
-      const start = number === range.line ? range.column - shift : line.search(/\S|$/);
-      const end = Math.max(start, number === range.endLine ? range.endColumn - shift : line.trimEnd().length);
-      lines[number - 1] = line.slice(0, start) + dots(line.slice(start, end)) + line.slice(end);
-    }
-  return lines.join('\n');
-}
-
-function dots(text: string): string {
+/** Returns a dot for each character of a text. */
+export function dots(text: string): string {
   return '•'.repeat(text.length);
 }
 

@@ -124,23 +124,15 @@ export function keywordsWith(properties: Keyword): readonly string[] {
 /** The keywords that an author may write. */
 export const KNOWN_KEYWORDS: readonly string[] = Object.keys(KEYWORDS);
 
-const FORMS: ReadonlyMap<string, KeywordForm | SchemaForm | undefined> = new Map(
-  Object.entries(KEYWORDS).map(([keyword, { holds, form }]) => [
-    keyword,
-    holds === undefined ? form : SCHEMA_FORMS[holds],
-  ]),
-);
+const BY_NAME: ReadonlyMap<string, Keyword> = new Map(Object.entries(KEYWORDS));
 
 /** Returns the form of a keyword's value; `undefined` if the keyword is unknown. */
 export function formOf(keyword: string): KeywordForm | SchemaForm | undefined {
-  return FORMS.get(keyword);
+  const entry = BY_NAME.get(keyword);
+  return entry?.holds === undefined ? entry?.form : SCHEMA_FORMS[entry.holds];
 }
-
-const TYPES: ReadonlyMap<string, ValueType | undefined> = new Map(
-  Object.entries(KEYWORDS).map(([keyword, { type }]) => [keyword, type]),
-);
 
 /** Returns the one type of values that a keyword validates; `undefined` if it validates values of every type. */
 export function validatedType(keyword: string): ValueType | undefined {
-  return TYPES.get(keyword);
+  return BY_NAME.get(keyword)?.type;
 }

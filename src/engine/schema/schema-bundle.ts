@@ -46,7 +46,7 @@ export function bundleSchemasSliced(
   readFile: Environment['readFile'],
   findings: Finding[],
 ): SlicedWork<SchemaBundle> {
-  return new Bundler(readFile, findings).bundle(manifest);
+  return new Bundler(manifest, readFile, findings).bundle();
 }
 
 /** The target and the location of a reference: both paths of the root. */
@@ -56,6 +56,7 @@ interface Reference {
 }
 
 class Bundler {
+  readonly #manifest: Manifest;
   readonly #readFile: Environment['readFile'];
   readonly #findings: Finding[];
   readonly #files: Record<string, unknown> = Object.create(null);
@@ -63,18 +64,17 @@ class Bundler {
   /** The location in the manifest that first needed a file. */
   readonly #origins = new Map<string, Path>();
   readonly #references = new Map<string, Reference>();
-  #schemas: Manifest['schemas'] = {};
 
-  constructor(readFile: Environment['readFile'], findings: Finding[]) {
+  constructor(manifest: Manifest, readFile: Environment['readFile'], findings: Finding[]) {
+    this.#manifest = manifest;
     this.#readFile = readFile;
     this.#findings = findings;
   }
 
-  *bundle(manifest: Manifest): SlicedWork<SchemaBundle> {
-    this.#schemas = manifest.schemas;
-    const schemas = this.#resolve(manifest.schemas, ['schemas']);
+  *bundle(): SlicedWork<SchemaBundle> {
+    const schemas = this.#resolve(this.#manifest.schemas, ['schemas']);
     const routes: Manifest['routes'] = [];
-    for (const [index, route] of manifest.routes.entries()) {
+    for (const [index, route] of this.#manifest.routes.entries()) {
       routes.push(hasSchemas(route) ? this.#resolve(route, ['routes', index]) : route);
       yield;
     }
@@ -119,7 +119,7 @@ class Bundler {
   #read(file: string, location: Path): unknown {
     const schemaFile = readSchemaFile(file, this.#readFile);
     if (typeof schemaFile === 'string') {
-      const isName = Object.hasOwn(this.#schemas, file);
+      const isName = Object.hasOwn(this.#manifest.schemas, file);
       this.#report(location, isName ? `"${file}" is the name of a schema; write #/schemas/${file}` : schemaFile);
       return true;
     }
