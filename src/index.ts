@@ -2,9 +2,13 @@ export { type LintInput, type LintOptions, lint } from './check/lint/lint.ts';
 export { createGateway, type Gateway } from './engine/gateway/gateway.ts';
 export { type LoadResult, load, type PlannedManifest, type RejectedManifest } from './engine/load.ts';
 export { createProcessLog, type Log, type ProcessLog } from './engine/log/log.ts';
-export { createFileEnvironment } from './engine/manifest/file-environment.ts';
 export type { Manifest } from './engine/manifest/manifest.generated.ts';
-export { createMemoryEnvironment, type Environment, type Source } from './engine/manifest/source.ts';
+export {
+  createFileEnvironment,
+  createMemoryEnvironment,
+  type Environment,
+  type Source,
+} from './engine/manifest/source.ts';
 export type { Plan } from './engine/plan/plan.ts';
 export type { Route } from './engine/plan/route-definition.ts';
 export type { Range } from './engine/problem/finding.ts';

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { lint } from '../src/check/lint/lint.ts';
 import { load } from '../src/engine/load.ts';
-import { createFileEnvironment } from '../src/engine/manifest/file-environment.ts';
+import { createFileEnvironment } from '../src/engine/manifest/source.ts';
 import { runCli } from './support/cli.ts';
 import { expectSection } from './support/section.ts';
 import { startUpstream } from './support/upstream.ts';

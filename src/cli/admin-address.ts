@@ -1,8 +1,12 @@
 import { trackDependencies } from '../engine/manifest/dependencies.ts';
-import { createFileEnvironment } from '../engine/manifest/file-environment.ts';
 import type { Admin } from '../engine/manifest/manifest.generated.ts';
 import { checkManifest, readManifest } from '../engine/manifest/read-manifest.ts';
-import type { AddressOverrides, Environment, Source } from '../engine/manifest/source.ts';
+import {
+  type AddressOverrides,
+  createFileEnvironment,
+  type Environment,
+  type Source,
+} from '../engine/manifest/source.ts';
 import { compileAddress } from '../engine/settings/address.ts';
 import { readSource } from './manifest-file.ts';
 import { CommandError } from './terminal.ts';

@@ -1,4 +1,4 @@
-import { createFileEnvironment } from '../engine/manifest/file-environment.ts';
+import { createFileEnvironment } from '../engine/manifest/source.ts';
 import { compareDocument } from '../openapi/drift/compare-document.ts';
 import { importOpenApi } from '../openapi/import/import-openapi.ts';
 import { pluralize } from '../report/text.ts';

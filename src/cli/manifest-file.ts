@@ -1,12 +1,14 @@
 import { relative, resolve, sep } from 'node:path';
 import { type LoadResult, load, type PlannedManifest } from '../engine/load.ts';
-import { createFileEnvironment, readText, readUpToLimit } from '../engine/manifest/file-environment.ts';
 import {
+  createFileEnvironment,
   decodeText,
   describeFileError,
   type Environment,
   fileErrorCode,
   MAX_FILE_BYTES,
+  readText,
+  readUpToLimit,
   type Source,
 } from '../engine/manifest/source.ts';
 import { formatProblems } from '../report/text.ts';

@@ -1,5 +1,5 @@
 import type { PlannedManifest } from '../engine/load.ts';
-import { createFileEnvironment } from '../engine/manifest/file-environment.ts';
+import { createFileEnvironment } from '../engine/manifest/source.ts';
 import { formatProblems, pluralize } from '../report/text.ts';
 import { readLogs } from '../traffic/access-log/read-logs.ts';
 import { loadWithoutEnvironment } from '../traffic/record/load-without-environment.ts';

@@ -1,6 +1,10 @@
 import { type LoadResult, load } from '../engine/load.ts';
-import { createFileEnvironment } from '../engine/manifest/file-environment.ts';
-import type { AddressOverrides, Environment, Source } from '../engine/manifest/source.ts';
+import {
+  type AddressOverrides,
+  createFileEnvironment,
+  type Environment,
+  type Source,
+} from '../engine/manifest/source.ts';
 import type { Problem } from '../engine/problem/problem.ts';
 
 /** A manifest with the results of both checks that `run` makes before it serves. */

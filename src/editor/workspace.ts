@@ -4,8 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { expandGlob } from '../engine/manifest/dependencies.ts';
-import { createFileEnvironment, type FileEnvironment } from '../engine/manifest/file-environment.ts';
-import type { Environment } from '../engine/manifest/source.ts';
+import { createFileEnvironment, type Environment, type FileEnvironment } from '../engine/manifest/source.ts';
 import { type FileLinks, isNamedManifest, readLinks } from './file-links.ts';
 import { createTextFile, openTextFile, type TextFile } from './text-file.ts';
 

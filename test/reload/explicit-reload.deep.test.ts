@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGateway, type Gateway } from '../../src/engine/gateway/gateway.ts';
 import { load, type PlannedManifest } from '../../src/engine/load.ts';
 import { createNullLog } from '../../src/engine/log/log.ts';
-import { createFileEnvironment } from '../../src/engine/manifest/file-environment.ts';
+import { createFileEnvironment } from '../../src/engine/manifest/source.ts';
 import type { ReloadOutcome } from '../../src/process/reload/reload-outcome.ts';
 import { reportProblems } from '../../src/process/reload/reload-report.ts';
 import { Reloader } from '../../src/process/reload/reloader.ts';

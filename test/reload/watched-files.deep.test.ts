@@ -18,7 +18,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGateway, type Gateway } from '../../src/engine/gateway/gateway.ts';
 import { load } from '../../src/engine/load.ts';
-import { createFileEnvironment } from '../../src/engine/manifest/file-environment.ts';
+import { createFileEnvironment } from '../../src/engine/manifest/source.ts';
 import type { ReloadOutcome } from '../../src/process/reload/reload-outcome.ts';
 import { reportProblems } from '../../src/process/reload/reload-report.ts';
 import { Reloader } from '../../src/process/reload/reloader.ts';

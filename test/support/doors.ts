@@ -46,7 +46,6 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'log/media-type-names',
     'manifest/dependencies',
     'manifest/document',
-    'manifest/file-environment',
     'manifest/manifest.generated',
     'manifest/read-manifest',
     'manifest/source',

@@ -1,11 +1,12 @@
 /** The process of large.ts: serves a manifest with many routes, reloads it and reports how long that takes and blocks the loop. */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGateway } from '../../src/engine/gateway/gateway.ts';
 import { load } from '../../src/engine/load.ts';
 import { createNullLog } from '../../src/engine/log/log.ts';
-import { createFileEnvironment } from '../../src/engine/manifest/file-environment.ts';
+import { createFileEnvironment } from '../../src/engine/manifest/source.ts';
 import { Reloader } from '../../src/process/reload/reloader.ts';
 import { pause } from '../support/pause.ts';
 import { reloadTargetOf } from '../support/reload-target.ts';

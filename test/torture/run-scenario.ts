@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { load } from '../../src/engine/load.ts';
-import { createFileEnvironment } from '../../src/engine/manifest/file-environment.ts';
+import { createFileEnvironment } from '../../src/engine/manifest/source.ts';
 import { freePort } from '../support/free-port.ts';
 import { eventually } from '../support/site.ts';
 import { type LoadResult, startLoad } from './load.ts';

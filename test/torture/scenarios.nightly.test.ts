@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGateway } from '../../src/engine/gateway/gateway.ts';
 import { load } from '../../src/engine/load.ts';
-import { createFileEnvironment } from '../../src/engine/manifest/file-environment.ts';
+import { createFileEnvironment } from '../../src/engine/manifest/source.ts';
 import { Reloader } from '../../src/process/reload/reloader.ts';
 import { createMainContext } from '../../src/process/workers/main-context.ts';
 import { WorkerGroup } from '../../src/process/workers/worker-group.ts';

@@ -1,5 +1,5 @@
 import { SENT_MANIFEST } from '../../admin/endpoints/candidate.ts';
-import { readBytes, readUpToLimit } from '../../engine/manifest/file-environment.ts';
+import { readBytes, readUpToLimit } from '../../engine/manifest/source.ts';
 import { durationMs } from '../../engine/manifest/units.ts';
 import { printable } from '../../engine/problem/problem.ts';
 import { formatRow, pluralize } from '../../report/text.ts';

@@ -1,8 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
-import { createFileEnvironment, readText } from '../../engine/manifest/file-environment.ts';
-import { decodeText, type Environment, type Source } from '../../engine/manifest/source.ts';
+import {
+  createFileEnvironment,
+  decodeText,
+  type Environment,
+  readText,
+  type Source,
+} from '../../engine/manifest/source.ts';
 import { unreadableFileError } from '../manifest-file.ts';
 import { CommandError } from '../terminal.ts';
 

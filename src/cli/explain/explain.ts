@@ -1,6 +1,6 @@
 import { HTTP_METHODS, sortMethods } from '../../engine/http1/http-methods.ts';
-import { readBytes } from '../../engine/manifest/file-environment.ts';
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
+import { readBytes } from '../../engine/manifest/source.ts';
 import { explain as explainRequest } from '../../prove/explain/explain.ts';
 import { claimsOfRole } from '../../prove/offline/claims.ts';
 import { createOfflineRequest, headerValue, type OfflineRequest } from '../../prove/offline/request-bytes.ts';

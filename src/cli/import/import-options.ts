@@ -1,4 +1,4 @@
-import { readText } from '../../engine/manifest/file-environment.ts';
+import { readText } from '../../engine/manifest/source.ts';
 import { type OpenApiDocument, OpenApiError, readOpenApi } from '../../openapi/import/openapi-document.ts';
 import { unreadableFileError } from '../manifest-file.ts';
 import { CommandError, type Options, UsageError } from '../terminal.ts';

@@ -1,5 +1,5 @@
 import { RULES } from '../../check/lint/rule-table.ts';
-import { readText } from '../../engine/manifest/file-environment.ts';
+import { readText } from '../../engine/manifest/source.ts';
 import type { Problem } from '../../engine/problem/problem.ts';
 import { withFingerprints } from '../../report/fingerprint.ts';
 import { toJson } from '../../report/report.ts';

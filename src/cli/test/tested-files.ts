@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path';
 import { load, type PlannedManifest } from '../../engine/load.ts';
-import { createFileEnvironment, readText } from '../../engine/manifest/file-environment.ts';
-import type { Environment, Source } from '../../engine/manifest/source.ts';
+import { createFileEnvironment, type Environment, readText, type Source } from '../../engine/manifest/source.ts';
 import { type Problem, toProblems } from '../../engine/problem/problem.ts';
 import { type CheckedTestFile, manifestProblem, readTestFile } from '../../prove/testing/read-test-file.ts';
 import { findUnknownReferences } from '../../prove/testing/unknown-references.ts';

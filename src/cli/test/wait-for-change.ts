@@ -1,4 +1,4 @@
-import { readText } from '../../engine/manifest/file-environment.ts';
+import { readText } from '../../engine/manifest/source.ts';
 import { watchFiles } from '../../process/reload/file-watcher.ts';
 
 /** Editors save in several steps. Changes within this time belong to one save. */

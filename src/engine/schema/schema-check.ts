@@ -13,18 +13,15 @@ interface CheckedSchema {
   readonly isValid: boolean;
 }
 
-/** @param schemas the schema at the path and its subschemas */
-type SchemaCheck = (path: Path, schemas: readonly LocatedSchema[]) => CheckedSchema;
-
 /**
  * Creates the check of the schemas of a root. Mistakes in shared schemas are found at these schemas alone, not at those
- * that refer to them.
+ * that refer to them. The check takes a path, and the schema there with its subschemas.
  *
  * @param fileTargets the schemas in files that references lead to
  */
-export function createSchemaCheck(root: SchemaRoot, fileTargets: readonly Path[]): SchemaCheck {
+export function createSchemaCheck(root: SchemaRoot, fileTargets: readonly Path[]) {
   let shared: SharedSchemas | undefined;
-  return (path, schemas) => {
+  return (path: Path, schemas: readonly LocatedSchema[]): CheckedSchema => {
     shared ??= checkShared(root, [...Object.keys(root.schemas).map((name) => ['schemas', name]), ...fileTargets]);
     const { findings, invalid } = shared;
     // A reference to a file without that schema has been reported, and leads to none of the shared schemas.

@@ -15,32 +15,22 @@ export function unevaluatedFindings(root: SchemaRoot, located: readonly LocatedS
   const findings: Finding[] = [];
   for (const { schema, at } of located)
     for (const key of KEYWORDS)
-      if (Object.hasOwn(schema, key)) findings.push(...keywordFindings(root, key, schema, at));
+      if (Object.hasOwn(schema, key)) findings.push(...keywordFindings(root, key, schema[key], at));
   return findings;
 }
 
-function* keywordFindings(
-  root: SchemaRoot,
-  key: (typeof KEYWORDS)[number],
-  { [key]: value }: Record<string, unknown>,
-  path: Path,
-): Generator<Finding> {
-  const at = [...path, key];
+function* keywordFindings(root: SchemaRoot, key: string, value: unknown, path: Path): Generator<Finding> {
   const schemas = schemasInPlace(root, path, () => true).map(({ schema }) => schema);
-  const hasHalfIf = schemas.some(
-    (schema) => Object.hasOwn(schema, 'if') && (isEmpty(schema['then']) || isEmpty(schema['else'])),
-  );
-  if (hasHalfIf)
-    yield errorAtKey(
-      at,
-      RULE,
-      `"${key}" is not validated correctly beside an "if" without a non-empty "then" and "else"; write both`,
-    );
+  const at = [...path, key];
+  const wrong = `"${key}" is not validated correctly`;
+  const isHalf = (schema: Record<string, unknown>) =>
+    Object.hasOwn(schema, 'if') && (isEmpty(schema['then']) || isEmpty(schema['else']));
+  if (schemas.some(isHalf))
+    yield errorAtKey(at, RULE, `${wrong} beside an "if" without a non-empty "then" and "else"; write both`);
   if (key === 'unevaluatedProperties') return;
-  if (typeof value !== 'boolean')
-    yield errorAtKey(at, RULE, '"unevaluatedItems" is not validated correctly with a schema; write false, or "items"');
+  if (typeof value !== 'boolean') yield errorAtKey(at, RULE, `${wrong} with a schema; write false, or "items"`);
   if (schemas.some((schema) => Object.hasOwn(schema, 'contains')))
-    yield errorAtKey(at, RULE, '"unevaluatedItems" is not validated correctly beside "contains"; write "items"');
+    yield errorAtKey(at, RULE, `${wrong} beside "contains"; write "items"`);
 }
 
 function isEmpty(schema: unknown): boolean {

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { changedDependencies, type Dependencies, globFolders, sha256 } from '../../engine/manifest/dependencies.ts';
-import type { FileEnvironment } from '../../engine/manifest/file-environment.ts';
+import type { FileEnvironment } from '../../engine/manifest/source.ts';
 
 /** The hashes of the manifest and of the files and patterns that it names, at one time. */
 export interface FileSnapshot {

@@ -1,7 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { fileSizeError, sha256 } from '../../engine/manifest/dependencies.ts';
-import { createFileEnvironment } from '../../engine/manifest/file-environment.ts';
-import { fileErrorCode, MAX_ALL_CHARACTERS } from '../../engine/manifest/source.ts';
+import { createFileEnvironment, fileErrorCode, MAX_ALL_CHARACTERS } from '../../engine/manifest/source.ts';
 import { bypassThreadPool } from './bypass-thread-pool.ts';
 import { changesSince, type FileSnapshot, hashManifest, type ManifestFiles, pathsToWatch } from './file-snapshot.ts';
 import type { FileChanges, FileContent, FileThreadRequest, FileWatchEvent } from './file-thread.ts';

@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { sha256, trackDependencies } from '../../engine/manifest/dependencies.ts';
 import { type DocumentParser, parse } from '../../engine/manifest/document.ts';
-import { createFileEnvironment } from '../../engine/manifest/file-environment.ts';
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import {
   type CheckedManifest,
@@ -10,7 +9,7 @@ import {
   type ReadManifest,
   readManifest,
 } from '../../engine/manifest/read-manifest.ts';
-import type { Environment, Source } from '../../engine/manifest/source.ts';
+import { createFileEnvironment, type Environment, type Source } from '../../engine/manifest/source.ts';
 import type { Finding } from '../../engine/problem/finding.ts';
 import { referencedSources, toProblems } from '../../engine/problem/problem.ts';
 import type {

@@ -1,4 +1,4 @@
-import type { FileEnvironment } from '../../engine/manifest/file-environment.ts';
+import type { FileEnvironment } from '../../engine/manifest/source.ts';
 
 /**
  * Counts the file operations of a worker thread in memory shared with its parent. The count is odd during an operation
