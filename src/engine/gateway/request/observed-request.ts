@@ -21,8 +21,8 @@ import { type RequestHead, readRequestHead } from './request-head.ts';
 import { isServerOptions, type RequestTarget, readRequestTarget, upstreamTarget } from './request-target.ts';
 
 /**
- * The steps of a request that one plan has served, by another plan. They read what the exchange has kept, and send nothing. Whoever
- * observes says what happens at the steps that need tokens, counters or the body.
+ * The steps of a request that one plan has served, by another plan. They read what the exchange has kept, and send nothing. A subclass
+ * decides the steps that need tokens, counters or the body.
  */
 export abstract class ObservedRequest implements RequestSteps {
   readonly exchange: Exchange;
