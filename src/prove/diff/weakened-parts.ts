@@ -5,7 +5,7 @@ import { durationMs, sizeBytes } from '../../engine/manifest/units.ts';
 import type { Pattern } from '../../engine/routing/pattern.ts';
 
 /** A part of an invariant that demands less than before. */
-export interface WeakenedPart {
+interface WeakenedPart {
   /** Its place in the invariant: `['when', 'path']`. */
   readonly at: readonly (string | number)[];
   /** Continues a sentence about the invariant: `excepts "login"`. */

@@ -104,11 +104,7 @@ function withListener(router: Router, onPath: (path: string) => void): Router {
  *
  * @param verifier replaces that of the plan
  */
-export function offlinePlanOf(
-  plan: Plan,
-  verifier: Verifier | undefined,
-  connect: NonNullable<Upstream['connect']>,
-): Plan {
+function offlinePlanOf(plan: Plan, verifier: Verifier | undefined, connect: NonNullable<Upstream['connect']>): Plan {
   const upstreams = new Map(
     plan.upstreams.map((upstream) => [upstream, { ...upstream, ...OFFLINE_UPSTREAM_SETTINGS, connect }]),
   );

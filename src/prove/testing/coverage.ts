@@ -10,7 +10,7 @@ import type { TestResult } from './run-test-file.ts';
 import { type ValidatedManifest, validatedValues } from './validated-values.ts';
 
 /** A route, an allowed role of a route, a possible refusal, or a validated value: something that a test case can cover. */
-export interface CoverageUnit {
+interface CoverageUnit {
   readonly kind: 'route' | 'role' | 'refusal' | 'value';
   /** `undefined` for a refusal that belongs to no route. */
   readonly route: string | undefined;
