@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../engine/schema/canonical-json.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
-import { objectOf } from './json-value.ts';
-import { isTrue, sortedSchemas } from './normal-branches.ts';
+import { distinct, sortedByText } from './json-value.ts';
+import { isTrue } from './normal-branches.ts';
 import { simplifyKeywords } from './normal-keywords.ts';
 
 type Mutable = Record<string, unknown>;
@@ -43,7 +43,7 @@ export function mergeSchemas(schemas: readonly unknown[]): unknown {
   const merged: Mutable = {};
   const rest: Mutable[] = [...separate];
   for (const [name, found] of groups) {
-    const [first = {}, ...others] = combine(name, sortedSchemas(distinct(found)) as Mutable[]);
+    const [first = {}, ...others] = combine(name, sortedByText(distinct(found)));
     Object.assign(merged, first);
     rest.push(...others);
   }
@@ -54,7 +54,7 @@ export function mergeSchemas(schemas: readonly unknown[]): unknown {
   const { allOf: found, ...plain } = result;
   if (Array.isArray(found)) return mergeSchemas([plain, ...found, ...rest]);
   if (rest.length === 0) return isTrue(result) ? true : result;
-  return rest.length === 1 && isTrue(result) ? rest[0] : { ...result, allOf: sortedSchemas(rest) };
+  return rest.length === 1 && isTrue(result) ? rest[0] : { ...result, allOf: sortedByText(rest) };
 }
 
 /** Returns a schema and those of its `allOf`, without schemas that accept everything. */
@@ -124,14 +124,10 @@ function mergeMembers(groups: readonly Mutable[]): Mutable[] {
       for (const [name, schema] of Object.entries(group[keyword])) {
         if (!members.has(name)) members.set(name, schema);
         else if (canonicalJson(members.get(name)) !== canonicalJson(schema))
-          rest.push({ [keyword]: objectOf([[name, schema]]) });
+          rest.push({ [keyword]: Object.fromEntries([[name, schema]]) });
       }
     }
-    if (members.size > 0) merged[keyword] = objectOf(members);
+    if (members.size > 0) merged[keyword] = Object.fromEntries(members);
   }
   return Object.keys(merged).length === 0 ? rest : [merged, ...rest];
-}
-
-function distinct(groups: readonly Mutable[]): Mutable[] {
-  return [...new Map(groups.map((group) => [canonicalJson(group), group])).values()];
 }

@@ -6,7 +6,6 @@ import { targetOf } from './evaluate-schema.ts';
 import { referencesIn } from './schema-content.ts';
 
 const NUMERIC = new Set(keywordsWith({ type: 'number' }));
-const NUMBER_FORMATS = new Set(['int32', 'int64', 'float', 'double']);
 const INTEGER_LIMITS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
 
 /** The cost to visit a keyword, in the units of `charge`. */
@@ -42,10 +41,15 @@ export function namesNumbers(schema: unknown): boolean {
     charge(KEYWORD_COST);
     if (NUMERIC.has(key) || (key === 'uniqueItems' && value === true)) return true;
     if (key === 'type' && [value].flat().includes('integer')) return true;
-    if (key === 'format' && NUMBER_FORMATS.has(String(value))) return true;
+    if (key === 'format' && isNumberFormat(value)) return true;
     if ((key === 'enum' || key === 'const') && containsNumber(value)) return true;
   }
   return false;
+}
+
+/** True for the formats of numbers. All others are formats of texts. */
+export function isNumberFormat(format: unknown): boolean {
+  return ['int32', 'int64', 'float', 'double'].includes(String(format));
 }
 
 function containsNumber(value: unknown): boolean {

@@ -25,9 +25,13 @@ export function digestOf(root: SchemaRoot, reference: string): string {
   const reached = new Set([reference]);
   for (const name of reached) for (const next of referencesIn(targetOf(root, name))) reached.add(next);
   const texts = [...reached].map((name) => [name, targetOf(root, name)]);
-  const digest = createHash('sha256').update(JSON.stringify(texts)).digest('base64');
-  digests.set(reference, digest);
-  return digest;
+  const found = digest(JSON.stringify(texts));
+  digests.set(reference, found);
+  return found;
+}
+
+export function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
 }
 
 export function referencesIn(schema: unknown): string[] {

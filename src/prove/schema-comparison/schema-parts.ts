@@ -1,12 +1,12 @@
 import { validatedType } from '../../engine/schema/keywords.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
-import { isMap } from '../../engine/schema/schema-walk.ts';
 import { itemSchema, memberSchemas } from './evaluate-schema.ts';
-import type { JsonType } from './json-value.ts';
+import { type JsonType, toList, toMap } from './json-value.ts';
 import {
   inPlaceParts,
   keywordPart,
   literalsOnly,
+  type SchemaAlternative,
   type SchemaLiteral,
   type SchemaPart,
   termMaker,
@@ -68,8 +68,8 @@ function objectParts(root: SchemaRoot, schema: Schema): SchemaPart[] {
       met: [literalsOnly({ kind: 'names', term: meet(propertyNames) })],
       violated: [literalsOnly({ ...ANY_MEMBER, nameTerms: [violate(propertyNames)] })],
     });
-  if (typeof minProperties === 'number') parts.push(...countParts('count', minProperties, Number.POSITIVE_INFINITY));
-  if (typeof maxProperties === 'number') parts.push(...countParts('count', 0, maxProperties));
+  if (typeof minProperties === 'number') parts.push(atLeast(minProperties, count));
+  if (typeof maxProperties === 'number') parts.push(atMost(maxProperties, count));
   parts.push(...memberParts(root, schema));
   if ('unevaluatedProperties' in schema)
     parts.push({
@@ -110,17 +110,17 @@ function arrayParts(root: SchemaRoot, schema: Schema): SchemaPart[] {
   const { prefixItems, items, minItems, maxItems, uniqueItems, contains, minContains, maxContains } = schema;
   const violate = termMaker(root, false);
   const parts: SchemaPart[] = [];
-  if (typeof minItems === 'number') parts.push(...countParts('count', minItems, Number.POSITIVE_INFINITY));
-  if (typeof maxItems === 'number') parts.push(...countParts('count', 0, maxItems));
+  if (typeof minItems === 'number') parts.push(atLeast(minItems, count));
+  if (typeof maxItems === 'number') parts.push(atMost(maxItems, count));
   if (uniqueItems === true)
     parts.push({
       met: [literalsOnly({ kind: 'unique', isPositive: true })],
       violated: [literalsOnly({ kind: 'unique', isPositive: false })],
     });
   if (prefixItems !== undefined || items !== undefined) {
-    const count = toList(prefixItems).length;
+    const { length } = toList(prefixItems);
     // Another schema may fix the first of the remaining items.
-    const rest = items === undefined ? [] : [count, count + 1, count + 2];
+    const rest = items === undefined ? [] : [length, length + 1, length + 2];
     const indexes = [...toList(prefixItems).keys(), ...rest];
     parts.push({
       met: [literalsOnly({ kind: 'items', root, schema })],
@@ -131,13 +131,9 @@ function arrayParts(root: SchemaRoot, schema: Schema): SchemaPart[] {
   }
   if ('contains' in schema) {
     const term = { root, schema: contains, isPositive: true };
-    const min = typeof minContains === 'number' ? minContains : 1;
-    const matching = (least: number, most: number) =>
-      literalsOnly({ kind: 'matching-items', term, min: least, max: most });
-    const fewer = { met: [matching(min, Number.POSITIVE_INFINITY)], violated: min > 0 ? [matching(0, min - 1)] : [] };
-    parts.push(fewer);
-    if (typeof maxContains === 'number')
-      parts.push({ met: [matching(0, maxContains)], violated: [matching(maxContains + 1, Number.POSITIVE_INFINITY)] });
+    const matching: CountLiteral = (min, max) => literalsOnly({ kind: 'matching-items', term, min, max });
+    parts.push(atLeast(typeof minContains === 'number' ? minContains : 1, matching));
+    if (typeof maxContains === 'number') parts.push(atMost(maxContains, matching));
   }
   if ('unevaluatedItems' in schema)
     parts.push({
@@ -153,14 +149,16 @@ function unevaluatedItems(root: SchemaRoot, schema: Schema) {
   return [0, 1, 2, 3].map((index) => literalsOnly({ kind: 'item', index, terms }));
 }
 
-function countParts(kind: 'count', min: number, max: number): SchemaPart[] {
-  const violated =
-    max === Number.POSITIVE_INFINITY
-      ? min > 0
-        ? [literalsOnly({ kind, min: 0, max: min - 1 })]
-        : []
-      : [literalsOnly({ kind, min: max + 1, max: Number.POSITIVE_INFINITY })];
-  return [{ met: [literalsOnly({ kind, min, max })], violated }];
+type CountLiteral = (min: number, max: number) => SchemaAlternative;
+
+const count: CountLiteral = (min, max) => literalsOnly({ kind: 'count', min, max });
+
+function atLeast(min: number, literal: CountLiteral): SchemaPart {
+  return { met: [literal(min, Number.POSITIVE_INFINITY)], violated: min > 0 ? [literal(0, min - 1)] : [] };
+}
+
+function atMost(max: number, literal: CountLiteral): SchemaPart {
+  return { met: [literal(0, max)], violated: [literal(max + 1, Number.POSITIVE_INFINITY)] };
 }
 
 function present(name: string): SchemaLiteral {
@@ -169,12 +167,4 @@ function present(name: string): SchemaLiteral {
 
 function absent(name: string): SchemaLiteral {
   return { kind: 'absent', name };
-}
-
-function toMap(value: unknown): Schema {
-  return isMap(value) ? value : {};
-}
-
-function toList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

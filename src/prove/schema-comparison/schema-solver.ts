@@ -3,13 +3,13 @@ import { charge } from '../../engine/schema/cost-budget.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { arraySolutions } from './array-solutions.ts';
 import { type BranchSearchContext, branchesOf, type Choice } from './branch-search.ts';
-import { countParts, type JsonType, jsonTypeOf } from './json-value.ts';
+import { countParts, type JsonType, jsonTypeOf, toList } from './json-value.ts';
 import { LazyList } from './lazy-list.ts';
-import { normalizeSubschema } from './normalize-schema.ts';
+import { normalizeSchema } from './normal-form.ts';
 import { numberSolutions } from './number-solutions.ts';
 import { objectSolutions } from './object-solutions.ts';
 import { partsOf } from './schema-parts.ts';
-import { choicesOf, type SchemaLiteral, type SchemaTerm, satisfies } from './schema-terms.ts';
+import { choicesOf, literalsOf, type SchemaLiteral, type SchemaTerm, satisfies } from './schema-terms.ts';
 import type { PartSolver, SearchBudget } from './search-budget.ts';
 import { textSolutions } from './text-solutions.ts';
 
@@ -78,7 +78,7 @@ export class SchemaSolver implements PartSolver {
     this.#keys.set(root, keys);
     let key = keys.get(schema);
     if (key === undefined) {
-      const text = normalizeSubschema(root, schema);
+      const text = normalizeSchema(root, schema);
       key = this.#numbers.get(text) ?? String(this.#numbers.size);
       this.#numbers.set(text, key);
       keys.set(schema, key);
@@ -150,9 +150,7 @@ export class SchemaSolver implements PartSolver {
       return;
     }
     // Values that an `enum` excludes do not count.
-    const excluded = literals.flatMap((literal) =>
-      literal.kind === 'keyword' && Array.isArray(literal.value) ? literal.value : [],
-    );
+    const excluded = literalsOf(literals, 'keyword').flatMap(({ value }) => toList(value));
     const wanted = this.#budget.effort.width + excluded.length;
     if (type === 'null') yield null;
     if (type === 'boolean') yield* [false, true];
@@ -171,10 +169,8 @@ const MAX_PARTS = 200_000;
 /** Returns the values that every `enum` of a branch lists and none excludes; `undefined` without an `enum`. */
 function enumeratedValues(literals: readonly SchemaLiteral[]): readonly unknown[] | undefined {
   const listsOf = (isPositive: boolean) =>
-    literals.flatMap((literal) =>
-      literal.kind === 'keyword' && literal.keyword === 'enum' && literal.isPositive === isPositive
-        ? [literal.value as unknown[]]
-        : [],
+    literalsOf(literals, 'keyword').flatMap((literal) =>
+      literal.keyword === 'enum' && literal.isPositive === isPositive ? [toList(literal.value)] : [],
     );
   const [first, ...others] = listsOf(true);
   const sets = others.map((list) => new Set(list.map(canonicalJson)));

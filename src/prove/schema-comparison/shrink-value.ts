@@ -1,6 +1,6 @@
 import { charge, withinBudget } from '../../engine/schema/cost-budget.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
-import { jsonTypeOf, objectOf, sizeOf } from './json-value.ts';
+import { jsonTypeOf, sizeOf } from './json-value.ts';
 
 /** The number of values to test. */
 const MAX_TESTS = 400;
@@ -54,7 +54,7 @@ function* smallerValues(value: unknown): Generator<unknown> {
   }
   if (!isMap(value)) return;
   const members = Object.entries(value);
-  for (const [name] of members) yield objectOf(members.filter(([other]) => other !== name));
+  for (const [name] of members) yield Object.fromEntries(members.filter(([other]) => other !== name));
   for (const [index, [name, inside]] of members.entries())
-    for (const smaller of smallerValues(inside)) yield objectOf(members.with(index, [name, smaller]));
+    for (const smaller of smallerValues(inside)) yield Object.fromEntries(members.with(index, [name, smaller]));
 }

@@ -1,7 +1,6 @@
-import { canonicalJson } from '../../engine/schema/canonical-json.ts';
 import { keywordsOf } from '../../engine/schema/schema-walk.ts';
 import { targetOf } from './evaluate-schema.ts';
-import { objectOf } from './json-value.ts';
+import { distinct } from './json-value.ts';
 import { referencesIn } from './schema-content.ts';
 import type { SchemaTerm } from './schema-terms.ts';
 
@@ -19,36 +18,25 @@ export function smallValues(terms: readonly SchemaTerm[]): readonly unknown[] {
   const scalars = distinct([...SCALARS, ...constants.slice(0, MAX_CONSTANTS)]);
   const members = distinct([...distinct(names).slice(0, MAX_NAMES), 'x']).map(String);
   const inner = [
-    ...members.slice(0, 3).flatMap((name) => FEW.map((value) => objectOf([[name, value]]))),
-    ...lists(FEW),
+    ...members.slice(0, 3).flatMap((name) => FEW.map((value) => ({ [name]: value }))),
+    ...FEW.map((value) => [value]),
   ];
   const values = [
     ...scalars,
     [],
     {},
-    ...lists(scalars),
-    ...members.flatMap((name) => [...scalars, [], {}, ...inner].map((value) => objectOf([[name, value]]))),
+    ...scalars.map((value) => [value]),
+    ...members.flatMap((name) => [...scalars, [], {}, ...inner].map((value) => ({ [name]: value }))),
     ...FEW.flatMap((one) => FEW.map((other) => [one, other])),
-    ...members.flatMap((name, index) => members.slice(index + 1).flatMap((second) => pairsOf(name, second))),
+    ...members.flatMap((name, index) => members.slice(index + 1).flatMap((other) => pairsOf(name, other))),
     ...inner.map((value) => [value]),
     ...FEW.flatMap((value) => [1, 'a', value].map((last) => [value, value, last])),
   ];
   return values.slice(0, Math.max(100, Math.ceil(MAX_WORK / (characters + 1))));
 }
 
-function lists(values: readonly unknown[]): unknown[] {
-  return values.map((value) => [value]);
-}
-
 function pairsOf(name: string, second: string): unknown[] {
-  return FEW.flatMap((one) =>
-    FEW.map((other) =>
-      objectOf([
-        [name, one],
-        [second, other],
-      ]),
-    ),
-  );
+  return FEW.flatMap((one) => FEW.map((other) => ({ [name]: one, [second]: other })));
 }
 
 /** Returns the names of members, the constants and the size of schemas and of those that they refer to. */
@@ -71,7 +59,3 @@ function vocabularyOf(terms: readonly SchemaTerm[]) {
 }
 
 const NAMING = new Set(['properties', 'required', 'dependentRequired', 'dependentSchemas']);
-
-function distinct(values: readonly unknown[]): unknown[] {
-  return [...new Map(values.map((value) => [canonicalJson(value), value])).values()];
-}

@@ -1,11 +1,12 @@
 import { sizeBytes } from '../../engine/manifest/units.ts';
 import { BASE64_PATTERN, FORMAT_PATTERNS, FORMAT_TEXTS } from './format-texts.ts';
+import { toList } from './json-value.ts';
 import { type LengthRange, type PatternCondition, searchTexts } from './pattern-search.ts';
-import type { SchemaLiteral } from './schema-terms.ts';
+import { type LiteralOf, literalsOf, type SchemaLiteral } from './schema-terms.ts';
 import { automatonOf } from './schema-text.ts';
 import type { SearchBudget } from './search-budget.ts';
 
-type Keyword = Extract<SchemaLiteral, { kind: 'keyword' }>;
+type Keyword = LiteralOf<'keyword'>;
 
 /** The maximum length of a solution. No gateway should accept a longer text by its schema alone. */
 const MAX_CHARACTERS = 10_000_000;
@@ -17,12 +18,12 @@ export function* textSolutions(
   wanted: number,
   budget: SearchBudget,
 ): Generator<string> {
-  const keywords = literals.filter((literal): literal is Keyword => literal.kind === 'keyword');
+  const keywords = literalsOf(literals, 'keyword');
   const range = lengthRange(keywords);
   if (range.min > range.max) return;
   const texts = [
     ...enumTexts(keywords),
-    ...(hasFormat(keywords) ? FORMAT_TEXTS : []),
+    ...(keywords.some(({ keyword }) => keyword === 'format') ? FORMAT_TEXTS : []),
     ...encodedTexts(keywords, range),
   ];
   yield* texts.sort((one, other) => one.length - other.length);
@@ -47,12 +48,8 @@ function lengthRange(keywords: readonly Keyword[]): LengthRange {
 
 function enumTexts(keywords: readonly Keyword[]): string[] {
   return keywords.flatMap(({ keyword, value, isPositive }) =>
-    keyword === 'enum' && Array.isArray(value) && isPositive ? value.filter((one) => typeof one === 'string') : [],
+    keyword === 'enum' && isPositive ? toList(value).filter((one) => typeof one === 'string') : [],
   );
-}
-
-function hasFormat(keywords: readonly Keyword[]): boolean {
-  return keywords.some(({ keyword }) => keyword === 'format');
 }
 
 /** Returns base64 texts at the minimum length: with each padding. */
