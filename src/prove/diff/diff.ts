@@ -1,10 +1,18 @@
-import { SEVERITY_RANKS } from '../../engine/problem/finding.ts';
+import { type FindingLocation, SEVERITY_RANKS } from '../../engine/problem/finding.ts';
 import { COMPARISONS } from './comparisons/index.ts';
-import { counterpartOf } from './counterpart.ts';
-import type { Comparison, DiffContext, Difference, DiffFinding } from './difference.ts';
+import type {
+  Comparison,
+  Counterpart,
+  DiffContext,
+  Difference,
+  DiffFinding,
+  DiffWitness,
+  MatchedRoutePair,
+} from './difference.ts';
 import { pairRoutes } from './route-pairing.ts';
-import type { DiffSide } from './side.ts';
-import { completeWitness } from './witnesses/complete-witness.ts';
+import type { DiffRoute, DiffSide } from './side.ts';
+import { jsonBodyWitness } from './witnesses/body-requests.ts';
+import { withCaller } from './witnesses/forwarded-request.ts';
 
 /** Returns the differences between two manifests, sorted by severity, then by position in the file. */
 export function diff(old: DiffSide, next: DiffSide): Difference[] {
@@ -31,6 +39,51 @@ function toDifference({ id, severity }: Comparison, finding: DiffFinding, sides:
     counterpart: counterpartOf(finding, sides),
     ...(witness && { witness }),
   };
+}
+
+/** Adds the caller that the request needs, and the request that carries a body. Removes values from the environment. */
+function completeWitness(sides: DiffContext, finding: DiffFinding): DiffWitness | undefined {
+  const { witness, pair, hasCaller = true } = finding;
+  if (witness === undefined) return undefined;
+  const completed = pair !== undefined && hasCaller ? complete(sides, pair, witness) : witness;
+  return sides.next.secrets.redactTexts(sides.old.secrets.redactTexts(completed)) as DiffWitness;
+}
+
+function complete(sides: DiffContext, pair: MatchedRoutePair, witness: DiffWitness): DiffWitness {
+  if (witness.request !== undefined) return { ...witness, request: withCaller(witness.request, pair) };
+  return 'body' in witness ? jsonBodyWitness(sides, pair, witness.body) : witness;
+}
+
+/**
+ * Returns the place on the other side of a difference: of the same key if the route has a counterpart there, or of the list of
+ * routes.
+ */
+function counterpartOf(finding: DiffFinding, sides: DiffContext): Counterpart {
+  const isOld = finding.side === 'old';
+  const [own, other] = isOld ? [sides.old, sides.next] : [sides.next, sides.old];
+  const [key, index, ...rest] = finding.path;
+  const route = key === 'routes' ? own.routes[Number(index)] : undefined;
+  const matched = route && counterpartRoute(route, finding, sides);
+  const path = route === undefined ? finding.path : matched === undefined ? ['routes'] : [...matched.path, ...rest];
+  const isList = route !== undefined && matched === undefined;
+  const location: FindingLocation = { path, at: isList ? 'key' : 'value' };
+  const [oldRoute, nextRoute] = isOld ? [route, matched] : [matched, route];
+  return {
+    file: other.document.fileOf(location),
+    range: other.document.locate(location),
+    ...(oldRoute && { oldId: oldRoute.route.id }),
+    ...(nextRoute && { nextId: nextRoute.route.id }),
+  };
+}
+
+/** Without a pair, only the id connects the routes. */
+function counterpartRoute(
+  { route }: DiffRoute,
+  { pair, side }: DiffFinding,
+  { old, next }: DiffContext,
+): DiffRoute | undefined {
+  if (pair !== undefined) return side === 'old' ? pair.to : pair.from;
+  return (side === 'old' ? next : old).routeById.get(route.id);
 }
 
 /** Identifies a difference. Several requests may show the same one, and one of them is enough. */

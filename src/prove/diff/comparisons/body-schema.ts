@@ -9,49 +9,52 @@ import {
 } from '../../schema-comparison/compare-schemas.ts';
 import { sizeOf } from '../../schema-comparison/json-value.ts';
 import { schemaContent } from '../../schema-comparison/schema-content.ts';
-import type { Comparison, DiffContext, DiffFinding, DiffWitness } from '../difference.ts';
+import {
+  type Comparisons,
+  type DiffFinding,
+  type DiffWitness,
+  type MatchedRoutePair,
+  oncePerDiff,
+} from '../difference.ts';
 import type { DiffRoute, DiffSide } from '../side.ts';
-import { findingAtKey, type MatchedRoutePair, routesWithOtherSchemas } from './matched-routes.ts';
+import { findingAtKey, routesWithOtherSchemas } from './matched-routes.ts';
 
-export const bodyLoosened: Comparison = {
-  id: 'body-loosened',
-  severity: 'warning',
-  description: 'The gateway now accepts a body that it refused before: the schema is less strict, or was removed.',
-  *find(sides) {
-    for (const { pair, looser } of bodyComparisons(sides)) {
-      if (pair.to.entry.body?.schema === undefined)
-        yield findingAtKey(pair, 'body', 'no longer has a schema for bodies', witnessOf(looser));
-      else if (looser !== undefined)
-        yield findingAtSchema(pair, 'now accepts bodies that it refused before', witnessOf(looser));
-    }
+export const bodyComparisons: Comparisons = {
+  'body-loosened': {
+    severity: 'warning',
+    description: 'The gateway now accepts a body that it refused before: the schema is less strict, or was removed.',
+    *find(sides) {
+      for (const { pair, looser } of changedBodies(sides)) {
+        if (pair.to.entry.body?.schema === undefined)
+          yield findingAtKey(pair, 'body', 'no longer has a schema for bodies', witnessOf(looser));
+        else if (looser !== undefined)
+          yield findingAtSchema(pair, 'now accepts bodies that it refused before', witnessOf(looser));
+      }
+    },
   },
-};
-
-export const bodyTightened: Comparison = {
-  id: 'body-tightened',
-  severity: 'info',
-  description: 'The gateway now refuses a body that it accepted before: the schema is stricter, or new.',
-  *find(sides) {
-    for (const { pair, tighter } of bodyComparisons(sides)) {
-      if (pair.from.entry.body?.schema === undefined)
-        yield findingAtKey(pair, 'body', 'now has a schema for bodies', witnessOf(tighter));
-      else if (tighter !== undefined)
-        yield findingAtSchema(pair, 'now refuses bodies that it accepted before', witnessOf(tighter));
-    }
+  'body-tightened': {
+    severity: 'info',
+    description: 'The gateway now refuses a body that it accepted before: the schema is stricter, or new.',
+    *find(sides) {
+      for (const { pair, tighter } of changedBodies(sides)) {
+        if (pair.from.entry.body?.schema === undefined)
+          yield findingAtKey(pair, 'body', 'now has a schema for bodies', witnessOf(tighter));
+        else if (tighter !== undefined)
+          yield findingAtSchema(pair, 'now refuses bodies that it accepted before', witnessOf(tighter));
+      }
+    },
   },
-};
-
-export const bodyChanged: Comparison = {
-  id: 'body-changed',
-  severity: 'warning',
-  description: 'The schema of a body changed, and no sample body shows the effect.',
-  *find(sides): Generator<DiffFinding> {
-    for (const { pair, looser, tighter, isCut } of bodyComparisons(sides)) {
-      const hasBoth = [pair.from, pair.to].every(({ entry }) => entry.body?.schema !== undefined);
-      const reason = isCut ? 'the search for a body that shows the effect was cut short' : NO_SAMPLE;
-      if (hasBoth && looser === undefined && tighter === undefined)
-        yield findingAtSchema(pair, `has a different schema for bodies, and ${reason}`);
-    }
+  'body-changed': {
+    severity: 'warning',
+    description: 'The schema of a body changed, and no sample body shows the effect.',
+    *find(sides): Generator<DiffFinding> {
+      for (const { pair, looser, tighter, isCut } of changedBodies(sides)) {
+        const hasBoth = [pair.from, pair.to].every(({ entry }) => entry.body?.schema !== undefined);
+        const reason = isCut ? 'the search for a body that shows the effect was cut short' : NO_SAMPLE;
+        if (hasBoth && looser === undefined && tighter === undefined)
+          yield findingAtSchema(pair, `has a different schema for bodies, and ${reason}`);
+      }
+    },
   },
 };
 
@@ -80,15 +83,11 @@ interface BodyComparison extends SchemaComparison {
   readonly pair: MatchedRoutePair;
 }
 
-const comparisonCache = new WeakMap<DiffContext, readonly BodyComparison[]>();
-
-/** Returns the pairs whose schemas differ. The three comparisons share the result. */
-function bodyComparisons(sides: DiffContext): readonly BodyComparison[] {
-  const cached = comparisonCache.get(sides);
-  if (cached !== undefined) return cached;
+/** Returns the pairs whose schemas differ. */
+const changedBodies = oncePerDiff((sides): readonly BodyComparison[] => {
   // Many routes may use one schema.
   const known = new Map<string, SchemaComparison | undefined>();
-  const comparisons = [...routesWithOtherSchemas(sides)].flatMap((pair) => {
+  return [...routesWithOtherSchemas(sides)].flatMap((pair) => {
     const [old, next] = [schemaOf(sides.old, pair.from), schemaOf(sides.next, pair.to)];
     const [before, now] = [old, next].map(({ root, path }) => schemaContent(root, path));
     if (before === now) return [];
@@ -98,9 +97,7 @@ function bodyComparisons(sides: DiffContext): readonly BodyComparison[] {
     const comparison = known.get(key);
     return comparison === undefined ? [] : [{ pair, ...comparison }];
   });
-  comparisonCache.set(sides, comparisons);
-  return comparisons;
-}
+});
 
 /** Returns the schema of a route, with the gateway's validation of bodies. */
 function schemaOf({ schemas, validatorAt }: DiffSide, { entry, path, route }: DiffRoute): ComparedSchema {

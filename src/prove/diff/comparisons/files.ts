@@ -1,57 +1,54 @@
 import { isDeepStrictEqual } from 'node:util';
 import { valueAt } from '../../../engine/json-pointer.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
-import type { Comparison, DiffContext } from '../difference.ts';
+import type { Comparisons, DiffContext } from '../difference.ts';
 import { commonUpstreams, endpointsKey } from '../upstream-pairs.ts';
 
-export const tokenMethod: Comparison = {
-  id: 'token-method',
-  severity: 'error',
-  description: 'Tokens are verified by another method.',
-  *find(sides) {
-    const [old, next] = [tokenMethodOf(sides.old), tokenMethodOf(sides.next)];
-    if (old !== undefined && next !== undefined && old !== next)
-      yield { message: `tokens are now verified by ${next} (was ${old})`, path: ['auth', 'tokens', next] };
+export const fileComparisons: Comparisons = {
+  'token-method': {
+    severity: 'error',
+    description: 'Tokens are verified by another method.',
+    *find(sides) {
+      const [old, next] = [tokenMethodOf(sides.old), tokenMethodOf(sides.next)];
+      if (old !== undefined && next !== undefined && old !== next)
+        yield { message: `tokens are now verified by ${next} (was ${old})`, path: ['auth', 'tokens', next] };
+    },
   },
-};
-
-export const tokenFiles: Comparison = {
-  id: 'token-files',
-  severity: 'error',
-  description: 'The token settings name the same file or upstream, but its contents or endpoints changed.',
-  *find(sides) {
-    if (isFileChanged(sides, ['auth', 'tokens', 'jwt', 'jwks']) || hasOtherIdentityService(sides))
-      yield { message: 'the file or the upstream that the token settings name has changed', path: ['auth', 'tokens'] };
+  'token-files': {
+    severity: 'error',
+    description: 'The token settings name the same file or upstream, but its contents or endpoints changed.',
+    *find(sides) {
+      if (isFileChanged(sides, ['auth', 'tokens', 'jwt', 'jwks']) || hasOtherIdentityService(sides))
+        yield {
+          message: 'the file or the upstream that the token settings name has changed',
+          path: ['auth', 'tokens'],
+        };
+    },
   },
-};
-
-export const serverFiles: Comparison = {
-  id: 'server-files',
-  severity: 'info',
-  description: 'The paths of the server certificate did not change, but the files did.',
-  *find(sides) {
-    if (CERTIFICATE.some((key) => isFileChanged(sides, ['server', 'tls', key])))
-      yield { message: 'the certificate files have changed', path: ['server', 'tls'] };
+  'server-files': {
+    severity: 'info',
+    description: 'The paths of the server certificate did not change, but the files did.',
+    *find(sides) {
+      if (CERTIFICATE.some((key) => isFileChanged(sides, ['server', 'tls', key])))
+        yield { message: 'the certificate files have changed', path: ['server', 'tls'] };
+    },
   },
-};
-
-export const adminFiles: Comparison = {
-  id: 'admin-files',
-  severity: 'info',
-  description: 'The paths of the certificate of the admin API did not change, but the files did.',
-  *find(sides) {
-    if (CERTIFICATE.some((key) => isFileChanged(sides, ['admin', 'tls', key])))
-      yield { message: 'the certificate files of the admin API have changed', path: ['admin', 'tls'] };
+  'admin-files': {
+    severity: 'info',
+    description: 'The paths of the certificate of the admin API did not change, but the files did.',
+    *find(sides) {
+      if (CERTIFICATE.some((key) => isFileChanged(sides, ['admin', 'tls', key])))
+        yield { message: 'the certificate files of the admin API have changed', path: ['admin', 'tls'] };
+    },
   },
-};
-
-export const adminAuthorities: Comparison = {
-  id: 'admin-authorities',
-  severity: 'warning',
-  description: 'The path of the authorities for clients of the admin API did not change, but the file did.',
-  *find(sides) {
-    const path = ['admin', 'tls', 'clientCa'];
-    if (isFileChanged(sides, path)) yield { message: 'other authorities sign the certificates of admin clients', path };
+  'admin-authorities': {
+    severity: 'warning',
+    description: 'The path of the authorities for clients of the admin API did not change, but the file did.',
+    *find(sides) {
+      const path = ['admin', 'tls', 'clientCa'];
+      if (isFileChanged(sides, path))
+        yield { message: 'other authorities sign the certificates of admin clients', path };
+    },
   },
 };
 
@@ -67,7 +64,9 @@ function isFileChanged({ old, next }: DiffContext, path: Path): boolean {
 function hasOtherIdentityService(sides: DiffContext): boolean {
   const [old, next] = [sides.old, sides.next].map(({ manifest }) => identityUpstream(manifest));
   if (old === undefined || old !== next) return false;
-  return [...commonUpstreams(sides)].some(([a, b]) => a.id === old && endpointsKey(a) !== endpointsKey(b));
+  return [...commonUpstreams(sides)].some(
+    (pair) => pair.id === old && endpointsKey(pair.old) !== endpointsKey(pair.next),
+  );
 }
 
 function identityUpstream({ auth }: DiffContext['old']['manifest']): string | undefined {

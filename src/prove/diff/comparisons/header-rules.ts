@@ -1,9 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import { foldHeaderName } from '../../../engine/header-names.ts';
-import type { Comparison, DiffContext, DiffFinding, DiffWitness } from '../difference.ts';
+import type { Comparisons, DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
 import type { DiffRoute } from '../side.ts';
 import { forwardedWitness } from '../witnesses/forwarded-request.ts';
-import { findingAtKey, type MatchedRoutePair, rewrittenRoutes } from './matched-routes.ts';
+import { findingAtKey, rewrittenRoutes } from './matched-routes.ts';
+
+export const headerRuleComparisons: Comparisons = {
+  'headers-changed': {
+    severity: 'info',
+    description: 'The headers that the gateway sets or removes changed.',
+    *find(sides) {
+      for (const pair of rewrittenRoutes(sides))
+        for (const direction of DIRECTIONS) yield* changedRules(sides, pair, direction);
+    },
+  },
+};
 
 /** The directions, and the form in which two names of a header are equal. */
 const DIRECTIONS = [
@@ -12,16 +23,6 @@ const DIRECTIONS = [
 ] as const;
 
 type Direction = (typeof DIRECTIONS)[number];
-
-export const headersChanged: Comparison = {
-  id: 'headers-changed',
-  severity: 'info',
-  description: 'The headers that the gateway sets or removes changed.',
-  *find(sides) {
-    for (const pair of rewrittenRoutes(sides))
-      for (const direction of DIRECTIONS) yield* changedRules(sides, pair, direction);
-  },
-};
 
 function* changedRules(sides: DiffContext, pair: MatchedRoutePair, direction: Direction): Generator<DiffFinding> {
   const [old, next] = [headerRules(pair.from, direction), headerRules(pair.to, direction)];

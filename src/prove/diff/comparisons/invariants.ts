@@ -1,59 +1,54 @@
 import { compileInvariants, type Invariant } from '../../../engine/invariants/compile-invariants.ts';
-import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
+import type { Comparisons, DiffContext, DiffFinding } from '../difference.ts';
 import { weakenedParts } from '../weakened-parts.ts';
 import { matchedRoutes } from './matched-routes.ts';
 
-export const invariantRemoved: Comparison = {
-  id: 'invariant-removed',
-  severity: 'error',
-  description: 'An invariant was removed, and no other one demands as much.',
-  *find(sides) {
-    const { old, next } = invariantsOf(sides);
-    for (const invariant of old)
-      if (!next.some(isCalled(invariant.id)) && !isKept(invariant, next, sides))
-        yield { ...findingAt(invariant, 'was removed'), side: 'old' };
+export const invariantComparisons: Comparisons = {
+  'invariant-removed': {
+    severity: 'error',
+    description: 'An invariant was removed, and no other one demands as much.',
+    *find(sides) {
+      const { old, next } = invariantsOf(sides);
+      for (const invariant of old)
+        if (!next.some(isCalled(invariant.id)) && !isKept(invariant, next, sides))
+          yield { ...findingAt(invariant, 'was removed'), side: 'old' };
+    },
   },
-};
-
-export const invariantWeakened: Comparison = {
-  id: 'invariant-weakened',
-  severity: 'error',
-  description: 'An invariant demands less: it is about fewer requests, excepts more routes, or requires less.',
-  *find(sides) {
-    const { old, next } = invariantsOf(sides);
-    for (const invariant of old) {
-      const successor = next.find(isCalled(invariant.id));
-      if (successor === undefined || isKept(invariant, next, sides)) continue;
-      for (const { at, message } of weakenedParts(invariant, successor, isSameRouteIn(sides)))
-        yield findingAt(successor, message, at);
-    }
+  'invariant-weakened': {
+    severity: 'error',
+    description: 'An invariant demands less: it is about fewer requests, excepts more routes, or requires less.',
+    *find(sides) {
+      const { old, next } = invariantsOf(sides);
+      for (const invariant of old) {
+        const successor = next.find(isCalled(invariant.id));
+        if (successor === undefined || isKept(invariant, next, sides)) continue;
+        for (const { at, message } of weakenedParts(invariant, successor, isSameRouteIn(sides)))
+          yield findingAt(successor, message, at);
+      }
+    },
   },
-};
-
-export const invariantChanged: Comparison = {
-  id: 'invariant-changed',
-  severity: 'info',
-  description: 'An invariant demands as much as before or more, or has another name or reason.',
-  *find(sides) {
-    const { old, next } = invariantsOf(sides);
-    for (const invariant of old) {
-      if (!isKept(invariant, next, sides)) continue;
-      const successor = next.find(isCalled(invariant.id));
-      if (successor === undefined)
-        yield { ...findingAt(invariant, 'was removed, and another one demands as much'), side: 'old' };
-      else if (!isEquivalent(invariant, successor, sides))
-        yield findingAt(successor, 'changed, and demands as much as before or more');
-    }
+  'invariant-changed': {
+    severity: 'info',
+    description: 'An invariant demands as much as before or more, or has another name or reason.',
+    *find(sides) {
+      const { old, next } = invariantsOf(sides);
+      for (const invariant of old) {
+        if (!isKept(invariant, next, sides)) continue;
+        const successor = next.find(isCalled(invariant.id));
+        if (successor === undefined)
+          yield { ...findingAt(invariant, 'was removed, and another one demands as much'), side: 'old' };
+        else if (!isEquivalent(invariant, successor, sides))
+          yield findingAt(successor, 'changed, and demands as much as before or more');
+      }
+    },
   },
-};
-
-export const invariantAdded: Comparison = {
-  id: 'invariant-added',
-  severity: 'info',
-  description: 'An invariant was added.',
-  *find(sides) {
-    const { old, next } = invariantsOf(sides);
-    for (const invariant of next) if (!old.some(isCalled(invariant.id))) yield findingAt(invariant, 'was added');
+  'invariant-added': {
+    severity: 'info',
+    description: 'An invariant was added.',
+    *find(sides) {
+      const { old, next } = invariantsOf(sides);
+      for (const invariant of next) if (!old.some(isCalled(invariant.id))) yield findingAt(invariant, 'was added');
+    },
   },
 };
 

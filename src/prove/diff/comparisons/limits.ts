@@ -1,20 +1,19 @@
 import { sizeBytes } from '../../../engine/manifest/units.ts';
-import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
+import type { Comparisons, DiffContext, DiffFinding, MatchedRoutePair } from '../difference.ts';
 import { limitWitness } from '../witnesses/body-requests.ts';
-import { findingAtKey, type MatchedRoutePair, rewrittenRoutes } from './matched-routes.ts';
+import { findingAtKey, rewrittenRoutes } from './matched-routes.ts';
 
-export const limitRaised: Comparison = {
-  id: 'limit-raised',
-  severity: 'warning',
-  description: 'The size limit of a request body or of a login response was raised.',
-  find: (sides) => changedLimits(sides, 'higher', (old, next) => next > old),
-};
-
-export const limitLowered: Comparison = {
-  id: 'limit-lowered',
-  severity: 'info',
-  description: 'The size limit of a request body or of a login response was lowered.',
-  find: (sides) => changedLimits(sides, 'lower', (old, next) => next < old),
+export const sizeLimitComparisons: Comparisons = {
+  'limit-raised': {
+    severity: 'warning',
+    description: 'The size limit of a request body or of a login response was raised.',
+    find: (sides) => changedLimits(sides, 'higher', (old, next) => next > old),
+  },
+  'limit-lowered': {
+    severity: 'info',
+    description: 'The size limit of a request body or of a login response was lowered.',
+    find: (sides) => changedLimits(sides, 'lower', (old, next) => next < old),
+  },
 };
 
 const KEYS = ['body', 'login'] as const;

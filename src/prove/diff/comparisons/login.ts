@@ -1,46 +1,39 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
+import type { RouteEntry } from '../../../engine/manifest/manifest.generated.ts';
+import type { Comparisons, DiffContext, DiffFinding } from '../difference.ts';
 import { findingAtKey, matchedRoutes } from './matched-routes.ts';
+import { changedSwitches } from './switches.ts';
 
-export const loginRemoved: Comparison = {
-  id: 'login-removed',
-  severity: 'error',
-  description: 'The role gate no longer checks login responses.',
-  *find(sides) {
-    for (const pair of matchedRoutes(sides))
-      if (pair.from.entry.login !== undefined && pair.to.entry.login === undefined)
-        yield findingAtKey(
-          pair,
-          'login',
-          'no longer has a login gate: the gateway does not check the tokens in its responses',
-        );
+export const loginComparisons: Comparisons = {
+  'login-removed': {
+    severity: 'error',
+    description: 'The role gate no longer checks login responses.',
+    find: (sides) =>
+      changedSwitches(
+        sides,
+        LOGIN,
+        false,
+        'no longer has a login gate: the gateway does not check the tokens in its responses',
+      ),
+  },
+  'login-loosened': {
+    severity: 'error',
+    description: 'The gateway no longer reads tokens from a location of login responses.',
+    find: (sides) => changedLocations(sides, true),
+  },
+  'login-changed': {
+    severity: 'warning',
+    description: 'The gateway reads the tokens of login responses from more locations.',
+    find: (sides) => changedLocations(sides, false),
+  },
+  'login-added': {
+    severity: 'info',
+    description: 'The role gate now checks login responses.',
+    find: (sides) => changedSwitches(sides, LOGIN, true, 'now has a login gate'),
   },
 };
 
-export const loginLoosened: Comparison = {
-  id: 'login-loosened',
-  severity: 'error',
-  description: 'The gateway no longer reads tokens from a location of login responses.',
-  find: (sides) => changedLocations(sides, true),
-};
-
-export const loginChanged: Comparison = {
-  id: 'login-changed',
-  severity: 'warning',
-  description: 'The gateway reads the tokens of login responses from more locations.',
-  find: (sides) => changedLocations(sides, false),
-};
-
-export const loginAdded: Comparison = {
-  id: 'login-added',
-  severity: 'info',
-  description: 'The role gate now checks login responses.',
-  *find(sides) {
-    for (const pair of matchedRoutes(sides))
-      if (pair.from.entry.login === undefined && pair.to.entry.login !== undefined)
-        yield findingAtKey(pair, 'login', 'now has a login gate');
-  },
-};
+const LOGIN = { key: 'login', isOn: ({ login }: RouteEntry) => login !== undefined };
 
 function* changedLocations(sides: DiffContext, isLooser: boolean): Generator<DiffFinding> {
   for (const pair of matchedRoutes(sides)) {

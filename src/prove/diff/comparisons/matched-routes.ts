@@ -1,8 +1,6 @@
 import type { DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
 import type { RoutePair } from '../route-pairs.ts';
 
-export type { MatchedRoutePair };
-
 /** Yields the pairs with a route on both sides. */
 export function* matchedRoutes({ pairs }: DiffContext): Generator<MatchedRoutePair> {
   for (const pair of pairs) if (pair.from !== undefined && pair.to !== undefined) yield pair as MatchedRoutePair;
@@ -19,6 +17,11 @@ export function* routesWithOtherSchemas(sides: DiffContext): Generator<MatchedRo
     const { key } = pair.to.route;
     if (pair.from.route.key !== key || key.includes('"$ref"')) yield pair;
   }
+}
+
+/** True if both routes of a pair receive requests with a method and a path. */
+export function bothReceive({ old, next }: DiffContext, { from, to }: MatchedRoutePair, method: string, path: string) {
+  return old.plan.router.match(method, path) === from.route && next.plan.router.match(method, path) === to.route;
 }
 
 /** Describes a route as the subject of a sentence. Adds the old route of the requests if it has another id. */

@@ -1,20 +1,19 @@
 import { isJsonType, mediaTypeMatcher } from '../../../engine/validation/media-type.ts';
-import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
+import type { Comparisons, DiffContext, DiffFinding, MatchedRoutePair } from '../difference.ts';
 import { mediaTypeWitness } from '../witnesses/body-requests.ts';
-import { findingAtKey, type MatchedRoutePair, rewrittenRoutes } from './matched-routes.ts';
+import { findingAtKey, rewrittenRoutes } from './matched-routes.ts';
 
-export const mediaTypesWidened: Comparison = {
-  id: 'media-types-widened',
-  severity: 'warning',
-  description: 'A route now accepts media types that it refused before.',
-  find: (sides) => changedTypes(sides, 'accepts more media types', true),
-};
-
-export const mediaTypesNarrowed: Comparison = {
-  id: 'media-types-narrowed',
-  severity: 'info',
-  description: 'A route no longer accepts some media types.',
-  find: (sides) => changedTypes(sides, 'accepts fewer media types', false),
+export const mediaTypeComparisons: Comparisons = {
+  'media-types-widened': {
+    severity: 'warning',
+    description: 'A route now accepts media types that it refused before.',
+    find: (sides) => changedTypes(sides, 'accepts more media types', true),
+  },
+  'media-types-narrowed': {
+    severity: 'info',
+    description: 'A route no longer accepts some media types.',
+    find: (sides) => changedTypes(sides, 'accepts fewer media types', false),
+  },
 };
 
 /** `undefined` accepts every type. */

@@ -1,20 +1,19 @@
 import { foldHeaderName } from '../../../engine/header-names.ts';
-import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
+import type { Comparisons, DiffContext, DiffFinding, MatchedRoutePair } from '../difference.ts';
 import { forwardedWitness } from '../witnesses/forwarded-request.ts';
-import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
+import { findingAtKey, matchedRoutes } from './matched-routes.ts';
 
-export const headerOverrideKept: Comparison = {
-  id: 'header-override-kept',
-  severity: 'error',
-  description: 'The gateway forwards headers that may override the method, path, host or scheme of a request.',
-  find: (sides) => changedHeaders(sides, ({ from, to }) => [from, to], 'now forwards these headers'),
-};
-
-export const headerOverrideDropped: Comparison = {
-  id: 'header-override-dropped',
-  severity: 'info',
-  description: 'The gateway drops headers that may override the method, path, host or scheme of a request.',
-  find: (sides) => changedHeaders(sides, ({ from, to }) => [to, from], 'now drops these headers'),
+export const overrideHeaderComparisons: Comparisons = {
+  'header-override-kept': {
+    severity: 'error',
+    description: 'The gateway forwards headers that may override the method, path, host or scheme of a request.',
+    find: (sides) => changedHeaders(sides, ({ from, to }) => [from, to], 'now forwards these headers'),
+  },
+  'header-override-dropped': {
+    severity: 'info',
+    description: 'The gateway drops headers that may override the method, path, host or scheme of a request.',
+    find: (sides) => changedHeaders(sides, ({ from, to }) => [to, from], 'now drops these headers'),
+  },
 };
 
 type Route = MatchedRoutePair['from'];

@@ -3,46 +3,50 @@ import { foldHeaderName } from '../../../engine/header-names.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
 import { normalizeParameter } from '../../schema-comparison/parameter-texts.ts';
 import { schemaContent } from '../../schema-comparison/schema-content.ts';
-import type { Comparison, DiffContext, DiffRequest } from '../difference.ts';
+import {
+  type Comparisons,
+  type DiffContext,
+  type DiffRequest,
+  type MatchedRoutePair,
+  oncePerDiff,
+} from '../difference.ts';
 import type { DiffSide } from '../side.ts';
+import { hasValidParameters } from '../witnesses/forwarded-request.ts';
 import { sampleRequests, segmentOf } from '../witnesses/sample-requests.ts';
-import { findingAtKey, type MatchedRoutePair, routesWithOtherSchemas } from './matched-routes.ts';
+import { findingAtKey, routesWithOtherSchemas } from './matched-routes.ts';
 
-export const parametersLoosened: Comparison = {
-  id: 'parameters-loosened',
-  severity: 'warning',
-  description: 'The gateway now accepts a request that it refused before because of its path, query or headers.',
-  *find(sides) {
-    for (const { pair, looser } of parameterComparisons(sides))
-      if (looser !== undefined)
-        yield findingAtKey(pair, keyOf(pair), 'now accepts parameters that it refused before', { request: looser });
+export const parameterComparisons: Comparisons = {
+  'parameters-loosened': {
+    severity: 'warning',
+    description: 'The gateway now accepts a request that it refused before because of its path, query or headers.',
+    *find(sides) {
+      for (const { pair, looser } of changedParameters(sides))
+        if (looser !== undefined)
+          yield findingAtKey(pair, keyOf(pair), 'now accepts parameters that it refused before', { request: looser });
+    },
   },
-};
-
-export const parametersTightened: Comparison = {
-  id: 'parameters-tightened',
-  severity: 'info',
-  description:
-    'The gateway now refuses a request because of its path, query or headers, although it accepted it before.',
-  *find(sides) {
-    for (const { pair, tighter } of parameterComparisons(sides))
-      if (tighter !== undefined)
-        yield findingAtKey(pair, keyOf(pair), 'now refuses parameters that it accepted before', { request: tighter });
+  'parameters-tightened': {
+    severity: 'info',
+    description:
+      'The gateway now refuses a request because of its path, query or headers, although it accepted it before.',
+    *find(sides) {
+      for (const { pair, tighter } of changedParameters(sides))
+        if (tighter !== undefined)
+          yield findingAtKey(pair, keyOf(pair), 'now refuses parameters that it accepted before', { request: tighter });
+    },
   },
-};
-
-export const parametersChanged: Comparison = {
-  id: 'parameters-changed',
-  severity: 'warning',
-  description: 'The rules for parameters changed, and no sample request shows the effect.',
-  *find(sides) {
-    for (const { pair, looser, tighter, isCut } of parameterComparisons(sides)) {
-      const reason = isCut
-        ? 'the search for a request that shows the effect was cut short'
-        : 'no sample request shows the effect';
-      if (looser === undefined && tighter === undefined)
-        yield findingAtKey(pair, keyOf(pair), `has different rules for parameters, and ${reason}`);
-    }
+  'parameters-changed': {
+    severity: 'warning',
+    description: 'The rules for parameters changed, and no sample request shows the effect.',
+    *find(sides) {
+      for (const { pair, looser, tighter, isCut } of changedParameters(sides)) {
+        const reason = isCut
+          ? 'the search for a request that shows the effect was cut short'
+          : 'no sample request shows the effect';
+        if (looser === undefined && tighter === undefined)
+          yield findingAtKey(pair, keyOf(pair), `has different rules for parameters, and ${reason}`);
+      }
+    },
   },
 };
 
@@ -56,12 +60,8 @@ interface ParameterComparison {
   readonly isCut: boolean;
 }
 
-const comparisonCache = new WeakMap<DiffContext, readonly ParameterComparison[]>();
-
-/** Returns the pairs whose rules differ, with sample requests that show it. The three comparisons share the result. */
-function parameterComparisons(sides: DiffContext): readonly ParameterComparison[] {
-  const cached = comparisonCache.get(sides);
-  if (cached !== undefined) return cached;
+/** Returns the pairs whose rules differ, with sample requests that show it. */
+const changedParameters = oncePerDiff((sides): readonly ParameterComparison[] => {
   const byContent = new Map<string, boolean>();
   const isChanged = (pair: MatchedRoutePair) => {
     const content = JSON.stringify([pair.from, pair.to].map(({ entry }) => KEYS.map((key) => entry[key])));
@@ -69,12 +69,8 @@ function parameterComparisons(sides: DiffContext): readonly ParameterComparison[
     byContent.set(content, known);
     return known;
   };
-  const comparisons = [...routesWithOtherSchemas(sides)]
-    .filter(isChanged)
-    .map((pair) => compareParameters(sides, pair));
-  comparisonCache.set(sides, comparisons);
-  return comparisons;
-}
+  return [...routesWithOtherSchemas(sides)].filter(isChanged).map((pair) => compareParameters(sides, pair));
+});
 
 /** Returns the key that differs, or `path` if only referenced schemas differ. */
 function keyOf({ from, to }: MatchedRoutePair): string {
@@ -118,15 +114,11 @@ function rulesOf({ schemas }: DiffSide, route: MatchedRoutePair['from'], key: Pa
 }
 
 function compareParameters(sides: DiffContext, pair: MatchedRoutePair): ParameterComparison {
-  const isValid = ({ route }: MatchedRoutePair['from'], { url, headers = [] }: DiffRequest) => {
-    const [path = '', query = ''] = url.split(/(?=\?)/, 2);
-    return (route.parameters?.validate(path, query, headers) ?? []).length === 0;
-  };
   let looser: DiffRequest | undefined;
   let tighter: DiffRequest | undefined;
   const { requests, isCut } = sampleRequests(sides, pair);
   for (const request of requests.toSorted((a, b) => lengthOf(a) - lengthOf(b))) {
-    const [before, now] = [isValid(pair.from, request), isValid(pair.to, request)];
+    const [before, now] = [hasValidParameters(pair.from, request), hasValidParameters(pair.to, request)];
     if (now && !before) looser ??= request;
     if (before && !now) tighter ??= request;
   }

@@ -1,36 +1,38 @@
-import type { Comparison, DiffContext, DiffWitness } from '../difference.ts';
+import type { Comparisons, DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
 import type { DiffRoute, DiffSide } from '../side.ts';
-import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
+import { findingAtKey, matchedRoutes } from './matched-routes.ts';
 
-export const roleWidened: Comparison = {
-  id: 'role-widened',
-  severity: 'error',
-  description: 'A role is now allowed, on every route or on a route with its own list.',
-  *find(sides) {
-    const roles = hasAuth(sides) ? missingFrom(allowedRoles(sides.old), allowedRoles(sides.next)) : [];
-    if (roles.length > 0) yield { message: `these roles are now allowed: ${printed(roles)}`, path: ALLOW };
-    for (const pair of pairsWithRoles(sides)) {
-      const more = missingFrom(requiredRoles(pair.from, sides.old), requiredRoles(pair.to, sides.next));
-      if (more.length > 0)
-        yield findingAtKey(pair, 'roles', `now allows these roles: ${printed(more)}`, callerWitness(pair, more));
-    }
+export const roleComparisons: Comparisons = {
+  'role-widened': {
+    severity: 'error',
+    description: 'A role is now allowed, on every route or on a route with its own list.',
+    find: (sides) => missingRoles(sides, 'old', 'next', ['these roles are now allowed', 'now allows these roles']),
+  },
+  'role-narrowed': {
+    severity: 'warning',
+    description: 'A role is no longer allowed, on every route or on a route with its own list.',
+    find: (sides) =>
+      missingRoles(sides, 'next', 'old', ['these roles are no longer allowed', 'no longer allows these roles']),
   },
 };
 
-export const roleNarrowed: Comparison = {
-  id: 'role-narrowed',
-  severity: 'warning',
-  description: 'A role is no longer allowed, on every route or on a route with its own list.',
-  *find(sides) {
-    const roles = hasAuth(sides) ? missingFrom(allowedRoles(sides.next), allowedRoles(sides.old)) : [];
-    if (roles.length > 0) yield { message: `these roles are no longer allowed: ${printed(roles)}`, path: ALLOW };
-    for (const pair of pairsWithRoles(sides)) {
-      const less = missingFrom(requiredRoles(pair.to, sides.next), requiredRoles(pair.from, sides.old));
-      if (less.length > 0)
-        yield findingAtKey(pair, 'roles', `no longer allows these roles: ${printed(less)}`, callerWitness(pair, less));
-    }
-  },
-};
+/** Yields the roles that only the side `more` allows: by default, and on the routes that list roles. */
+function* missingRoles(
+  sides: DiffContext,
+  less: 'old' | 'next',
+  more: 'old' | 'next',
+  [messageOfAll, messageOfRoute]: readonly [string, string],
+): Generator<DiffFinding> {
+  const hasAuth = sides.old.manifest.auth !== undefined && sides.next.manifest.auth !== undefined;
+  const roles = hasAuth ? missingFrom(allowedRoles(sides[less]), allowedRoles(sides[more])) : [];
+  if (roles.length > 0) yield { message: `${messageOfAll}: ${printed(roles)}`, path: ALLOW };
+  for (const pair of pairsWithRoles(sides)) {
+    const routes = { old: pair.from, next: pair.to };
+    const missing = missingFrom(requiredRoles(routes[less], sides[less]), requiredRoles(routes[more], sides[more]));
+    if (missing.length > 0)
+      yield findingAtKey(pair, 'roles', `${messageOfRoute}: ${printed(missing)}`, callerWitness(pair, missing));
+  }
+}
 
 const ALLOW = ['auth', 'role', 'allow'];
 
@@ -55,10 +57,6 @@ function callerWitness(
   return request === undefined || role === undefined || !isProtected
     ? undefined
     : { request: { ...request, role: role[0] } };
-}
-
-function hasAuth({ old, next }: DiffContext): boolean {
-  return old.manifest.auth !== undefined && next.manifest.auth !== undefined;
 }
 
 /** The roles of a list, with the text that may be printed for each one. */

@@ -1,69 +1,62 @@
-import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
+import type { Comparisons, DiffContext, DiffFinding } from '../difference.ts';
 import type { DiffRoute, DiffSide } from '../side.ts';
-import { withCaller } from '../witnesses/callers.ts';
+import { withCaller } from '../witnesses/forwarded-request.ts';
 import { requestWitness } from './matched-routes.ts';
 
-export const routeRemoved: Comparison = {
-  id: 'route-removed',
-  severity: 'warning',
-  description: 'A route was removed, and no other route receives all of its requests.',
-  *find(sides) {
-    yield* lostRequests(sides, false);
-    for (const { route, path } of unreachedRoutes(
-      sides.old,
-      sides.next,
-      sides.pairs.map(({ from }) => from),
-    ))
-      yield { message: `the route "${route.id}" was removed; it received no requests`, path, side: 'old' };
+export const routeComparisons: Comparisons = {
+  'route-shadowed': {
+    severity: 'warning',
+    description: 'Requests go to another route.',
+    *find({ pairs, next }) {
+      for (const { from, to, request, others = 0 } of pairs) {
+        if (from === undefined || to === undefined || from.route.id === to.route.id) continue;
+        const isRetained = next.routeById.has(from.route.id);
+        const message = isRetained
+          ? `the route "${to.route.id}" now receives requests that went to "${from.route.id}"`
+          : `the route "${to.route.id}" now receives requests of "${from.route.id}", which was removed`;
+        const witness = request && {
+          request: hasCaller(from, to) ? withCaller(request, { from, to, request }) : request,
+        };
+        const rest = others === 0 ? '' : `, and requests of up to ${others} more routes like it`;
+        yield { message: `${message}${rest}`, path: [...to.path, 'path'], witness };
+      }
+    },
   },
-};
-
-export const routeNarrowed: Comparison = {
-  id: 'route-narrowed',
-  severity: 'warning',
-  description: 'A route that still exists no longer receives some requests, and no other route does.',
-  find: (sides) => lostRequests(sides, true),
-};
-
-export const routeShadowed: Comparison = {
-  id: 'route-shadowed',
-  severity: 'warning',
-  description: 'Requests go to another route.',
-  *find({ pairs, next }) {
-    for (const { from, to, request, others = 0 } of pairs) {
-      if (from === undefined || to === undefined || from.route.id === to.route.id) continue;
-      const isRetained = next.routeById.has(from.route.id);
-      const message = isRetained
-        ? `the route "${to.route.id}" now receives requests that went to "${from.route.id}"`
-        : `the route "${to.route.id}" now receives requests of "${from.route.id}", which was removed`;
-      const witness = request && {
-        request: hasCaller(from, to) ? withCaller(request, { from, to, request }) : request,
-      };
-      const rest = others === 0 ? '' : `, and requests of up to ${others} more routes like it`;
-      yield { message: `${message}${rest}`, path: [...to.path, 'path'], witness };
-    }
+  'route-removed': {
+    severity: 'warning',
+    description: 'A route was removed, and no other route receives all of its requests.',
+    *find(sides) {
+      yield* lostRequests(sides, false);
+      for (const { route, path } of unreachedRoutes(
+        sides.old,
+        sides.next,
+        sides.pairs.map(({ from }) => from),
+      ))
+        yield { message: `the route "${route.id}" was removed; it received no requests`, path, side: 'old' };
+    },
   },
-};
-
-export const routeAddedPublic: Comparison = {
-  id: 'route-added-public',
-  severity: 'warning',
-  description: 'Requests that matched no route now go to a public route.',
-  find: (sides) => gainedRequests(sides, 'public'),
-};
-
-export const routeAdded: Comparison = {
-  id: 'route-added',
-  severity: 'info',
-  description: 'Requests that matched no route now go to a protected route, or a new route receives no requests.',
-  *find(sides) {
-    yield* gainedRequests(sides, 'protected');
-    for (const { route, path } of unreachedRoutes(
-      sides.next,
-      sides.old,
-      sides.pairs.map(({ to }) => to),
-    ))
-      yield { message: `the route "${route.id}" is new and receives no requests`, path };
+  'route-narrowed': {
+    severity: 'warning',
+    description: 'A route that still exists no longer receives some requests, and no other route does.',
+    find: (sides) => lostRequests(sides, true),
+  },
+  'route-added': {
+    severity: 'info',
+    description: 'Requests that matched no route now go to a protected route, or a new route receives no requests.',
+    *find(sides) {
+      yield* gainedRequests(sides, 'protected');
+      for (const { route, path } of unreachedRoutes(
+        sides.next,
+        sides.old,
+        sides.pairs.map(({ to }) => to),
+      ))
+        yield { message: `the route "${route.id}" is new and receives no requests`, path };
+    },
+  },
+  'route-added-public': {
+    severity: 'warning',
+    description: 'Requests that matched no route now go to a public route.',
+    find: (sides) => gainedRequests(sides, 'public'),
   },
 };
 

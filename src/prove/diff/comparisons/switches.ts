@@ -1,50 +1,55 @@
-import type { RouteEntry } from '../../../engine/manifest/manifest.generated.ts';
-import type { Comparison, DiffContext, DiffFinding, DiffWitness } from '../difference.ts';
+import type { Manifest, RouteEntry } from '../../../engine/manifest/manifest.generated.ts';
+import type { Comparisons, DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
 import { encodedSlashWitness } from '../witnesses/encoded-slash-request.ts';
 import { handshakeWitness } from '../witnesses/websocket-requests.ts';
-import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
+import { findingAtKey, matchedRoutes } from './matched-routes.ts';
 
-export const websocketOpened: Comparison = {
-  id: 'websocket-opened',
-  severity: 'warning',
-  description: 'A route now accepts WebSocket handshakes.',
-  find: (sides) => changedSwitches(sides, WEBSOCKET, true, 'now accepts WebSocket handshakes'),
+export const switchComparisons: Comparisons = {
+  'websocket-opened': {
+    severity: 'warning',
+    description: 'A route now accepts WebSocket handshakes.',
+    find: (sides) => changedSwitches(sides, WEBSOCKET, true, 'now accepts WebSocket handshakes'),
+  },
+  'websocket-closed': {
+    severity: 'info',
+    description: 'A route no longer accepts WebSocket handshakes.',
+    find: (sides) => changedSwitches(sides, WEBSOCKET, false, 'no longer accepts WebSocket handshakes'),
+  },
+  'websocket-origins-widened': {
+    severity: 'warning',
+    description: 'A route accepts WebSockets from pages of more origins.',
+    find: (sides) => changedOrigins(sides, ({ before, now }) => isMore(before, now), 'more'),
+  },
+  'websocket-origins-narrowed': {
+    severity: 'info',
+    description: 'A route accepts WebSockets from pages of fewer origins.',
+    find: (sides) => changedOrigins(sides, ({ before, now }) => isMore(now, before), 'fewer'),
+  },
+  'encoded-slash-kept': {
+    severity: 'warning',
+    description: 'A route now accepts paths with an encoded slash.',
+    find: (sides) => changedSwitches(sides, ENCODED_SLASH, true, 'now accepts encoded slashes'),
+  },
+  'encoded-slash-refused': {
+    severity: 'info',
+    description: 'A route now refuses paths with an encoded slash.',
+    find: (sides) => changedSwitches(sides, ENCODED_SLASH, false, 'now refuses encoded slashes'),
+  },
 };
 
-export const websocketClosed: Comparison = {
-  id: 'websocket-closed',
-  severity: 'info',
-  description: 'A route no longer accepts WebSocket handshakes.',
-  find: (sides) => changedSwitches(sides, WEBSOCKET, false, 'no longer accepts WebSocket handshakes'),
-};
-
-export const encodedSlashKept: Comparison = {
-  id: 'encoded-slash-kept',
-  severity: 'warning',
-  description: 'A route now accepts paths with an encoded slash.',
-  find: (sides) => changedSwitches(sides, ENCODED_SLASH, true, 'now accepts encoded slashes'),
-};
-
-export const encodedSlashRefused: Comparison = {
-  id: 'encoded-slash-refused',
-  severity: 'info',
-  description: 'A route now refuses paths with an encoded slash.',
-  find: (sides) => changedSwitches(sides, ENCODED_SLASH, false, 'now refuses encoded slashes'),
-};
-
+/** A setting of a route that is on or off. */
 interface Switch {
   readonly key: string;
   readonly isOn: (entry: RouteEntry) => boolean;
-  readonly witnessOf: (sides: DiffContext, pair: MatchedRoutePair) => DiffWitness | undefined;
+  readonly witnessOf?: (sides: DiffContext, pair: MatchedRoutePair) => DiffWitness | undefined;
   /** False if the switch has no effect on the requests of a pair for which no witness was found. */
-  readonly mayHaveEffect: (pair: MatchedRoutePair) => boolean;
+  readonly mayHaveEffect?: (pair: MatchedRoutePair) => boolean;
 }
 
 const WEBSOCKET: Switch = {
   key: 'websocket',
   isOn: ({ websocket }) => websocket !== false,
   witnessOf: (sides, pair) => handshakeWitness(sides, pair),
-  mayHaveEffect: () => true,
 };
 const ENCODED_SLASH: Switch = {
   key: 'encodedSlash',
@@ -55,16 +60,66 @@ const ENCODED_SLASH: Switch = {
     from.route.id === to.route.id && [from, to].some(({ pattern }) => pattern.some(({ kind }) => kind !== 'literal')),
 };
 
-function* changedSwitches(
+/** Yields a finding for each pair whose switch was turned on, or off. */
+export function* changedSwitches(
   sides: DiffContext,
-  { key, isOn, witnessOf, mayHaveEffect }: Switch,
+  { key, isOn, witnessOf, mayHaveEffect = () => true }: Switch,
   to: boolean,
   message: string,
 ): Generator<DiffFinding> {
   for (const pair of matchedRoutes(sides)) {
     if (isOn(pair.from.entry) === to || isOn(pair.to.entry) !== to) continue;
-    const witness = witnessOf(sides, pair);
+    const witness = witnessOf?.(sides, pair);
     const hasEffect = witness !== undefined || mayHaveEffect(pair);
     if (hasEffect) yield findingAtKey(pair, key, message, witness);
   }
+}
+
+type Origins = Readonly<Record<'before' | 'now', readonly string[]>>;
+
+/** Compares routes that accept handshakes on both sides. `websocket-opened` and `websocket-closed` report the others. */
+function* changedOrigins(
+  sides: DiffContext,
+  isMatch: (origins: Origins) => boolean,
+  change: string,
+): Generator<DiffFinding> {
+  const message = `now accepts WebSockets from pages of ${change} origins`;
+  for (const pair of matchedRoutes(sides)) {
+    if (pair.from.entry.websocket === false || pair.to.entry.websocket === false) continue;
+    const origins = originsOf(pair, sides);
+    if (isMatch(origins)) yield findingAtKey(pair, 'websocket', message, originWitness(sides, pair, origins));
+  }
+}
+
+function originsOf({ from, to }: MatchedRoutePair, { old, next }: DiffContext): Origins {
+  return { before: allowedOrigins(from.entry, old.manifest), now: allowedOrigins(to.entry, next.manifest) };
+}
+
+/** Stands for the origins of the gateway's own host in a list. */
+const SAME_HOST = 'same host';
+
+function allowedOrigins({ websocket }: RouteEntry, { cors }: Manifest): readonly string[] {
+  return typeof websocket === 'object' ? websocket.origins : [SAME_HOST, ...(cors?.origins ?? [])];
+}
+
+/** Returns a handshake from a page that one side accepts. */
+function originWitness(sides: DiffContext, pair: MatchedRoutePair, { before, now }: Origins): DiffWitness | undefined {
+  const accepted = ['https://page.example', ...before, ...now].filter(
+    (origin) => origin !== '*' && accepts(before, origin) !== accepts(now, origin),
+  );
+  const [origin] = accepted;
+  if (origin === undefined) return undefined;
+  const headers = origin === SAME_HOST ? ['Host', HOST, 'Origin', `https://${HOST}`] : ['Origin', origin];
+  return handshakeWitness(sides, pair, headers);
+}
+
+/** Any host: the witness has it in `Host` and in `Origin`. */
+const HOST = 'gateway.example';
+
+function accepts(origins: readonly string[], origin: string): boolean {
+  return origins.includes('*') || origins.includes(origin);
+}
+
+function isMore(less: readonly string[], more: readonly string[]): boolean {
+  return !less.includes('*') && more.some((origin) => !less.includes(origin));
 }

@@ -1,101 +1,125 @@
 import type { Upstream, UpstreamTls } from '../../../engine/settings/upstream-definition.ts';
-import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
+import type { Comparisons, DiffContext, DiffFinding } from '../difference.ts';
 import type { DiffSide } from '../side.ts';
-import { commonUpstreams, hasSameEffect, replacedUpstreams } from '../upstream-pairs.ts';
+import { commonUpstreams, endpointsKey, hasSameEffect, replacedUpstreams } from '../upstream-pairs.ts';
+import { forwardedWitness } from '../witnesses/forwarded-request.ts';
+import { findingAtKey, matchedRoutes } from './matched-routes.ts';
 
-export const upstreamHost: Comparison = {
-  id: 'upstream-host',
-  severity: 'warning',
-  description: 'The endpoints of an upstream changed.',
-  *find(sides) {
-    for (const [old, next] of commonUpstreams(sides))
-      if (endpointUrls(old) !== endpointUrls(next)) {
-        const [before, now] = [redactedUrls(sides.old, next.id), redactedUrls(sides.next, next.id)];
-        yield {
-          message: `the upstream "${next.id}" is now at ${now} (was at ${before})`,
-          path: ['upstreams', next.id],
-        };
+export const upstreamComparisons: Comparisons = {
+  'upstream-changed': {
+    severity: 'warning',
+    description: 'Requests go to another upstream.',
+    *find(sides) {
+      for (const pair of matchedRoutes(sides)) {
+        const [old, next] = [pair.from.route.upstream, pair.to.route.upstream];
+        // `upstream-renamed` reports an upstream that has only another name.
+        if (old.id === next.id || hasSameEffect(old, next)) continue;
+        const hasMoved = endpointsKey(old) !== endpointsKey(next);
+        const witness = hasMoved ? forwardedWitness(sides, pair) : undefined;
+        yield findingAtKey(pair, 'upstream', `now goes to the upstream "${next.id}" (was "${old.id}")`, witness);
       }
+    },
   },
-};
-
-export const upstreamPlain: Comparison = {
-  id: 'upstream-plain',
-  severity: 'error',
-  description: 'The gateway no longer connects to an upstream over TLS.',
-  *find(sides) {
-    for (const [old, next] of commonUpstreams(sides))
-      if (isSecure(old) && !isSecure(next))
-        yield { message: `the upstream "${next.id}" no longer uses TLS`, path: ['upstreams', next.id] };
-    for (const [old, next] of replacedUpstreams(sides))
-      if (isSecure(old) && !isSecure(next))
-        yield {
-          message: `requests to "${old.id}" now go to the upstream "${next.id}", which does not use TLS`,
-          path: ['upstreams', next.id],
-        };
+  'upstream-renamed': {
+    severity: 'info',
+    description: 'Requests go to an upstream of another name, with the same endpoints and settings.',
+    *find(sides) {
+      for (const { old, next } of replacedUpstreams(sides))
+        if (hasSameEffect(old, next))
+          yield {
+            message: `the upstream "${next.id}" has the endpoints and settings of "${old.id}", and receives its requests`,
+            path: ['upstreams', next.id],
+          };
+    },
   },
-};
-
-export const upstreamCaRemoved: Comparison = {
-  id: 'upstream-ca-removed',
-  severity: 'error',
-  description: 'Any authority of the system may sign the certificate of an upstream.',
-  *find(sides) {
-    for (const { id, next, toFinding } of tlsChanges(sides, 'ca'))
-      if (next.tls().ca === undefined && isSecure(next))
-        yield toFinding(`the certificate of "${id}" may be signed by any default authority, not only by those of "ca"`);
+  'upstream-path-changed': {
+    severity: 'warning',
+    description: 'The upstream receives requests for another path.',
+    *find(sides) {
+      for (const pair of matchedRoutes(sides)) {
+        if (pair.request === undefined) continue;
+        const { url } = pair.request;
+        const [old, next] = [pair.from, pair.to].map(({ route }) => route.upstreamPath?.(url) ?? url);
+        if (old === next) continue;
+        const isSecret = [pair.from, pair.to].some(
+          ({ entry, redactedEntry }) => entry.upstreamPath?.with !== redactedEntry.upstreamPath?.with,
+        );
+        const message = isSecret ? 'forwards to another path' : `now forwards to the path ${next} (was ${old})`;
+        yield findingAtKey(pair, 'upstreamPath', message, forwardedWitness(sides, pair));
+      }
+    },
   },
-};
-
-export const upstreamCa: Comparison = {
-  id: 'upstream-ca',
-  severity: 'warning',
-  description: 'Other authorities must sign the certificate of an upstream.',
-  *find(sides) {
-    for (const { id, next, toFinding } of tlsChanges(sides, 'ca'))
-      if (next.tls().ca !== undefined)
-        yield toFinding(`the certificate of "${id}" must be signed by other authorities`);
+  'upstream-host': {
+    severity: 'warning',
+    description: 'The endpoints of an upstream changed.',
+    *find(sides) {
+      for (const { old, next } of commonUpstreams(sides))
+        if (endpointUrls(old) !== endpointUrls(next)) {
+          const [before, now] = [redactedUrls(sides.old, next.id), redactedUrls(sides.next, next.id)];
+          yield {
+            message: `the upstream "${next.id}" is now at ${now} (was at ${before})`,
+            path: ['upstreams', next.id],
+          };
+        }
+    },
   },
-};
-
-export const upstreamCertificate: Comparison = {
-  id: 'upstream-certificate',
-  severity: 'info',
-  description: 'The gateway presents another client certificate to an upstream, or none.',
-  *find(sides) {
-    for (const { id, next, toFinding } of tlsChanges(sides, 'cert'))
-      yield toFinding(
-        `the gateway presents ${next.tls().cert === undefined ? 'no' : 'another'} certificate to the upstream "${id}"`,
-      );
+  'upstream-plain': {
+    severity: 'error',
+    description: 'The gateway no longer connects to an upstream over TLS.',
+    *find(sides) {
+      for (const { old, next } of commonUpstreams(sides))
+        if (isSecure(old) && !isSecure(next))
+          yield { message: `the upstream "${next.id}" no longer uses TLS`, path: ['upstreams', next.id] };
+      for (const { old, next } of replacedUpstreams(sides))
+        if (isSecure(old) && !isSecure(next))
+          yield {
+            message: `requests to "${old.id}" now go to the upstream "${next.id}", which does not use TLS`,
+            path: ['upstreams', next.id],
+          };
+    },
   },
-};
-
-export const upstreamName: Comparison = {
-  id: 'upstream-name',
-  severity: 'warning',
-  description: 'The certificate of an upstream must have another name, although its endpoints did not change.',
-  *find(sides) {
-    for (const [old, next] of commonUpstreams(sides)) {
-      const hasMoved = endpointUrls(old) !== endpointUrls(next);
-      const names = [old, next].map(serverNames);
-      if (hasMoved || names[0] === names[1]) continue;
-      const message = `the certificate of "${next.id}" must have another name`;
-      yield { message, path: ['upstreams', next.id, 'tls', 'serverName'] };
-    }
+  'upstream-ca-removed': {
+    severity: 'error',
+    description: 'Any authority of the system may sign the certificate of an upstream.',
+    *find(sides) {
+      for (const { id, next, toFinding } of tlsChanges(sides, 'ca'))
+        if (next.tls().ca === undefined && isSecure(next))
+          yield toFinding(
+            `the certificate of "${id}" may be signed by any default authority, not only by those of "ca"`,
+          );
+    },
   },
-};
-
-export const upstreamRenamed: Comparison = {
-  id: 'upstream-renamed',
-  severity: 'info',
-  description: 'Requests go to an upstream of another name, with the same endpoints and settings.',
-  *find(sides) {
-    for (const [old, next] of replacedUpstreams(sides))
-      if (hasSameEffect(old, next))
-        yield {
-          message: `the upstream "${next.id}" has the endpoints and settings of "${old.id}", and receives its requests`,
-          path: ['upstreams', next.id],
-        };
+  'upstream-ca': {
+    severity: 'warning',
+    description: 'Other authorities must sign the certificate of an upstream.',
+    *find(sides) {
+      for (const { id, next, toFinding } of tlsChanges(sides, 'ca'))
+        if (next.tls().ca !== undefined)
+          yield toFinding(`the certificate of "${id}" must be signed by other authorities`);
+    },
+  },
+  'upstream-certificate': {
+    severity: 'info',
+    description: 'The gateway presents another client certificate to an upstream, or none.',
+    *find(sides) {
+      for (const { id, next, toFinding } of tlsChanges(sides, 'cert'))
+        yield toFinding(
+          `the gateway presents ${next.tls().cert === undefined ? 'no' : 'another'} certificate to the upstream "${id}"`,
+        );
+    },
+  },
+  'upstream-name': {
+    severity: 'warning',
+    description: 'The certificate of an upstream must have another name, although its endpoints did not change.',
+    *find(sides) {
+      for (const { old, next } of commonUpstreams(sides)) {
+        const hasMoved = endpointUrls(old) !== endpointUrls(next);
+        const names = [old, next].map(serverNames);
+        if (hasMoved || names[0] === names[1]) continue;
+        const message = `the certificate of "${next.id}" must have another name`;
+        yield { message, path: ['upstreams', next.id, 'tls', 'serverName'] };
+      }
+    },
   },
 };
 
@@ -106,7 +130,7 @@ interface TlsChange {
 }
 
 function* tlsChanges(sides: DiffContext, part: keyof UpstreamTls): Generator<TlsChange> {
-  for (const [old, next] of commonUpstreams(sides)) {
+  for (const { old, next } of commonUpstreams(sides)) {
     const { id } = next;
     const path = ['upstreams', id, 'tls'];
     if (old.tls()[part] !== next.tls()[part]) yield { id, next, toFinding: (message) => ({ message, path }) };

@@ -1,35 +1,23 @@
-import type { Comparison } from '../difference.ts';
+import type { RouteEntry } from '../../../engine/manifest/manifest.generated.ts';
+import type { Comparisons } from '../difference.ts';
 import { invalidWitness } from '../witnesses/body-requests.ts';
-import { findingAtKey, matchedRoutes } from './matched-routes.ts';
+import { changedSwitches } from './switches.ts';
 
-export const validationReported: Comparison = {
-  id: 'validation-reported',
-  severity: 'warning',
-  description: 'A route only reports invalid requests, and forwards them.',
-  *find(sides) {
-    for (const pair of matchedRoutes(sides))
-      if (pair.from.entry.validation === 'enforce' && pair.to.entry.validation === 'report')
-        yield findingAtKey(
-          pair,
-          'validation',
-          'now only reports invalid requests (it refused them)',
-          invalidWitness(sides, pair),
-        );
+export const validationComparisons: Comparisons = {
+  'validation-reported': {
+    severity: 'warning',
+    description: 'A route only reports invalid requests, and forwards them.',
+    find: (sides) => changedSwitches(sides, REPORT, true, 'now only reports invalid requests (it refused them)'),
+  },
+  'validation-enforced': {
+    severity: 'info',
+    description: 'A route now refuses invalid requests.',
+    find: (sides) => changedSwitches(sides, REPORT, false, 'now refuses invalid requests (it only reported them)'),
   },
 };
 
-export const validationEnforced: Comparison = {
-  id: 'validation-enforced',
-  severity: 'info',
-  description: 'A route now refuses invalid requests.',
-  *find(sides) {
-    for (const pair of matchedRoutes(sides))
-      if (pair.from.entry.validation === 'report' && pair.to.entry.validation === 'enforce')
-        yield findingAtKey(
-          pair,
-          'validation',
-          'now refuses invalid requests (it only reported them)',
-          invalidWitness(sides, pair),
-        );
-  },
+const REPORT = {
+  key: 'validation',
+  isOn: ({ validation }: RouteEntry) => validation === 'report',
+  witnessOf: invalidWitness,
 };

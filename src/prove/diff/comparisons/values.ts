@@ -3,42 +3,36 @@ import { BODYLESS_METHODS } from '../../../engine/http1/http-methods.ts';
 import { valueAt } from '../../../engine/json-pointer.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
 import { isMap } from '../../../engine/schema/schema-walk.ts';
-import type { Comparison, DiffContext, DiffFinding, MatchedRoutePair } from '../difference.ts';
+import {
+  type Comparisons,
+  type DiffContext,
+  type DiffFinding,
+  type MatchedRoutePair,
+  oncePerDiff,
+} from '../difference.ts';
 import { normalize } from '../settings/normalizations.ts';
+import { startsWith } from '../settings/path-patterns.ts';
 import { type DiffSide, formatRedactedValue } from '../side.ts';
 import { renamedUpstreams } from '../upstream-pairs.ts';
 import { rewrittenRoutes } from './matched-routes.ts';
 import { VALUE_RULES, type ValueRule } from './value-rules.ts';
 
 /** One comparison for each id of the value rules. It reports values that changed at the same path. */
-export const valueComparisons: readonly Comparison[] = [...Map.groupBy(VALUE_RULES, ({ id }) => id).values()].map(
-  (rules) => {
-    const [{ id, severity, description }] = rules as [ValueRule];
-    return { id, severity, description, find: (sides) => findChanges(rules, sides) };
-  },
+export const valueComparisons: Comparisons = Object.fromEntries(
+  [...Map.groupBy(VALUE_RULES, ({ id }) => id)].map(([id, rules]) => {
+    const [{ severity, description }] = rules as [ValueRule];
+    return [id, { severity, description, find: (sides) => findChanges(rules, sides) }];
+  }),
 );
 
 /** The keys that other comparisons report. */
 const EXCLUDED_KEYS = new Set(['include', 'invariants', 'rateLimits', 'routes', 'schemas']);
-const EXCLUDED_ROUTE_KEYS = new Set([
-  'access',
-  'encodedSlash',
-  'headers',
-  'id',
-  'login',
-  'method',
-  'params',
-  'path',
-  'query',
-  'rateLimits',
-  'requestHeaders',
-  'responseHeaders',
-  'roles',
-  'upstream',
-  'upstreamPath',
-  'validation',
-  'websocket',
-]);
+const EXCLUDED_ROUTE_KEYS = new Set(
+  (
+    'access encodedSlash headers id login method params path query rateLimits requestHeaders responseHeaders roles ' +
+    'upstream upstreamPath validation websocket'
+  ).split(' '),
+);
 
 function* findChanges(rules: readonly ValueRule[], sides: DiffContext): Generator<DiffFinding> {
   for (const change of changesOf(sides)) if (rules.includes(ruleFor(change, sides))) yield findingFor(change, sides);
@@ -59,9 +53,7 @@ interface Change {
 
 function ruleFor({ path, old, next }: Change, sides: DiffContext): ValueRule {
   const rule = VALUE_RULES.find(
-    ({ pathPattern, when }) =>
-      pathPattern.every((key, index) => key === '*' || key === String(path[index])) &&
-      (when === undefined || when(old, next, sides)),
+    ({ pathPattern, when }) => startsWith(path, pathPattern) && (when === undefined || when(old, next, sides)),
   );
   // The last rule matches everything.
   return rule as ValueRule;
@@ -87,15 +79,7 @@ function nameOf([first, second, ...rest]: Path, { manifest }: DiffSide): string 
   return `${rest.join('.')} of the route "${manifest.routes[Number(second)]?.id}"`;
 }
 
-const changeCache = new WeakMap<DiffContext, readonly Change[]>();
-
-function changesOf(sides: DiffContext): readonly Change[] {
-  const cached = changeCache.get(sides);
-  if (cached !== undefined) return cached;
-  const changes = [...topChanges(sides), ...routeChanges(sides)];
-  changeCache.set(sides, changes);
-  return changes;
-}
+const changesOf = oncePerDiff((sides): readonly Change[] => [...topChanges(sides), ...routeChanges(sides)]);
 
 function* topChanges(sides: DiffContext): Generator<Change> {
   const { old, next } = sides;

@@ -8,51 +8,45 @@ import { durationMs, sizeBytes, timerMs } from '../../../engine/manifest/units.t
 import { isMap } from '../../../engine/schema/schema-walk.ts';
 import { parseAddress } from '../../../engine/settings/address.ts';
 import { addressRanges } from './address-ranges.ts';
+import { parsePathPattern, startsWith } from './path-patterns.ts';
 
 /** Returns the effect of a value: equal for values that differ only in how they are written. */
 type Normalization = (value: never, readFile: Environment['readFile']) => unknown;
 
-/** The normalization of each key, by its path; `*` stands for any name or index. Other values have one form only. */
-const NORMALIZATIONS: readonly (readonly [path: string, normalize: Normalization])[] = [
-  ['listen', address],
-  ['admin listen', address],
-  ['admin tls *', file],
-  ['server tls *', file],
-  ['server workers', String],
-  ['server trustedProxies', addressRanges],
-  ['server timeouts *', durationMs],
-  ['server stopping *', durationMs],
-  ['server limits headerBytes', sizeBytes],
-  ['server limits bufferedBodies', sizeBytes],
-  ['reload selfTest', posix.normalize],
-  ['reload grace', timerMs],
-  ['upstreams * timeouts *', timerMs],
-  ['upstreams * health interval', timerMs],
-  ['upstreams * health timeout', timerMs],
-  ['upstreams * breaker pause', durationMs],
-  ['stores * redis', redis],
-  ['stores * timeout', timerMs],
-  ['auth tokens jwt jwks', keySource],
-  ['auth tokens jwt discovery', (url: string) => new URL(url).href.replace(/\/$/, '')],
-  ['auth tokens jwt requiredClaims', (names: string[]) => unordered(names.filter((name) => name !== 'exp'))],
-  ['auth tokens jwt type', mediaTypeOfToken],
-  ['auth tokens * endpoint', (endpoint: unknown) => (typeof endpoint === 'string' ? new URL(endpoint).href : endpoint)],
-  ['auth tokens * algorithms', unordered],
-  ['auth tokens * requiredClaims', unordered],
-  ['auth tokens * clockTolerance', durationMs],
-  ['auth tokens * timeout', durationMs],
-  ['auth tokens * staleIfError', durationMs],
-  ['auth tokens * cache maxAge', durationMs],
-  ['cors origins', unordered],
-  ['cors methods', unordered],
-  ['cors headers', unorderedNames],
-  ['cors exposedHeaders', unorderedNames],
-  // Browsers receive whole seconds.
-  ['cors maxAge', (duration: string) => Math.floor(durationMs(duration) / 1000)],
-  ['routes * timeout', timerMs],
-  ['routes * body multipart parts * types', mediaTypes],
-  ['routes * body multipart parts * maxBytes', sizeBytes],
-];
+/** The normalization of each key. Other values have one form only. */
+const NORMALIZATIONS = (
+  [
+    ['listen', address],
+    ['admin listen', address],
+    ['admin|server tls *', file],
+    ['server workers', String],
+    ['server trustedProxies', addressRanges],
+    ['server timeouts|stopping *', durationMs],
+    ['server limits headerBytes|bufferedBodies', sizeBytes],
+    ['reload selfTest', posix.normalize],
+    ['reload grace', timerMs],
+    ['upstreams * timeouts *', timerMs],
+    ['upstreams * health interval|timeout', timerMs],
+    ['upstreams * breaker pause', durationMs],
+    ['stores * redis', redis],
+    ['stores * timeout', timerMs],
+    ['auth tokens jwt jwks', keySource],
+    ['auth tokens jwt discovery', (url: string) => new URL(url).href.replace(/\/$/, '')],
+    ['auth tokens jwt requiredClaims', (names: string[]) => unordered(names.filter((name) => name !== 'exp'))],
+    ['auth tokens jwt type', mediaTypeOfToken],
+    ['auth tokens * endpoint', (value: unknown) => (typeof value === 'string' ? new URL(value).href : value)],
+    ['auth tokens * algorithms|requiredClaims', unordered],
+    ['auth tokens * clockTolerance|timeout|staleIfError', durationMs],
+    ['auth tokens * cache maxAge', durationMs],
+    ['cors origins|methods', unordered],
+    ['cors headers|exposedHeaders', unorderedNames],
+    // Browsers receive whole seconds.
+    ['cors maxAge', (duration: string) => Math.floor(durationMs(duration) / 1000)],
+    ['routes * timeout', timerMs],
+    ['routes * body multipart parts * types', mediaTypes],
+    ['routes * body multipart parts * maxBytes', sizeBytes],
+  ] satisfies [string, Normalization][]
+).map(([path, effectOf]) => ({ pattern: parsePathPattern(path), effectOf: effectOf as Normalization }));
 
 function address(text: string): string {
   const { host, port } = parseAddress(text);
@@ -118,8 +112,8 @@ export function normalize(
   path: readonly string[],
   readFile: Environment['readFile'] = refuseFile,
 ): unknown {
-  const found = NORMALIZATIONS.find(([pattern]) => matches(pattern.split(' '), path));
-  if (found !== undefined && value !== undefined) return found[1](value as never, readFile);
+  const found = NORMALIZATIONS.find(({ pattern }) => pattern.length === path.length && startsWith(path, pattern));
+  if (found !== undefined && value !== undefined) return found.effectOf(value as never, readFile);
   if (Array.isArray(value)) return value.map((item, index) => normalize(item, [...path, String(index)], readFile));
   if (!isMap(value)) return value;
   return Object.fromEntries(
@@ -129,8 +123,4 @@ export function normalize(
 
 function refuseFile(path: string): never {
   throw new TypeError(`no file is expected here: ${path}`);
-}
-
-function matches(pattern: readonly string[], path: readonly string[]): boolean {
-  return pattern.length === path.length && pattern.every((key, index) => key === '*' || key === path[index]);
 }

@@ -1,7 +1,9 @@
 import { CONTENT_METHODS } from '../../../engine/http1/http-methods.ts';
 import type { Route } from '../../../engine/plan/route-definition.ts';
+import { termOf } from '../../schema-comparison/compare-schemas.ts';
+import { findValues } from '../../schema-comparison/find-values.ts';
+import { bothReceive } from '../comparisons/matched-routes.ts';
 import type { DiffContext, DiffRequest, MatchedRoutePair } from '../difference.ts';
-import { jsonBodies } from './samples.ts';
 
 /** A Content-Type and the text of a body. */
 export interface SampleBody {
@@ -53,13 +55,22 @@ export function forwardedBody(sides: DiffContext, pair: MatchedRoutePair): Sampl
 }
 
 /** Returns the request with a method that usually has a body, if both routes receive it. */
-export function withContentMethod({ old, next }: DiffContext, { from, to }: MatchedRoutePair, request: DiffRequest) {
+export function withContentMethod(sides: DiffContext, pair: MatchedRoutePair, request: DiffRequest): DiffRequest {
   const path = request.url.replace(/\?.*/, '');
-  const method = [...CONTENT_METHODS].find(
-    (candidate) =>
-      old.plan.router.match(candidate, path) === from.route && next.plan.router.match(candidate, path) === to.route,
-  );
+  const method = [...CONTENT_METHODS].find((candidate) => bothReceive(sides, pair, candidate, path));
   return method === undefined ? request : { ...request, method };
+}
+
+/** Returns values that are valid for the schemas of both routes. */
+function jsonBodies({ old, next }: DiffContext, { from, to }: MatchedRoutePair): readonly unknown[] {
+  const routes = [
+    [old, from],
+    [next, to],
+  ] as const;
+  const terms = routes.flatMap(([{ schemas: root }, { path, entry }]) =>
+    entry.body?.schema === undefined ? [] : [termOf({ root, path: [...path, 'body', 'schema'] }, true)],
+  );
+  return terms.length === 0 ? [{}] : findValues(terms, 10).values;
 }
 
 function formTexts({ from, to }: MatchedRoutePair, type: string): readonly string[] {

@@ -1,7 +1,6 @@
 import type { Route } from '../../../engine/plan/route-definition.ts';
 import type { DiffContext, DiffRequest, DiffWitness, MatchedRoutePair } from '../difference.ts';
-import { withCaller } from './callers.ts';
-import { hasValidParameters, validRequest } from './forwarded-request.ts';
+import { hasValidParameters, validRequest, withCaller } from './forwarded-request.ts';
 
 /** Returns a request with an encoded slash that one route receives and the other one refuses. */
 export function encodedSlashWitness(sides: DiffContext, pair: MatchedRoutePair): DiffWitness | undefined {

@@ -1,3 +1,4 @@
+import { bothReceive } from '../comparisons/matched-routes.ts';
 import type { DiffContext, DiffWitness, MatchedRoutePair } from '../difference.ts';
 import { validRequest, withHeaders } from './forwarded-request.ts';
 
@@ -17,10 +18,6 @@ export function handshakeWitness(
 ): DiffWitness | undefined {
   const request = validRequest(sides, pair);
   const path = request?.url.replace(/\?.*/, '') ?? '';
-  const { old, next } = sides;
-  const isMatch =
-    old.plan.router.match('GET', path) === pair.from.route && next.plan.router.match('GET', path) === pair.to.route;
-  return request && isMatch
-    ? { request: withHeaders({ ...request, method: 'GET' }, [...HANDSHAKE, ...headers]) }
-    : undefined;
+  if (request === undefined || !bothReceive(sides, pair, 'GET', path)) return undefined;
+  return { request: withHeaders({ ...request, method: 'GET' }, [...HANDSHAKE, ...headers]) };
 }
