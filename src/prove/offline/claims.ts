@@ -3,7 +3,7 @@ import type { Role } from '../../engine/manifest/manifest.generated.ts';
 import type { CallerClaims } from './stub-verifier.ts';
 
 /** Returns the claims of a caller who has this role and no other claim. */
-export function claimsOfRole({ claim, array }: Role, role: string): CallerClaims {
+export function claimsOfRole({ claim, array }: Pick<Role, 'claim' | 'array'>, role: string): CallerClaims {
   return nestValue(claim, array ? [role] : role) as CallerClaims;
 }
 

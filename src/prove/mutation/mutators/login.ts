@@ -1,50 +1,34 @@
 import { nestValue } from '../../../engine/json-pointer.ts';
-import { withoutValue, withValue } from '../edits.ts';
-import type { Mutator, Probe, TestedRoute } from '../mutant.ts';
+import { withoutValue } from '../edits.ts';
+import type { Mutators, Probe, TestedRoute } from '../mutant.ts';
+import { inEachRoute } from '../route-changes.ts';
 
-export const loginRemoved: Mutator = {
-  id: 'login-removed',
-  summary: 'a login route forwards the token of every role',
-  *find({ manifest, routes }) {
-    for (const tested of routes) {
-      if (tested.entry.login === undefined) continue;
-      const open = withoutValue(manifest, [...tested.path, 'login']);
-      const keepsRoles = tested.entry.access === 'protected' || tested.entry.roles === undefined;
+export const loginMutators: Mutators = {
+  'login-removed': {
+    summary: 'a login route forwards the token of every role',
+    find: inEachRoute(function* ({ path, entry }, { manifest }) {
+      if (entry.login === undefined) return;
+      const open = withoutValue(manifest, [...path, 'login']);
+      const keepsRoles = entry.access === 'protected' || entry.roles === undefined;
       yield {
-        path: [...tested.path, 'login'],
-        message: `"${tested.entry.id}" forwards tokens without a check of the role`,
-        manifest: keepsRoles ? open : withoutValue(open, [...tested.path, 'roles']),
-        routes: [tested],
+        at: ['login'],
+        manifest: keepsRoles ? open : withoutValue(open, [...path, 'roles']),
+        effect: 'forwards tokens without a check of the role',
         probes: tokenResponses,
       };
-    }
+    }),
   },
-};
-
-export const loginTokenMoved: Mutator = {
-  id: 'login-token-moved',
-  summary: 'the token of a login response is expected at another place',
-  *find({ manifest, routes }) {
-    for (const tested of routes) {
-      const { token, header } = tested.entry.login ?? {};
-      const path = [...tested.path, 'login'];
-      const moved = {
-        message: `"${tested.entry.id}" expects the token of the response at another place`,
-        routes: [tested],
-      };
+  'login-token-moved': {
+    summary: 'the token of a login response is expected at another place',
+    find: inEachRoute(function* ({ entry }) {
+      const { token, header } = entry.login ?? {};
+      const moved = { effect: 'expects the token of the response at another place', probes: tokenResponses };
       for (const [index, pointer] of [token ?? []].flat().entries()) {
-        const at = Array.isArray(token) ? [...path, 'token', index] : [...path, 'token'];
-        const other = pointer === '/token' ? '/access_token' : '/token';
-        yield { ...moved, path: at, manifest: withValue(manifest, at, other), probes: tokenResponses };
+        const at = ['login', 'token', ...(Array.isArray(token) ? [index] : [])];
+        yield { ...moved, at, value: pointer === '/token' ? '/access_token' : '/token' };
       }
-      if (header !== undefined)
-        yield {
-          ...moved,
-          path: [...path, 'header'],
-          manifest: withValue(manifest, [...path, 'header'], 'X-Other-Token'),
-          probes: tokenResponses,
-        };
-    }
+      if (header !== undefined) yield { ...moved, at: ['login', 'header'], value: 'X-Other-Token' };
+    }),
   },
 };
 

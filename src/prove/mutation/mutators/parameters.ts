@@ -1,76 +1,62 @@
-import { withoutValue, withValue } from '../edits.ts';
-import type { Mutator, Probe, TestedRoute } from '../mutant.ts';
+import type { Mutators, Probe, TestedRoute } from '../mutant.ts';
 import { withHeader, withoutHeader, withPathParameter, withQuery, withRequest } from '../probes.ts';
+import { inEachRoute } from '../route-changes.ts';
 
 const KINDS = ['params', 'query', 'headers'] as const;
 export type ParameterKind = (typeof KINDS)[number];
 
-export const parameterRemoved: Mutator = {
-  id: 'parameter-removed',
-  summary: 'a parameter of a route has no schema',
-  *find(context) {
-    for (const tested of context.routes)
+export const parameterMutators: Mutators = {
+  'parameter-removed': {
+    summary: 'a parameter of a route has no schema',
+    find: inEachRoute(function* (tested, { invalidTexts }) {
       for (const kind of KINDS)
         for (const name of Object.keys(tested.entry[kind]?.properties ?? {})) {
-          const path = [...tested.path, kind, 'properties', name];
+          const at = [kind, 'properties', name];
           yield {
-            path,
-            message: `"${tested.entry.id}" accepts every value of ${nounOf(kind)} "${name}"`,
-            manifest: withValue(context.manifest, path, true),
-            routes: [tested],
+            at,
+            value: true,
+            effect: `accepts every value of ${nounOf(kind)} "${name}"`,
             probes: (base) =>
-              context.invalidTexts(path).flatMap((text) => [...withParameter(base, tested, kind, name, text)]),
+              invalidTexts([...tested.path, ...at]).flatMap((text) => [
+                ...withParameter(base, tested, kind, name, text),
+              ]),
           };
         }
+    }),
   },
-};
-
-export const parameterOptional: Mutator = {
-  id: 'parameter-optional',
-  summary: 'a required parameter of a route is optional',
-  *find({ manifest, routes }) {
-    for (const tested of routes)
+  'parameter-optional': {
+    summary: 'a required parameter of a route is optional',
+    find: inEachRoute(function* ({ entry }) {
       for (const kind of ['query', 'headers'] as const)
-        for (const [index, name] of (tested.entry[kind]?.required ?? []).entries()) {
-          const path = [...tested.path, kind, 'required', index];
+        for (const [index, name] of (entry[kind]?.required ?? []).entries())
           yield {
-            path,
-            message: `"${tested.entry.id}" accepts requests without ${nounOf(kind)} "${name}"`,
-            manifest: withoutValue(manifest, path),
-            routes: [tested],
+            at: [kind, 'required', index],
+            effect: `accepts requests without ${nounOf(kind)} "${name}"`,
             probes: (base) => [
               kind === 'query'
                 ? withQuery(base, name)
                 : withRequest(base, { headers: withoutHeader(base.request.headers, name.toLowerCase()) }),
             ],
           };
-        }
+    }),
   },
-};
-
-export const queryOpened: Mutator = {
-  id: 'query-opened',
-  summary: 'a route accepts unknown or repeated query parameters',
-  *find({ manifest, routes }) {
-    for (const tested of routes) {
-      const { query, id } = tested.entry;
+  'query-opened': {
+    summary: 'a route accepts unknown or repeated query parameters',
+    find: inEachRoute(function* ({ entry: { query } }) {
       const names = [...Object.keys(query?.properties ?? {}), 'other_parameter'];
-      for (const key of ['unknown', 'repeated'] as const) {
-        if (query === undefined || query[key] === 'allow') continue;
-        const path = [...tested.path, 'query', key];
-        yield {
-          path,
-          message: `"${id}" accepts ${key} query parameters`,
-          manifest: withValue(manifest, path, 'allow'),
-          routes: [tested],
-          probes: (base) =>
-            names.flatMap((name) => [
-              withQuery(base, name, 'x'),
-              ...['x', '1', sentValue(base, name)].map((value) => withQuery(base, name, value, value)),
-            ]),
-        };
-      }
-    }
+      for (const key of ['unknown', 'repeated'] as const)
+        if (query !== undefined && query[key] !== 'allow')
+          yield {
+            at: ['query', key],
+            value: 'allow',
+            effect: `accepts ${key} query parameters`,
+            probes: (base) =>
+              names.flatMap((name) => [
+                withQuery(base, name, 'x'),
+                ...['x', '1', sentValue(base, name)].map((value) => withQuery(base, name, value, value)),
+              ]),
+          };
+    }),
   },
 };
 

@@ -2,65 +2,91 @@ import { HTTP_METHODS } from '../../../engine/http1/http-methods.ts';
 import type { RouteEntry } from '../../../engine/manifest/manifest.generated.ts';
 import { type Pattern, parsePattern } from '../../../engine/routing/pattern.ts';
 import { withItems, withoutValue, withValue } from '../edits.ts';
-import type { Mutant, MutationContext, Mutator, Probe, TestedRoute } from '../mutant.ts';
-import { withoutBody, withoutToken, withPath, withRequest } from '../probes.ts';
+import type { Mutant, MutationContext, Mutators, Probe, TestedRoute } from '../mutant.ts';
+import { pathOf, withoutBody, withoutToken, withPath, withRequest } from '../probes.ts';
+import { inEachRoute, type RouteChange } from '../route-changes.ts';
 
-export const accessPublic: Mutator = {
-  id: 'access-public',
-  summary: 'a protected route becomes public',
-  *find({ manifest, routes }) {
-    for (const tested of routes) {
-      const { path, entry } = tested;
-      if (entry.access === 'public') continue;
+export const routingMutators: Mutators = {
+  'access-public': {
+    summary: 'a protected route becomes public',
+    find: inEachRoute(function* ({ path, entry }, { manifest }) {
+      if (entry.access === 'public') return;
       const open = withValue(manifest, [...path, 'access'], 'public');
       const isGuarded = entry.login !== undefined || entry.roles === undefined;
       yield {
-        path: [...path, 'access'],
-        message: `"${entry.id}" accepts requests without a token`,
+        at: ['access'],
         manifest: isGuarded ? open : withoutValue(open, [...path, 'roles']),
-        routes: [tested],
+        effect: 'accepts requests without a token',
         probes: (base) => [withoutToken(base)],
       };
-    }
+    }),
   },
-};
-
-export const methodAdded: Mutator = {
-  id: 'method-added',
-  summary: 'a route accepts one more method',
-  *find({ manifest, routes }) {
-    for (const tested of routes) {
-      const declared = methodsOf(tested.entry);
+  'public-route-added': {
+    summary: 'a new public route takes requests of a protected route that ends with `/**`',
+    *find(context) {
+      for (const tested of context.routes) {
+        if (tested.entry.access === 'public' || tested.pattern.at(-1)?.kind !== 'rest') continue;
+        const methods = methodsOf(tested.entry).filter((method) => method !== 'HEAD' && method !== 'OPTIONS');
+        for (const method of methods) yield publicRoute(context, tested, method, 1);
+        for (const depth of [2, 3]) yield publicRoute(context, tested, 'any', depth);
+      }
+    },
+  },
+  'method-added': {
+    summary: 'a route accepts one more method',
+    find: inEachRoute(function* ({ entry }) {
+      const declared = methodsOf(entry);
       for (const method of HTTP_METHODS) {
         if (declared.includes(method) || (method === 'HEAD' && declared.includes('GET'))) continue;
-        yield {
-          path: [...tested.path, 'method'],
-          message: `"${tested.entry.id}" also accepts ${method}`,
-          manifest: withValue(manifest, [...tested.path, 'method'], [...declared, method]),
-          routes: [tested],
-          probes: (base) => otherMethod(base, method),
-        };
+        const effect = `also accepts ${method}`;
+        yield { at: ['method'], value: [...declared, method], effect, probes: (base) => otherMethod(base, method) };
       }
-    }
+    }),
   },
-};
-
-export const methodAny: Mutator = {
-  id: 'method-any',
-  summary: 'a route accepts every method',
-  *find({ manifest, routes }) {
-    for (const tested of routes) {
-      const declared = methodsOf(tested.entry);
-      const others = HTTP_METHODS.filter((method) => !declared.includes(method));
-      if (others.length === 0) continue;
+  'method-any': {
+    summary: 'a route accepts every method',
+    find: inEachRoute(function* ({ entry }) {
+      const others = HTTP_METHODS.filter((method) => !methodsOf(entry).includes(method));
+      if (others.length === 0) return;
+      const probes = (base: Probe) => others.flatMap((method) => otherMethod(base, method));
+      yield { at: ['method'], value: 'any', effect: 'accepts every method', probes };
+    }),
+  },
+  'path-widened': {
+    summary: 'the path of a route matches more requests: its last literal becomes a parameter, or it ends with `/**`',
+    find: inEachRoute(({ pattern }, context) =>
+      widerPatterns(pattern).map((wider): RouteChange => {
+        const text = formatPattern(wider);
+        return {
+          at: ['path'],
+          value: text,
+          effect: `also matches ${text}`,
+          probes: (base) => atPaths(context, wider, base),
+        };
+      }),
+    ),
+  },
+  'route-removed': {
+    summary: 'a route is missing, so that its requests go to a wider route or to none',
+    find: inEachRoute(function* ({ entry }, { routes }) {
+      if (routes.length < 2) return;
+      const message = `without "${entry.id}" its requests go to a wider route or to none`;
+      yield { at: [], message, probes: (base) => [base, withoutToken(base)] };
+    }),
+  },
+  'encoded-slash-kept': {
+    summary: 'a route accepts `%2F` in its path',
+    find: inEachRoute(function* (tested) {
+      const { path, entry, pattern } = tested;
+      if (entry.encodedSlash === 'keep' || pattern.every(({ kind }) => kind === 'literal')) return;
       yield {
-        path: [...tested.path, 'method'],
-        message: `"${tested.entry.id}" accepts every method`,
-        manifest: withValue(manifest, [...tested.path, 'method'], 'any'),
-        routes: [tested],
-        probes: (base) => others.flatMap((method) => otherMethod(base, method)),
+        at: ['encodedSlash'],
+        value: 'keep',
+        path,
+        effect: 'accepts an encoded slash in its path',
+        probes: (base) => encodedSlashPaths(base, tested).map((other) => withPath(base, other)),
       };
-    }
+    }),
   },
 };
 
@@ -72,24 +98,6 @@ function otherMethod(base: Probe, method: string): Probe[] {
 function methodsOf({ method }: RouteEntry): readonly string[] {
   return method === 'any' ? HTTP_METHODS : [method].flat();
 }
-
-export const pathWidened: Mutator = {
-  id: 'path-widened',
-  summary: 'the path of a route matches more requests: its last literal becomes a parameter, or it ends with `/**`',
-  *find(context) {
-    for (const tested of context.routes)
-      for (const pattern of widerPatterns(tested.pattern)) {
-        const text = formatPattern(pattern);
-        yield {
-          path: [...tested.path, 'path'],
-          message: `"${tested.entry.id}" also matches ${text}`,
-          manifest: withValue(context.manifest, [...tested.path, 'path'], text),
-          routes: [tested],
-          probes: (base) => atPaths(context, pattern, base),
-        };
-      }
-  },
-};
 
 /** Returns the patterns that are wider by one segment or by a rest. */
 function widerPatterns(pattern: Pattern): Pattern[] {
@@ -119,35 +127,6 @@ function* atPaths({ samplePaths }: MutationContext, pattern: Pattern, base: Prob
   }
 }
 
-export const routeRemoved: Mutator = {
-  id: 'route-removed',
-  summary: 'a route is missing, so that its requests go to a wider route or to none',
-  *find({ manifest, routes }) {
-    if (routes.length < 2) return;
-    for (const tested of routes)
-      yield {
-        path: tested.path,
-        message: `without "${tested.entry.id}" its requests go to a wider route or to none`,
-        manifest: withoutValue(manifest, tested.path),
-        routes: [tested],
-        probes: (base) => [base, withoutToken(base)],
-      };
-  },
-};
-
-export const publicRouteAdded: Mutator = {
-  id: 'public-route-added',
-  summary: 'a new public route takes requests of a protected route that ends with `/**`',
-  *find(context) {
-    for (const tested of context.routes) {
-      if (tested.entry.access === 'public' || tested.pattern.at(-1)?.kind !== 'rest') continue;
-      const methods = methodsOf(tested.entry).filter((method) => method !== 'HEAD' && method !== 'OPTIONS');
-      for (const method of methods) yield publicRoute(context, tested, method, 1);
-      for (const depth of [2, 3]) yield publicRoute(context, tested, 'any', depth);
-    }
-  },
-};
-
 /** Adds a public route for the paths with `depth` segments below the prefix of a protected route. */
 function publicRoute({ manifest }: MutationContext, tested: TestedRoute, method: string, depth: number): Mutant {
   const names = Array.from({ length: depth }, (_, index) => `{any_segment_${index}}`);
@@ -166,4 +145,15 @@ function publicRoute({ manifest }: MutationContext, tested: TestedRoute, method:
       return method === 'any' ? [probe] : otherMethod(probe, method);
     },
   };
+}
+
+/** Returns the path with an encoded slash in each segment that is no literal. */
+function encodedSlashPaths(base: Probe, { pattern }: TestedRoute): string[] {
+  const segments = pathOf(base).split('/').slice(1);
+  const fixed = pattern.findIndex(({ kind }) => kind === 'rest');
+  const ends = fixed === -1 ? [] : [[...segments.slice(0, fixed), 'x%2Fx']];
+  const inner = segments.flatMap((segment, index) =>
+    pattern[index]?.kind === 'parameter' ? [segments.with(index, `${segment}%2Fx`)] : [],
+  );
+  return [...ends, ...inner].map((texts) => `/${texts.join('/')}`);
 }

@@ -3,36 +3,38 @@ import type { Path } from '../../../engine/problem/finding.ts';
 import { SCHEMA_KEYWORDS } from '../../../engine/schema/keywords.ts';
 import { isMap, referencePath } from '../../../engine/schema/schema-walk.ts';
 import { withoutValue, withValue } from '../edits.ts';
-import type { MutationContext, Mutator, Probe, TestedRoute } from '../mutant.ts';
+import type { MutationContext, Mutators, Probe, TestedRoute } from '../mutant.ts';
 import { withJsonBody } from '../probes.ts';
 import { type ParameterKind, withParameter } from './parameters.ts';
 import { openingsOf } from './schema-openings.ts';
 
-export const schemaLoosened: Mutator = {
-  id: 'schema-loosened',
-  summary: 'a schema accepts more: one keyword is looser or missing',
-  *find(context) {
-    const { manifest } = context;
-    const uses = [...schemaUses(context)];
-    for (const root of schemaRoots(context))
-      for (const { schema, path } of subschemasOf(manifest, root)) {
-        const using = uses.filter((use) => isReachable(manifest, use.path, root));
-        for (const { steps, value, message } of openingsOf(schema)) {
-          const at = [...path, ...steps];
-          const changed = value === undefined ? withoutValue(manifest, at) : withValue(manifest, at, value);
-          yield {
-            path: at,
-            message,
-            manifest: changed,
-            routes: [...new Set(using.map(({ tested }) => tested))],
-            *probes(base, route) {
-              const own = using.filter(({ tested }) => tested === route);
-              if (own.some(isBody)) yield* bodiesWith(base, instancePath(root, path), context.newValues(path, changed));
-              for (const use of own) yield* use.probes(base, changed);
-            },
-          };
+export const schemaMutators: Mutators = {
+  'schema-loosened': {
+    summary: 'a schema accepts more: one keyword is looser or missing',
+    *find(context) {
+      const { manifest } = context;
+      const uses = [...schemaUses(context)];
+      for (const root of schemaRoots(context))
+        for (const { schema, path } of subschemasOf(manifest, root)) {
+          const using = uses.filter((use) => isReachable(manifest, use.path, root));
+          for (const { steps, value, message } of openingsOf(schema)) {
+            const at = [...path, ...steps];
+            const changed = value === undefined ? withoutValue(manifest, at) : withValue(manifest, at, value);
+            yield {
+              path: at,
+              message,
+              manifest: changed,
+              routes: [...new Set(using.map(({ tested }) => tested))],
+              *probes(base, route) {
+                const own = using.filter(({ tested }) => tested === route);
+                if (own.some(isBody))
+                  yield* bodiesWith(base, instancePath(root, path), context.newValues(path, changed));
+                for (const use of own) yield* use.probes(base, changed);
+              },
+            };
+          }
         }
-      }
+    },
   },
 };
 

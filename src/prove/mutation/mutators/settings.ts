@@ -1,40 +1,54 @@
 import { HTTP_METHODS } from '../../../engine/http1/http-methods.ts';
 import type { Cors } from '../../../engine/manifest/manifest.generated.ts';
 import { withItems, withoutValue, withValue } from '../edits.ts';
-import type { Mutator, Probe } from '../mutant.ts';
+import type { Mutators, Probe } from '../mutant.ts';
 import { withHeader, withoutBody, withoutToken, withRequest } from '../probes.ts';
 
-export const corsOpened: Mutator = {
-  id: 'cors-opened',
-  summary: 'pages of another origin may read responses, or send more methods, headers or credentials',
-  *find({ manifest, routes, otherOrigin }) {
-    const { cors } = manifest;
-    const probes = (base: Probe) => corsRequests(base, [...(cors?.origins ?? []), otherOrigin]);
-    const opened = { routes, probes };
-    if (cors === undefined) {
-      const message = `pages of ${otherOrigin} may read the responses`;
-      yield { ...opened, path: [], message, manifest: withValue(manifest, ['cors'], corsFor(otherOrigin)) };
-      return;
-    }
-    const isAny = cors.origins.includes('*');
-    if (!isAny) {
-      const message = `pages of ${otherOrigin} may read the responses`;
-      const added = withItems(manifest, ['cors', 'origins'], otherOrigin);
-      yield { ...opened, path: ['cors', 'origins'], message, manifest: added };
-    }
-    if (!cors.credentials && !isAny) {
-      const message = 'pages may send requests with the credentials of their visitors';
-      const changed = withValue(manifest, ['cors', 'credentials'], true);
-      yield { ...opened, path: ['cors', 'credentials'], message, manifest: changed };
-    }
-    for (const key of ['headers', 'exposedHeaders'] as const) {
-      const changed = withItems(manifest, ['cors', key], 'X-Other');
-      yield { ...opened, path: ['cors', key], message: `pages may use the header X-Other`, manifest: changed };
-    }
-    if (cors.methods !== undefined && cors.methods.length < HTTP_METHODS.length) {
-      const message = 'pages may send the methods of every route';
-      yield { ...opened, path: ['cors', 'methods'], message, manifest: withoutValue(manifest, ['cors', 'methods']) };
-    }
+export const settingMutators: Mutators = {
+  'cors-opened': {
+    summary: 'pages of another origin may read responses, or send more methods, headers or credentials',
+    *find({ manifest, routes, otherOrigin }) {
+      const { cors } = manifest;
+      const probes = (base: Probe) => corsRequests(base, [...(cors?.origins ?? []), otherOrigin]);
+      const opened = { routes, probes };
+      if (cors === undefined) {
+        const message = `pages of ${otherOrigin} may read the responses`;
+        yield { ...opened, path: [], message, manifest: withValue(manifest, ['cors'], corsFor(otherOrigin)) };
+        return;
+      }
+      const isAny = cors.origins.includes('*');
+      if (!isAny) {
+        const message = `pages of ${otherOrigin} may read the responses`;
+        const added = withItems(manifest, ['cors', 'origins'], otherOrigin);
+        yield { ...opened, path: ['cors', 'origins'], message, manifest: added };
+      }
+      if (!cors.credentials && !isAny) {
+        const message = 'pages may send requests with the credentials of their visitors';
+        const changed = withValue(manifest, ['cors', 'credentials'], true);
+        yield { ...opened, path: ['cors', 'credentials'], message, manifest: changed };
+      }
+      for (const key of ['headers', 'exposedHeaders'] as const) {
+        const changed = withItems(manifest, ['cors', key], 'X-Other');
+        yield { ...opened, path: ['cors', key], message: `pages may use the header X-Other`, manifest: changed };
+      }
+      if (cors.methods !== undefined && cors.methods.length < HTTP_METHODS.length) {
+        const message = 'pages may send the methods of every route';
+        yield { ...opened, path: ['cors', 'methods'], message, manifest: withoutValue(manifest, ['cors', 'methods']) };
+      }
+    },
+  },
+  'proxy-trusted': {
+    summary: 'the forwarding headers of every client are trusted',
+    *find({ manifest, routes }) {
+      if (manifest.server.trustedProxies.includes(CLIENT_ADDRESS)) return;
+      yield {
+        path: ['server', 'trustedProxies'],
+        message: 'the forwarding headers of a client are trusted',
+        manifest: withItems(manifest, ['server', 'trustedProxies'], CLIENT_ADDRESS),
+        routes,
+        probes: (base) => [withHeader(base, 'X-Forwarded-For', '192.0.2.1')],
+      };
+    },
   },
 };
 
@@ -54,18 +68,3 @@ function corsRequests(base: Probe, origins: readonly string[]): Probe[] {
 
 /** The address of the client in a test case. */
 const CLIENT_ADDRESS = '127.0.0.1';
-
-export const proxyTrusted: Mutator = {
-  id: 'proxy-trusted',
-  summary: 'the forwarding headers of every client are trusted',
-  *find({ manifest, routes }) {
-    if (manifest.server.trustedProxies.includes(CLIENT_ADDRESS)) return;
-    yield {
-      path: ['server', 'trustedProxies'],
-      message: 'the forwarding headers of a client are trusted',
-      manifest: withItems(manifest, ['server', 'trustedProxies'], CLIENT_ADDRESS),
-      routes,
-      probes: (base) => [withHeader(base, 'X-Forwarded-For', '192.0.2.1')],
-    };
-  },
-};
