@@ -6,14 +6,15 @@ import type { PlannedManifest } from '../../engine/load.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
 import type { Path } from '../../engine/problem/finding.ts';
-import { createOfflineGateway } from '../offline/offline-gateway.ts';
+import { createOfflineGateway, type OfflineOutcome } from '../offline/offline-gateway.ts';
 import type { OfflineRequest } from '../offline/request-bytes.ts';
 import { type CallerClaims, StubVerifier } from '../offline/stub-verifier.ts';
-import { createExplainContext, type ExplainContext } from './explain-context.ts';
+import type { ExplainContext } from './explain-context.ts';
 import { explainUpstreamRequest } from './explain-upstream-request.ts';
 import type {
   CandidateRoute,
   ExplainedInvariant,
+  ExplainedRefusal,
   Explanation,
   ExplanationLocation,
   ExplanationStep,
@@ -23,9 +24,6 @@ import type {
 import { findNearRoutes } from './near-routes.ts';
 import { findSkippedRoutes } from './skipped-routes.ts';
 import { STEP_OF_REFUSAL, STEPS, type StepExplainer } from './steps.ts';
-
-/** Stands for the token of the caller. */
-const TOKEN = '<token>';
 
 /**
  * Explains each decision that the gateway makes about a request. Uses no network.
@@ -40,14 +38,29 @@ export async function explain(
   run: <Result>(steps: SlicedWork<Result>) => Result | Promise<Result> = runToEnd,
 ): Promise<Explanation> {
   const tokens = new StubVerifier();
-  if (claims !== undefined) tokens.setToken(TOKEN, { claims });
-  const authorization = claims === undefined ? [] : ['Authorization', `Bearer ${TOKEN}`];
   const send = createOfflineGateway(planned.plan, tokens);
-  const outcome = await send({ ...request, headers: [...request.headers, ...authorization] });
+  const outcome = await send({ ...request, headers: [...request.headers, ...tokens.authorize(claims)] });
   const upstream = explainUpstreamRequest(planned, outcome);
-  const { path = '', refusal } = outcome.record;
+  const { record, upstreamRequest } = outcome;
+  const { path = '', refusal } = record;
   const near = refusal?.code === 'route_unknown' ? await run(findNearRoutes(planned.plan.routes, path)) : [];
-  const context = createExplainContext(planned, request, claims, outcome, upstream?.url, near);
+  const index = planned.plan.routes.findIndex(({ id }) => id === record.route?.id);
+  const context: ExplainContext = {
+    planned,
+    request,
+    claims,
+    outcome,
+    refusal: explainRefusal(outcome),
+    reported: record.reported ?? [],
+    isLocalResponse: refusal === undefined && upstreamRequest === undefined && record.route === undefined,
+    hasPath: record.path !== undefined || refusal?.code === 'path_ambiguous',
+    route: planned.plan.routes[index],
+    entry: planned.manifest.routes[index],
+    routePath: ['routes', index],
+    allowedMethods: record.path === undefined ? [] : planned.plan.router.allowedMethods(path),
+    nearRoutes: near,
+    upstreamUrl: upstream?.url,
+  };
   return {
     version: 1,
     manifest: planned.document.file,
@@ -65,6 +78,13 @@ export async function explain(
   };
 }
 
+function explainRefusal({ record, response }: OfflineOutcome): ExplainedRefusal | undefined {
+  if (record.refusal === undefined) return undefined;
+  const { status, code, reason, detail, errors, limit } = record.refusal;
+  // After a response has begun, a refusal can only close the connection: the client sees another status, or none.
+  return { status: response?.status ?? status, code, reason, detail, errors, ...(limit !== undefined && { limit }) };
+}
+
 function invariantsOf(context: ExplainContext): ExplainedInvariant[] {
   const { planned, request, route, outcome } = context;
   const { path } = outcome.record;
@@ -72,8 +92,12 @@ function invariantsOf(context: ExplainContext): ExplainedInvariant[] {
   const all = compileInvariants(planned.manifest, []);
   return invariantsFor(all, { method: request.method, path, route }).map(({ id, path: place, why = null, except }) => {
     const exception = except.find((one) => one.route === route.id);
-    const { pointer: _pointer, column: _column, ...location } = locationOf(context, place);
-    return { id, why, exception: exception === undefined ? null : (exception.reason ?? why), ...location };
+    return {
+      id,
+      why,
+      exception: exception === undefined ? null : (exception.reason ?? why),
+      ...lineOf(context, place),
+    };
   });
 }
 
@@ -122,11 +146,15 @@ function happensAt(
   return stage === undefined || route?.rateLimits?.[stage].some(({ id }) => id === limit) === true;
 }
 
-function locationOf({ planned: { document } }: ExplainContext, path: Path): ExplanationLocation {
+function locationOf(context: ExplainContext, path: Path): ExplanationLocation {
+  const { column } = context.planned.document.locate({ path, at: 'value' });
+  return { ...lineOf(context, path), column, pointer: formatPointer(path) };
+}
+
+function lineOf({ planned: { document } }: ExplainContext, path: Path): Pick<ExplanationLocation, 'file' | 'line'> {
   const position = { path, at: 'value' } as const;
-  const { line, column } = document.locate(position);
   const file = document.fileOf(position);
-  return { ...(file !== document.file && { file }), line, column, pointer: formatPointer(path) };
+  return { ...(file !== document.file && { file }), line: document.locate(position).line };
 }
 
 function matchedRoute(context: ExplainContext, { id, methods, path, pattern, access }: Route): MatchedRoute {
@@ -134,8 +162,10 @@ function matchedRoute(context: ExplainContext, { id, methods, path, pattern, acc
   const parameters = pattern.flatMap((segment, index) =>
     segment.kind === 'parameter' ? [[segment.name, segments[index] ?? ''] as const] : [],
   );
-  const { pointer: _pointer, column: _column, ...location } = locationOf(context, context.routePath);
-  return { id, methods, path, access, parameters: Object.fromEntries(parameters), ...location };
+  return {
+    ...{ id, methods, path, access, parameters: Object.fromEntries(parameters) },
+    ...lineOf(context, context.routePath),
+  };
 }
 
 function* candidatesOf(context: ExplainContext): SlicedWork<CandidateRoute[]> {
@@ -152,6 +182,5 @@ function* candidatesOf(context: ExplainContext): SlicedWork<CandidateRoute[]> {
 
 function describeRoute(context: ExplainContext, route: Route): NearRoute {
   const index = context.planned.plan.routes.indexOf(route);
-  const { pointer: _pointer, column: _column, ...location } = locationOf(context, ['routes', index]);
-  return { id: route.id, methods: route.methods, path: route.path, ...location };
+  return { id: route.id, methods: route.methods, path: route.path, ...lineOf(context, ['routes', index]) };
 }

@@ -79,26 +79,17 @@ export interface ExplanationLocation {
   readonly pointer: string;
 }
 
-export interface MatchedRoute {
+/** A route, and its line. */
+export interface NearRoute extends Pick<ExplanationLocation, 'file' | 'line'> {
   readonly id: string;
   readonly methods: readonly string[];
   readonly path: string;
+}
+
+export interface MatchedRoute extends NearRoute {
   readonly access: 'public' | 'protected';
   /** As sent, percent-encoded. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** As in `ExplanationLocation`. */
-  readonly file?: string;
-  readonly line: number;
-}
-
-/** A route that is not the one of the request. */
-export interface NearRoute {
-  readonly id: string;
-  readonly methods: readonly string[];
-  readonly path: string;
-  /** As in `ExplanationLocation`. */
-  readonly file?: string;
-  readonly line: number;
 }
 
 /** A route that matches the path but did not get the request. */

@@ -29,7 +29,7 @@ export function* findSkippedRoutes(
   const segments = segmentsOf(path);
   for (const route of plan.routes) {
     yield;
-    if (route === winner || !mayMatch(route, segments)) continue;
+    if (route === winner || !mayMatch(route.pattern, segments)) continue;
     const methods = createRouter([withEncodedSlash(route)]).allowedMethods(path);
     if (methods.length === 0) continue;
     if (!methods.includes(method)) skipped.push({ route, reason: 'other-method', otherRoute: undefined });
@@ -52,7 +52,7 @@ function* findSkipReason(
   const others = plan.routes.filter((other) => other !== route);
   const segments = segmentsOf(path);
   const moreSpecific = yield* findRoute(others, (other) => {
-    if (!mayMatch(other, segments)) return false;
+    if (!mayMatch(other.pattern, segments)) return false;
     const relaxed = withEncodedSlash(other);
     return createRouter([route, relaxed]).match(method, path) === relaxed;
   });
@@ -60,21 +60,17 @@ function* findSkipReason(
   const readings = [path, path.replaceAll(/%2f/gi, '/')].flatMap(foldedVariants).map(segmentsOf);
   const stricter = yield* findRoute(others, (other) => {
     const folded = other.pattern.map(foldLiteral);
-    const isPossible = mayMatch(other, segments) || readings.some((reading) => literalsMatch(folded, reading));
+    const isPossible = mayMatch(other.pattern, segments) || readings.some((reading) => mayMatch(folded, reading));
     return isPossible && createRouter([route, other]).match(method, path) === undefined;
   });
   return { reason: 'other-reading', otherRoute: stricter };
 }
 
 /**
- * False if a literal of the route's path differs from the requested path, which then cannot match. Only the router decides
+ * False if a literal of the pattern differs from the requested path, which then cannot match. Only the router decides
  * that a route matches, and to create a router for each of thousands of routes would take longer than to load them.
  */
-function mayMatch({ pattern }: Route, segments: readonly string[]): boolean {
-  return literalsMatch(pattern, segments);
-}
-
-function literalsMatch(pattern: Pattern, segments: readonly string[]): boolean {
+function mayMatch(pattern: Pattern, segments: readonly string[]): boolean {
   return pattern.every((segment, index) => segment.kind !== 'literal' || segment.text === segments[index]);
 }
 

@@ -102,13 +102,8 @@ function explainPreflight({ isLocalResponse, hasPath }: ExplainContext): StepExp
     : explanation('the gateway responds to OPTIONS * itself');
 }
 
-function explainRoute({
-  route,
-  routePath,
-  refusal,
-  nearRoutes,
-  allowedMethods,
-}: ExplainContext): StepExplanation | undefined {
+function explainRoute(context: ExplainContext): StepExplanation | undefined {
+  const { route, routePath, refusal, nearRoutes, allowedMethods } = context;
   if (route !== undefined) return explanation(`${route.id}: ${formatMethods(route.methods)} ${route.path}`, routePath);
   if (refusal?.code === 'method_not_allowed')
     return explanation(`the routes of this path allow ${allowedMethods.join(', ')}`);
@@ -118,20 +113,14 @@ function explainRoute({
   );
 }
 
-function explainOrigin({
-  planned: { manifest },
-  request,
-  route,
-  entry,
-  routePath,
-  refusal,
-}: ExplainContext): StepExplanation | undefined {
+function explainOrigin(context: ExplainContext): StepExplanation | undefined {
+  const { planned, request, route, entry, routePath, refusal } = context;
   const isHandshake =
     request.method === 'GET' && headerValue(request.headers, 'upgrade')?.toLowerCase() === 'websocket';
   if (!isHandshake || route?.websocket !== true || headerValue(request.headers, 'origin') === undefined)
     return undefined;
   const isListed = typeof entry?.websocket === 'object';
-  const hasCors = !isListed && manifest.cors !== undefined;
+  const hasCors = !isListed && planned.manifest.cors !== undefined;
   const verdict = refusal?.code === 'origin_not_allowed' ? 'may not' : 'may';
   const allowed = isListed ? 'the origins of the route' : `the same host${hasCors ? ' and the origins of cors' : ''}`;
   return explanation(
@@ -154,14 +143,8 @@ function explainToken(context: ExplainContext): StepExplanation {
   );
 }
 
-function explainRole({
-  planned: { manifest },
-  entry,
-  routePath,
-  route,
-  claims,
-}: ExplainContext): StepExplanation | undefined {
-  const role = manifest.auth?.role;
+function explainRole({ planned, entry, routePath, route, claims }: ExplainContext): StepExplanation | undefined {
+  const { role } = planned.manifest.auth ?? {};
   if (entry?.access === 'public' || role === undefined || claims === undefined) return undefined;
   const rolesPath = entry?.roles === undefined ? ['auth', 'role', 'allow'] : [...routePath, 'roles'];
   const roles = rolesOf(role, claims).join(', ') || 'none';

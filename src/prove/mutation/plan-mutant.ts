@@ -1,8 +1,6 @@
-import { findBrokenInvariants } from '../../engine/invariants/broken-findings.ts';
-import type { PlannedManifest } from '../../engine/load.ts';
+import { type PlannedManifest, planManifest } from '../../engine/load.ts';
 import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Environment } from '../../engine/manifest/source.ts';
-import { type CompileOptions, compilePlan } from '../../engine/plan/compile.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import { runToEnd } from '../../engine/plan/sliced-work.ts';
@@ -33,13 +31,12 @@ type MutantPlanner = (changed: Manifest) => PlannedMutant | undefined;
  */
 export function createMutantPlanner(original: PlannedManifest, readFile: Environment['readFile']): MutantPlanner {
   const { manifest, plan, secrets } = original;
-  const options: CompileOptions = { hash: plan.hash, readFile, secrets, previous: plan, invalidParts: new Set() };
-  const compile = (changed: Manifest) => runToEnd(compilePlan(changed, options)).plan;
+  const { checked } = original.compileInput;
+  const planOf = (changed: Manifest) => runToEnd(planManifest({ ...checked, manifest: changed }, readFile, plan)).plan;
+  const compile = (changed: Manifest) => planOf({ ...changed, invariants: [] });
   const planner = new RoutePlanner(original, compile);
-  const breaksInvariantOf = (changed: Manifest) => () => {
-    const changedPlan = isListed(changed.invariants) ? compile(changed) : undefined;
-    return changedPlan !== undefined && runToEnd(findBrokenInvariants(changed, changedPlan)).length > 0;
-  };
+  const breaksInvariantOf = (changed: Manifest) => () =>
+    isListed(changed.invariants) && compile(changed) !== undefined && planOf(changed) === undefined;
   // A secret inside of a route is known by the index of the route, which a part of the manifest would change.
   const needsAll = secrets.hasSecretWithin(['routes']);
   return (changed) => {

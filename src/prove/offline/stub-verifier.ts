@@ -17,6 +17,13 @@ export class StubVerifier implements Verifier {
     this.#tokens.set(token, result);
   }
 
+  /** Returns the header of a caller with these claims; none without claims. */
+  authorize(claims: CallerClaims | undefined): readonly string[] {
+    if (claims === undefined) return [];
+    this.setToken(CALLER_TOKEN, { claims });
+    return ['Authorization', `Bearer ${CALLER_TOKEN}`];
+  }
+
   readonly status = { keys: 'none', cause: null, entries: 0, refused: 0, verifying: 0, ...COUNTS } as const;
 
   readonly share = (): void => undefined;
@@ -40,6 +47,9 @@ export class StubVerifier implements Verifier {
     return verified;
   }
 }
+
+/** Stands for the token of the caller. No test file can name a token like this. */
+const CALLER_TOKEN = '<token>';
 
 const COUNTS = { hits: 0, misses: 0, results: new Map(), fetches: 0, failedFetches: 0 } as const;
 

@@ -25,17 +25,9 @@ interface CoverageUnit {
  */
 export function coverageOf({ plan, manifest }: PlannedManifest, results: readonly TestResult[]): CoverageUnit[] {
   const covered = new Set(results.flatMap((result) => coveredBy(result, manifest.auth?.role)));
-  const unit = (
-    kind: CoverageUnit['kind'],
-    route: string | undefined,
-    name: string,
-    redacted = name,
-  ): CoverageUnit => ({
-    kind,
-    route,
-    name: redacted,
-    isCovered: covered.has(keyOf(kind, route, name)),
-  });
+  const unit = (kind: CoverageUnit['kind'], route: string | undefined, name: string, redacted = name): CoverageUnit => {
+    return { kind, route, name: redacted, isCovered: covered.has(keyOf(kind, route, name)) };
+  };
   return [
     ...plan.routes.flatMap((route, index) => [
       unit('route', route.id, route.id),
