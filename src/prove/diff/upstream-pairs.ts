@@ -4,13 +4,15 @@ import type { DiffContext } from './difference.ts';
 import { commonValues, type PairById, renamedIds } from './pairs-by-id.ts';
 import type { DiffSide } from './side.ts';
 
+export type UpstreamPair = Omit<PairById<Upstream>, 'id'>;
+
 /** Yields the upstreams that both manifests have. */
 export function commonUpstreams({ old, next }: DiffContext): Iterable<PairById<Upstream>> {
   return commonValues(upstreamsOf(old), upstreamsOf(next));
 }
 
 /** Returns each pair of upstreams with different names that the same requests go to, once. */
-export function replacedUpstreams(sides: DiffContext): Iterable<Omit<PairById<Upstream>, 'id'>> {
+export function replacedUpstreams(sides: DiffContext): Iterable<UpstreamPair> {
   const pairs = [...matchedRoutes(sides)].map(({ from, to }) => ({
     old: from.route.upstream,
     next: to.route.upstream,

@@ -3,7 +3,7 @@ import { keywordsWith } from '../../engine/schema/keywords.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { keywordsOf } from '../../engine/schema/schema-walk.ts';
 import { targetOf } from './evaluate-schema.ts';
-import { referencesIn } from './schema-content.ts';
+import { reachedFrom, referencesIn } from './schema-content.ts';
 
 const NUMERIC = new Set(keywordsWith({ type: 'number' }));
 const INTEGER_LIMITS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
@@ -19,20 +19,11 @@ export function comparesNumbers(root: SchemaRoot, schema: unknown): boolean {
   const known = comparing.get(root) ?? new Map<string, boolean>();
   comparing.set(root, known);
   return referencesIn(schema).some((reference) => {
-    const result = known.get(reference) ?? reachesNumbers(root, reference);
+    const reaches = () => [...reachedFrom(root, [reference])].some((name) => namesNumbers(targetOf(root, name)));
+    const result = known.get(reference) ?? reaches();
     known.set(reference, result);
     return result;
   });
-}
-
-function reachesNumbers(root: SchemaRoot, reference: string): boolean {
-  const reached = new Set([reference]);
-  for (const name of reached) {
-    const target = targetOf(root, name);
-    if (namesNumbers(target)) return true;
-    for (const next of referencesIn(target)) reached.add(next);
-  }
-  return false;
 }
 
 /** True if a schema has a keyword that compares numbers, without following its references. */

@@ -4,7 +4,7 @@ import { itemSchema, memberSchemas } from './evaluate-schema.ts';
 import { type JsonType, toList, toMap } from './json-value.ts';
 import {
   inPlaceParts,
-  keywordPart,
+  literalPart,
   literalsOnly,
   type SchemaAlternative,
   type SchemaLiteral,
@@ -49,8 +49,7 @@ function objectParts(root: SchemaRoot, schema: Schema): SchemaPart[] {
   const { required, dependentRequired, dependentSchemas, propertyNames, minProperties, maxProperties } = schema;
   const [meet, violate] = [termMaker(root, true), termMaker(root, false)];
   const parts: SchemaPart[] = [];
-  for (const name of toList(required).map(String))
-    parts.push({ met: [literalsOnly(present(name))], violated: [literalsOnly(absent(name))] });
+  for (const name of toList(required).map(String)) parts.push(literalPart(present(name), absent(name)));
   for (const [name, needed] of Object.entries(toMap(dependentRequired))) {
     const names = toList(needed).map(String);
     parts.push({
@@ -64,18 +63,19 @@ function objectParts(root: SchemaRoot, schema: Schema): SchemaPart[] {
       violated: [{ literals: [present(name)], terms: [violate(inside)] }],
     });
   if ('propertyNames' in schema)
-    parts.push({
-      met: [literalsOnly({ kind: 'names', term: meet(propertyNames) })],
-      violated: [literalsOnly({ ...ANY_MEMBER, nameTerms: [violate(propertyNames)] })],
-    });
+    parts.push(
+      literalPart({ kind: 'names', term: meet(propertyNames) }, { ...ANY_MEMBER, nameTerms: [violate(propertyNames)] }),
+    );
   if (typeof minProperties === 'number') parts.push(atLeast(minProperties, count));
   if (typeof maxProperties === 'number') parts.push(atMost(maxProperties, count));
   parts.push(...memberParts(root, schema));
   if ('unevaluatedProperties' in schema)
-    parts.push({
-      met: [literalsOnly({ kind: 'unevaluated', root, schema })],
-      violated: [literalsOnly({ ...ANY_MEMBER, terms: [violate(schema['unevaluatedProperties'])] })],
-    });
+    parts.push(
+      literalPart(
+        { kind: 'unevaluated', root, schema },
+        { ...ANY_MEMBER, terms: [violate(schema['unevaluatedProperties'])] },
+      ),
+    );
   return parts;
 }
 
@@ -83,21 +83,15 @@ const ANY_MEMBER = { kind: 'some-member', selects: () => true, nameTerms: [], te
 
 function memberParts(root: SchemaRoot, schema: Schema): SchemaPart[] {
   const { properties, patternProperties, additionalProperties } = schema;
-  const keywords = ['properties', 'patternProperties', 'additionalProperties'];
-  if (!keywords.some((keyword) => keyword in schema)) return [];
+  if ((properties ?? patternProperties ?? additionalProperties) === undefined) return [];
   const violate = termMaker(root, false);
   const violated = Object.entries(toMap(properties)).map(([name, inside]) =>
     literalsOnly({ kind: 'present', name, terms: [violate(inside)] }),
   );
-  for (const [pattern, inside] of Object.entries(toMap(patternProperties)))
-    violated.push(
-      literalsOnly({
-        ...ANY_MEMBER,
-        pattern,
-        selects: (name) => matchesPattern(pattern, name),
-        terms: [violate(inside)],
-      }),
-    );
+  for (const [pattern, inside] of Object.entries(toMap(patternProperties))) {
+    const selects = (name: string) => matchesPattern(pattern, name);
+    violated.push(literalsOnly({ ...ANY_MEMBER, pattern, selects, terms: [violate(inside)] }));
+  }
   if ('additionalProperties' in schema) {
     const { additionalProperties: _rest, ...listed } = schema;
     const selects = (name: string) => memberSchemas(listed, name).length === 0;
@@ -113,10 +107,7 @@ function arrayParts(root: SchemaRoot, schema: Schema): SchemaPart[] {
   if (typeof minItems === 'number') parts.push(atLeast(minItems, count));
   if (typeof maxItems === 'number') parts.push(atMost(maxItems, count));
   if (uniqueItems === true)
-    parts.push({
-      met: [literalsOnly({ kind: 'unique', isPositive: true })],
-      violated: [literalsOnly({ kind: 'unique', isPositive: false })],
-    });
+    parts.push(literalPart({ kind: 'unique', isPositive: true }, { kind: 'unique', isPositive: false }));
   if (prefixItems !== undefined || items !== undefined) {
     const { length } = toList(prefixItems);
     // Another schema may fix the first of the remaining items.
@@ -135,18 +126,13 @@ function arrayParts(root: SchemaRoot, schema: Schema): SchemaPart[] {
     parts.push(atLeast(typeof minContains === 'number' ? minContains : 1, matching));
     if (typeof maxContains === 'number') parts.push(atMost(maxContains, matching));
   }
-  if ('unevaluatedItems' in schema)
-    parts.push({
-      met: [literalsOnly({ kind: 'unevaluated', root, schema })],
-      violated: unevaluatedItems(root, schema),
-    });
+  if ('unevaluatedItems' in schema) {
+    const terms = [violate(schema['unevaluatedItems'])];
+    // An item may be unevaluated at any index, so each of the first few is one way to violate the keyword.
+    const violated = [0, 1, 2, 3].map((index) => literalsOnly({ kind: 'item', index, terms }));
+    parts.push({ met: [literalsOnly({ kind: 'unevaluated', root, schema })], violated });
+  }
   return parts;
-}
-
-/** An item may be unevaluated at any index, so each of the first few is one way to violate the keyword. */
-function unevaluatedItems(root: SchemaRoot, schema: Schema) {
-  const terms = [termMaker(root, false)(schema['unevaluatedItems'])];
-  return [0, 1, 2, 3].map((index) => literalsOnly({ kind: 'item', index, terms }));
 }
 
 type CountLiteral = (min: number, max: number) => SchemaAlternative;
@@ -159,6 +145,12 @@ function atLeast(min: number, literal: CountLiteral): SchemaPart {
 
 function atMost(max: number, literal: CountLiteral): SchemaPart {
   return { met: [literal(0, max)], violated: [literal(max + 1, Number.POSITIVE_INFINITY)] };
+}
+
+/** The part of a keyword that one literal describes. */
+function keywordPart(keyword: string, value: unknown): SchemaPart {
+  const literal = { kind: 'keyword', keyword, value } as const;
+  return literalPart({ ...literal, isPositive: true }, { ...literal, isPositive: false });
 }
 
 function present(name: string): SchemaLiteral {

@@ -23,7 +23,7 @@ const MAX_DEPTH = 12;
  * other, and constructs values from the literals of a branch.
  */
 export class SchemaSolver implements PartSolver {
-  readonly #budget: SearchBudget;
+  readonly budget: SearchBudget;
   readonly #solutions = new Map<string, LazyList<unknown>>();
   /** By root and schema: two roots may share a schema whose references lead to different ones. */
   readonly #keys = new WeakMap<object, WeakMap<object, string>>();
@@ -33,16 +33,12 @@ export class SchemaSolver implements PartSolver {
   #depth = 0;
 
   constructor(budget: SearchBudget) {
-    this.#budget = budget;
-  }
-
-  get budget(): SearchBudget {
-    return this.#budget;
+    this.budget = budget;
   }
 
   /** Returns the values that satisfy all terms, simple ones first. */
   solve(terms: readonly SchemaTerm[]): LazyList<unknown> {
-    this.#budget.spend();
+    this.budget.spend();
     const keys = new Map(terms.map((term) => [this.#keyOf(term), term]));
     charge(terms.length);
     const key = [...keys.keys()].sort().join(' ');
@@ -88,7 +84,7 @@ export class SchemaSolver implements PartSolver {
 
   *#generate(terms: readonly SchemaTerm[]): Generator<unknown> {
     if (this.#depth > MAX_DEPTH) {
-      this.#budget.limit();
+      this.budget.limit();
       return;
     }
     const seen = new Set<string>();
@@ -96,10 +92,10 @@ export class SchemaSolver implements PartSolver {
       for (const literals of this.#branches(terms, type)) {
         let count = 0;
         for (const value of this.#candidates(literals, type)) {
-          this.#budget.spend();
+          this.budget.spend();
           count += 1;
           if (count > MAX_CANDIDATES) {
-            this.#budget.limit();
+            this.budget.limit();
             break;
           }
           if (!this.#isReadable(value)) continue;
@@ -115,7 +111,7 @@ export class SchemaSolver implements PartSolver {
     const context: BranchSearchContext = {
       keyOf: (term) => this.#keyOf(term),
       choicesOf: (term) => this.#choicesOf(term, type),
-      spend: (steps) => this.#budget.spend(steps),
+      spend: (steps) => this.budget.spend(steps),
     };
     return branchesOf(terms, context);
   }
@@ -137,9 +133,9 @@ export class SchemaSolver implements PartSolver {
   /** True for values of a size that the search can afford. Their parts are shared, so that they are larger than the memory in use. */
   #isReadable(value: unknown): boolean {
     const parts = countParts(value, MAX_PARTS);
-    this.#budget.spend(parts >> 7);
+    this.budget.spend(parts >> 7);
     if (parts <= MAX_PARTS) return true;
-    this.#budget.limit();
+    this.budget.limit();
     return false;
   }
 
@@ -151,11 +147,11 @@ export class SchemaSolver implements PartSolver {
     }
     // Values that an `enum` excludes do not count.
     const excluded = literalsOf(literals, 'keyword').flatMap(({ value }) => toList(value));
-    const wanted = this.#budget.effort.width + excluded.length;
+    const wanted = this.budget.effort.width + excluded.length;
     if (type === 'null') yield null;
     if (type === 'boolean') yield* [false, true];
     if (type === 'number') yield* numberSolutions(literals, wanted);
-    if (type === 'string') yield* textSolutions(literals, wanted, this.#budget);
+    if (type === 'string') yield* textSolutions(literals, wanted, this.budget);
     if (type === 'array') yield* arraySolutions(this, literals);
     if (type === 'object') yield* objectSolutions(this, literals);
   }

@@ -144,10 +144,7 @@ export function literalsOnly(...literals: readonly SchemaLiteral[]): SchemaAlter
   return { terms: [], literals };
 }
 
-/** The part of a keyword that a literal describes, with its negation. */
-export function keywordPart(keyword: string, value: unknown): SchemaPart {
-  return {
-    met: [literalsOnly({ kind: 'keyword', keyword, value, isPositive: true })],
-    violated: [literalsOnly({ kind: 'keyword', keyword, value, isPositive: false })],
-  };
+/** Returns the part that one literal meets, and another one violates. */
+export function literalPart(met: SchemaLiteral, violated: SchemaLiteral): SchemaPart {
+  return { met: [literalsOnly(met)], violated: [literalsOnly(violated)] };
 }

@@ -18,21 +18,17 @@ export interface SearchEffort {
 /** Limits the work of a search, so that no schema can make it run for minutes. */
 export class SearchBudget {
   readonly effort: SearchEffort;
+  /** True if the search left out values of a kind: deeply nested ones, large ones, or long texts. */
+  isLimited = false;
   #remaining: number;
-  #isLimited = false;
 
   constructor(effort: SearchEffort) {
     this.effort = effort;
     this.#remaining = effort.steps;
   }
 
-  /** True if the search left out values of a kind: deeply nested ones, large ones, or long texts. */
-  get isLimited(): boolean {
-    return this.#isLimited;
-  }
-
   limit(): void {
-    this.#isLimited = true;
+    this.isLimited = true;
   }
 
   /** Throws `SEARCH_CUT` if no steps remain. */

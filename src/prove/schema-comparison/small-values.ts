@@ -1,7 +1,7 @@
 import { keywordsOf } from '../../engine/schema/schema-walk.ts';
 import { targetOf } from './evaluate-schema.ts';
 import { distinct } from './json-value.ts';
-import { referencesIn } from './schema-content.ts';
+import { reachedFrom, referencesIn } from './schema-content.ts';
 import type { SchemaTerm } from './schema-terms.ts';
 
 const SCALARS: readonly unknown[] = ['', 'a', 'b', 'x', 'ab', 'aa', 0, 1, -1, 0.5, 2, 3, true, false, null];
@@ -44,9 +44,8 @@ function vocabularyOf(terms: readonly SchemaTerm[]) {
   const [names, constants]: [string[], unknown[]] = [[], []];
   let characters = 0;
   for (const { root, schema } of terms) {
-    const reached = new Set(referencesIn(schema));
-    for (const name of reached) for (const next of referencesIn(targetOf(root, name))) reached.add(next);
-    for (const inside of [schema, ...[...reached].map((name) => targetOf(root, name))]) {
+    const reached = [...reachedFrom(root, referencesIn(schema))].map((name) => targetOf(root, name));
+    for (const inside of [schema, ...reached]) {
       characters += JSON.stringify(inside)?.length ?? 0;
       for (const { key, value } of keywordsOf(inside, [])) {
         if (NAMING.has(key)) names.push(...(Array.isArray(value) ? value.map(String) : Object.keys(Object(value))));

@@ -1,5 +1,5 @@
 import type { Comparisons, DiffContext, DiffFinding } from '../difference.ts';
-import type { DiffRoute, DiffSide } from '../side.ts';
+import type { DiffRoute } from '../side.ts';
 import { withCaller } from '../witnesses/forwarded-request.ts';
 import { requestWitness } from './matched-routes.ts';
 
@@ -14,9 +14,9 @@ export const routeComparisons: Comparisons = {
         const message = isRetained
           ? `the route "${to.route.id}" now receives requests that went to "${from.route.id}"`
           : `the route "${to.route.id}" now receives requests of "${from.route.id}", which was removed`;
-        const witness = request && {
-          request: hasCaller(from, to) ? withCaller(request, { from, to, request }) : request,
-        };
+        // Without a token, two protected routes refuse the request alike.
+        const hasCaller = [from, to].every(({ entry }) => entry.access === 'protected');
+        const witness = request && { request: hasCaller ? withCaller(request, { from, to, request }) : request };
         const rest = others === 0 ? '' : `, and requests of up to ${others} more routes like it`;
         yield { message: `${message}${rest}`, path: [...to.path, 'path'], witness };
       }
@@ -27,11 +27,7 @@ export const routeComparisons: Comparisons = {
     description: 'A route was removed, and no other route receives all of its requests.',
     *find(sides) {
       yield* lostRequests(sides, false);
-      for (const { route, path } of unreachedRoutes(
-        sides.old,
-        sides.next,
-        sides.pairs.map(({ from }) => from),
-      ))
+      for (const { route, path } of unreachedRoutes(sides, 'old'))
         yield { message: `the route "${route.id}" was removed; it received no requests`, path, side: 'old' };
     },
   },
@@ -45,11 +41,7 @@ export const routeComparisons: Comparisons = {
     description: 'Requests that matched no route now go to a protected route, or a new route receives no requests.',
     *find(sides) {
       yield* gainedRequests(sides, 'protected');
-      for (const { route, path } of unreachedRoutes(
-        sides.next,
-        sides.old,
-        sides.pairs.map(({ to }) => to),
-      ))
+      for (const { route, path } of unreachedRoutes(sides, 'next'))
         yield { message: `the route "${route.id}" is new and receives no requests`, path };
     },
   },
@@ -60,26 +52,15 @@ export const routeComparisons: Comparisons = {
   },
 };
 
-/** True if both routes require a token: without one they refuse the request alike. */
-function hasCaller(from: DiffRoute, to: DiffRoute): boolean {
-  return from.entry.access === 'protected' && to.entry.access === 'protected';
-}
-
 function* lostRequests({ pairs, next }: DiffContext, isRetained: boolean): Generator<DiffFinding> {
   for (const pair of pairs) {
     const { from, to } = pair;
     if (from === undefined || to !== undefined) continue;
     const retained = next.routeById.get(from.route.id);
     if ((retained !== undefined) !== isRetained) continue;
-    const { id } = from.route;
-    if (retained === undefined)
-      yield { message: `the route "${id}" was removed`, path: from.path, side: 'old', witness: requestWitness(pair) };
-    else
-      yield {
-        message: `the route "${id}" receives fewer requests`,
-        path: retained.path,
-        witness: requestWitness(pair),
-      };
+    const [subject, witness] = [`the route "${from.route.id}"`, requestWitness(pair)];
+    if (retained === undefined) yield { message: `${subject} was removed`, path: from.path, side: 'old', witness };
+    else yield { message: `${subject} receives fewer requests`, path: retained.path, witness };
   }
 }
 
@@ -92,8 +73,9 @@ function* gainedRequests({ pairs, old }: DiffContext, access: 'public' | 'protec
   }
 }
 
-/** Returns the routes that only this side has, and that receive no requests. */
-function unreachedRoutes(side: DiffSide, other: DiffSide, matched: readonly (DiffRoute | undefined)[]): DiffRoute[] {
-  const reached = new Set(matched);
-  return side.routes.filter((route) => !other.routeById.has(route.route.id) && !reached.has(route));
+/** Returns the routes that only one side has, and that receive no requests. */
+function unreachedRoutes({ pairs, old, next }: DiffContext, side: 'old' | 'next'): DiffRoute[] {
+  const [own, other] = side === 'old' ? [old, next] : [next, old];
+  const reached = new Set(pairs.map(({ from, to }) => (side === 'old' ? from : to)));
+  return own.routes.filter((route) => !other.routeById.has(route.route.id) && !reached.has(route));
 }

@@ -1,7 +1,13 @@
 import type { Upstream, UpstreamTls } from '../../../engine/settings/upstream-definition.ts';
 import type { Comparisons, DiffContext, DiffFinding } from '../difference.ts';
 import type { DiffSide } from '../side.ts';
-import { commonUpstreams, endpointsKey, hasSameEffect, replacedUpstreams } from '../upstream-pairs.ts';
+import {
+  commonUpstreams,
+  endpointsKey,
+  hasSameEffect,
+  replacedUpstreams,
+  type UpstreamPair,
+} from '../upstream-pairs.ts';
 import { forwardedWitness } from '../witnesses/forwarded-request.ts';
 import { findingAtKey, matchedRoutes } from './matched-routes.ts';
 
@@ -23,14 +29,12 @@ export const upstreamComparisons: Comparisons = {
   'upstream-renamed': {
     severity: 'info',
     description: 'Requests go to an upstream of another name, with the same endpoints and settings.',
-    *find(sides) {
-      for (const { old, next } of replacedUpstreams(sides))
-        if (hasSameEffect(old, next))
-          yield {
-            message: `the upstream "${next.id}" has the endpoints and settings of "${old.id}", and receives its requests`,
-            path: ['upstreams', next.id],
-          };
-    },
+    find: (sides) =>
+      changedUpstreams(replacedUpstreams(sides), ({ old, next }) =>
+        hasSameEffect(old, next)
+          ? `the upstream "${next.id}" has the endpoints and settings of "${old.id}", and receives its requests`
+          : undefined,
+      ),
   },
   'upstream-path-changed': {
     severity: 'warning',
@@ -52,89 +56,87 @@ export const upstreamComparisons: Comparisons = {
   'upstream-host': {
     severity: 'warning',
     description: 'The endpoints of an upstream changed.',
-    *find(sides) {
-      for (const { old, next } of commonUpstreams(sides))
-        if (endpointUrls(old) !== endpointUrls(next)) {
-          const [before, now] = [redactedUrls(sides.old, next.id), redactedUrls(sides.next, next.id)];
-          yield {
-            message: `the upstream "${next.id}" is now at ${now} (was at ${before})`,
-            path: ['upstreams', next.id],
-          };
-        }
-    },
+    find: (sides) =>
+      changedUpstreams(commonUpstreams(sides), ({ old, next }) => {
+        const [before, now] = [redactedUrls(sides.old, next.id), redactedUrls(sides.next, next.id)];
+        const isSame = endpointUrls(old) === endpointUrls(next);
+        return isSame ? undefined : `the upstream "${next.id}" is now at ${now} (was at ${before})`;
+      }),
   },
   'upstream-plain': {
     severity: 'error',
     description: 'The gateway no longer connects to an upstream over TLS.',
     *find(sides) {
-      for (const { old, next } of commonUpstreams(sides))
-        if (isSecure(old) && !isSecure(next))
-          yield { message: `the upstream "${next.id}" no longer uses TLS`, path: ['upstreams', next.id] };
-      for (const { old, next } of replacedUpstreams(sides))
-        if (isSecure(old) && !isSecure(next))
-          yield {
-            message: `requests to "${old.id}" now go to the upstream "${next.id}", which does not use TLS`,
-            path: ['upstreams', next.id],
-          };
+      const isPlain = ({ old, next }: UpstreamPair) => isSecure(old) && !isSecure(next);
+      yield* changedUpstreams(commonUpstreams(sides), (pair) =>
+        isPlain(pair) ? `the upstream "${pair.next.id}" no longer uses TLS` : undefined,
+      );
+      yield* changedUpstreams(replacedUpstreams(sides), (pair) =>
+        isPlain(pair)
+          ? `requests to "${pair.old.id}" now go to the upstream "${pair.next.id}", which does not use TLS`
+          : undefined,
+      );
     },
   },
   'upstream-ca-removed': {
     severity: 'error',
     description: 'Any authority of the system may sign the certificate of an upstream.',
-    *find(sides) {
-      for (const { id, next, toFinding } of tlsChanges(sides, 'ca'))
-        if (next.tls().ca === undefined && isSecure(next))
-          yield toFinding(
-            `the certificate of "${id}" may be signed by any default authority, not only by those of "ca"`,
-          );
-    },
+    find: (sides) =>
+      changedTls(sides, 'ca', (next) =>
+        next.tls().ca === undefined && isSecure(next)
+          ? `the certificate of "${next.id}" may be signed by any default authority, not only by those of "ca"`
+          : undefined,
+      ),
   },
   'upstream-ca': {
     severity: 'warning',
     description: 'Other authorities must sign the certificate of an upstream.',
-    *find(sides) {
-      for (const { id, next, toFinding } of tlsChanges(sides, 'ca'))
-        if (next.tls().ca !== undefined)
-          yield toFinding(`the certificate of "${id}" must be signed by other authorities`);
-    },
+    find: (sides) =>
+      changedTls(sides, 'ca', (next) =>
+        next.tls().ca === undefined ? undefined : `the certificate of "${next.id}" must be signed by other authorities`,
+      ),
   },
   'upstream-certificate': {
     severity: 'info',
     description: 'The gateway presents another client certificate to an upstream, or none.',
-    *find(sides) {
-      for (const { id, next, toFinding } of tlsChanges(sides, 'cert'))
-        yield toFinding(
-          `the gateway presents ${next.tls().cert === undefined ? 'no' : 'another'} certificate to the upstream "${id}"`,
-        );
-    },
+    find: (sides) =>
+      changedTls(sides, 'cert', (next) => {
+        const certificate = `${next.tls().cert === undefined ? 'no' : 'another'} certificate`;
+        return `the gateway presents ${certificate} to the upstream "${next.id}"`;
+      }),
   },
   'upstream-name': {
     severity: 'warning',
     description: 'The certificate of an upstream must have another name, although its endpoints did not change.',
-    *find(sides) {
-      for (const { old, next } of commonUpstreams(sides)) {
-        const hasMoved = endpointUrls(old) !== endpointUrls(next);
-        const names = [old, next].map(serverNames);
-        if (hasMoved || names[0] === names[1]) continue;
-        const message = `the certificate of "${next.id}" must have another name`;
-        yield { message, path: ['upstreams', next.id, 'tls', 'serverName'] };
-      }
+    find: (sides) => {
+      const isRenamed = ({ old, next }: UpstreamPair) =>
+        endpointUrls(old) === endpointUrls(next) && serverNames(old) !== serverNames(next);
+      const messageOf = (pair: UpstreamPair) =>
+        isRenamed(pair) ? `the certificate of "${pair.next.id}" must have another name` : undefined;
+      return changedUpstreams(commonUpstreams(sides), messageOf, 'tls', 'serverName');
     },
   },
 };
 
-interface TlsChange {
-  readonly id: string;
-  readonly next: Upstream;
-  readonly toFinding: (message: string) => DiffFinding;
+/** Yields a finding for each pair that has a message. @param at the keys of the upstream that changed */
+function* changedUpstreams(
+  pairs: Iterable<UpstreamPair>,
+  messageOf: (pair: UpstreamPair) => string | undefined,
+  ...at: readonly string[]
+): Generator<DiffFinding> {
+  for (const pair of pairs) {
+    const message = messageOf(pair);
+    if (message !== undefined) yield { message, path: ['upstreams', pair.next.id, ...at] };
+  }
 }
 
-function* tlsChanges(sides: DiffContext, part: keyof UpstreamTls): Generator<TlsChange> {
-  for (const { old, next } of commonUpstreams(sides)) {
-    const { id } = next;
-    const path = ['upstreams', id, 'tls'];
-    if (old.tls()[part] !== next.tls()[part]) yield { id, next, toFinding: (message) => ({ message, path }) };
-  }
+function changedTls(sides: DiffContext, part: keyof UpstreamTls, messageOf: (next: Upstream) => string | undefined) {
+  const isChanged = ({ old, next }: UpstreamPair) => old.tls()[part] !== next.tls()[part];
+  return changedUpstreams(
+    commonUpstreams(sides),
+    (pair) => (isChanged(pair) ? messageOf(pair.next) : undefined),
+    'tls',
+  );
 }
 
 /** Returns the names by endpoint. */
