@@ -1,13 +1,14 @@
 import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
 import { formatMethods, HTTP_METHODS } from '../../engine/http1/http-methods.ts';
-import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
+import type { PlannedManifest } from '../../engine/load.ts';
+import type { RateLimit as RateLimitEntry, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import { suggestion } from '../../engine/problem/did-you-mean.ts';
 import type { Path } from '../../engine/problem/finding.ts';
-import type { RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
+import type { RateLimit, RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
 import { rolesOf } from '../offline/claims.ts';
 import { headerValue } from '../offline/request-bytes.ts';
+import { rateLimitKeyText } from '../rate-limit-key-text.ts';
 import type { ExplainContext, StepExplanation } from './explain-context.ts';
-import { limitsExplainer } from './explain-limits.ts';
 import type { StepName } from './explanation.ts';
 
 export interface StepExplainer {
@@ -199,4 +200,46 @@ function explainResponse({ entry, routePath, refusal }: ExplainContext): StepExp
   if (refusal !== undefined) return explanation(refusal.detail, [...routePath, 'login']);
   if (entry?.login === undefined) return explanation('streamed to the client');
   return explanation('buffered until every token in it is verified and has an allowed role', [...routePath, 'login']);
+}
+
+/** Returns the function that explains the rate limits that apply at one stage of a request. */
+export function limitsExplainer(stage: RateLimitStage): (context: ExplainContext) => StepExplanation | undefined {
+  return (context) => {
+    const { route, routePath, refusal, planned } = context;
+    const limits = route?.rateLimits?.[stage] ?? [];
+    if (limits.length === 0) return undefined;
+    const placesOf = (ids: readonly string[]) => [[...routePath, 'rateLimits'], ...ids.map((id) => ['rateLimits', id])];
+    if (refusal?.limit !== undefined)
+      return { message: `${refusal.limit}: ${refusal.detail}`, paths: placesOf([refusal.limit]) };
+    const texts = limits.map((limit) => {
+      const skipped = lacksKey(limit, context) ? ', skipped because the request lacks the key' : '';
+      return `${limit.id} (${limitText(planned, limit.id)}${skipped})`;
+    });
+    return { message: `counts against ${texts.join(', ')}`, paths: placesOf(limits.map(({ id }) => id)) };
+  };
+}
+
+/** Describes a limit: its rate, the kinds of its key, and how it differs from a limit of requests that is enforced. */
+function limitText({ manifest, secrets }: PlannedManifest, id: string): string {
+  const entry = secrets.redactValue(manifest.rateLimits[id] as RateLimitEntry, ['rateLimits', id]);
+  const { key, allow, burst, count, mode } = entry;
+  const details = [
+    ...(burst === undefined ? [] : [`at most ${burst} at once`]),
+    ...(count === 'failures' ? ['failures only'] : []),
+    ...(mode === 'report' ? ['only reported'] : []),
+  ];
+  return [`${allow} by ${rateLimitKeyText(key)}`, ...details].join(', ');
+}
+
+function lacksKey({ missing, readValue }: RateLimit, { route, request, outcome }: ExplainContext): boolean {
+  if (missing === undefined || route === undefined) return false;
+  const facts = {
+    route,
+    clientAddress: '',
+    client: '',
+    request: { rawHeaders: request.headers },
+    principal: outcome.principals[0],
+    body: request.body,
+  };
+  return readValue(facts) === undefined;
 }

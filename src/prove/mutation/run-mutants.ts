@@ -11,8 +11,7 @@ import { createMutationContext } from './context.ts';
 import { findCase, type SearchedManifest } from './missing-case.ts';
 import type { Mutant, MutationContext } from './mutant.ts';
 import { MUTATORS } from './mutators/index.ts';
-import { type PathReadings, readPath } from './path-readings.ts';
-import { createMutantPlanner, type PlannedMutant } from './plan-mutant.ts';
+import { createMutantPlanner, type PathReadings, type PlannedMutant, readPath } from './plan-mutant.ts';
 import { pathOf } from './probes.ts';
 
 /** A changed manifest that no test case noticed. */

@@ -1,9 +1,8 @@
 import { canonicalJson } from '../../engine/schema/canonical-json.ts';
 import { itemSchema, schemasInPlace } from './evaluate-schema.ts';
 import { toList } from './json-value.ts';
-import type { LazyList } from './lazy-list.ts';
 import { type LiteralOf, literalsOf, type SchemaLiteral, type SchemaTerm, termMaker } from './schema-terms.ts';
-import type { PartSolver } from './search-budget.ts';
+import type { LazyList, PartSolver } from './search-budget.ts';
 
 type ItemCount = LiteralOf<'matching-items'>;
 

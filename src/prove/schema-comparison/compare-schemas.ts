@@ -8,8 +8,7 @@ import { sizeOf } from './json-value.ts';
 import { normalizeSchema } from './normal-form.ts';
 import { schemaContent } from './schema-content.ts';
 import { type SchemaTerm, satisfies } from './schema-terms.ts';
-import { shrinkValue } from './shrink-value.ts';
-import { smallValues } from './small-values.ts';
+import { shrinkValue, smallValues } from './small-values.ts';
 
 /** A schema with its location. */
 export interface SchemaLocation {

@@ -15,21 +15,9 @@ const GROUPS: readonly (readonly string[])[] = [
   ['contentEncoding', 'contentMaxBytes'],
 ];
 
-const max = (values: readonly number[]) => Math.max(...values);
-const min = (values: readonly number[]) => Math.min(...values);
-/** Combines the values of a keyword. */
-const NUMBER_MERGES: Readonly<Record<string, (values: readonly number[]) => number>> = {
-  exclusiveMaximum: min,
-  exclusiveMinimum: max,
-  maxItems: min,
-  maxLength: min,
-  maxProperties: min,
-  maximum: min,
-  minItems: max,
-  minLength: max,
-  minProperties: max,
-  minimum: max,
-};
+/** Keywords of which the lowest number applies, and those of which the highest one does. */
+const LOWEST = ['exclusiveMaximum', 'maxItems', 'maxLength', 'maxProperties', 'maximum'];
+const HIGHEST = ['exclusiveMinimum', 'minItems', 'minLength', 'minProperties', 'minimum'];
 
 /** Merges normalized schemas that must all accept a value into one. Keywords that cannot be merged stay in `allOf`. */
 export function mergeSchemas(schemas: readonly unknown[]): unknown {
@@ -88,8 +76,8 @@ function groupsOf(schema: Mutable): [string, Mutable][] {
 function combine(name: string, groups: readonly Mutable[]): Mutable[] {
   if (groups.length < 2) return [...groups];
   const values = groups.map((group) => group[name]);
-  const merge = NUMBER_MERGES[name];
-  if (merge !== undefined) return [{ [name]: merge(values as number[]) }];
+  if (LOWEST.includes(name)) return [{ [name]: Math.min(...(values as number[])) }];
+  if (HIGHEST.includes(name)) return [{ [name]: Math.max(...(values as number[])) }];
   if (name === 'required') return [{ required: values.flat() }];
   if (name === 'enum') return [{ enum: intersection(values as unknown[][]) }];
   if (name === 'type') return [{ type: commonTypes(values.map((value) => [value].flat().map(String))) }];

@@ -1,6 +1,5 @@
 import { memberSchemas, schemasInPlace } from './evaluate-schema.ts';
 import { toMap } from './json-value.ts';
-import type { LazyList } from './lazy-list.ts';
 import {
   type LiteralOf,
   literalsOf,
@@ -11,7 +10,7 @@ import {
   standaloneTerm,
   termMaker,
 } from './schema-terms.ts';
-import type { PartSolver } from './search-budget.ts';
+import type { LazyList, PartSolver } from './search-budget.ts';
 
 type Members = ReadonlyMap<string, readonly SchemaTerm[]>;
 

@@ -4,13 +4,12 @@ import { isMap } from '../../engine/schema/schema-walk.ts';
 import { arraySolutions } from './array-solutions.ts';
 import { type BranchSearchContext, branchesOf, type Choice } from './branch-search.ts';
 import { countParts, type JsonType, jsonTypeOf, toList } from './json-value.ts';
-import { LazyList } from './lazy-list.ts';
 import { normalizeSchema } from './normal-form.ts';
 import { numberSolutions } from './number-solutions.ts';
 import { objectSolutions } from './object-solutions.ts';
 import { partsOf } from './schema-parts.ts';
 import { choicesOf, literalsOf, type SchemaLiteral, type SchemaTerm, satisfies } from './schema-terms.ts';
-import type { PartSolver, SearchBudget } from './search-budget.ts';
+import { LazyList, type PartSolver, type SearchBudget } from './search-budget.ts';
 import { textSolutions } from './text-solutions.ts';
 
 /** The types in the order in which they are tried: a short text reads best where any value will do. */

@@ -1,6 +1,7 @@
-import { keywordsOf } from '../../engine/schema/schema-walk.ts';
+import { charge, withinBudget } from '../../engine/schema/cost-budget.ts';
+import { isMap, keywordsOf } from '../../engine/schema/schema-walk.ts';
 import { targetOf } from './evaluate-schema.ts';
-import { distinct } from './json-value.ts';
+import { distinct, jsonTypeOf, sizeOf } from './json-value.ts';
 import { reachedFrom, referencesIn } from './schema-content.ts';
 import type { SchemaTerm } from './schema-terms.ts';
 
@@ -58,3 +59,60 @@ function vocabularyOf(terms: readonly SchemaTerm[]) {
 }
 
 const NAMING = new Set(['properties', 'required', 'dependentRequired', 'dependentSchemas']);
+
+/** The number of values to test. */
+const MAX_TESTS = 400;
+
+/** The cost of all tests, in the units of `charge`. */
+const MAX_COST = 5_000_000;
+/** The cost to print and to parse a character of a value. */
+const CHARACTER_COST = 2;
+
+/** Returns a smaller value that passes the same test: without members, items or characters that do not matter. */
+export function shrinkValue(value: unknown, test: (smaller: unknown) => boolean): unknown {
+  let best = value;
+  let remaining = MAX_TESTS;
+  const isBetter = (candidate: unknown) => {
+    const size = sizeOf(candidate);
+    charge(CHARACTER_COST * size);
+    return size < sizeOf(best) && test(candidate);
+  };
+  withinBudget(() => {
+    for (let isSmaller = true; isSmaller && remaining > 0; ) {
+      isSmaller = false;
+      for (const candidate of smallerValues(best)) {
+        remaining -= 1;
+        if (remaining < 0) break;
+        if (!isBetter(candidate)) continue;
+        best = candidate;
+        isSmaller = true;
+        break;
+      }
+    }
+  }, MAX_COST);
+  return best;
+}
+
+/** The simplest values of each type. */
+const SIMPLEST: readonly unknown[] = ['', 'x', 0, null, true, [], {}];
+const LONG = 4;
+
+function* smallerValues(value: unknown): Generator<unknown> {
+  // A short text reads better than a number of one digit, so only long values change their type.
+  const isLong = sizeOf(value) > LONG;
+  for (const simple of SIMPLEST) if (isLong || jsonTypeOf(simple) === jsonTypeOf(value)) yield simple;
+  if (typeof value === 'string' && value.length < 1_000) {
+    for (const length of [value.length >> 1, value.length - 1]) yield value.slice(0, length);
+    yield value.slice(1);
+  }
+  if (Array.isArray(value)) {
+    for (const index of value.keys()) yield value.toSpliced(index, 1);
+    for (const [index, item] of value.entries())
+      for (const smaller of smallerValues(item)) yield value.with(index, smaller);
+  }
+  if (!isMap(value)) return;
+  const members = Object.entries(value);
+  for (const [name] of members) yield Object.fromEntries(members.filter(([other]) => other !== name));
+  for (const [index, [name, inside]] of members.entries())
+    for (const smaller of smallerValues(inside)) yield Object.fromEntries(members.with(index, [name, smaller]));
+}

@@ -3,9 +3,9 @@ import { foldHeaderName } from '../../../engine/header-names.ts';
 import type { Comparisons, DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
 import type { DiffRoute } from '../side.ts';
 import { forwardedWitness } from '../witnesses/forwarded-request.ts';
-import { findingAtKey, rewrittenRoutes } from './matched-routes.ts';
+import { findingAtKey, matchedRoutes, rewrittenRoutes } from './matched-routes.ts';
 
-export const headerRuleComparisons: Comparisons = {
+export const headerComparisons: Comparisons = {
   'headers-changed': {
     severity: 'info',
     description: 'The headers that the gateway sets or removes changed.',
@@ -13,6 +13,16 @@ export const headerRuleComparisons: Comparisons = {
       for (const pair of rewrittenRoutes(sides))
         for (const direction of DIRECTIONS) yield* changedRules(sides, pair, direction);
     },
+  },
+  'header-override-kept': {
+    severity: 'error',
+    description: 'The gateway forwards headers that may override the method, path, host or scheme of a request.',
+    find: (sides) => changedHeaders(sides, ({ from, to }) => [from, to], 'now forwards these headers'),
+  },
+  'header-override-dropped': {
+    severity: 'info',
+    description: 'The gateway drops headers that may override the method, path, host or scheme of a request.',
+    find: (sides) => changedHeaders(sides, ({ from, to }) => [to, from], 'now drops these headers'),
   },
 };
 
@@ -71,4 +81,26 @@ function headerWitness(
   if (rules.some((rule) => rule !== undefined && rule.effect !== null)) return forwardedWitness(sides, pair);
   const name = rules.find((rule) => rule !== undefined)?.name;
   return key === 'requestHeaders' && name !== undefined ? forwardedWitness(sides, pair, [name, 'x']) : undefined;
+}
+
+function* changedHeaders(
+  sides: DiffContext,
+  inOrder: (pair: MatchedRoutePair) => [less: DiffRoute, more: DiffRoute],
+  message: string,
+): Generator<DiffFinding> {
+  for (const pair of matchedRoutes(sides)) {
+    const [less, more] = inOrder(pair);
+    const kept = new Set(keptHeaders(less).map(foldHeaderName));
+    const names = keptHeaders(more).filter((name) => !kept.has(foldHeaderName(name)));
+    const [first] = names;
+    if (first === undefined) continue;
+    const witness = forwardedWitness(sides, pair, [first, 'x']);
+    const redacted = more.redactedEntry.requestHeaders?.keep ?? [];
+    const printed = names.map((name) => redacted[keptHeaders(more).indexOf(name)] ?? name);
+    yield findingAtKey(pair, 'requestHeaders', `${message}: ${printed.join(', ')}`, witness);
+  }
+}
+
+function keptHeaders({ entry }: DiffRoute): readonly string[] {
+  return entry.requestHeaders?.keep ?? [];
 }

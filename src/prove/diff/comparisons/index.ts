@@ -2,12 +2,11 @@ import type { Comparison, Comparisons } from '../difference.ts';
 import { accessComparisons } from './access.ts';
 import { bodyComparisons } from './body-schema.ts';
 import { fileComparisons } from './files.ts';
-import { headerRuleComparisons } from './header-rules.ts';
+import { headerComparisons } from './header-rules.ts';
 import { invariantComparisons } from './invariants.ts';
 import { sizeLimitComparisons } from './limits.ts';
 import { loginComparisons } from './login.ts';
 import { mediaTypeComparisons } from './media-types.ts';
-import { overrideHeaderComparisons } from './override-headers.ts';
 import { parameterComparisons } from './parameters.ts';
 import { rateLimitComparisons } from './rate-limits.ts';
 import { roleComparisons } from './roles.ts';
@@ -30,8 +29,7 @@ const TABLES: readonly Comparisons[] = [
   sizeLimitComparisons,
   rateLimitComparisons,
   upstreamComparisons,
-  headerRuleComparisons,
-  overrideHeaderComparisons,
+  headerComparisons,
   switchComparisons,
   fileComparisons,
   invariantComparisons,

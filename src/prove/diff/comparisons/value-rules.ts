@@ -39,6 +39,12 @@ const ENDPOINT = 'Another endpoint verifies tokens, or the gateway calls it with
 const FORM = 'The gateway now accepts forms or CSV bodies that it refused before, or other ones.';
 const STRICTER_FORM = 'The gateway now validates the parts of a form or the columns of a CSV, or accepts fewer.';
 const CORS = 'Pages of other origins have more access.';
+const PROXIES = 'The gateway trusts the forwarding headers of more peers: they determine the address of the client.';
+const FEWER_PROXIES = 'The gateway trusts the forwarding headers of fewer peers.';
+const STOPPING = 'Requests have a different time to finish when the process stops.';
+const NO_TESTS = 'A manifest is activated without the tests that it had to pass.';
+const GRACE = 'Connections have a different time to finish after a reload changes their route.';
+const FALLBACK = 'While a store does not respond, each gateway counts alone; it refused requests.';
 const CREDENTIAL = 'The admin API no longer requires a token or a client certificate that it required.';
 const ADMIN = 'The admin API requires another token or client certificate.';
 
@@ -77,51 +83,18 @@ export const VALUE_RULES: readonly ValueRule[] = [
   rule('timeout-changed', 'info', 'The timeout of a route changed.', 'routes * timeout'),
   rule('server-plain', 'error', 'Clients connect without TLS.', 'server tls', isRemoved),
   rule('server-certificate', 'info', 'Clients receive another certificate, or TLS is new.', 'server tls'),
-  rule(
-    'trusted-proxies-widened',
-    'error',
-    'The gateway trusts the forwarding headers of more peers: they determine the address of the client.',
-    'server trustedProxies',
-    hasAddedAddress,
-  ),
-  rule(
-    'trusted-proxies-narrowed',
-    'info',
-    'The gateway trusts the forwarding headers of fewer peers.',
-    'server trustedProxies',
-  ),
-  rule(
-    'server-stopping',
-    'info',
-    'Requests have a different time to finish when the process stops.',
-    'server stopping',
-  ),
+  rule('trusted-proxies-widened', 'error', PROXIES, 'server trustedProxies', hasAddedAddress),
+  rule('trusted-proxies-narrowed', 'info', FEWER_PROXIES, 'server trustedProxies'),
+  rule('server-stopping', 'info', STOPPING, 'server stopping'),
   rule('server-workers', 'info', 'After a restart, another number of threads serves requests.', 'server workers'),
   rule('rate-limit-headers', 'info', 'Responses have other RateLimit headers.', 'server rateLimitHeaders'),
   rule('server-limit-raised', 'warning', 'Clients may use more resources of the server.', 'server limits', isMore),
   rule('server-limits', 'info', 'Clients may use fewer resources of the server, or have different timeouts.', 'server'),
-  rule(
-    'self-test-removed',
-    'error',
-    'A manifest is activated without the tests that it had to pass.',
-    'reload selfTest',
-    isRemoved,
-  ),
+  rule('self-test-removed', 'error', NO_TESTS, 'reload selfTest', isRemoved),
   rule('self-test-added', 'info', 'A manifest must pass tests before it is activated.', 'reload selfTest', isNew),
   rule('self-test-changed', 'warning', 'A manifest must pass other tests before it is activated.', 'reload selfTest'),
-  rule(
-    'reload-changed',
-    'info',
-    'Connections have a different time to finish after a reload changes their route.',
-    'reload',
-  ),
-  rule(
-    'store-fallback',
-    'warning',
-    'While a store does not respond, each gateway counts alone; it refused requests.',
-    'stores * onFailure',
-    (_old, next) => next === 'local',
-  ),
+  rule('reload-changed', 'info', GRACE, 'reload'),
+  rule('store-fallback', 'warning', FALLBACK, 'stores * onFailure', (_old, next) => next === 'local'),
   rule('store-changed', 'info', 'A store of rate limits was added, changed or removed.', 'stores *'),
   rule('log-more', 'warning', 'The log contains more requests.', 'log sample2xx', isMore),
   rule('log-paths-plain', 'warning', 'The log has identifiers in paths that had surrogates.', 'log paths', isPlainer),

@@ -10,7 +10,7 @@ import {
   type MatchedRoutePair,
   oncePerDiff,
 } from '../difference.ts';
-import { normalize } from '../settings/normalizations.ts';
+import { normalize } from '../settings/effective-settings.ts';
 import { startsWith } from '../settings/path-patterns.ts';
 import { type DiffSide, formatRedactedValue } from '../side.ts';
 import { renamedUpstreams } from '../upstream-pairs.ts';

@@ -1,7 +1,7 @@
 import { HTTP_METHODS } from '../../../engine/http1/http-methods.ts';
-import type { Cors } from '../../../engine/manifest/manifest.generated.ts';
+import type { Cors, Manifest } from '../../../engine/manifest/manifest.generated.ts';
 import { withItems, withoutValue, withValue } from '../edits.ts';
-import type { Mutators, Probe } from '../mutant.ts';
+import type { Mutant, Mutators, Probe } from '../mutant.ts';
 import { withHeader, withoutBody, withoutToken, withRequest } from '../probes.ts';
 
 export const settingMutators: Mutators = {
@@ -10,31 +10,31 @@ export const settingMutators: Mutators = {
     *find({ manifest, routes, otherOrigin }) {
       const { cors } = manifest;
       const probes = (base: Probe) => corsRequests(base, [...(cors?.origins ?? []), otherOrigin]);
-      const opened = { routes, probes };
+      const change = (path: string[], message: string, changed: Manifest) =>
+        ({ routes, probes, path, message, manifest: changed }) satisfies Mutant;
+      const isReadable = `pages of ${otherOrigin} may read the responses`;
       if (cors === undefined) {
-        const message = `pages of ${otherOrigin} may read the responses`;
-        yield { ...opened, path: [], message, manifest: withValue(manifest, ['cors'], corsFor(otherOrigin)) };
+        yield change([], isReadable, withValue(manifest, ['cors'], corsFor(otherOrigin)));
         return;
       }
       const isAny = cors.origins.includes('*');
-      if (!isAny) {
-        const message = `pages of ${otherOrigin} may read the responses`;
-        const added = withItems(manifest, ['cors', 'origins'], otherOrigin);
-        yield { ...opened, path: ['cors', 'origins'], message, manifest: added };
-      }
+      const [origins, credentials, methods] = [
+        ['cors', 'origins'],
+        ['cors', 'credentials'],
+        ['cors', 'methods'],
+      ];
+      if (!isAny) yield change(origins, isReadable, withItems(manifest, origins, otherOrigin));
       if (!cors.credentials && !isAny) {
         const message = 'pages may send requests with the credentials of their visitors';
-        const changed = withValue(manifest, ['cors', 'credentials'], true);
-        yield { ...opened, path: ['cors', 'credentials'], message, manifest: changed };
+        yield change(credentials, message, withValue(manifest, credentials, true));
       }
-      for (const key of ['headers', 'exposedHeaders'] as const) {
-        const changed = withItems(manifest, ['cors', key], 'X-Other');
-        yield { ...opened, path: ['cors', key], message: `pages may use the header X-Other`, manifest: changed };
-      }
-      if (cors.methods !== undefined && cors.methods.length < HTTP_METHODS.length) {
-        const message = 'pages may send the methods of every route';
-        yield { ...opened, path: ['cors', 'methods'], message, manifest: withoutValue(manifest, ['cors', 'methods']) };
-      }
+      for (const path of [
+        ['cors', 'headers'],
+        ['cors', 'exposedHeaders'],
+      ])
+        yield change(path, 'pages may use the header X-Other', withItems(manifest, path, 'X-Other'));
+      if (cors.methods !== undefined && cors.methods.length < HTTP_METHODS.length)
+        yield change(methods, 'pages may send the methods of every route', withoutValue(manifest, methods));
     },
   },
   'proxy-trusted': {
