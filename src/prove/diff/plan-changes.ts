@@ -2,7 +2,6 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
 import { limitDefinition } from '../../engine/rate-limits/rate-limit.ts';
 import type { PatternRoute } from '../../engine/routing/route-index.ts';
-import type { Auth } from '../../engine/tokens/auth.ts';
 import { pairRoutesSliced } from './route-pairing.ts';
 import { becameProtected, becamePublic, type PairingSide, type RoutePair } from './route-pairs.ts';
 
@@ -136,7 +135,7 @@ function changedRules(old: Plan, next: Plan): PlanChanges['rules'] {
   return (['tokens', 'role', 'cors', 'log'] as const).filter((rule) => hasChanged[rule]);
 }
 
-function roleOf(auth: Auth | undefined): string | undefined {
+function roleOf(auth: Plan['auth']): string | undefined {
   return auth && JSON.stringify([auth.role.key, auth.role.message]);
 }
 

@@ -1,6 +1,5 @@
-import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
+import type { Refusal, RefusalCode } from '../../engine/gateway/response/refusal.ts';
 import type { ReportedViolation } from '../../engine/gateway/telemetry/request-record.ts';
-import type { Violation } from '../../engine/schema/schema-violation.ts';
 
 /** Each decision about one request. `explain --json` prints it as JSON; docs/explain.md describes each member. */
 export interface Explanation {
@@ -41,7 +40,7 @@ export interface ExplainedRefusal {
   readonly code: RefusalCode;
   readonly reason: string;
   readonly detail: string;
-  readonly errors: readonly Violation[];
+  readonly errors: Refusal['errors'];
   /** The id of the rate limit that refuses the request. */
   readonly limit?: string;
 }

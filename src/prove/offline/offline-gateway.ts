@@ -5,7 +5,6 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { Router } from '../../engine/routing/router.ts';
 import type { Upstream } from '../../engine/settings/upstream-definition.ts';
-import type { Auth } from '../../engine/tokens/auth.ts';
 import type { Principal, Verifier } from '../../engine/tokens/verifier.ts';
 import { type OfflineResponse, sendOverSocket } from './client.ts';
 import { MemorySocket } from './memory-socket.ts';
@@ -108,7 +107,7 @@ function offlinePlanOf(plan: Plan, verifier: Verifier | undefined, connect: NonN
   const upstreams = new Map(
     plan.upstreams.map((upstream) => [upstream, { ...upstream, ...OFFLINE_UPSTREAM_SETTINGS, connect }]),
   );
-  const authOf = (auth: Auth | undefined) => auth && { ...auth, verifier: verifier ?? auth.verifier };
+  const authOf = (auth: Plan['auth']) => auth && { ...auth, verifier: verifier ?? auth.verifier };
   const offlineRoute = (route: Route): Route => {
     const upstream = upstreams.get(route.upstream) ?? route.upstream;
     return { ...route, auth: authOf(route.auth), upstream, timeoutMs: undefined };

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
-import type { TokenErrorCode } from '../../engine/tokens/claims.ts';
 import type { Principal, VerificationResult, Verifier } from '../../engine/tokens/verifier.ts';
 
 export type CallerClaims = Readonly<Record<string, unknown>>;
 
 /** The result for a token: its verified claims, or the reason why it is not accepted. */
-export type StubToken = { readonly claims: CallerClaims } | { readonly code: TokenErrorCode };
+export type StubToken =
+  | { readonly claims: CallerClaims }
+  | Exclude<VerificationResult, { readonly principal: Principal }>;
 
 /** Replaces the verifier of a plan: returns the configured result of each token. */
 export class StubVerifier implements Verifier {
