@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readRequestTarget } from '../../src/engine/gateway/request/request-target.ts';
 import { HTTP_METHODS } from '../../src/engine/http1/http-methods.ts';
 import type { Route } from '../../src/engine/plan/route-definition.ts';
-import { diff } from '../../src/prove/diff/diff.ts';
+import { diff } from '../../src/prove/diff/diff-manifests.ts';
 import type { Difference } from '../../src/prove/diff/difference.ts';
 import { comparePlans } from '../../src/prove/diff/plan-changes.ts';
 import { anyManifest, matchingUrl } from '../support/any-manifest.ts';

@@ -4,7 +4,7 @@ import type { PlannedManifest } from '../../src/engine/load.ts';
 import { compilePlan } from '../../src/engine/plan/compile.ts';
 import { runToEnd } from '../../src/engine/plan/sliced-work.ts';
 import { createMutationContext } from '../../src/prove/mutation/context.ts';
-import { MUTATORS } from '../../src/prove/mutation/mutators/index.ts';
+import { MUTATORS } from '../../src/prove/mutation/mutators.ts';
 import { createMutantPlanner, readPath } from '../../src/prove/mutation/plan-mutant.ts';
 import { runMutants } from '../../src/prove/mutation/run-mutants.ts';
 import type { OfflineOutcome } from '../../src/prove/offline/offline-gateway.ts';

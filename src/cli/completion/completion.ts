@@ -1,5 +1,5 @@
 import { suggestion } from '../../engine/problem/did-you-mean.ts';
-import { claimsOfRole } from '../../prove/offline/claims.ts';
+import { claimsOfRole } from '../../prove/offline/role-claims.ts';
 import { chooseManifest, loadFile } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { CommandError, type ManifestWords, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';

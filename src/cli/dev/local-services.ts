@@ -1,6 +1,6 @@
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
-import { claimsOfRole } from '../../prove/offline/claims.ts';
+import { claimsOfRole } from '../../prove/offline/role-claims.ts';
 import { startEcho } from '../../sandbox/echo.ts';
 import type { LocalServer } from '../../sandbox/local-server.ts';
 import { createSandbox, type Sandbox, type SandboxOptions, sandboxEnvironment } from '../../sandbox/sandbox.ts';

@@ -7,7 +7,7 @@ import { type ImportedRoutes, importOpenApi } from '../../openapi/import/import-
 import type { ImportedRoute } from '../../openapi/import/imported-route.ts';
 import type { OpenApiDocument } from '../../openapi/import/openapi-document.ts';
 import { originOf } from '../../openapi/import/remove-refused.ts';
-import { diff } from '../../prove/diff/diff.ts';
+import { diff } from '../../prove/diff/diff-manifests.ts';
 import type { Difference } from '../../prove/diff/difference.ts';
 import { createDiffSide, type DiffSide } from '../../prove/diff/side.ts';
 import { DIFF_FORMATS, DIFF_OPTIONS, isFailing, readDiffOptions } from '../diff/diff-options.ts';

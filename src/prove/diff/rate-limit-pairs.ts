@@ -1,7 +1,7 @@
 import type { RateLimit as RateLimitEntry, RateLimitKeyPart } from '../../engine/manifest/manifest.generated.ts';
 import type { RateLimit } from '../../engine/rate-limits/rate-limit.ts';
-import { matchedRoutes } from './comparisons/matched-routes.ts';
 import type { DiffContext } from './difference.ts';
+import { matchedRoutes } from './matched-routes.ts';
 import { commonValues, type PairById, renamedIds } from './pairs-by-id.ts';
 import type { DiffRoute, DiffSide } from './side.ts';
 

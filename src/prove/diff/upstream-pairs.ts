@@ -1,6 +1,6 @@
 import type { Upstream } from '../../engine/settings/upstream-definition.ts';
-import { matchedRoutes } from './comparisons/matched-routes.ts';
 import type { DiffContext } from './difference.ts';
+import { matchedRoutes } from './matched-routes.ts';
 import { commonValues, type PairById, renamedIds } from './pairs-by-id.ts';
 import type { DiffSide } from './side.ts';
 

@@ -5,8 +5,8 @@ import type { RateLimit as RateLimitEntry, RouteEntry } from '../../engine/manif
 import { suggestion } from '../../engine/problem/did-you-mean.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import type { RateLimit, RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
-import { rolesOf } from '../offline/claims.ts';
 import { headerValue } from '../offline/request-bytes.ts';
+import { rolesOf } from '../offline/role-claims.ts';
 import { rateLimitKeyText } from '../rate-limit-key-text.ts';
 import type { ExplainContext, StepExplanation } from './explain-context.ts';
 import type { StepName } from './explanation.ts';

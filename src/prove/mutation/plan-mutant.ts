@@ -10,7 +10,7 @@ import { createRouter } from '../../engine/routing/router.ts';
 import { referencePath } from '../../engine/schema/schema-walk.ts';
 import type { Upstream } from '../../engine/settings/upstream-definition.ts';
 import type { TestedManifest } from '../testing/run-test-file.ts';
-import { referencesIn } from './mutators/schemas.ts';
+import { referencesIn } from './mutators/schema-mutators.ts';
 
 /** A changed manifest with its plan, and the requests that the change can affect. */
 export interface PlannedMutant {

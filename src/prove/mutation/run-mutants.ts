@@ -9,7 +9,7 @@ import { baseRequests } from './base-requests.ts';
 import { createMutationContext } from './context.ts';
 import { findCase, type SearchedManifest } from './missing-case.ts';
 import type { Mutant, MutationContext } from './mutant.ts';
-import { MUTATORS } from './mutators/index.ts';
+import { MUTATORS } from './mutators.ts';
 import { createMutantPlanner, type PathReadings, type PlannedMutant, readPath } from './plan-mutant.ts';
 import { pathOf } from './probes.ts';
 

@@ -7,7 +7,7 @@ import type { Route } from '../../engine/plan/route-definition.ts';
 import type { RouteRateLimits } from '../../engine/rate-limits/rate-limit.ts';
 import { keywordsWith } from '../../engine/schema/keywords.ts';
 import { isMap, referencePath } from '../../engine/schema/schema-walk.ts';
-import { rolesOf } from '../offline/claims.ts';
+import { rolesOf } from '../offline/role-claims.ts';
 import { routingRefusals, ruleRefusals } from '../route-refusals.ts';
 import type { TestResult } from './run-test-file.ts';
 

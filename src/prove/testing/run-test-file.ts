@@ -1,7 +1,7 @@
 import type { PlannedManifest } from '../../engine/load.ts';
-import { claimsOfRole } from '../offline/claims.ts';
 import { createOfflineGateway, type OfflineOutcome } from '../offline/offline-gateway.ts';
 import { redactedUrl } from '../offline/redacted-url.ts';
+import { claimsOfRole } from '../offline/role-claims.ts';
 import { type CallerClaims, type StubToken, StubVerifier } from '../offline/stub-verifier.ts';
 import { compareOutcome, type Mismatch } from './compare.ts';
 import { repetitionOf, requestOf, stubResponseOf, type TestRequest, testRequestsOf } from './requests.ts';

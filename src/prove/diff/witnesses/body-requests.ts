@@ -1,6 +1,6 @@
 import type { DiffContext, DiffRequest, DiffWitness, MatchedRoutePair } from '../difference.ts';
-import { acceptsBody, acceptsType, type SampleBody, sampleTypes, withContentMethod } from './bodies.ts';
 import { hasValidParameters, validRequest, withCaller, withHeaders } from './forwarded-request.ts';
+import { acceptsBody, acceptsType, type SampleBody, sampleTypes, withContentMethod } from './sample-bodies.ts';
 import { sampleRequests } from './sample-requests.ts';
 
 /** Returns a request with a media type that one route accepts and the other one refuses. */

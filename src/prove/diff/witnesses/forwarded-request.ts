@@ -1,5 +1,5 @@
 import type { DiffContext, DiffRequest, DiffWitness, MatchedRoutePair } from '../difference.ts';
-import { forwardedBody, withContentMethod } from './bodies.ts';
+import { forwardedBody, withContentMethod } from './sample-bodies.ts';
 import { sampleRequests } from './sample-requests.ts';
 
 /** Returns a request that both manifests forward; `undefined` if none was found. @param headers further headers */

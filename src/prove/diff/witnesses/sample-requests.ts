@@ -4,8 +4,8 @@ import type { Path } from '../../../engine/problem/finding.ts';
 import { typesAt } from '../../../engine/schema/schema-walk.ts';
 import { createParameterValidator } from '../../../engine/validation/parameter-value.ts';
 import { parameterTexts } from '../../schema-comparison/parameter-texts.ts';
-import { bothReceive } from '../comparisons/matched-routes.ts';
 import type { DiffContext, DiffRequest, MatchedRoutePair } from '../difference.ts';
+import { bothReceive } from '../matched-routes.ts';
 import type { DiffSide } from '../side.ts';
 
 type ParameterKind = 'params' | 'query' | 'headers';

@@ -1,5 +1,5 @@
 import { nestValue } from '../../../engine/json-pointer.ts';
-import { claimsOfRole } from '../../offline/claims.ts';
+import { claimsOfRole } from '../../offline/role-claims.ts';
 import { withItems, withoutValue, withValue } from '../edits.ts';
 import type { Mutators, Probe, TestedRoute } from '../mutant.ts';
 import { withClaims, withoutToken, withRole } from '../probes.ts';

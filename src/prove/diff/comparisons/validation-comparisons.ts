@@ -1,7 +1,7 @@
 import type { RouteEntry } from '../../../engine/manifest/manifest.generated.ts';
 import type { Comparisons } from '../difference.ts';
 import { invalidWitness } from '../witnesses/body-requests.ts';
-import { changedSwitches } from './switches.ts';
+import { changedSwitches } from './switch-comparisons.ts';
 
 export const validationComparisons: Comparisons = {
   'validation-reported': {

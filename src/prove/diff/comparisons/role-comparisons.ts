@@ -1,6 +1,6 @@
 import type { Comparisons, DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
+import { findingAtKey, matchedRoutes } from '../matched-routes.ts';
 import type { DiffRoute, DiffSide } from '../side.ts';
-import { findingAtKey, matchedRoutes } from './matched-routes.ts';
 
 export const roleComparisons: Comparisons = {
   'role-widened': {

@@ -1,6 +1,6 @@
 import type { Comparisons, DiffContext, DiffFinding } from '../difference.ts';
+import { findingAtKey, matchedRoutes, requestWitness } from '../matched-routes.ts';
 import { becameProtected, becamePublic } from '../route-pairs.ts';
-import { findingAtKey, matchedRoutes, requestWitness } from './matched-routes.ts';
 
 export const accessComparisons: Comparisons = {
   'route-public': {

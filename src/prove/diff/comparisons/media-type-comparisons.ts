@@ -1,7 +1,7 @@
 import { isJsonType, mediaTypeMatcher } from '../../../engine/validation/media-type.ts';
 import type { Comparisons, DiffContext, DiffFinding, MatchedRoutePair } from '../difference.ts';
+import { findingAtKey, rewrittenRoutes } from '../matched-routes.ts';
 import { mediaTypeWitness } from '../witnesses/body-requests.ts';
-import { findingAtKey, rewrittenRoutes } from './matched-routes.ts';
 
 export const mediaTypeComparisons: Comparisons = {
   'media-types-widened': {

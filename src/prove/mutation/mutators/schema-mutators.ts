@@ -5,7 +5,7 @@ import { isMap, referencePath } from '../../../engine/schema/schema-walk.ts';
 import { withoutValue, withValue } from '../edits.ts';
 import type { MutationContext, Mutators, Probe, TestedRoute } from '../mutant.ts';
 import { withJsonBody } from '../probes.ts';
-import { type ParameterKind, withParameter } from './parameters.ts';
+import { type ParameterKind, withParameter } from './parameter-mutators.ts';
 import { openingsOf } from './schema-openings.ts';
 
 export const schemaMutators: Mutators = {

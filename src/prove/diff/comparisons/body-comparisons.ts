@@ -16,8 +16,8 @@ import {
   type MatchedRoutePair,
   oncePerDiff,
 } from '../difference.ts';
+import { findingAtKey, routesWithOtherSchemas } from '../matched-routes.ts';
 import type { DiffRoute, DiffSide } from '../side.ts';
-import { findingAtKey, routesWithOtherSchemas } from './matched-routes.ts';
 
 export const bodyComparisons: Comparisons = {
   'body-loosened': {

@@ -1,5 +1,6 @@
 import type { Upstream, UpstreamTls } from '../../../engine/settings/upstream-definition.ts';
 import type { Comparisons, DiffContext, DiffFinding } from '../difference.ts';
+import { findingAtKey, matchedRoutes } from '../matched-routes.ts';
 import type { DiffSide } from '../side.ts';
 import {
   commonUpstreams,
@@ -9,7 +10,6 @@ import {
   type UpstreamPair,
 } from '../upstream-pairs.ts';
 import { forwardedWitness } from '../witnesses/forwarded-request.ts';
-import { findingAtKey, matchedRoutes } from './matched-routes.ts';
 
 export const upstreamComparisons: Comparisons = {
   'upstream-changed': {

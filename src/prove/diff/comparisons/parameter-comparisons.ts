@@ -10,10 +10,10 @@ import {
   type MatchedRoutePair,
   oncePerDiff,
 } from '../difference.ts';
+import { findingAtKey, routesWithOtherSchemas } from '../matched-routes.ts';
 import type { DiffSide } from '../side.ts';
 import { hasValidParameters } from '../witnesses/forwarded-request.ts';
 import { sampleRequests, segmentOf } from '../witnesses/sample-requests.ts';
-import { findingAtKey, routesWithOtherSchemas } from './matched-routes.ts';
 
 export const parameterComparisons: Comparisons = {
   'parameters-loosened': {

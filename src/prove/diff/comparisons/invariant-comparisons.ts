@@ -1,7 +1,7 @@
 import { compileInvariants, type Invariant } from '../../../engine/invariants/compile-invariants.ts';
 import type { Comparisons, DiffContext, DiffFinding } from '../difference.ts';
+import { matchedRoutes } from '../matched-routes.ts';
 import { weakenedParts } from '../weakened-parts.ts';
-import { matchedRoutes } from './matched-routes.ts';
 
 export const invariantComparisons: Comparisons = {
   'invariant-removed': {

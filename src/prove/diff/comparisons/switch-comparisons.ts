@@ -8,8 +8,8 @@ import type {
   DiffWitness,
   MatchedRoutePair,
 } from '../difference.ts';
+import { bothReceive, findingAtKey, matchedRoutes } from '../matched-routes.ts';
 import { hasValidParameters, validRequest, withCaller, withHeaders } from '../witnesses/forwarded-request.ts';
-import { bothReceive, findingAtKey, matchedRoutes } from './matched-routes.ts';
 
 export const switchComparisons: Comparisons = {
   'websocket-opened': {

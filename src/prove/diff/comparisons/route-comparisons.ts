@@ -1,7 +1,7 @@
 import type { Comparisons, DiffContext, DiffFinding } from '../difference.ts';
+import { requestWitness } from '../matched-routes.ts';
 import type { DiffRoute } from '../side.ts';
 import { withCaller } from '../witnesses/forwarded-request.ts';
-import { requestWitness } from './matched-routes.ts';
 
 export const routeComparisons: Comparisons = {
   'route-shadowed': {

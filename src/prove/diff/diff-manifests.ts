@@ -1,5 +1,5 @@
 import { type FindingLocation, SEVERITY_RANKS } from '../../engine/problem/finding.ts';
-import { COMPARISONS } from './comparisons/index.ts';
+import { COMPARISONS } from './comparisons.ts';
 import type {
   Comparison,
   Counterpart,

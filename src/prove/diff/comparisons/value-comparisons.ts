@@ -10,11 +10,11 @@ import {
   type MatchedRoutePair,
   oncePerDiff,
 } from '../difference.ts';
+import { rewrittenRoutes } from '../matched-routes.ts';
 import { normalize } from '../settings/effective-settings.ts';
 import { startsWith } from '../settings/path-patterns.ts';
 import { type DiffSide, formatRedactedValue } from '../side.ts';
 import { renamedUpstreams } from '../upstream-pairs.ts';
-import { rewrittenRoutes } from './matched-routes.ts';
 import { VALUE_RULES, type ValueRule } from './value-rules.ts';
 
 /** One comparison for each id of the value rules. It reports values that changed at the same path. */

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { RouteEntry } from '../../../engine/manifest/manifest.generated.ts';
 import type { Comparisons, DiffContext, DiffFinding } from '../difference.ts';
-import { findingAtKey, matchedRoutes } from './matched-routes.ts';
-import { changedSwitches } from './switches.ts';
+import { findingAtKey, matchedRoutes } from '../matched-routes.ts';
+import { changedSwitches } from './switch-comparisons.ts';
 
 export const loginComparisons: Comparisons = {
   'login-removed': {
