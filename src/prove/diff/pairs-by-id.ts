@@ -1,4 +1,4 @@
-/** What two manifests have under the same id. */
+/** Two values with the same id, one of each manifest. */
 export interface PairById<Value> {
   readonly id: string;
   readonly old: Value;
