@@ -4,10 +4,10 @@ import { type Document, parse } from '../engine/manifest/document.ts';
 import type { Manifest } from '../engine/manifest/manifest.generated.ts';
 import { checkManifest } from '../engine/manifest/read-manifest.ts';
 import type { Environment } from '../engine/manifest/source.ts';
-import { isMap } from '../engine/manifest/yaml-kinds.ts';
 import type { Plan } from '../engine/plan/plan.ts';
 import { runToEnd } from '../engine/plan/sliced-work.ts';
 import type { Finding } from '../engine/problem/finding.ts';
+import { isMap } from '../engine/schema/schema-walk.ts';
 
 /** A manifest that loads without errors. */
 interface AskedManifest {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { diff } from '../../src/prove/diff/diff.ts';
+import { diff } from '../../src/prove/diff/diff-manifests.ts';
 import type { DiffSide } from '../../src/prove/diff/side.ts';
 import { fullSideOf, MANIFESTS } from './full-manifests.ts';
 

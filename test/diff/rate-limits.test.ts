@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { diff } from '../../src/prove/diff/diff.ts';
+import { diff } from '../../src/prove/diff/diff-manifests.ts';
 import type { DiffSide } from '../../src/prove/diff/side.ts';
 import { createOfflineGateway } from '../../src/prove/offline/offline-gateway.ts';
 import { StubVerifier } from '../../src/prove/offline/stub-verifier.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { diff } from '../../src/prove/diff/diff.ts';
+import { diff } from '../../src/prove/diff/diff-manifests.ts';
 import type { DiffSide } from '../../src/prove/diff/side.ts';
 import { runs } from '../support/runs.ts';
 import { anyPair } from './any-pair.ts';

@@ -1,4 +1,4 @@
-import { claimsOfRole } from '../../prove/offline/claims.ts';
+import { claimsOfRole } from '../../prove/offline/role-claims.ts';
 import { chooseManifest, loadFile } from '../manifest-file.ts';
 import { parseArguments, parseChoice } from '../parse-arguments.ts';
 import { CommandError, type ManifestWords, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';

@@ -1,5 +1,5 @@
 import type { PlannedManifest } from '../../engine/load.ts';
-import { claimsOfRole } from '../../prove/offline/claims.ts';
+import { claimsOfRole } from '../../prove/offline/role-claims.ts';
 import { startEcho } from './echo.ts';
 import type { LocalServer } from './local-server.ts';
 import { startTokenIssuer, type TokenIssuer } from './token-issuer.ts';

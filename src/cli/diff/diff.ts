@@ -1,5 +1,5 @@
 import type { Plan } from '../../engine/plan/plan.ts';
-import { diff as differencesBetween } from '../../prove/diff/diff.ts';
+import { diff as differencesBetween } from '../../prove/diff/diff-manifests.ts';
 import { createDiffSide, type DiffSide } from '../../prove/diff/side.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { type Terminal, UsageError, type Verb } from '../terminal.ts';

@@ -1,9 +1,9 @@
 import { HTTP_METHODS, sortMethods } from '../../engine/http1/http-methods.ts';
 import { readBytes } from '../../engine/manifest/file-environment.ts';
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
-import { explain as explainRequest } from '../../prove/explain/explain.ts';
-import { claimsOfRole } from '../../prove/offline/claims.ts';
+import { explain as explainRequest } from '../../prove/explain/explain-request.ts';
 import { createOfflineRequest, headerValue, type OfflineRequest } from '../../prove/offline/request-bytes.ts';
+import { claimsOfRole } from '../../prove/offline/role-claims.ts';
 import type { CallerClaims } from '../../prove/offline/stub-verifier.ts';
 import { toJson } from '../../report/report.ts';
 import { chooseManifest, loadPlanned, SINGLE_MANIFEST_OPTIONS, unreadableFileError } from '../manifest-file.ts';

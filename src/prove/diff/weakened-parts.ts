@@ -1,8 +1,8 @@
 import type { Condition, Exception, Invariant } from '../../engine/invariants/compile-invariants.ts';
-import { includesType } from '../../engine/invariants/requirements.ts';
 import type { Requirement } from '../../engine/manifest/manifest.generated.ts';
 import { durationMs, sizeBytes } from '../../engine/manifest/units.ts';
 import type { Pattern } from '../../engine/routing/pattern.ts';
+import { mediaTypeMatcher } from '../../engine/validation/media-type.ts';
 
 /** A part of an invariant that demands less than before. */
 interface WeakenedPart {
@@ -98,7 +98,7 @@ const IS_KEPT: Readonly<Record<keyof Requirement, (old: Requirement, next: Requi
     (old?.schema === undefined || next?.schema === true) &&
     isAtMost(next?.maxBytes, old?.maxBytes, sizeBytes) &&
     (old?.types === undefined ||
-      next?.types?.every((type) => old.types?.some((range) => includesType(range, type))) === true),
+      next?.types?.map((type) => type.toLowerCase()).every(mediaTypeMatcher(old.types)) === true),
   parameters: () => true,
   validation: () => true,
   upstream: ({ upstream: old }, { upstream: next }) => isSubset(next?.only, old?.only),

@@ -1,5 +1,9 @@
-import { readClassAtom, readGroup } from '../../engine/schema/pattern/pattern-class.ts';
-import { readEscape, type TranslatedAtom } from '../../engine/schema/pattern/pattern-escape.ts';
+import {
+  readClassAtom,
+  readEscape,
+  readGroup,
+  type TranslatedAtom,
+} from '../../engine/schema/pattern/pattern-escape.ts';
 import {
   type CharacterSet,
   caseless,

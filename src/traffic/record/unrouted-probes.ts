@@ -1,5 +1,5 @@
 import type { MutationContext, Probe } from '../../prove/mutation/mutant.ts';
-import { HANDSHAKE } from '../../prove/mutation/mutators/forwarding.ts';
+import { HANDSHAKE } from '../../prove/mutation/mutators/forwarding-mutators.ts';
 import type { RecordContext } from './base-probes.ts';
 import type { Observation } from './observation.ts';
 import { otherSpellings, unknownPath } from './recorded-paths.ts';

@@ -1,5 +1,4 @@
-import { readClass, readGroup } from './pattern-class.ts';
-import { readEscape } from './pattern-escape.ts';
+import { readClass, readEscape, readGroup } from './pattern-escape.ts';
 import { UnsupportedPattern } from './unsupported-pattern.ts';
 
 const NOT_LINE_END = '[^\\n\\r\\x{2028}\\x{2029}]';
