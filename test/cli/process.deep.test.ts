@@ -45,6 +45,10 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   record: ['access.log', 'missing.log', ''],
   openapi: ['', '-o document.json', 'broken.yaml'],
   import: ['openapi.yaml --upstream up', 'openapi.yaml --upstream up -o routes.yaml', 'missing.yaml --upstream up', ''],
+  prove: ['{"require":{"access":"public"}}', '{"require":{"access":"protected"}}', 'x', ''],
+  help: ['', 'lint', 'lintt'],
+  '--help': [''],
+  '--version': [''],
   drift: ['openapi.yaml gateway.yaml', 'openapi.yaml other.yaml -f json', 'missing.yaml', ''],
 };
 

@@ -75,6 +75,10 @@ export const OFFLINE_VERBS = [
   'openapi',
   'import',
   'drift',
+  'prove',
+  'help',
+  '--help',
+  '--version',
 ];
 
 /** The last run in this process. The runs take turns, since a process has one working directory. */
@@ -82,7 +86,8 @@ let lastRun: Promise<unknown> = Promise.resolve();
 
 /** Runs the command line until it exits: in this process, or in a new one where the process makes a difference. */
 export function runCli(args: readonly string[], cwd: string, env: Record<string, string> = {}): Promise<CliResult> {
-  if (!OFFLINE_VERBS.includes(args[0] ?? '') || 'NODE_OPTIONS' in env) return runProcess(args, cwd, env);
+  const isOffline = OFFLINE_VERBS.includes(args[0] ?? '') || args.includes('--help');
+  if (!isOffline || 'NODE_OPTIONS' in env) return runProcess(args, cwd, env);
   const run = lastRun.then(() => runHere(args, cwd, env));
   lastRun = run.catch(() => undefined);
   return run;
