@@ -40,7 +40,9 @@ export function startCli(args: readonly string[], cwd: string, env: Record<strin
     new Promise<RegExpExecArray>((resolve, reject) => {
       const check = () => {
         const match = pattern.exec(out + err);
-        if (match !== null) resolve(match);
+        if (match === null) return;
+        for (const stream of [child.stdout, child.stderr]) stream.off('data', check);
+        resolve(match);
       };
       child.stdout.on('data', check);
       child.stderr.on('data', check);
