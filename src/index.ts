@@ -4,11 +4,10 @@ export { type LoadResult, load, type PlannedManifest, type RejectedManifest } fr
 export { createProcessLog, type Log, type ProcessLog } from './engine/log/log.ts';
 export { createFileEnvironment } from './engine/manifest/file-environment.ts';
 export type { Manifest } from './engine/manifest/manifest.generated.ts';
-export { createMemoryEnvironment } from './engine/manifest/memory-environment.ts';
-export type { Environment, Source } from './engine/manifest/source.ts';
+export { createMemoryEnvironment, type Environment, type Source } from './engine/manifest/source.ts';
 export type { Plan } from './engine/plan/plan.ts';
 export type { Route } from './engine/plan/route-definition.ts';
 export type { Range } from './engine/problem/finding.ts';
 export type { Problem } from './engine/problem/problem.ts';
 export type { Upstream } from './engine/settings/upstream-definition.ts';
-export type { Principal } from './engine/tokens/verification-result.ts';
+export type { Principal } from './engine/tokens/verifier.ts';

@@ -1,6 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path/posix';
 import { describe, expect, it } from 'vitest';
+import { countLines } from '../scripts/count-lines.ts';
+import { DOORS } from './support/doors.ts';
 
 const root = new URL('../', import.meta.url).pathname;
 
@@ -8,7 +10,11 @@ interface Import {
   readonly file: string;
   /** A path from the project's root, or the name of a package. */
   readonly target: string;
+  /** The exports that the file uses; `*` for all of them. */
+  readonly names: readonly string[];
   readonly isTypeOnly: boolean;
+  /** True for `import('…')`, which loads the file on first use. */
+  readonly isLazy: boolean;
 }
 
 const files = globSync('src/**/*.ts', { cwd: root }).map((file) => file.replaceAll('\\', '/'));
@@ -16,21 +22,33 @@ const imports = files.flatMap(importsOf);
 
 function importsOf(file: string): Import[] {
   const text = readFileSync(join(root, file), 'utf8');
-  const statements = text.matchAll(/^(?:import|export)\s+(type\s)?([^;]*?)from '([^']+)';|^import '([^']+)';/gm);
-  return [...statements].map(([, type, names = '', from, bare]) => {
-    const written = from ?? bare ?? '';
-    const target = written.startsWith('.') ? normalize(join(dirname(file), written)) : written;
-    const named = names
-      .replace(/[{}]/g, '')
-      .split(',')
-      .map((name) => name.trim())
-      .filter(Boolean);
-    return {
-      file,
-      target,
-      isTypeOnly: type !== undefined || (names.includes('{') && named.every((name) => name.startsWith('type '))),
-    };
-  });
+  const targetOf = (written: string) => (written.startsWith('.') ? normalize(join(dirname(file), written)) : written);
+  const statements = text.matchAll(/^(?:import|export)\s+(type\s)?([^;'"]*?)\s*from '([^']+)';|^import '([^']+)';/gm);
+  const lazy = text.matchAll(/(?:const (\{[^}]*\}) = await )?import\(\s*'(\.[^']+)'/g);
+  return [
+    ...[...statements].map(([, type, list = '', from, bare]) => {
+      const names = namesIn(list);
+      const isTypeOnly = type !== undefined || (names.length > 0 && names.every((name) => name.startsWith('type ')));
+      return { file, target: targetOf(from ?? bare ?? ''), names: names.map(exportedName), isTypeOnly, isLazy: false };
+    }),
+    ...[...lazy].map(([, list, from = '']) => {
+      const names = list === undefined ? ['*'] : namesIn(list).map(exportedName);
+      return { file, target: targetOf(from), names, isTypeOnly: false, isLazy: true };
+    }),
+  ];
+}
+
+function namesIn(list: string): string[] {
+  if (!list.includes('{')) return list === '' ? [] : ['*'];
+  return list
+    .replace(/[{}]/g, '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
+}
+
+function exportedName(written: string): string {
+  return written.replace(/^type /, '').split(/ as |: /)[0] ?? '';
 }
 
 /** The wing of a file: the folder under src, or the file itself. */
@@ -49,24 +67,23 @@ function room(path: string): string {
 /** The wings of src, and those that each of them may import. */
 const WINGS: Readonly<Record<string, readonly string[]>> = {
   engine: [],
-  check: ['engine'],
-  prove: ['check', 'engine'],
-  traffic: ['check', 'engine', 'prove'],
-  openapi: ['check', 'engine', 'prove', 'traffic'],
-  process: ['check', 'engine', 'prove', 'traffic'],
-  editor: ['check', 'engine', 'openapi', 'process', 'prove', 'traffic'],
-  admin: ['check', 'engine', 'openapi', 'process', 'prove', 'traffic'],
-  cli: ['admin', 'check', 'editor', 'engine', 'openapi', 'process', 'prove', 'sandbox', 'traffic'],
-  sandbox: [],
-  index: ['check', 'engine'],
+  report: ['engine'],
+  check: ['engine', 'report'],
+  prove: ['check', 'engine', 'report'],
+  traffic: ['check', 'engine', 'prove', 'report'],
+  openapi: ['check', 'engine', 'prove', 'report', 'traffic'],
+  process: ['check', 'engine', 'prove', 'report', 'traffic'],
+  editor: ['check', 'engine', 'openapi', 'process', 'prove', 'report', 'traffic'],
+  admin: ['check', 'engine', 'openapi', 'process', 'prove', 'report', 'traffic'],
+  cli: ['admin', 'check', 'editor', 'engine', 'openapi', 'process', 'prove', 'report', 'traffic'],
+  index: ['check', 'engine', 'report'],
 };
 
-/** One file for each foreign library; the sandbox has its own. */
+/** One file for each foreign library. The sandbox, which is an example, has its own. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   '@scalar/openapi-upgrader': ['src/openapi/import/openapi-document.ts'],
   yaml: [
     ...['parse-tree', 'yaml-tokens', 'yaml-tree', 'yaml-values'].map((name) => `src/engine/manifest/${name}.ts`),
-    'src/openapi/import/route-file.ts',
     'src/openapi/import/write-routes.ts',
   ],
   'fastest-levenshtein': ['src/engine/problem/did-you-mean.ts'],
@@ -77,14 +94,13 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
     'src/engine/schema/ajv-validator.ts',
     'src/engine/schema/long-keywords.ts',
     'src/engine/schema/prefix-items.ts',
-    'src/engine/schema/unevaluated-items.ts',
   ],
   re2js: ['src/engine/schema/ajv-validator.ts'],
   rou3: ['src/engine/routing/router.ts'],
-  jose: ['src/engine/tokens/signature.ts', 'src/sandbox/token-issuer.ts', 'src/sandbox/tokens.ts'],
+  jose: ['src/engine/tokens/jwt.ts', 'src/cli/dev/token-issuer.ts'],
   'lru-cache': ['src/engine/tokens/caching-verifier.ts'],
   'http-proxy-3': ['src/engine/gateway/upstream/http-proxy.ts'],
-  '@opentelemetry/api': ['src/engine/gateway/telemetry/opentelemetry.ts'],
+  '@opentelemetry/api': ['src/process/telemetry/opentelemetry.ts'],
   pino: ['src/engine/log/log.ts'],
   chokidar: ['src/process/reload/file-watcher.ts'],
   '@redis/client': ['src/engine/rate-limits/redis/redis-link.ts'],
@@ -93,7 +109,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
     (name) => `src/editor/${name}.ts`,
   ),
   'vscode-languageserver-textdocument': ['src/editor/connection.ts', 'src/editor/text-file.ts'],
-  'csv-parse': ['src/engine/validation/csv-header.ts', 'src/sandbox/platform/contacts-import.ts'],
+  'csv-parse': ['src/engine/validation/csv-header.ts'],
 };
 
 describe('imports between the folders of src', () => {
@@ -107,25 +123,118 @@ describe('imports between the folders of src', () => {
   });
 
   it('bring only types of the plan into the request path', () => {
-    const rooms = ['plan', 'routing', 'schema', 'validation', 'tokens', 'settings', 'log', 'manifest', 'invariants'];
-    const outside = imports.filter(({ file, target }) => room(file) === 'gateway' && rooms.includes(room(target)));
+    const rooms = ['plan', 'routing', 'schema', 'validation', 'tokens', 'settings', 'manifest', 'invariants'];
+    // The ciphers of logged paths live in the log and not in the plan.
+    const outside = imports.filter(
+      ({ file, target }) =>
+        room(file) === 'gateway' && rooms.includes(room(target)) && target !== 'src/engine/log/logged-path.ts',
+    );
     expect(outside.filter(({ isTypeOnly }) => !isTypeOnly).map(({ file, target }) => `${file} -> ${target}`)).toEqual(
       [],
     );
     expect(outside.length).toBeGreaterThan(5);
   });
 
-  it('have no cycles', () => {
-    const cycle = findCycle();
-    expect(cycle).toEqual([]);
+  it('have no cycles, not even of types', () => {
+    expect(findCycle()).toEqual([]);
+  });
+
+  it('enter a wing only by its doors', () => {
+    const crossing = imports.filter(({ file, target }) => target.startsWith('src/') && wing(file) !== wing(target));
+    const used = Object.groupBy([...new Set(crossing.map(({ target }) => target))].sort(), wing);
+    const doors = Object.entries(DOORS).map(([name, paths]) => [
+      name,
+      paths.map((path) => `src/${name}/${path}.ts`).sort(),
+    ]);
+    expect(used).toEqual(Object.fromEntries(doors));
+  });
+});
+
+/** Files that programs and threads start with, and that the package exports. */
+const STARTS = [
+  'src/index.ts',
+  'src/cli/main.ts',
+  'src/cli/health/container-health.ts',
+  'src/cli/run/register-telemetry.ts',
+  'src/admin/display-worker.ts',
+  'src/engine/validation/validation-worker.ts',
+  'src/process/reload/file-worker.ts',
+  'src/process/reload/manifest-worker.ts',
+  'src/process/workers/worker-entry.ts',
+];
+
+/** Types of results that no file imports, but the declarations of other files have to name. */
+const NAMED_BY_DECLARATIONS: ReadonlySet<string> = new Set([
+  'DescriptorStatus',
+  'OtherManifest',
+  'ProblemReport',
+  'RouteInterval',
+  'TrafficInterval',
+]);
+
+/** The types that the comments of the scripts of the admin page import. */
+function importsOfPage(): Pick<Import, 'target' | 'names'>[] {
+  return globSync('src/admin/page/*.js', { cwd: root }).flatMap((file) =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(/@import (\{[^}]*\}) from '([^']+)'/g)].map(
+      ([, list = '', from = '']) => ({ target: normalize(join(dirname(file), from)), names: namesIn(list) }),
+    ),
+  );
+}
+
+describe('the files of src', () => {
+  it('are each imported by another one, or start a program or a thread', () => {
+    const imported = new Set(imports.filter(({ file, target }) => file !== target).map(({ target }) => target));
+    expect(files.filter((file) => !imported.has(file) && !STARTS.includes(file))).toEqual([]);
+  });
+
+  it('export only what another file imports', () => {
+    const others = globSync('{test,bench,scripts,examples,editors}/**/*.ts', { cwd: root }).flatMap(importsOf);
+    const used = new Map<string, Set<string>>();
+    for (const { target, names } of [...imports, ...others, ...importsOfPage()])
+      used.set(target, new Set([...(used.get(target) ?? []), ...names]));
+    const exported = /^export (?:async )?(?:abstract )?(?:function\*?|class|const|let|interface|type|enum) (\w+)/gm;
+    const unused = files
+      .filter((file) => !file.endsWith('.generated.ts') && used.get(file)?.has('*') !== true)
+      .flatMap((file) =>
+        [...readFileSync(join(root, file), 'utf8').matchAll(exported)]
+          .filter(([, name = '']) => used.get(file)?.has(name) !== true && !NAMED_BY_DECLARATIONS.has(name))
+          .map(([, name]) => `${file}: ${name}`),
+      );
+    expect(unused).toEqual([]);
+  });
+
+  it('have a README in each wing, of ten to thirty lines', () => {
+    const wings = new Set(files.filter((file) => file.split('/').length > 2).map(wing));
+    const lines = [...wings].map((name) => {
+      const text = readFileSync(join(root, `src/${name}/README.md`), 'utf8');
+      return [name, text.trimEnd().split('\n').length] as const;
+    });
+    expect(lines.filter(([, count]) => count < 10 || count > 30)).toEqual([]);
+  });
+
+  it.each(countLines().filter(({ budget }) => budget !== undefined))('fit in the line budget: $name', (wing) => {
+    expect(wing.lines, 'scripts/line-budget.json').toBeLessThanOrEqual(wing.budget ?? 0);
+  });
+});
+
+describe('the sandbox', () => {
+  it('imports only the public door of the gateway', () => {
+    const own = 'examples/platform/';
+    const files = globSync(`${own}**/*.ts`, { cwd: root });
+    const outside = files
+      .flatMap((file) =>
+        [...readFileSync(join(root, file), 'utf8').matchAll(/(?:from |import\()'([^']+)'/g)].map(([, name = '']) =>
+          name.startsWith('.') ? normalize(join(dirname(file), name)) : name,
+        ),
+      )
+      .filter((target) => !target.startsWith(own) && !target.startsWith('node:'));
+    expect([...new Set(outside)].sort()).toEqual(['csv-parse/sync', 'jose', 'src/index.ts']);
   });
 });
 
 describe('foreign libraries', () => {
   it('are imported only by the files that the table lists', () => {
-    const foreign = imports.filter(
-      ({ target, isTypeOnly }) => !target.startsWith('src/') && !target.startsWith('node:') && !isTypeOnly,
-    );
+    const foreign = imports.filter(({ target, isTypeOnly }) => !/^(?:src\/|node:)/.test(target) && !isTypeOnly);
     const wrong = foreign.filter(({ file, target }) => !LIBRARIES[packageOf(target)]?.includes(file));
     expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
   });
@@ -197,8 +306,7 @@ function packageOf(target: string): string {
 
 function findCycle(): string[] {
   const edges = new Map<string, string[]>();
-  for (const { file, target, isTypeOnly } of imports)
-    if (!isTypeOnly) edges.set(file, [...(edges.get(file) ?? []), target]);
+  for (const { file, target, isLazy } of imports) if (!isLazy) edges.set(file, [...(edges.get(file) ?? []), target]);
   const done = new Set<string>();
   const visit = (file: string, trail: string[]): string[] => {
     if (trail.includes(file)) return [...trail.slice(trail.indexOf(file)), file];

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatProblems } from '../src/cli/format.ts';
 import { type LoadResult, load } from '../src/engine/load.ts';
+import { formatProblems } from '../src/report/text.ts';
 import { runs } from './support/runs.ts';
 
 const GATEWAY = readFileSync(new URL('../gateway.yaml', import.meta.url), 'utf8');

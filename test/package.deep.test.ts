@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Ajv } from 'ajv';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { DEMO_PASSWORD } from '../examples/platform/samples.ts';
 import { IS_DEEP } from './support/runs.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
 import { startUpstream } from './support/upstream.ts';
@@ -90,6 +91,15 @@ describe.runIf(IS_DEEP)('the package', () => {
     });
     expect(broken).toEqual([]);
     expect(pages.length).toBeGreaterThan(30);
+  });
+
+  it('has no account of the sandbox', () => {
+    const names = globSync('**/*', { cwd: unpacked, withFileTypes: true });
+    const paths = names.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+    expect(paths.length).toBeGreaterThan(100);
+    const isOfSandbox = (path: string) =>
+      path.includes('examples/platform') || readFileSync(path, 'utf8').includes(DEMO_PASSWORD);
+    expect(paths.filter(isOfSandbox)).toEqual([]);
   });
 
   it('links to its documentation at the address that the build names', async () => {

@@ -1,12 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { isLoopback } from '../engine/dns/loopback.ts';
-import type { AdminSettings } from '../engine/settings/admin.ts';
+import type { Plan } from '../engine/plan/plan.ts';
 import { type AdminResponse, problemDetails } from './admin-endpoint.ts';
+
+/** The address, the certificate and the token of the admin API. */
+export type AdminListener = NonNullable<Plan['admin']>;
 
 /** Returns the refusal of a request to the admin API, or `undefined` if the request is allowed. */
 export function accessRefusal(
-  rules: AdminSettings,
+  rules: AdminListener,
   request: IncomingMessage,
   isPublic: boolean,
 ): AdminResponse | undefined {
@@ -21,7 +24,7 @@ export function accessRefusal(
  * Refuses requests to a loopback address under a foreign host name. A web page can resolve its own name to this machine
  * and then send requests here as if to its own site (DNS rebinding).
  */
-function hostRefusal({ host: ownHost }: AdminSettings, { headers }: IncomingMessage): AdminResponse | undefined {
+function hostRefusal({ host: ownHost }: AdminListener, { headers }: IncomingMessage): AdminResponse | undefined {
   const host = hostNameOf(headers.host ?? '');
   if (!isLoopback(ownHost) || isLoopback(host) || host === ownHost) return undefined;
   return problemDetails(421, 'unknown host name; use localhost or the address of the admin API');
@@ -44,7 +47,7 @@ function originRefusal({ headers }: IncomingMessage): AdminResponse | undefined 
 
 /** Returns the refusal of a caller without a valid certificate or token, or `undefined` if the caller is authenticated. */
 export function authenticationRefusal(
-  { tls, acceptsToken }: AdminSettings,
+  { tls, acceptsToken }: AdminListener,
   { socket, headers }: IncomingMessage,
 ): AdminResponse | undefined {
   if (tls?.pem().ca !== undefined && !(socket as TLSSocket).authorized)

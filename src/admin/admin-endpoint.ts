@@ -46,6 +46,31 @@ export interface AdminResources {
   readonly cpuBudget: CpuBudget;
   readonly eventStreams: RequestEventStreams;
   readonly displays: ManifestDisplays;
+  /** Each explanation runs a gateway in memory. */
+  readonly explanations: RunningLimit;
+  /** Each load of a candidate starts a thread, which takes 40 MB. */
+  readonly candidateLoads: RunningLimit;
+}
+
+/** Work of which only a few pieces run at the same time. */
+export class RunningLimit {
+  readonly #max: number;
+  #running = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Runs the work. Returns `undefined` if too many pieces are running. */
+  async run<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+    if (this.#running >= this.#max) return undefined;
+    this.#running += 1;
+    try {
+      return await work();
+    } finally {
+      this.#running -= 1;
+    }
+  }
 }
 
 /** The part of the reloader that the admin API uses. */
@@ -69,12 +94,14 @@ export interface AdminEndpoint {
   readonly path: string;
   /** True if callers need no token and no certificate. */
   readonly isPublic?: boolean;
-  readonly respond: (
-    request: AdminRequest,
-    context: AdminContext,
-    resources: AdminResources,
-  ) => AdminResponse | Promise<AdminResponse>;
+  readonly respond: Respond;
 }
+
+export type Respond = (
+  request: AdminRequest,
+  context: AdminContext,
+  resources: AdminResources,
+) => AdminResponse | Promise<AdminResponse>;
 
 export interface AdminRequest {
   /** True if the caller sent every required credential. A public endpoint also serves callers without one. */
@@ -112,6 +139,17 @@ export function largeJsonResponse(body: Generator<string>): AdminResponse {
 
 export function jsonResponse(value: unknown, status = 200): AdminResponse {
   return { status, headers: { 'Content-Type': 'application/json' }, body: `${JSON.stringify(value)}\n` };
+}
+
+/** Counts a refusal because of too many requests, and returns the response. @param path the endpoint */
+export function busyResponse(
+  metrics: AdminMetrics,
+  path: string,
+  detail: string,
+  retryAfterSeconds = 1,
+): AdminResponse {
+  metrics.recordRefusal(path);
+  return problemDetails(503, detail, { 'Retry-After': String(retryAfterSeconds) });
 }
 
 /** Returns an error response with problem details (RFC 9457). */

@@ -3,8 +3,7 @@ import type * as https from 'node:https';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { adminConnectionLimit } from '../engine/gateway/server/descriptor-limits.ts';
-import type { AdminSettings } from '../engine/settings/admin.ts';
-import { accessRefusal, authenticationRefusal } from './access-control.ts';
+import { type AdminListener, accessRefusal, authenticationRefusal } from './access-control.ts';
 import { AdminConnections } from './admin-connections.ts';
 import {
   type AdminContext,
@@ -12,6 +11,7 @@ import {
   type AdminResources,
   type AdminResponse,
   problemDetails,
+  RunningLimit,
 } from './admin-endpoint.ts';
 import { AdminBodyReader } from './body-reader.ts';
 import { CpuBudget } from './cpu-budget.ts';
@@ -21,7 +21,7 @@ import { RequestEventStreams } from './request-event-streams.ts';
 import { ResponseWriter } from './response-writer.ts';
 import { createTrafficHistory } from './traffic-history.ts';
 
-export interface AdminServer {
+interface AdminServer {
   listen(): Promise<AddressInfo>;
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ const CHECK_INTERVAL_MS = 1_000;
 
 /** Creates the server of the admin API and the admin page. */
 export function createAdminServer(
-  settings: AdminSettings,
+  settings: AdminListener,
   context: AdminContext,
   idleTimeoutMs = IDLE_TIMEOUT_MS,
 ): AdminServer {
@@ -49,6 +49,8 @@ export function createAdminServer(
     cpuBudget,
     eventStreams: new RequestEventStreams(context.workers.telemetry, adminMetrics),
     displays: new ManifestDisplays(),
+    explanations: new RunningLimit(4),
+    candidateLoads: new RunningLimit(1),
   };
   const bodyReader = new AdminBodyReader();
   // Probes have a separate budget, so that they do not wait for other work.
@@ -88,7 +90,7 @@ export function createAdminServer(
 const require = createRequire(import.meta.url);
 const loadHttps = (): typeof https => require('node:https');
 
-function createServer({ tls }: AdminSettings): http.Server | https.Server {
+function createServer({ tls }: AdminListener): http.Server | https.Server {
   const options: http.ServerOptions = {
     requestTimeout: REQUEST_TIMEOUT_MS,
     headersTimeout: REQUEST_TIMEOUT_MS,
@@ -109,7 +111,7 @@ function createServer({ tls }: AdminSettings): http.Server | https.Server {
 }
 
 interface RequestDependencies {
-  readonly settings: AdminSettings;
+  readonly settings: AdminListener;
   readonly context: AdminContext;
   readonly resources: AdminResources;
   readonly probeBudget: CpuBudget;
@@ -132,7 +134,7 @@ async function respond(request: http.IncomingMessage, dependencies: RequestDepen
 }
 
 /** Returns the endpoint of a request, or the refusal of the request. */
-function findEndpoint(request: http.IncomingMessage, settings: AdminSettings): AdminEndpoint | AdminResponse {
+function findEndpoint(request: http.IncomingMessage, settings: AdminListener): AdminEndpoint | AdminResponse {
   const [path = ''] = (request.url ?? '').split('?', 1);
   const candidates = ADMIN_ENDPOINTS.filter((endpoint) => endpoint.path === path);
   const method = request.method === 'HEAD' ? 'GET' : request.method;

@@ -1,17 +1,25 @@
-import type { AdminEndpoint } from './admin-endpoint.ts';
+import { streamOpenApi } from '../openapi/export/stream-openapi.ts';
+import { type AdminEndpoint, largeJsonResponse, type Respond } from './admin-endpoint.ts';
 import { candidate, discardCandidate, putCandidate } from './endpoints/candidate.ts';
 import { decisions } from './endpoints/decisions.ts';
 import { explain } from './endpoints/explain.ts';
 import { livez, readyz } from './endpoints/health.ts';
 import { manifest } from './endpoints/manifest.ts';
-import { metrics } from './endpoints/metrics.ts';
-import { openapi } from './endpoints/openapi.ts';
 import { reload } from './endpoints/reload.ts';
-import { route } from './endpoints/route.ts';
-import { routes } from './endpoints/routes.ts';
+import { route, routes } from './endpoints/route.ts';
 import { status } from './endpoints/status.ts';
 import { recentTraffic, trafficHistory } from './endpoints/traffic.ts';
 import { PAGE_ENDPOINTS } from './page.ts';
+
+/** Responds to a scrape. The first scrape loads the Prometheus library, so that a gateway without scrapes starts faster. */
+const metrics: Respond = async (_request, context) => {
+  const { renderMetrics, CONTENT_TYPE } = await import('./metrics/prometheus-renderer.ts');
+  return { status: 200, headers: { 'Content-Type': CONTENT_TYPE }, body: await renderMetrics(context) };
+};
+
+/** Describes the active routes as OpenAPI 3.1: parameters, bodies, roles and refusals. */
+const openapi: Respond = (_request, { activeManifest, version }) =>
+  largeJsonResponse(streamOpenApi(activeManifest(), version));
 
 /** The endpoints of the admin API. */
 export const ADMIN_ENDPOINTS: readonly AdminEndpoint[] = [

@@ -1,7 +1,10 @@
-import type { LimitCounts } from '../engine/rate-limits/limit-counts.ts';
+import type { Gateway } from '../engine/gateway/gateway.ts';
+
+type Counts = Gateway['rateLimiter']['counts'];
+type LimitCounts = Counts extends ReadonlyMap<string, infer Value extends object> ? Value : never;
 
 /** The requests that a rate limit handled in some time. */
-export interface LimitTotals {
+interface LimitTotals {
   readonly requests: number;
   readonly refused: number;
   readonly reported: number;
@@ -21,11 +24,11 @@ const MEMBERS = 3;
 /** The last hour of each rate limit with requests. One limit takes 1.5 kB. */
 export class LimitHistories {
   // A weak map, so that limits that a reload removes are freed.
-  readonly #rings = new WeakMap<Readonly<LimitCounts>, LimitRing>();
+  readonly #rings = new WeakMap<LimitCounts, LimitRing>();
   #latest = 0;
 
   /** Ends an interval of half a minute. */
-  endInterval(counts: ReadonlyMap<string, Readonly<LimitCounts>>): void {
+  endInterval(counts: Counts): void {
     this.#latest += 1;
     for (const limitCounts of counts.values()) {
       const totals = totalsOf(limitCounts);
@@ -40,7 +43,7 @@ export class LimitHistories {
   }
 
   /** Returns the limits with requests in the last hour. */
-  recent(counts: ReadonlyMap<string, Readonly<LimitCounts>>): LimitTraffic[] {
+  recent(counts: Counts): LimitTraffic[] {
     return Array.from(counts, ([id, limitCounts]) => {
       const totals = totalsOf(limitCounts);
       const ring = this.#rings.get(limitCounts);
@@ -70,7 +73,7 @@ class LimitRing {
   }
 }
 
-function totalsOf({ allowed, refused, reported, skipped, undecided }: Readonly<LimitCounts>): number[] {
+function totalsOf({ allowed, refused, reported, skipped, undecided }: LimitCounts): number[] {
   return [allowed + refused + reported + skipped + undecided, refused, reported];
 }
 

@@ -1,8 +1,8 @@
+import { joinRanges, redactRanges, type SecretRange } from '../check/lint/secret-text.ts';
 import { type ParsedText, parseText } from '../engine/manifest/document.ts';
-import { findSecretRanges } from '../engine/manifest/secret-ranges.ts';
 import type { Source } from '../engine/manifest/source.ts';
 import type { Problem } from '../engine/problem/problem.ts';
-import { joinRanges, redactRanges, type SecretRange } from '../engine/problem/secret-text.ts';
+import { findSecretRanges } from './secret-ranges.ts';
 
 /** A longer file, or route, is cut. */
 const MAX_FILE_LINES = 2_000;

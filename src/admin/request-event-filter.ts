@@ -1,4 +1,4 @@
-import type { RequestEvent } from '../engine/gateway/telemetry/request-event.ts';
+import type { RequestEvent } from '../process/telemetry/request-event.ts';
 
 const MAX_WORDS = 8;
 const MAX_LENGTH = 200;
@@ -45,16 +45,17 @@ export function isMatch({ words, isSelected }: RequestEventFilter, decision: Req
   return words.every((word) => searchTextOf(decision).includes(word) || word === decision.id);
 }
 
-/** Caches the text of the latest decision, which every stream searches. */
-let latest: { readonly decision: RequestEvent; readonly text: string } | undefined;
+/** The text of an event, which every stream searches. */
+const SEARCH_TEXTS = new WeakMap<RequestEvent, string>();
 
 function searchTextOf(decision: RequestEvent): string {
-  if (latest?.decision !== decision) {
+  let text = SEARCH_TEXTS.get(decision);
+  if (text === undefined) {
     const { method, path, route, status, refusal, reason, limits, subject } = decision;
-    const text = [method, path?.slice(0, MAX_PATH_LENGTH), route, status, refusal, reason, ...limits, subject]
+    text = [method, path?.slice(0, MAX_PATH_LENGTH), route, status, refusal, reason, ...limits, subject]
       .join(' ')
       .toLowerCase();
-    latest = { decision, text };
+    SEARCH_TEXTS.set(decision, text);
   }
-  return latest.text;
+  return text;
 }

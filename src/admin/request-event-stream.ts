@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { RequestEvent } from '../engine/gateway/telemetry/request-event.ts';
+import type { RequestEvent } from '../process/telemetry/request-event.ts';
 import { isMatch, type RequestEventFilter } from './request-event-filter.ts';
 
 /** Proxies close streams that are silent for longer. */

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { clientKey } from '../engine/gateway/fairness/client-key.ts';
-import { UsageByKey } from '../engine/gateway/fairness/usage-by-key.ts';
-import type { RequestEvent } from '../engine/gateway/telemetry/request-event.ts';
+import type { RequestEvent } from '../process/telemetry/request-event.ts';
 import type { WorkerTelemetry } from '../process/workers/worker-telemetry.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import { type RequestEventFilter, searchCost } from './request-event-filter.ts';
@@ -21,8 +20,8 @@ const MAX_SEARCH_COST = 500_000;
 export class RequestEventStreams {
   readonly #workers: Pick<WorkerTelemetry, 'subscribe'>;
   readonly #metrics: AdminMetrics;
-  readonly #streams = new Set<RequestEventStream>();
-  readonly #clients = new UsageByKey<string>();
+  /** The open streams, and their clients. */
+  readonly #streams = new Map<RequestEventStream, string>();
   #searchedCharacters = 0;
   #timer: NodeJS.Timeout | undefined;
   #unsubscribe = () => {};
@@ -33,19 +32,18 @@ export class RequestEventStreams {
   }
 
   hasCapacityFor(address: string): boolean {
-    return this.#streams.size < MAX_STREAMS && this.#clients.of(clientKey(address)) < MAX_STREAMS_PER_CLIENT;
+    const client = clientKey(address);
+    const ofClient = [...this.#streams.values()].filter((other) => other === client).length;
+    return this.#streams.size < MAX_STREAMS && ofClient < MAX_STREAMS_PER_CLIENT;
   }
 
   /** Streams decisions until the client disconnects. */
   open(filter: RequestEventFilter, address: string, response: ServerResponse): void {
     const stream = new RequestEventStream(filter, response);
     if (this.#streams.size === 0) this.#start();
-    const client = clientKey(address);
-    this.#streams.add(stream);
-    this.#clients.add(client, 1);
+    this.#streams.set(stream, clientKey(address));
     response.on('close', () => {
       this.#streams.delete(stream);
-      this.#clients.add(client, -1);
       if (this.#streams.size === 0) this.#stop();
     });
   }
@@ -54,7 +52,7 @@ export class RequestEventStreams {
     this.#unsubscribe = this.#workers.subscribe({
       onEvent: (decision) => this.#publish(decision),
       onSkipped: (count) => {
-        for (const stream of this.#streams) stream.countSkipped(count);
+        for (const stream of this.#streams.keys()) stream.countSkipped(count);
       },
     });
     this.#timer = setInterval(() => this.#write(), FLUSH_INTERVAL_MS);
@@ -66,7 +64,7 @@ export class RequestEventStreams {
   }
 
   #publish(decision: RequestEvent): void {
-    for (const stream of this.#streams) {
+    for (const stream of this.#streams.keys()) {
       const cost = searchCost(stream.filter, decision);
       if (this.#searchedCharacters + cost > MAX_SEARCH_COST) stream.countSkipped();
       else stream.add(decision);
@@ -76,6 +74,6 @@ export class RequestEventStreams {
 
   #write(): void {
     this.#searchedCharacters = 0;
-    for (const stream of this.#streams) this.#metrics.skippedEvents += stream.flush();
+    for (const stream of this.#streams.keys()) this.#metrics.skippedEvents += stream.flush();
   }
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import { type AdminResponse, problemDetails } from './admin-endpoint.ts';
+import { type AdminResponse, busyResponse } from './admin-endpoint.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import type { CpuBudget } from './cpu-budget.ts';
 import { LargeResponseWriter } from './large-response-writer.ts';
@@ -29,13 +29,9 @@ export class ResponseWriter {
     if (response.req.method === 'HEAD') return void writeHead(response, content).end();
     if (typeof body === 'function') return body(writeHead(response, content));
     if (!this.#large.makeRoom()) {
-      this.#metrics.recordRefusal(response.req.url?.split('?', 1)[0] ?? '');
-      return this.send(
-        response,
-        problemDetails(503, 'too many large responses are being sent; send the request again later', {
-          'Retry-After': '1',
-        }),
-      );
+      const path = response.req.url?.split('?', 1)[0] ?? '';
+      const detail = 'too many large responses are being sent; send the request again later';
+      return this.send(response, busyResponse(this.#metrics, path, detail));
     }
     const isCompressed = acceptsGzip(response);
     return this.#large.write(writeHead(response, content, isCompressed), body, isCompressed);

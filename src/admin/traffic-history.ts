@@ -1,6 +1,5 @@
 import type { Gateway } from '../engine/gateway/gateway.ts';
-import { NO_ROUTE } from '../engine/gateway/telemetry/request-metrics.ts';
-import { TOTALS_LENGTH, type TrafficTotals } from '../engine/gateway/telemetry/route-metrics.ts';
+import { NO_ROUTE, TOTALS_LENGTH, type TrafficTotals } from '../engine/gateway/telemetry/route-metrics.ts';
 import { runInSlices, type SlicedWork } from '../engine/plan/sliced-work.ts';
 import { SLICE_MS } from './cpu-budget.ts';
 import { LimitHistories, type LimitTraffic } from './limit-traffic.ts';
@@ -23,7 +22,7 @@ export interface RouteTraffic extends TrafficCounts {
 }
 
 /** The recent requests that were forwarded to an upstream. The latency is the time until its response began. */
-export interface UpstreamTraffic extends TrafficCounts {
+interface UpstreamTraffic extends TrafficCounts {
   readonly id: string;
 }
 

@@ -8,7 +8,7 @@ import { readSource } from './manifest-file.ts';
 import { CommandError } from './terminal.ts';
 
 /** The admin API of a manifest, as a client on this machine reaches it. */
-export interface LocalAdmin {
+interface LocalAdmin {
   readonly url: string;
   readonly token: string | undefined;
   /** Returns the certificate of its listener as PEM; `undefined` without TLS. */

@@ -51,9 +51,9 @@ const VERBS: Readonly<Record<string, VerbEntry>> = {
     summary: 'compare how two manifests decide about the requests of an access log',
     load: async () => (await import('./replay/replay.ts')).replay,
   },
-  tighten: {
-    summary: 'propose to close what the access log shows to be unused',
-    load: async () => (await import('./tighten/tighten.ts')).tighten,
+  surrogate: {
+    summary: 'print a path with the surrogates of the access log, to find its lines',
+    load: async () => (await import('./surrogate.ts')).surrogate,
   },
   routes: { summary: 'print the route table', load: async () => (await import('./routes.ts')).routes },
   import: {
@@ -62,7 +62,7 @@ const VERBS: Readonly<Record<string, VerbEntry>> = {
   },
   drift: {
     summary: 'compare an OpenAPI document with the routes of a manifest',
-    load: async () => (await import('./drift/drift.ts')).drift,
+    load: async () => (await import('./drift.ts')).drift,
   },
   openapi: {
     summary: 'describe the routes as an OpenAPI document',

@@ -1,6 +1,6 @@
 import { suggestion } from '../engine/problem/did-you-mean.ts';
+import { pluralize } from '../report/text.ts';
 import { CHANGE_KINDS, type ChangeKind } from '../traffic/compare-outcomes.ts';
-import { pluralize } from './format.ts';
 import { UsageError } from './terminal.ts';
 
 /** The conditions of `--fail-on` under which a comparison of two manifests fails. */

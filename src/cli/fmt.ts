@@ -1,6 +1,6 @@
-import { formatSource } from '../engine/manifest/format-source.ts';
+import { formatSource } from '../check/fmt/format-source.ts';
 import type { Source } from '../engine/manifest/source.ts';
-import { formatProblems } from './format.ts';
+import { formatProblems } from '../report/text.ts';
 import { MANIFEST_OPTIONS, parseManifestArguments, readSource, readStandardInput } from './manifest-file.ts';
 import { CommandError, type ExitCode, type Options, type Terminal, type Verb } from './terminal.ts';
 import { writeFileAtomic } from './write-file-atomic.ts';

@@ -15,7 +15,7 @@ export const lsp: Verb = {
     "vim.lsp.config('signing_gateway', { cmd = vim.split('signing-gateway lsp', ' ') })",
   ],
   async run({ args, env, outIsTerminal, openStreams }) {
-    parseArguments({ args: [...args], options: OPTIONS });
+    parseArguments(args, OPTIONS, false);
     if (outIsTerminal)
       throw new UsageError('an editor starts this command and reads its output; see docs/editors.md for the setup');
     const { serveLanguage } = await import('../editor/connection.ts');

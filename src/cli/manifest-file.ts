@@ -1,27 +1,32 @@
 import { relative, resolve, sep } from 'node:path';
-import { type LoadResult, load } from '../engine/load.ts';
-import { decodeText } from '../engine/manifest/decode-text.ts';
+import { type LoadResult, load, type PlannedManifest } from '../engine/load.ts';
 import { createFileEnvironment, readText, readUpToLimit } from '../engine/manifest/file-environment.ts';
 import {
+  decodeText,
   describeFileError,
   type Environment,
   fileErrorCode,
   MAX_FILE_BYTES,
   type Source,
 } from '../engine/manifest/source.ts';
+import { formatProblems } from '../report/text.ts';
 import { parseArguments } from './parse-arguments.ts';
-import { CommandError, type Options, UsageError } from './terminal.ts';
+import { CommandError, type Options, type Terminal, UsageError } from './terminal.ts';
 
 export const DEFAULT_MANIFEST = 'gateway.yaml';
 
-export const MANIFEST_OPTIONS = {
+/** The option of a verb that reads one manifest. */
+export const SINGLE_MANIFEST_OPTIONS = {
   config: {
     type: 'string',
     short: 'c',
-    multiple: true,
     valueName: 'FILE',
     summary: `the manifest; the same as FILE (default ${DEFAULT_MANIFEST})`,
   },
+} as const satisfies Options;
+
+export const MANIFEST_OPTIONS = {
+  config: { ...SINGLE_MANIFEST_OPTIONS.config, multiple: true },
 } as const satisfies Options;
 
 /**
@@ -41,12 +46,7 @@ export function parseSingleManifestArguments<Own extends Options>(
 
 /** Parses the arguments of a verb that reads manifests. `tokens` keeps the order of the options. */
 export function parseManifestArguments<Own extends Options>(args: readonly string[], options: Own) {
-  const { values, positionals, tokens } = parseArguments({
-    args: [...args],
-    allowPositionals: true,
-    tokens: true,
-    options: { ...(options as Options), ...MANIFEST_OPTIONS },
-  });
+  const { values, positionals, tokens } = parseArguments(args, { ...(options as Options), ...MANIFEST_OPTIONS });
   const files = [...(values.config ?? []), ...positionals];
   const flags: ReadonlySet<keyof Own> = new Set(tokens.map((token) => (token.kind === 'option' ? token.name : '')));
   return { files: files.length === 0 ? [DEFAULT_MANIFEST] : [...new Set(files.map(relativePath))], flags, tokens };
@@ -70,6 +70,17 @@ function relativePath(path: string): string {
 export function loadFile(path: string, env: Environment['env']): LoadResult & Source {
   const source = readSource(path);
   return { ...load(source, createFileEnvironment(path, env)), ...source };
+}
+
+/** Reads and loads a manifest file. Prints the problems and returns `undefined` if it has errors. */
+export function loadPlanned(
+  path: string,
+  { env, err, errColour }: Pick<Terminal, 'env' | 'err' | 'errColour'>,
+): (PlannedManifest & Source) | undefined {
+  const loaded = loadFile(path, env);
+  if (loaded.plan !== undefined) return loaded;
+  err(formatProblems(loaded.problems, loaded.sources, errColour));
+  return undefined;
 }
 
 const STANDARD_INPUT = 0;

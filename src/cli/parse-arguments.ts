@@ -1,20 +1,28 @@
-import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { didYouMean } from '../engine/problem/did-you-mean.ts';
+import { parseArgs } from 'node:util';
+import { didYouMean, suggestion } from '../engine/problem/did-you-mean.ts';
 import type { Option, Options } from './terminal.ts';
 import { UsageError } from './terminal.ts';
+
+interface Config<Known extends Options> {
+  readonly args: string[];
+  readonly options: Known;
+  readonly allowPositionals: true;
+  readonly tokens: true;
+}
 
 /**
  * Parses arguments as `parseArgs` of Node does in its strict mode. Throws a `UsageError` if they are invalid, since the errors of
  * `parseArgs` contain hints for programmers.
  */
-export function parseArguments<const Config extends ParseArgsConfig & { readonly options?: Options }>(
-  config: Config,
-): ReturnType<typeof parseArgs<Config>> {
-  const { args = [], options = {}, allowPositionals = false } = config;
-  const { tokens } = parseArgs({ args: [...args], options, allowPositionals: true, strict: false, tokens: true });
-  for (const token of tokens) {
+export function parseArguments<const Known extends Options>(
+  args: readonly string[],
+  options: Known,
+  allowsPositionals = true,
+): ReturnType<typeof parseArgs<Config<Known>>> {
+  const config: Config<Known> = { args: [...args], options, allowPositionals: true, tokens: true };
+  for (const token of parseArgs({ ...config, strict: false }).tokens) {
     if (token.kind === 'option') rejectInvalidOption(token, options);
-    else if (token.kind === 'positional' && !allowPositionals)
+    else if (token.kind === 'positional' && !allowsPositionals)
       throw new UsageError(`unexpected argument "${token.value}"; remove it`);
   }
   return parseArgs(config);
@@ -56,4 +64,21 @@ export function parseCount(option: string, text: string): number {
 /** Parses the largest number of lines to print. 0 means no limit. */
 export function parseLimit(option: string, text: string | undefined, defaultLimit: number): number {
   return text === undefined ? defaultLimit : parseCount(option, text) || Number.POSITIVE_INFINITY;
+}
+
+/**
+ * Returns the word of the command line, or else the default. Throws a `UsageError` for a word that is not among these.
+ *
+ * @param noun names the word in a sentence, such as `--format`
+ */
+export function parseChoice<Word extends string, Default = Word>(
+  noun: string,
+  text: string | undefined,
+  words: readonly Word[],
+  defaultWord: Default,
+): Word | Default {
+  if (text === undefined) return defaultWord;
+  const word = words.find((candidate) => candidate === text);
+  if (word === undefined) throw new UsageError(`unknown ${noun} "${text}"${suggestion(text, words)}`);
+  return word;
 }

@@ -1,10 +1,10 @@
 import type { PlannedManifest } from '../engine/load.ts';
 import { createFileEnvironment } from '../engine/manifest/file-environment.ts';
+import { formatProblems, pluralize } from '../report/text.ts';
 import { readLogs } from '../traffic/access-log/read-logs.ts';
 import { loadWithoutEnvironment } from '../traffic/record/load-without-environment.ts';
 import { recordCases } from '../traffic/record/record-cases.ts';
 import { formatRecording, pluralizeRequests } from '../traffic/record/record-text.ts';
-import { formatProblems, pluralize } from './format.ts';
 import { logInputs } from './logs/log-inputs.ts';
 import { showProgress } from './logs/read-progress.ts';
 import { formatSkippedLines } from './logs/skipped-lines.ts';
@@ -35,11 +35,7 @@ export const record: Verb = {
     'kubectl logs deploy/gateway | signing-gateway record - --manifest gateway.yaml',
   ],
   async run(terminal) {
-    const { values, positionals } = parseArguments({
-      args: [...terminal.args],
-      allowPositionals: true,
-      options: OPTIONS,
-    });
+    const { values, positionals } = parseArguments(terminal.args, OPTIONS);
     const path = values.manifest ?? DEFAULT_MANIFEST;
     const maxCases = parseLimit('max', values.max, Number.POSITIVE_INFINITY);
     return recordLogs({ logs: logInputs(positionals), path, maxCases }, terminal);

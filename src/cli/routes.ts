@@ -1,6 +1,11 @@
 import { routeSummary } from '../admin/route-summary.ts';
-import { formatProblems, formatRoutes } from './format.ts';
-import { loadFile, MANIFEST_OPTIONS, parseSingleManifestArguments } from './manifest-file.ts';
+import { formatMethods } from '../engine/http1/http-methods.ts';
+import type { Plan } from '../engine/plan/plan.ts';
+import type { Route } from '../engine/plan/route-definition.ts';
+import type { Auth } from '../engine/tokens/auth.ts';
+import { toJson } from '../report/report.ts';
+import { paint } from '../report/text.ts';
+import { loadPlanned, MANIFEST_OPTIONS, parseSingleManifestArguments } from './manifest-file.ts';
 import type { Options, Verb } from './terminal.ts';
 
 const OPTIONS = {
@@ -15,18 +20,48 @@ export const routes: Verb = {
     'signing-gateway routes gateway.yaml | grep public',
     'signing-gateway routes --json | jq -r .routes[].id',
   ],
-  async run({ args, env, out, err, outColour, errColour }) {
+  async run(terminal) {
+    const { args, out, outColour } = terminal;
     const { file, flags } = parseSingleManifestArguments(args, OPTIONS);
-    const { plan, problems, sources } = loadFile(file, env);
-    if (plan === undefined) {
-      err(formatProblems(problems, sources, errColour));
-      return 1;
-    }
-    out(
-      flags.has('json')
-        ? `${JSON.stringify({ routes: plan.routes.map(routeSummary) }, null, 2)}\n`
-        : formatRoutes(plan, outColour),
-    );
+    const loaded = loadPlanned(file, terminal);
+    if (loaded === undefined) return 1;
+    const { plan } = loaded;
+    out(flags.has('json') ? toJson({ routes: plan.routes.map(routeSummary) }) : formatRoutes(plan, outColour));
     return 0;
   },
 };
+
+/** Formats the compiled routes as a table, in the manifest's order. */
+function formatRoutes({ routes, auth }: Pick<Plan, 'routes' | 'auth'>, colour: boolean): string {
+  const rows = routes.map((route) => [
+    formatMethods(route.methods),
+    route.path,
+    route.access,
+    route.upstream.id,
+    rulesOf(route, auth),
+    route.id,
+  ]);
+  const table = [['METHODS', 'PATH', 'ACCESS', 'UPSTREAM', 'RULES', 'ID'], ...rows];
+  const widths = table.reduce<number[]>(
+    (widest, row) => row.map((cell, index) => Math.max(cell.length, widest[index] ?? 0)),
+    [],
+  );
+  const lines = table.map((row) =>
+    row
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  return `${[paint(lines[0] ?? '', 'bold', colour), ...lines.slice(1)].join('\n')}\n`;
+}
+
+function rulesOf(route: Route, auth: Auth | undefined): string {
+  const rules = [
+    route.auth !== auth && route.auth && `roles=${route.auth.role.redactedRoles.join('|')}`,
+    route.login && 'login',
+    route.body?.validate && 'schema',
+    route.body && !route.body.validate && 'maxBytes',
+    route.websocket && 'websocket',
+  ].filter(Boolean);
+  return rules.join(',') || '-';
+}

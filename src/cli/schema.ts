@@ -16,7 +16,7 @@ export const schema: Verb = {
   choices: [],
   examples: ['signing-gateway schema > gateway.schema.json', 'signing-gateway schema --report'],
   async run({ args, out }) {
-    const { values } = parseArguments({ args: [...args], options: OPTIONS });
+    const { values } = parseArguments(args, OPTIONS, false);
     if (values.tests && values.report) throw new UsageError('--tests and --report exclude each other; remove one');
     const name = values.tests ? 'gateway-test' : values.report ? 'lint-report' : 'gateway';
     out(readFileSync(new URL(`${name}.schema.json`, SCHEMA_FOLDER), 'utf8'));

@@ -4,7 +4,7 @@ import type { AddressOverrides, Environment, Source } from '../engine/manifest/s
 import type { Problem } from '../engine/problem/problem.ts';
 
 /** A manifest with the results of both checks that `run` makes before it serves. */
-export interface SelfTestedManifest {
+interface SelfTestedManifest {
   readonly loaded: LoadResult;
   /** The problems of the self-test, and the text of its test file; both empty if the manifest does not load. */
   readonly selfTest: { readonly problems: readonly Problem[]; readonly sources: readonly Source[] };

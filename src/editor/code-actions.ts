@@ -1,9 +1,15 @@
-import { type CodeAction, CodeActionKind, type Range as EditorRange } from 'vscode-languageserver';
+import {
+  type CodeAction,
+  CodeActionKind,
+  type TextEdit as EditorEdit,
+  type Range as EditorRange,
+} from 'vscode-languageserver';
+import { formatSource } from '../check/fmt/format-source.ts';
 import { fixText } from '../check/lint/fix-text.ts';
 import type { Problem, TextEdit } from '../engine/problem/problem.ts';
 import { toDiagnostic, toEditorRange } from './diagnostics.ts';
 import type { Project } from './project.ts';
-import { rangeIn, type TextFile } from './text-file.ts';
+import { rangeIn, type TextFile, toEditorEdit } from './text-file.ts';
 
 /** The kind of the action that applies all fixes of a file, as editors run it on saving. */
 export const FIX_ALL = `${CodeActionKind.SourceFixAll}.signing-gateway`;
@@ -38,13 +44,26 @@ export function fixAllAction(file: TextFile, project: Project): CodeAction[] {
   return [{ title, kind: FIX_ALL, edit: { changes: { [file.uri]: [{ range, newText }] } } }];
 }
 
+/** Formats a file as `fmt` does. Returns one edit of the part that changes; none for a text with syntax errors. */
+export function formatFile(file: TextFile): EditorEdit[] {
+  const result = formatSource(file);
+  if (!('text' in result) || result.text === file.text) return [];
+  const { text: before } = file;
+  const { text: after } = result;
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before[start] === after[start]) start += 1;
+  let same = 0;
+  while (same < shorter - start && before.at(-1 - same) === after.at(-1 - same)) same += 1;
+  // A position of the protocol cannot be between the two characters of a line end.
+  if (before[start - 1] === '\r') start -= 1;
+  if (same > 0 && before.at(-same) === '\n' && before.at(-1 - same) === '\r') same -= 1;
+  return [toEditorEdit(file, { start, end: before.length - same, text: after.slice(start, after.length - same) })];
+}
+
 function titleOf(text: string, { start, end, text: newText }: TextEdit, { isSecret }: Problem): string {
   const oldText = isSecret ? 'the value' : text.slice(start, end).trim();
   return newText === '' ? `Remove ${oldText}` : `Replace ${oldText} with ${newText}`;
-}
-
-export function toEditorEdit(file: TextFile, edit: TextEdit) {
-  return { range: rangeIn(file, edit), newText: edit.text };
 }
 
 function overlaps(one: EditorRange, other: EditorRange): boolean {

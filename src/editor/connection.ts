@@ -16,20 +16,18 @@ import {
 } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import type { Environment } from '../engine/manifest/source.ts';
-import { FIX_ALL, fixAllAction, quickFixes, toEditorEdit } from './code-actions.ts';
-import { publicRouteLenses } from './code-lenses.ts';
+import { FIX_ALL, fixAllAction, formatFile, quickFixes } from './code-actions.ts';
 import { completeNames } from './completion.ts';
 import { toDiagnostic } from './diagnostics.ts';
-import { formatFile } from './formatting.ts';
 import { hoverAt } from './hover.ts';
 import { filesOf, findOccurrences, nameAtOffset, toLocation } from './navigation.ts';
 import { OpenProjects } from './open-projects.ts';
 import { RenameError, rename, requireRenameable } from './rename.ts';
-import { documentSymbols } from './symbols.ts';
-import { rangeIn, type TextFile } from './text-file.ts';
+import { documentSymbols, publicRouteLenses } from './symbols.ts';
+import { rangeIn, type TextFile, toEditorEdit } from './text-file.ts';
 import { Workspace } from './workspace.ts';
 
-export interface LanguageServerOptions {
+interface LanguageServerOptions {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
   /** Variables that manifests may use, as for `lint`. */
@@ -166,13 +164,7 @@ export function serveLanguage({ input, output, env, version }: LanguageServerOpt
         only?.some((wanted) => kind === wanted || kind.startsWith(`${wanted}.`)) ?? true;
       const own = projects.projectsOf(file);
       return [
-        ...(isWanted(CodeActionKind.QuickFix)
-          ? quickFixes(
-              file,
-              range,
-              own.flatMap(({ problems }) => problems),
-            )
-          : []),
+        ...(isWanted(CodeActionKind.QuickFix) ? own.flatMap(({ problems }) => quickFixes(file, range, problems)) : []),
         ...(isWanted(FIX_ALL) ? own.slice(0, 1).flatMap((project) => fixAllAction(file, project)) : []),
       ];
     }),

@@ -4,7 +4,7 @@ import type { Range, Severity } from '../engine/problem/finding.ts';
 import type { Problem } from '../engine/problem/problem.ts';
 
 /** The name that editors show beside a message. */
-export const SOURCE = 'signing-gateway';
+const SOURCE = 'signing-gateway';
 
 const SEVERITIES: Readonly<Record<Severity, DiagnosticSeverity>> = {
   error: DiagnosticSeverity.Error,

@@ -1,7 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { parseText } from '../engine/manifest/document.ts';
-import { isMap } from '../engine/manifest/yaml-kinds.ts';
-import type { YamlValue } from '../engine/manifest/yaml-values.ts';
+import { isMap } from '../engine/schema/schema-walk.ts';
 import type { TextFile } from './text-file.ts';
 
 /** `part`: an included file, or a file with invariants. It has no meaning without its manifest. */
@@ -93,7 +92,7 @@ function manifestOf(text: string): string {
   return name;
 }
 
-function linksOf(value: YamlValue, path: string): Omit<FileLinks, 'role'> {
+function linksOf(value: unknown, path: string): Omit<FileLinks, 'role'> {
   const include = memberOf(value, 'include');
   const patterns: readonly unknown[] = Array.isArray(include) ? include : [include];
   const invariants = memberOf(memberOf(value, 'invariants'), 'file');
@@ -104,6 +103,6 @@ function linksOf(value: YamlValue, path: string): Omit<FileLinks, 'role'> {
   };
 }
 
-function memberOf(value: YamlValue | undefined, key: string): YamlValue | undefined {
+function memberOf(value: unknown, key: string): unknown {
   return isMap(value) ? value[key] : undefined;
 }

@@ -4,11 +4,10 @@ import { compileInvariants } from '../engine/invariants/compile-invariants.ts';
 import { meets } from '../engine/invariants/prove.ts';
 import type { PlannedManifest } from '../engine/load.ts';
 import type { Route } from '../engine/plan/route-definition.ts';
-import { intersect } from '../engine/routing/pattern-overlap.ts';
+import { intersect } from '../engine/routing/pattern.ts';
 import { SamplePaths } from '../engine/routing/sample-paths.ts';
-import { memberTexts } from './code-lenses.ts';
 import { roleOf } from './file-links.ts';
-import { KIND_LABELS, type NameOccurrence } from './names.ts';
+import { KIND_LABELS, memberTexts, type NameOccurrence } from './names.ts';
 import { filesOf, findOccurrences, nameAtOffset } from './navigation.ts';
 import type { Project } from './project.ts';
 import type { TextFile } from './text-file.ts';
@@ -37,7 +36,7 @@ function routeIdAt(file: TextFile, offset: number): string | undefined {
 }
 
 /** Describes which requests reach a route and who may call it, in Markdown. Contains no value from the environment. */
-export function describeRoute(route: Route, { plan, manifest }: PlannedManifest): string {
+function describeRoute(route: Route, { plan, manifest }: PlannedManifest): string {
   const { id, access, upstream, rateLimits, body } = route;
   const others = findMoreSpecificRoutes(route, plan.routes, plan.router.match);
   const shown = others.slice(0, MAX_OTHER_ROUTES).map((other) => `- ${requestsOf(other)}: route \`${other.id}\``);

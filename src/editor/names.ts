@@ -2,6 +2,7 @@ import { replaceScalar } from '../engine/manifest/scalar-edits.ts';
 import { SCALAR, type ValuePositions } from '../engine/manifest/value-positions.ts';
 import type { Path } from '../engine/problem/finding.ts';
 import type { TextEdit } from '../engine/problem/problem.ts';
+import { referencePath } from '../engine/schema/schema-walk.ts';
 import type { FileRole } from './file-links.ts';
 import type { TextFile } from './text-file.ts';
 
@@ -120,11 +121,25 @@ function scalarAt(positions: ValuePositions, row: number) {
 }
 
 /** Returns the text of a scalar on one line, and the offsets of the text without quotes; `undefined` for an alias. */
-export function readScalarText(text: string, { start, end }: { readonly start: number; readonly end: number }) {
+function readScalarText(text: string, { start, end }: { readonly start: number; readonly end: number }) {
   const source = text.slice(start, end);
   const [, quote = '', inner = ''] = /^(["']?)([^"'\n]*)\1$/.exec(source) ?? [];
   if (inner === '' || inner.includes('\\') || /^[*&!|>]/.test(source)) return undefined;
   return { value: inner, start: start + quote.length, end: end - quote.length };
+}
+
+/** Returns a function that returns the texts of a map's members: a scalar without quotes, a list as it is written. */
+export function memberTexts(
+  { text, parsed: { positions } }: TextFile,
+  row: number,
+): (key: string) => string | undefined {
+  const members = new Map([...positions.members(row)].map(({ step, row: member }) => [step, member]));
+  return (key) => {
+    const member = members.get(key);
+    if (member === undefined) return undefined;
+    const range = positions.valueOf(member);
+    return readScalarText(text, range)?.value ?? text.slice(range.start, range.end);
+  };
 }
 
 type ScalarRange = { readonly start: number; readonly end: number };
@@ -145,14 +160,15 @@ function schemaReferenceAt(file: TextFile, range: ScalarRange): NameOccurrence[]
   const start = scalar.start + SCHEMA_PREFIX.length;
   const end = start + name.length;
   const replace = (text: string) => ({ start, end, text });
-  return [{ kind: 'schema', name: decodePointer(name), isDefinition: false, file, start, end, replace }];
-}
-
-/** Decodes a step of a JSON Pointer in a fragment (RFC 6901 section 6). */
-function decodePointer(step: string): string {
-  try {
-    return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
-  } catch {
-    return step;
-  }
+  return [
+    {
+      kind: 'schema',
+      name: referencePath(SCHEMA_PREFIX + name)?.[1] ?? name,
+      isDefinition: false,
+      file,
+      start,
+      end,
+      replace,
+    },
+  ];
 }

@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Problem } from '../engine/problem/problem.ts';
+import { load } from '../engine/load.ts';
+import { type Problem, toProblems } from '../engine/problem/problem.ts';
 import { type FileWatcher, watchFiles } from '../process/reload/file-watcher.ts';
+import { manifestProblem, readTestFile } from '../prove/testing/read-test-file.ts';
+import { findUnknownReferences } from '../prove/testing/unknown-references.ts';
 import { readLinks } from './file-links.ts';
 import type { NameOccurrence } from './names.ts';
 import { findOccurrences } from './navigation.ts';
 import { Project } from './project.ts';
-import { findTestFileProblems } from './test-file-problems.ts';
 import type { TextFile } from './text-file.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -15,7 +17,7 @@ const MAX_DELAY_MS = 1_000;
 /** The pause before the self-test runs, which takes longer than all other checks. */
 const SELF_TEST_DELAY_MS = 300;
 
-export interface ProjectEvents {
+interface ProjectEvents {
   /** Called with all problems of a file when they have changed. */
   readonly onProblems: (path: string, problems: readonly Problem[]) => void;
   /** Called with an error that no file can cause. The server continues with the next change. */
@@ -163,4 +165,17 @@ export class OpenProjects {
   #attempt(run: () => void | Promise<void>): void {
     Promise.try(run).catch((error) => this.#events.onError(error));
   }
+}
+
+/** Returns the problems that the verb `test` reports before it runs the cases of a test file. */
+function findTestFileProblems(file: TextFile, workspace: Workspace): readonly Problem[] {
+  const { testFile, problems } = readTestFile(file);
+  if (testFile === undefined) return problems;
+  const [manifest = ''] = workspace.manifestsOf(file);
+  const source = workspace.file(manifest);
+  if (source === undefined) return manifestProblem(testFile, 'ENOENT');
+  const planned = load(source, workspace.environmentOf(manifest, testFile.testFile.environment));
+  // The problems of the manifest have their places there.
+  if (planned.plan === undefined) return [];
+  return toProblems(findUnknownReferences(testFile.testFile, planned), testFile.document);
 }

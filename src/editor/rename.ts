@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { applyEdits } from '../engine/problem/apply-edits.ts';
+import { applyEdits } from '../check/lint/fix-text.ts';
 import type { TextEdit } from '../engine/problem/problem.ts';
 import { KIND_LABELS, type NameKind, type NameOccurrence } from './names.ts';
 import { filesOf, findOccurrences } from './navigation.ts';
@@ -7,7 +7,7 @@ import type { Project } from './project.ts';
 import type { TextFile } from './text-file.ts';
 
 /** A file and the edits that rename a name in it. */
-export interface FileEdits {
+interface FileEdits {
   readonly file: TextFile;
   readonly edits: readonly TextEdit[];
 }

@@ -1,6 +1,6 @@
-import { type DocumentSymbol, SymbolKind } from 'vscode-languageserver';
+import { type CodeLens, type DocumentSymbol, SymbolKind } from 'vscode-languageserver';
 import type { OffsetRange } from '../engine/manifest/value-positions.ts';
-import { memberTexts } from './code-lenses.ts';
+import { memberTexts, rowsAt } from './names.ts';
 import { rangeIn, type TextFile } from './text-file.ts';
 
 /** The parts of a file whose members an outline shows, by their keys. */
@@ -49,4 +49,17 @@ function symbolAt(file: TextFile, row: number): Pick<DocumentSymbol, 'range' | '
   const selection: OffsetRange = key ?? { start: value.start, end: value.start };
   const end = Math.max(selection.end, positions.contentEndOf(row));
   return { range: rangeIn(file, { start: selection.start, end }), selectionRange: rangeIn(file, selection) };
+}
+
+/** Returns a line above each public route, which says that anyone may call it. */
+export function publicRouteLenses(file: TextFile): CodeLens[] {
+  return [...rowsAt(file.parsed.positions, ['routes', '*'])].flatMap((route) => {
+    const member = memberTexts(file, route);
+    if (member('access') !== 'public') return [];
+    const range = rangeIn(file, file.parsed.positions.valueOf(route));
+    const request = [member('method'), member('path')].filter((text) => text !== undefined).join(' ');
+    const title = `Public: no token is needed for ${request}`;
+    // Without a command, editors show the title and nothing happens on a click.
+    return [{ range: { start: range.start, end: range.start }, command: { title, command: '' } }];
+  });
 }

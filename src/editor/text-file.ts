@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import type { Range as EditorRange } from 'vscode-languageserver';
+import type { TextEdit as EditorEdit, Range as EditorRange } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { type ParsedText, parseText } from '../engine/manifest/document.ts';
 import type { TextEdit } from '../engine/problem/problem.ts';
@@ -39,4 +39,9 @@ export function openTextFile(path: string, document: TextDocument): TextFile {
 /** Converts offsets to a range of the protocol, whose lines and characters count from 0. */
 export function rangeIn({ document }: TextFile, { start, end }: Pick<TextEdit, 'start' | 'end'>): EditorRange {
   return { start: document.positionAt(start), end: document.positionAt(end) };
+}
+
+/** Converts an edit to that of the protocol. */
+export function toEditorEdit(file: TextFile, edit: TextEdit): EditorEdit {
+  return { range: rangeIn(file, edit), newText: edit.text };
 }

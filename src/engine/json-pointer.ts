@@ -14,6 +14,16 @@ export function compilePointer(pointer: string): (value: unknown) => unknown {
   };
 }
 
+/** Returns the value at a path; `undefined` if there is none. */
+export function valueAt(root: unknown, path: readonly (string | number)[]): unknown {
+  let value = root;
+  for (const step of path) {
+    if (value === null || typeof value !== 'object' || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string | number, unknown>)[step];
+  }
+  return value;
+}
+
 /** Returns the smallest object that has the value at the pointer. */
 export function nestValue(pointer: string, value: unknown): unknown {
   return parsePointer(pointer).reduceRight<unknown>((inner, name) => Object.fromEntries([[name, inner]]), value);

@@ -1,5 +1,4 @@
 import { CHANGE_KINDS, type ChangeKind, type ComparisonResult } from './compare-outcomes.ts';
-import { type ComparisonTotals, createTotals, type MutableGroup } from './comparison-totals.ts';
 import { type KnownOutcome, type OutcomeReport, reportOutcome, type UnknownReason } from './outcome.ts';
 
 /** Requests that change in the same way. */
@@ -28,6 +27,29 @@ export interface ComparisonReport<Witness> extends ComparisonCounts {
   readonly groups: readonly ChangeGroup<Witness>[];
   /** Changed requests that are in no group, because there are too many groups. */
   readonly ungrouped: number;
+}
+
+/** A group of changes that is still counted. */
+type CountedGroup<Witness> = Pick<ChangeGroup<Witness>, 'kind' | 'from' | 'to'> & {
+  requests: number;
+  readonly callers: Set<string>;
+  readonly witnesses: Witness[];
+};
+
+/** The results that a comparison has counted, as plain data that another thread can receive. */
+export interface ComparisonTotals<Witness> {
+  requests: number;
+  same: number;
+  readonly unknown: Map<UnknownReason, number>;
+  readonly changed: Map<ChangeKind, number>;
+  readonly groups: Map<string, CountedGroup<Witness>>;
+  ungrouped: number;
+  /** The callers of all groups together. */
+  callers: number;
+}
+
+function createTotals<Witness>(): ComparisonTotals<Witness> {
+  return { requests: 0, same: 0, unknown: new Map(), changed: new Map(), groups: new Map(), ungrouped: 0, callers: 0 };
 }
 
 /** Reasons come from a small table and routes from the manifest, but their combinations could fill the memory. */
@@ -76,15 +98,15 @@ export class OutcomeComparison<Witness> {
     return this.#totals.requests;
   }
 
-  /** Requests that changed. */
-  get changes(): number {
-    return [...this.#totals.changed.values()].reduce((sum, count) => sum + count, 0);
-  }
-
   /** The counts so far, without the cost of the groups. */
   get counts(): ComparisonCounts {
     const { requests, same, unknown, changed } = this.#totals;
     return { requests, same, unknown, changed };
+  }
+
+  /** Requests that changed. */
+  get changes(): number {
+    return [...this.#totals.changed.values()].reduce((sum, count) => sum + count, 0);
   }
 
   report(): ComparisonReport<Witness> {
@@ -136,9 +158,9 @@ export class OutcomeComparison<Witness> {
   /** Adds requests to the group of a change. Returns `undefined` if there are too many groups. */
   #groupOf(
     key: string,
-    { kind, from, to }: Pick<MutableGroup<Witness>, 'kind' | 'from' | 'to'>,
+    { kind, from, to }: Pick<ChangeGroup<Witness>, 'kind' | 'from' | 'to'>,
     requests: number,
-  ): MutableGroup<Witness> | undefined {
+  ): CountedGroup<Witness> | undefined {
     const { groups } = this.#totals;
     let group = groups.get(key);
     if (group === undefined) {
@@ -153,7 +175,7 @@ export class OutcomeComparison<Witness> {
     return group;
   }
 
-  #addCaller({ callers }: MutableGroup<Witness>, caller: string | undefined): void {
+  #addCaller({ callers }: CountedGroup<Witness>, caller: string | undefined): void {
     const totals = this.#totals;
     if (caller === undefined || callers.size >= MAX_CALLERS || totals.callers >= this.#maxCallers) return;
     const before = callers.size;

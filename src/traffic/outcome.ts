@@ -1,5 +1,6 @@
-import type { RefusalCode } from '../engine/gateway/response/refusal.ts';
+import { Refusal, type RefusalCode } from '../engine/gateway/response/refusal.ts';
 import type { RawHeaders } from '../engine/http1/raw-headers.ts';
+import type { Route } from '../engine/plan/route-definition.ts';
 import type { Upstream } from '../engine/settings/upstream-definition.ts';
 
 /** Why the outcome of a request by a plan is not known. A test compares `docs/candidate.md` with this table. */
@@ -35,7 +36,7 @@ export class UnknownFact {
 }
 
 /** The message that an upstream receives. Its body is that of the request. */
-export interface UpstreamMessage {
+interface UpstreamMessage {
   /** Path and query. */
   readonly path: string;
   /** Without those that differ for each request, such as the request id. */
@@ -80,6 +81,44 @@ export function endpointsOf(upstream: Upstream): string {
     endpointTexts.set(upstream, text);
   }
   return text;
+}
+
+/** Returns the outcome of a request that a plan forwards by a route. */
+export function forwardedOutcome({ id, upstream }: Route, message: () => UpstreamMessage): Outcome {
+  return { kind: 'forwarded', route: id, upstream: upstream.id, endpoints: endpointsOf(upstream), message };
+}
+
+/** Refusals that depend on the state of the gateway or of an identity service, and not on the plan. */
+const UNDECIDED: ReadonlySet<RefusalCode> = new Set([
+  'gateway_busy',
+  'internal_error',
+  'keys_unavailable',
+  'rate_limit_unavailable',
+  'request_timeout',
+]);
+
+/** Refusals of an exchange that the plan has forwarded. */
+export const UPSTREAM_REFUSALS: ReadonlySet<RefusalCode> = new Set([
+  'upstream_busy',
+  'upstream_error',
+  'upstream_timeout',
+  'upstream_unavailable',
+  'upstream_unreachable',
+]);
+
+/** Returns the outcome of a request that a plan refuses. */
+export function refusedOutcome(refusal: Refusal, route: string | undefined): Outcome {
+  const { code, status, detail, reason, limit } = refusal;
+  if (UNDECIDED.has(code)) return { kind: 'unknown', route, reason: 'no-decision' };
+  if (reason === 'client_closed') return { kind: 'unknown', route, reason: 'client-left' };
+  return { kind: 'refused', route, code, status, detail, reason, limit };
+}
+
+/** Returns the outcome of a decision that threw. Throws what is neither a refusal nor a fact that is not known. */
+export function thrownOutcome(error: unknown, route: string | undefined): Outcome {
+  if (error instanceof UnknownFact) return { kind: 'unknown', route, reason: error.reason };
+  if (error instanceof Refusal) return refusedOutcome(error, route);
+  throw error;
 }
 
 /** An outcome as reports show it. It has no value of a header, a query, a body or the environment. */

@@ -307,6 +307,15 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     await eventually('the page unsubscribes', () => site.gateway.subscribers === 0);
   });
 
+  it('marks a path with surrogates', async () => {
+    const site = await start(manifestOf(ROUTES).replace('paths: plain', 'paths: keyed'));
+    const { page } = await visit(site, '#/decisions');
+    await eventually('the page subscribes', () => site.gateway.subscribers === 1);
+    await fetch(`${site.url}/beta/20240517`);
+    await page.locator('#decisions-table .badge[title*="log.paths"]').waitFor();
+    expect(await page.content()).not.toContain('20240517');
+  });
+
   it('requires the token, stores it only in the tab, and never displays it', async () => {
     const site = await start(manifestOf(ROUTES, `{ listen: '127.0.0.1:0', token: '\${TOKEN}' }`));
     const { page, asked } = await visit(site, '#/routes');

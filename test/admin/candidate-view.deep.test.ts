@@ -24,7 +24,7 @@ const HOSTILE = '<img src=x onerror=document.title=1>';
 const WIDTHS = [400, 1400] as const;
 const COLOR_SCHEMES = ['light', 'dark'] as const;
 
-const witnessOf = (path: string) => [{ id: 'id-1', at: 0, method: 'GET', path }];
+const witnessOf = (path: string) => [{ id: 'id-1', at: 0, method: 'GET', path, keyed: false }];
 const added = changeGroup({
   kind: 'newly-allowed',
   from: { ...REFUSED, route: null, status: 404, refusal: 'route_unknown', reason: 'route_unknown' },
@@ -142,7 +142,7 @@ describe.skipIf(!hasBrowser)('the view of the candidate', () => {
 
   it('limits the rows, and shows a request without a method and a path', async () => {
     const groups = Array.from({ length: 150 }, (_, index) => changeGroup({ to: { ...REFUSED, route: `r${index}` } }));
-    const unreadable = [{ id: 'i', at: 0, method: null, path: null }];
+    const unreadable = [{ id: 'i', at: 0, method: null, path: null, keyed: false }];
     candidate.status = activeCandidate(comparisonOf([changeGroup({ witnesses: unreadable }), ...groups]));
     await visit('#/candidate');
     await page.getByText('The first 100 of 151.').waitFor();

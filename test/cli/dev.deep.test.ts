@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type CliProcess, runCli, startCli } from '../support/cli.ts';
-import { freePort } from '../support/free-port.ts';
 import { MANIFEST } from '../support/platform.ts';
 import { eventually } from '../support/site.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -111,37 +110,25 @@ describe('dev with a manifest that refers to no local service', () => {
 });
 
 describe('dev with the manifest of the platform', () => {
-  it('names the variables that it sets, which are not those of the caller', async () => {
+  it('has the echo upstream in place of its services, and a token issuer, for the variables that are not set', async () => {
     const { url } = await upstream((_request, response) => response.end('mine'));
     const folder = temporaryFolder('dev', { 'gateway.yaml': platform });
-    const cli = startDev(folder, ['--sandbox-ports', '0,0'], { CERTIFICATES_URL: url });
-    const [, names = ''] = await cli.waitFor(
-      /^These addresses replace (.*)\. A variable that you set takes precedence\.$/m,
-    );
+    const cli = startDev(folder, [], { CERTIFICATES_URL: url });
+    const [, gateway = ''] = await cli.waitFor(SERVING);
+    await cli.waitFor(/Try:\n(.*\n){3}/);
+    const [, names = ''] =
+      /^These addresses replace (.*)\. A variable that you set takes precedence\.$/m.exec(cli.err()) ?? [];
     const variables = [...platform.matchAll(/\$\{(\w+_URL):-/g)].map(([, name = '']) => name);
     expect(names.split(', ').sort()).toEqual(
       [...new Set(variables)].filter((name) => name !== 'CERTIFICATES_URL').sort(),
     );
-    const [, gateway = ''] = await cli.waitFor(SERVING);
     expect(await (await fetch(`${gateway}/api/v1/certificates/7/download`)).text()).toBe('mine');
-    await cli.waitFor(/Accounts:/);
-  });
-
-  it('promises no accounts if the gateway does not accept their tokens', async () => {
-    const folder = temporaryFolder('dev', { 'gateway.yaml': platform });
-    const cli = startDev(folder, ['--sandbox-ports', '0,0'], { TOKEN_ISSUER: 'https://other.example' });
-    await cli.waitFor(/Try:\n.*\n/);
-    expect(cli.err()).toMatch(/^gateway\.yaml is served at /m);
-    expect(cli.err()).not.toMatch(/Accounts|password|signing platform is served|other\.example/);
-  });
-
-  it('uses the ports of --sandbox-ports', async () => {
-    const [identity, services] = [await freePort(), await freePort()];
-    const folder = temporaryFolder('dev', { 'gateway.yaml': platform });
-    const cli = startDev(folder, ['--sandbox-ports', `${identity},${services}`]);
-    await cli.waitFor(
-      new RegExp(`identity http://127\\.0\\.0\\.1:${identity}, platform http://127\\.0\\.0\\.1:${services},`),
-    );
+    const [, getToken = ''] = /TOKEN=\$\(curl -s '(\S+)'\)$/m.exec(cli.err()) ?? [];
+    const headers = { Authorization: `Bearer ${await (await fetch(getToken)).text()}` };
+    const response = await fetch(`${gateway}/api/contacts`, { headers });
+    expect([response.status, await response.json()]).toEqual([200, expect.objectContaining({ url: '/api/contacts' })]);
+    expect(cli.err()).not.toMatch(/sandbox|Accounts|password/);
+    expect(readdirSync(folder)).toEqual(['gateway.yaml']);
   });
 });
 
@@ -155,25 +142,11 @@ describe('dev that fails', () => {
   const failures: [string, string, (port: number) => string[], number, (port: number) => string][] = [
     ['the manifest has an error', platform.replace('version: 1', 'version: 2'), () => [], 1, () => 'version'],
     [
-      'a port of the sandbox is in use',
-      platform,
-      (port) => ['--sandbox-ports', `0,${port}`],
-      2,
-      (port) => `port ${port} is in use; choose other ports with --sandbox-ports`,
-    ],
-    [
       'the address is in use',
       platform,
-      (port) => ['--sandbox-ports', '0,0', '--listen', `127.0.0.1:${port}`],
+      (port) => ['--listen', `127.0.0.1:${port}`],
       2,
       () => 'another process listens there; change "listen" in the manifest, or use --listen',
-    ],
-    [
-      'the ports are invalid',
-      platform,
-      () => ['--sandbox-ports', '7101'],
-      2,
-      () => 'write two ports, for identity and platform, for example 7101,7102',
     ],
     [
       'an address is invalid',
@@ -200,14 +173,6 @@ describe('dev that fails', () => {
       'signing-gateway: gateway.yaml: no such file; create it with "signing-gateway init", or name another manifest\n',
     ]);
     expect(readdirSync(folder)).toEqual([]);
-  });
-
-  it('keeps the data of an earlier sandbox, even with --reset', async () => {
-    const folder = temporaryFolder('dev', { 'gateway.yaml': 'version: 1\n' });
-    mkdirSync(join(folder, '.sandbox'));
-    writeFileSync(join(folder, '.sandbox/sandbox.db'), 'data');
-    expect((await startDev(folder, ['--reset']).result).code).toBe(1);
-    expect(readFileSync(join(folder, '.sandbox/sandbox.db'), 'utf8')).toBe('data');
   });
 });
 

@@ -7,7 +7,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_ENDPOINTS } from '../../src/admin/endpoints.ts';
 import { lint } from '../../src/check/lint/lint.ts';
-import { REPORTERS } from '../../src/cli/lint/reporters/reporters.ts';
+import { LINT_FORMATS } from '../../src/cli/lint/lint-formats.ts';
 import { load } from '../../src/engine/load.ts';
 import { toProblems } from '../../src/engine/problem/problem.ts';
 import { type CliProcess, type CliResult, runCli, startCli } from '../support/cli.ts';
@@ -207,7 +207,7 @@ describe('a value from the environment', () => {
     }
   });
 
-  it.each(Object.keys(REPORTERS))('appears in no lint report in the format %s', async (format) => {
+  it.each(Object.keys(LINT_FORMATS))('appears in no lint report in the format %s', async (format) => {
     for (const more of [
       ['--preset', 'strict'],
       ['--preset', 'strict', '--online'],

@@ -1,7 +1,7 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { AUTH } from '../manifest/support.ts';
 import { runCli } from '../support/cli.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -24,6 +24,8 @@ const ROUTES = `routes:
     upstream: notes
     access: public
 `;
+const OTHER_ROUTES = ROUTES.replace('notes', 'others');
+const WRITTEN = `# Imported from openapi.yaml by signing-gateway import. sha256:${hashOf(ROUTES)}\n${ROUTES}`;
 const MANIFEST = `version: 1
 include: routes.yaml
 upstreams: { notes: { url: http://127.0.0.1:7001 } }
@@ -36,6 +38,10 @@ const folder = temporaryFolder('import', {
 const run = (...args: string[]) => runCli(['import', ...args], folder);
 const OPTIONS = ['--upstream', 'notes', '--prefix', '/api'];
 
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
 describe('import', () => {
   it('prints routes, and each loss with its place', async () => {
     expect(await run('openapi.yaml', ...OPTIONS)).toEqual({
@@ -47,59 +53,43 @@ describe('import', () => {
 
   it('writes a new file that a manifest includes', async () => {
     expect(await run('openapi.yaml', ...OPTIONS, '-o', 'routes.yaml')).toMatchObject({ code: 0, out: '' });
-    expect(readFileSync(join(folder, 'routes.yaml'), 'utf8')).toBe(ROUTES);
+    expect(readFileSync(join(folder, 'routes.yaml'), 'utf8')).toBe(WRITTEN);
     expect((await runCli(['routes', 'gateway.yaml'], folder)).out).toContain('/api/notes');
-  });
-
-  it('keeps edits of the file, and reports those that the document contradicts', async () => {
-    const file = join(folder, 'merged.yaml');
-    const importAgain = (name: string) => run(name, ...OPTIONS, '-o', 'merged.yaml', '--fail-on-loss');
-    await importAgain('clean.yaml');
-    expect(readFileSync(file, 'utf8')).toBe(ROUTES);
-    writeFileSync(file, ROUTES.replace('access: public', 'access: protected # see the audit').replace('GET', 'POST'));
-    writeFileSync(join(folder, 'next.yaml'), CLEAN.replace('get:', 'put:').replace('/notes:', '/all:'));
-    expect(await importAgain('next.yaml')).toEqual({
-      code: 1,
-      out: '',
-      err:
-        'merged.yaml:3:13 the document changes the route "list-notes" at method to "PUT"; the edit in this file stays [conflict]\n' +
-        '1 route from next.yaml: 0 added, 1 changed, 0 removed, 1 conflict\n',
-    });
-    const merged = ROUTES.replace('/notes', '/all').replace('access: public', 'access: protected # see the audit');
-    expect(readFileSync(file, 'utf8')).toBe(merged.replace('GET', 'POST'));
-    expect(readFileSync(`${file}.imported`, 'utf8')).toContain('method: PUT');
-    writeFileSync(join(folder, 'merged-gateway.yaml'), MANIFEST.replace('routes.yaml', 'merged.yaml') + AUTH);
-    expect(await runCli(['routes', 'merged-gateway.yaml'], folder)).toMatchObject({ code: 0, err: '' });
-    expect(await importAgain('next.yaml')).toMatchObject({ code: 0 });
-    expect(readFileSync(file, 'utf8')).toBe(merged.replace('GET', 'POST'));
+    expect(await runCli(['fmt', '--check', 'routes.yaml'], folder)).toMatchObject({ code: 0 });
   });
 
   it.each([
-    ['without its last import', { '': ROUTES }, 'exists, but not edited.yaml.imported, which a merge needs'],
-    ['with a syntax error', { '': 'routes: [', '.imported': ROUTES }, 'edited.yaml:1:'],
-    [
-      'with an alias',
-      { '': 'routes: [&a { id: a }, *a]', '.imported': ROUTES },
-      'edited.yaml:1:24 the alias "*a" cannot be merged',
-    ],
-    [
-      'with routes in a map',
-      { '': 'routes: { mine: { path: /a } }', '.imported': ROUTES },
-      'edited.yaml:1:1 "routes" is not a list',
-    ],
-    ['that is a list', { '': '- a', '.imported': ROUTES }, 'edited.yaml:1:3 this is not a file with routes'],
-  ])('does not change a file %s', async (_, files, message) => {
-    for (const name of ['', '.imported']) rmSync(join(folder, `edited.yaml${name}`), { force: true });
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, `edited.yaml${name}`), text);
-    const { code, err } = await run('clean.yaml', ...OPTIONS, '-o', 'edited.yaml');
-    expect([code, err]).toEqual([2, expect.stringContaining(message)]);
-    expect(readFileSync(join(folder, 'edited.yaml'), 'utf8')).toBe(files['']);
+    ['as an import wrote it', WRITTEN],
+    ['of another import', WRITTEN.replace(ROUTES, OTHER_ROUTES).replace(hashOf(ROUTES), hashOf(OTHER_ROUTES))],
+    ['in another format', WRITTEN.replaceAll('\n  ', '\n      ').replace(': GET', ':   GET  ')],
+    ['with a byte order mark and the line ends of Windows', `\uFEFF${WRITTEN.replaceAll('\n', '\r\n')}`],
+    ['with the same routes and no first line', ROUTES],
+  ])('overwrites a file %s', async (_, text) => {
+    writeFileSync(join(folder, 'old.yaml'), text);
+    expect(await run('openapi.yaml', ...OPTIONS, '-o', 'old.yaml')).toMatchObject({ code: 0 });
+    expect(readFileSync(join(folder, 'old.yaml'), 'utf8')).toBe(WRITTEN);
   });
 
-  it('writes the file before its base, so that an import that ends between them is repeated', async () => {
-    mkdirSync(join(folder, 'ordered.yaml.imported'));
-    expect(await run('clean.yaml', ...OPTIONS, '-o', 'ordered.yaml')).toMatchObject({ code: 2 });
-    expect(readFileSync(join(folder, 'ordered.yaml'), 'utf8')).toBe(ROUTES);
+  it.each([
+    ['with an edit', WRITTEN.replace('public', 'protected'), 'was edited after its import'],
+    ['with another comment', `${WRITTEN}# mine\n`, 'was edited after its import'],
+    ['with a syntax error', `${WRITTEN}]\0"`, 'was edited after its import'],
+    ['without the first line', OTHER_ROUTES, 'was not written by "signing-gateway import"'],
+    ['with a line before the first one', `# mine\n${WRITTEN}`, 'was not written by "signing-gateway import"'],
+    ['without content', '', 'was not written by "signing-gateway import"'],
+  ])('overwrites a file %s only if forced', async (_, text, reason) => {
+    const file = join(folder, 'edited.yaml');
+    writeFileSync(file, text);
+    expect(await run('openapi.yaml', ...OPTIONS, '-o', 'edited.yaml')).toEqual({
+      code: 2,
+      out: '',
+      err:
+        `signing-gateway: edited.yaml ${reason}; see the differences with "signing-gateway drift openapi.yaml", ` +
+        'or overwrite the file with --force\n',
+    });
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    expect(await run('openapi.yaml', ...OPTIONS, '-o', 'edited.yaml', '--force')).toMatchObject({ code: 0 });
+    expect(readFileSync(file, 'utf8')).toBe(WRITTEN);
   });
 
   it('exits with 1 for losses if asked', async () => {
@@ -113,7 +103,6 @@ describe('import', () => {
       losses: [
         { file: 'openapi.yaml', line: 9, column: 11, effect: 'looser', message: 'the cookie "sid" is not validated' },
       ],
-      conflicts: [],
     });
   });
 

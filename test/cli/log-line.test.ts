@@ -16,6 +16,9 @@ describe('formatLogLine', () => {
       ms: 1.5,
     };
     expect(formatLogLine(line(request), false)).toBe('00:00:00.000 200 GET     /a 1.5 ms route=a id=i-1');
+    expect(formatLogLine(line({ ...request, keyed: true }), false)).toBe(
+      '00:00:00.000 200 GET     /a 1.5 ms keyed=true route=a id=i-1',
+    );
     const refused = { ...request, status: 403, refusal: 'role_not_allowed', reason: 'role_not_allowed' };
     expect(formatLogLine(line(refused), false)).toBe(
       '00:00:00.000 403 GET     /a 1.5 ms route=a refusal=role_not_allowed reason=role_not_allowed id=i-1',

@@ -46,25 +46,19 @@ describe('the command line', () => {
 
   it('prints the summary of each option of a verb', async () => {
     const { out } = await runCli(['dev', '--help'], root);
-    expect(
-      out,
-    ).toBe(`Usage: signing-gateway dev [FILE] [--listen ADDRESS] [--admin ADDRESS] [--sandbox-ports PORTS] [--job-time DURATION] [--reset]
+    expect(out).toBe(`Usage: signing-gateway dev [FILE] [--listen ADDRESS] [--admin ADDRESS]
 
 Serve a manifest with local stand-ins for its upstream services
 
 Options:
-  -c, --config FILE          the manifest; the same as FILE (default gateway.yaml)
-      --listen ADDRESS       the host and port for clients; replaces "listen" of the manifest
-      --admin ADDRESS        the host and port of the admin API; replaces the address in "admin" of the manifest
-      --sandbox-ports PORTS  the ports of the sandbox, identity and platform, for example 7101,7102; 0 is any free port
-      --job-time DURATION    how long a job of the sandbox takes at least (default 3s)
-      --reset                delete the sandbox data and start with fresh data
-  -h, --help                 print this help
+  -c, --config FILE     the manifest; the same as FILE (default gateway.yaml)
+      --listen ADDRESS  the host and port for clients; replaces "listen" of the manifest
+      --admin ADDRESS   the host and port of the admin API; replaces the address in "admin" of the manifest
+  -h, --help            print this help
 
 Examples:
   signing-gateway dev
   signing-gateway dev --listen 127.0.0.1:8081
-  signing-gateway dev --reset
 `);
   });
 

@@ -38,8 +38,8 @@ describe('readOutputs', () => {
   ])('parses %j', (args, outputs) => expect(outputsOf(...args)).toEqual(outputs));
 
   it.each([
-    [['-f', 'sarfi'], 'unknown format "sarfi"; did you mean "sarif"?'],
-    [['-f', 'constructor'], /^unknown format "constructor"/],
+    [['-f', 'sarfi'], 'unknown --format "sarfi"; did you mean "sarif"?'],
+    [['-f', 'constructor'], /^unknown --format "constructor"/],
     [['-o', 'x.json', '-f', 'json'], 'write -f FORMAT before "-o x.json"'],
     [['-f', 'json', '-o', 'a', '-o', 'b'], 'json already goes to a; write -f FORMAT before "-o b"'],
     [['-f', 'json', '-o', ''], 'name a file after -o for json'],

@@ -36,7 +36,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     'access.log --from gateway.yaml broken.yaml',
     'access.log gateway.yaml',
   ],
-  tighten: ['access.log gateway.yaml', 'access.log other.yaml -f json', 'access.log broken.yaml', 'gateway.yaml'],
+  surrogate: ['GET /one/2', 'GET', 'GET /one broken.yaml'],
   routes: ['', '--json', 'broken.yaml'],
   schema: ['', 'x y z'],
   fmt: ['gateway.yaml', '--check other.yaml', 'missing.yaml'],

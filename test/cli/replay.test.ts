@@ -174,6 +174,79 @@ describe('replay', () => {
     expect(out).toContain('<failure message="newly-refused: 12 requests">');
   });
 
+  describe('shows what no allowed request used of the old manifest', () => {
+    const unusedOf = async (lines: readonly object[], manifest = OLD, format = 'json') => {
+      const root = temporaryFolder('replay', {
+        'gateway.yaml': manifest,
+        'access.log': lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
+      });
+      const { out } = await runCli(
+        ['replay', 'access.log', '--from', 'gateway.yaml', 'gateway.yaml', '-f', format],
+        root,
+      );
+      return format === 'json' ? JSON.parse(out).unused : out;
+    };
+    const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+    it('as routes, methods of a wildcard with any method, and some of the roles of a route', async () => {
+      expect(await unusedOf([contact('user')])).toEqual({
+        sampled: false,
+        routes: ['docs'],
+        methods: { contacts: METHODS },
+        roles: { contacts: ['admin'] },
+      });
+      expect(await unusedOf([contact('user')], OLD, 'pretty')).toContain(`
+unused in gateway.yaml: no allowed request of the logs used these routes, methods and roles
+  route        docs
+  methods      contacts: ${METHODS.join(', ')}
+  roles        contacts: admin
+`);
+      expect(await unusedOf([contact('user')], OLD, 'markdown')).toContain(`
+Unused in gateway.yaml: no allowed request of the logs used these routes, methods and roles.
+
+| unused | names |
+|---|---|
+| route | docs |
+| methods | contacts: ${METHODS.join(', ')} |
+| roles | contacts: admin |
+`);
+    });
+
+    it('with a HEAD request as a use of GET, and without what a refused request had', async () => {
+      const refused = contact('admin', { method: 'PUT', refusal: 'body_too_large', status: 413 });
+      const failed = contact('user', { method: 'PATCH', refusal: 'upstream_timeout', status: 504 });
+      expect(await unusedOf([contact('user', { method: 'HEAD' }), refused, failed])).toEqual({
+        sampled: false,
+        routes: ['docs'],
+        methods: { contacts: METHODS.filter((method) => method !== 'PATCH') },
+        roles: { contacts: ['admin'] },
+      });
+    });
+
+    it('with a note if the log is sampled, by its manifest or by a line', async () => {
+      const note =
+        '  note         the logs have only a share of the requests (log.sample2xx), so a use may be missing\n';
+      expect(await unusedOf([contact('user', { sampled: 0.5 })], OLD, 'pretty')).toContain(note);
+      const manifest = OLD.replace('{ replay: true }', '{ replay: true, sample2xx: 0.5 }');
+      expect(await unusedOf([contact('user')], manifest, 'pretty')).toContain(note);
+      expect(await unusedOf([contact('user')], manifest)).toMatchObject({ sampled: true });
+      expect(await unusedOf([contact('user')], OLD, 'pretty')).not.toContain(note);
+    });
+
+    it('without roles if a line of the route lacks them', async () => {
+      const { manifest: _manifest, role: _role, ...line } = contact('user');
+      expect(await unusedOf([contact('user'), line])).toMatchObject({ routes: ['docs'], roles: {} });
+    });
+
+    it('without a section if all is used', async () => {
+      const methods = ['GET', ...METHODS].map((method) => contact('user', { method }));
+      const lines = [...methods, contact('admin'), LINES[3] as object];
+      expect(await unusedOf(lines)).toEqual({ sampled: false, routes: [], methods: {}, roles: {} });
+      expect(await unusedOf(lines, OLD, 'pretty')).not.toContain('unused');
+      expect(await unusedOf(lines, OLD, 'markdown')).not.toContain('nused');
+    });
+  });
+
   it('says what is missing', async () => {
     const errorOf = async (...args: string[]) => {
       const { code, err } = await run(...args);
@@ -193,7 +266,7 @@ describe('replay', () => {
     });
     expect((await errorOf('missing.log', ...FROM, 'new.yaml')).code).toBe(2);
     expect((await errorOf('access.log', ...FROM, 'broken.yaml')).code).toBe(2);
-    expect((await errorOf('access.log', ...FROM, 'new.yaml', '-f', 'yaml')).err).toContain('unknown format "yaml"');
+    expect((await errorOf('access.log', ...FROM, 'new.yaml', '-f', 'yaml')).err).toContain('unknown --format "yaml"');
     expect((await errorOf('access.log', ...FROM, 'new.yaml', '--fail-on', 'newly-refusd')).err).toContain(
       'did you mean "newly-refused"',
     );

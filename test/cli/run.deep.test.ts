@@ -1,17 +1,13 @@
-import { execFile } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createPair } from '../support/certificate.ts';
 import { type CliProcess, startCli } from '../support/cli.ts';
 import { freePort } from '../support/free-port.ts';
-import { MANIFEST } from '../support/platform.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
-const manifest = readFileSync(MANIFEST, 'utf8');
 const started: CliProcess[] = [];
 const upstreams: Upstream[] = [];
 
@@ -39,46 +35,6 @@ server: { stopping: { delay: 0s } }
 `;
 
 const SERVING = /"url":"(http:[^"]+)".*"msg":"serving"/;
-
-describe('dev', () => {
-  it('serves the platform with the sandbox, and prints commands that work when pasted', async () => {
-    const cli = start(['dev'], { 'gateway.yaml': manifest });
-    await cli.waitFor(/Try:\n(.*\n){3}/);
-    const lines = cli.err().split('Try:\n')[1]?.trimEnd() ?? '';
-    const { stdout } = await promisify(execFile)('bash', ['-c', lines]);
-    expect(stdout).toContain('"data":[{');
-    expect(stdout).toContain('"per_page":2');
-    expect(stdout).toContain('"message":"API gateway is restricted to company admin and user roles"');
-    cli.child.kill('SIGINT');
-    expect((await cli.result).code).toBe(0);
-  });
-
-  it('keeps the sandbox data after a restart and deletes it with --reset', async () => {
-    const folder = temporaryFolder('run', { 'gateway.yaml': manifest });
-    const countEmails = async (args: string[], act: (url: string) => Promise<void>) => {
-      const cli = startCli(['dev', ...args], folder, { LISTEN: '127.0.0.1:0', ADMIN: '127.0.0.1:0' });
-      started.push(cli);
-      const [, url = ''] = await cli.waitFor(/served at (\S+)\. Edit/);
-      const [, outbox = ''] = await cli.waitFor(/emails (\S+)/);
-      await act(url);
-      const { data } = (await (await fetch(outbox)).json()) as { data: unknown[] };
-      cli.child.kill('SIGINT');
-      await cli.result;
-      return data.length;
-    };
-    const requestPasswordReset = async (url: string) => {
-      await fetch(`${url}/api/v1/password/forgot`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: '{"email":"user@acme.example"}',
-      });
-    };
-    const doNothing = async () => undefined;
-    expect(await countEmails([], requestPasswordReset)).toBe(1);
-    expect(await countEmails([], doNothing)).toBe(1);
-    expect(await countEmails(['--reset'], doNothing)).toBe(0);
-  });
-});
 
 describe('run', () => {
   it('activates a saved manifest, and keeps the last good one if the saved one has errors', async () => {

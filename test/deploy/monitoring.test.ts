@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { METRICS } from '../../src/admin/metrics/gateway-metrics.ts';
-import { exportedName } from '../../src/admin/metrics/prometheus-renderer.ts';
+import { exportedName } from '../../src/admin/metrics/metric.ts';
 import { startGatewayWithAdmin } from '../support/admin.ts';
 import { hasPromtool } from '../support/promtool.ts';
 import { scrape } from '../support/scrape.ts';

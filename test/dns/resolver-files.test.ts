@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseHosts } from '../../src/engine/dns/hosts-file.ts';
 import { candidateNames, parseResolvConf } from '../../src/engine/dns/resolv-conf.ts';
+import { parseHosts } from '../../src/engine/dns/resolver-files.ts';
 
 describe('parseResolvConf', () => {
   it('reads servers, search domains and ndots', () => {

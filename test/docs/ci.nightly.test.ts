@@ -13,7 +13,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { REPORTERS } from '../../src/cli/lint/reporters/reporters.ts';
+import { LINT_FORMATS } from '../../src/cli/lint/lint-formats.ts';
 import { MAIN, runCli } from '../support/cli.ts';
 import { IS_DEEP } from '../support/runs.ts';
 import { expectSection } from '../support/section.ts';
@@ -420,6 +420,6 @@ describe('docs/ci.md', () => {
     const [, command = ''] = /^```sh\n([\s\S]*?)^```$/m.exec(page) ?? [];
     expect(runScript(command, folder)).toMatchObject({ code: 0, out: '### Manifest: no problems in gateway.yaml\n' });
     const rows = [...page.matchAll(/^\| `(\w+)` \| [a-zA-Z]/gm)].map(([, name]) => name);
-    expect(rows).toEqual(Object.keys(REPORTERS));
+    expect(rows).toEqual(Object.keys(LINT_FORMATS));
   });
 });

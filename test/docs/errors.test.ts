@@ -4,7 +4,7 @@ import { authenticate } from '../../src/engine/gateway/request/authenticate.ts';
 import { authorize } from '../../src/engine/gateway/request/authorize.ts';
 import type { RequestHead } from '../../src/engine/gateway/request/request-head.ts';
 import { REFUSALS, Refusal } from '../../src/engine/gateway/response/refusal.ts';
-import type { Principal } from '../../src/engine/tokens/verification-result.ts';
+import type { Principal } from '../../src/engine/tokens/verifier.ts';
 import { AUTH, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
 import { expectSection } from '../support/section.ts';
 

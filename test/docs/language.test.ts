@@ -53,10 +53,10 @@ const PHRASES: readonly RegExp[] = [
   /\b(?:I|you|we|they)['’](?:re|ve|ll|d)\b/i,
 ];
 
-const CODE_FILES = globSync('{src,test,bench,scripts,editors/*/src}/**/*.{ts,js}', { cwd: root }).filter(
-  (file) => !file.includes('.generated.') && file !== 'test/docs/language.test.ts',
-);
-const PAGES = globSync(['*.md', '{docs,src,bench,editors}/**/*.md'], { cwd: root });
+const CODE_FILES = globSync('{src,examples/platform,test,bench,scripts,editors/*/src}/**/*.{ts,js}', {
+  cwd: root,
+}).filter((file) => !file.includes('.generated.') && file !== 'test/docs/language.test.ts');
+const PAGES = globSync(['*.md', '{docs,src,bench,editors,examples}/**/*.md'], { cwd: root });
 const SCHEMAS = globSync('schema/*.json', { cwd: root });
 
 const read = (file: string) => readFileSync(`${root}${file}`, 'utf8');

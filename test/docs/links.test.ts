@@ -36,7 +36,7 @@ describe('documentation', () => {
 
   it('names only existing source files', () => {
     const missing = pages.flatMap((page) => {
-      const paths = [...read(page).matchAll(/`((?:src|test|schema|deploy|scripts|bench)\/[\w./-]+\.\w+)`/g)];
+      const paths = [...read(page).matchAll(/`((?:src|test|schema|deploy|scripts|bench|examples)\/[\w./-]+\.\w+)`/g)];
       return paths.flatMap(([, path = '']) => (existsSync(join(root, path)) ? [] : [`${page}: ${path}`]));
     });
     // The example of a new lint rule.

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { METRICS } from '../../src/admin/metrics/gateway-metrics.ts';
 import { load } from '../../src/engine/load.ts';
-import { createMemoryEnvironment } from '../../src/engine/manifest/memory-environment.ts';
+import { createMemoryEnvironment } from '../../src/engine/manifest/source.ts';
 import { LocalCounters } from '../../src/engine/rate-limits/local-counters.ts';
 import { STORE_FAILURES } from '../../src/engine/rate-limits/redis/store-error.ts';
 import { completeManifest } from '../manifest/support.ts';

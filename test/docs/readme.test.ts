@@ -1,12 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { welcome } from '../../src/cli/dev/welcome.ts';
 import { load } from '../../src/engine/load.ts';
-import { createSandbox, sandboxEnvironment } from '../../src/sandbox/sandbox.ts';
 import { runCli } from '../support/cli.ts';
 import { worldOf } from '../support/gateway.ts';
-import { MANIFEST } from '../support/platform.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const file = new URL('../../README.md', import.meta.url);
@@ -49,20 +46,6 @@ describe('README.md', () => {
       'Troubleshooting',
       'Reference',
     ]);
-  });
-
-  it('shows the output of the quick start', async () => {
-    const sandbox = await createSandbox({ file: ':memory:', identityPort: 0, platformPort: 0 });
-    await sandbox.close();
-    const [identityUrl, platformUrl] = ['http://127.0.0.1:7001', 'http://127.0.0.1:7002'];
-    const environment = sandboxEnvironment(identityUrl, platformUrl);
-    const text = readFileSync(MANIFEST, 'utf8');
-    const initial = load({ path: 'gateway.yaml', text }, { ...worldOf(), env: environment });
-    if (initial.plan === undefined) throw new Error('gateway.yaml has errors');
-    const gateway = { url: 'http://127.0.0.1:8080', adminUrl: 'http://127.0.0.1:9901', initial };
-    const services = { sandbox: { ...sandbox, identityUrl, platformUrl, environment }, environment };
-    const output = welcome('gateway.yaml', gateway, { ...services, echo: undefined, issuer: undefined });
-    expectOutput('npm ci && npm start', output);
   });
 
   it('shows the problems of an invalid manifest', async () => {

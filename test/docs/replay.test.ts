@@ -26,6 +26,8 @@ const MEMBERS: Readonly<Record<string, string>> = {
   groups:
     'changed requests by kind and decisions: `kind`, the decisions `from` and `to`, `requests`, `callers` and the first `lines`, such as `access.log:12`',
   ungrouped: 'changed requests that are in no group, because there are more than 2,000 groups',
+  unused:
+    'what no allowed request used of the old manifest: the `routes`, the `methods` and `roles` of other routes by their ids, and `sampled`: `true` if the logs have only a share of the requests',
 };
 
 const page = readFileSync(new URL('../../docs/replay.md', import.meta.url), 'utf8');
@@ -86,7 +88,7 @@ routes:
 
 describe('docs/replay.md', () => {
   it('shows the output of its commands', async () => {
-    expect(await expectConsoles('docs/replay.md', { 'access.log': LOG })).toBe(1);
+    expect(await expectConsoles('docs/replay.md', { 'access.log': LOG })).toBe(2);
   });
 
   it('lists every member of the JSON', async () => {

@@ -2,11 +2,16 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sandboxGuide } from '../../src/sandbox/guide/guide.ts';
-import { type Platform, startPlatform } from '../support/platform.ts';
+import { sandboxGuide } from '../../examples/platform/guide/guide.ts';
+import { platformWelcome } from '../../examples/platform/welcome.ts';
+import { welcome } from '../../src/cli/dev/welcome.ts';
+import { load } from '../../src/engine/load.ts';
+import { worldOf } from '../support/gateway.ts';
+import { MANIFEST, type Platform, startPlatform } from '../support/platform.ts';
 import { expectSection } from '../support/section.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
+const PAGE = 'examples/platform/README.md';
 const ADDRESSES = {
   gateway: 'http://127.0.0.1:8080',
   identity: 'http://127.0.0.1:7001',
@@ -52,7 +57,7 @@ async function run(steps: readonly Step[]): Promise<string[][]> {
 
 /** Returns the steps of the page with the addresses of the platform of this test. */
 function steps(): Step[] {
-  const page = readFileSync(new URL('../../docs/sandbox.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL(`../../${PAGE}`, import.meta.url), 'utf8');
   return stepsOf(page).map((step) => ({
     ...step,
     commands: step.commands
@@ -61,9 +66,20 @@ function steps(): Step[] {
   }));
 }
 
-describe('docs/sandbox.md', () => {
+describe(PAGE, () => {
+  it('shows the text that npm start prints', () => {
+    const initial = load({ path: 'gateway.yaml', text: readFileSync(MANIFEST, 'utf8') }, worldOf());
+    if (initial.plan === undefined) throw new Error('gateway.yaml has errors');
+    const gateway = { url: ADDRESSES.gateway, adminUrl: 'http://127.0.0.1:9901', initial };
+    const text = welcome('gateway.yaml', gateway, { echo: undefined, issuer: undefined, environment: {} });
+    const { sandbox } = platform;
+    const shown = { ...sandbox, identityUrl: ADDRESSES.identity, platformUrl: ADDRESSES.platform };
+    const output = platformWelcome(text, shown, Object.keys(sandbox.environment), true);
+    expectSection(PAGE, 'start', `\n\`\`\`console\n$ npm ci && npm start\n${output}\`\`\`\n\n`);
+  });
+
   it('has the guide that the sandbox shows', () => {
-    expectSection('docs/sandbox.md', 'guide', sandboxGuide(ADDRESSES));
+    expectSection(PAGE, 'guide', sandboxGuide(ADDRESSES));
   });
 
   it('has commands with the stated statuses, for each flow', async () => {

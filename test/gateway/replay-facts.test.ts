@@ -1,8 +1,8 @@
 import { trace as api, type Span, type TracerProvider } from '@opentelemetry/api';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createGateway } from '../../src/engine/gateway/gateway.ts';
-import { findRequestTracer } from '../../src/engine/gateway/telemetry/opentelemetry.ts';
-import { requestEventOf } from '../../src/engine/gateway/telemetry/request-event.ts';
+import { findRequestTracer } from '../../src/process/telemetry/opentelemetry.ts';
+import { requestEventOf } from '../../src/process/telemetry/request-event.ts';
 import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
 import { chunked, exchangeBytes, head, sendRequest } from '../support/raw.ts';

@@ -10,9 +10,9 @@ import {
 } from '@opentelemetry/api';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createGateway, type Gateway } from '../../src/engine/gateway/gateway.ts';
-import { findRequestTracer } from '../../src/engine/gateway/telemetry/opentelemetry.ts';
 import { readTraceparent } from '../../src/engine/gateway/telemetry/trace.ts';
 import { createNullLog } from '../../src/engine/log/log.ts';
+import { findRequestTracer } from '../../src/process/telemetry/opentelemetry.ts';
 import { manifest, PUBLIC_ALL, startGateway } from '../support/gateway.ts';
 import { head, sendRequest } from '../support/raw.ts';
 import { eventually, type Site, startSite } from '../support/site.ts';

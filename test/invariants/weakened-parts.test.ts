@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compileInvariants } from '../../src/engine/invariants/compile-invariants.ts';
-import type { Invariant } from '../../src/engine/invariants/invariant.ts';
+import { compileInvariants, type Invariant } from '../../src/engine/invariants/compile-invariants.ts';
 import { proveInvariants } from '../../src/engine/invariants/prove.ts';
-import { weakenedParts } from '../../src/engine/invariants/weakened-parts.ts';
 import { load, type PlannedManifest } from '../../src/engine/load.ts';
 import { runToEnd } from '../../src/engine/plan/sliced-work.ts';
+import { weakenedParts } from '../../src/prove/diff/weakened-parts.ts';
 import { runs } from '../support/runs.ts';
 
 const AUTH = `auth:

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type LintOptions, lint } from '../../src/check/lint/lint.ts';
 import type { Rule } from '../../src/check/lint/rule.ts';
-import { formatProblems } from '../../src/cli/format.ts';
 import { load } from '../../src/engine/load.ts';
 import type { Problem } from '../../src/engine/problem/problem.ts';
+import { formatProblems } from '../../src/report/text.ts';
 
 export const CASES = new URL('cases/', import.meta.url);
 

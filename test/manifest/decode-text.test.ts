@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeText, invalidByteOf } from '../../src/engine/manifest/decode-text.ts';
 import { sha256 } from '../../src/engine/manifest/dependencies.ts';
+import { decodeText, invalidByteOf } from '../../src/engine/manifest/source.ts';
 import '../support/seed.ts';
 import { runs } from '../support/runs.ts';
 

@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { formatText, formatYaml } from '../../src/check/fmt/format-text.ts';
 import { load } from '../../src/engine/load.ts';
 import { parse } from '../../src/engine/manifest/document.ts';
-import { formatText, formatYaml } from '../../src/engine/manifest/format.ts';
 import { tokenize } from '../../src/engine/manifest/yaml-tokens.ts';
 import { cpuMs } from '../support/cpu-time.ts';
 import { cases, runs } from '../support/runs.ts';

@@ -1,9 +1,9 @@
+import { decodeText } from '../../src/engine/manifest/source.ts';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { formatProblems } from '../../src/cli/format.ts';
 import { load } from '../../src/engine/load.ts';
-import { decodeText } from '../../src/engine/manifest/decode-text.ts';
+import { formatProblems } from '../../src/report/text.ts';
 import { createPair } from '../support/certificate.ts';
 
 const CASES = new URL('cases/', import.meta.url);

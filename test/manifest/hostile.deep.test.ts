@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatProblems } from '../../src/cli/format.ts';
+import { formatProblems } from '../../src/report/text.ts';
 import { withLinearCost } from '../support/growth.ts';
 import { bodyRoute, formatProblem, loadText, manifestOf, problemOf, ROUTE, repeat, violationsOf } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatProblems } from '../../src/cli/format.ts';
+import { formatProblems } from '../../src/report/text.ts';
 import { AUTH, bodyRoute, formatProblem, loadText, manifestOf, ROUTE } from './support.ts';
 
 const FIVE = `version: 1

@@ -1,6 +1,6 @@
 import { type LoadResult, load } from '../../src/engine/load.ts';
-import type { Violation } from '../../src/engine/plan/violation.ts';
 import type { Problem } from '../../src/engine/problem/problem.ts';
+import type { Violation } from '../../src/engine/schema/schema-violation.ts';
 
 const NO_FILES = (path: string): never => {
   throw Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' });

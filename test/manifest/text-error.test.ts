@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeText } from '../../src/engine/manifest/decode-text.ts';
+import { decodeText } from '../../src/engine/manifest/source.ts';
 import { manifestOf, problemOf } from './support.ts';
 
 const swapped = (bytes: Buffer) => Buffer.from(bytes).swap16();

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
 import { load } from '../../src/engine/load.ts';
 import { sizeBytes } from '../../src/engine/manifest/units.ts';
-import { streamOpenApi } from '../../src/openapi/export/document.ts';
+import { streamOpenApi } from '../../src/openapi/export/stream-openapi.ts';
 import { SchemaConverter } from '../../src/openapi/import/convert-schema.ts';
 import { importOpenApi } from '../../src/openapi/import/import-openapi.ts';
 import type { ImportOptions } from '../../src/openapi/import/imported-route.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { load } from '../../src/engine/load.ts';
-import { comparePlans, settingsNeedingRestart, summarizeChanges } from '../../src/engine/plan/changes.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
+import { comparePlans, settingsNeedingRestart, summarizeChanges } from '../../src/process/reload/plan-changes.ts';
 import { worldOf } from '../support/gateway.ts';
 
 const MANIFEST = `version: 1

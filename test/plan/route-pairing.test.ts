@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { load } from '../../src/engine/load.ts';
-import { comparePlans, comparePlansSliced } from '../../src/engine/plan/changes.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
 import type { Route } from '../../src/engine/plan/route-definition.ts';
-import { pairRoutes } from '../../src/engine/plan/route-pairing.ts';
 import { parsePattern, patternKey } from '../../src/engine/routing/pattern.ts';
+import { comparePlans, comparePlansSliced } from '../../src/process/reload/plan-changes.ts';
+import { pairRoutes } from '../../src/prove/diff/route-pairing.ts';
 import { runs } from '../support/runs.ts';
 
 interface Entry {

@@ -6,8 +6,9 @@ import { createGateway, type Gateway } from '../../src/engine/gateway/gateway.ts
 import { load, type PlannedManifest } from '../../src/engine/load.ts';
 import { createNullLog } from '../../src/engine/log/log.ts';
 import { createFileEnvironment } from '../../src/engine/manifest/file-environment.ts';
+import type { ReloadOutcome } from '../../src/process/reload/reload-outcome.ts';
 import { reportProblems } from '../../src/process/reload/reload-report.ts';
-import { Reloader, type ReloadOutcome } from '../../src/process/reload/reloader.ts';
+import { Reloader } from '../../src/process/reload/reloader.ts';
 import { runSelfTest } from '../../src/prove/self-test.ts';
 import { ecKey, keyFile } from '../plan/tokens/keys.ts';
 import { reloadTargetOf } from '../support/reload-target.ts';

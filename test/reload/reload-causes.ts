@@ -1,5 +1,6 @@
 import { vi } from 'vitest';
-import type { Reloader, ReloadOutcome } from '../../src/process/reload/reloader.ts';
+import type { ReloadOutcome } from '../../src/process/reload/reload-outcome.ts';
+import type { Reloader } from '../../src/process/reload/reloader.ts';
 
 /** Resolves with the outcome of the next reload that a file event causes, also of one that finds no change and is not reported. */
 export function nextReload(reloader: Reloader): Promise<ReloadOutcome> {

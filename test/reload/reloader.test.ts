@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Reloader, type ReloadOutcome } from '../../src/process/reload/reloader.ts';
+import type { ReloadOutcome } from '../../src/process/reload/reload-outcome.ts';
+import { Reloader } from '../../src/process/reload/reloader.ts';
 import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
 import { head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
 import { reloadTargetOf } from '../support/reload-target.ts';

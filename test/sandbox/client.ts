@@ -1,4 +1,4 @@
-import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
+import { createSandbox, type Sandbox } from '../../examples/platform/sandbox.ts';
 import { eventually } from '../support/site.ts';
 
 /** A response with its parsed body. */

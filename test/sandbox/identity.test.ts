@@ -1,7 +1,7 @@
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { totp } from '../../src/sandbox/totp.ts';
+import type { Sandbox } from '../../examples/platform/sandbox.ts';
+import { totp } from '../../examples/platform/totp.ts';
 import { type RequestOptions, request, startSandbox, tokenOf } from './client.ts';
 
 let sandbox: Sandbox;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createSandbox } from '../../src/sandbox/sandbox.ts';
-import { minutesFromNow, openStore } from '../../src/sandbox/store.ts';
+import { createSandbox } from '../../examples/platform/sandbox.ts';
+import { minutesFromNow, openStore } from '../../examples/platform/store.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { finishedJob, request, tokenOf } from './client.ts';
 

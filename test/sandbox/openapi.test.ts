@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../examples/platform/sandbox.ts';
 import { request, startSandbox, tokenOf } from './client.ts';
 
 interface Operation {

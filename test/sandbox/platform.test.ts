@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../examples/platform/sandbox.ts';
 import { finishedJob, type RequestOptions, request, startSandbox, tokenOf } from './client.ts';
 
 let sandbox: Sandbox;

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
-import type { SandboxRequest, SandboxRoute } from '../../src/sandbox/request.ts';
-import { listen } from '../../src/sandbox/server.ts';
-import { openStore } from '../../src/sandbox/store.ts';
+import type { SandboxRequest, SandboxRoute } from '../../examples/platform/request.ts';
+import { listen } from '../../examples/platform/server.ts';
+import { openStore } from '../../examples/platform/store.ts';
 import { turns } from '../support/pause.ts';
 import { eventually } from '../support/site.ts';
 import { request } from './client.ts';

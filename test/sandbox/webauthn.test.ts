@@ -1,7 +1,7 @@
 import { generateKeyPairSync, hash, sign as signBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { createAuthenticatorData, describeCredential } from '../../src/sandbox/webauthn.ts';
+import type { Sandbox } from '../../examples/platform/sandbox.ts';
+import { createAuthenticatorData, describeCredential } from '../../examples/platform/webauthn.ts';
 import { type ApiResponse, request, startSandbox, tokenOf } from './client.ts';
 
 let sandbox: Sandbox;

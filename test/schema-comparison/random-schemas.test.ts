@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { valueAt } from '../../src/engine/schema/schema-walk.ts';
+import { valueAt } from '../../src/engine/json-pointer.ts';
 import { areEqualSchemas, compareSchemas } from '../../src/prove/schema-comparison/compare-schemas.ts';
 import { accepts } from '../../src/prove/schema-comparison/evaluate-schema.ts';
 import { normalizeSchema } from '../../src/prove/schema-comparison/normalize-schema.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { totp } from '../../src/sandbox/totp.ts';
+import { totp } from '../../examples/platform/totp.ts';
 import { type Platform, startPlatform } from '../support/platform.ts';
 
 const MESSAGE = 'API gateway is restricted to company admin and user roles';

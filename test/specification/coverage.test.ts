@@ -30,7 +30,7 @@ describe('docs/specification-coverage.md', () => {
   });
 
   it('names existing files', () => {
-    const files = [...page.matchAll(/`((?:src|test|docs)\/[^`]+)`/g)].map(([, path]) => path ?? '');
+    const files = [...page.matchAll(/`((?:src|test|docs|examples)\/[^`]+)`/g)].map(([, path]) => path ?? '');
     expect(files.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
   });
 

@@ -52,7 +52,7 @@ export const REFUSED: OutcomeReport = {
 
 /** Returns a group of changed requests. */
 export function changeGroup(group: Partial<ChangeGroup<CandidateWitness>> = {}): ChangeGroup<CandidateWitness> {
-  const witnesses = [{ id: 'id-1', at: 1_700_000_000_000, method: 'GET', path: '/api/contacts' }];
+  const witnesses = [{ id: 'id-1', at: 1_700_000_000_000, method: 'GET', path: '/api/contacts', keyed: false }];
   return { kind: 'newly-refused', from: FORWARDED, to: REFUSED, requests: 3, callers: 2, witnesses, ...group };
 }
 

@@ -20,9 +20,14 @@ export interface CliProcess {
   result: Promise<CliResult>;
 }
 
-/** Starts the command line as a process in this folder. */
-export function startCli(args: readonly string[], cwd: string, env: Record<string, string> = {}): CliProcess {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+/** Starts the command line, or another program, as a process in this folder. */
+export function startCli(
+  args: readonly string[],
+  cwd: string,
+  env: Record<string, string> = {},
+  program = MAIN,
+): CliProcess {
+  const child = spawn(process.execPath, [program, ...args], {
     cwd,
     env: { ...inheritedEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -67,13 +72,13 @@ export const OFFLINE_VERBS = [
   'test',
   'diff',
   'replay',
+  'surrogate',
   'routes',
   'schema',
   'fmt',
   'init',
   'completion',
   'record',
-  'tighten',
   'openapi',
   'import',
   'drift',

@@ -1,8 +1,9 @@
 // A thread of `CountingThreads`.
+
 import { parentPort, workerData } from 'node:worker_threads';
 import { LocalCounters } from '../../src/engine/rate-limits/local-counters.ts';
 import type { RateLimit } from '../../src/engine/rate-limits/rate-limit.ts';
-import { SharedMemory } from '../../src/engine/shared-memory/shared-memory.ts';
+import { SharedMemory } from '../../src/engine/shared-memory/worker-context.ts';
 import { ALLOWED, type CountingStep, type CountingThreadData, GATE, TICKET } from './counting-steps.ts';
 
 const data = workerData as CountingThreadData;

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { limitBuffer } from '../../src/engine/rate-limits/limit-buffer.ts';
 import { LocalCounters } from '../../src/engine/rate-limits/local-counters.ts';
 import type { RateLimit } from '../../src/engine/rate-limits/rate-limit.ts';
-import { SharedMemory } from '../../src/engine/shared-memory/shared-memory.ts';
+import { SharedMemory } from '../../src/engine/shared-memory/worker-context.ts';
 import { ALLOWED, type CountingThreadData, GATE } from './counting-steps.ts';
 
 export type CountingOptions = Pick<CountingThreadData, 'values' | 'steps' | 'msPerTicket' | 'inventsValues'>;

@@ -3,7 +3,7 @@ import type { NameResolver } from '../../src/engine/dns/name-resolver.ts';
 import { createGateway, type Gateway } from '../../src/engine/gateway/gateway.ts';
 import { load, type PlannedManifest } from '../../src/engine/load.ts';
 import type { Log } from '../../src/engine/log/log.ts';
-import { createMemoryEnvironment } from '../../src/engine/manifest/memory-environment.ts';
+import { createMemoryEnvironment } from '../../src/engine/manifest/source.ts';
 import { AUDIENCE, ISSUER } from './issuer.ts';
 
 export interface TestGateway {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
+import { createSandbox, type Sandbox } from '../../examples/platform/sandbox.ts';
 import { startGateway, type TestGateway } from './gateway.ts';
 
 export const MANIFEST = new URL('../../gateway.yaml', import.meta.url);

@@ -6,7 +6,7 @@ import { createAdminServer } from '../../src/admin/admin-server.ts';
 import { createGateway, type Gateway } from '../../src/engine/gateway/gateway.ts';
 import { load, type PlannedManifest } from '../../src/engine/load.ts';
 import { createProcessLog } from '../../src/engine/log/log.ts';
-import { createMemoryEnvironment } from '../../src/engine/manifest/memory-environment.ts';
+import { createMemoryEnvironment } from '../../src/engine/manifest/source.ts';
 import { createMainContext } from '../../src/process/workers/main-context.ts';
 import { WorkerGroup } from '../../src/process/workers/worker-group.ts';
 import { adminContextOf } from './admin.ts';

@@ -1,12 +1,10 @@
 import { MessageChannel } from 'node:worker_threads';
 import { compileFromInput, type PlannedManifest } from '../../src/engine/load.ts';
 import { runToEnd } from '../../src/engine/plan/sliced-work.ts';
-import { SharedMemory } from '../../src/engine/shared-memory/shared-memory.ts';
-import { createSingleWorker } from '../../src/engine/shared-memory/single-worker.ts';
+import { createSingleWorker, SharedMemory } from '../../src/engine/shared-memory/worker-context.ts';
 import type { Verifier } from '../../src/engine/tokens/verifier.ts';
-import { createMainThreadVerifier } from '../../src/process/workers/main-thread-verifier.ts';
 import type { MainRequests } from '../../src/process/workers/messages.ts';
-import { SharedVerifiers } from '../../src/process/workers/shared-verifiers.ts';
+import { createMainThreadVerifier, SharedVerifiers } from '../../src/process/workers/shared-verifiers.ts';
 import { type ChannelPort, type Requests, ThreadChannel } from '../../src/process/workers/thread-channel.ts';
 
 /** The verifiers of several workers. They run in one thread, but share only what threads share. */

@@ -3,8 +3,7 @@ import { createGateway, type Gateway } from '../../src/engine/gateway/gateway.ts
 import { load } from '../../src/engine/load.ts';
 import type { Log } from '../../src/engine/log/log.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
-import { SharedMemory } from '../../src/engine/shared-memory/shared-memory.ts';
-import type { WorkerContext } from '../../src/engine/shared-memory/worker-context.ts';
+import { SharedMemory, type WorkerContext } from '../../src/engine/shared-memory/worker-context.ts';
 import { worldOf } from './gateway.ts';
 
 export interface WorkerGateway {

@@ -2,7 +2,7 @@ import type { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
 import { createGateway } from '../../src/engine/gateway/gateway.ts';
 import { load, type PlannedManifest } from '../../src/engine/load.ts';
-import { createMemoryEnvironment } from '../../src/engine/manifest/memory-environment.ts';
+import { createMemoryEnvironment } from '../../src/engine/manifest/source.ts';
 import { createMainContext } from '../../src/process/workers/main-context.ts';
 import { WorkerGroup } from '../../src/process/workers/worker-group.ts';
 

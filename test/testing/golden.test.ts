@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { formatProblems } from '../../src/cli/format.ts';
 import { toProblems } from '../../src/engine/problem/problem.ts';
 import { readTestFile } from '../../src/prove/testing/read-test-file.ts';
 import { findUnknownReferences } from '../../src/prove/testing/unknown-references.ts';
+import { formatProblems } from '../../src/report/text.ts';
 import { planned } from './support.ts';
 
 const CASES = new URL('cases/', import.meta.url);

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import type { CompileInput } from '../../src/engine/load.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
-import { createSingleWorker } from '../../src/engine/shared-memory/single-worker.ts';
+import { createSingleWorker } from '../../src/engine/shared-memory/worker-context.ts';
 import { CandidateWorkers } from '../../src/process/workers/candidate-workers.ts';
 import type { ServingRequest } from '../../src/process/workers/messages.ts';
 import type { ServingWorker } from '../../src/process/workers/serving-worker.ts';

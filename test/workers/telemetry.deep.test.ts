@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RequestEvent } from '../../src/engine/gateway/telemetry/request-event.ts';
+import type { RequestEvent } from '../../src/process/telemetry/request-event.ts';
 import { scrape } from '../support/scrape.ts';
 import { eventually } from '../support/site.ts';
 import { startTelemetrySite, type TelemetrySite } from '../support/telemetry-site.ts';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { MessageChannel } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RequestEvent } from '../../src/engine/gateway/telemetry/request-event.ts';
 import type { RequestRecord } from '../../src/engine/gateway/telemetry/request-record.ts';
+import type { RequestEvent } from '../../src/process/telemetry/request-event.ts';
 import type { MainRequests, ServingRequests } from '../../src/process/workers/messages.ts';
 import { RequestEventBatches } from '../../src/process/workers/request-event-batches.ts';
 import { type ChannelPort, ThreadChannel } from '../../src/process/workers/thread-channel.ts';

@@ -1,4 +1,4 @@
-import { decodeText } from '../../engine/manifest/decode-text.ts';
+import { decodeText } from '../../engine/manifest/source.ts';
 import type { LocatedProblems } from '../../process/reload/manifest-thread.ts';
 import { reportProblems } from '../../process/reload/reload-report.ts';
 import type { CandidateWitness } from '../../traffic/candidate/candidate-results.ts';
@@ -7,9 +7,11 @@ import {
   type AdminContext,
   type AdminRequest,
   type AdminResponse,
+  busyResponse,
   jsonResponse,
   largeJsonResponse,
   problemDetails,
+  type Respond,
 } from '../admin-endpoint.ts';
 import { type CandidateReport, candidateTotals, reportCandidate } from '../candidate-report.ts';
 import { openJsonObject, streamJsonWithList } from '../json-stream.ts';
@@ -23,29 +25,17 @@ export function candidate(_request: AdminRequest, context: AdminContext): AdminR
  * Makes the manifest in the body the candidate, and responds with the report. `?sample=` is the share of the requests to compare. A
  * manifest with problems changes nothing.
  */
-export async function putCandidate(request: AdminRequest, context: AdminContext): Promise<AdminResponse> {
+export const putCandidate: Respond = async (request, context, { candidateLoads }) => {
   const { adminMetrics, candidateFile, isStopping } = context;
   const sample = parseSample(request.query.get('sample'));
   if (isStopping()) return STOPPING;
   if (candidateFile !== undefined) return fileConflict(candidateFile.path);
   if (sample === undefined) return problemDetails(400, 'the sample must be above 0 and at most 1, for example 0.1');
   if (request.body.length === 0) return problemDetails(400, 'the body is empty; send the text of a manifest');
-  if (isLoading) {
-    adminMetrics.recordRefusal('/-/candidate');
-    return problemDetails(503, 'another candidate is being loaded; send the request again later', {
-      'Retry-After': '1',
-    });
-  }
-  isLoading = true;
-  try {
-    return await loadCandidate(decodeText(request.body), sample, context);
-  } finally {
-    isLoading = false;
-  }
-}
-
-/** Each load starts a thread, which takes 40 MB. */
-let isLoading = false;
+  const response = await candidateLoads.run(() => loadCandidate(decodeText(request.body), sample, context));
+  const detail = 'another candidate is being loaded; send the request again later';
+  return response ?? busyResponse(adminMetrics, '/-/candidate', detail);
+};
 
 async function loadCandidate(text: string, sample: number, context: AdminContext): Promise<AdminResponse> {
   const { candidate, reloader, isStopping } = context;
@@ -81,12 +71,12 @@ function withoutPath({ problems, sources }: LocatedProblems, path: string): Loca
 }
 
 /** Discards the candidate, and responds with the report. */
-export async function discardCandidate(_request: AdminRequest, context: AdminContext): Promise<AdminResponse> {
+export const discardCandidate: Respond = async (_request, context) => {
   const { candidate, candidateFile } = context;
   if (candidateFile !== undefined) return fileConflict(candidateFile.path);
   await candidate.remove();
   return largeJsonResponse(streamReport(reportCandidate(context)));
-}
+};
 
 const STOPPING = problemDetails(
   503,

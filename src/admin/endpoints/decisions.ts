@@ -1,10 +1,4 @@
-import {
-  type AdminContext,
-  type AdminRequest,
-  type AdminResources,
-  type AdminResponse,
-  problemDetails,
-} from '../admin-endpoint.ts';
+import { busyResponse, problemDetails, type Respond } from '../admin-endpoint.ts';
 import { parseFilter } from '../request-event-filter.ts';
 
 /**
@@ -12,22 +6,14 @@ import { parseFilter } from '../request-event-filter.ts';
  * decisions beyond the rate limit. `?filter=` selects decisions that contain all its words; `?only=refused` selects
  * refused requests, `?only=failed` those with a 5xx response.
  */
-export function decisions(
-  { query, peerAddress }: AdminRequest,
-  { adminMetrics }: AdminContext,
-  { eventStreams }: AdminResources,
-): AdminResponse {
+export const decisions: Respond = ({ query, peerAddress }, { adminMetrics }, { eventStreams }) => {
   const filter = parseFilter(query);
   if (typeof filter === 'string') return problemDetails(400, filter);
-  if (!eventStreams.hasCapacityFor(peerAddress)) {
-    adminMetrics.recordRefusal('/decisions');
-    return problemDetails(503, 'too many streams of decisions are open; close another stream', {
-      'Retry-After': '5',
-    });
-  }
+  if (!eventStreams.hasCapacityFor(peerAddress))
+    return busyResponse(adminMetrics, '/decisions', 'too many streams of decisions are open; close another stream', 5);
   return {
     status: 200,
     headers: { 'Content-Type': 'text/event-stream' },
     body: (response) => eventStreams.open(filter, peerAddress, response),
   };
-}
+};

@@ -3,21 +3,10 @@ import { explain as explainRequest } from '../../prove/explain/explain.ts';
 import { claimsOfRole } from '../../prove/offline/claims.ts';
 import { createOfflineRequest, type OfflineRequest } from '../../prove/offline/request-bytes.ts';
 import type { CallerClaims } from '../../prove/offline/stub-verifier.ts';
-import {
-  type AdminContext,
-  type AdminRequest,
-  type AdminResources,
-  type AdminResponse,
-  jsonResponse,
-  problemDetails,
-} from '../admin-endpoint.ts';
+import { busyResponse, jsonResponse, problemDetails, type Respond } from '../admin-endpoint.ts';
 
 /** Explains a request with the active plan. The response has the format of `signing-gateway explain --json`. */
-export async function explain(
-  { body }: AdminRequest,
-  { activeManifest, adminMetrics }: AdminContext,
-  { cpuBudget }: AdminResources,
-): Promise<AdminResponse> {
+export const explain: Respond = async ({ body }, { activeManifest, adminMetrics }, { cpuBudget, explanations }) => {
   const planned = activeManifest();
   const parsed = parseExplainRequest(body);
   if (typeof parsed === 'string') return problemDetails(400, parsed);
@@ -26,21 +15,12 @@ export async function explain(
   if (role !== undefined && auth === undefined)
     return problemDetails(400, 'the manifest has no "auth", so callers have no role; remove "role"');
   const claims = role === undefined ? parsed.claims : auth && claimsOfRole(auth.role, role);
-  if (running >= MAX_RUNNING) {
-    adminMetrics.recordRefusal('/explain');
-    return problemDetails(503, 'too many requests are being explained', { 'Retry-After': '1' });
-  }
-  running += 1;
-  try {
-    return jsonResponse(await explainRequest(planned, request, claims, (steps) => cpuBudget.runInSlices(steps)));
-  } finally {
-    running -= 1;
-  }
-}
-
-/** Each explanation runs a gateway in memory. */
-const MAX_RUNNING = 4;
-let running = 0;
+  const explanation = await explanations.run(() =>
+    explainRequest(planned, request, claims, (steps) => cpuBudget.runInSlices(steps)),
+  );
+  if (explanation === undefined) return busyResponse(adminMetrics, '/explain', 'too many requests are being explained');
+  return jsonResponse(explanation);
+};
 
 interface ExplainRequest {
   readonly request: OfflineRequest;

@@ -1,32 +1,22 @@
-import type { UpstreamStatus } from '../../engine/gateway/upstream/live-upstream.ts';
-import type { WorkerStatus } from '../../process/workers/worker-status.ts';
-import {
-  type AdminContext,
-  type AdminRequest,
-  type AdminResponse,
-  jsonResponse,
-  type ReloadControl,
-} from '../admin-endpoint.ts';
+import { type AdminContext, jsonResponse, type ReloadControl, type Respond } from '../admin-endpoint.ts';
 
 /** Responds while the event loop runs. */
-export function livez(): AdminResponse {
-  return jsonResponse({ status: 'alive' });
-}
+export const livez: Respond = () => jsonResponse({ status: 'alive' });
 
 /** Reports whether the process is ready for requests. */
-export function readyz({ isAuthenticated }: AdminRequest, context: AdminContext): AdminResponse {
+export const readyz: Respond = ({ isAuthenticated }, context) => {
   // An unready replica gets no requests, so without this probe nothing would fetch the keys that make it ready.
   void context.gateway.plan.auth?.verifier.prepare();
   const readiness = readinessOf(context);
   const isReady = readiness.status === 'ready' || readiness.status === 'degraded';
   // The reasons name upstreams, and this endpoint is public.
   return jsonResponse(isAuthenticated ? readiness : { status: readiness.status }, isReady ? 200 : 503);
-}
+};
 
 /** The values of `status`. A `degraded` process serves requests but needs attention; for the last two /readyz responds with 503. */
 export const READINESS_STATUSES = ['ready', 'degraded', 'unready', 'stopping'] as const;
 
-export interface Readiness {
+interface Readiness {
   readonly status: (typeof READINESS_STATUSES)[number];
   /** Empty if the process is ready. */
   readonly reasons: readonly string[];
@@ -65,6 +55,8 @@ export function readinessOf({ gateway, workers, reloader, isStopping, isWarm }: 
   return { status, reasons: [...unready, ...degraded] };
 }
 
+type UpstreamStatus = AdminContext['gateway']['upstreams'][number];
+
 /** Returns the reason if a required upstream makes the process unready. */
 function unreadyReason({ id, endpoints, available, panic }: UpstreamStatus): string[] {
   if (panic || (available && endpoints.some(({ check }) => check === 'healthy'))) return [];
@@ -75,7 +67,7 @@ function unreadyReason({ id, endpoints, available, panic }: UpstreamStatus): str
 /** The time for which a failure of a worker degrades the process. */
 const FAILURE_REPORT_MS = 60_000;
 
-function workerReasons({ serving, count, lastFailure }: WorkerStatus): string[] {
+function workerReasons({ serving, count, lastFailure }: AdminContext['workers']['status']): string[] {
   const isRecent = lastFailure !== undefined && Date.now() - lastFailure.at.getTime() < FAILURE_REPORT_MS;
   return [
     ...(serving < count ? [`only ${serving} of ${count} workers serve requests`] : []),

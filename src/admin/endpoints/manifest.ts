@@ -1,13 +1,7 @@
+import { redactRanges } from '../../check/lint/secret-text.ts';
 import type { Source } from '../../engine/manifest/source.ts';
 import type { Problem } from '../../engine/problem/problem.ts';
-import { redactRanges } from '../../engine/problem/secret-text.ts';
-import {
-  type AdminContext,
-  type AdminRequest,
-  type AdminResources,
-  type AdminResponse,
-  largeJsonResponse,
-} from '../admin-endpoint.ts';
+import { largeJsonResponse, type Respond } from '../admin-endpoint.ts';
 import { openJsonObject } from '../json-stream.ts';
 import type { FileDisplay } from '../manifest-display.ts';
 
@@ -17,11 +11,7 @@ const MAX_PROBLEMS = 500;
 const PART_LENGTH = 8_192;
 
 /** Reports the text of the active manifest or, if the saved one was rejected, of the saved one with its problems. */
-export async function manifest(
-  _request: AdminRequest,
-  { activeManifest, reloader }: AdminContext,
-  { displays }: AdminResources,
-): Promise<AdminResponse> {
+export const manifest: Respond = async (_request, { activeManifest, reloader }, { displays }) => {
   const { lastOutcome } = reloader;
   const isRejected = lastOutcome?.kind === 'rejected';
   const displayed = isRejected ? lastOutcome : activeManifest();
@@ -32,7 +22,7 @@ export async function manifest(
     problem_count: problems.length,
   } as const;
   return largeJsonResponse(streamManifest(head, sources.slice(0, MAX_FILES), await displays.of(displayed)));
-}
+};
 
 interface ManifestHead {
   readonly state: 'active' | 'rejected';

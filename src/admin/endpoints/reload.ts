@@ -1,13 +1,6 @@
+import type { ReloadOutcome, ReportedReloadOutcome } from '../../process/reload/reload-outcome.ts';
 import { reportChanges, reportProblems } from '../../process/reload/reload-report.ts';
-import type { ReloadOutcome, ReportedReloadOutcome } from '../../process/reload/reloader.ts';
-import {
-  type AdminContext,
-  type AdminRequest,
-  type AdminResponse,
-  jsonResponse,
-  problemDetails,
-  type ReloadControl,
-} from '../admin-endpoint.ts';
+import { jsonResponse, problemDetails, type ReloadControl, type Respond } from '../admin-endpoint.ts';
 
 /** Status codes by outcome (RFC 9110 sections 15.3.1, 15.5.21 and 15.6.4). 200 means that the saved manifest is active. */
 const STATUS_CODES: Readonly<Record<Exclude<ReloadOutcome['kind'], 'cancelled'>, number>> = {
@@ -18,14 +11,14 @@ const STATUS_CODES: Readonly<Record<Exclude<ReloadOutcome['kind'], 'cancelled'>,
 };
 
 /** Reloads the manifest now, and responds with the outcome. */
-export async function reload(_request: AdminRequest, { reloader, isStopping }: AdminContext): Promise<AdminResponse> {
+export const reload: Respond = async (_request, { reloader, isStopping }) => {
   const outcome = isStopping() ? undefined : await reloader.reload('request');
   if (outcome === undefined || outcome.kind === 'cancelled')
     return problemDetails(503, 'the gateway is stopping and does not reload; send the request to another instance');
   const fields =
     outcome.kind === 'unchanged' ? { result: outcome.kind, ...attemptFields(outcome) } : outcomeFields(outcome);
   return jsonResponse({ hash: reloader.hash, ...fields }, STATUS_CODES[outcome.kind]);
-}
+};
 
 /** Returns the members of /status that describe reloads. */
 export function reloadFields({

@@ -1,24 +1,22 @@
 import type { Route } from '../../engine/plan/route-definition.ts';
-import {
-  type AdminContext,
-  type AdminRequest,
-  type AdminResources,
-  type AdminResponse,
-  jsonResponse,
-  problemDetails,
-} from '../admin-endpoint.ts';
+import { jsonResponse, largeJsonResponse, problemDetails, type Respond } from '../admin-endpoint.ts';
+import { streamJsonWithList } from '../json-stream.ts';
 import { linesOfRoute, type ManifestLines } from '../manifest-display.ts';
 import { rateLimitSummary } from '../rate-limit-summary.ts';
 import { rateLimitsOf, routeSummary } from '../route-summary.ts';
 import type { TrafficHistory } from '../traffic-history.ts';
 import { statusesOf } from './traffic.ts';
 
+/** Lists the active routes in the order of the manifest. */
+export const routes: Respond = (_request, { gateway }) =>
+  largeJsonResponse(streamJsonWithList({}, 'routes', gateway.plan.routes.values().map(routeSummary)));
+
+export interface RouteTable {
+  readonly routes: readonly ReturnType<typeof routeSummary>[];
+}
+
 /** Reports one route: its limits, its lines of the manifest, and its last hour. */
-export async function route(
-  { query }: AdminRequest,
-  { activeManifest }: AdminContext,
-  { traffic, displays }: AdminResources,
-): Promise<AdminResponse> {
+export const route: Respond = async ({ query }, { activeManifest }, { traffic, displays }) => {
   const planned = activeManifest();
   const id = query.get('id');
   const index = planned.plan.routes.findIndex((candidate) => candidate.id === id);
@@ -27,7 +25,7 @@ export async function route(
   if (found === undefined) return problemDetails(404, 'the active manifest has no route with this id');
   const source = linesOfRoute(planned.sources, await displays.of(planned), index);
   return jsonResponse(detailsOf(found, source, traffic));
-}
+};
 
 export type RouteDetails = ReturnType<typeof detailsOf>;
 

@@ -1,22 +1,16 @@
 import type { Gateway } from '../../engine/gateway/gateway.ts';
-import type { BufferBudget } from '../../engine/gateway/server/buffer-budget.ts';
-import type { UpstreamStatus } from '../../engine/gateway/upstream/live-upstream.ts';
 import type { LogStatus } from '../../engine/log/log.ts';
 import { copyLimitCounts } from '../../engine/rate-limits/limit-counts.ts';
 import { STORE_FAILURES } from '../../engine/rate-limits/redis/store-error.ts';
-import type { StoreStatus } from '../../engine/rate-limits/store-status.ts';
 import type { VerifierStatus } from '../../engine/tokens/verifier.ts';
-import type { WorkerStatus } from '../../process/workers/worker-status.ts';
-import { type AdminContext, type AdminRequest, type AdminResponse, jsonResponse } from '../admin-endpoint.ts';
+import { type AdminContext, jsonResponse, type Respond } from '../admin-endpoint.ts';
 import { rateLimitSummary } from '../rate-limit-summary.ts';
 import { candidateSummary } from './candidate.ts';
 import { readinessOf } from './health.ts';
 import { reloadFields } from './reload.ts';
 
 /** Reports the state of the process and its active manifest. */
-export function status(_request: AdminRequest, context: AdminContext): AdminResponse {
-  return jsonResponse(statusOf(context));
-}
+export const status: Respond = (_request, context) => jsonResponse(statusOf(context));
 
 export type AdminStatus = ReturnType<typeof statusOf>;
 
@@ -47,11 +41,11 @@ function statusOf(context: AdminContext) {
   };
 }
 
-function workerFields({ count, serving, failures, lastFailure }: WorkerStatus) {
+function workerFields({ count, serving, failures, lastFailure }: AdminContext['workers']['status']) {
   return { count, serving, failures, last_failure: lastFailure ?? null };
 }
 
-function upstreamFields({ endpoints, ...upstream }: UpstreamStatus) {
+function upstreamFields({ endpoints, ...upstream }: Gateway['upstreams'][number]) {
   const fields = endpoints.map(({ breakerOpenings: breaker_openings, ...endpoint }) => ({
     ...endpoint,
     breaker_openings,
@@ -70,7 +64,7 @@ function rateLimitFields({ plan, rateLimiter: { counts, local } }: Gateway) {
 
 const EMPTY_TABLE = { size: 0, evicted: 0, overflowed: 0, retained: 0 };
 
-function storeFields({ since, reason, failures, decisionsWithout, ...store }: StoreStatus) {
+function storeFields({ since, reason, failures, decisionsWithout, ...store }: Gateway['stores'][number]) {
   return {
     ...store,
     since: new Date(since),
@@ -108,6 +102,11 @@ function tokenFields({ results, failedFetches: failed_fetches, ...status }: Veri
   return { ...status, failed_fetches, results: Object.fromEntries(results) };
 }
 
-function bufferFields({ usedBytes: held_bytes, limitBytes, clientCount: clients, refusedCounts }: BufferBudget) {
+function bufferFields({
+  usedBytes: held_bytes,
+  limitBytes,
+  clientCount: clients,
+  refusedCounts,
+}: Gateway['bufferBudget']) {
   return { held_bytes, limit_bytes: limitBytes, clients, refused: { ...refusedCounts } };
 }

@@ -1,35 +1,18 @@
 import { REFUSALS, type RefusalCode } from '../../engine/gateway/response/refusal.ts';
-import {
-  type AdminContext,
-  type AdminRequest,
-  type AdminResources,
-  type AdminResponse,
-  jsonResponse,
-  largeJsonResponse,
-} from '../admin-endpoint.ts';
+import { jsonResponse, largeJsonResponse, type Respond } from '../admin-endpoint.ts';
 import { streamJsonWithList } from '../json-stream.ts';
 import type { RecentTraffic, RouteTraffic, TrafficHistory } from '../traffic-history.ts';
 
 /** Reports the recent traffic of each route, upstream and rate limit, and the open requests and connections. */
-export function recentTraffic(
-  _request: AdminRequest,
-  { gateway }: AdminContext,
-  { traffic }: AdminResources,
-): AdminResponse {
+export const recentTraffic: Respond = (_request, { gateway }, { traffic }) => {
   const { connections, tunnels } = gateway.clients;
   const { seconds, upstreams, limits, routes } = traffic.recent();
   const head = { in_flight: gateway.metrics.inFlight, connections, tunnels, seconds, upstreams, limits };
   return largeJsonResponse(streamJsonWithList(head, 'routes', routes));
-}
+};
 
 /** Reports the traffic of the last hour, summed over all routes. */
-export function trafficHistory(
-  _request: AdminRequest,
-  _context: AdminContext,
-  { traffic }: AdminResources,
-): AdminResponse {
-  return jsonResponse(historyOf(traffic));
-}
+export const trafficHistory: Respond = (_request, _context, { traffic }) => jsonResponse(historyOf(traffic));
 
 export interface RecentTrafficResponse extends Omit<RecentTraffic, 'routes'> {
   readonly in_flight: number;

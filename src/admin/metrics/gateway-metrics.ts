@@ -1,9 +1,10 @@
 import { X509Certificate } from 'node:crypto';
 import type { Plan } from '../../engine/plan/plan.ts';
+import type { AdminContext } from '../admin-endpoint.ts';
 import { READINESS_STATUSES, readinessOf } from '../endpoints/health.ts';
 import { CANDIDATE_METRICS } from './candidate-metrics.ts';
 import { LOSS_METRICS } from './loss-metrics.ts';
-import { gauge, type Metric, routeDurations, upstreamDurations } from './metric.ts';
+import { counterBy, gauge, gaugeBy, type Metric, routeDurations, upstreamDurations } from './metric.ts';
 import { RATE_LIMIT_METRICS } from './rate-limit-metrics.ts';
 import { UPSTREAM_METRICS } from './upstream-metrics.ts';
 import { VALIDATION_METRICS } from './validation-metrics.ts';
@@ -35,75 +36,45 @@ export const METRICS: readonly Metric[] = [
   gauge('requests_in_flight', 'Requests in progress, including tunnels.', ({ gateway }) => gateway.metrics.inFlight),
   gauge('client_connections', 'Open connections of clients.', ({ gateway }) => gateway.clients.connections),
   gauge('tunnels', 'Connections that carry a WebSocket.', ({ gateway }) => gateway.clients.tunnels),
-  {
-    name: 'refusals_total',
-    type: 'counter',
-    help: 'Refused requests, by code (docs/errors.md).',
-    labels: ['code'],
-    *collect({ gateway }) {
-      for (const [code, value] of gateway.metrics.refusals) yield { labels: { code }, value };
-    },
-  },
-  {
-    name: 'validation_reports_total',
-    type: 'counter',
-    help: 'Forwarded requests with violations that `validation: enforce` would have refused.',
-    labels: ['route'],
-    *collect({ gateway }) {
-      for (const [route, value] of gateway.metrics.reportedRequests) yield { labels: { route }, value };
-    },
-  },
+  counterBy(
+    'code',
+    'refusals_total',
+    'Refused requests, by code (docs/errors.md).',
+    ({ gateway }) => gateway.metrics.refusals,
+  ),
+  counterBy(
+    'route',
+    'validation_reports_total',
+    'Forwarded requests with violations that `validation: enforce` would have refused.',
+    ({ gateway }) => gateway.metrics.reportedRequests,
+  ),
   ...RATE_LIMIT_METRICS,
   ...VALIDATION_METRICS,
   ...UPSTREAM_METRICS,
-  {
-    name: 'token_cache_total',
-    type: 'counter',
-    help: 'Token lookups in the cache of verified tokens, by result.',
-    labels: ['result'],
-    *collect({ gateway: { plan } }) {
-      const status = plan.auth?.verifier.status;
-      if (status === undefined) return;
-      yield { labels: { result: 'hit' }, value: status.hits };
-      yield { labels: { result: 'miss' }, value: status.misses };
-    },
-  },
+  counterBy('result', 'token_cache_total', 'Token lookups in the cache of verified tokens, by result.', (context) => {
+    const status = verifierStatus(context);
+    return status === undefined ? [] : Object.entries({ hit: status.hits, miss: status.misses });
+  }),
   gauge(
     'token_cache_entries',
     'Valid tokens in the cache. With several workers, a JWT counts once for each worker that has verified it.',
-    ({ gateway }) => gateway.plan.auth?.verifier.status.entries ?? 0,
+    (context) => verifierStatus(context)?.entries ?? 0,
   ),
-  {
-    name: 'token_verifications_total',
-    type: 'counter',
-    help: 'Verifications of tokens that were not cached, by result: "valid", or the reason of the refusal (docs/log.md).',
-    labels: ['result'],
-    *collect({ gateway: { plan } }) {
-      for (const [result, value] of plan.auth?.verifier.status.results ?? []) yield { labels: { result }, value };
-    },
-  },
-  {
-    name: 'key_fetches_total',
-    type: 'counter',
-    help: 'Fetches of the keys of the issuer (JWKS), by result.',
-    labels: ['result'],
-    *collect({ gateway: { plan } }) {
-      const status = plan.auth?.verifier.status;
-      if (status === undefined || status.keys === 'none') return;
-      yield { labels: { result: 'ok' }, value: status.fetches };
-      yield { labels: { result: 'failed' }, value: status.failedFetches };
-    },
-  },
-  {
-    name: 'readiness',
-    type: 'gauge',
-    help: '1 for the status that /readyz reports.',
-    labels: ['status'],
-    *collect(context) {
-      const current = readinessOf(context).status;
-      for (const status of READINESS_STATUSES) yield { labels: { status }, value: Number(status === current) };
-    },
-  },
+  counterBy(
+    'result',
+    'token_verifications_total',
+    'Verifications of tokens that were not cached, by result: "valid", or the reason of the refusal (docs/log.md).',
+    (context) => verifierStatus(context)?.results ?? [],
+  ),
+  counterBy('result', 'key_fetches_total', 'Fetches of the keys of the issuer (JWKS), by result.', (context) => {
+    const status = verifierStatus(context);
+    if (status === undefined || status.keys === 'none') return [];
+    return Object.entries({ ok: status.fetches, failed: status.failedFetches });
+  }),
+  gaugeBy('status', 'readiness', '1 for the status that /readyz reports.', (context) => {
+    const current = readinessOf(context).status;
+    return READINESS_STATUSES.map((status) => [status, Number(status === current)]);
+  }),
   {
     name: 'config_info',
     type: 'gauge',
@@ -149,6 +120,10 @@ export const METRICS: readonly Metric[] = [
   ...LOSS_METRICS,
   ...WORKER_METRICS,
 ];
+
+function verifierStatus({ gateway: { plan } }: AdminContext) {
+  return plan.auth?.verifier.status;
+}
 
 function certificatesOf({ server, admin, upstreams }: Plan): { use: string; upstream: string; cert: string }[] {
   const own = Object.entries({ server: server.tls, admin: admin?.tls }).map(([use, tls]) => ({

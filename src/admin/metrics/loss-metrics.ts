@@ -1,17 +1,11 @@
 import type { LogStatus } from '../../engine/log/log.ts';
-import { counter, gauge, type Metric } from './metric.ts';
+import { counter, counterBy, gauge, gaugeBy, type Metric } from './metric.ts';
 
 function streamMetric(name: string, type: Metric['type'], help: string, read: (status: LogStatus) => number): Metric {
-  return {
-    name,
-    type,
-    help,
-    labels: ['stream'],
-    *collect({ standardStreams }) {
-      for (const [stream, status] of Object.entries(standardStreams()))
-        yield { labels: { stream }, value: read(status) };
-    },
-  };
+  const metric = gaugeBy('stream', name, help, ({ standardStreams }) =>
+    Object.entries(standardStreams()).map(([stream, status]) => [stream, read(status)]),
+  );
+  return { ...metric, type };
 }
 
 /** Metrics of losses and failures that no response reports to a client. */
@@ -45,16 +39,13 @@ export const LOSS_METRICS: readonly Metric[] = [
     'Client connections that were closed immediately because server.limits.connections was reached.',
     ({ gateway }) => gateway.clients.refused,
   ),
-  {
-    name: 'accept_errors_total',
-    type: 'counter',
-    help: 'Connections that could not be accepted, by listener.',
-    labels: ['listener'],
-    *collect({ gateway, adminMetrics }) {
-      yield { labels: { listener: 'clients' }, value: gateway.clients.unaccepted };
-      yield { labels: { listener: 'admin' }, value: adminMetrics.acceptErrors };
-    },
-  },
+  counterBy(
+    'listener',
+    'accept_errors_total',
+    'Connections that could not be accepted, by listener.',
+    ({ gateway, adminMetrics }) =>
+      Object.entries({ clients: gateway.clients.unaccepted, admin: adminMetrics.acceptErrors }),
+  ),
   gauge(
     'process_open_fds',
     'Open file descriptors, updated every second.',
@@ -65,16 +56,13 @@ export const LOSS_METRICS: readonly Metric[] = [
     'The most file descriptors that the gateway can need with the limits of the manifest.',
     ({ descriptors }) => descriptors.status.wanted,
   ),
-  {
-    name: 'file_descriptor_shortages_total',
-    type: 'counter',
-    help: 'How often no file descriptor was free: for the check every second, or for a connection to an upstream.',
-    labels: ['use'],
-    *collect({ gateway, descriptors }) {
-      yield { labels: { use: 'check' }, value: descriptors.status.shortages };
-      yield { labels: { use: 'upstream' }, value: gateway.metrics.descriptorShortages };
-    },
-  },
+  counterBy(
+    'use',
+    'file_descriptor_shortages_total',
+    'How often no file descriptor was free: for the check every second, or for a connection to an upstream.',
+    ({ gateway, descriptors }) =>
+      Object.entries({ check: descriptors.status.shortages, upstream: gateway.metrics.descriptorShortages }),
+  ),
   gauge(
     'config_watch_active',
     '0 while the files of the manifest cannot be watched, for example at the inotify limits. The gateway polls them every 5 s.',
@@ -96,15 +84,8 @@ export const LOSS_METRICS: readonly Metric[] = [
     'Decisions that were not sent to a stream of /decisions because there were too many.',
     ({ adminMetrics }) => adminMetrics.skippedEvents,
   ),
-  {
-    name: 'nodejs_eventloop_seconds_total',
-    type: 'counter',
-    help: 'Time that the event loop was active, and idle.',
-    labels: ['state'],
-    *collect() {
-      const { active, idle } = performance.eventLoopUtilization();
-      yield { labels: { state: 'active' }, value: active / 1_000 };
-      yield { labels: { state: 'idle' }, value: idle / 1_000 };
-    },
-  },
+  counterBy('state', 'nodejs_eventloop_seconds_total', 'Time that the event loop was active, and idle.', () => {
+    const { active, idle } = performance.eventLoopUtilization();
+    return Object.entries({ active: active / 1_000, idle: idle / 1_000 });
+  }),
 ];

@@ -1,11 +1,10 @@
 import { LOOKUP_BUCKETS_MS } from '../../engine/dns/lookup-counts.ts';
-import { NO_ROUTE } from '../../engine/gateway/telemetry/request-metrics.ts';
 import {
   BUCKET_BOUNDS_MS,
   type LatencyHistogram,
   type LatencyPhase,
+  NO_ROUTE,
 } from '../../engine/gateway/telemetry/route-metrics.ts';
-import type { UpstreamStatus } from '../../engine/gateway/upstream/live-upstream.ts';
 import type { AdminContext } from '../admin-endpoint.ts';
 
 /** A value of a metric, with its labels. */
@@ -29,6 +28,13 @@ export interface Metric {
   readonly collect: (context: AdminContext) => Iterable<Sample>;
 }
 
+const METRIC_PREFIX = 'signing_gateway_';
+
+/** Metrics of the process and of Node have the same names in every Node program, so that any dashboard for Node shows them. */
+export function exportedName(name: string): string {
+  return /^(?:process|nodejs)_/.test(name) ? name : METRIC_PREFIX + name;
+}
+
 export function gauge(name: string, help: string, read: (context: AdminContext) => number): Metric {
   return { name, type: 'gauge', help, labels: [], collect: (context) => [{ labels: {}, value: read(context) }] };
 }
@@ -37,17 +43,39 @@ export function counter(name: string, help: string, read: (context: AdminContext
   return { ...gauge(name, help, read), type: 'counter' };
 }
 
+/** Returns a metric with one label. @param read the values by the value of the label */
+export function gaugeBy(label: string, name: string, help: string, read: ValuesByLabel): Metric {
+  return {
+    name,
+    type: 'gauge',
+    help,
+    labels: [label],
+    *collect(context) {
+      for (const [key, value] of read(context)) yield { labels: { [label]: key }, value };
+    },
+  };
+}
+
+type ValuesByLabel = (context: AdminContext) => Iterable<readonly [string, number]>;
+
+/** Returns a counter with one label, as `gaugeBy` returns a gauge. */
+export function counterBy(label: string, name: string, help: string, read: ValuesByLabel): Metric {
+  return { ...gaugeBy(label, name, help, read), type: 'counter' };
+}
+
 export function upstreamMetric(
   name: string,
   type: 'counter' | 'gauge',
   help: string,
   read: (upstream: UpstreamStatus) => number,
 ): Metric {
-  const collect = ({ gateway }: AdminContext) =>
-    gateway.upstreams.map((upstream) => ({ labels: { upstream: upstream.id }, value: read(upstream) }));
-  return { name, type, help, labels: ['upstream'], collect };
+  const metric = gaugeBy('upstream', name, help, ({ gateway }) =>
+    gateway.upstreams.map((upstream) => [upstream.id, read(upstream)]),
+  );
+  return { ...metric, type };
 }
 
+type UpstreamStatus = AdminContext['gateway']['upstreams'][number];
 type EndpointStatus = UpstreamStatus['endpoints'][number];
 
 export function endpointMetric(

@@ -1,14 +1,7 @@
 import { collectDefaultMetrics, Registry } from '@prometheus-io/client';
 import type { AdminContext } from '../admin-endpoint.ts';
 import { METRICS } from './gateway-metrics.ts';
-import type { Metric, Sample } from './metric.ts';
-
-const METRIC_PREFIX = 'signing_gateway_';
-
-/** Metrics of the process and of Node have the same names in every Node program, so that any dashboard for Node shows them. */
-export function exportedName(name: string): string {
-  return /^(?:process|nodejs)_/.test(name) ? name : METRIC_PREFIX + name;
-}
+import { exportedName, type Metric, type Sample } from './metric.ts';
 
 export const CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 
@@ -23,19 +16,17 @@ const OMITTED_METRICS = [
   'nodejs_eventloop_utilization_histogram',
 ];
 
-/**
- * Creates a function that renders all metrics in the Prometheus text format, in chunks. The gateway keeps its own
- * counters, which each scrape reads. The library measures the process: processor time, memory, event loop delay and
- * garbage collection.
- */
-export function createPrometheusRenderer(): (context: AdminContext) => Promise<Generator<string>> {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  for (const name of OMITTED_METRICS) registry.removeSingleMetric(name);
-  return async (context) => renderMetrics(context, await registry.metrics());
+/** The metrics of the process: processor time, memory, event loop delay and garbage collection. The library measures them from now on. */
+const PROCESS_METRICS = new Registry();
+collectDefaultMetrics({ register: PROCESS_METRICS });
+for (const name of OMITTED_METRICS) PROCESS_METRICS.removeSingleMetric(name);
+
+/** Renders all metrics in the Prometheus text format, in chunks. The gateway keeps its own counters, which each scrape reads. */
+export async function renderMetrics(context: AdminContext): Promise<Generator<string>> {
+  return formatMetrics(context, await PROCESS_METRICS.metrics());
 }
 
-function* renderMetrics(context: AdminContext, processMetrics: string): Generator<string> {
+function* formatMetrics(context: AdminContext, processMetrics: string): Generator<string> {
   for (const metric of METRICS) {
     yield metricHeader(metric);
     const series = { name: exportedName(metric.name), labels: undefined, list: '' };

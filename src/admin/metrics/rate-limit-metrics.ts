@@ -1,7 +1,11 @@
-import type { CounterTable } from '../../engine/rate-limits/counter-table.ts';
-import type { LimitCounts } from '../../engine/rate-limits/limit-counts.ts';
 import { STORE_FAILURES, type StoreFailureReason } from '../../engine/rate-limits/redis/store-error.ts';
-import type { Metric } from './metric.ts';
+import type { AdminContext } from '../admin-endpoint.ts';
+import { counterBy, gaugeBy, type Metric } from './metric.ts';
+
+type RateLimiter = AdminContext['gateway']['rateLimiter'];
+type LimitCounts = MapValue<RateLimiter['counts']>;
+type CounterTable = MapValue<RateLimiter['local']['tables']>;
+type MapValue<Values> = Values extends ReadonlyMap<unknown, infer Value> ? Value : never;
 
 /** The results of a request by a limit. Each request has one. */
 const RESULTS = ['allowed', 'refused', 'reported', 'skipped', 'undecided'] as const;
@@ -47,15 +51,12 @@ export const RATE_LIMIT_METRICS: readonly Metric[] = [
     'Requests that remained counted although they were no failures, because there was no room to remember them until their responses.',
     ({ retained }) => retained,
   ),
-  {
-    name: 'rate_limit_store_up',
-    type: 'gauge',
-    help: '1 while the store responds in time, 0 while no request waits for it.',
-    labels: ['store'],
-    *collect({ gateway }) {
-      for (const { id, state } of gateway.stores) yield { labels: { store: id }, value: Number(state === 'up') };
-    },
-  },
+  gaugeBy(
+    'store',
+    'rate_limit_store_up',
+    '1 while the store responds in time, 0 while no request waits for it.',
+    ({ gateway }) => gateway.stores.map(({ id, state }) => [id, Number(state === 'up')]),
+  ),
   {
     name: 'rate_limit_store_failures_total',
     type: 'counter',
@@ -67,29 +68,17 @@ export const RATE_LIMIT_METRICS: readonly Metric[] = [
         for (const reason of STORE_REASONS) yield { labels: { store: id, reason }, value: failures.get(reason) ?? 0 };
     },
   },
-  {
-    name: 'rate_limit_store_pending',
-    type: 'gauge',
-    help: 'Decisions that wait for the store.',
-    labels: ['store'],
-    *collect({ gateway }) {
-      for (const { id, pending } of gateway.stores) yield { labels: { store: id }, value: pending };
-    },
-  },
+  gaugeBy('store', 'rate_limit_store_pending', 'Decisions that wait for the store.', ({ gateway }) =>
+    gateway.stores.map(({ id, pending }) => [id, pending]),
+  ),
 ];
 
 const STORE_REASONS = Object.keys(STORE_FAILURES) as StoreFailureReason[];
 
-function limitCounter(name: string, help: string, read: (counts: Readonly<LimitCounts>) => number): Metric {
-  return {
-    name,
-    type: 'counter',
-    help,
-    labels: ['limit'],
-    *collect({ gateway: { rateLimiter } }) {
-      for (const [limit, counts] of rateLimiter.counts) yield { labels: { limit }, value: read(counts) };
-    },
-  };
+function limitCounter(name: string, help: string, read: (counts: LimitCounts) => number): Metric {
+  return counterBy('limit', name, help, ({ gateway: { rateLimiter } }) =>
+    rateLimiter.counts.entries().map(([limit, counts]) => [limit, read(counts)]),
+  );
 }
 
 function tableMetric(
@@ -98,17 +87,11 @@ function tableMetric(
   help: string,
   read: (table: CounterTable) => number,
 ): Metric {
-  return {
-    name,
-    type,
-    help,
-    labels: ['limit'],
-    *collect({ gateway: { plan, rateLimiter } }) {
-      const { tables } = rateLimiter.local;
-      for (const { id, key } of plan.rateLimits) {
-        const table = tables.get(key);
-        if (table !== undefined) yield { labels: { limit: id }, value: read(table) };
-      }
-    },
-  };
+  const metric = gaugeBy('limit', name, help, ({ gateway: { plan, rateLimiter } }) =>
+    plan.rateLimits.flatMap(({ id, key }) => {
+      const table = rateLimiter.local.tables.get(key);
+      return table === undefined ? [] : [[id, read(table)]];
+    }),
+  );
+  return { ...metric, type };
 }

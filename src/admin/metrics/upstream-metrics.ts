@@ -1,5 +1,14 @@
-import { HEALTH_STATES } from '../../engine/gateway/upstream/health-state.ts';
-import { endpointMetric, endpointStates, gauge, lookupDurations, type Metric, upstreamMetric } from './metric.ts';
+import { HEALTH_STATES } from '../../engine/gateway/upstream/upstream-status.ts';
+import {
+  counter,
+  counterBy,
+  endpointMetric,
+  endpointStates,
+  gauge,
+  lookupDurations,
+  type Metric,
+  upstreamMetric,
+} from './metric.ts';
 
 /** Metrics of upstreams, their endpoints, and the DNS lookups of their host names. */
 export const UPSTREAM_METRICS: readonly Metric[] = [
@@ -47,16 +56,9 @@ export const UPSTREAM_METRICS: readonly Metric[] = [
   ),
   upstreamMetric('upstream_queue', 'gauge', 'Requests that wait for a connection.', (upstream) => upstream.waiting),
   upstreamMetric('upstream_retries_total', 'counter', 'Retried requests.', (upstream) => upstream.retries),
-  {
-    name: 'dns_lookups_total',
-    type: 'counter',
-    help: 'DNS lookups, by result.',
-    labels: ['result'],
-    *collect({ workers }) {
-      for (const [result, value] of Object.entries(workers.telemetry.totals.dns.outcomes))
-        yield { labels: { result }, value };
-    },
-  },
+  counterBy('result', 'dns_lookups_total', 'DNS lookups, by result.', ({ workers }) =>
+    Object.entries(workers.telemetry.totals.dns.outcomes),
+  ),
   lookupDurations('dns_lookup_duration_seconds', 'Time of a DNS lookup on the network, including all search domains.'),
   gauge(
     'dns_lookups_in_flight',
@@ -64,11 +66,9 @@ export const UPSTREAM_METRICS: readonly Metric[] = [
     ({ workers }) => workers.telemetry.totals.dns.inFlight,
   ),
   gauge('dns_failing_names', 'Host names whose last lookup failed.', ({ gateway }) => gateway.resolver.failingNames),
-  {
-    name: 'dns_stale_addresses_served_total',
-    type: 'counter',
-    help: 'Connections opened to addresses whose time to live had expired, because a newer lookup had not succeeded yet.',
-    labels: [],
-    collect: ({ workers }) => [{ labels: {}, value: workers.telemetry.totals.dns.stale }],
-  },
+  counter(
+    'dns_stale_addresses_served_total',
+    'Connections opened to addresses whose time to live had expired, because a newer lookup had not succeeded yet.',
+    ({ workers }) => workers.telemetry.totals.dns.stale,
+  ),
 ];

@@ -1,6 +1,5 @@
-import type { ValidationPoolStatus } from '../../engine/validation/validation-pool.ts';
 import type { AdminContext } from '../admin-endpoint.ts';
-import { counter, gauge, type Metric } from './metric.ts';
+import { counter, counterBy, gauge, type Metric } from './metric.ts';
 
 /** Metrics of buffered bodies and of the validation threads. */
 export const VALIDATION_METRICS: readonly Metric[] = [
@@ -14,16 +13,12 @@ export const VALIDATION_METRICS: readonly Metric[] = [
     'The limit of buffered_bytes: server.limits.bufferedBodies.',
     ({ gateway }) => gateway.bufferBudget.limitBytes,
   ),
-  {
-    name: 'buffer_refusals_total',
-    type: 'counter',
-    help: 'Requests refused because buffered bodies reached the limit, or the share of one client.',
-    labels: ['reason'],
-    *collect({ gateway }) {
-      for (const [reason, value] of Object.entries(gateway.bufferBudget.refusedCounts))
-        yield { labels: { reason }, value };
-    },
-  },
+  counterBy(
+    'reason',
+    'buffer_refusals_total',
+    'Requests refused because buffered bodies reached the limit, or the share of one client.',
+    ({ gateway }) => Object.entries(gateway.bufferBudget.refusedCounts),
+  ),
   gauge(
     'validation_threads',
     'Threads that validate long bodies and search long login responses for tokens. The validation metrics count such a response as a body.',
@@ -51,18 +46,15 @@ export const VALIDATION_METRICS: readonly Metric[] = [
     'Bodies that were refused because their validation took too long.',
     (context) => statusOf(context).too_long,
   ),
-  {
-    name: 'validation_refusals_total',
-    type: 'counter',
-    help: 'Requests refused because the validation queue was full, the share of one client was full, or the wait was too long.',
-    labels: ['reason'],
-    *collect(context) {
-      for (const [reason, value] of Object.entries(statusOf(context).refused)) yield { labels: { reason }, value };
-    },
-  },
+  counterBy(
+    'reason',
+    'validation_refusals_total',
+    'Requests refused because the validation queue was full, the share of one client was full, or the wait was too long.',
+    (context) => Object.entries(statusOf(context).refused),
+  ),
 ];
 
 /** Returns the sums over the validation threads of all workers. */
-function statusOf({ workers }: AdminContext): ValidationPoolStatus {
+function statusOf({ workers }: AdminContext) {
   return workers.telemetry.totals.validation;
 }

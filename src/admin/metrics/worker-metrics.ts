@@ -1,4 +1,4 @@
-import { counter, gauge, type Metric } from './metric.ts';
+import { counter, gauge, gaugeBy, type Metric } from './metric.ts';
 
 /** Metrics of the workers. Worker 0 is the main thread. */
 export const WORKER_METRICS: readonly Metric[] = [
@@ -9,16 +9,9 @@ export const WORKER_METRICS: readonly Metric[] = [
     'Workers that ended unexpectedly. Each is replaced.',
     ({ workers }) => workers.status.failures,
   ),
-  {
-    name: 'worker_connections',
-    type: 'gauge',
-    help: 'Open connections of clients, by worker.',
-    labels: ['worker'],
-    *collect({ workers }) {
-      for (const [worker, { connections }] of workers.telemetry.figures)
-        yield { labels: { worker: String(worker) }, value: connections };
-    },
-  },
+  gaugeBy('worker', 'worker_connections', 'Open connections of clients, by worker.', ({ workers }) =>
+    workers.telemetry.figures.entries().map(([worker, { connections }]) => [String(worker), connections]),
+  ),
   {
     name: 'worker_eventloop_seconds_total',
     type: 'counter',

@@ -5,7 +5,7 @@
  * @import { Explanation } from '../../prove/explain/explanation.ts'
  * @import { ManifestText } from '../endpoints/manifest.ts'
  * @import { RouteDetails } from '../endpoints/route.ts'
- * @import { RouteTable } from '../endpoints/routes.ts'
+ * @import { RouteTable } from '../endpoints/route.ts'
  * @import { AdminStatus } from '../endpoints/status.ts'
  * @import { TrafficHistoryResponse, RecentTrafficResponse } from '../endpoints/traffic.ts'
  */

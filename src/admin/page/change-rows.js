@@ -1,5 +1,5 @@
 /** @import { Responses } from './api.js' */
-import { badge, element, setText } from './element.js';
+import { badge, element, KEYED_TITLE, setText } from './element.js';
 import { explainHash } from './explain.js';
 import { integer, NONE, timeOfDay } from './format.js';
 import { routeHash } from './route-columns.js';
@@ -47,10 +47,11 @@ export function changeRow({ kind, from, to }) {
     setText(requests, integer(change.requests));
     setText(callers, integer(change.callers));
     if (change.witness === null) return;
-    const { method, path, at } = change.witness;
+    const { method, path, keyed, at } = change.witness;
     setText(link, `${method ?? NONE} ${path ?? NONE}`);
     if (method !== null && path !== null) link.setAttribute('href', explainHash(method, path));
-    setText(time, ` ${timeOfDay(at)}`);
+    setText(time, `${keyed ? ' keyed' : ''} ${timeOfDay(at)}`);
+    time.title = keyed ? KEYED_TITLE : '';
   };
   return { row, update };
 }

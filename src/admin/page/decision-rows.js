@@ -1,5 +1,5 @@
 /** @import { Decision } from './decisions.js' */
-import { badge, element } from './element.js';
+import { badge, element, KEYED_TITLE } from './element.js';
 import { explainHash } from './explain.js';
 import { duration, integer, NONE, timeOfDay } from './format.js';
 import { routeHash } from './route-columns.js';
@@ -32,7 +32,7 @@ export function decisionRows(decision) {
  * @param {Decision} decision
  * @param {HTMLElement} button
  */
-function summaryRow({ id, method, path, route, status, refusal, reason, subject, ms }, button) {
+function summaryRow({ id, method, path, keyed, route, status, refusal, reason, subject, ms }, button) {
   const detail = reason === null || reason === refusal ? '' : ` ${reason}`;
   const refusalText = [element('code', {}, refusal ?? ''), element('span', { class: 'hint' }, detail)];
   return element(
@@ -40,7 +40,7 @@ function summaryRow({ id, method, path, route, status, refusal, reason, subject,
     { class: 'summary-row' },
     element('td', {}, button),
     element('td', {}, method ?? NONE),
-    element('td', { class: 'long' }, codeOf(path)),
+    element('td', { class: 'long' }, codeOf(path), ...(keyed ? [' ', keyedBadge()] : [])),
     element('td', { class: 'wide-only' }, route ?? NONE),
     element(
       'td',
@@ -80,6 +80,12 @@ function detailsOf(decision) {
     list,
     element('p', {}, link, element('span', { class: 'hint' }, ' without its token, headers, query and body')),
   ];
+}
+
+function keyedBadge() {
+  const marked = badge('keyed', 'calm');
+  marked.title = KEYED_TITLE;
+  return marked;
 }
 
 /** @param {Decision} decision */

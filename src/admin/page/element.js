@@ -50,6 +50,10 @@ export function badge(text, kind) {
   return element('span', { class: `badge ${kind}` }, text);
 }
 
+/** Explains a path with surrogates. */
+export const KEYED_TITLE =
+  'Surrogates stand in place of identifiers: log.paths. "signing-gateway surrogate" prints that of a real path.';
+
 /**
  * Shows named values in a description list, whose names stay the same.
  *

@@ -40,7 +40,7 @@ export interface Directive {
   readonly targetLine: number;
 }
 
-export interface ParsedDirectives {
+interface ParsedDirectives {
   readonly directives: readonly Directive[];
   readonly findings: readonly Finding[];
 }

@@ -1,10 +1,9 @@
-import { applyEdits } from '../../engine/problem/apply-edits.ts';
 import type { Problem, TextEdit } from '../../engine/problem/problem.ts';
 
 /** An edit may reveal another problem, so the edits run in rounds. No manifest has needed this many. */
 const MAX_ROUNDS = 10;
 
-export interface FixedText {
+interface FixedText {
   readonly text: string;
   /** The number of applied edits. */
   readonly editCount: number;
@@ -35,4 +34,15 @@ function withoutOverlaps(edits: readonly TextEdit[]): TextEdit[] {
   for (const edit of edits.toSorted((a, b) => a.start - b.start || a.end - b.end))
     if (edit.start >= (selected.at(-1)?.end ?? 0)) selected.push(edit);
   return selected;
+}
+
+/** Applies edits that do not overlap, in the order of the text. */
+export function applyEdits(text: string, edits: readonly TextEdit[]): string {
+  let end = 0;
+  const parts = edits.flatMap((edit) => {
+    const before = text.slice(end, edit.start);
+    end = edit.end;
+    return [before, edit.text];
+  });
+  return parts.join('') + text.slice(end);
 }

@@ -1,12 +1,13 @@
-import { findUnusedExceptions, type UnusedException } from '../../engine/invariants/unused-exceptions.ts';
+import { CONTENT_METHODS } from '../../engine/http1/http-methods.ts';
 import type { Document } from '../../engine/manifest/document.ts';
-import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
+import type { Manifest, RouteEntry, Upstream as UpstreamEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Finding, Path } from '../../engine/problem/finding.ts';
 import type { Secrets } from '../../engine/problem/redaction.ts';
 import { type PatternRoute, RouteIndex } from '../../engine/routing/route-index.ts';
 import { WitnessSearch } from '../../engine/routing/witnesses/witness-search.ts';
 import { type SchemaNode, schemaNodes } from './schema-nodes.ts';
+import { findUnusedExceptions, type UnusedException } from './unused-exceptions.ts';
 
 /** A manifest that loads without errors, with the results of each stage of `load`. */
 export interface ValidManifest {
@@ -57,4 +58,54 @@ export function createLintContext(valid: ValidManifest, today: string): LintCont
     unusedExceptions: () => findUnusedExceptions(manifest, plan),
     today,
   };
+}
+
+/** An upstream as written and as compiled, with the path of each endpoint in the manifest. */
+export interface LintUpstream {
+  readonly path: Path;
+  readonly entry: UpstreamEntry;
+  readonly upstream: Plan['upstreams'][number];
+  readonly endpoints: readonly { readonly url: URL; readonly path: Path }[];
+}
+
+export function upstreamsOf({ manifest, plan }: ValidManifest): LintUpstream[] {
+  return plan.upstreams.map((upstream) => {
+    const path = ['upstreams', upstream.id];
+    const entry = manifest.upstreams[upstream.id] as UpstreamEntry;
+    const endpointPath = (index: number) => (entry.url === undefined ? [...path, 'urls', index] : [...path, 'url']);
+    const endpoints = upstream.endpoints.map(({ url }, index) => ({ url, path: endpointPath(index) }));
+    return { path, entry, upstream, endpoints };
+  });
+}
+
+/** Returns the rate limits that routes use, in the order of the manifest. */
+export function usedLimits({ plan, routes }: Pick<LintContext, 'plan' | 'routes'>): Plan['rateLimits'][number][] {
+  const used = new Set(routes.flatMap(({ entry }) => entry.rateLimits ?? []));
+  return plan.rateLimits.filter(({ id }) => used.has(id));
+}
+
+/** Returns the public routes whose paths have parameters or `/**`: such a path may be the only secret of a download. */
+export function loggedSecrets(routes: readonly LintRoute[]): readonly LintRoute[] {
+  return routes.filter(
+    ({ entry, pattern }) => entry.access === 'public' && pattern.some(({ kind }) => kind !== 'literal'),
+  );
+}
+
+type TokensEntry = NonNullable<Manifest['auth']>['tokens'];
+type TokenMethodEntry = NonNullable<TokensEntry['jwt'] | TokensEntry['introspection'] | TokensEntry['userinfo']>;
+
+/** Yields the token method of a manifest with its path, or nothing if there is none. The schema allows only one. */
+export function* tokenMethods({
+  auth,
+}: Manifest): Generator<{ readonly entry: TokenMethodEntry; readonly path: Path }> {
+  for (const [name, entry] of Object.entries(auth?.tokens ?? {})) yield { entry, path: ['auth', 'tokens', name] };
+}
+
+/**
+ * True if a route lists a method that sends a body.
+ *
+ * @param matchesAny the result for the method `any`
+ */
+export function hasWriteMethod({ method }: RouteEntry, matchesAny: boolean): boolean {
+  return method === 'any' ? matchesAny : [method].flat().some((name) => CONTENT_METHODS.has(name));
 }

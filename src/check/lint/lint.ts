@@ -1,6 +1,5 @@
+import { valueAt } from '../../engine/json-pointer.ts';
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
-import { valueAt } from '../../engine/manifest/schema-finding.ts';
-import type { YamlValue } from '../../engine/manifest/yaml-values.ts';
 import type { Finding, Severity } from '../../engine/problem/finding.ts';
 import { type Problem, toProblems } from '../../engine/problem/problem.ts';
 import { type Directive, directiveFinding, readDirectives } from './directives.ts';
@@ -70,7 +69,7 @@ function runRule({ id, severity, find }: Rule, context: LintContext): Finding[] 
 
 /** Replaces each quoted value that comes from the environment by its reference in the manifest. */
 function redactMessage({ location, message }: RuleFinding, { manifest, secrets }: ValidManifest): string {
-  const value = 'path' in location ? valueAt(manifest as unknown as YamlValue, location.path) : null;
+  const value = 'path' in location ? valueAt(manifest, location.path) : undefined;
   if (!('path' in location) || typeof value !== 'string' || !secrets.isSecret(location.path))
     return secrets.redactText(message);
   return secrets.redactText(message.replaceAll(`"${value}"`, () => `"${secrets.redactValue(value, location.path)}"`));

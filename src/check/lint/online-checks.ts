@@ -1,9 +1,6 @@
 import { errorAtKey, type Finding } from '../../engine/problem/finding.ts';
-import type { Upstream } from '../../engine/settings/upstream-definition.ts';
-import type { ValidManifest } from './lint-context.ts';
+import { type LintUpstream, tokenMethods, upstreamsOf, type ValidManifest } from './lint-context.ts';
 import { findingAt, type Rule } from './rule.ts';
-import { tokenMethods } from './token-methods.ts';
-import { type LintUpstream, upstreamsOf } from './upstreams.ts';
 
 const DEFAULTS = { category: 'online', severity: 'warning', preset: 'minimal' } as const;
 
@@ -68,7 +65,7 @@ async function checkEndpoint(
 }
 
 /** Returns the status of the response, and follows no redirects. */
-async function fetchStatus({ health, tls, endpoints }: Upstream, url: URL): Promise<number> {
+async function fetchStatus({ health, tls, endpoints }: LintUpstream['upstream'], url: URL): Promise<number> {
   // Imported lazily, so that a lint without `--online` does not load TLS.
   const { fetchOnce, ResponseTooLargeError } = await import('../../engine/http1/fetch-response.ts');
   const serverName = endpoints.find((endpoint) => endpoint.url === url)?.serverName;

@@ -1,6 +1,7 @@
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { SCHEMA_KEYWORDS } from '../../engine/schema/keywords.ts';
+import { isMap } from '../../engine/schema/schema-walk.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -74,8 +75,4 @@ function collectMembers(
 /** True if `type` of a schema includes this type. */
 export function allowsType({ type }: Schema, name: string): boolean {
   return type === name || (Array.isArray(type) && type.includes(name));
-}
-
-export function isMap(value: unknown): value is Schema {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }

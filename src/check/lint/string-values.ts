@@ -1,7 +1,6 @@
-import type { YamlValue } from '../../engine/manifest/yaml-values.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 
-export interface StringValue {
+interface StringValue {
   readonly text: string;
   readonly path: Path;
 }
@@ -13,7 +12,7 @@ export interface StringValue {
  * @param isPart false for the path of a list or a map whose strings are not needed; valid only during the call too
  */
 export function stringValues(
-  value: YamlValue,
+  value: unknown,
   matches: (text: string, path: Path) => boolean,
   isPart: (path: Path) => boolean = () => true,
 ): StringValue[] {

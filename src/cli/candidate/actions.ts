@@ -2,14 +2,12 @@ import { SENT_MANIFEST } from '../../admin/endpoints/candidate.ts';
 import { readBytes, readUpToLimit } from '../../engine/manifest/file-environment.ts';
 import { durationMs } from '../../engine/manifest/units.ts';
 import { printable } from '../../engine/problem/printable.ts';
-import { failuresOf, parseFailOn } from '../fail-on.ts';
-import { pluralize } from '../format.ts';
+import { formatRow, pluralize } from '../../report/text.ts';
+import { FAIL_ON_WORDS, failuresOf, parseFailOn, UNKNOWN_CONDITION } from '../fail-on.ts';
 import { unreadableFileError } from '../manifest-file.ts';
-import { parseCount } from '../parse-arguments.ts';
-import { CommandError, type ExitCode, type Terminal, UsageError } from '../terminal.ts';
+import { parseChoice, parseCount } from '../parse-arguments.ts';
+import { CommandError, type ExitCode, type Options, type Terminal, UsageError } from '../terminal.ts';
 import { type AdminClient, foreignResponse } from './admin-client.ts';
-import type { CandidateOptions } from './candidate.ts';
-import { CANDIDATE_FORMATS } from './candidate-formats.ts';
 import {
   type CandidateBody,
   comparedCount,
@@ -17,10 +15,36 @@ import {
   fetchStatus,
   hasSavedProblem,
   statusOf,
-} from './candidate-report.ts';
-import { formatProblemReports } from './candidate-text.ts';
-import { connect } from './connect.ts';
+} from './candidate-body.ts';
+import { CANDIDATE_FORMATS, problemRow } from './candidate-formats.ts';
+import { type CONNECTION_OPTIONS, connect, type OptionValues } from './connect.ts';
 import { waitForRequests } from './wait.ts';
+
+export const ACTION_OPTIONS = {
+  sample: {
+    type: 'string',
+    valueName: 'SHARE',
+    summary: 'put: the share of the requests to compare, above 0 and at most 1 (default 1)',
+  },
+  requests: { type: 'string', valueName: 'COUNT', summary: 'wait: until this number of requests was compared' },
+  for: { type: 'string', valueName: 'DURATION', summary: 'wait: at most this time, for example 10m' },
+  'fail-on': {
+    type: 'string',
+    valueName: 'LIST',
+    starts: FAIL_ON_WORDS,
+    summary: `wait, status: exit with 1 if one of these occurred: ${FAIL_ON_WORDS.join(',')},${UNKNOWN_CONDITION}`,
+  },
+  format: {
+    type: 'string',
+    short: 'f',
+    valueName: 'FORMAT',
+    choices: Object.keys(CANDIDATE_FORMATS),
+    summary: 'pretty (default), json, or markdown for a pull request',
+  },
+} as const satisfies Options;
+
+/** The values of the options. */
+export type CandidateOptions = OptionValues<typeof CONNECTION_OPTIONS & typeof ACTION_OPTIONS>;
 
 /** Prints the report. */
 export async function showStatus(options: CandidateOptions, _file: string, terminal: Terminal): Promise<ExitCode> {
@@ -73,7 +97,7 @@ export async function putCandidate(options: CandidateOptions, file: string, term
   const { problems } = reply.body as unknown as Pick<CandidateBody, 'problems'>;
   if (!Array.isArray(problems)) throw foreignResponse(client.url, reply.status);
   const named = problems.map((problem) => ({ ...problem, file: problem.file === SENT_MANIFEST ? file : problem.file }));
-  terminal.err(formatProblemReports(named, terminal.errColour));
+  terminal.err(named.map((problem) => formatRow(problemRow(problem), terminal.errColour)).join('\n'));
   return 1;
 }
 
@@ -115,9 +139,7 @@ function readManifestBytes(file: string): Buffer {
 
 function parseFormat(text: string | undefined) {
   const names = Object.keys(CANDIDATE_FORMATS) as (keyof typeof CANDIDATE_FORMATS)[];
-  const name = names.find((candidate) => candidate === (text ?? 'pretty'));
-  if (name === undefined) throw new UsageError(`--format takes one of ${names.join(', ')}, not "${text}"`);
-  return CANDIDATE_FORMATS[name];
+  return CANDIDATE_FORMATS[parseChoice('--format', text, names, 'pretty')];
 }
 
 function parseSample(text = '1'): number {

@@ -6,7 +6,7 @@ import { isMap } from '../../engine/schema/schema-walk.ts';
 import { CommandError } from '../terminal.ts';
 
 /** The address of an admin API, and the credentials for it. */
-export interface AdminConnection {
+interface AdminConnection {
   readonly url: string;
   readonly token: string | undefined;
   /**

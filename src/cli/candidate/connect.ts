@@ -1,12 +1,36 @@
 import { fileErrorCode } from '../../engine/manifest/source.ts';
 import { readLocalAdmin } from '../admin-address.ts';
-import { chooseManifest } from '../manifest-file.ts';
-import { CommandError, type Terminal, UsageError } from '../terminal.ts';
+import { chooseManifest, DEFAULT_MANIFEST } from '../manifest-file.ts';
+import { CommandError, type Options, type Terminal, UsageError } from '../terminal.ts';
 import { AdminClient, TOKEN_VARIABLE } from './admin-client.ts';
-import type { CandidateOptions } from './candidate.ts';
+
+export const CONNECTION_OPTIONS = {
+  url: {
+    type: 'string',
+    valueName: 'URL',
+    summary: 'the admin API; by default that of the manifest, on this machine',
+  },
+  token: {
+    type: 'string',
+    valueName: 'TOKEN',
+    summary: `the token of the admin API; better set ${TOKEN_VARIABLE}, which other users cannot see (default: that of the manifest)`,
+  },
+  config: {
+    type: 'string',
+    short: 'c',
+    valueName: 'FILE',
+    summary: `the manifest that names the admin API (default ${DEFAULT_MANIFEST})`,
+  },
+} as const satisfies Options;
+
+/** The values of options. */
+export type OptionValues<Known extends Options> = Readonly<Partial<Record<keyof Known, string>>>;
 
 /** Creates the client for the admin API of the options or, by default, of the manifest. */
-export function connect({ url, token: option, config }: CandidateOptions, { env, stop }: Terminal): AdminClient {
+export function connect(
+  { url, token: option, config }: OptionValues<typeof CONNECTION_OPTIONS>,
+  { env, stop }: Terminal,
+): AdminClient {
   const token = option ?? env[TOKEN_VARIABLE];
   if (url !== undefined && config !== undefined)
     throw new UsageError('--url and --config exclude each other; remove one of them');

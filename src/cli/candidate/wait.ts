@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pluralize } from '../../report/text.ts';
 import { type FailOn, failuresOf, occurredKinds } from '../fail-on.ts';
-import { pluralize } from '../format.ts';
 import { CommandError, type Terminal } from '../terminal.ts';
 import { type AdminClient, stopError, UnreachableError } from './admin-client.ts';
-import { type CandidateBody, comparedCount, countsOf, fetchStatus, hasSavedProblem } from './candidate-report.ts';
+import { type CandidateBody, comparedCount, countsOf, fetchStatus, hasSavedProblem } from './candidate-body.ts';
 
 /** When a wait ends. At least one of the limits is set. */
-export interface WaitLimits {
+interface WaitLimits {
   /** The number of compared requests, since the candidate started. */
   readonly requests: number | undefined;
   readonly forMs: number | undefined;
   readonly failOn: FailOn;
 }
 
-export interface WaitResult {
+interface WaitResult {
   readonly status: CandidateBody;
   /** The conditions of `--fail-on` that are true. */
   readonly failures: readonly string[];

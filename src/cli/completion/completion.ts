@@ -1,10 +1,13 @@
-import { suggestion } from '../../engine/problem/did-you-mean.ts';
 import { claimsOfRole } from '../../prove/offline/claims.ts';
 import { chooseManifest, loadFile } from '../manifest-file.ts';
-import { parseArguments } from '../parse-arguments.ts';
+import { parseArguments, parseChoice } from '../parse-arguments.ts';
 import { CommandError, type ManifestWords, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
-import type { CompletionVerb } from './completion-script.ts';
-import { SHELLS } from './shells.ts';
+import { bash } from './bash.ts';
+import type { CompletionScript, CompletionVerb } from './completion-script.ts';
+import { fish } from './fish.ts';
+import { zsh } from './zsh.ts';
+
+export const SHELLS = { bash, zsh, fish } as const satisfies Record<string, CompletionScript>;
 
 const WORDS = ['roles', 'claims'] as const satisfies readonly ManifestWords[];
 
@@ -35,13 +38,9 @@ export function createCompletionVerb(verbs: VerbTable): Verb {
     choices: NAMES,
     examples: ['source <(signing-gateway completion bash)', 'signing-gateway completion fish | source'],
     async run(terminal) {
-      const { values, positionals } = parseArguments({
-        args: [...terminal.args],
-        allowPositionals: true,
-        options: OPTIONS,
-      });
+      const { values, positionals } = parseArguments(terminal.args, OPTIONS);
       if (values.words !== undefined) {
-        const kind = parseName(values.words, WORDS, 'kind of words');
+        const kind = parseChoice('kind of words', values.words, WORDS, 'roles');
         terminal.out(
           wordsOf(kind, chooseManifest(positionals), terminal)
             .map((word) => `${word}\n`)
@@ -62,13 +61,7 @@ export function createCompletionVerb(verbs: VerbTable): Verb {
 
 function parseShell([name = '', ...others]: readonly string[]): keyof typeof SHELLS {
   if (name === '' || others.length > 0) throw new UsageError(`name one shell: ${NAMES.join(', ')}`);
-  return parseName(name, NAMES, 'shell');
-}
-
-function parseName<Name extends string>(text: string, names: readonly Name[], noun: string): Name {
-  const name = names.find((candidate) => candidate === text);
-  if (name === undefined) throw new UsageError(`unknown ${noun} "${text}"${suggestion(text, names)}`);
-  return name;
+  return parseChoice('shell', name, NAMES, 'bash');
 }
 
 /** Returns the roles that routes of a manifest allow, or the claims of each. Roles from the environment are secret. */

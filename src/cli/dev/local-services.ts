@@ -1,26 +1,27 @@
 import type { PlannedManifest } from '../../engine/load.ts';
-import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import { claimsOfRole } from '../../prove/offline/claims.ts';
-import { startEcho } from '../../sandbox/echo.ts';
-import type { LocalServer } from '../../sandbox/local-server.ts';
-import { createSandbox, type Sandbox, type SandboxOptions, sandboxEnvironment } from '../../sandbox/sandbox.ts';
-import { startTokenIssuer, type TokenIssuer } from '../../sandbox/token-issuer.ts';
-import { CommandError } from '../terminal.ts';
+import { startEcho } from './echo.ts';
+import type { LocalServer } from './local-server.ts';
+import { startTokenIssuer, type TokenIssuer } from './token-issuer.ts';
 
 /** The services that `dev` starts behind a gateway, and the variables through which the manifest finds them. */
-export interface LocalServices extends AsyncDisposable {
-  readonly sandbox: Sandbox | undefined;
+export interface LocalServices {
   readonly echo: LocalServer | undefined;
   readonly issuer: TokenIssuer | undefined;
   /** Only variables that the manifest has and the caller has not set. */
   readonly environment: Readonly<Record<string, string>>;
+  close(): Promise<void>;
 }
 
 const ECHO_PORT = 7003;
 const ISSUER_PORT = 7004;
-const SANDBOX = sandboxEnvironment('http://127.0.0.1:7001', 'http://127.0.0.1:7002');
 
-const PLACEHOLDERS: Readonly<Record<string, string>> = { ...SANDBOX, ECHO_URL: `http://127.0.0.1:${ECHO_PORT}` };
+/** The variables of upstreams in the manifest that `init` writes, and in the manifest of the platform. */
+const UPSTREAM_VARIABLES = [
+  ...['ECHO_URL', 'IDENTITY_URL', 'WORKFLOWS_URL', 'CONTACTS_URL', 'CERTIFICATES_URL', 'DOCUMENTS_URL', 'EDM_URL'],
+  ...['AUDIT_URL', 'NOTIFICATIONS_URL', 'AI_URL'],
+];
+const KEYS_VARIABLE = 'JWKS_URL';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -29,76 +30,38 @@ type Variables = Readonly<Record<string, string | undefined>>;
  * needs. An empty variable counts as not set, as in a manifest.
  */
 export function withPlaceholders(env: Variables): Variables {
-  return { ...env, ...Object.fromEntries(Object.entries(PLACEHOLDERS).filter(([name]) => !env[name])) };
+  const unset = [KEYS_VARIABLE, ...UPSTREAM_VARIABLES].filter((name) => !env[name]);
+  return { ...env, ...Object.fromEntries(unset.map((name) => [name, `http://127.0.0.1:${ECHO_PORT}`])) };
 }
 
-/** The needs of a manifest. */
-export interface NeededServices {
-  /** The variables of the manifest that the services set. */
-  readonly variables: readonly string[];
-  readonly sandbox: boolean;
-  readonly echo: boolean;
-  /** The rules for tokens of the issuer; `undefined` if the manifest needs no issuer. */
-  readonly jwt: Jwt | undefined;
-}
-
-type Jwt = NonNullable<NonNullable<Manifest['auth']>['tokens']['jwt']>;
-
-/** Returns the services that a manifest refers to by variables that the caller has not set. */
-export function findNeededServices(
-  { manifest, secrets }: Pick<PlannedManifest, 'manifest' | 'secrets'>,
-  env: Variables,
-): NeededServices {
-  const names = Object.keys(PLACEHOLDERS).filter((name) => secrets.variables.has(name) && !env[name]);
-  // The keys alone do not need the platform: its tokens would not have the issuer and the roles of the manifest.
-  const sandbox = names.some((name) => name in SANDBOX && name !== 'JWKS_URL');
-  const jwt = sandbox || !names.includes('JWKS_URL') ? undefined : manifest.auth?.tokens.jwt;
-  const hasIssuer = jwt?.algorithms.includes('ES256') === true;
-  const variables = names.filter((name) => name !== 'JWKS_URL' || sandbox || hasIssuer);
-  return { variables, sandbox, echo: names.includes('ECHO_URL'), jwt: hasIssuer ? jwt : undefined };
-}
-
-/** Starts the services. Throws a `CommandError` if a port of the sandbox that the caller chose is in use. */
+/** Starts the services that a manifest refers to by variables that the caller has not set. */
 export async function startServices(
-  needed: NeededServices,
-  { auth }: Manifest,
-  options: SandboxOptions,
+  { manifest: { auth }, secrets }: Pick<PlannedManifest, 'manifest' | 'secrets'>,
+  env: Variables,
 ): Promise<LocalServices> {
-  await using started = new AsyncDisposableStack();
-  const own = <Service extends LocalServer | Sandbox>(service: Service) =>
-    started.adopt(service, (each) => each.close());
-  const sandbox = needed.sandbox ? own(await createSandbox(options)) : undefined;
-  if (sandbox !== undefined) checkPorts(sandbox, options);
-  const echo = needed.echo ? own(await startEcho(ECHO_PORT)) : undefined;
-  const { jwt } = needed;
+  const isNeeded = (name: string) => secrets.variables.has(name) && !env[name];
+  const jwt = isNeeded(KEYS_VARIABLE) ? auth?.tokens.jwt : undefined;
   const issuer =
-    jwt &&
-    own(
-      await startTokenIssuer(ISSUER_PORT, {
-        issuer: jwt.issuer,
-        audience: jwt.audience,
-        type: jwt.type ?? 'JWT',
-        claimsOfRole: (role) => (auth === undefined ? {} : claimsOfRole(auth.role, role)),
-      }),
-    );
-  const addresses: Readonly<Record<string, string | undefined>> = {
-    ...(issuer && { JWKS_URL: issuer.jwksUrl }),
-    ...(echo && { ECHO_URL: echo.url }),
-    ...sandbox?.environment,
+    auth && jwt?.algorithms.includes('ES256')
+      ? await startTokenIssuer(ISSUER_PORT, {
+          issuer: jwt.issuer,
+          audience: jwt.audience,
+          type: jwt.type ?? 'JWT',
+          claimsOfRole: (role) => claimsOfRole(auth.role, role),
+        })
+      : undefined;
+  const upstreams = UPSTREAM_VARIABLES.filter(isNeeded);
+  const echo = upstreams.length > 0 ? await startEcho(ECHO_PORT) : undefined;
+  const environment = {
+    ...(issuer && { [KEYS_VARIABLE]: issuer.jwksUrl }),
+    ...(echo && Object.fromEntries(upstreams.map((name) => [name, echo.url]))),
   };
-  const environment = Object.fromEntries(needed.variables.map((name) => [name, addresses[name] ?? '']));
-  const services = started.move();
-  return { sandbox, echo, issuer, environment, [Symbol.asyncDispose]: () => services.disposeAsync() };
-}
-
-function checkPorts(
-  { identityUrl, platformUrl }: Sandbox,
-  { identityPort = 0, platformPort = 0 }: SandboxOptions,
-): void {
-  for (const [url, port] of [
-    [identityUrl, identityPort],
-    [platformUrl, platformPort],
-  ] as const)
-    if (port !== 0 && Number(new URL(url).port) !== port)
-      throw new CommandError(`port ${port} is in use; choose other ports with --sandbox-ports`);
+  return {
+    echo,
+    issuer,
+    environment,
+    close: async () => {
+      await Promise.all([echo?.close(), issuer?.close()]);
+    },
+  };
 }

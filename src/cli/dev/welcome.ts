@@ -1,44 +1,24 @@
 import type { Route } from '../../engine/plan/route-definition.ts';
-import { AUDIENCE, ISSUER, type Sandbox } from '../../sandbox/sandbox.ts';
 import type { ServingGateway } from '../run/run.ts';
 import type { LocalServices } from './local-services.ts';
 
-type Services = Pick<LocalServices, 'sandbox' | 'echo' | 'issuer' | 'environment'>;
+type Services = Pick<LocalServices, 'echo' | 'issuer' | 'environment'>;
 
 /** Returns the text for a newcomer: the addresses, and commands that work when pasted. */
 export function welcome(file: string, gateway: ServingGateway, services: Services): string {
   const { url, adminUrl } = gateway;
-  const { sandbox } = services;
-  const isPlatform = sandbox !== undefined && acceptsAccounts(gateway, sandbox);
-  const subject = isPlatform ? `The signing platform is served at ${url}` : `${file} is served at ${url}`;
   const lines = [
     '',
-    `${subject}. Edit ${file} and save it: the gateway reloads it.`,
+    `${file} is served at ${url}. Edit ${file} and save it: the gateway reloads it.`,
     ...describeServices(services),
     ...(adminUrl === undefined ? [] : [`Admin page: ${adminUrl}`]),
-    ...(isPlatform ? platformCommands(url, sandbox) : commands(gateway, services)),
+    ...commands(gateway, services),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-/** True if an account of the sandbox can log in through the gateway and use the token there. */
-function acceptsAccounts({ initial }: ServingGateway, { identityUrl, environment }: Sandbox): boolean {
-  const { plan, manifest } = initial;
-  const jwt = manifest.auth?.tokens.jwt;
-  const login = plan.router.match('POST', '/api/v1/login');
-  const contacts = plan.router.match('GET', '/api/contacts');
-  const hasKeys = jwt?.jwks === environment['JWKS_URL'] && jwt?.issuer === ISSUER && jwt.audience === AUDIENCE;
-  const isSandbox = login?.upstream.endpoints.some(({ url }) => url.origin === identityUrl) === true;
-  return hasKeys && isSandbox && login.login !== undefined && contacts?.access === 'protected';
-}
-
-function describeServices({ sandbox, echo, issuer, environment }: Services): string[] {
+function describeServices({ echo, issuer, environment }: Services): string[] {
   const lines: string[] = [];
-  if (sandbox !== undefined) {
-    const { identityUrl, platformUrl } = sandbox;
-    lines.push(`The sandbox behind it: identity ${identityUrl}, platform ${platformUrl}, emails ${identityUrl}/outbox`);
-    lines.push(`Sample ids, and a command for each flow of the platform: ${identityUrl}`);
-  }
   if (echo !== undefined) lines.push(`The echo upstream at ${echo.url} responds with the request that it received.`);
   if (issuer !== undefined) lines.push(`The token issuer at ${issuer.url} stands in for your identity service.`);
   const names = Object.keys(environment);
@@ -47,28 +27,6 @@ function describeServices({ sandbox, echo, issuer, environment }: Services): str
     lines.push(`${verb} ${names.join(', ')}. A variable that you set takes precedence.`);
   }
   return lines;
-}
-
-function platformCommands(url: string, { accounts }: Sandbox): string[] {
-  const emailOf = (role: string) => accounts.find((account) => account.role === role)?.email ?? '';
-  const login = (email: string) => {
-    const body = JSON.stringify({ email, password: accounts[0]?.password });
-    return `curl -s ${url}/api/v1/login -H 'Content-Type: application/json' -d '${body}'`;
-  };
-  const rows = accounts.map(({ email, password, role, totpSecret }) => {
-    const factor = totpSecret === undefined ? '' : `, TOTP secret ${totpSecret}`;
-    return `  ${email.padEnd(23)}${password}   ${role}${factor}`;
-  });
-  return [
-    '',
-    'Accounts:',
-    ...rows,
-    '',
-    'Try:',
-    `  TOKEN=$(${login(emailOf('user'))} | grep -o 'eyJ[^"]*')`,
-    `  curl -s "${url}/api/contacts?per_page=2" -H "Authorization: Bearer $TOKEN"`,
-    `  ${login(emailOf('auditor'))}`,
-  ];
 }
 
 /** Returns a request to the first public route, and one with a token to the first protected route. */

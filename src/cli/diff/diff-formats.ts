@@ -1,11 +1,10 @@
-import { SEVERITY_RANKS, type Severity } from '../../engine/problem/finding.ts';
-import { printable } from '../../engine/problem/printable.ts';
 import type { Difference, DiffWitness } from '../../prove/diff/difference.ts';
-import { paint, pluralize, STYLES } from '../format.ts';
-import { inlineCode, tableCell } from '../markdown.ts';
+import { formatMarkdown, inlineCode, markdownTable, tableCell } from '../../report/markdown.ts';
+import { countSeverities, type Facts, placeOf, toJson } from '../../report/report.ts';
+import { formatRow, paint, pluralize } from '../../report/text.ts';
 
 /** The names of two manifests and their differences, most severe first. */
-export interface DiffReport {
+interface DiffReport {
   readonly old: string;
   readonly next: string;
   readonly differences: readonly Difference[];
@@ -13,14 +12,18 @@ export interface DiffReport {
   readonly hasBothPlaces?: boolean;
 }
 
+export const DIFF_FORMATS = { text: formatDiffText, json: formatDiffJson, markdown: formatDiffMarkdown } as const;
+
 /** Formats a report for a person. Each difference begins with `file:line:column`. */
 export function formatDiffText({ differences, hasBothPlaces = false }: DiffReport, colour: boolean): string {
   const { listed, omitted } = limited(differences);
-  const parts = listed.map(({ file, range, severity, rule, message, witness, counterpart }) => {
-    const location = paint(`${printable(file)}:${range.line}:${range.column}`, 'bold', colour);
-    const line = `${location} ${paint(severity, STYLES[severity], colour)} ${printable(message)} ${paint(`[${rule}]`, 'dim', colour)}\n`;
-    const other = hasBothPlaces ? `  compared with ${printable(placeOf(counterpart))}\n` : '';
-    return `${line}${other}${witness === undefined ? '' : `  ${printable(exampleOf(witness))}\n`}`;
+  const parts = listed.map((difference) => {
+    const { witness, counterpart } = difference;
+    const facts: Facts = [
+      ...(hasBothPlaces ? [['', `compared with ${placeOf(counterpart)}`] as const] : []),
+      ...(witness === undefined ? [] : [['', exampleOf(witness)] as const]),
+    ];
+    return formatRow({ ...difference, facts }, colour);
   });
   const rest = omitted.map(({ rule, count }) => `and ${count} more ${paint(`[${rule}]`, 'dim', colour)}\n`);
   return `${[...parts, ...rest].join('')}${summaryOf(differences)}\n`;
@@ -29,38 +32,30 @@ export function formatDiffText({ differences, hasBothPlaces = false }: DiffRepor
 /** Formats a report as JSON. docs/diff.md describes the members. */
 export function formatDiffJson({ old, next, differences, hasBothPlaces = false }: DiffReport): string {
   const entries = differences.map(
-    ({ range: { line, column }, rule, severity, message, file, witness, counterpart }) => ({
-      rule,
-      severity,
-      message,
-      file,
-      line,
-      column,
-      ...(hasBothPlaces && {
-        counterpart: { file: counterpart.file, line: counterpart.range.line, column: counterpart.range.column },
-      }),
-      witness: witness ?? null,
-    }),
+    ({ range: { line, column }, rule, severity, message, file, witness, counterpart }) => {
+      const { range } = counterpart;
+      const other = { counterpart: { file: counterpart.file, line: range.line, column: range.column } };
+      return { rule, severity, message, file, line, column, ...(hasBothPlaces && other), witness: witness ?? null };
+    },
   );
-  return `${JSON.stringify({ version: 1, old, new: next, differences: entries }, null, 2)}\n`;
+  return toJson({ version: 1, old, new: next, differences: entries });
 }
 
 /** Formats a report as a comment for a pull request. */
 export function formatDiffMarkdown({ old, next, differences, hasBothPlaces = false }: DiffReport): string {
-  const title = `### ${inlineCode(old)} → ${inlineCode(next)}: ${summaryOf(differences)}\n`;
-  if (differences.length === 0) return title;
   const { listed, omitted } = limited(differences);
-  const rows = listed.map(({ severity, message, rule, file, range, witness, counterpart }) => {
-    const example = witness === undefined ? '' : inlineCode(exampleOf(witness));
-    const level = severity === 'error' ? `**${severity}**` : severity;
-    const other = hasBothPlaces ? `, ${inlineCode(`${counterpart.file}:${counterpart.range.line}`)}` : '';
-    return `| ${level} | ${tableCell(message)} (${rule}) | ${inlineCode(`${file}:${range.line}`)}${other} | ${example} |\n`;
-  });
-  return `${title}\n| severity | difference | location | example |\n|---|---|---|---|\n${rows.join('')}${omitted.map(({ rule, count }) => `| | and ${count} more (${rule}) | | |\n`).join('')}`;
-}
-
-function placeOf({ file, range }: Pick<Difference, 'file' | 'range'>): string {
-  return `${file}:${range.line}:${range.column}`;
+  const columns = {
+    severity: ({ severity }: Difference) => (severity === 'error' ? `**${severity}**` : severity),
+    difference: ({ message, rule }: Difference) => `${tableCell(message)} (${rule})`,
+    location: (difference: Difference) =>
+      (hasBothPlaces ? [difference, difference.counterpart] : [difference])
+        .map(({ file, range }) => inlineCode(`${file}:${range.line}`))
+        .join(', '),
+    example: ({ witness }: Difference) => (witness === undefined ? '' : inlineCode(exampleOf(witness))),
+  };
+  const more = omitted.map(({ rule, count }) => `and ${count} more (${rule})`);
+  const title = `${inlineCode(old)} → ${inlineCode(next)}: ${summaryOf(differences)}`;
+  return formatMarkdown(title, markdownTable(listed, columns, more));
 }
 
 /** The differences of one kind that a person reads. The JSON format has all of them. */
@@ -68,28 +63,20 @@ const MAX_OF_RULE = 100;
 
 /** Returns the first differences of each kind, and the number of the others. */
 function limited(differences: readonly Difference[]) {
-  const counts = new Map<string, number>();
-  const listed = differences.filter(({ rule }) => {
-    const count = (counts.get(rule) ?? 0) + 1;
-    counts.set(rule, count);
-    return count <= MAX_OF_RULE;
-  });
-  const omitted = [...counts]
-    .filter(([, count]) => count > MAX_OF_RULE)
-    .map(([rule, count]) => ({ rule, count: count - MAX_OF_RULE }));
-  return { listed, omitted };
+  const byRule = [...Map.groupBy(differences, ({ rule }) => rule)];
+  const cut = new Set(byRule.flatMap(([, ofRule]) => ofRule.slice(MAX_OF_RULE)));
+  const omitted = byRule.map(([rule, ofRule]) => ({ rule, count: ofRule.length - MAX_OF_RULE }));
+  return {
+    listed: differences.filter((difference) => !cut.has(difference)),
+    omitted: omitted.filter(({ count }) => count > 0),
+  };
 }
 
 function summaryOf(differences: readonly Difference[]): string {
-  if (differences.length === 0) return 'no differences in behaviour';
-  const severities = Object.keys(SEVERITY_RANKS) as Severity[];
-  const counts = severities.map(
-    (severity) => [severity, differences.filter((one) => one.severity === severity).length] as const,
+  const counts = countSeverities(differences).map(([severity, number]) =>
+    severity === 'info' ? `${number} info` : pluralize(number, severity),
   );
-  return counts
-    .filter(([, number]) => number > 0)
-    .map(([severity, number]) => (severity === 'info' ? `${number} info` : pluralize(number, severity)))
-    .join(', ');
+  return counts.join(', ') || 'no differences in behaviour';
 }
 
 const MAX_CHARACTERS = 60;

@@ -1,9 +1,9 @@
-import { SEVERITY_RANKS, type Severity } from '../../engine/problem/finding.ts';
+import type { Severity } from '../../engine/problem/finding.ts';
 import type { Difference } from '../../prove/diff/difference.ts';
-import { type Options, UsageError } from '../terminal.ts';
-import { formatDiffJson, formatDiffMarkdown, formatDiffText } from './diff-formats.ts';
-
-export const DIFF_FORMATS = { text: formatDiffText, json: formatDiffJson, markdown: formatDiffMarkdown } as const;
+import { isFailing } from '../../report/report.ts';
+import { parseChoice } from '../parse-arguments.ts';
+import type { Options } from '../terminal.ts';
+import { DIFF_FORMATS } from './diff-formats.ts';
 
 /** The options of the verbs that print differences. */
 export const DIFF_OPTIONS = {
@@ -31,24 +31,14 @@ type FailOn = Severity | 'never';
 
 /** Parses the options. Throws a `UsageError` if they are invalid. */
 export function readDiffOptions(values: DiffValues) {
+  const formats = Object.keys(DIFF_FORMATS) as (keyof typeof DIFF_FORMATS)[];
   return {
-    failOn: parseChoice<FailOn>(values['fail-on'], 'warning', DIFF_OPTIONS['fail-on'].choices, '--fail-on'),
-    format: parseChoice(values.format, 'text', Object.keys(DIFF_FORMATS) as (keyof typeof DIFF_FORMATS)[], '--format'),
+    failOn: parseChoice<FailOn>('--fail-on', values['fail-on'], DIFF_OPTIONS['fail-on'].choices, 'warning'),
+    format: parseChoice('--format', values.format, formats, 'text'),
   };
 }
 
 /** True if one of the differences is at least as severe. */
-export function isFailing(differences: readonly Difference[], failOn: FailOn): boolean {
-  return failOn !== 'never' && differences.some(({ severity }) => SEVERITY_RANKS[severity] >= SEVERITY_RANKS[failOn]);
-}
-
-function parseChoice<Word extends string>(
-  text: string | undefined,
-  defaultWord: Word,
-  words: readonly Word[],
-  option: string,
-): Word {
-  const word = words.find((candidate) => candidate === (text ?? defaultWord));
-  if (word === undefined) throw new UsageError(`${option} takes one of ${words.join(', ')}, not "${text}"`);
-  return word;
+export function hasFailing(differences: readonly Difference[], failOn: FailOn): boolean {
+  return failOn !== 'never' && differences.some((difference) => isFailing(difference, failOn));
 }

@@ -3,7 +3,8 @@ import { diff as differencesBetween } from '../../prove/diff/diff.ts';
 import { createDiffSide, type DiffSide } from '../../prove/diff/side.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { type Terminal, UsageError, type Verb } from '../terminal.ts';
-import { DIFF_FORMATS, DIFF_OPTIONS, isFailing, readDiffOptions } from './diff-options.ts';
+import { DIFF_FORMATS } from './diff-formats.ts';
+import { DIFF_OPTIONS, hasFailing, readDiffOptions } from './diff-options.ts';
 import { loadRevision } from './load-revision.ts';
 
 export const diff: Verb = {
@@ -14,11 +15,7 @@ export const diff: Verb = {
     'signing-gateway diff old.yaml new.yaml -f markdown --fail-on error > comment.md',
   ],
   async run(terminal) {
-    const { values, positionals } = parseArguments({
-      args: [...terminal.args],
-      allowPositionals: true,
-      options: DIFF_OPTIONS,
-    });
+    const { values, positionals } = parseArguments(terminal.args, DIFF_OPTIONS);
     const [old, next, ...more] = positionals;
     if (old === undefined || next === undefined || more.length > 0) throw new UsageError('name two manifests: OLD NEW');
     const { failOn, format } = readDiffOptions(values);
@@ -27,7 +24,7 @@ export const diff: Verb = {
     if (oldSide === undefined || newSide === undefined) return 2;
     const differences = differencesBetween(oldSide, newSide);
     terminal.out(DIFF_FORMATS[format]({ old, next, differences }, terminal.outColour));
-    return isFailing(differences, failOn) ? 1 : 0;
+    return hasFailing(differences, failOn) ? 1 : 0;
   },
 };
 

@@ -1,12 +1,12 @@
 import { load, type PlannedManifest } from '../../engine/load.ts';
 import type { Environment } from '../../engine/manifest/source.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
-import { formatProblems } from '../format.ts';
+import { formatProblems } from '../../report/text.ts';
 import type { Terminal } from '../terminal.ts';
 import { readRevision } from './revision.ts';
 
 /** One of two manifests that are compared. */
-export interface LoadedRevision {
+interface LoadedRevision {
   readonly planned: PlannedManifest;
   readonly readFile: Environment['readFile'];
 }

@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
-import { decodeText } from '../../engine/manifest/decode-text.ts';
 import { createFileEnvironment, readText } from '../../engine/manifest/file-environment.ts';
-import type { Environment, Source } from '../../engine/manifest/source.ts';
+import { decodeText, type Environment, type Source } from '../../engine/manifest/source.ts';
 import { unreadableFileError } from '../manifest-file.ts';
 import { CommandError } from '../terminal.ts';
 
 /** A manifest that an argument of `diff` names, and the environment that it is loaded in. */
-export interface ManifestRevision {
+interface ManifestRevision {
   readonly source: Source;
   readonly environment: Environment;
 }

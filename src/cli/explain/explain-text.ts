@@ -9,7 +9,7 @@ import type {
   NearRoute,
   SkipReason,
 } from '../../prove/explain/explanation.ts';
-import { paint } from '../format.ts';
+import { paint } from '../../report/text.ts';
 
 /** Formats an explanation as text: the steps in order, the skipped routes, and the request to the upstream. */
 export function formatExplanation(explanation: Explanation, colour: boolean): string {

@@ -5,8 +5,8 @@ import { explain as explainRequest } from '../../prove/explain/explain.ts';
 import { claimsOfRole } from '../../prove/offline/claims.ts';
 import { createOfflineRequest, headerValue, type OfflineRequest } from '../../prove/offline/request-bytes.ts';
 import type { CallerClaims } from '../../prove/offline/stub-verifier.ts';
-import { formatProblems } from '../format.ts';
-import { chooseManifest, DEFAULT_MANIFEST, loadFile, unreadableFileError } from '../manifest-file.ts';
+import { toJson } from '../../report/report.ts';
+import { chooseManifest, loadPlanned, SINGLE_MANIFEST_OPTIONS, unreadableFileError } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { type Options, UsageError, type Verb } from '../terminal.ts';
 import { formatExplanation } from './explain-text.ts';
@@ -46,12 +46,7 @@ const OPTIONS = {
   },
   body: { type: 'string', valueName: 'FILE', summary: 'send this file as the body' },
   json: { type: 'boolean', summary: 'print the explanation as JSON' },
-  config: {
-    type: 'string',
-    short: 'c',
-    valueName: 'FILE',
-    summary: `the manifest; the same as FILE (default ${DEFAULT_MANIFEST})`,
-  },
+  ...SINGLE_MANIFEST_OPTIONS,
 } as const satisfies Options;
 
 export const explain: Verb = {
@@ -63,20 +58,18 @@ export const explain: Verb = {
     'signing-gateway explain GET /api/contacts --role user',
     "signing-gateway explain POST /api/v1/login --body credentials.json --header 'Accept-Language: de' --json",
   ],
-  async run({ args, env, out, err, outColour, errColour }) {
-    const { values, positionals } = parseArguments({ args: [...args], allowPositionals: true, options: OPTIONS });
+  async run(terminal) {
+    const { args, out, outColour } = terminal;
+    const { values, positionals } = parseArguments(args, OPTIONS);
     const [method, url, ...files] = positionals;
     if (method === undefined || url === undefined)
       throw new UsageError('name the request: METHOD URL, for example GET /api/contacts');
     const file = chooseManifest([values.config, ...files]);
     const request = readRequest(method, url, values.header ?? [], values.body);
-    const loaded = loadFile(file, env);
-    if (loaded.plan === undefined) {
-      err(formatProblems(loaded.problems, loaded.sources, errColour));
-      return 1;
-    }
+    const loaded = loadPlanned(file, terminal);
+    if (loaded === undefined) return 1;
     const explanation = await explainRequest(loaded, request, claimsOf(values, loaded.manifest));
-    out(values.json ? `${JSON.stringify(explanation, null, 2)}\n` : formatExplanation(explanation, outColour));
+    out(values.json ? toJson(explanation) : formatExplanation(explanation, outColour));
     return 0;
   },
 };

@@ -3,7 +3,7 @@ import * as https from 'node:https';
 import { durationMs } from '../../engine/manifest/units.ts';
 import { readOverrides } from '../address-options.ts';
 import { readLocalAdmin } from '../admin-address.ts';
-import { chooseManifest, DEFAULT_MANIFEST } from '../manifest-file.ts';
+import { chooseManifest, SINGLE_MANIFEST_OPTIONS } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 
@@ -24,12 +24,7 @@ const OPTIONS = {
     valueName: 'ADDRESS',
     summary: 'the address that "run --admin" got; replaces the address in "admin" of the manifest',
   },
-  config: {
-    type: 'string',
-    short: 'c',
-    valueName: 'FILE',
-    summary: `the manifest; the same as FILE (default ${DEFAULT_MANIFEST})`,
-  },
+  ...SINGLE_MANIFEST_OPTIONS,
 } as const satisfies Options;
 
 export const health: Verb = {
@@ -40,7 +35,7 @@ export const health: Verb = {
     'signing-gateway health /etc/signing-gateway/gateway.yaml --live --timeout 500ms',
   ],
   async run({ args, env, out }: Terminal): Promise<ExitCode> {
-    const { values, positionals } = parseArguments({ args: [...args], allowPositionals: true, options: OPTIONS });
+    const { values, positionals } = parseArguments(args, OPTIONS);
     const file = chooseManifest([values.config, ...positionals]);
     const timeoutMs = readTimeout(values.timeout ?? DEFAULT_TIMEOUT);
     const { url } = readLocalAdmin(file, env, readOverrides({ admin: values.admin }), '--admin');

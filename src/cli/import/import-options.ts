@@ -28,9 +28,13 @@ const MAX_DOCUMENT_BYTES = 100_000_000;
 
 /** Reads an OpenAPI document. Throws a `CommandError` for any other file. */
 export function readDocument(file: string): OpenApiDocument {
-  const text = readDocumentText(file);
+  return withCommandErrors(() => readOpenApi({ path: file, text: readDocumentText(file) }));
+}
+
+/** Throws a `CommandError` in place of an `OpenApiError`. */
+export function withCommandErrors<Result>(run: () => Result): Result {
   try {
-    return readOpenApi({ path: file, text });
+    return run();
   } catch (error) {
     if (error instanceof OpenApiError) throw new CommandError(error.message);
     throw error;

@@ -1,13 +1,12 @@
 import { printable } from '../../engine/problem/printable.ts';
 import { importOpenApi } from '../../openapi/import/import-openapi.ts';
-import type { Loss } from '../../openapi/import/loss.ts';
-import type { OpenApiDocument } from '../../openapi/import/openapi-document.ts';
+import type { Loss, OpenApiDocument } from '../../openapi/import/openapi-document.ts';
 import { writeRoutes } from '../../openapi/import/write-routes.ts';
-import { paint, pluralize } from '../format.ts';
+import { paint, pluralize } from '../../report/text.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { type Options, UsageError, type Verb } from '../terminal.ts';
 import { IMPORT_OPTIONS, readDocument, readImportOptions } from './import-options.ts';
-import { type PrintedConflict, type WrittenImport, writeImport } from './write-import.ts';
+import { writeImport } from './write-import.ts';
 
 const OPTIONS = {
   upstream: { type: 'string', valueName: 'NAME', summary: 'the upstream of the routes (default api)' },
@@ -16,13 +15,11 @@ const OPTIONS = {
     type: 'string',
     short: 'o',
     valueName: 'FILE',
-    summary: 'write to this file instead of standard output; another import keeps what you edit there',
+    summary: 'write to this file instead of standard output, unless it was edited after its import',
   },
-  'fail-on-loss': {
-    type: 'boolean',
-    summary: 'exit with 1 if a part of the document has no counterpart, or contradicts an edit',
-  },
-  json: { type: 'boolean', summary: 'print the losses and conflicts as JSON' },
+  force: { type: 'boolean', summary: 'overwrite the file of -o even if it was edited' },
+  'fail-on-loss': { type: 'boolean', summary: 'exit with 1 if a part of the document has no counterpart' },
+  json: { type: 'boolean', summary: 'print the losses as JSON' },
 } as const satisfies Options;
 
 export const importVerb: Verb = {
@@ -33,7 +30,7 @@ export const importVerb: Verb = {
     'signing-gateway import openapi.json --prefix /api --role contacts:write=admin --fail-on-loss',
   ],
   async run({ args, out, err, errColour }) {
-    const { values, positionals } = parseArguments({ args: [...args], allowPositionals: true, options: OPTIONS });
+    const { values, positionals } = parseArguments(args, OPTIONS);
     const [file, ...more] = positionals;
     if (file === undefined || more.length > 0) throw new UsageError('name one OpenAPI document');
     const { output } = values;
@@ -41,41 +38,32 @@ export const importVerb: Verb = {
     const imported = importOpenApi(document, readImportOptions(values));
     const text = writeRoutes(imported);
     if (output === undefined) out(text);
-    const { conflicts, changes } = output === undefined ? NO_CHANGES : writeImport(output, text);
-    const losses = imported.losses.map((loss) => ({ file, document, ...loss })).map(toPrintedLoss);
-    err(
-      values.json
-        ? `${JSON.stringify({ version: 1, losses, conflicts }, null, 2)}\n`
-        : formatNotes(losses, ({ effect }) => effect, errColour) + formatNotes(conflicts, () => 'conflict', errColour),
-    );
-    err(values.json ? '' : `${pluralize(imported.routes.length, 'route')} from ${printable(file)}${changes}\n`);
-    return values['fail-on-loss'] && losses.length + conflicts.length > 0 ? 1 : 0;
+    else writeImport(output, file, text, values.force === true);
+    const losses = imported.losses.map((loss) => toPrintedLoss(file, document, loss));
+    err(values.json ? `${JSON.stringify({ version: 1, losses }, null, 2)}\n` : formatLosses(losses, errColour));
+    err(values.json ? '' : `${pluralize(imported.routes.length, 'route')} from ${printable(file)}\n`);
+    return values['fail-on-loss'] && losses.length > 0 ? 1 : 0;
   },
 };
 
-const NO_CHANGES: WrittenImport = { conflicts: [], changes: '' };
+interface PrintedLoss extends Pick<Loss, 'effect' | 'message'> {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
 
-interface PrintedLoss extends PrintedConflict, Pick<Loss, 'effect'> {}
-
-function toPrintedLoss(loss: Loss & { readonly file: string; readonly document: OpenApiDocument }): PrintedLoss {
-  const { file, document, path, effect, message } = loss;
+function toPrintedLoss(file: string, document: OpenApiDocument, { path, effect, message }: Loss): PrintedLoss {
   const { line, column } = document.locate(path);
   return { file, line, column, effect, message };
 }
 
-/** Formats losses or conflicts, a line each, in the order of their places. */
-function formatNotes<Note extends PrintedConflict>(
-  notes: readonly Note[],
-  kindOf: (note: Note) => string,
-  colour: boolean,
-): string {
-  const sorted = notes.toSorted((a, b) => a.line - b.line || a.column - b.column);
+/** Formats losses, a line each, in the order of their places. */
+function formatLosses(losses: readonly PrintedLoss[], colour: boolean): string {
+  const sorted = losses.toSorted((a, b) => a.line - b.line || a.column - b.column);
   return sorted
-    .map((note) => {
-      const { file, line, column, message } = note;
-      const kind = kindOf(note);
+    .map(({ file, line, column, effect, message }) => {
       const place = paint(`${printable(file)}:${line}:${column}`, 'bold', colour);
-      return `${place} ${printable(message)}${kind === 'none' ? '' : paint(` [${kind}]`, 'dim', colour)}\n`;
+      return `${place} ${printable(message)}${effect === 'none' ? '' : paint(` [${effect}]`, 'dim', colour)}\n`;
     })
     .join('');
 }

@@ -1,7 +1,7 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { redactCredentials } from '../../engine/problem/redaction.ts';
-import { parseHttpUrl } from '../../engine/settings/http-url.ts';
+import { parseHttpUrl } from '../../engine/settings/address.ts';
 import { UsageError } from '../terminal.ts';
 
 /** The address of a service and the path at which it responds. */

@@ -1,10 +1,12 @@
 import { RULES } from '../../check/lint/rule-table.ts';
 import { readText } from '../../engine/manifest/file-environment.ts';
 import type { Problem } from '../../engine/problem/problem.ts';
+import { withFingerprints } from '../../report/fingerprint.ts';
+import { toJson } from '../../report/report.ts';
 import { unreadableFileError } from '../manifest-file.ts';
 import { CommandError } from '../terminal.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
-import { type LintReport, toJson, withFingerprints } from './reporters/lint-report.ts';
+import type { LintReport } from './lint-formats.ts';
 
 interface Baseline {
   readonly version: 1;
@@ -16,20 +18,20 @@ interface Baseline {
 const ERRORS = new Set(RULES.filter(({ severity }) => severity === 'error').map(({ id }) => id));
 
 /** Writes the problems of a report into a baseline file. */
-export function writeBaseline(path: string, report: LintReport): void {
-  const problems = withFingerprints(report)
-    .filter(({ problem }) => !ERRORS.has(problem.rule))
-    .map(({ problem: { rule, file }, fingerprint }) => ({ rule, file, fingerprint }));
-  const baseline: Baseline = { version: 1, problems };
+export function writeBaseline(path: string, { problems, sources }: LintReport): void {
+  const entries = withFingerprints(problems, sources)
+    .filter(({ rule }) => !ERRORS.has(rule))
+    .map(({ rule, file, fingerprint }) => ({ rule, file, fingerprint }));
+  const baseline: Baseline = { version: 1, problems: entries };
   writeFileAtomic(path, toJson(baseline));
 }
 
 /** Returns the problems that are not in a baseline. */
-export function newProblems(path: string, report: LintReport): Problem[] {
+export function newProblems(path: string, { problems, sources }: LintReport): Problem[] {
   const baseline = new Set(readBaseline(path).problems.map(({ fingerprint }) => fingerprint));
-  return withFingerprints(report)
-    .filter(({ problem, fingerprint }) => ERRORS.has(problem.rule) || !baseline.has(fingerprint))
-    .map(({ problem }) => problem);
+  return withFingerprints(problems, sources).filter(
+    ({ rule, fingerprint }) => ERRORS.has(rule) || !baseline.has(fingerprint),
+  );
 }
 
 function readBaseline(path: string): Baseline {

@@ -1,12 +1,11 @@
 import { PRESETS, type Preset } from '../../check/lint/rule.ts';
 import { RULES } from '../../check/lint/rule-table.ts';
 import type { AddressOverrides } from '../../engine/manifest/source.ts';
-import { suggestion } from '../../engine/problem/did-you-mean.ts';
 import type { Severity } from '../../engine/problem/finding.ts';
+import { DEFAULT_MAX_PROBLEMS } from '../../report/problem-groups.ts';
 import { ADDRESS_OPTIONS, readOverrides } from '../address-options.ts';
 import { MANIFEST_OPTIONS, parseManifestArguments } from '../manifest-file.ts';
-import { parseCount, parseLimit } from '../parse-arguments.ts';
-import { DEFAULT_MAX_PROBLEMS } from '../problem-groups.ts';
+import { parseChoice, parseCount, parseLimit } from '../parse-arguments.ts';
 import { type Options, UsageError } from '../terminal.ts';
 import { OUTPUT_OPTIONS, type Output, readOutputs } from './outputs.ts';
 
@@ -94,8 +93,8 @@ export function parseLintArguments(args: readonly string[]): LintArguments {
   return {
     files,
     outputs: readOutputs(tokens, files),
-    preset: parseChoice('preset', values.get('preset'), PRESETS),
-    failOn: parseChoice('fail-on', values.get('fail-on'), SEVERITIES) ?? 'error',
+    preset: parseChoice('--preset', values.get('preset'), PRESETS, undefined),
+    failOn: parseChoice('--fail-on', values.get('fail-on'), SEVERITIES, 'error'),
     maxWarnings: maxWarnings === undefined ? Number.POSITIVE_INFINITY : parseCount('max-warnings', maxWarnings),
     maxProblems: parseLimit('max-problems', values.get('max-problems'), DEFAULT_MAX_PROBLEMS),
     fix: !isFix ? 'no' : values.has('dry-run') ? 'show' : 'write',
@@ -108,15 +107,4 @@ export function parseLintArguments(args: readonly string[]): LintArguments {
     explain: values.get('explain'),
     overrides: readOverrides({ listen: values.get('listen'), admin: values.get('admin') }),
   };
-}
-
-function parseChoice<Word extends string>(
-  option: string,
-  text: string | undefined,
-  words: readonly Word[],
-): Word | undefined {
-  const word = words.find((candidate) => candidate === text);
-  if (text !== undefined && word === undefined)
-    throw new UsageError(`unknown --${option} "${text}"${suggestion(text, words)}`);
-  return word;
 }

@@ -8,10 +8,10 @@ import { load } from '../../engine/load.ts';
 import { createFileEnvironment, readText } from '../../engine/manifest/file-environment.ts';
 import type { Source } from '../../engine/manifest/source.ts';
 import { displayPathBeside } from '../../engine/problem/display-path.ts';
+import { isFailing } from '../../report/report.ts';
+import { paint, pluralize } from '../../report/text.ts';
 import { formatOverrides } from '../address-options.ts';
-import { docsUrl } from '../docs-url.ts';
 import { explainRule } from '../explain-rule.ts';
-import { paint, pluralize } from '../format.ts';
 import { readSource, readStandardInput, unreadableFileError } from '../manifest-file.ts';
 import type { Terminal, Verb } from '../terminal.ts';
 import { loadTested } from '../tested-manifest.ts';
@@ -19,10 +19,16 @@ import { version } from '../version.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
 import { newProblems, writeBaseline } from './baseline.ts';
 import { LINT_OPTIONS, type LintArguments, parseLintArguments } from './lint-arguments.ts';
+import { formatCounts, type LintReport } from './lint-formats.ts';
 import { writeOutputs } from './outputs.ts';
-import { countOf, isFailing, type LintReport } from './reporters/lint-report.ts';
 
 const RULES_BY_ID = new Map(RULES.map((rule) => [rule.id, rule]));
+
+/** The build replaces this name with the value of its variable of the same name (scripts/build.ts). */
+declare const DOCS_URL: string | undefined;
+
+/** The address at which the folder `docs` is published. Undefined unless the build named one: the package has the pages itself. */
+const docsUrl = typeof DOCS_URL === 'string' ? DOCS_URL : undefined;
 
 export const lint: Verb = {
   usage: 'signing-gateway lint [FILE...] [OPTIONS]',
@@ -49,8 +55,9 @@ export const lint: Verb = {
     if (options.isBaselineWrite) writeBaseline(options.baseline ?? '', all);
     const report = options.baseline === undefined ? all : { ...all, problems: newProblems(options.baseline, all) };
     writeOutputs(options.outputs, report, terminal);
+    const warnings = report.problems.filter(({ severity }) => severity === 'warning').length;
     const isFailed =
-      report.problems.some((problem) => isFailing(problem, report)) || countOf(report, 'warning') > options.maxWarnings;
+      report.problems.some((problem) => isFailing(problem, options.failOn)) || warnings > options.maxWarnings;
     const hiddenCount = all.problems.length - report.problems.length;
     const summary = formatSummary({ report, hiddenCount, routes, isFailed }, terminal.errColour);
     terminal.err(summary + formatOverrides(options.overrides));
@@ -144,10 +151,6 @@ function formatSummary({ report, hiddenCount, routes, isFailed }: LintSummary, c
   const note = hiddenCount === 0 ? '' : `; ${pluralize(hiddenCount, 'problem')} in the baseline`;
   if (report.problems.length === 0)
     return `${paint('no problems', 'green', colour)} in ${names}: ${pluralize(routes, 'route')}${note}\n`;
-  const counts = (['error', 'warning', 'info'] as const)
-    .map((severity) => [countOf(report, severity), severity] as const)
-    .filter(([number]) => number > 0)
-    .map(([number, severity]) => pluralize(number, severity));
   const total = paint(pluralize(report.problems.length, 'problem'), isFailed ? 'red' : 'yellow', colour);
-  return `${total} in ${names}: ${counts.join(', ')}${note}\n`;
+  return `${total} in ${names}: ${formatCounts(report.problems)}${note}\n`;
 }

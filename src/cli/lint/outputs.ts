@@ -1,18 +1,17 @@
 import { resolve } from 'node:path';
-import { suggestion } from '../../engine/problem/did-you-mean.ts';
+import { parseChoice } from '../parse-arguments.ts';
 import { type Options, type Terminal, UsageError } from '../terminal.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
-import type { LintReport } from './reporters/lint-report.ts';
-import { REPORTERS, type ReportFormat } from './reporters/reporters.ts';
+import { LINT_FORMATS, type LintFormat, type LintReport } from './lint-formats.ts';
 
 /** A format of the report and where to write it. */
 export interface Output {
-  readonly format: ReportFormat;
+  readonly format: LintFormat;
   /** Default: standard output. */
   readonly file?: string;
 }
 
-const FORMATS = Object.keys(REPORTERS) as ReportFormat[];
+const FORMATS = Object.keys(LINT_FORMATS) as LintFormat[];
 
 export const OUTPUT_OPTIONS = {
   format: {
@@ -48,7 +47,7 @@ export function readOutputs(tokens: readonly ArgumentToken[], inputs: readonly s
   const outputs: Output[] = [];
   for (const { kind, name, value = '' } of tokens) {
     if (kind !== 'option') continue;
-    if (name === 'format') outputs.push({ format: formatOf(value) });
+    if (name === 'format') outputs.push({ format: parseChoice('--format', value, FORMATS, 'pretty') });
     if (name === 'output') outputs.push(withFile(outputs.pop(), value));
   }
   rejectDuplicateOutputs(outputs, inputs);
@@ -58,14 +57,8 @@ export function readOutputs(tokens: readonly ArgumentToken[], inputs: readonly s
 /** Writes the files, then standard output: a closed pipe on standard output would end the process before the files. */
 export function writeOutputs(outputs: readonly Output[], report: LintReport, { out, outColour }: Terminal): void {
   for (const { format, file } of outputs)
-    if (file !== undefined) writeFileAtomic(file, REPORTERS[format](report, false));
-  for (const { format, file } of outputs) if (file === undefined) out(REPORTERS[format](report, outColour));
-}
-
-function formatOf(word: string): ReportFormat {
-  const format = FORMATS.find((candidate) => candidate === word);
-  if (format === undefined) throw new UsageError(`unknown format "${word}"${suggestion(word, FORMATS)}`);
-  return format;
+    if (file !== undefined) writeFileAtomic(file, LINT_FORMATS[format](report, false));
+  for (const { format, file } of outputs) if (file === undefined) out(LINT_FORMATS[format](report, outColour));
 }
 
 function withFile(output: Output | undefined, file: string): Output {

@@ -1,6 +1,6 @@
 import { createReadStream, statSync } from 'node:fs';
 import { fileErrorCode } from '../../engine/manifest/source.ts';
-import type { LogInput } from '../../traffic/access-log/read-logs.ts';
+import type { LogInput } from '../../traffic/access-log/read-bytes.ts';
 import { unreadableFileError } from '../manifest-file.ts';
 import { UsageError } from '../terminal.ts';
 

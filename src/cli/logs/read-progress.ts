@@ -1,4 +1,4 @@
-import type { ReadProgress } from '../../traffic/access-log/read-logs.ts';
+import type { ReadProgress } from '../../traffic/access-log/read-bytes.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** More frequent updates would cost time and flicker. */
@@ -7,7 +7,7 @@ const CLEAR_LINE = '\r\x1b[K';
 const BYTES_PER_MB = 1_000_000;
 
 /** The line on a terminal that shows the progress of a verb with logs. */
-export interface ProgressLine {
+interface ProgressLine {
   readonly reading: (progress: ReadProgress) => void;
   /** Returns the listener of a later step. */
   readonly working: (step: string) => (done: number, total: number) => void;

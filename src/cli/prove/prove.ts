@@ -1,9 +1,10 @@
 import type { Proof } from '../../engine/invariants/prove.ts';
-import { proveQuestion, QuestionError } from '../../engine/invariants/question.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import { printable } from '../../engine/problem/printable.ts';
-import { formatProblems, paint, pluralize } from '../format.ts';
-import { chooseManifest, loadFile, MANIFEST_OPTIONS } from '../manifest-file.ts';
+import { proveQuestion, QuestionError } from '../../prove/question.ts';
+import { toJson } from '../../report/report.ts';
+import { paint, pluralize } from '../../report/text.ts';
+import { chooseManifest, loadPlanned, MANIFEST_OPTIONS } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { type Options, UsageError, type Verb } from '../terminal.ts';
 
@@ -20,18 +21,16 @@ export const prove: Verb = {
     "signing-gateway prove 'when upstream: identity, method: [POST, PUT] require rateLimit: any' deploy/gateway.yaml",
     "signing-gateway prove 'require access: protected' --json",
   ],
-  async run({ args, env, out, err, outColour, errColour }) {
-    const { values, positionals } = parseArguments({ args: [...args], allowPositionals: true, options: OPTIONS });
+  async run(terminal) {
+    const { args, env, out, outColour } = terminal;
+    const { values, positionals } = parseArguments(args, OPTIONS);
     const [question, ...files] = positionals;
     if (question === undefined)
       throw new UsageError("ask a question, for example 'when path: /internal/** require served: false'");
-    const loaded = loadFile(chooseManifest([...(values.config ?? []), ...files]), env);
-    if (loaded.plan === undefined) {
-      err(formatProblems(loaded.problems, loaded.sources, errColour));
-      return 2;
-    }
+    const loaded = loadPlanned(chooseManifest([...(values.config ?? []), ...files]), terminal);
+    if (loaded === undefined) return 2;
     const result = resultOf(loaded, ask(loaded, question, env));
-    out(values.json ? `${JSON.stringify(result, null, 2)}\n` : formatResult(result, outColour));
+    out(values.json ? toJson(result) : formatResult(result, outColour));
     return result.holds ? 0 : 1;
   },
 };

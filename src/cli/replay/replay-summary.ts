@@ -1,59 +1,39 @@
 import { printable } from '../../engine/problem/printable.ts';
-import { CHANGE_KINDS, type ChangeKind } from '../../traffic/compare-outcomes.ts';
+import type { TextRow } from '../../report/report.ts';
+import { pluralize } from '../../report/text.ts';
+import type { LogLine } from '../../traffic/access-log/logged-request.ts';
+import type { ChangeKind } from '../../traffic/compare-outcomes.ts';
 import type { ComparisonReport } from '../../traffic/comparison.ts';
-import type { OutcomeReport } from '../../traffic/outcome.ts';
-import type { LineWitness, OtherManifest, ReplayReport } from '../../traffic/replay/replay.ts';
+import type { ReplayReport } from '../../traffic/replay/replay.ts';
+import type { UnusedReport } from '../../traffic/replay/unused-routes.ts';
 import type { ChangeCounts } from '../fail-on.ts';
-import { pluralize } from '../format.ts';
-
-/** Requests that change in the same way, or that the old manifest does not reproduce. */
-export interface ReplayGroup {
-  readonly kind: ChangeKind;
-  readonly from: OutcomeReport;
-  readonly to: OutcomeReport;
-  readonly requests: number;
-  readonly callers: number;
-  /** The first lines, as `access.log:12`. */
-  readonly lines: readonly string[];
-}
-
-interface ComparedRequests {
-  readonly requests: number;
-  readonly same: number;
-  /** The numbers of requests by reason, the highest first. */
-  readonly unknown: Readonly<Record<string, number>>;
-  readonly changed: Readonly<Partial<Record<ChangeKind, number>>>;
-  readonly groups: readonly ReplayGroup[];
-  readonly ungrouped: number;
-}
 
 /** The result of a replay, as the formats show it. All numbers are requests, which sampled lines stand for several of. */
-export interface ReplaySummary extends ComparedRequests {
-  readonly old: string;
-  readonly next: string;
-  readonly logs: readonly string[];
-  readonly lines: number;
-  readonly firstTime: string | null;
-  readonly lastTime: string | null;
-  readonly linesWithoutFacts: number;
-  readonly otherManifests: readonly OtherManifest[];
-  readonly calibration: ComparedRequests & {
-    /** The share of the requests with a known outcome that the old manifest reproduces, in percent. */
-    readonly percent: number;
-  };
-  readonly counts: ChangeCounts;
-}
+export type ReplaySummary = ReturnType<typeof createReplaySummary>;
+
+type ComparedRequests = ReturnType<typeof comparedRequests>;
+
+/** Requests that change in the same way, or that the old manifest does not reproduce. */
+export type ReplayGroup = ComparedRequests['groups'][number];
+
+/** The unused parts that a person reads. The JSON format has all of them. */
+const MAX_UNUSED = 100;
 
 /** Below this, the log was probably written by another manifest. */
 const MIN_CALIBRATION_PERCENT = 95;
 
 export function createReplaySummary(
   report: ReplayReport,
-  names: Pick<ReplaySummary, 'old' | 'next' | 'logs'>,
-): ReplaySummary {
+  names: { readonly old: string; readonly next: string; readonly logs: readonly string[] },
+) {
   const { calibration, comparison, firstTime, lastTime, lines, linesWithoutFacts, otherManifests } = report;
   const compared = comparedRequests(comparison);
   const unknown = [...comparison.unknown.values()].reduce((sum, count) => sum + count, 0);
+  const counts: ChangeCounts = {
+    requests: compared.requests,
+    unknown: Math.round(unknown),
+    kinds: compared.changed,
+  };
   return {
     ...names,
     lines,
@@ -61,24 +41,30 @@ export function createReplaySummary(
     lastTime: toTime(lastTime),
     linesWithoutFacts,
     otherManifests,
+    // The share of the requests with a known outcome that the old manifest reproduces, in percent.
     calibration: { ...comparedRequests(calibration), percent: percentOf(calibration) },
     ...compared,
-    counts: { requests: compared.requests, unknown: Math.round(unknown), kinds: compared.changed },
+    unused: report.unused,
+    counts,
   };
 }
 
-function comparedRequests(report: ComparisonReport<LineWitness>): ComparedRequests {
-  const { requests, same, unknown, changed, groups, ungrouped } = report;
+function comparedRequests({ requests, same, unknown, changed, groups, ungrouped }: ComparisonReport<LogLine>) {
+  const changedCounts: Partial<Record<ChangeKind, number>> = Object.fromEntries(
+    [...changed].map(([kind, count]) => [kind, atLeastOne(count)]),
+  );
   return {
     requests: Math.round(requests),
     same: Math.round(same),
+    // The highest first.
     unknown: Object.fromEntries(
       [...unknown].sort(([, a], [, b]) => b - a).map(([key, count]) => [key, atLeastOne(count)]),
     ),
-    changed: Object.fromEntries([...changed].map(([kind, count]) => [kind, atLeastOne(count)])),
+    changed: changedCounts,
     groups: groups.map(({ witnesses, ...group }) => ({
       ...group,
       requests: atLeastOne(group.requests),
+      // The first ones, as `access.log:12`.
       lines: witnesses.map(({ source, line }) => `${source}:${line}`),
     })),
     ungrouped: Math.round(ungrouped),
@@ -91,7 +77,7 @@ function atLeastOne(requests: number): number {
 }
 
 /** Rounds down, so that 100 means all. */
-function percentOf({ same, changed }: ComparisonReport<LineWitness>): number {
+function percentOf({ same, changed }: ComparisonReport<LogLine>): number {
   const others = [...changed.values()].reduce((sum, count) => sum + count, 0);
   return others === 0 ? 100 : Math.floor((1000 * same) / (same + others)) / 10;
 }
@@ -129,14 +115,33 @@ export function notesOf({ otherManifests, linesWithoutFacts, lines, old }: Repla
   return notes;
 }
 
-/** Returns a warning if the log was probably written by another manifest than the old one; otherwise an empty text. */
-export function formatCalibrationWarning({ calibration, old }: ReplaySummary): string {
-  const { percent } = calibration;
-  if (percent >= MIN_CALIBRATION_PERCENT) return '';
-  return `signing-gateway: ${printable(old)} reproduces only ${percent} % of the logged outcomes, so another manifest probably wrote the logs; name that one with --from\n`;
+/** Returns the routes, methods and roles that no request used, by the kind of each; `undefined` if all are used. */
+export function unusedParts({ old, unused: { sampled, routes, methods, roles } }: ReplaySummary): TextRow | undefined {
+  const byRoute = (noun: string, parts: UnusedReport['methods']) =>
+    Object.entries(parts).map(([route, names]) => [noun, `${route}: ${names.join(', ')}`] as const);
+  const facts = [
+    ...routes.map((route) => ['route', route] as const),
+    ...byRoute('methods', methods),
+    ...byRoute('roles', roles),
+  ];
+  if (facts.length === 0) return undefined;
+  const note = 'the logs have only a share of the requests (log.sample2xx), so a use may be missing';
+  const omitted = facts.length - MAX_UNUSED;
+  return {
+    rule: 'unused',
+    severity: 'info',
+    message: `in ${old}: no allowed request of the logs used these routes, methods and roles`,
+    facts: [
+      ...(sampled ? [['note', note] as const] : []),
+      ...facts.slice(0, MAX_UNUSED),
+      ...(omitted > 0 ? [['more', `and ${omitted} more; use -f json`] as const] : []),
+    ],
+  };
 }
 
-/** Returns the meaning of a change and its routes: `newly-refused: the gateway refuses …`. */
-export function meaningOf(kind: ChangeKind): string {
-  return CHANGE_KINDS[kind];
+/** Returns a warning if the log was probably written by another manifest than the old one. */
+export function calibrationWarning({ calibration, old }: ReplaySummary): string | undefined {
+  const { percent } = calibration;
+  if (percent >= MIN_CALIBRATION_PERCENT) return undefined;
+  return `${printable(old)} reproduces only ${percent} % of the logged outcomes, so another manifest probably wrote the logs; name that one with --from`;
 }

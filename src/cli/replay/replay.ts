@@ -1,5 +1,4 @@
 import type { PlannedManifest } from '../../engine/load.ts';
-import { suggestion } from '../../engine/problem/did-you-mean.ts';
 import { readLogs } from '../../traffic/access-log/read-logs.ts';
 import { Replay } from '../../traffic/replay/replay.ts';
 import { loadRevision } from '../diff/load-revision.ts';
@@ -7,10 +6,10 @@ import { FAIL_ON_WORDS, type FailOn, failuresOf, parseFailOn } from '../fail-on.
 import { logInputs } from '../logs/log-inputs.ts';
 import { showProgress } from '../logs/read-progress.ts';
 import { formatSkippedLines } from '../logs/skipped-lines.ts';
-import { parseArguments } from '../parse-arguments.ts';
+import { parseArguments, parseChoice } from '../parse-arguments.ts';
 import { CommandError, type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { REPLAY_FORMATS, type ReplayFormat } from './replay-formats.ts';
-import { createReplaySummary, formatCalibrationWarning } from './replay-summary.ts';
+import { calibrationWarning, createReplaySummary } from './replay-summary.ts';
 
 const FORMATS = Object.keys(REPLAY_FORMATS) as ReplayFormat[];
 const DEFAULT_FAIL_ON = 'newly-refused,newly-allowed';
@@ -46,14 +45,10 @@ export const replay: Verb = {
     "kubectl logs deploy/gateway | signing-gateway replay - --from old.yaml new.yaml --fail-on 'newly-refused,unknown>5%'",
   ],
   async run(terminal) {
-    const { values, positionals } = parseArguments({
-      args: [...terminal.args],
-      allowPositionals: true,
-      options: OPTIONS,
-    });
+    const { values, positionals } = parseArguments(terminal.args, OPTIONS);
     if (values.from === undefined) throw new UsageError('name the manifest that wrote the logs: --from OLD');
     if (positionals.length < 2) throw new UsageError('name the logs, and after them the new manifest: LOG... NEW');
-    const format = parseFormat(values.format ?? 'pretty');
+    const format = parseChoice('--format', values.format, FORMATS, 'pretty');
     const failOnText = values['fail-on'] ?? DEFAULT_FAIL_ON;
     const failOn = failOnText === NEVER ? parseFailOn(undefined) : parseFailOn(failOnText);
     const logs = logInputs(positionals.slice(0, -1));
@@ -61,12 +56,6 @@ export const replay: Verb = {
     return replayLogs({ logs, old: values.from, next, format, failOn }, terminal);
   },
 };
-
-function parseFormat(word: string): ReplayFormat {
-  const format = FORMATS.find((candidate) => candidate === word);
-  if (format === undefined) throw new UsageError(`unknown format "${word}"${suggestion(word, FORMATS)}`);
-  return format;
-}
 
 interface ReplayArguments {
   readonly logs: ReturnType<typeof logInputs>;
@@ -85,7 +74,8 @@ async function replayLogs({ logs, old, next, format, failOn }: ReplayArguments, 
   const summary = createReplaySummary(report, { old, next, logs: logs.map(({ name }) => name) });
   const failures = failuresOf(failOn, summary.counts);
   terminal.out(REPLAY_FORMATS[format]({ summary, failures, document: manifests.next.document }, terminal.outColour));
-  terminal.err(formatCalibrationWarning(summary));
+  const warning = calibrationWarning(summary);
+  if (warning !== undefined) terminal.err(`signing-gateway: ${warning}\n`);
   for (const failure of failures) terminal.err(`signing-gateway: --fail-on ${failure}\n`);
   return failures.length > 0 || counts.failures.length > 0 ? 1 : 0;
 }

@@ -1,5 +1,5 @@
 import { printable } from '../../engine/problem/printable.ts';
-import { paint } from '../format.ts';
+import { paint } from '../../report/text.ts';
 
 const LEVELS: Readonly<Record<number, string>> = { 40: 'warning', 50: 'error', 60: 'fatal' };
 
@@ -21,8 +21,8 @@ function formatRequest(
   const code = status === undefined ? paint('---', 'red', colour) : paint(String(status), style, colour);
   const request = `${String(method).padEnd(7)} ${printable(String(path))}`;
   // Print only the members that help to find the cause of a refusal or an error: of those for replays, the role and the kind.
-  const { route, refusal, reason, reported, aborted, retries, role, kind, id } = others;
-  const members = { route, refusal, reason, reported, aborted, retries, role: listOf(role), kind, id };
+  const { keyed, route, refusal, reason, reported, aborted, retries, role, kind, id } = others;
+  const members = { keyed, route, refusal, reason, reported, aborted, retries, role: listOf(role), kind, id };
   return `${code} ${request} ${ms} ms${membersOf(members, colour)}`;
 }
 

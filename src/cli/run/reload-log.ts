@@ -1,7 +1,8 @@
 import type { Log } from '../../engine/log/log.ts';
+import type { PlanChanges } from '../../process/reload/plan-changes.ts';
+import type { ReloadOutcome } from '../../process/reload/reload-outcome.ts';
 import { reportChanges, reportProblems } from '../../process/reload/reload-report.ts';
-import type { ReloadOutcome } from '../../process/reload/reloader.ts';
-import { formatChanges, formatProblems } from '../format.ts';
+import { formatProblems } from '../../report/text.ts';
 import { type Streams, writeNote } from './streams.ts';
 
 /** Limits the names of one kind in a log line. The summary counts all of them. */
@@ -32,4 +33,37 @@ export function logReload(reload: ReloadOutcome, { log: { logger }, notes }: Str
 /** Logs that a requested reload changed nothing. */
 export function logUnchanged({ kind, cause }: ReloadOutcome, { logger }: Log): void {
   if (kind === 'unchanged') logger.info({ cause }, 'manifest unchanged; nothing was reloaded');
+}
+
+/**
+ * Formats the changes of a reload in one line.
+ *
+ * @param files the files that changed
+ */
+function formatChanges(changes: PlanChanges, files: readonly string[]): string {
+  const parts = [
+    ['added', changes.added],
+    ['removed', changes.removed],
+    ['changed', changes.changed],
+    ['now public', changes.nowPublic],
+    ['now protected', changes.nowProtected],
+    ['upstreams', changes.upstreams],
+    ['upstreams removed', changes.upstreamsRemoved],
+    ['rate limits', changes.rateLimits],
+    ['rate limits removed', changes.rateLimitsRemoved],
+    ['server', changes.server],
+    ['rules', changes.rules],
+    ['needs a restart', changes.needsRestart],
+  ] as const;
+  const changed = parts.filter(([, ids]) => ids.length > 0).map(([kind, ids]) => `${kind}: ${joinNames(ids)}`);
+  const unchanged = `routes and upstreams are unchanged; saved: ${joinNames(files)}`;
+  return `the saved manifest is active; ${changed.join('; ') || unchanged}`;
+}
+
+/** The names of one kind that a person reads. */
+const MAX_PRINTED = 10;
+
+function joinNames(names: readonly string[]): string {
+  const more = names.length - MAX_PRINTED;
+  return names.slice(0, MAX_PRINTED).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

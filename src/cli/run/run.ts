@@ -1,17 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type { PlannedManifest } from '../../engine/load.ts';
-import type { AddressOverrides } from '../../engine/manifest/source.ts';
 import { runInSlices } from '../../engine/plan/sliced-work.ts';
+import { formatProblems } from '../../report/text.ts';
 import { ADDRESS_OPTIONS, formatOverrides, readOverrides } from '../address-options.ts';
-import { formatProblems } from '../format.ts';
 import { MANIFEST_OPTIONS, parseSingleManifestArguments, readSource } from '../manifest-file.ts';
 import type { ExitCode, Terminal, Verb } from '../terminal.ts';
 import { loadTested } from '../tested-manifest.ts';
 import { CANDIDATE_OPTIONS, readCandidate } from './candidate-options.ts';
-import { type RunningGateway, startGateway } from './start-gateway.ts';
-import { openStreams, type Streams, writeNote } from './streams.ts';
-import type { CandidateFile } from './watch-candidate.ts';
+import { type GatewayStart, type RunningGateway, startGateway } from './start-gateway.ts';
+import { openStreams, writeNote } from './streams.ts';
 
 export const run: Verb = {
   usage: 'signing-gateway run [FILE] [--listen ADDRESS] [--admin ADDRESS] [--candidate FILE]',
@@ -25,7 +23,7 @@ export const run: Verb = {
   async run(terminal) {
     const { file, values } = parseSingleManifestArguments(terminal.args, { ...ADDRESS_OPTIONS, ...CANDIDATE_OPTIONS });
     const candidate = readCandidate(values);
-    return serveFile(file, terminal, { overrides: readOverrides(values), ...(candidate && { candidate }) });
+    return serveFile(file, terminal, { overrides: readOverrides(values), candidate });
   },
 };
 
@@ -34,10 +32,7 @@ export interface ServingGateway extends Pick<RunningGateway, 'url' | 'adminUrl'>
   readonly initial: PlannedManifest;
 }
 
-export interface ServeOptions {
-  readonly overrides: AddressOverrides;
-  /** A manifest to compare the requests with. */
-  readonly candidate?: CandidateFile;
+export interface ServeOptions extends Pick<GatewayStart, 'overrides' | 'candidate'> {
   /** Returns the text to print once the gateway listens. By default nothing is printed. */
   readonly welcome?: (gateway: ServingGateway) => string;
   /** True if a stop signal ends open requests at once. By default they have the time of `server.stopping`. */
@@ -63,8 +58,9 @@ export async function serveFile(file: string, terminal: Terminal, options: Serve
   // There they keep a quarter of all requests in memory until the next full collection, which costs 12 µs per request.
   setFlagsFromString('--no-allocation-site-pretenuring');
   const streams = openStreams(terminal);
-  const running = await startGateway(file, initial, options, terminal, streams);
-  if (running !== undefined) await serveUntilStopped(running, file, initial, options, streams, terminal.stop);
+  const start = { ...options, file, initial, terminal, streams };
+  const running = await startGateway(start);
+  if (running !== undefined) await serveUntilStopped(running, start);
   await Promise.all([streams.log.end(), streams.notes.end()]);
   return 0;
 }
@@ -72,18 +68,15 @@ export async function serveFile(file: string, terminal: Terminal, options: Serve
 /** Logs the addresses, waits for the signal and stops the gateway. */
 async function serveUntilStopped(
   { url, adminUrl, stop }: RunningGateway,
-  file: string,
-  initial: PlannedManifest,
-  { overrides, welcome, stopsAtOnce }: ServeOptions,
-  { log, notes }: Streams,
-  signal: AbortSignal,
+  { file, initial, overrides, welcome, stopsAtOnce, streams, terminal }: ServeOptions & GatewayStart,
 ): Promise<void> {
+  const { log, notes } = streams;
   const { hash, routes } = initial.plan;
   const replaced = Object.keys(overrides).length > 0 ? { overrides } : {};
   log.logger.info({ url, admin: adminUrl, ...replaced, manifest: file, hash, routes: routes.length }, 'serving');
   writeNote(notes, welcome?.({ url, adminUrl, initial }) ?? '');
-  await waitForAbort(signal);
-  await stop(signal.reason, stopsAtOnce);
+  await waitForAbort(terminal.stop);
+  await stop(terminal.stop.reason, stopsAtOnce);
   log.logger.info('stopped');
 }
 
@@ -91,7 +84,7 @@ async function serveUntilStopped(
 export async function loadForServing(
   file: string,
   terminal: Terminal,
-  overrides: AddressOverrides,
+  overrides: ServeOptions['overrides'],
 ): Promise<PlannedManifest | undefined> {
   const { loaded, selfTest } = await loadTested(readSource(file), terminal.env, overrides);
   if (loaded.plan !== undefined && selfTest.problems.length === 0) return loaded;

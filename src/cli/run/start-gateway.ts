@@ -1,21 +1,18 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AdminListener } from '../../admin/access-control.ts';
 import type { AdminContext } from '../../admin/admin-endpoint.ts';
 import { AdminMetrics } from '../../admin/admin-metrics.ts';
 import { createAdminServer } from '../../admin/admin-server.ts';
 import { DescriptorMonitor, descriptorLimit } from '../../admin/descriptor-monitor.ts';
 import { createGateway } from '../../engine/gateway/gateway.ts';
-import { findRequestTracer } from '../../engine/gateway/telemetry/opentelemetry.ts';
 import { ThrottledWarning } from '../../engine/gateway/telemetry/throttled-warning.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { Log } from '../../engine/log/log.ts';
-import type { AdminSettings } from '../../engine/settings/admin.ts';
-import {
-  Reloader,
-  type ReloaderOptions,
-  type ReloadOutcome,
-  type ReloadTarget,
-} from '../../process/reload/reloader.ts';
+import type { AddressOverrides } from '../../engine/manifest/source.ts';
+import type { ReloadOutcome } from '../../process/reload/reload-outcome.ts';
+import { Reloader, type ReloadTarget } from '../../process/reload/reloader.ts';
+import { findRequestTracer } from '../../process/telemetry/opentelemetry.ts';
 import { createMainContext } from '../../process/workers/main-context.ts';
 import { countWorkers } from '../../process/workers/worker-count.ts';
 import { WorkerGroup } from '../../process/workers/worker-group.ts';
@@ -23,10 +20,20 @@ import { CandidateControl } from '../../traffic/candidate/candidate-control.ts';
 import { CommandError, type Terminal } from '../terminal.ts';
 import { version } from '../version.ts';
 import { logReload, logUnchanged } from './reload-log.ts';
-import type { ServeOptions } from './run.ts';
 import type { Streams } from './streams.ts';
 import { warmUpWorkers } from './warm-up-workers.ts';
-import { watchCandidate } from './watch-candidate.ts';
+import { type CandidateFile, watchCandidate } from './watch-candidate.ts';
+
+/** A manifest to serve, and the process that serves it. */
+export interface GatewayStart {
+  readonly file: string;
+  readonly initial: PlannedManifest;
+  readonly overrides: AddressOverrides;
+  /** A manifest to compare the requests with. */
+  readonly candidate?: CandidateFile | undefined;
+  readonly terminal: Terminal;
+  readonly streams: Streams;
+}
 
 /** A gateway that serves requests, with its reloader and its admin API. */
 export interface RunningGateway {
@@ -41,13 +48,9 @@ export interface RunningGateway {
  * Listens, watches the manifest and serves the admin API. Returns `undefined` if a signal stops the process before it listens. Throws a
  * `CommandError` if an address is not available.
  */
-export async function startGateway(
-  file: string,
-  initial: PlannedManifest,
-  { overrides, candidate: candidateFile }: Pick<ServeOptions, 'overrides' | 'candidate'>,
-  terminal: Terminal,
-  { log, notes }: Streams,
-): Promise<RunningGateway | undefined> {
+export async function startGateway(start: GatewayStart): Promise<RunningGateway | undefined> {
+  const { initial, overrides, terminal, streams } = start;
+  const { log, notes } = streams;
   const { plan } = initial;
   const limit = descriptorLimit();
   const tracer = findRequestTracer(version);
@@ -62,15 +65,9 @@ export async function startGateway(
   if (!isStarted) return undefined;
   const bound = await workers.listen().catch((error) => Promise.reject(listenError(error, 'listen', plan.listen)));
   const candidate = new CandidateControl(gateway, log.logger, workers.candidates);
-  const { reloader, activeManifest } = startReloader(
-    { path: file, overrides, gateway: workers, initial },
-    candidate,
-    terminal,
-    { log, notes },
-  );
+  const { reloader, activeManifest } = startReloader(start, workers, candidate);
   const candidateReloader =
-    candidateFile &&
-    watchCandidate(candidateFile, { gateway, control: candidate, overrides }, terminal, { log, notes });
+    start.candidate && watchCandidate(start.candidate, { gateway, control: candidate, overrides }, terminal, streams);
   const reloaders = [reloader, ...(candidateReloader === undefined ? [] : [candidateReloader])];
   terminal.setHungThreadCheck(() => reloaders.some(({ isThreadBlocked }) => isThreadBlocked));
   const descriptors = new DescriptorMonitor(gateway, log.logger, limit);
@@ -116,12 +113,11 @@ export async function startGateway(
 }
 
 function startReloader(
-  options: Pick<ReloaderOptions, 'path' | 'overrides' | 'gateway'> & { readonly initial: PlannedManifest },
+  { file, initial, overrides, terminal: { env, errColour }, streams }: GatewayStart,
+  workers: WorkerGroup,
   candidate: CandidateControl,
-  { env, errColour }: Terminal,
-  streams: Streams,
 ) {
-  let active = options.initial;
+  let active = initial;
   const onReload = (reload: ReloadOutcome) => {
     if (reload.kind === 'accepted') {
       active = reload.planned;
@@ -134,18 +130,17 @@ function startReloader(
     'the files of the manifest cannot be watched; the gateway polls them instead',
   );
   const onWatchError = (reason: string) => watchWarning.add({ reason });
-  const { gateway } = options;
-  const target: ReloadTarget = {
+  const gateway: ReloadTarget = {
     get plan() {
-      return gateway.plan;
+      return workers.plan;
     },
-    prepare: (planned) => gateway.prepare(planned),
+    prepare: (planned) => workers.prepare(planned),
     activate: async (planned) => {
-      await gateway.activate(planned);
+      await workers.activate(planned);
       await candidate.rebase();
     },
   };
-  const reloader = new Reloader({ ...options, gateway: target, env, onReload, onWatchError });
+  const reloader = new Reloader({ path: file, initial, overrides, gateway, env, onReload, onWatchError });
   return { reloader, activeManifest: () => active };
 }
 
@@ -174,7 +169,7 @@ async function drainAndClose(workers: WorkerGroup, { logger }: Log, signal: unkn
   await workers.close(graceMs);
 }
 
-async function startAdmin(settings: AdminSettings | undefined, context: AdminContext) {
+async function startAdmin(settings: AdminListener | undefined, context: AdminContext) {
   if (settings === undefined) return undefined;
   const admin = createAdminServer(settings, context);
   const bound = await admin.listen().catch((error) => Promise.reject(listenError(error, 'admin', settings)));

@@ -1,11 +1,13 @@
 import type { Gateway } from '../../engine/gateway/gateway.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { AddressOverrides } from '../../engine/manifest/source.ts';
-import { Reloader, type ReloadOutcome } from '../../process/reload/reloader.ts';
+import type { ReloadOutcome } from '../../process/reload/reload-outcome.ts';
+import { reportProblems } from '../../process/reload/reload-report.ts';
+import { Reloader } from '../../process/reload/reloader.ts';
+import { formatProblems } from '../../report/text.ts';
 import type { CandidateControl } from '../../traffic/candidate/candidate-control.ts';
 import type { Terminal } from '../terminal.ts';
-import { logCandidate } from './candidate-log.ts';
-import type { Streams } from './streams.ts';
+import { type Streams, writeNote } from './streams.ts';
 
 export interface CandidateFile {
   readonly path: string;
@@ -33,4 +35,22 @@ export function watchCandidate(
   const reloader = new Reloader({ path, env, overrides, gateway: target, initial, onReload });
   void reloader.reload('request');
   return reloader;
+}
+
+/** Logs that a candidate was loaded or rejected, and prints its problems for a person. */
+function logCandidate(
+  file: string,
+  outcome: ReloadOutcome,
+  { log: { logger }, notes }: Streams,
+  colour: boolean,
+): void {
+  if (outcome.kind === 'accepted') {
+    const { hash, summary } = outcome;
+    logger.info({ file, hash, summary }, 'candidate loaded; the gateway compares requests with it');
+  } else if (outcome.kind === 'unreadable') {
+    logger.error({ file, reason: outcome.reason }, 'candidate cannot be read');
+  } else if (outcome.kind === 'rejected') {
+    logger.error({ file, problems: reportProblems(outcome) }, 'candidate rejected');
+    writeNote(notes, formatProblems(outcome.problems, outcome.sources, colour));
+  }
 }

@@ -1,5 +1,5 @@
 import type { CoverageCount, CoverageSummary } from '../../prove/testing/coverage.ts';
-import { pluralize } from '../format.ts';
+import { pluralize } from '../../report/text.ts';
 
 /** A person reads no more. */
 export const DEFAULT_MAX_UNCOVERED = 50;

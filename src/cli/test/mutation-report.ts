@@ -1,63 +1,49 @@
-import { printable } from '../../engine/problem/printable.ts';
-import { type Locator, type Problem, toProblems } from '../../engine/problem/problem.ts';
+import { type Locator, toProblems } from '../../engine/problem/problem.ts';
 import type { MutationResult } from '../../prove/mutation/run-mutants.ts';
-import { paint, pluralize } from '../format.ts';
+import type { ReportRow } from '../../report/report.ts';
+import { headline, indent, pluralize } from '../../report/text.ts';
+
+/** A change of the manifest. It is no problem, so that it has no severity. */
+export type MutantRow = Omit<ReportRow, 'severity'>;
 
 /** The result of `--mutate`, for every format. */
-export interface MutationReport {
-  /** The percentage of the visible changes that a case noticed. Rounded down to a tenth, so that 100 means all of them. */
-  readonly score: number;
-  readonly noticed: number;
-  readonly unnoticed: readonly { readonly problem: Problem; readonly caseText: string }[];
-  readonly invisible: readonly { readonly problem: Problem; readonly reason: string }[];
-  /** The number of changes that were not tested. */
-  readonly untested: number;
-  /** True if the process had to stop; otherwise changes are not tested because the time was over. */
-  readonly isStopped: boolean;
-}
+export type MutationReport = ReturnType<typeof createMutationReport>;
 
+/** @param isStopped true if the process had to stop; otherwise changes are not tested because the time was over */
 export function createMutationReport(
   { noticed, unnoticed, invisible, untested }: MutationResult,
   locator: Locator,
   isStopped: boolean,
-): MutationReport {
+) {
   const total = noticed + unnoticed.length;
-  const locate = (finding: MutationResult['unnoticed'][number]['finding']) =>
-    toProblems([finding], locator)[0] as Problem;
+  const locate = ({
+    finding,
+  }: MutationResult['unnoticed'][number] | MutationResult['invisible'][number]): MutantRow => {
+    const { severity: _severity, ...row } = toProblems([finding], locator)[0] as ReportRow;
+    return row;
+  };
   return {
+    // The percentage of the visible changes that a case noticed. Rounded down to a tenth, so that 100 means all of them.
     score: total === 0 ? (untested === 0 ? 100 : 0) : Math.floor((1000 * noticed) / total) / 10,
     noticed,
-    unnoticed: unnoticed
-      .map(({ finding, caseText }) => ({ problem: locate(finding), caseText }))
-      .toSorted((a, b) => compareByPlace(a.problem, b.problem)),
-    invisible: invisible.map(({ finding, reason }) => ({ problem: locate(finding), reason })),
+    unnoticed: unnoticed.map((mutant) => ({ ...locate(mutant), caseText: mutant.caseText })).toSorted(compareByPlace),
+    invisible: invisible.map((mutant) => ({ ...locate(mutant), reason: mutant.reason })),
     untested,
     isStopped,
   };
 }
 
-function compareByPlace(a: Problem, b: Problem): number {
+function compareByPlace(a: MutantRow, b: MutantRow): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
   return a.range.line - b.range.line || a.range.column - b.range.column;
 }
 
 /** Formats each unnoticed change with the case that notices it, then the score. */
 export function formatMutation(report: MutationReport, colour: boolean): string {
-  const changes = report.unnoticed.map(
-    ({ problem, caseText }) => `${formatChange(problem, colour)}\n${indent(caseText)}`,
-  );
-  const heading = changes.length === 0 ? '' : '\nNo case notices these changes. Add the cases below them:\n\n';
-  return [heading, changes.join('\n'), changes.length === 0 ? '' : '\n', formatScore(report)].join('');
-}
-
-/** Formats the location and the effect of a change in one line. */
-export function formatChange({ file, range, rule, message }: Problem, colour: boolean): string {
-  const location = paint(`${printable(file)}:${range.line}:${range.column}`, 'bold', colour);
-  return `${location} ${printable(message)} ${paint(`[${rule}]`, 'dim', colour)}`;
-}
-
-function indent(text: string): string {
-  return text.replaceAll(/^(?=.)/gm, '  ');
+  const changes = report.unnoticed.map((row) => `${headline(row, colour)}\n${indent(row.caseText)}`);
+  const list =
+    changes.length === 0 ? '' : `\nNo case notices these changes. Add the cases below them:\n\n${changes.join('\n')}\n`;
+  return list + formatScore(report);
 }
 
 export function formatScore({ score, noticed, unnoticed, invisible, untested, isStopped }: MutationReport): string {

@@ -1,18 +1,15 @@
 import { timerMs } from '../../engine/manifest/units.ts';
+import { runMutants } from '../../prove/mutation/run-mutants.ts';
 import { coverageOf, summarizeCoverage } from '../../prove/testing/coverage.ts';
-import { runTestFile } from '../../prove/testing/run-test-file.ts';
-import { parseArguments, parseLimit } from '../parse-arguments.ts';
+import { runTestFile, type TestResult } from '../../prove/testing/run-test-file.ts';
+import { showProgress } from '../logs/read-progress.ts';
+import { parseArguments, parseChoice, parseLimit } from '../parse-arguments.ts';
 import { CommandError, type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { DEFAULT_MAX_UNCOVERED, formatCoverage } from './coverage-text.ts';
-import { mutate } from './mutate.ts';
-import { formatScore } from './mutation-report.ts';
-import { formatTestJson } from './test-json.ts';
-import { formatJunit } from './test-junit.ts';
-import { formatTestText, type TestReport } from './test-text.ts';
-import { DEFAULT_TEST_FILE, readTestedFiles } from './tested-files.ts';
+import { createMutationReport, formatScore } from './mutation-report.ts';
+import { TEST_FORMATS, type TestReport } from './test-formats.ts';
+import { DEFAULT_TEST_FILE, readTestedFiles, type TestedFiles } from './tested-files.ts';
 import { waitForChange } from './wait-for-change.ts';
-
-const FORMATS = { text: formatTestText, junit: formatJunit, json: formatTestJson } as const;
 
 const OPTIONS = {
   'fail-under': {
@@ -29,7 +26,7 @@ const OPTIONS = {
     type: 'string',
     short: 'f',
     valueName: 'FORMAT',
-    choices: Object.keys(FORMATS),
+    choices: Object.keys(TEST_FORMATS),
     summary: 'text (default), junit or json',
   },
   json: { type: 'boolean', summary: 'the same as --format json' },
@@ -61,11 +58,7 @@ export const test: Verb = {
     'signing-gateway test -f junit > report.xml',
   ],
   async run(terminal) {
-    const { values, positionals } = parseArguments({
-      args: [...terminal.args],
-      allowPositionals: true,
-      options: OPTIONS,
-    });
+    const { values, positionals } = parseArguments(terminal.args, OPTIONS);
     const [path = DEFAULT_TEST_FILE, ...more] = positionals;
     if (more.length > 0)
       throw new UsageError(`expected one test file, got ${positionals.length}: ${positionals.join(', ')}`);
@@ -87,7 +80,7 @@ interface TestOptions {
   /** Replaces the manifest that the test file names. */
   readonly manifest: string | undefined;
   readonly failUnder: number;
-  readonly format: keyof typeof FORMATS;
+  readonly format: keyof typeof TEST_FORMATS;
   readonly maxUncovered: number;
   readonly mutate: boolean;
   /** The longest time of `--mutate`. */
@@ -104,11 +97,11 @@ function parseDuration(text = '10m'): number {
   throw new UsageError(`--max-time takes a duration such as 30s or 10m, not "${text}"`);
 }
 
-function parseFormat(text: string | undefined, isJson = false): keyof typeof FORMATS {
-  if (text === undefined) return isJson ? 'json' : 'text';
-  if (isJson && text !== 'json') throw new UsageError(`--json and "--format ${text}" exclude each other; remove one`);
-  if (Object.hasOwn(FORMATS, text)) return text as keyof typeof FORMATS;
-  throw new UsageError(`unknown format "${text}"; use one of: ${Object.keys(FORMATS).join(', ')}`);
+function parseFormat(text: string | undefined, isJson = false): keyof typeof TEST_FORMATS {
+  if (isJson && text !== undefined && text !== 'json')
+    throw new UsageError(`--json and "--format ${text}" exclude each other; remove one`);
+  const formats = Object.keys(TEST_FORMATS) as (keyof typeof TEST_FORMATS)[];
+  return parseChoice('--format', text, formats, isJson ? 'json' : 'text');
 }
 
 /**
@@ -137,6 +130,24 @@ async function runOnce(
   return isEnough && isPassed && !(mutation?.isStopped && mutation.untested > 0) ? 0 : 1;
 }
 
+/**
+ * Tests the changed manifests, and shows the progress on a terminal. Ends after `maxMs`, or when the process must stop, with the
+ * result so far.
+ */
+async function mutate(
+  { testFile, planned, readFile }: TestedFiles,
+  results: readonly TestResult[],
+  maxMs: number,
+  terminal: Terminal,
+) {
+  const progress = showProgress(terminal);
+  const signal = AbortSignal.any([terminal.stop, AbortSignal.timeout(maxMs)]);
+  const onProgress = progress.working('changing the manifest');
+  const result = await runMutants(testFile.testFile, planned, results, readFile, signal, onProgress);
+  progress.end();
+  return createMutationReport(result, planned.document, terminal.stop.aborted);
+}
+
 /** Prints the report, and the reasons of an exit code that the report does not show. */
 function print(
   report: TestReport,
@@ -144,7 +155,7 @@ function print(
   { out, err, outColour }: Terminal,
 ): void {
   const { coverage, mutation } = report;
-  out(FORMATS[format](report, outColour));
+  out(TEST_FORMATS[format](report, outColour));
   if (format !== 'text')
     err(formatCoverage(coverage, report.maxUncovered) + (mutation === undefined ? '' : formatScore(mutation)));
   if (isMutated && mutation === undefined)

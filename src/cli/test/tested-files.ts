@@ -5,14 +5,14 @@ import type { Environment, Source } from '../../engine/manifest/source.ts';
 import { type Problem, toProblems } from '../../engine/problem/problem.ts';
 import { type CheckedTestFile, manifestProblem, readTestFile } from '../../prove/testing/read-test-file.ts';
 import { findUnknownReferences } from '../../prove/testing/unknown-references.ts';
-import { formatProblems } from '../format.ts';
+import { formatProblems } from '../../report/text.ts';
 import { readSource, unreadableFileError } from '../manifest-file.ts';
 import type { Terminal } from '../terminal.ts';
 
 export const DEFAULT_TEST_FILE = 'gateway.test.yaml';
 
 /** A test file without errors, and its manifest. */
-interface TestedFiles {
+export interface TestedFiles {
   readonly testFile: CheckedTestFile;
   readonly planned: PlannedManifest;
   readonly readFile: Environment['readFile'];

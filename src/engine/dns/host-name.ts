@@ -12,7 +12,7 @@ import { candidateNames } from './resolv-conf.ts';
 import type { ResolverFiles } from './resolver-files.ts';
 
 /** Receives the addresses to try, best first, or the reason why there is none. */
-export type AddressCallback = (error: DnsError | undefined, addresses: readonly HostAddress[]) => void;
+type AddressCallback = (error: DnsError | undefined, addresses: readonly HostAddress[]) => void;
 
 /** The parts of a resolver that its names share. */
 export interface ResolverContext {

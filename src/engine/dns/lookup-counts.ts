@@ -1,6 +1,6 @@
 const LOOKUP_OUTCOMES = ['ok', 'not_found', 'failed', 'timeout', 'cancelled'] as const;
 
-export type LookupOutcome = (typeof LOOKUP_OUTCOMES)[number];
+type LookupOutcome = (typeof LOOKUP_OUTCOMES)[number];
 
 /** The upper bounds of the histogram buckets, in milliseconds. */
 export const LOOKUP_BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000];

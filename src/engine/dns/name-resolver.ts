@@ -16,7 +16,7 @@ export interface NameResolverOptions {
 }
 
 /** Called when a name stops resolving, with the reason, or resolves again. */
-export type ResolutionListener = (name: string, reason: DnsErrorCode | undefined) => void;
+type ResolutionListener = (name: string, reason: DnsErrorCode | undefined) => void;
 
 /** The most cached names, far above any manifest. Beyond it, the resolver drops the least recently used name. */
 const MAX_NAMES = 4_096;

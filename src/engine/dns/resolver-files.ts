@@ -1,5 +1,5 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import { type Hosts, parseHosts } from './hosts-file.ts';
+import { isIP } from 'node:net';
 import { parseResolvConf, type ResolvConf } from './resolv-conf.ts';
 
 /** The most bytes of a file. Parsing a longer one would block the event loop, so further lines are ignored. */
@@ -8,7 +8,7 @@ const CHECK_MS = 5_000;
 /** The time limit of the first read, in case a file system hangs. */
 const FIRST_READ_TIMEOUT_MS = 1_000;
 
-export interface ResolverFilesOptions {
+interface ResolverFilesOptions {
   readonly hostsPath: string;
   readonly resolvConfPath: string;
 }
@@ -95,4 +95,22 @@ async function readBeginning(path: string): Promise<string> {
   } finally {
     await file?.close();
   }
+}
+
+/** Addresses by name, from `hosts(5)`. A name may be on several lines. */
+type Hosts = ReadonlyMap<string, readonly string[]>;
+
+export function parseHosts(text: string): Hosts {
+  const hosts = new Map<string, string[]>();
+  for (const line of text.split('\n')) {
+    const [ip = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
+    if (isIP(ip) === 0) continue;
+    for (const name of names) {
+      const key = name.toLowerCase();
+      const ips = hosts.get(key);
+      if (ips === undefined) hosts.set(key, [ip]);
+      else ips.push(ip);
+    }
+  }
+  return hosts;
 }

@@ -3,16 +3,17 @@ import type { Socket } from 'node:net';
 import { HTTP_METHODS } from '../http1/http-methods.ts';
 import type { Log } from '../log/log.ts';
 import type { WorkerCounter } from '../shared-memory/worker-counter.ts';
-import { Exchange, type Expectation, type ServerState } from './exchange.ts';
+import { Exchange, type Expectation } from './exchange.ts';
 import { Refusal } from './response/refusal.ts';
 import { refuseSocket } from './response/refuse.ts';
 import { serve } from './serve.ts';
 import type { ClientConnection } from './server/client-connection.ts';
 import { type ClientRegistry, type HttpServer, trackClientConnections } from './server/http-server.ts';
 import { createHandshakeResponse, holdEarlyData, isWebSocketHandshake } from './server/websocket-handshake.ts';
+import type { ServerState } from './server-state.ts';
 
 /** The counts of all workers. */
-export interface AcceptorCounters {
+interface AcceptorCounters {
   readonly connections: WorkerCounter;
   /** Sockets of WebSocket handshakes and tunnels. */
   readonly tunnels: WorkerCounter;

@@ -2,7 +2,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { RateLimitStage } from '../rate-limits/rate-limit.ts';
 import type { Auth } from '../tokens/auth.ts';
-import type { Principal } from '../tokens/verification-result.ts';
+import type { Principal } from '../tokens/verifier.ts';
 import { hasEncodedSlash, type RequestTarget } from './request/request-target.ts';
 import { Refusal } from './response/refusal.ts';
 
@@ -36,7 +36,7 @@ export interface RequestSteps<Caller = Principal> {
 export type Decision = Route | 'server-options' | 'preflight';
 
 /** Yields the promises that a decision waits for, and receives their values. */
-export type DecisionWork = Generator<Promise<unknown>, Decision, unknown>;
+type DecisionWork = Generator<Promise<unknown>, Decision, unknown>;
 
 /**
  * Decides what a plan does with a request, from its head to the point where it is forwarded. This is the order of all checks: the

@@ -4,16 +4,14 @@ import type { Duplex } from 'node:stream';
 import type { RawHeaders } from '../http1/raw-headers.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
-import type { Violation } from '../plan/violation.ts';
 import { isReleased } from '../rate-limits/is-released.ts';
 import { rateLimitFields } from '../rate-limits/rate-limit-fields.ts';
 import type { AppliedLimit, RateLimiter } from '../rate-limits/rate-limiter.ts';
+import type { Violation } from '../schema/schema-violation.ts';
 import type { Cors } from '../settings/cors.ts';
-import type { Principal } from '../tokens/verification-result.ts';
-import type { VerificationClient } from '../tokens/verifier.ts';
-import type { BodyCopy, ExchangeObserver } from './exchange-observer.ts';
+import type { Principal, VerificationClient } from '../tokens/verifier.ts';
 import { clientKey } from './fairness/client-key.ts';
-import { beginBodyCopy } from './request/copy-body.ts';
+import { type BodyCopy, copyRequestBody } from './request/copy-body.ts';
 import { type ForwardedInfo, readForwardedInfo } from './request/forwarded-info.ts';
 import type { RequestHead } from './request/request-head.ts';
 import type { RequestTarget } from './request/request-target.ts';
@@ -22,9 +20,7 @@ import { gatewayBusy, Refusal } from './response/refusal.ts';
 import type { BufferBudget } from './server/buffer-budget.ts';
 import type { ClientConnection } from './server/client-connection.ts';
 import type { EndReason, LongLivedExchanges } from './server/long-lived-exchanges.ts';
-import type { RequestRecorder } from './telemetry/request-recorder.ts';
-import type { RequestTrace, RequestTracer } from './telemetry/trace.ts';
-import type { LiveUpstreams } from './upstream/live-upstreams.ts';
+import type { RequestRecord } from './telemetry/request-record.ts';
 import { ClientDisconnected } from './upstream/upstream-error.ts';
 
 export interface WebSocketHandshake {
@@ -41,8 +37,38 @@ export interface CancellableWork {
   cancel(): void;
 }
 
-/** The parts of a server that its exchanges share. */
-export interface ServerState {
+/** Follows exchanges without taking part in them. Its functions never throw. */
+export interface ExchangeObserver {
+  /** Called when the gateway begins to read or to discard a body. Returns `undefined` if the observer does not need it. */
+  copyBody(exchange: Exchange): BodyCopy | undefined;
+  /** Called once for each exchange: when it ends, or when it becomes long-lived. The observer releases its copy of the body. */
+  observe(exchange: Exchange): void;
+}
+
+/** The trace that a request belongs to (W3C Trace Context, level 1). */
+export interface RequestTrace {
+  /** 32 hex digits. */
+  readonly id: string;
+  /** True if the client sent the trace id. Only then does the client's `tracestate` belong to the trace. */
+  readonly isContinued: boolean;
+  /** Returns the `traceparent` for the upstream, with the gateway as the parent. */
+  traceparentFor(method: string, upstreamId: string): string;
+  /** Ends the trace with the outcome of the request. */
+  end(record: RequestRecord): void;
+}
+
+export interface RequestTracer {
+  /**
+   * @param traceparent the header of the client; empty if the client sent several
+   * @param sampled the share of new traces that the gateway marks as sampled
+   */
+  begin(exchange: Exchange, traceparent: string | undefined, sampled: number): RequestTrace;
+  /** Exports the recorded spans before the process exits. Never rejects. */
+  flush(): Promise<void>;
+}
+
+/** The parts of a server that its exchanges use. */
+export interface ExchangeServer {
   /** The active plan. */
   readonly plan: Plan;
   /** True if each response closes its connection. */
@@ -50,8 +76,6 @@ export interface ServerState {
   /** True once the server accepts no connections and long-lived exchanges end. */
   readonly isClosing: boolean;
   readonly tracer: RequestTracer;
-  readonly recorder: RequestRecorder;
-  readonly upstreams: LiveUpstreams;
   readonly longLived: LongLivedExchanges;
   readonly bufferBudget: BufferBudget;
   readonly rateLimiter: RateLimiter;
@@ -59,8 +83,8 @@ export interface ServerState {
   readonly observer: ExchangeObserver | undefined;
 }
 
-export interface ExchangeOptions {
-  readonly server: ServerState;
+interface ExchangeOptions {
+  readonly server: ExchangeServer;
   readonly connection: ClientConnection;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -120,7 +144,7 @@ export class Exchange {
   /** Milliseconds from `startedAt` until the upstream responded. */
   respondedAfterMs: number | undefined;
 
-  readonly #server: ServerState;
+  readonly #server: ExchangeServer;
   #bufferedBytes = 0;
   #isLongLived = false;
   #isOver = false;
@@ -243,8 +267,9 @@ export class Exchange {
 
   /** Begins the observer's copy of the body, once. */
   copyBody(): void {
-    const { observer } = this.#server;
-    if (observer !== undefined) this.bodyCopy ??= beginBodyCopy(this, observer);
+    if (this.bodyCopy !== undefined || this.receivedBytes > 0 || this.head?.body === undefined) return;
+    this.bodyCopy = this.#server.observer?.copyBody(this);
+    if (this.bodyCopy !== undefined) copyRequestBody(this.request, this.bodyCopy);
   }
 
   /** Shows the exchange to the observer, once. */

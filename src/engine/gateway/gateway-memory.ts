@@ -1,8 +1,7 @@
-import { BufferParts, bytesOf } from '../shared-memory/buffer-parts.ts';
+import { type BufferDefinition, BufferParts, bytesOf } from '../shared-memory/buffer-parts.ts';
 import { MAX_WORKERS, type WorkerContext } from '../shared-memory/worker-context.ts';
 import { workerCounterMemory } from '../shared-memory/worker-counter.ts';
 import { type BufferBudgetMemory, bufferBudgetMemory } from './server/buffer-budget.ts';
-import type { BufferDefinition } from './shared-buffers.ts';
 
 /** The counts of the whole process that all workers share. Each array is the memory of a `WorkerCounter`. */
 export interface GatewayMemory {

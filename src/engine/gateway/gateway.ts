@@ -6,14 +6,12 @@ import { ConnectionBudget } from '../http1/connection-budget.ts';
 import type { Log } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { RateLimiter } from '../rate-limits/rate-limiter.ts';
-import type { StoreStatus } from '../rate-limits/store-status.ts';
+import type { StoreStatus } from '../rate-limits/redis/store-error.ts';
 import type { ListenAddress } from '../settings/address.ts';
 import { sharedNow } from '../shared-memory/shared-clock.ts';
-import { createSingleWorker } from '../shared-memory/single-worker.ts';
-import type { WorkerContext } from '../shared-memory/worker-context.ts';
+import { createSingleWorker, type WorkerContext } from '../shared-memory/worker-context.ts';
 import { RequestAcceptor } from './accept-requests.ts';
-import type { ServerState } from './exchange.ts';
-import type { ExchangeObserver } from './exchange-observer.ts';
+import type { ExchangeObserver, RequestTracer } from './exchange.ts';
 import { GatewayCounters } from './gateway-counters.ts';
 import { sharedGatewayMemory } from './gateway-memory.ts';
 import { acceptWaiting } from './server/accept-waiting.ts';
@@ -23,16 +21,17 @@ import { descriptorLimits } from './server/descriptor-limits.ts';
 import { activateServerSettings, createHttpServer, type HttpServer } from './server/http-server.ts';
 import { LongLivedExchanges } from './server/long-lived-exchanges.ts';
 import { closeStalledClients } from './server/stalled-clients.ts';
+import type { ServerState } from './server-state.ts';
 import { sharedBuffersOf } from './shared-buffers.ts';
 import { logIdentityDnsErrors } from './telemetry/identity-dns-log.ts';
 import type { RequestMetrics } from './telemetry/request-metrics.ts';
 import { RequestRecorder, type RequestSubscriber } from './telemetry/request-recorder.ts';
 import { ThrottledWarning } from './telemetry/throttled-warning.ts';
-import { passThroughTracer, type RequestTracer } from './telemetry/trace.ts';
-import type { UpstreamStatus } from './upstream/live-upstream.ts';
+import { passThroughTracer } from './telemetry/trace.ts';
 import { LiveUpstreams } from './upstream/live-upstreams.ts';
+import type { UpstreamStatus } from './upstream/upstream-status.ts';
 
-export interface ClientCounts {
+interface ClientCounts {
   readonly connections: number;
   /** The connections of this worker. */
   readonly workerConnections: number;
@@ -46,60 +45,7 @@ export interface ClientCounts {
   readonly unaccepted: number;
 }
 
-export interface Gateway {
-  /** The active plan. */
-  readonly plan: Plan;
-  /** The number of workers of the process. */
-  readonly workerCount: number;
-  /** The state of the upstreams of the active plan. */
-  readonly upstreams: readonly UpstreamStatus[];
-  /** Resolves the host names of upstreams. */
-  readonly resolver: NameResolver;
-  /** Metrics of all requests. */
-  readonly metrics: RequestMetrics;
-  readonly clients: ClientCounts;
-  /** The memory of buffered bodies. */
-  readonly bufferBudget: BufferBudget;
-  /** The counts of rate limits. */
-  readonly rateLimiter: Pick<RateLimiter, 'counts' | 'local'>;
-  /** The state of the stores of rate limits; empty before `listen`. */
-  readonly stores: readonly StoreStatus[];
-  /** The number of subscribers. */
-  readonly subscribers: number;
-  /** Calls the subscriber with the record of each request that ends. Returns a function that unsubscribes. */
-  subscribe(subscriber: RequestSubscriber): () => void;
-  /** Shows all further exchanges to this observer, or to none. */
-  observe(observer: ExchangeObserver | undefined): void;
-  /** Connects to the stores of rate limits, as `listen` does if nobody did. Resolves after at most a few seconds. */
-  connect(): Promise<void>;
-  /**
-   * Starts to accept connections. Returns the bound address. Rejects with an error of `net`, such as `EADDRINUSE`.
-   *
-   * @param address by default that of the plan
-   */
-  listen(address?: ListenAddress): Promise<AddressInfo>;
-  /** Serves the requests on a connection that the caller has opened. */
-  acceptConnection(connection: Duplex): void;
-  /**
-   * Creates the memory that the workers of a plan share, and connects to the rate limit stores that the plan adds or changes: the first
-   * requests after `activate` would otherwise find them not connected. Resolves after at most a few seconds, also if a store does
-   * not respond.
-   */
-  prepare(plan: Plan): Promise<void>;
-  /** Serves new requests by this plan. Requests in flight keep the plan that they began with. */
-  activate(plan: Plan): void;
-  /** Gives back everything that a worker held which has ended. Worker 0 calls it before it replaces the worker. */
-  forgetWorker(index: number): void;
-  /** Closes each connection after its next response. The server still accepts connections and serves all requests. */
-  drain(): void;
-  /**
-   * Stops accepting connections, ends long-lived exchanges, waits up to `graceMs` for requests in flight, then closes the
-   * remaining connections.
-   */
-  close(graceMs: number): Promise<void>;
-}
-
-export interface GatewayOptions {
+interface GatewayOptions {
   /** Records traces. By default they are only passed on. */
   readonly tracer?: RequestTracer | undefined;
   /** Resolves the host names of upstreams. By default the resolver of the process. */
@@ -114,7 +60,7 @@ export interface GatewayOptions {
 
 /** Creates the server of a plan. */
 export function createGateway(plan: Plan, log: Log, options: GatewayOptions = {}): Gateway {
-  const gateway = new LiveGateway(plan, log, options);
+  const gateway = new Gateway(plan, log, options);
   gateway.start();
   return gateway;
 }
@@ -122,8 +68,18 @@ export function createGateway(plan: Plan, log: Log, options: GatewayOptions = {}
 /** The topic of messages to the other workers: there are too many connections to upstreams. */
 const EXCEEDED_TOPIC = 'upstream-connections';
 
-class LiveGateway implements Gateway {
+/** The server of a plan. */
+export class Gateway {
+  /** Resolves the host names of upstreams. */
   readonly resolver: NameResolver;
+  /** The number of workers of the process. */
+  readonly workerCount: number;
+  /** Metrics of all requests. */
+  readonly metrics: RequestMetrics;
+  /** The memory of buffered bodies. */
+  readonly bufferBudget: BufferBudget;
+  /** The counts of rate limits. */
+  readonly rateLimiter: RateLimiter;
   readonly #log: Log;
   readonly #state: { -readonly [Key in keyof ServerState]: ServerState[Key] };
   readonly #server: HttpServer;
@@ -171,10 +127,15 @@ class LiveGateway implements Gateway {
       rateLimiter: new RateLimiter(now, worker),
       observer: undefined,
     };
+    this.workerCount = worker.count;
+    this.metrics = this.#state.recorder.metrics;
+    this.bufferBudget = this.#state.bufferBudget;
+    this.rateLimiter = this.#state.rateLimiter;
     this.#server = createHttpServer(plan.server, (request) => this.#acceptor.isHandshake(request));
     this.#acceptor = new RequestAcceptor(this.#server, this.#state, log, counters);
   }
 
+  /** Begins to handle connections. `createGateway` calls it. */
   start(): void {
     this.#stopLoggingDns = logIdentityDnsErrors(this.resolver, this.#log.logger, () => this.plan);
     const { connections } = this.#acceptor.clients;
@@ -183,39 +144,26 @@ class LiveGateway implements Gateway {
     this.#unsubscribe = this.#worker.bus.subscribe(EXCEEDED_TOPIC, () => this.#budget.closeExceeding());
     this.#acceptor.start();
     this.#state.upstreams.activate(this.plan);
-    this.#state.rateLimiter.activate(this.plan.rateLimits);
+    this.rateLimiter.activate(this.plan.rateLimits);
     this.#limitConnections();
   }
 
-  get plan() {
+  /** The active plan. */
+  get plan(): Plan {
     return this.#state.plan;
   }
 
-  get workerCount() {
-    return this.#worker.count;
-  }
-
-  get upstreams() {
+  /** The state of the upstreams of the active plan. */
+  get upstreams(): readonly UpstreamStatus[] {
     return this.#state.upstreams.statuses;
   }
 
-  get metrics() {
-    return this.#state.recorder.metrics;
+  /** The state of the stores of rate limits; empty before `listen`. */
+  get stores(): readonly StoreStatus[] {
+    return this.rateLimiter.stores;
   }
 
-  get rateLimiter() {
-    return this.#state.rateLimiter;
-  }
-
-  get stores() {
-    return this.#state.rateLimiter.stores;
-  }
-
-  get bufferBudget() {
-    return this.#state.bufferBudget;
-  }
-
-  get clients() {
+  get clients(): ClientCounts {
     const { connections, tunnels, refused, unaccepted } = this.#counters;
     return {
       connections: connections.total,
@@ -227,23 +175,32 @@ class LiveGateway implements Gateway {
     };
   }
 
-  get subscribers() {
+  /** The number of subscribers. */
+  get subscribers(): number {
     return this.#state.recorder.subscribers;
   }
 
+  /** Calls the subscriber with the record of each request that ends. Returns a function that unsubscribes. */
   subscribe(subscriber: RequestSubscriber): () => void {
     return this.#state.recorder.subscribe(subscriber);
   }
 
+  /** Shows all further exchanges to this observer, or to none. */
   observe(observer: ExchangeObserver | undefined): void {
     this.#state.observer = observer;
   }
 
+  /** Connects to the stores of rate limits, as `listen` does if nobody did. Resolves after at most a few seconds. */
   connect(): Promise<void> {
-    this.#connected ??= this.#state.rateLimiter.connect(this.resolver, this.#log.logger);
+    this.#connected ??= this.rateLimiter.connect(this.resolver, this.#log.logger);
     return this.#connected;
   }
 
+  /**
+   * Starts to accept connections. Returns the bound address. Rejects with an error of `net`, such as `EADDRINUSE`.
+   *
+   * @param address by default that of the plan
+   */
   async listen({ host, port }: ListenAddress = this.plan.listen): Promise<AddressInfo> {
     const server = this.#server;
     // The first requests would otherwise not count together with those of other gateways.
@@ -263,24 +220,31 @@ class LiveGateway implements Gateway {
     });
   }
 
+  /** Serves the requests on a connection that the caller has opened. */
   acceptConnection(connection: Duplex): void {
     // The caller has already completed a TLS handshake, if the server has TLS.
     this.#server.emit(this.plan.server.tls === undefined ? 'connection' : 'secureConnection', connection);
   }
 
+  /**
+   * Creates the memory that the workers of a plan share, and connects to the rate limit stores that the plan adds or changes: the first
+   * requests after `activate` would otherwise find them not connected. Resolves after at most a few seconds, also if a store does
+   * not respond.
+   */
   async prepare(plan: Plan): Promise<void> {
     const { memory, count } = this.#worker;
     for (const { name, bytes, maxBytes } of sharedBuffersOf(plan, count)) memory.buffer(name, bytes, maxBytes);
-    await this.#state.rateLimiter.prepare(plan.rateLimits);
+    await this.rateLimiter.prepare(plan.rateLimits);
   }
 
+  /** Serves new requests by this plan. Requests in flight keep the plan that they began with. */
   activate(plan: Plan): void {
     activateServerSettings(this.#server, plan.server, this.plan.server);
     this.#state.plan = plan;
     this.#limitConnections();
     this.bufferBudget.limitBytes = plan.server.bufferLimitBytes;
     this.#state.upstreams.activate(plan);
-    this.#state.rateLimiter.activate(plan.rateLimits);
+    this.rateLimiter.activate(plan.rateLimits);
     this.#worker.memory.retain(new Set(sharedBuffersOf(plan, this.#worker.count).map(({ name }) => name)));
     this.metrics.retain(new Set(plan.routes.map(({ id }) => id)), new Set(plan.upstreams.map(({ id }) => id)));
     const count = this.#state.longLived.revalidate(plan);
@@ -292,18 +256,24 @@ class LiveGateway implements Gateway {
       );
   }
 
+  /** Gives back everything that a worker held which has ended. Worker 0 calls it before it replaces the worker. */
   forgetWorker(index: number): void {
     this.metrics.forget(index);
     this.#counters.forgetWorker(index);
     this.bufferBudget.forgetWorker(index);
     this.#state.upstreams.forgetWorker(index);
-    this.#state.rateLimiter.forgetWorker(index);
+    this.rateLimiter.forgetWorker(index);
   }
 
+  /** Closes each connection after its next response. The server still accepts connections and serves all requests. */
   drain(): void {
     this.#state.isDraining = true;
   }
 
+  /**
+   * Stops accepting connections, ends long-lived exchanges, waits up to `graceMs` for requests in flight, then closes the
+   * remaining connections.
+   */
   async close(graceMs: number): Promise<void> {
     this.#state.isDraining = true;
     this.#state.isClosing = true;
@@ -320,7 +290,7 @@ class LiveGateway implements Gateway {
     clearTimeout(timer);
     this.#stopClosingStalled();
     await this.#state.upstreams.close();
-    await this.#state.rateLimiter.close();
+    await this.rateLimiter.close();
     this.#unsubscribe();
     this.#stopLoggingDns();
   }

@@ -1,14 +1,16 @@
 import { HTTP_METHODS } from '../http1/http-methods.ts';
+import type { RawHeaders } from '../http1/raw-headers.ts';
 import { decide, requireAuth } from './decide.ts';
-import type { Exchange, RoutedExchange, ServerState } from './exchange.ts';
+import type { Exchange, RoutedExchange } from './exchange.ts';
 import { ServedRequest } from './request/served-request.ts';
 import { BufferedResponse } from './response/buffered-response.ts';
-import { respondToPreflight } from './response/cors.ts';
+import { preflightHeaders } from './response/cors.ts';
 import { Refusal } from './response/refusal.ts';
 import { refuse } from './response/refuse.ts';
 import { StreamedResponse } from './response/streamed-response.ts';
 import { TunnelResponse } from './response/tunnel-response.ts';
 import { verifyLogin } from './response/verify-login.ts';
+import type { ServerState } from './server-state.ts';
 import { forwardAsProxyPass } from './upstream/http-proxy.ts';
 import { ClientDisconnected } from './upstream/upstream-error.ts';
 import { type ClientResponse, UpstreamExchange } from './upstream/upstream-exchange.ts';
@@ -25,8 +27,8 @@ export async function serve(exchange: Exchange, server: ServerState): Promise<vo
     let step = deciding.next();
     while (step.done !== true) step = deciding.next(await step.value);
     const decision = step.value;
-    if (decision === 'server-options') respondToServerOptions(exchange);
-    else if (decision === 'preflight') respondToPreflight(exchange);
+    if (decision === 'server-options') respondWithoutContent(exchange, ['Allow', HTTP_METHODS.join(', ')]);
+    else if (decision === 'preflight') respondWithoutContent(exchange, preflightHeaders(exchange));
     // The client may have left while its token was verified or its body read.
     else if (!response.destroyed) await forward(exchange as RoutedExchange, server);
   } catch (error) {
@@ -43,8 +45,8 @@ function begin(exchange: Exchange, server: ServerState): void {
   (exchange.handshake?.socket ?? exchange.response).once('close', () => end(exchange, server));
 }
 
-function respondToServerOptions(exchange: Exchange): void {
-  exchange.writeHead(204, 'No Content', ['Allow', HTTP_METHODS.join(', ')]);
+function respondWithoutContent(exchange: Exchange, headers: RawHeaders): void {
+  exchange.writeHead(204, 'No Content', headers);
   exchange.response.end();
 }
 

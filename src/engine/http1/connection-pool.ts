@@ -3,7 +3,7 @@ import { type ConnectionLimit, privateConnectionLimit } from './connection-limit
 import type { Dial } from './dial.ts';
 import { UpstreamConnection } from './upstream-connection.ts';
 
-export interface ConnectionLimits {
+interface ConnectionLimits {
   readonly connectionLimit: number;
   readonly responseTimeoutMs: number;
   readonly idleTimeoutMs: number;
@@ -12,7 +12,7 @@ export interface ConnectionLimits {
 /** How often expired idle connections are closed. */
 const SWEEP_MS = 1_000;
 
-export interface ConnectionPoolOptions {
+interface ConnectionPoolOptions {
   /** Shared with the pools of other workers for the same server. By default this pool has its own. */
   readonly limit?: ConnectionLimit;
   /** Shared with the pools for other servers. */

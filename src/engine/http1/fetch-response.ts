@@ -6,7 +6,7 @@ import type { ResponseSink } from './response-sink.ts';
 import { UpstreamConnection } from './upstream-connection.ts';
 
 /** A request whose body, if any, is in memory. */
-export interface FetchRequest {
+interface FetchRequest {
   readonly method: string;
   readonly path: string;
   /** Includes `Host`. */
@@ -33,7 +33,7 @@ export class ResponseTooLargeError extends Error {
 /** The server closed a reused connection before the request was sent, so the caller can send it on another connection. */
 export class StaleConnectionError extends Error {}
 
-export interface FetchOptions {
+interface FetchOptions {
   /** A larger body rejects with `ResponseTooLargeError`. */
   readonly maxBytes: number;
   /** Aborts the exchange at any stage. The promise then rejects with the reason of the signal. */

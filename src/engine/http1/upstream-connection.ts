@@ -16,7 +16,7 @@ import { interceptWriteErrors } from './write-errors.ts';
 /** How long to wait for an early response after a write failed. If there is one, it is in the kernel's buffer already. */
 const EARLY_RESPONSE_MS = 1_000;
 
-export interface UpstreamConnectionOptions {
+interface UpstreamConnectionOptions {
   readonly dial: Dial;
   /** The longest time until the response begins; 0: no limit. */
   readonly responseTimeoutMs: number;

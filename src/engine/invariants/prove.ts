@@ -3,12 +3,13 @@ import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import type { RouteWitness } from '../problem/finding.ts';
-import type { Condition, Invariant } from './invariant.ts';
+import type { Condition, Invariant } from './compile-invariants.ts';
+import { isReadAs } from './readings.ts';
 import { RequestSearch } from './request-search.ts';
 import { type Breach, breachesOf } from './requirements.ts';
 
 /** A request that breaks an invariant. */
-export interface BrokenInvariant {
+interface BrokenInvariant {
   readonly invariant: Invariant;
   readonly route: Route;
   readonly witness: RouteWitness;
@@ -83,4 +84,19 @@ function findBreach(
 /** True if a route has the attributes of a condition. It may still serve no request of the condition. */
 export function meets(route: Route, { upstreams, access }: Condition): boolean {
   return (upstreams?.includes(route.upstream.id) ?? true) && (access === undefined || access === route.access);
+}
+
+/** A request and the route that the router gives it. */
+interface RoutedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly route: Route;
+}
+
+/** Returns the invariants whose condition a request meets, including those that except its route. */
+export function invariantsFor(invariants: readonly Invariant[], { method, path, route }: RoutedRequest): Invariant[] {
+  return invariants.filter(({ when }) => {
+    const isAsked = when.methods?.includes(method) ?? true;
+    return isAsked && meets(route, when) && (when.patterns === undefined || isReadAs(path, when.patterns, route));
+  });
 }

@@ -6,7 +6,7 @@ import type { Pattern } from '../routing/pattern.ts';
  * Returns the paths as which servers read a path, each folded. Servers that normalize Unicode before they split segments do not count:
  * to them, each path with a parameter could be any other path.
  */
-export function readingsOf(path: string, { keepsEncodedSlash }: Pick<Route, 'keepsEncodedSlash'>): string[] {
+function readingsOf(path: string, { keepsEncodedSlash }: Pick<Route, 'keepsEncodedSlash'>): string[] {
   const { written } = readPath(path);
   if (!keepsEncodedSlash || !ENCODED_SLASH.test(path)) return [...written];
   return [...written, ...readPath(path.replaceAll(ENCODED_SLASHES, '/')).written];

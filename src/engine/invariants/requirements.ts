@@ -4,7 +4,7 @@ import { durationMs, sizeBytes } from '../manifest/units.ts';
 import type { Route } from '../plan/route-definition.ts';
 
 /** A route with the parts of the manifest that requirements are about. */
-export interface RequiredRoute {
+interface RequiredRoute {
   readonly route: Route;
   readonly entry: RouteEntry;
   readonly manifest: Manifest;

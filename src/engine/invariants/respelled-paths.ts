@@ -11,7 +11,7 @@ export interface SentSegment {
   readonly isEnd?: boolean;
 }
 
-export interface ReadPatterns {
+interface ReadPatterns {
   /** The pattern of a route, which matches the path as sent. */
   readonly sent: Pattern;
   /** A folded pattern, which matches the path as some server reads it. */

@@ -1,6 +1,15 @@
 import type { Route } from '../plan/route-definition.ts';
+import { readSegment } from '../routing/path-folding.ts';
 import type { PathValueRule } from '../validation/parameters.ts';
 import { isShortWord, looksLikeIdentifier } from './identifier.ts';
+
+/** The settings of paths that have surrogates in place of identifiers. */
+export interface KeyedPathSettings {
+  readonly secret: string;
+  readonly routes: readonly KeyedRoute[];
+  /** The literal segments of all paths, each read by `readLiteral`. */
+  readonly literals: ReadonlySet<string>;
+}
 
 /** A route whose path has segments that the log replaces. */
 export interface KeyedRoute {
@@ -32,6 +41,11 @@ export function keyedRouteOf(route: Route): KeyedRoute | undefined {
       return !rule.listed.has(surrogate) && (rule.isValid(value) !== true || rule.isValid(surrogate) !== false);
     },
   };
+}
+
+/** Returns a text as the router compares it with the literals of stricter routes. */
+export function readLiteral(text: string): string {
+  return readSegment(text).replace(/[. ]+$/, '');
 }
 
 /** True for a value that the manifest lists, and for a word that is too short to be an identifier. */

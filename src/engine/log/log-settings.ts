@@ -4,13 +4,10 @@ import type { Route } from '../plan/route-definition.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import { type Finding, quoteFreeErrorAt } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
-import type { Router } from '../routing/router.ts';
 import { requireSecretFromEnvironment } from '../tokens/tokens-context.ts';
-import { type KeyedRoute, keyedRouteOf } from './keyed-route.ts';
-import { createLoggedPath, type LoggedPath, readLiteral } from './logged-path.ts';
+import { type KeyedPathSettings, type KeyedRoute, keyedRouteOf, readLiteral } from './keyed-route.ts';
 import { createMediaTypeNames } from './media-type-names.ts';
 import { createQueryNames } from './query-names.ts';
-import { Surrogates } from './surrogates.ts';
 
 /** The compiled settings of the access log. */
 export interface LogSettings {
@@ -21,10 +18,10 @@ export interface LogSettings {
   /** The functions that return the facts for a replay; `undefined` if lines do not have them. */
   readonly replay: ReplaySettings | undefined;
   /** `undefined`: as sent, for every path. */
-  readonly path: LoggedPath | undefined;
+  readonly keyedPaths: KeyedPathSettings | undefined;
 }
 
-export interface ReplaySettings {
+interface ReplaySettings {
   /** The first digits of the hash of the manifest. */
   readonly manifest: string;
   /** @param query with its question mark, or empty. @returns the names of its parameters; `*` for one that may be a secret */
@@ -49,11 +46,10 @@ export function checkLog({ secret }: Manifest['log'], secrets: Secrets, findings
   findings.push(quoteFreeErrorAt(path, 'log-secret', message));
 }
 
-export interface LogContext {
+interface LogContext {
   readonly hash: string;
   readonly entries: readonly RouteEntry[];
   readonly routes: readonly Route[];
-  readonly router: Router;
   readonly secrets: Secrets;
 }
 
@@ -64,14 +60,14 @@ export function* compileLog(entry: Manifest['log'], context: LogContext): Sliced
     key: hash('sha256', JSON.stringify([sample2xx, replay, paths, secret])),
     sample2xx,
     replay: replay ? replaySettingsOf(context) : undefined,
-    path: yield* compileLoggedPath(entry, context),
+    keyedPaths: yield* compileKeyedPaths(entry, context),
   });
 }
 
-function* compileLoggedPath(
+function* compileKeyedPaths(
   { paths, secret = PROCESS_SECRET }: Manifest['log'],
-  { routes, router }: LogContext,
-): SlicedWork<LogSettings['path']> {
+  { routes }: LogContext,
+): SlicedWork<KeyedPathSettings | undefined> {
   if (paths === 'plain') return undefined;
   const keyedRoutes: KeyedRoute[] = [];
   const literals = new Set<string>();
@@ -82,7 +78,7 @@ function* compileLoggedPath(
     yield;
   }
   if (paths === undefined && keyedRoutes.length === 0) return undefined;
-  return createLoggedPath({ keyedRoutes, literals, router, surrogates: new Surrogates(secret) });
+  return Object.freeze({ secret, routes: keyedRoutes, literals });
 }
 
 function replaySettingsOf({ hash, entries, secrets }: LogContext): ReplaySettings {

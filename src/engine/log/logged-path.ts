@@ -1,9 +1,14 @@
+import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
-import { readSegment } from '../routing/path-folding.ts';
 import type { Router } from '../routing/router.ts';
 import { looksLikeIdentifier } from './identifier.ts';
-import type { KeyedRoute } from './keyed-route.ts';
-import type { Surrogates } from './surrogates.ts';
+import { type KeyedPathSettings, type KeyedRoute, readLiteral } from './keyed-route.ts';
+import { Surrogates } from './surrogates.ts';
+
+type LoggedPath = (method: string, path: string, route: Route | undefined) => string;
+
+/** The function of each plan, which has only its settings. */
+const loggedPaths = new WeakMap<KeyedPathSettings, LoggedPath>();
 
 /**
  * Returns the path of a request as the log has it.
@@ -11,15 +16,19 @@ import type { Surrogates } from './surrogates.ts';
  * @param path accepted by the path guard, still encoded
  * @param route `undefined` if the path has no route for the method
  */
-export type LoggedPath = (method: string, path: string, route: Route | undefined) => string;
-
-export interface LoggedPathOptions {
-  /** The routes whose paths have surrogates in place of identifiers. */
-  readonly keyedRoutes: readonly KeyedRoute[];
-  /** The literal segments of all paths, each read by `readLiteral`. */
-  readonly literals: ReadonlySet<string>;
-  readonly router: Router;
-  readonly surrogates: Surrogates;
+export function loggedPath(
+  { log: { keyedPaths }, router }: Pick<Plan, 'log' | 'router'>,
+  method: string,
+  path: string,
+  route: Route | undefined,
+): string {
+  if (keyedPaths === undefined) return path;
+  let toLogged = loggedPaths.get(keyedPaths);
+  if (toLogged === undefined) {
+    toLogged = createLoggedPath(keyedPaths, router);
+    loggedPaths.set(keyedPaths, toLogged);
+  }
+  return toLogged(method, path, route);
 }
 
 /** Some servers end a path or a segment at these characters, so a literal may stand before them. */
@@ -31,9 +40,9 @@ const HIDDEN = '*';
  * Creates the function that replaces the identifiers in the paths of some routes. The result matches the same route, because texts that are
  * literals of a route stay, and no surrogate is one. A path without a route may be a misspelled path of such a route, so it has surrogates too.
  */
-export function createLoggedPath({ keyedRoutes, literals, router, surrogates }: LoggedPathOptions): LoggedPath {
-  const keyedRouteFor = new Map(keyedRoutes.map((keyed) => [keyed.route, keyed]));
-  const replaceSegment = createSegmentReplacer(literals, surrogates);
+function createLoggedPath({ routes, literals, secret }: KeyedPathSettings, router: Router): LoggedPath {
+  const keyedRouteFor = new Map(routes.map((keyed) => [keyed.route, keyed]));
+  const replaceSegment = createSegmentReplacer(literals, new Surrogates(secret));
 
   /** @param isSame returns true if the result has the route of the path */
   const replace = (path: string, { isReplaced, fits }: Replacement, isSame: (logged: string) => boolean) => {
@@ -79,11 +88,6 @@ function createSegmentReplacer(literals: ReadonlySet<string>, surrogates: Surrog
     });
     return replaced.join('');
   };
-}
-
-/** Returns a text as the router compares it with the literals of stricter routes. */
-export function readLiteral(text: string): string {
-  return readSegment(text).replace(/[. ]+$/, '');
 }
 
 function mapSegments(path: string, map: (segment: string, index: number) => string): string {

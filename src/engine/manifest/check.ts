@@ -1,9 +1,10 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
+import { valueAt } from '../json-pointer.ts';
 import { didYouMean } from '../problem/did-you-mean.ts';
 import type { Finding } from '../problem/finding.ts';
 import { copyManifest } from './copy-manifest.ts';
 import type { Manifest } from './manifest.generated.ts';
-import { toSchemaFindings, type ValueQuoter, valueAt } from './schema-finding.ts';
+import { toSchemaFindings, type ValueQuoter } from './schema-finding.ts';
 import type { Substitution } from './substitute.ts';
 import { validate as generated } from './validate.generated.ts';
 import type { YamlValue } from './yaml-values.ts';
@@ -30,7 +31,9 @@ export function checkAgainst<Value>(
   if (validate(checked)) return { checked, findings: [] };
   const errors = validate.errors ?? [];
   const quote: ValueQuoter = (path) =>
-    isSecret(path) ? 'the value from the environment' : displayValue(valueAt(value, path), path.length === 0);
+    isSecret(path)
+      ? 'the value from the environment'
+      : displayValue(valueAt(value, path) as YamlValue, path.length === 0);
   return {
     checked,
     findings: withoutMisspeltKeys(withoutRangesOfFractions(withoutUnintendedBranches(errors)))

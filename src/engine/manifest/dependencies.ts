@@ -3,7 +3,7 @@ import { expandGlob } from './file-glob.ts';
 import { type Environment, MAX_ALL_CHARACTERS } from './source.ts';
 
 /** The SHA-256 in hex of each file that a manifest names, by the path in the manifest; empty for an unreadable file. */
-export type FileHashes = ReadonlyMap<string, string>;
+type FileHashes = ReadonlyMap<string, string>;
 
 /** The files that a manifest depends on, besides its own text. */
 export interface Dependencies {

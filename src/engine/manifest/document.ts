@@ -89,3 +89,6 @@ function createDocument(source: Source, { value, positions, comments }: ParsedTe
     comments,
   };
 }
+
+/** Parses a text. A caller may pass a parser with a cache. */
+export type DocumentParser = typeof parse;

@@ -1,7 +1,6 @@
 import { closeSync, constants, fstatSync, opendirSync, openSync, readSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { decodeText } from './decode-text.ts';
-import { type AddressOverrides, type Environment, MAX_FILE_BYTES } from './source.ts';
+import { type AddressOverrides, decodeText, type Environment, MAX_FILE_BYTES } from './source.ts';
 
 /** An environment that reads the file system. */
 export interface FileEnvironment extends Environment {

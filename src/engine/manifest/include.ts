@@ -2,12 +2,12 @@ import { suggestion } from '../problem/did-you-mean.ts';
 import { displayPathBeside } from '../problem/display-path.ts';
 import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
 import type { TrackedEnvironment } from './dependencies.ts';
-import { type Document, parse } from './document.ts';
+import { type Document, type DocumentParser, parse } from './document.ts';
 import { MAX_GLOB_MATCHES } from './file-glob.ts';
 import { readInvariantFiles } from './invariant-files.ts';
 import { isManifestKey, isMergedKey, MERGED_KEYS } from './manifest-keys.ts';
 import { mergeDocuments } from './merge-documents.ts';
-import { type DocumentParser, readNamedFile, withFile } from './named-file.ts';
+import { readNamedFile, withFile } from './named-file.ts';
 import { describeFileError, MAX_FILE_BYTES, type Source } from './source.ts';
 import { isMap } from './yaml-kinds.ts';
 

@@ -1,8 +1,8 @@
 import { displayPathBeside } from '../problem/display-path.ts';
 import { errorAt, type Finding } from '../problem/finding.ts';
 import type { TrackedEnvironment } from './dependencies.ts';
-import type { Document } from './document.ts';
-import { type DocumentParser, readNamedFile, withFile } from './named-file.ts';
+import type { Document, DocumentParser } from './document.ts';
+import { readNamedFile, withFile } from './named-file.ts';
 import { describeFileError, type Source } from './source.ts';
 import { isMap } from './yaml-kinds.ts';
 

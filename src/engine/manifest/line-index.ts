@@ -1,7 +1,7 @@
 import type { Range } from '../problem/finding.ts';
 
 /** Converts offsets in a text to lines and columns. As in editors, a byte order mark does not count as a column. */
-export interface LineIndex {
+interface LineIndex {
   rangeOf(start: number, end: number): Range;
 }
 

@@ -1,10 +1,6 @@
 import type { Finding } from '../problem/finding.ts';
 import type { TrackedEnvironment } from './dependencies.ts';
-import type { parse } from './document.ts';
 import { fileErrorCode } from './source.ts';
-
-/** Parses a text. A caller may pass a parser with a cache. */
-export type DocumentParser = typeof parse;
 
 /** Returns the text of a file that the manifest names, or why it cannot be read. */
 export function readNamedFile(file: string, { readFile }: TrackedEnvironment): string | { readonly code: string } {

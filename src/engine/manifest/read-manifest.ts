@@ -2,11 +2,10 @@ import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import type { Secret } from '../problem/redaction.ts';
 import { check } from './check.ts';
 import { sha256, type TrackedEnvironment } from './dependencies.ts';
-import type { Document } from './document.ts';
+import type { Document, DocumentParser } from './document.ts';
 import { readDocument } from './include.ts';
 import type { Manifest } from './manifest.generated.ts';
 import { isManifestKey, isMergedKey } from './manifest-keys.ts';
-import type { DocumentParser } from './named-file.ts';
 import type { AddressOverrides, Environment, Source } from './source.ts';
 import { substitute } from './substitute.ts';
 

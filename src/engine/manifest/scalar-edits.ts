@@ -1,6 +1,6 @@
+import { valueAt } from '../json-pointer.ts';
 import type { Fix } from '../problem/finding.ts';
 import type { TextEdit } from '../problem/problem.ts';
-import { valueAt } from './schema-finding.ts';
 import { BLOCK_LIST, FLOW_LIST, FLOW_MAP, type OffsetRange, type ValuePositions } from './value-positions.ts';
 import type { YamlValue } from './yaml-values.ts';
 
@@ -52,7 +52,7 @@ function scalarSpan(
 }
 
 /** The offsets of a string in the text of a manifest; `end` is exclusive. */
-export interface ScalarSpan {
+interface ScalarSpan {
   readonly start: number;
   readonly end: number;
   /** True if it is inside brackets. */
@@ -73,7 +73,7 @@ const PLAIN_IN_FLOW = /^[\w/.$][\w/.$%*+~-]*$/;
 const OTHER_TYPES = /^(?:true|false|null|[-+.]?[0-9][0-9_.eExXoO+-]*|[-+]?\.(?:inf|nan))$/i;
 
 /** Removes an item from a list with its comma or its line; `undefined` if anything else is on the line. */
-export function removeItem(text: string, item: ScalarSpan, previous: ScalarSpan): TextEdit | undefined {
+function removeItem(text: string, item: ScalarSpan, previous: ScalarSpan): TextEdit | undefined {
   if (item.isInFlow) {
     const isAlone = /^\s*,\s*$/.test(text.slice(previous.end, item.start));
     return isAlone ? { start: previous.end, end: item.end, text: '' } : undefined;

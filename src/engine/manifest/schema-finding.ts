@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { parsePointer } from '../json-pointer.ts';
+import { parsePointer, valueAt } from '../json-pointer.ts';
 import { didYouMean, onlyNearMatch, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Fix, type Path } from '../problem/finding.ts';
 import { nativeKey } from './foreign-keys.ts';
@@ -85,7 +85,7 @@ const BY_KEYWORD: Readonly<Record<string, (context: SchemaErrorContext) => Findi
   },
   type(context) {
     const { params, path, noun, examples, root, quote } = context;
-    const value = valueAt(root, path);
+    const value = valueAt(root, path) as YamlValue;
     const usualRemedy = typeof value === 'number' ? remedyOfText(String(value), context) : examples;
     const isKey = params['type'] === 'object' && /^[\w$-]+(?::(?!\/\/)\S|[\uFE55\uFF1A])/.test(stringAt(root, path));
     const isString = noun !== undefined && params['type'] === 'string';
@@ -162,7 +162,7 @@ function remedyOf(name: string, known: readonly string[]): string {
 /** Returns a fix for a misspelt key if only one name is near and the map does not have that name yet. */
 function keyFix(path: Path, name: string, known: readonly string[], root: YamlValue): Fix | undefined {
   const text = onlyNearMatch(name, known);
-  if (text === undefined || valueAt(root, [...path.slice(0, -1), text]) !== null) return undefined;
+  if (text === undefined || (valueAt(root, [...path.slice(0, -1), text]) ?? null) !== null) return undefined;
   return { change: 'key', path, text };
 }
 
@@ -193,17 +193,8 @@ function pathOf(pointer: string, root: YamlValue): Path {
   return path;
 }
 
-export function valueAt(root: YamlValue, path: Path): YamlValue {
-  let value = root;
-  for (const step of path) {
-    if (value === null || typeof value !== 'object' || !Object.hasOwn(value, step)) return null;
-    value = (value as Record<string | number, YamlValue>)[step] ?? null;
-  }
-  return value;
-}
-
 /** Returns the string at a path, or ''. Converting other values would call their own key `toString`. */
 function stringAt(root: YamlValue, path: Path): string {
-  const value = valueAt(root, path);
+  const value = valueAt(root, path) as YamlValue;
   return typeof value === 'string' ? value : '';
 }

@@ -1,5 +1,5 @@
 import type { Finding } from '../problem/finding.ts';
-import { invalidByteOf } from './decode-text.ts';
+import { invalidByteOf } from './source.ts';
 import { syntaxError } from './syntax-error.ts';
 
 // The parser would accept these texts, or read them in another way than an editor shows them.

@@ -2,7 +2,7 @@ import { isLoopback } from '../dns/loopback.ts';
 import { fixDuration, fixSize } from './units.ts';
 
 /** A value that does not match the pattern of its schema. */
-export interface InvalidText {
+interface InvalidText {
   readonly text: string;
   /** The title of the schema: `a duration`. */
   readonly noun: string;

@@ -21,7 +21,7 @@ const KIND = 5;
 const COLUMNS = 6;
 
 /** The member at the end of a path. */
-export interface FoundValue {
+interface FoundValue {
   readonly row: number;
   /** The row of the collection that contains it; -1 for the root. */
   readonly parent: number;

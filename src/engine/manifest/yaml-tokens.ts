@@ -50,6 +50,11 @@ export function commentAt(text: string, start: number): YamlComment {
   return { start, text: text.slice(start, lineEnd === -1 ? undefined : lineEnd).replace(/\r$/, '') };
 }
 
+/** True for a punctuation mark, such as `-` or `{`. */
+export function isIndicator({ kind, text }: YamlToken, indicator: string): boolean {
+  return kind === 'other' && text === indicator;
+}
+
 function tokenKind(type: string | null): YamlToken['kind'] {
   if (type === 'space' || type === 'newline' || type === 'comment' || type === 'block-scalar-header') return type;
   return type?.endsWith('scalar') ? 'scalar' : 'other';

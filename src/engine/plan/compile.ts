@@ -1,7 +1,8 @@
 import { checkLog, compileLog } from '../log/log-settings.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import type { Environment } from '../manifest/source.ts';
-import { errorAtKey, type Finding } from '../problem/finding.ts';
+import { sizeBytes } from '../manifest/units.ts';
+import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 import { compileRateLimits } from '../rate-limits/compile-rate-limits.ts';
 import { compileStores } from '../rate-limits/compile-stores.ts';
@@ -17,7 +18,6 @@ import { compileServer } from '../settings/server.ts';
 import { compileUpstreams } from '../settings/upstream.ts';
 import { compileAuth } from '../tokens/auth.ts';
 import type { TokensContext } from '../tokens/tokens-context.ts';
-import { findBodiesOverBudget } from '../validation/buffer-budget.ts';
 import type { Plan } from './plan.ts';
 import { checkInvalidRoute, compileRoutes, type ParsedRoute, parseRoute } from './route.ts';
 import type { SlicedWork } from './sliced-work.ts';
@@ -43,32 +43,30 @@ export function* compilePlan(
   options: CompileOptions,
 ): SlicedWork<{ plan?: Plan; findings: Finding[] }> {
   const findings: Finding[] = [];
-  const { invalidParts, networkVerifier, readFile, secrets } = options;
-  const upstreams = compileUpstreams(manifest, invalidParts, { readFile, secrets, findings });
-  const authEntry = invalidParts.has('auth') ? undefined : manifest.auth;
-  const tokens = { readFile, upstreams, secrets, findings, networkVerifier };
-  const auth = authEntry && compileAuth(authEntry, tokens, options.previous?.auth?.verifier);
-  const cors = invalidParts.has('cors') ? undefined : manifest.cors && compileCors(manifest.cors, findings);
-  const stores = invalidParts.has('stores')
-    ? undefined
-    : compileStores(manifest.stores, { readFile, secrets, findings });
+  const { hash, invalidParts, networkVerifier, previous, readFile, secrets } = options;
+  const context = { readFile, secrets, findings };
+  const valid = validParts(manifest, invalidParts);
+  const upstreams = compileUpstreams(manifest, invalidParts, context);
+  const auth =
+    valid.auth && compileAuth(valid.auth, { ...context, upstreams, networkVerifier }, previous?.auth?.verifier);
+  const cors = valid.cors && compileCors(valid.cors, findings);
+  const stores = valid.stores && compileStores(valid.stores, context);
   const rateLimits = compileRateLimits(manifest.rateLimits, invalidParts, stores, findings);
-  const hasSchemas = !invalidParts.has('') && !invalidParts.has('schemas');
-  const schemas = hasSchemas
-    ? yield* createSchemaCompiler(manifest, readFile, secrets, findings, options.previous?.compilations)
-    : undefined;
+  const schemas =
+    valid.schemas && !invalidParts.has('')
+      ? yield* createSchemaCompiler(manifest, readFile, secrets, findings, previous?.compilations)
+      : undefined;
   for (const name of Object.keys(schemas === undefined ? {} : manifest.schemas)) {
     schemas?.compile(['schemas', name], findings);
     yield;
   }
-  const listen = invalidParts.has('listen') ? undefined : compileAddress(manifest.listen, ['listen'], findings);
-  const adminEntry = invalidParts.has('admin') ? undefined : manifest.admin;
-  const admin = adminEntry === undefined ? undefined : compileAdmin(adminEntry, { readFile, secrets, findings });
-  if (listen !== undefined && adminEntry !== undefined && admin !== undefined)
-    checkListeners(listen, admin, adminListenPath(adminEntry), findings);
-  const server = invalidParts.has('server') ? undefined : compileServer(manifest.server, options.readFile, findings);
-  if (!invalidParts.has('log')) checkLog(manifest.log, secrets, findings);
-  const reload = invalidParts.has('reload') ? undefined : compileReload(manifest.reload, readFile, findings);
+  const listen = valid.listen === undefined ? undefined : compileAddress(valid.listen, ['listen'], findings);
+  const admin = valid.admin === undefined ? undefined : compileAdmin(valid.admin, context);
+  if (listen !== undefined && valid.admin !== undefined && admin !== undefined)
+    checkListeners(listen, admin, adminListenPath(valid.admin), findings);
+  const server = valid.server && compileServer(valid.server, readFile, findings);
+  if (valid.log !== undefined) checkLog(valid.log, secrets, findings);
+  const reload = valid.reload && compileReload(valid.reload, readFile, findings);
   const parsedRoutes: ParsedRoute[] = [];
   for (const [index, entry] of manifest.routes.entries()) {
     if (invalidParts.has(`routes/${index}`)) checkInvalidRoute(entry, index, upstreams, findings);
@@ -76,7 +74,7 @@ export function* compilePlan(
     yield;
   }
   if (!invalidParts.has('')) findMissingAuth(manifest, parsedRoutes, findings);
-  if (!invalidParts.has('server')) findBodiesOverBudget(manifest, parsedRoutes, findings);
+  if (valid.server !== undefined) findBodiesOverBudget(manifest, parsedRoutes, findings);
   const routes = yield* compileRoutes(
     parsedRoutes,
     {
@@ -84,8 +82,8 @@ export function* compilePlan(
       rateLimits,
       schemas,
       auth,
-      authEntry,
-      origins: invalidParts.has('cors') ? [] : (manifest.cors?.origins ?? []),
+      authEntry: valid.auth,
+      origins: valid.cors?.origins ?? [],
       secrets,
       isManifestName: createManifestNameCheck(schemas?.redactedRoot),
     },
@@ -95,7 +93,7 @@ export function* compilePlan(
   if (listen === undefined || server === undefined || reload === undefined) return { findings };
   const router = yield* createRouterSliced(routes);
   const plan = {
-    hash: options.hash,
+    hash,
     listen,
     admin,
     server,
@@ -105,13 +103,18 @@ export function* compilePlan(
     rateLimits: [...(rateLimits?.values() ?? [])].filter((limit) => limit !== undefined),
     reload,
     auth,
-    log: yield* compileLog(manifest.log, { hash: options.hash, entries: manifest.routes, routes, router, secrets }),
-    sampledTraces: invalidParts.has('tracing') ? 1 : manifest.tracing.sample,
+    log: yield* compileLog(manifest.log, { hash, entries: manifest.routes, routes, secrets }),
+    sampledTraces: manifest.tracing.sample,
     cors,
     schemas: schemas?.redactedRoot,
     compilations: schemas?.compilations,
   };
   return { plan: Object.freeze(plan), findings };
+}
+
+/** Returns the top-level keys of the manifest without those that the schema has rejected. */
+function validParts(manifest: Manifest, invalidParts: ReadonlySet<string>): Partial<Manifest> {
+  return Object.fromEntries(Object.entries(manifest).filter(([key]) => !invalidParts.has(key)));
 }
 
 /** Reports a missing `auth` once, at the first route that needs it. */
@@ -122,4 +125,18 @@ function findMissingAuth(manifest: Manifest, routes: readonly ParsedRoute[], fin
   const path = ['routes', route.index, route.entry.login === undefined ? 'access' : 'login'];
   const message = 'this needs "auth", which is missing; add auth: with tokens and role';
   findings.push(errorAtKey(path, 'auth-missing', message));
+}
+
+/** Reports routes whose body limit exceeds the share of the buffer memory that one client may use. */
+function findBodiesOverBudget({ server }: Manifest, routes: readonly ParsedRoute[], findings: Finding[]): void {
+  const { bufferedBodies } = server.limits;
+  for (const { entry, index } of routes) {
+    const { body, login } = entry;
+    const buffered = { body: body?.schema === undefined ? undefined : body.maxBytes, login: login?.maxBytes };
+    for (const [key, size] of Object.entries(buffered)) {
+      if (size === undefined || sizeBytes(size) * 2 <= sizeBytes(bufferedBodies)) continue;
+      const message = `this exceeds the share of one client, which is half of server.limits.bufferedBodies (${bufferedBodies}); lower this limit, or raise that one`;
+      findings.push(errorAt(['routes', index, key, 'maxBytes'], 'server-limit', message));
+    }
+  }
 }

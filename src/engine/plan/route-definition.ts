@@ -4,7 +4,7 @@ import type { HeaderRules } from '../settings/header-rules.ts';
 import type { Upstream } from '../settings/upstream-definition.ts';
 import type { Auth } from '../tokens/auth.ts';
 import type { LoginRule } from '../tokens/login.ts';
-import type { BodyRule } from '../validation/body.ts';
+import type { BodyRule } from '../validation/body-rule.ts';
 import type { ParameterRules } from '../validation/parameters.ts';
 
 /** A compiled route. */

@@ -11,8 +11,8 @@ import type { SchemaCompiler } from '../schema/schema-compiler.ts';
 import { compileHeaderRules } from '../settings/header-rules.ts';
 import { findUpstream, type Upstreams } from '../settings/upstream.ts';
 import { compileWebSocketOrigins } from '../settings/websocket-origins.ts';
+import { compileRouteAuth, type RouteAuthContext } from '../tokens/auth.ts';
 import { compileLogin } from '../tokens/login.ts';
-import { compileRouteAuth, type RouteAuthContext } from '../tokens/role.ts';
 import { compileBody } from '../validation/body.ts';
 import { compileParameters } from '../validation/parameters.ts';
 import type { Route } from './route-definition.ts';
@@ -28,7 +28,7 @@ export interface ParsedRoute {
   readonly key: string | undefined;
 }
 
-export interface RouteContext extends RouteAuthContext {
+interface RouteContext extends RouteAuthContext {
   readonly upstreams: Upstreams;
   readonly rateLimits: RateLimits | undefined;
   /** The origins of `cors`. */

@@ -1,5 +1,4 @@
-import type { Finding, Path } from './finding.ts';
-import type { Problem } from './problem.ts';
+import type { Finding, Path, Range } from './finding.ts';
 
 // Every text that may contain a secret is redacted here before it is printed: values from the environment, credentials in
 // URLs, and the source lines of a problem.
@@ -59,8 +58,13 @@ export function redactCredentials(text: string): string {
   return text.includes('@') ? text.replaceAll(CREDENTIALS, dots) : text;
 }
 
+interface ProblemRange {
+  readonly range: Range;
+  readonly isSecret?: boolean;
+}
+
 /** Redacts the source text of problems: the ranges that hold a secret, and credentials in URLs. */
-export function redactSource(text: string, problems: readonly Problem[]): string {
+export function redactSource(text: string, problems: readonly ProblemRange[]): string {
   const secrets = problems.filter(({ isSecret }) => isSecret);
   if (secrets.length === 0) return redactCredentials(text);
   const lines = redactCredentials(text).split('\n');

@@ -8,7 +8,7 @@ import { readCertificate } from '../settings/pem.ts';
 import { requireSecretFromEnvironment } from '../tokens/tokens-context.ts';
 import type { CounterStore, RedisSettings } from './counter-store.ts';
 
-export interface StoresContext {
+interface StoresContext {
   readonly readFile: Environment['readFile'];
   readonly secrets: Secrets;
   readonly findings: Finding[];

@@ -4,10 +4,15 @@ import type { Log } from '../log/log.ts';
 import type { CounterStore } from './counter-store.ts';
 import { Deadlines } from './redis/deadlines.ts';
 import { runScript, type Script } from './redis/gcra-script.ts';
-import type { RedisConnection } from './redis/redis-connection.ts';
+import type { RedisConnection } from './redis/redis-link.ts';
 import { openResponsive } from './redis/responsive-connection.ts';
-import { StoreError, type StoreFailureReason, storeErrorOf } from './redis/store-error.ts';
-import type { StoreState, StoreStatus } from './store-status.ts';
+import {
+  StoreError,
+  type StoreFailureReason,
+  type StoreState,
+  type StoreStatus,
+  storeErrorOf,
+} from './redis/store-error.ts';
 
 /** Consecutive decisions that came too late, after which no request waits for the store. */
 const MAX_TIMEOUTS = 3;

@@ -5,8 +5,8 @@ import { LiveStore } from './live-store.ts';
 import type { LocalCounters } from './local-counters.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { loadRedis } from './redis/redis-link.ts';
+import type { StoreStatus } from './redis/store-error.ts';
 import { SharedCounters } from './shared-counters.ts';
-import type { StoreStatus } from './store-status.ts';
 
 /** The longest that a start waits for its stores. */
 const READY_MS = 2_000;

@@ -1,5 +1,4 @@
-import { createSingleWorker } from '../shared-memory/single-worker.ts';
-import type { WorkerContext } from '../shared-memory/worker-context.ts';
+import { createSingleWorker, type WorkerContext } from '../shared-memory/worker-context.ts';
 import { CounterTable } from './counter-table.ts';
 import type { CountedRequest, Counters } from './counters.ts';
 import { limitBuffer, MAX_SLOTS } from './limit-buffer.ts';

@@ -1,5 +1,5 @@
 import type { RawHeaders } from '../http1/raw-headers.ts';
-import type { Principal } from '../tokens/verification-result.ts';
+import type { Principal } from '../tokens/verifier.ts';
 import type { CounterStore } from './counter-store.ts';
 
 /** The parts of a request that the key of a rate limit reads. */
@@ -51,3 +51,8 @@ export interface RateLimit {
 
 /** The limits of a route, by the step of the request at which they apply. */
 export type RouteRateLimits = Readonly<Record<RateLimitStage, readonly RateLimit[]>>;
+
+/** Returns a text that is equal for limits that count and refuse alike. */
+export function limitDefinition({ failures, store, ...limit }: RateLimit): string {
+  return JSON.stringify({ ...limit, failures: failures && [...failures].sort(), store: store?.key });
+}

@@ -7,7 +7,7 @@ import { type LimitCounts, SharedLimitCounts } from './limit-counts.ts';
 import { LiveStores } from './live-stores.ts';
 import { LocalCounters } from './local-counters.ts';
 import type { RateLimit, RateLimitFacts } from './rate-limit.ts';
-import type { StoreStatus } from './store-status.ts';
+import type { StoreStatus } from './redis/store-error.ts';
 import { wholeSeconds } from './whole-seconds.ts';
 import { ROW, type RowMember } from './worker-rows.ts';
 

@@ -1,7 +1,11 @@
-import type { Pattern } from './pattern.ts';
-
 /** Matches the characters that folding changes: a path without them folds to itself. */
 export const FOLDABLE = /[A-Z;%]|\.(?:\/|$)/;
+
+/** A segment of a pattern. Only a literal has a text. */
+interface PatternSegment {
+  readonly kind: 'literal' | 'parameter' | 'rest' | 'any';
+  readonly text?: string;
+}
 
 /** Every path that some server could read a path as, each folded. */
 interface PathReadings {
@@ -27,19 +31,19 @@ export function readPath(path: string): PathReadings {
 }
 
 /** Folds a segment of a pattern, as a server that folds paths reads it. */
-export function foldLiteral<S extends Pattern[number]>(segment: S): S {
-  return segment.kind === 'literal' ? { ...segment, text: foldSegment(segment.text) } : segment;
+export function foldLiteral<S extends PatternSegment>(segment: S): S {
+  return segment.kind === 'literal' ? { ...segment, text: foldSegment(segment.text ?? '') } : segment;
 }
 
 /** Returns another spelling of a segment, which folds to the same text and is no literal of any pattern. */
-export function respell<S extends Pattern[number]>(segment: S): S {
+export function respell<S extends PatternSegment>(segment: S): S {
   return segment.kind === 'literal' ? { ...segment, text: `${segment.text};x` } : segment;
 }
 
 /** True if folding does not change a segment. */
-export function isAlreadyFolded(segment: Pattern[number]): boolean {
-  if (segment.kind !== 'literal' || /^[a-z0-9_-]+$/.test(segment.text)) return true;
-  return foldSegment(segment.text) === segment.text;
+export function isAlreadyFolded(segment: PatternSegment): boolean {
+  if (segment.kind !== 'literal' || /^[a-z0-9_-]+$/.test(segment.text ?? '')) return true;
+  return foldSegment(segment.text ?? '') === segment.text;
 }
 
 const NON_ASCII = /%[89a-f]/i;

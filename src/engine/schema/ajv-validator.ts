@@ -1,6 +1,6 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { _, Ajv2020, type CodeKeywordDefinition, Name, str, type ValidateFunction } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
-import { formatPointer } from '../json-pointer.ts';
+import { formatPointer, valueAt } from '../json-pointer.ts';
 import type { Path } from '../problem/finding.ts';
 import { COST, EVALUATED, EXACT_NUMBERS } from './added-keywords.ts';
 import { CONST, ENUM } from './allowed-values.ts';
@@ -15,10 +15,29 @@ import { UnsupportedPattern } from './pattern/unsupported-pattern.ts';
 import { PREFIX_ITEMS } from './prefix-items.ts';
 import { referencedPaths } from './reference-order.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
-import { isSchema, referencePath, valueAt } from './schema-walk.ts';
-import { UNEVALUATED_ITEMS } from './unevaluated-items.ts';
+import { isSchema, referencePath } from './schema-walk.ts';
 import { UNIQUE_ITEMS } from './unique-items.ts';
 import { withAddedKeywords } from './with-added-keywords.ts';
+
+/**
+ * The keyword `unevaluatedItems: false`. ajv compares the length of the list with the number of evaluated items, also where
+ * that is `true` because a branch has evaluated all of them: then it refuses every list of two items.
+ */
+const UNEVALUATED_ITEMS: CodeKeywordDefinition = {
+  keyword: 'unevaluatedItems',
+  type: 'array',
+  schemaType: 'boolean',
+  error: { message: ({ params: { count } }) => str`must NOT have more than ${count} items` },
+  code(context) {
+    const { data, it } = context;
+    const items = it.items ?? 0;
+    it.items = true;
+    if (context.schema === true || items === true) return;
+    context.setParams({ count: items });
+    const isLonger = _`${data}.length > ${items}`;
+    context.fail(items instanceof Name ? _`${items} !== true && ${isLonger}` : isLonger);
+  },
+};
 
 /** Keywords of ajv that are wrong, slow, or validate nothing. */
 const REPLACED = [CONST, ENUM, PREFIX_ITEMS, UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING, UNEVALUATED_ITEMS] as const;

@@ -1,6 +1,7 @@
+import { valueAt } from '../json-pointer.ts';
 import type { Path } from '../problem/finding.ts';
 import { keywordsWith } from './keywords.ts';
-import { isMap, valueAt } from './schema-walk.ts';
+import { isMap } from './schema-walk.ts';
 
 /** A schema that validates members or items of the value that its parent validates. */
 export interface ChildSchema {

@@ -1,7 +1,7 @@
-import { formatPointer } from '../json-pointer.ts';
+import { formatPointer, valueAt } from '../json-pointer.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
-import { type InPlaceSchema, inPlaceSchemasOf, schemasWithin, valueAt } from './schema-walk.ts';
+import { type InPlaceSchema, inPlaceSchemasOf, schemasWithin } from './schema-walk.ts';
 
 const RULE = 'body-schema';
 /** Each reference takes space on the stack while a value is validated. */

@@ -1,5 +1,6 @@
+import { valueAt } from '../json-pointer.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
-import { isDataKeyword, isSchema, type LocatedSchema, referencePath, schemasWithin, valueAt } from './schema-walk.ts';
+import { isDataKeyword, isSchema, type LocatedSchema, referencePath, schemasWithin } from './schema-walk.ts';
 
 /**
  * Keywords that compile with every value that JSON Schema's own schema and the findings allow. Their schemas, if they hold

@@ -6,7 +6,7 @@
 let remaining = Number.POSITIVE_INFINITY;
 
 /** Thrown when the limit is reached. It is a symbol because the stack trace of an error would cost more than the work. */
-export const BUDGET_EXCEEDED = Symbol('cost budget exceeded');
+const BUDGET_EXCEEDED = Symbol('cost budget exceeded');
 
 /** Three milliseconds. */
 const SERVING_BUDGET = 150_000;

@@ -1,7 +1,7 @@
-import { formatPointer } from '../json-pointer.ts';
+import { formatPointer, valueAt } from '../json-pointer.ts';
 import type { Path } from '../problem/finding.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
-import { schemasWithin, targetsIn, valueAt } from './schema-walk.ts';
+import { schemasWithin, targetsIn } from './schema-walk.ts';
 
 /**
  * Returns the paths of all schemas that a schema refers to, directly or through others. A schema follows those that it

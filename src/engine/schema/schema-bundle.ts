@@ -1,10 +1,11 @@
-import { formatPointer } from '../json-pointer.ts';
+import { formatPointer, valueAt } from '../json-pointer.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import type { Environment } from '../manifest/source.ts';
 import { runToEnd, type SlicedWork } from '../plan/sliced-work.ts';
 import { errorAt, type Finding, type FindingLocation, type Path } from '../problem/finding.ts';
+import type { Secrets } from '../problem/redaction.ts';
 import { readSchemaFile, type SchemaFile, targetOf, withoutId } from './schema-file.ts';
-import { isSchema, mapSchemas, referenceTo, valueAt } from './schema-walk.ts';
+import { isSchema, mapSchemas, referenceTo } from './schema-walk.ts';
 
 const RULE = 'body-schema';
 /** A symbolic link to a parent folder could create an endless chain of files. */
@@ -19,7 +20,7 @@ export interface SchemaRoot {
   readonly files: Readonly<Record<string, unknown>>;
 }
 
-export interface SchemaBundle {
+interface SchemaBundle {
   readonly root: SchemaRoot;
   /** Paths of the root: the schemas in files that references lead to. */
   readonly referencedPaths: readonly Path[];
@@ -174,4 +175,9 @@ function hasFileReference(holder: unknown, isFile: boolean): boolean {
 /** True if a route has schemas: most have none, and there may be thousands of routes. */
 function hasSchemas(route: Manifest['routes'][number] | null): boolean {
   return [route?.body, route?.params, route?.query, route?.headers].some((holder) => holder !== undefined);
+}
+
+/** Removes values from the environment from the schemas of a root. */
+export function redactRoot({ schemas, routes, files }: SchemaRoot, { redactValue }: Secrets): SchemaRoot {
+  return { schemas: redactValue(schemas, ['schemas']), routes: redactValue(routes, ['routes']), files };
 }

@@ -1,10 +1,10 @@
-import { formatPointer } from '../json-pointer.ts';
+import { formatPointer, valueAt } from '../json-pointer.ts';
 import type { Finding, Path } from '../problem/finding.ts';
 import { circularReferenceFindings } from './circular-references.ts';
 import { ignoredKeywordFindings } from './ignored-keywords.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { schemaFindings } from './schema-findings.ts';
-import { isSchema, type LocatedSchema, schemasWithin, targetsIn, valueAt } from './schema-walk.ts';
+import { isSchema, type LocatedSchema, schemasWithin, targetsIn } from './schema-walk.ts';
 
 /** The mistakes of a schema itself, and whether it may be compiled. */
 interface CheckedSchema {

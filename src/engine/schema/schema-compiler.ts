@@ -1,3 +1,4 @@
+import { valueAt } from '../json-pointer.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import type { Environment } from '../manifest/source.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
@@ -5,10 +6,10 @@ import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 import { certainlyCompiles } from './compile-proof.ts';
 import { withHiddenKeywords } from './hidden-keywords.ts';
-import { bundleSchemasSliced, type SchemaRoot } from './schema-bundle.ts';
+import { bundleSchemasSliced, redactRoot, type SchemaRoot } from './schema-bundle.ts';
 import { createSchemaCheck } from './schema-check.ts';
 import { createRecursionCheck } from './schema-recursion.ts';
-import { type LocatedSchema, listedValuesAt, schemasWithin, typesAt, valueAt } from './schema-walk.ts';
+import { type LocatedSchema, listedValuesAt, schemasWithin, typesAt } from './schema-walk.ts';
 import { unevaluatedFindings } from './unevaluated-findings.ts';
 import {
   type ContentValidator,
@@ -99,11 +100,6 @@ export function* createSchemaCompiler(
 /** True if a plan has a schema with this content, which it has not compiled. References may lead elsewhere in that plan. */
 function wasValid(content: string, plan: SchemaCompilations | undefined): boolean {
   return plan?.hasContent(content) === true && !plan.compiledContents.has(content) && !content.includes('"$ref"');
-}
-
-/** Removes values from the environment from the schemas of a root. */
-export function redactRoot({ schemas, routes, files }: SchemaRoot, { redactValue }: Secrets): SchemaRoot {
-  return { schemas: redactValue(schemas, ['schemas']), routes: redactValue(routes, ['routes']), files };
 }
 
 function reasonOf(error: unknown): string {

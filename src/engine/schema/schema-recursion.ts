@@ -1,8 +1,8 @@
-import { formatPointer } from '../json-pointer.ts';
+import { formatPointer, valueAt } from '../json-pointer.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import { type ChildSchema, childSchemasOf, mayOverlap } from './child-schemas.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
-import { inPlaceSchemasOf, isMap, type LocatedSchema, targetsIn, valueAt } from './schema-walk.ts';
+import { inPlaceSchemasOf, isMap, type LocatedSchema, targetsIn } from './schema-walk.ts';
 
 const MESSAGE =
   'two branches of this recursion may validate the same member, so each level multiplies the work; write the recursion once, outside of the branches';

@@ -1,8 +1,16 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { pointerStep, truncatePointer } from '../json-pointer.ts';
-import type { Violation } from '../plan/violation.ts';
 import { hiddenKeywordsOf } from './hidden-keywords.ts';
 import { UNLIMITED } from './with-added-keywords.ts';
+
+/** A violation of a request's schema or parameters. It contains no value of the request. */
+export interface Violation {
+  /** JSON Pointer (RFC 6901) into the body, or to a parameter: `/query/page`. */
+  readonly pointer: string;
+  readonly message: string;
+  /** The `errorMessage` of the violated schema, or its `description`. */
+  readonly description?: string;
+}
 
 /**
  * Converts an error of ajv to a violation. It quotes no value of the body, no member that the schema does not list, and

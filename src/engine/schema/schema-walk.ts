@@ -1,4 +1,4 @@
-import { parsePointer, pointerStep } from '../json-pointer.ts';
+import { parsePointer, pointerStep, valueAt } from '../json-pointer.ts';
 import type { Path } from '../problem/finding.ts';
 import { formOf, keywordsWith } from './keywords.ts';
 
@@ -55,7 +55,7 @@ export function targetsIn(schemas: readonly LocatedSchema[]): Path[] {
 }
 
 /** A keyword, its value and its path, and the schema that has it. */
-export interface LocatedKeyword extends LocatedSchema {
+interface LocatedKeyword extends LocatedSchema {
   readonly key: string;
   readonly value: unknown;
 }
@@ -166,16 +166,6 @@ export function referencePath(reference: string): string[] | undefined {
 /** Formats the reference that leads to a path. */
 export function referenceTo(path: Path): string {
   return `#${path.map((step) => `/${encodeURIComponent(pointerStep(step).slice(1))}`).join('')}`;
-}
-
-/** Returns the value at a path; `undefined` if there is none. */
-export function valueAt(root: unknown, path: Path): unknown {
-  let value = root;
-  for (const step of path) {
-    if (value === null || typeof value !== 'object' || !Object.hasOwn(value, step)) return undefined;
-    value = (value as Record<string | number, unknown>)[step];
-  }
-  return value;
 }
 
 export function isSchema(value: unknown): boolean {

@@ -1,6 +1,7 @@
+import { valueAt } from '../json-pointer.ts';
 import { errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
-import { inPlaceSchemasOf, isMap, type LocatedSchema, valueAt } from './schema-walk.ts';
+import { inPlaceSchemasOf, isMap, type LocatedSchema } from './schema-walk.ts';
 
 const RULE = 'body-schema';
 const KEYWORDS = ['unevaluatedItems', 'unevaluatedProperties'] as const;

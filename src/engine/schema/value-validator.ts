@@ -1,12 +1,11 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js';
+import { valueAt } from '../json-pointer.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
-import type { Violation } from '../plan/violation.ts';
 import type { Path } from '../problem/finding.ts';
 import { type AjvValidator, createAjvValidator } from './ajv-validator.ts';
 import { currentValidation, type InexactNumbers, ROOT_HOLDER } from './exact-numbers.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
-import { toViolation } from './schema-violation.ts';
-import { valueAt } from './schema-walk.ts';
+import { toViolation, type Violation } from './schema-violation.ts';
 
 const MAX_VIOLATIONS = 20;
 /** Only the first violation of a longer body is reported: the search for all may take time quadratic in the length. */

@@ -8,7 +8,7 @@ import { readCertificate } from './pem.ts';
 import { compileTls } from './tls.ts';
 
 /** A certificate and its key; with `ca`, the authorities that sign client certificates. */
-export interface AdminTls {
+interface AdminTls {
   /** Returns the PEM texts. A function, so that a printed plan contains no private key. */
   readonly pem: () => { readonly cert: string; readonly key: string; readonly ca?: string };
 }

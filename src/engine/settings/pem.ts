@@ -10,7 +10,7 @@ export interface PemContext {
 }
 
 /** A parsed PEM file. */
-export interface PemFile<Value> {
+interface PemFile<Value> {
   readonly text: string;
   readonly value: Value;
 }

@@ -1,6 +1,5 @@
 import { BlockList, isIP } from 'node:net';
 import { type Finding, quoteFreeErrorAt } from '../problem/finding.ts';
-import type { ServerSettings } from './server.ts';
 
 /**
  * Compiles the check for peers whose forwarding headers are trusted; `undefined` if there are none. An IPv4 block includes its
@@ -9,7 +8,7 @@ import type { ServerSettings } from './server.ts';
 export function compileTrustedProxies(
   entries: readonly string[],
   findings: Finding[],
-): ServerSettings['trustedProxies'] {
+): ((address: string) => boolean) | undefined {
   if (entries.length === 0) return undefined;
   const blocks = new BlockList();
   for (const [index, entry] of entries.entries()) {

@@ -1,5 +1,4 @@
 import type { Duplex } from 'node:stream';
-import type { UpstreamTls } from './upstream-tls.ts';
 
 export interface BreakerSettings {
   /** Consecutive failures that open the breaker. */
@@ -27,6 +26,13 @@ export interface Endpoint {
   readonly label: string;
   /** The name for SNI (RFC 6066 section 3) and the certificate; `undefined` for plain HTTP and for IP addresses. */
   readonly serverName: string | undefined;
+}
+
+/** PEM texts for the TLS library, which uses its default for each absent one. */
+export interface UpstreamTls {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
 }
 
 export interface Upstream {

@@ -5,14 +5,7 @@ import { errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../proble
 import { hostError } from './host.ts';
 import { isMatchingPair, readCertificate, readPrivateKey } from './pem.ts';
 import { isUsablePair } from './tls.ts';
-import type { Endpoint } from './upstream-definition.ts';
-
-/** PEM texts for the TLS library, which uses its default for each absent one. */
-export interface UpstreamTls {
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-}
+import type { Endpoint, UpstreamTls } from './upstream-definition.ts';
 
 /** Reads the files of an upstream's `tls`, and reports invalid ones. */
 export function compileUpstreamTls(

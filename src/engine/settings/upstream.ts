@@ -6,7 +6,7 @@ import { durationMs, timerMs } from '../manifest/units.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
-import { parseHttpUrl } from './http-url.ts';
+import { parseHttpUrl } from './address.ts';
 import type { BreakerSettings, Endpoint, Upstream } from './upstream-definition.ts';
 import { compileUpstreamTls } from './upstream-tls.ts';
 

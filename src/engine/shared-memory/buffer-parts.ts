@@ -48,3 +48,11 @@ export function bytesOf(take: (parts: BufferParts) => unknown): number {
 export function privateParts<T>(take: (parts: BufferParts) => T): T {
   return take(new BufferParts(new SharedArrayBuffer(bytesOf(take))));
 }
+
+/** A buffer of shared memory. Its size depends only on the definitions in the plan. */
+export interface BufferDefinition {
+  readonly name: string;
+  readonly bytes: number;
+  /** The size up to which it can grow. */
+  readonly maxBytes?: number;
+}

@@ -1,4 +1,7 @@
-import type { Auth as AuthEntry } from '../manifest/manifest.generated.ts';
+import type { Auth as AuthEntry, RouteEntry } from '../manifest/manifest.generated.ts';
+import { suggestion } from '../problem/did-you-mean.ts';
+import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
+import type { Secrets } from '../problem/redaction.ts';
 import { compileTokens } from './compile-tokens.ts';
 import { compileRole, type RoleRule } from './role.ts';
 import type { TokensContext } from './tokens-context.ts';
@@ -30,4 +33,36 @@ export function compileAuth(
     role: compileRole(entry.role, secrets),
     challengePrefix: `Bearer realm="${realm}"`,
   });
+}
+
+export interface RouteAuthContext {
+  /** `undefined` if there is none, or it has errors. */
+  readonly auth: Auth | undefined;
+  /** The entry of the manifest; `undefined` if it violates the schema. */
+  readonly authEntry: AuthEntry | undefined;
+  readonly secrets: Secrets;
+}
+
+/** Compiles how a route authenticates and authorizes callers: by `auth`, or by fewer of its roles. */
+export function compileRouteAuth(
+  { access, login, roles }: RouteEntry,
+  index: number,
+  { auth, authEntry, secrets }: RouteAuthContext,
+  findings: Finding[],
+): Auth | undefined {
+  const isGuarded = access === 'protected' || login !== undefined;
+  if (roles !== undefined && !isGuarded) {
+    const message = 'a public route requires no role; write access: protected, or remove "roles"';
+    findings.push(errorAtKey(['routes', index, 'roles'], 'roles-public', message));
+  }
+  if (!isGuarded || authEntry === undefined) return undefined;
+  const { allow } = authEntry.role;
+  for (const [at, role] of (roles ?? []).entries()) {
+    if (allow.includes(role)) continue;
+    const message = `"${role}" is not a role that auth.role allows, and a route cannot add roles${suggestion(role, allow)}`;
+    const related = { path: ['auth', 'role', 'allow'], message: 'the allowed roles' };
+    findings.push({ ...errorAt(['routes', index, 'roles', at], 'role-unknown', message), related });
+  }
+  if (auth === undefined || roles === undefined) return auth;
+  return Object.freeze({ ...auth, role: compileRole(authEntry.role, secrets, roles, ['routes', index, 'roles']) });
 }

@@ -9,8 +9,14 @@ import { KEYS_UNAVAILABLE } from './key-source.ts';
 import { SharedVerification } from './shared-verification.ts';
 import { TokenCounts, tokenBuffer } from './token-counts.ts';
 import type { TokenCacheSettings, TokenVerifier, VerifiedToken } from './token-method.ts';
-import type { CachedRejection, CachedToken, Principal } from './verification-result.ts';
-import type { VerificationClient, Verifier, VerifierStatus } from './verifier.ts';
+import type {
+  CachedRejection,
+  CachedToken,
+  Principal,
+  VerificationClient,
+  Verifier,
+  VerifierStatus,
+} from './verifier.ts';
 
 /** How long a rejected token is cached, so that a client that repeats it does not flood the issuer. */
 const REJECTED_MS = 5_000;

@@ -2,14 +2,15 @@ import { hash } from 'node:crypto';
 import type { Auth, Introspection, Userinfo } from '../manifest/manifest.generated.ts';
 import { durationMs } from '../manifest/units.ts';
 import { createCachingVerifier } from './caching-verifier.ts';
-import { claimRules } from './claims.ts';
+import { type ClaimRules, claimRules } from './claims.ts';
 import { createDelegatedVerifier } from './delegated-verifier.ts';
+import { IdentityClient, type VerificationContext } from './identity-client.ts';
 import { compileIdentityEndpoint, type IdentityEndpoint } from './identity-endpoint.ts';
+import { createRemoteVerifier, type IdentityResponseReader, readJsonObject } from './identity-response.ts';
 import { createIntrospectionVerifier } from './introspection.ts';
 import { compileJwt } from './jwt.ts';
 import type { TokenMethod, TokenVerifier } from './token-method.ts';
 import { requireSecretFromEnvironment, type TokensContext } from './tokens-context.ts';
-import { createUserinfoVerifier } from './userinfo.ts';
 import type { Verifier } from './verifier.ts';
 
 /**
@@ -67,3 +68,16 @@ function remoteTokenMethod(
     staleIfErrorMs: durationMs(staleIfError),
   };
 }
+
+/** Creates a verifier that requests the user's claims with each token. The identity service rejects invalid tokens. */
+function createUserinfoVerifier(endpoint: IdentityEndpoint, rules: ClaimRules): TokenVerifier {
+  const client = new IdentityClient(endpoint);
+  const send = (token: string, context: VerificationContext) =>
+    client.send({ Accept: 'application/json', Authorization: `Bearer ${token}` }, undefined, context);
+  return createRemoteVerifier(send, readUserinfo, rules);
+}
+
+const readUserinfo: IdentityResponseReader = (response) => {
+  if (response.status === 401 || response.status === 403) return { code: 'token_inactive' };
+  return { claims: readJsonObject(response), bytes: response.body.length };
+};

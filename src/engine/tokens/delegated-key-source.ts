@@ -1,8 +1,8 @@
 import { FairSemaphore } from '../gateway/fairness/fair-semaphore.ts';
 import { sharedNow } from '../shared-memory/shared-clock.ts';
 import { createKeySet, type VerificationKeySet } from './key-set.ts';
-import type { KeyLookup, KeyResponse, KeySource } from './key-source.ts';
-import { MAX_NETWORK_REQUESTS, type NetworkVerifier } from './network-verifier.ts';
+import type { KeySource } from './key-source.ts';
+import { type KeyLookup, type KeyResponse, MAX_NETWORK_REQUESTS, type NetworkVerifier } from './verifier.ts';
 
 /**
  * The keys that the main thread has fetched. This thread has a copy of them, which is valid until the version in the shared cell

@@ -1,7 +1,6 @@
 import { FairSemaphore } from '../gateway/fairness/fair-semaphore.ts';
-import { MAX_NETWORK_REQUESTS, type NetworkVerifier } from './network-verifier.ts';
 import type { TokenVerifier } from './token-method.ts';
-import type { CachedRejection } from './verification-result.ts';
+import { type CachedRejection, MAX_NETWORK_REQUESTS, type NetworkVerifier } from './verifier.ts';
 
 /**
  * Creates a verifier that leaves each verification to the main thread.

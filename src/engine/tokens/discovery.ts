@@ -1,5 +1,5 @@
 import { isProtectedInTransit } from '../dns/loopback.ts';
-import { parseHttpUrl } from '../settings/http-url.ts';
+import { parseHttpUrl } from '../settings/address.ts';
 import { isJsonObject } from './claims.ts';
 import { parseJsonDocument } from './jwks.ts';
 import { sendIdentityRequest } from './send-identity-request.ts';

@@ -1,7 +1,18 @@
 import { compilePointer } from '../json-pointer.ts';
 import { parseStrictJson } from '../validation/strict-json.ts';
 import { findJwts } from './find-jwts.ts';
-import type { LoginResponse } from './login.ts';
+
+/** A response that is searched for tokens. */
+export interface LoginResponse {
+  readonly status: number;
+  readonly reason: string;
+  /** Alternating names and values. */
+  readonly headers: readonly string[];
+  /** Decoded. */
+  readonly body: Buffer;
+  /** As the upstream sent it: some encodings carry bytes that decoders skip. */
+  readonly encodedBody: Buffer;
+}
 
 /** Why a response cannot be searched for tokens: its body is not strict JSON, or it has too many tokens. */
 export type LoginErrorCode = 'login_response_not_json' | 'login_tokens_too_many';

@@ -1,4 +1,4 @@
-import type { BreakerRule } from '../gateway/circuit-breaker/circuit-breaker.ts';
+import type { BreakerRule } from '../gateway/circuit-breaker/breaker-memory.ts';
 
 /**
  * The circuit breaker of an identity service: five consecutive failures open it, then one request goes through every two

@@ -1,10 +1,9 @@
 import type { UpstreamEndpoint } from '../manifest/manifest.generated.ts';
 import { durationMs } from '../manifest/units.ts';
 import { type Path, quoteFreeErrorAt } from '../problem/finding.ts';
-import { parseHttpUrl } from '../settings/http-url.ts';
+import { parseHttpUrl } from '../settings/address.ts';
 import { findUpstream, serverNameOf } from '../settings/upstream.ts';
-import type { Endpoint } from '../settings/upstream-definition.ts';
-import type { UpstreamTls } from '../settings/upstream-tls.ts';
+import type { Endpoint, UpstreamTls } from '../settings/upstream-definition.ts';
 import type { TokensContext } from './tokens-context.ts';
 
 /** The endpoint of an identity service that verifies tokens. */

@@ -4,7 +4,7 @@ import type { VerificationContext } from './identity-client.ts';
 import { IdentityError, type IdentityResponse } from './identity-request.ts';
 import type { TokenVerifier, VerifiedToken } from './token-method.ts';
 import { isBearerToken } from './token-syntax.ts';
-import type { RejectedToken } from './verification-result.ts';
+import type { RejectedToken } from './verifier.ts';
 
 const JSON_TYPE = /^application\/([a-z0-9.-]+\+)?json$/;
 

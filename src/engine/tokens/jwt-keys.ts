@@ -3,7 +3,7 @@ import type { Jwt, KeySet as KeySetEntry } from '../manifest/manifest.generated.
 import { describeFileError } from '../manifest/source.ts';
 import { durationMs } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
-import { parseHttpUrl } from '../settings/http-url.ts';
+import { parseHttpUrl } from '../settings/address.ts';
 import { parseStrictJson } from '../validation/strict-json.ts';
 import { MAX_KEYS, readKeySet, secretKeySet, type VerificationKeySet } from './key-set.ts';
 import { type KeySource, staticKeySource } from './key-source.ts';
@@ -11,7 +11,7 @@ import { RemoteKeySource } from './remote-key-source.ts';
 import { requireSecretFromEnvironment, type TokensContext } from './tokens-context.ts';
 
 /** A key source. `dependencies` identifies keys that are not in the manifest itself. */
-export type JwtKeySource = KeySource & { readonly dependencies?: string };
+type JwtKeySource = KeySource & { readonly dependencies?: string };
 
 const PATH = ['auth', 'tokens', 'jwt'];
 const SOURCES = ['jwks', 'discovery', 'secret'] as const;

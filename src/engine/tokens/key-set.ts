@@ -13,7 +13,7 @@ export interface VerificationKeySet {
 }
 
 /** A verification key that cannot be used, and the reason. */
-export interface RejectedKey {
+interface RejectedKey {
   readonly index: number;
   readonly reason: string;
 }

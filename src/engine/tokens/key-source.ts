@@ -1,5 +1,5 @@
-import type { KeyWithId, VerificationKeySet } from './key-set.ts';
-import type { VerifierStatus } from './verifier.ts';
+import type { VerificationKeySet } from './key-set.ts';
+import type { KeyLookup, KeyRequest, KeyResponse, VerifierStatus } from './verifier.ts';
 
 /** The keys that tokens are verified with. */
 export interface KeySource {
@@ -22,37 +22,6 @@ export interface KeySource {
   /** Returns the keys to another thread. */
   publish?(request: KeyRequest): Promise<KeyResponse>;
 }
-
-export interface KeyLookup {
-  /** The `kid` of the token. */
-  readonly keyId: string | undefined;
-  /** When the token arrived, by `sharedNow()`. */
-  readonly receivedAtMs: number;
-  /** True if the lookup may wait until the next fetch is due: a key id that was never seen may belong to a new key. */
-  readonly isUnknownKeyId: boolean;
-  /** The key of the client that sent the token; `undefined` for the gateway itself. */
-  readonly clientKey: string | undefined;
-}
-
-/** A request for the keys of another thread. */
-export interface KeyRequest {
-  /** The version of the keys that the sender has; 0 if it has none. */
-  readonly version: number;
-  /** The token that these keys do not verify. */
-  readonly lookup?: KeyLookup | undefined;
-}
-
-export type KeyResponse =
-  | {
-      readonly outcome: 'keys';
-      readonly version: number;
-      /** Until when they are used without another request, by `sharedNow()`. */
-      readonly freshUntilMs: number;
-      /** `undefined` if the sender has them. */
-      readonly keys: readonly KeyWithId[] | undefined;
-    }
-  | { readonly outcome: 'none' }
-  | { readonly outcome: 'unavailable'; readonly cause: string | undefined };
 
 export const KEYS_UNAVAILABLE: KeyResponse = { outcome: 'unavailable', cause: undefined };
 

@@ -2,38 +2,13 @@ import type { Auth as AuthEntry, RouteEntry } from '../manifest/manifest.generat
 import { sizeBytes } from '../manifest/units.ts';
 import { routeKeyOf } from '../plan/route-key.ts';
 import { errorAtKey, type Finding } from '../problem/finding.ts';
-import type { CancellablePromise } from '../validation/validation-result.ts';
-import type { LoginErrorCode, ResponseTokens } from './find-tokens.ts';
-import { createTokenSearch, type TokenSearchResult } from './token-search.ts';
-
-/** The exchange that buffered bytes are counted for. */
-export interface BufferOwner {
-  /** The client's address. */
-  readonly client: string;
-  /** Counts bytes before they are buffered. Throws if the limit is reached. */
-  reserve(bytes: number): void;
-}
-
-/** A response that is searched for tokens. */
-export interface LoginResponse {
-  readonly status: number;
-  readonly reason: string;
-  /** Alternating names and values. */
-  readonly headers: readonly string[];
-  /** Decoded. */
-  readonly body: Buffer;
-  /** As the upstream sent it: some encodings carry bytes that decoders skip. */
-  readonly encodedBody: Buffer;
-}
+import { createTokenSearch, type TokenSearch } from './token-search.ts';
 
 export interface LoginRule {
   /** True if bodies are searched. */
   readonly isBodySearched: boolean;
   /** Finds the tokens of a response; a long one is searched in a worker thread. */
-  readonly findTokens: (
-    response: LoginResponse,
-    owner: BufferOwner,
-  ) => ResponseTokens | LoginErrorCode | CancellablePromise<TokenSearchResult>;
+  readonly findTokens: TokenSearch;
   /** The limit of the response, both encoded and decoded. */
   readonly limitBytes: number;
 }

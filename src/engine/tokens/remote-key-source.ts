@@ -5,7 +5,8 @@ import { sharedNow } from '../shared-memory/shared-clock.ts';
 import { GATEWAY_CLIENT, IDENTITY_BREAKER_RULE } from './identity-breaker-rule.ts';
 import { timeoutSignal } from './identity-request.ts';
 import type { VerificationKeySet } from './key-set.ts';
-import type { KeyLookup, KeyRequest, KeyResponse, KeySource } from './key-source.ts';
+import type { KeySource } from './key-source.ts';
+import type { KeyLookup, KeyRequest, KeyResponse } from './verifier.ts';
 
 const FRESH_MS = 600_000;
 /** Time between two attempts to replace keys that are no longer fresh. */

@@ -1,10 +1,8 @@
 import { compilePointer } from '../json-pointer.ts';
-import type { Auth as AuthEntry, Role as RoleEntry, RouteEntry } from '../manifest/manifest.generated.ts';
-import { suggestion } from '../problem/did-you-mean.ts';
-import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
+import type { Role as RoleEntry } from '../manifest/manifest.generated.ts';
+import type { Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
-import type { Auth } from './auth.ts';
-import type { Principal } from './verification-result.ts';
+import type { Principal } from './verifier.ts';
 
 export interface RoleRule {
   /** Equal for rules that allow the same callers. */
@@ -45,36 +43,4 @@ export function compileRole(
   const key = JSON.stringify([entry.claim, entry.array, required]);
   const message = isSecret(['auth', 'role', 'message']) ? undefined : entry.message;
   return Object.freeze({ key, allows, heldBy, required, redactedRoles, message });
-}
-
-export interface RouteAuthContext {
-  /** `undefined` if there is none, or it has errors. */
-  readonly auth: Auth | undefined;
-  /** The entry of the manifest; `undefined` if it violates the schema. */
-  readonly authEntry: AuthEntry | undefined;
-  readonly secrets: Secrets;
-}
-
-/** Compiles how a route authenticates and authorizes callers: by `auth`, or by fewer of its roles. */
-export function compileRouteAuth(
-  { access, login, roles }: RouteEntry,
-  index: number,
-  { auth, authEntry, secrets }: RouteAuthContext,
-  findings: Finding[],
-): Auth | undefined {
-  const isGuarded = access === 'protected' || login !== undefined;
-  if (roles !== undefined && !isGuarded) {
-    const message = 'a public route requires no role; write access: protected, or remove "roles"';
-    findings.push(errorAtKey(['routes', index, 'roles'], 'roles-public', message));
-  }
-  if (!isGuarded || authEntry === undefined) return undefined;
-  const { allow } = authEntry.role;
-  for (const [at, role] of (roles ?? []).entries()) {
-    if (allow.includes(role)) continue;
-    const message = `"${role}" is not a role that auth.role allows, and a route cannot add roles${suggestion(role, allow)}`;
-    const related = { path: ['auth', 'role', 'allow'], message: 'the allowed roles' };
-    findings.push({ ...errorAt(['routes', index, 'roles', at], 'role-unknown', message), related });
-  }
-  if (auth === undefined || roles === undefined) return auth;
-  return Object.freeze({ ...auth, role: compileRole(authEntry.role, secrets, roles, ['routes', index, 'roles']) });
 }

@@ -1,5 +1,4 @@
-import type { CachedRejection, CachedToken } from './verification-result.ts';
-import type { VerificationClient } from './verifier.ts';
+import type { CachedRejection, CachedToken, VerificationClient } from './verifier.ts';
 
 /** The verification of one token for all clients that wait for it. It is aborted when all of them have disconnected. */
 export class SharedVerification {

@@ -1,4 +1,4 @@
-import type { TokenErrorCode } from './verification-result.ts';
+import type { TokenErrorCode } from './claims.ts';
 import type { Verifier } from './verifier.ts';
 
 type TokenResult = TokenErrorCode | 'valid';

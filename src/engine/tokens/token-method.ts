@@ -2,8 +2,7 @@ import type { TokenCache } from '../manifest/manifest.generated.ts';
 import type { TokenClaims } from './claims.ts';
 import type { VerificationContext } from './identity-client.ts';
 import type { KeySource } from './key-source.ts';
-import type { NetworkVerifier } from './network-verifier.ts';
-import type { CachedRejection, CachedToken } from './verification-result.ts';
+import type { CachedRejection, CachedToken, NetworkVerifier } from './verifier.ts';
 
 /** Verifies tokens that are not cached, by one method: JWT, introspection or userinfo. */
 export interface TokenVerifier {

@@ -1,14 +1,33 @@
+import type { CancellablePromise, Overload } from '../validation/body-rule.ts';
 import { validationPool } from '../validation/validation-pool.ts';
-import type { Overload } from '../validation/validation-result.ts';
-import { findTokens, type LoginErrorCode, type ResponseTokens, type TokenLocations } from './find-tokens.ts';
-import type { BufferOwner, LoginResponse, LoginRule } from './login.ts';
+import {
+  findTokens,
+  type LoginErrorCode,
+  type LoginResponse,
+  type ResponseTokens,
+  type TokenLocations,
+} from './find-tokens.ts';
 
 /** The result of a search in a worker thread. */
-export interface TokenSearchResult {
+interface TokenSearchResult {
   /** `undefined` if the search did not start or took too long. */
   readonly result: ResponseTokens | LoginErrorCode | undefined;
   readonly overload: Overload | undefined;
 }
+
+/** The exchange that buffered bytes are counted for. */
+interface BufferOwner {
+  /** The client's address. */
+  readonly client: string;
+  /** Counts bytes before they are buffered. Throws if the limit is reached. */
+  reserve(bytes: number): void;
+}
+
+/** Finds the tokens of a response; a long one is searched in a worker thread. */
+export type TokenSearch = (
+  response: LoginResponse,
+  owner: BufferOwner,
+) => ResponseTokens | LoginErrorCode | CancellablePromise<TokenSearchResult>;
 
 /** Searching a longer response may block the event loop for more than a few milliseconds. */
 const MAX_SYNC_BYTES = 8_192;
@@ -18,7 +37,7 @@ const MAX_SYNC_BYTES = 8_192;
  *
  * @param route the key by which routes share the worker threads fairly
  */
-export function createTokenSearch(locations: TokenLocations, route: string): LoginRule['findTokens'] {
+export function createTokenSearch(locations: TokenLocations, route: string): TokenSearch {
   return (response, owner) => {
     const { body, encodedBody } = response;
     const bytes = body.length + (body === encodedBody ? 0 : encodedBody.length);
@@ -33,7 +52,7 @@ function searchInThread(
   { status, reason, headers, body, encodedBody }: LoginResponse,
   route: string,
   { client }: BufferOwner,
-): ReturnType<LoginRule['findTokens']> {
+): CancellablePromise<TokenSearchResult> {
   const search = { locations, status, reason, headers, bodyEnd: body.length };
   // The bytes are copied, since the client receives the originals.
   const bytes = Buffer.concat(body === encodedBody ? [body] : [body, encodedBody]);

@@ -2,7 +2,7 @@ import type { Environment } from '../manifest/source.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 import type { Upstreams } from '../settings/upstream.ts';
-import type { NetworkVerifier } from './network-verifier.ts';
+import type { NetworkVerifier } from './verifier.ts';
 
 /** Everything that compiling `auth.tokens` needs from the rest of the manifest. */
 export interface TokensContext {

@@ -1,6 +1,40 @@
 import type { WorkerContext } from '../shared-memory/worker-context.ts';
-import type { NetworkVerifier } from './network-verifier.ts';
-import type { Principal, TokenErrorCode, VerificationResult } from './verification-result.ts';
+import type { TokenErrorCode } from './claims.ts';
+import type { KeyWithId } from './key-set.ts';
+
+export interface RejectedToken {
+  readonly code: TokenErrorCode;
+  /** Why the issuer sent no usable response; for the log only. */
+  readonly cause?: string;
+}
+
+export type VerificationResult = { readonly principal: Principal } | RejectedToken;
+
+/** A caller with a verified token. Only a verifier creates one. */
+export interface Principal {
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** A pseudonym for the log: 16 hex digits of the SHA-256 of `sub`; `undefined` without a `sub`. */
+  readonly subject: string | undefined;
+  /** When the token must be verified again, in milliseconds since the Unix epoch. */
+  readonly expiresAt: number;
+}
+
+/** An accepted token in a cache. The caches of all threads keep it until the same time. */
+export interface CachedToken {
+  readonly principal: Principal;
+  /** The keys that verified it; `undefined` for methods without keys. */
+  readonly keySet: unknown;
+  /** Until when it is accepted while the identity service is unavailable, in milliseconds since the Unix epoch. */
+  readonly staleUntil: number;
+  /** The length of the text that the claims were read from. */
+  readonly bytes: number;
+}
+
+/** A rejected token. */
+export interface CachedRejection extends RejectedToken {
+  /** Until when it is cached, by `sharedNow()`; absent if it is not cached. */
+  readonly until?: number;
+}
 
 /** A client that waits for a token to be verified. */
 export interface VerificationClient {
@@ -37,6 +71,48 @@ export interface VerifierStatus {
   readonly failedFetches: number;
 }
 
+export interface KeyLookup {
+  /** The `kid` of the token. */
+  readonly keyId: string | undefined;
+  /** When the token arrived, by `sharedNow()`. */
+  readonly receivedAtMs: number;
+  /** True if the lookup may wait until the next fetch is due: a key id that was never seen may belong to a new key. */
+  readonly isUnknownKeyId: boolean;
+  /** The key of the client that sent the token; `undefined` for the gateway itself. */
+  readonly clientKey: string | undefined;
+}
+
+/** A request for the keys of another thread. */
+export interface KeyRequest {
+  /** The version of the keys that the sender has; 0 if it has none. */
+  readonly version: number;
+  /** The token that these keys do not verify. */
+  readonly lookup?: KeyLookup | undefined;
+}
+
+export type KeyResponse =
+  | {
+      readonly outcome: 'keys';
+      readonly version: number;
+      /** Until when they are used without another request, by `sharedNow()`. */
+      readonly freshUntilMs: number;
+      /** `undefined` if the sender has them. */
+      readonly keys: readonly KeyWithId[] | undefined;
+    }
+  | { readonly outcome: 'none' }
+  | { readonly outcome: 'unavailable'; readonly cause: string | undefined };
+
+/**
+ * The part of a verifier that sends requests to an identity service. Only the main thread sends them, so that connections, circuit
+ * breakers, limits for each client and the cache of rejected tokens exist once. The verifiers of other threads use it through messages.
+ */
+export interface NetworkVerifier {
+  /** Returns the keys that verify tokens. Rejects if the main thread has no such verifier. */
+  readonly keys: (request: KeyRequest) => Promise<KeyResponse>;
+  /** Returns the result for a token, from the cache if possible. Rejects as `keys` does, and when the client disconnects. */
+  readonly verify: (token: string, client: VerificationClient | undefined) => Promise<CachedToken | CachedRejection>;
+}
+
 export interface Verifier {
   /** A hash of the definition: a reload reuses a verifier with an equal key. */
   readonly key: string;
@@ -58,3 +134,6 @@ export interface Verifier {
    */
   readonly verify: (token: string, client?: VerificationClient) => Promise<VerificationResult>;
 }
+
+/** Requests of one thread in progress. One client has half of them at most. */
+export const MAX_NETWORK_REQUESTS = 2_000;

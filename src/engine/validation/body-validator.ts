@@ -1,11 +1,11 @@
 import { truncatePointer } from '../json-pointer.ts';
 import { routeKeyOf } from '../plan/route-key.ts';
-import type { Violation } from '../plan/violation.ts';
 import type { Path } from '../problem/finding.ts';
 import { withinBudget } from '../schema/cost-budget.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
+import type { Violation } from '../schema/schema-violation.ts';
 import type { ValueValidator } from '../schema/value-validator.ts';
-import type { BodyRule } from './body.ts';
+import type { BodyRule } from './body-rule.ts';
 import { findInexactNumbers } from './inexact-numbers.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { validationPool } from './validation-pool.ts';

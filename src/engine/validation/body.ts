@@ -4,25 +4,10 @@ import { sizeBytes } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 import type { SchemaCompiler } from '../schema/schema-compiler.ts';
+import type { BodyRule } from './body-rule.ts';
 import { createBodyValidator } from './body-validator.ts';
 import { createMediaTypes, isJsonType, JSON_MEDIA_TYPES, type MediaTypes } from './media-type.ts';
-import { compileStreamValidation, type StreamValidator } from './stream-validation.ts';
-import type { CancellablePromise, ValidationResult } from './validation-result.ts';
-
-/** The body that a route accepts. */
-export interface BodyRule {
-  /** A longer body is refused as soon as its length is known. */
-  readonly limitBytes: number;
-  /** The accepted media types; `undefined` accepts any. */
-  readonly types: MediaTypes | undefined;
-  /**
-   * Parses and validates a complete JSON body, in another thread if that takes long; `undefined` if the route has no schema.
-   * It takes ownership of the buffer: nothing else may use its memory.
-   */
-  readonly validate: ((body: Buffer, client?: string) => ValidationResult | CancellablePromise) | undefined;
-  /** Creates the validator of a streamed body with this Content-Type; `undefined`: the body is not validated. */
-  readonly streamValidatorFor: ((contentType: string) => StreamValidator | undefined) | undefined;
-}
+import { compileStreamValidation } from './stream-validation.ts';
 
 /** Compiles the body rule of a route; `undefined` if it has none. */
 export function compileBody(

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { parse } from 'csv-parse/sync';
-import type { Violation } from '../plan/violation.ts';
-import type { StreamValidator } from './stream-validation.ts';
+import type { Violation } from '../schema/schema-violation.ts';
+import type { StreamValidator } from './body-rule.ts';
 
 const BYTE_ORDER_MARK_BYTES = 3;
 const QUOTE = 0x22;

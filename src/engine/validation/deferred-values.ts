@@ -1,8 +1,8 @@
-import type { Violation } from '../plan/violation.ts';
+import type { Violation } from '../schema/schema-violation.ts';
+import type { CancellablePromise, ValidationResult } from './body-rule.ts';
 import type { DeferredValue, DeferredValues } from './parameter-value.ts';
 import type { ValidationJob, ValidationJobResult } from './validation-job.ts';
 import { validationPool } from './validation-pool.ts';
-import type { CancellablePromise, ValidationResult } from './validation-result.ts';
 
 /**
  * Validates parameter values in another thread.

@@ -1,5 +1,5 @@
+import { UsageByKey } from '../gateway/fairness/client-key.ts';
 import { nextInRotation, RoundRobinQueue } from '../gateway/fairness/round-robin-queue.ts';
-import { UsageByKey } from '../gateway/fairness/usage-by-key.ts';
 
 /** A queued job of a route and a client. */
 export interface FairQueueItem {

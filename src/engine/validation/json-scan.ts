@@ -10,7 +10,7 @@ const NINE = 0x39;
 const LOWER_E = 0x65;
 
 /** Counts of a text that may be JSON. They are meaningless if it is not. */
-export interface JsonScan {
+interface JsonScan {
   /** Colons outside of strings: one for each name. */
   readonly nameCount: number;
   /** The members of all objects and the items of all lists. */

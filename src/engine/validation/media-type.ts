@@ -18,7 +18,7 @@ const PARAMETER = new RegExp(`;[\\t ]*(${TOKEN})=(?:(${TOKEN})|"((?:[^"\\\\]|\\\
 const JSON_TYPE = /^application\/(?:json|[a-z0-9.!#$&^_-]+\+json)[\t ]*(?:;[\t ]*charset=(?:utf-8|"utf-8")[\t ]*)?$/i;
 
 /** A parsed media type. */
-export interface MediaType {
+interface MediaType {
   /** In lower case: `text/csv`. */
   readonly name: string;
   /** By their names in lower case, unquoted. */

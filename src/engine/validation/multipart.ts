@@ -1,8 +1,8 @@
 import { pointerStep } from '../json-pointer.ts';
-import type { Violation } from '../plan/violation.ts';
+import type { Violation } from '../schema/schema-violation.ts';
+import type { StreamValidator } from './body-rule.ts';
 import { parseMediaType } from './media-type.ts';
 import { parsePartHead } from './part-head.ts';
-import type { StreamValidator } from './stream-validation.ts';
 
 /** The rule of an expected part. */
 export interface PartRule {

@@ -1,6 +1,7 @@
+import { valueAt } from '../json-pointer.ts';
 import type { Path } from '../problem/finding.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
-import { inPlaceSchemasOf, isMap, type LocatedSchema, valueAt } from '../schema/schema-walk.ts';
+import { inPlaceSchemasOf, isMap, type LocatedSchema } from '../schema/schema-walk.ts';
 
 /** The JSON types that a text can have. */
 type TextType = 'boolean' | 'number' | 'string';

@@ -1,5 +1,5 @@
-import type { Violation } from '../plan/violation.ts';
 import type { Path } from '../problem/finding.ts';
+import type { Violation } from '../schema/schema-violation.ts';
 import type { ValueValidator } from '../schema/value-validator.ts';
 import { inexactScalar } from './inexact-numbers.ts';
 
@@ -20,12 +20,21 @@ export interface DeferredValues {
 /** Validates one decoded value of a parameter; its violations have the `pointer`. */
 export type ParameterValidator = (text: string, pointer: string) => readonly Violation[];
 
+/**
+ * Validates the parameters of a request.
+ *
+ * @param path accepted by the path guard, still encoded
+ * @param query with its question mark, or empty
+ * @param headers names and values as received, alternating
+ */
+export type ParametersCheck = (path: string, query: string, headers: readonly string[]) => readonly Violation[];
+
 /** RFC 8259 section 6: every server reads these as the same number. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const INTEGER = /^-?(?:0|[1-9]\d*)$/;
 
 /** The schema of a parameter. */
-export interface ParameterSchema {
+interface ParameterSchema {
   readonly validate: ValueValidator;
   readonly path: Path;
   /** The types that the schema names. */

@@ -2,29 +2,28 @@ import { foldHeaderName } from '../header-names.ts';
 import { pointerStep } from '../json-pointer.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { routeKeyOf } from '../plan/route-key.ts';
-import type { Violation } from '../plan/violation.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { Pattern } from '../routing/pattern.ts';
 import { withinBudget } from '../schema/cost-budget.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import type { SchemaCompiler } from '../schema/schema-compiler.ts';
+import type { Violation } from '../schema/schema-violation.ts';
+import type { CancellablePromise } from './body-rule.ts';
 import { MAX_VIOLATIONS, validateDeferred } from './deferred-values.ts';
 import { type Parameter, parameterFindings } from './parameter-findings.ts';
-import { createParameterValidator, type DeferredValues, type ParameterValidator } from './parameter-value.ts';
+import {
+  createParameterValidator,
+  type DeferredValues,
+  type ParametersCheck,
+  type ParameterValidator,
+} from './parameter-value.ts';
 import { compileQuery } from './query.ts';
-import type { CancellablePromise } from './validation-result.ts';
 
 /** Validates path parameters, query and headers. Pointers begin with `/params`, `/query` or `/headers`. */
 export interface ParameterRules {
-  /**
-   * Validates synchronously, without a limit.
-   *
-   * @param path accepted by the path guard, still encoded
-   * @param query with its question mark, or empty
-   * @param headers names and values as received, alternating
-   */
-  readonly validate: (path: string, query: string, headers: readonly string[]) => readonly Violation[];
+  /** Validates synchronously, without a limit. */
+  readonly validate: ParametersCheck;
   /** Validates on the serving thread; work that would block it for too long goes to another thread. */
   readonly validateWithinBudget: (
     path: string,
@@ -45,8 +44,6 @@ export interface PathValueRule {
 }
 
 const RULE = 'parameters';
-
-type Validate = ParameterRules['validate'];
 
 /** Compiles the rules of a route for path parameters, query and headers; `undefined` if it has none. */
 export function compileParameters(
@@ -86,12 +83,12 @@ export function compileParameters(
 
 /** A function of its own, because closures beside the compiler would keep it in memory, and with it the plan before this one. */
 function createParameterRules(
-  rules: readonly Validate[],
+  rules: readonly ParametersCheck[],
   pathValues: ParameterRules['pathValues'],
   job: { readonly route: string; readonly root: SchemaRoot },
   deferred: DeferredValues,
 ): ParameterRules {
-  const validate: Validate = (requestPath, query, headers) =>
+  const validate: ParametersCheck = (requestPath, query, headers) =>
     rules.flatMap((rule) => rule(requestPath, query, headers)).slice(0, MAX_VIOLATIONS);
   const validateWithinBudget: ParameterRules['validateWithinBudget'] = (requestPath, query, headers, client) =>
     withinBudget(() => validate(requestPath, query, headers)) ??
@@ -131,7 +128,7 @@ function compileParams(
   pattern: Pattern,
   path: Path,
   findings: Finding[],
-): Validate {
+): ParametersCheck {
   const names = pattern.flatMap((segment) => (segment.kind === 'parameter' ? [segment.name] : []));
   const segmentRules = [...validators].map(([name, validate]) => {
     const index = pattern.findIndex((segment) => segment.kind === 'parameter' && segment.name === name);
@@ -177,7 +174,7 @@ function compileHeaders(
   validators: ReadonlyMap<string, ParameterValidator>,
   path: Path,
   findings: Finding[],
-): Validate {
+): ParametersCheck {
   const listed = new Map<string, { name: string; validate: ParameterValidator }>();
   for (const [name, validate] of validators) {
     const at = [...path, 'headers', 'properties', name];

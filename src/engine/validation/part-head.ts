@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { parseMediaType } from './media-type.ts';
 
 /** The headers of a part (RFC 7578 section 4). */
-export interface PartHead {
+interface PartHead {
   readonly name: string;
   /** In lower case, without parameters. */
   readonly type: string;

@@ -1,9 +1,8 @@
 import { pointerStep } from '../json-pointer.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
-import type { Violation } from '../plan/violation.ts';
+import type { Violation } from '../schema/schema-violation.ts';
 import { MAX_VIOLATIONS } from './deferred-values.ts';
-import type { ParameterValidator } from './parameter-value.ts';
-import type { ParameterRules } from './parameters.ts';
+import type { ParametersCheck, ParameterValidator } from './parameter-value.ts';
 
 type QueryEntry = NonNullable<RouteEntry['query']>;
 
@@ -14,7 +13,7 @@ type QueryEntry = NonNullable<RouteEntry['query']>;
 export function compileQuery(
   { required, unknown, repeated }: QueryEntry,
   validators: ReadonlyMap<string, ParameterValidator>,
-): ParameterRules['validate'] {
+): ParametersCheck {
   const mayRepeat =
     repeated === 'allow' ? () => true : (name: string) => repeated !== 'refuse' && repeated.includes(name);
   return (_path, query) => {

@@ -1,20 +1,11 @@
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { sizeBytes } from '../manifest/units.ts';
-import type { Violation } from '../plan/violation.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
-import type { BodyRule } from './body.ts';
+import type { BodyRule, StreamValidator } from './body-rule.ts';
 import { CsvHeaderValidator } from './csv-header.ts';
 import { createMediaTypes, mediaTypeMatcher, parseMediaType } from './media-type.ts';
 import { boundaryOf, MultipartValidator, type PartRule } from './multipart.ts';
-
-/** Validates one body chunk by chunk, with little memory. */
-export interface StreamValidator {
-  /** Validates the next chunk, of any length. After a violation, neither it nor later chunks may be forwarded. */
-  write(chunk: Buffer): Violation | undefined;
-  /** Validates the end of the body. */
-  end(): Violation | undefined;
-}
 
 type BodyEntry = NonNullable<RouteEntry['body']>;
 

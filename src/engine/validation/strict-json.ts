@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { pointerStep } from '../json-pointer.ts';
-import type { Violation } from '../plan/violation.ts';
+import type { Violation } from '../schema/schema-violation.ts';
 import { duplicateNamePointer, scanJson } from './json-scan.ts';
 import { extractLongStrings, type ShortenedJson } from './long-strings.ts';
 
@@ -9,7 +9,7 @@ const MAX_DEPTH = 64;
 /** Members and items in total: each needs much more memory than its bytes in the text. */
 const MAX_MEMBERS = 100_000;
 
-export type StrictJsonResult =
+type StrictJsonResult =
   | {
       readonly value: unknown;
       /** Start and end of each number in the text that a double may not represent, alternating. */

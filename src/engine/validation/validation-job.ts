@@ -1,6 +1,6 @@
-import type { TokenSearchResult } from '../tokens/token-search.ts';
+import type { LoginErrorCode, ResponseTokens } from '../tokens/find-tokens.ts';
+import type { Overload } from './body-rule.ts';
 import type { FairQueueItem } from './fair-queue.ts';
-import type { Overload } from './validation-result.ts';
 import type { ValidationTask, ValidationThread, ValidationWorkerResponse } from './validation-thread.ts';
 
 /** A job for another thread: texts of a body or of parameters to validate, or a response to search for tokens. */
@@ -11,7 +11,7 @@ export interface ValidationJobResult {
   /** The violations that each check found. */
   readonly violations: ValidationWorkerResponse['violations'];
   /** The result of the search; `undefined` if there was none, or it did not finish. */
-  readonly searchResult?: TokenSearchResult['result'];
+  readonly searchResult?: ResponseTokens | LoginErrorCode | undefined;
   /** The bytes of the job; `undefined` if they are lost. */
   readonly body: Buffer | undefined;
   /** The job did not run: nothing was validated. */

@@ -1,6 +1,6 @@
+import type { Overload } from './body-rule.ts';
 import { FairQueue } from './fair-queue.ts';
 import { PendingJob, type ValidationJob, type ValidationJobResult } from './validation-job.ts';
-import type { Overload } from './validation-result.ts';
 import { ValidationThread } from './validation-thread.ts';
 
 export interface ValidationPoolLimits {

@@ -1,14 +1,12 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Violation } from '../plan/violation.ts';
 import type { Path } from '../problem/finding.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
-import type { TokenLocations } from '../tokens/find-tokens.ts';
-import type { LoginResponse } from '../tokens/login.ts';
-import type { TokenSearchResult } from '../tokens/token-search.ts';
+import type { Violation } from '../schema/schema-violation.ts';
+import type { LoginErrorCode, LoginResponse, ResponseTokens, TokenLocations } from '../tokens/find-tokens.ts';
 
 /** A JSON text and the schema that it must meet. */
-export interface SchemaCheck {
+interface SchemaCheck {
   readonly path: Path;
   /** The end of the text; it starts at the end of the previous one. */
   readonly end: number;
@@ -37,7 +35,7 @@ export interface ValidationWorkerResponse {
   /** The violations that each check found. */
   readonly violations: readonly (readonly Violation[])[];
   /** The result of the search. */
-  readonly searchResult: TokenSearchResult['result'];
+  readonly searchResult: ResponseTokens | LoginErrorCode | undefined;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 

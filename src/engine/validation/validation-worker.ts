@@ -1,7 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import { createSchemaValidators, type SchemaValidators } from '../schema/value-validator.ts';
-import { findTokens } from '../tokens/find-tokens.ts';
-import type { TokenSearchResult } from '../tokens/token-search.ts';
+import { findTokens, type LoginErrorCode, type ResponseTokens } from '../tokens/find-tokens.ts';
 import { validateJson } from './body-validator.ts';
 import {
   MAX_CACHED_ROOTS,
@@ -40,7 +39,10 @@ function validate(
   });
 }
 
-function findTokensIn(all: Buffer, { locations, bodyEnd, ...head }: ResponseSearch): TokenSearchResult['result'] {
+function findTokensIn(
+  all: Buffer,
+  { locations, bodyEnd, ...head }: ResponseSearch,
+): ResponseTokens | LoginErrorCode | undefined {
   const body = all.subarray(0, bodyEnd);
   const encodedBody = bodyEnd === all.length ? body : all.subarray(bodyEnd);
   return findTokens(locations, { ...head, body, encodedBody });

@@ -1,6 +1,7 @@
+import { valueAt } from '../../engine/json-pointer.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Path } from '../../engine/problem/finding.ts';
-import { isMap, isSchema, mapSchemas, referencePath, valueAt } from '../../engine/schema/schema-walk.ts';
+import { isMap, isSchema, mapSchemas, referencePath } from '../../engine/schema/schema-walk.ts';
 
 /** The schemas of a plan for an OpenAPI document. Every referenced schema becomes a component. */
 export interface OpenApiComponents {

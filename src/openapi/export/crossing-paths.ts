@@ -1,9 +1,13 @@
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
 import { BitSet } from '../../engine/routing/bit-set.ts';
+import { intersect, type Segment } from '../../engine/routing/pattern.ts';
 import { PatternIndex } from '../../engine/routing/pattern-index.ts';
-import { intersect } from '../../engine/routing/pattern-overlap.ts';
-import type { SampleMatch, TemplateSegment } from './path-templates.ts';
+
+export type TemplateSegment = Exclude<Segment, { kind: 'rest' }>;
+
+/** Returns the route of a method for a path with an unused text in place of each parameter. */
+export type SampleMatch = (method: string, segments: readonly TemplateSegment[]) => Route | undefined;
 
 /**
  * Finds the routes that receive some requests of a path, but not those of its sample.

@@ -1,24 +1,9 @@
-import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
-import type { OpenApiComponents } from './components.ts';
+import { type DescribedRoute, describeBody } from './describe-body.ts';
 import type { PathTemplate } from './path-templates.ts';
-import { requestBodyOf } from './request-body.ts';
-import type { ResponseComponents } from './responses.ts';
-
-/** A route of the manifest with what describes it. */
-export interface DescribedRoute {
-  readonly route: Route;
-  readonly entry: RouteEntry;
-  /** The body rule of the entry, redacted. */
-  readonly body: RouteEntry['body'];
-  /** Its index in `routes`. */
-  readonly index: number;
-  readonly components: OpenApiComponents;
-  readonly responses: ResponseComponents;
-}
 
 /** One method of one path of the document. */
-export interface OperationPlace {
+interface OperationPlace {
   readonly id: string;
   readonly method: string;
   readonly template: PathTemplate;
@@ -47,7 +32,7 @@ export function describeOperation(described: DescribedRoute, place: OperationPla
     summary: readableName(id),
     description: describeAccess(route),
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...requestBodyOf(described, place.method),
+    ...describeBody(described, place.method),
     responses: described.responses.responsesOf(route),
     ...(access === 'protected' ? {} : { security: [] }),
     'x-route': id,

@@ -2,9 +2,9 @@ import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
-import { type Pattern, patternKey, type Segment } from '../../engine/routing/pattern.ts';
+import { type Pattern, patternKey } from '../../engine/routing/pattern.ts';
 import { findUnusedSegment } from '../../engine/routing/sample-paths.ts';
-import { CrossingPaths } from './crossing-paths.ts';
+import { CrossingPaths, type SampleMatch, type TemplateSegment } from './crossing-paths.ts';
 
 /** A path of an OpenAPI document, and the route of each of its methods. */
 export interface PathTemplate {
@@ -13,17 +13,12 @@ export interface PathTemplate {
   readonly routes: ReadonlyMap<string, Route>;
 }
 
-export type TemplateSegment = Exclude<Segment, { kind: 'rest' }>;
-
 /** The paths of a plan. */
 export interface PathTemplates {
   readonly templates: readonly PathTemplate[];
   /** The template that describes a route best: its own path, or the one whose last parameter stands for the rest. */
   readonly mainTemplates: ReadonlyMap<Route, PathTemplate>;
 }
-
-/** Returns the route of a method for a path with an unused text in place of each parameter. */
-export type SampleMatch = (method: string, segments: readonly TemplateSegment[]) => Route | undefined;
 
 /** The paths of thousands of routes with literals at different positions would otherwise be millions. */
 const MAX_CROSSINGS = 10_000;

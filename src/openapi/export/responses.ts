@@ -1,6 +1,6 @@
 import { REFUSALS, type RefusalCode } from '../../engine/gateway/response/refusal.ts';
-import { possibleRefusals } from '../../engine/gateway/response/route-refusals.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
+import { possibleRefusals } from '../../prove/testing/route-refusals.ts';
 
 /** The responses of a plan for an OpenAPI document. Routes with the same refusals share components. */
 export interface ResponseComponents {

@@ -1,8 +1,7 @@
 import type { Path } from '../../engine/problem/finding.ts';
 import { formOf, keywordsWith } from '../../engine/schema/keywords.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
-import type { ReportLoss } from './loss.ts';
-import type { LocatedValue, OpenApiDocument } from './openapi-document.ts';
+import type { LocatedValue, OpenApiDocument, ReportLoss } from './openapi-document.ts';
 
 /** Keywords that do not affect which requests are valid, except the description, which violations show to clients. */
 const ANNOTATIONS = new Set([

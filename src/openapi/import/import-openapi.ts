@@ -2,7 +2,7 @@ import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { PatternError, parsePattern, patternKey } from '../../engine/routing/pattern.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
-import { accessOf } from './access.ts';
+import { bodyRuleOf } from './body-rule.ts';
 import { SchemaConverter } from './convert-schema.ts';
 import {
   type ImportContext,
@@ -11,12 +11,11 @@ import {
   type Operation,
   parameterName,
 } from './imported-route.ts';
-import type { Loss, ReportLoss } from './loss.ts';
-import type { OpenApiDocument } from './openapi-document.ts';
+import type { Loss, OpenApiDocument, ReportLoss } from './openapi-document.ts';
+import { accessOf } from './operation-access.ts';
 import { ownValidation, reportOwnMembers } from './own-members.ts';
-import { parametersOf } from './parameters.ts';
+import { parameterRulesOf } from './parameter-rules.ts';
 import { removeRefused } from './remove-refused.ts';
-import { requestBodyOf } from './request-body.ts';
 
 export interface ImportedRoutes {
   readonly routes: readonly ImportedRoute[];
@@ -101,8 +100,8 @@ function toRoute(operation: Operation, context: ImportContext): ImportedRoute[] 
     path,
     upstream: options.upstream,
     ...accessOf(operation, context),
-    ...parametersOf(operation, context, origins),
-    ...requestBodyOf(operation, context, origins),
+    ...parameterRulesOf(operation, context, origins),
+    ...bodyRuleOf(operation, context, origins),
     ...ownValidation(operation),
   };
   const route = { entry, origin, comment: commentOf(value), origins };

@@ -1,9 +1,6 @@
 import type { Path } from '../../engine/problem/finding.ts';
 import type { SchemaConverter } from './convert-schema.ts';
-import type { ReportLoss } from './loss.ts';
-import type { OpenApiDocument } from './openapi-document.ts';
-
-export type { ReportLoss };
+import type { OpenApiDocument, ReportLoss } from './openapi-document.ts';
 
 /** Settings for the parts that a document leaves open. */
 export interface ImportOptions {
@@ -50,4 +47,13 @@ export interface ImportedRoute {
 /** Returns the name of a path parameter in a manifest: `user-id` becomes `user_id`. */
 export function parameterName(name: string): string {
   return name.replaceAll(/\W/g, '_').replace(/^(?=\d)/, '_');
+}
+
+/** Returns the place in the document of a part of a route. */
+export function originOf({ origin, origins }: ImportedRoute, path: Path): Path {
+  for (let length = path.length; length > 0; length -= 1) {
+    const found = origins.get(path.slice(0, length).join('/'));
+    if (found !== undefined) return [...found, ...path.slice(length)];
+  }
+  return origin;
 }

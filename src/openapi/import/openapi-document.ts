@@ -1,9 +1,10 @@
 import { upgrade } from '@scalar/openapi-upgrader';
+import { valueAt } from '../../engine/json-pointer.ts';
 import { type Document, parse } from '../../engine/manifest/document.ts';
 import type { Source } from '../../engine/manifest/source.ts';
 import type { Finding, Path, Range } from '../../engine/problem/finding.ts';
-import { isMap, referencePath, valueAt } from '../../engine/schema/schema-walk.ts';
-import { inlineBodyParameters } from './body-parameters.ts';
+import { isMap, referencePath } from '../../engine/schema/schema-walk.ts';
+import { inlineBodyParameters } from './inline-body-parameters.ts';
 
 /** A value of a document, and its path. */
 export interface LocatedValue {
@@ -24,7 +25,20 @@ export interface OpenApiDocument {
   readonly locate: (path: Path, at?: 'key' | 'value') => Range;
 }
 
-/** The text is no OpenAPI document. The message says why. */
+/** A part of an OpenAPI document that the routes do not express. */
+export interface Loss {
+  /** Its place in the document of version 3.1. */
+  readonly path: Path;
+  /** `looser`: the gateway accepts what the document does not. `stricter`: it refuses what the document accepts. */
+  readonly effect: 'looser' | 'stricter' | 'none';
+  /** A sentence in lower case and without a full stop. */
+  readonly message: string;
+}
+
+/** Records a loss. */
+export type ReportLoss = (path: Path, effect: Loss['effect'], message: string) => void;
+
+/** A document cannot be read, or not be compared with a manifest. The message says why. */
 export class OpenApiError extends Error {}
 
 /** Reads an OpenAPI document of version 2.0, 3.0 or 3.1, in YAML or JSON. Throws an `OpenApiError` for any other text. */

@@ -1,6 +1,6 @@
 import { SIZES } from '../../engine/manifest/units.ts';
 import type { Operation } from './imported-route.ts';
-import type { ReportLoss } from './loss.ts';
+import type { ReportLoss } from './openapi-document.ts';
 
 /** The settings that `GET /openapi.json` describes only in part, in members of its own. */
 const NOT_READ: Readonly<Record<string, readonly ['looser' | 'stricter', string]>> = {

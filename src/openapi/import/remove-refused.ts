@@ -1,16 +1,11 @@
+import { valueAt } from '../../engine/json-pointer.ts';
 import { load } from '../../engine/load.ts';
 import type { Finding, Path } from '../../engine/problem/finding.ts';
 import { formOf } from '../../engine/schema/keywords.ts';
-import {
-  isMap,
-  isSchema,
-  type LocatedSchema,
-  schemasWithin,
-  targetsIn,
-  valueAt,
-} from '../../engine/schema/schema-walk.ts';
+import { isMap, isSchema, type LocatedSchema, schemasWithin, targetsIn } from '../../engine/schema/schema-walk.ts';
 import { UNRESOLVED } from './convert-schema.ts';
-import type { ImportedRoute, ImportOptions, ReportLoss } from './imported-route.ts';
+import { type ImportedRoute, type ImportOptions, originOf } from './imported-route.ts';
+import type { ReportLoss } from './openapi-document.ts';
 
 /** Enough for documents whose every schema has several refused keywords. */
 const MAX_ROUNDS = 200;
@@ -249,12 +244,3 @@ const NO_EFFECT = new Set([
   '$dynamicAnchor',
 ]);
 const ROUTE_KEYS = new Set(['id', 'method', 'path', 'upstream', 'access']);
-
-/** Returns the place in the document of a part of a route. */
-export function originOf({ origin, origins }: ImportedRoute, path: Path): Path {
-  for (let length = path.length; length > 0; length -= 1) {
-    const found = origins.get(path.slice(0, length).join('/'));
-    if (found !== undefined) return [...found, ...path.slice(length)];
-  }
-  return origin;
-}

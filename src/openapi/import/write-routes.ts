@@ -1,5 +1,5 @@
 import { Document, isCollection, isPair, isScalar, type YAMLMap, type YAMLSeq } from 'yaml';
-import { formatText } from '../../engine/manifest/format.ts';
+import { formatText } from '../../check/fmt/format-text.ts';
 import type { ImportedRoutes } from './import-openapi.ts';
 import { escapeVariables } from './remove-refused.ts';
 

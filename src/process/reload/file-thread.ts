@@ -82,3 +82,6 @@ export class FileThread {
     return this.#thread.stop();
   }
 }
+
+/** Reads the files that a plan is compiled from. */
+export type FileReader = Pick<FileThread, 'readFiles'>;

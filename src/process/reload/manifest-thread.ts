@@ -6,7 +6,6 @@ import type { AddressOverrides, Environment, Source } from '../../engine/manifes
 import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
 import type { Finding } from '../../engine/problem/finding.ts';
 import type { Problem } from '../../engine/problem/problem.ts';
-import type { UnsavedManifest } from './unsaved-manifest.ts';
 import { WorkerThread } from './worker-thread.ts';
 
 /** The data that the thread starts with. */
@@ -14,6 +13,18 @@ export interface ManifestThreadOptions {
   readonly path: string;
   readonly env: Environment['env'];
   readonly overrides: AddressOverrides;
+}
+
+/**
+ * A manifest that is not saved, in place of the file. It may use only files of the active manifest. The sender of the text could
+ * otherwise read other files, or a private key, through the messages about them.
+ */
+export interface UnsavedManifest {
+  readonly text: string;
+  /** As the active manifest names them. */
+  readonly files: readonly string[];
+  /** Those of them that the active manifest includes. No other file is read as a part of a manifest. */
+  readonly includes: readonly string[];
 }
 
 /** `locate` finds the lines of findings, and `self-test` tests the manifest, in the texts that the last `read` has read. */

@@ -1,11 +1,9 @@
 import { resolve } from 'node:path';
 import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { sha256, trackDependencies } from '../../engine/manifest/dependencies.ts';
-import { parse } from '../../engine/manifest/document.ts';
+import { type DocumentParser, parse } from '../../engine/manifest/document.ts';
 import { createFileEnvironment } from '../../engine/manifest/file-environment.ts';
-
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
-import type { DocumentParser } from '../../engine/manifest/named-file.ts';
 import {
   type CheckedManifest,
   checkManifest,
@@ -21,9 +19,10 @@ import type {
   ManifestThreadRequest,
   ReadFailure,
   TransferredManifest,
+  UnsavedManifest,
 } from './manifest-thread.ts';
 import { countOperations } from './operation-counter.ts';
-import { restrictFiles, type UnsavedManifest } from './unsaved-manifest.ts';
+import { restrictFiles } from './unsaved-manifest.ts';
 import type { WorkerInput, WorkerMessage, WorkerRequest } from './worker-thread.ts';
 
 interface WorkerReadResult extends Pick<TransferredManifest, 'dependencies' | 'manifestHash'> {

@@ -1,11 +1,11 @@
 import { createPlannedManifest, type PlannedManifest, planManifest } from '../../engine/load.ts';
 import type { CheckedManifest } from '../../engine/manifest/read-manifest.ts';
-import { comparePlansSliced, type PlanChanges } from '../../engine/plan/changes.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { runInSlices } from '../../engine/plan/sliced-work.ts';
 import type { FileSnapshot } from './file-snapshot.ts';
-import type { FileContent, FileThread } from './file-thread.ts';
+import type { FileContent, FileReader } from './file-thread.ts';
 import { assembleManifest, type LocatedProblems, type ManifestThread, type ReadFailure } from './manifest-thread.ts';
+import { comparePlansSliced, type PlanChanges } from './plan-changes.ts';
 
 /** The longest time that compiling delays a request. */
 const SLICE_MS = 5;
@@ -16,9 +16,6 @@ export type PreparedReload = { readonly snapshot: FileSnapshot } & (
   | LocatedProblems
   | ReadFailure
 );
-
-/** Reads the files that a plan is compiled from. */
-export type FileReader = Pick<FileThread, 'readFiles'>;
 
 /**
  * Reads, checks, compiles and tests the saved manifest. Activates nothing.

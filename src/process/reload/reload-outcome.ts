@@ -1,7 +1,7 @@
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { Source } from '../../engine/manifest/source.ts';
-import type { PlanChanges } from '../../engine/plan/changes.ts';
 import type { Problem } from '../../engine/problem/problem.ts';
+import type { PlanChanges } from './plan-changes.ts';
 
 /** The trigger of a reload: a file event, the poll, `SIGHUP`, or a request to the admin API. */
 export type ReloadCause = 'change' | 'poll' | 'signal' | 'request';
@@ -22,7 +22,7 @@ export type ReloadOutcome = ReportedReloadOutcome | ReloadUnchanged | ReloadCanc
 export type ReportedReloadOutcome = ReloadAccepted | ReloadRejected | ReloadUnreadable;
 
 /** The saved manifest was activated. */
-export interface ReloadAccepted extends ReloadAttempt {
+interface ReloadAccepted extends ReloadAttempt {
   readonly kind: 'accepted';
   /** The manifest with the plan that is active now. */
   readonly planned: PlannedManifest;
@@ -36,7 +36,7 @@ export interface ReloadAccepted extends ReloadAttempt {
 }
 
 /** The saved manifest has problems; the active plan stays. */
-export interface ReloadRejected extends ReloadAttempt {
+interface ReloadRejected extends ReloadAttempt {
   readonly kind: 'rejected';
   readonly problems: readonly Problem[];
   /** The texts that the problems are in. */
@@ -44,17 +44,17 @@ export interface ReloadRejected extends ReloadAttempt {
 }
 
 /** The files could not be read, or changed while they were read; the active plan stays. */
-export interface ReloadUnreadable extends ReloadAttempt {
+interface ReloadUnreadable extends ReloadAttempt {
   readonly kind: 'unreadable';
   readonly reason: string;
 }
 
 /** No file has changed since the last reload. */
-export interface ReloadUnchanged extends ReloadAttempt {
+interface ReloadUnchanged extends ReloadAttempt {
   readonly kind: 'unchanged';
 }
 
 /** The gateway is stopping; the active plan stays until the process exits. */
-export interface ReloadCancelled extends ReloadAttempt {
+interface ReloadCancelled extends ReloadAttempt {
   readonly kind: 'cancelled';
 }

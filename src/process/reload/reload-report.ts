@@ -1,9 +1,9 @@
-import type { PlanChanges } from '../../engine/plan/changes.ts';
-import { createCodeFramer } from '../../engine/problem/code-frame.ts';
-import { groupEqualProblems } from '../../engine/problem/equal-problems.ts';
 import type { Severity } from '../../engine/problem/finding.ts';
+import { createCodeFramer } from '../../report/code-frame.ts';
+import { groupEqualProblems } from '../../report/problem-groups.ts';
 
 import type { LocatedProblems } from './manifest-thread.ts';
+import type { PlanChanges } from './plan-changes.ts';
 
 /** Equal problems in the log and the admin API, with the lines around the first one. The frame contains no secret. */
 export interface ProblemReport {

@@ -2,17 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { PlannedManifest } from '../../engine/load.ts';
 import { type Dependencies, sha256 } from '../../engine/manifest/dependencies.ts';
 import type { AddressOverrides, Environment, Source } from '../../engine/manifest/source.ts';
-import {
-  type PlanChanges,
-  type StartupSettings,
-  settingsNeedingRestart,
-  summarizeChanges,
-} from '../../engine/plan/changes.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Finding } from '../../engine/problem/finding.ts';
 import type { FileSnapshot } from './file-snapshot.ts';
 import { FileThread, type FileWatchEvent } from './file-thread.ts';
 import { ManifestThread } from './manifest-thread.ts';
+import { type PlanChanges, type StartupSettings, settingsNeedingRestart, summarizeChanges } from './plan-changes.ts';
 import { type PreparedReload, prepareReload } from './prepare-reload.ts';
 import { type ReloadCount, ReloadCounts } from './reload-counts.ts';
 import type { ReloadCause, ReloadOutcome, ReportedReloadOutcome } from './reload-outcome.ts';
@@ -20,8 +15,6 @@ import { isExplicit, ReloadQueue } from './reload-queue.ts';
 import { SETTLE_MS } from './settled-files.ts';
 import { createUnsavedManifest, hideContents, restrictReader } from './unsaved-manifest.ts';
 import { FileSystemHangError } from './worker-thread.ts';
-
-export type { ReloadCause, ReloadOutcome, ReportedReloadOutcome } from './reload-outcome.ts';
 
 /** Finds changes on mounts that send no notifications. */
 const POLL_INTERVAL_MS = 5_000;
@@ -43,7 +36,7 @@ export interface ReloadTarget {
   activate(planned: PlannedManifest): Promise<void>;
 }
 
-export interface ReloaderOptions {
+interface ReloaderOptions {
   readonly path: string;
   readonly env: Environment['env'];
   readonly overrides?: AddressOverrides;

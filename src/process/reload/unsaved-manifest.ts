@@ -1,24 +1,10 @@
 import { posix, resolve } from 'node:path';
 import type { Dependencies } from '../../engine/manifest/dependencies.ts';
-import { createMemoryEnvironment } from '../../engine/manifest/memory-environment.ts';
-import { type Environment, FILE_NOT_LISTED } from '../../engine/manifest/source.ts';
+import { createMemoryEnvironment, type Environment, FILE_NOT_LISTED } from '../../engine/manifest/source.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { displayPathBeside } from '../../engine/problem/display-path.ts';
-import type { FileContent } from './file-thread.ts';
-import type { LocatedProblems } from './manifest-thread.ts';
-import type { FileReader } from './prepare-reload.ts';
-
-/**
- * A manifest that is not saved, in place of the file. It may use only files of the active manifest. The sender of the text could
- * otherwise read other files, or a private key, through the messages about them.
- */
-export interface UnsavedManifest {
-  readonly text: string;
-  /** As the active manifest names them. */
-  readonly files: readonly string[];
-  /** Those of them that the active manifest includes. No other file is read as a part of a manifest. */
-  readonly includes: readonly string[];
-}
+import type { FileContent, FileReader } from './file-thread.ts';
+import type { LocatedProblems, UnsavedManifest } from './manifest-thread.ts';
 
 /** @param dependencies the files of the active manifest */
 export function createUnsavedManifest(text: string, { files, globs }: Dependencies): UnsavedManifest {

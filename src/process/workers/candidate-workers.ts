@@ -11,7 +11,7 @@ import type {
 import type { ServingRequest } from './messages.ts';
 import type { ServingWorker } from './serving-worker.ts';
 
-export interface CandidateWorkersOptions {
+interface CandidateWorkersOptions {
   readonly context: WorkerContext;
   readonly logger: Log['logger'];
   /** Returns the workers that have the active plan. */

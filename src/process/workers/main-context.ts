@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { SharedMemory } from '../../engine/shared-memory/shared-memory.ts';
-import type { WorkerBus, WorkerContext } from '../../engine/shared-memory/worker-context.ts';
+import { SharedMemory, type WorkerBus, type WorkerContext } from '../../engine/shared-memory/worker-context.ts';
 import { createWorkerBus } from './worker-bus.ts';
 
 /** The context of worker 0, from which the other workers get theirs. */

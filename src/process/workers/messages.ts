@@ -1,9 +1,8 @@
-import type { CountersNotice } from '../../engine/gateway/telemetry/request-metrics.ts';
+import type { CountersNotice } from '../../engine/gateway/telemetry/route-metrics.ts';
 import type { CompileInput } from '../../engine/load.ts';
 import type { LogBlock } from '../../engine/log/forwarded-log.ts';
 import type { ListenAddress } from '../../engine/settings/address.ts';
-import type { KeyRequest, KeyResponse } from '../../engine/tokens/key-source.ts';
-import type { CachedRejection, CachedToken } from '../../engine/tokens/verification-result.ts';
+import type { Verifier } from '../../engine/tokens/verifier.ts';
 import type { WarmUpTraffic } from '../../prove/offline/warm-up.ts';
 import type { ResultBatch } from '../../traffic/candidate/candidate-results.ts';
 import type { ComparisonDefinition } from '../../traffic/candidate/comparing-workers.ts';
@@ -27,33 +26,33 @@ export interface WorkerSetup {
   readonly compileCacheFolder: string | undefined;
 }
 
+/** A request whose result has no value. */
+interface Notice<Value> {
+  readonly value: Value;
+  readonly result: unknown;
+}
+
 /** The requests that a worker handles. */
 export type ServingRequests = {
   /** Listens, and resolves once the worker accepts connections. */
-  readonly listen: { readonly value: ListenAddress; readonly result: unknown };
+  readonly listen: Notice<ListenAddress>;
   /** Compiles another plan. Activates nothing. */
-  readonly prepare: {
-    readonly value: { readonly input: CompileInput; readonly buffers: SharedBuffers };
-    readonly result: unknown;
-  };
+  readonly prepare: Notice<{ readonly input: CompileInput; readonly buffers: SharedBuffers }>;
   /** Activates the prepared plan with this hash. */
-  readonly activate: { readonly value: string; readonly result: unknown };
+  readonly activate: Notice<string>;
   /** Reports bytes of the log that no longer wait to be written. */
-  readonly logWritten: { readonly value: number; readonly result: unknown };
+  readonly logWritten: Notice<number>;
   /** Sends the events of requests from now on, or no longer. */
-  readonly sendEvents: { readonly value: boolean; readonly result: unknown };
+  readonly sendEvents: Notice<boolean>;
   /** Compiles a candidate. */
-  readonly prepareCandidate: {
-    readonly value: { readonly input: CompileInput; readonly buffers: SharedBuffers };
-    readonly result: unknown;
-  };
+  readonly prepareCandidate: Notice<{ readonly input: CompileInput; readonly buffers: SharedBuffers }>;
   /** Compares requests with the candidate that was compiled last, or with none. */
-  readonly compare: { readonly value: ComparisonDefinition | undefined; readonly result: unknown };
+  readonly compare: Notice<ComparisonDefinition | undefined>;
   /** Serves requests in memory, so that the first ones of clients are not slow. */
-  readonly warmUp: { readonly value: WarmUpTraffic; readonly result: unknown };
-  readonly drain: { readonly value: undefined; readonly result: unknown };
+  readonly warmUp: Notice<WarmUpTraffic>;
+  readonly drain: Notice<undefined>;
   /** Closes the gateway. The value is the grace period in milliseconds. */
-  readonly close: { readonly value: number; readonly result: unknown };
+  readonly close: Notice<number>;
 };
 
 /** A request that the main thread sends. */
@@ -61,28 +60,31 @@ export type ServingRequest = {
   readonly [Name in keyof ServingRequests]: readonly [name: Name, value: ServingRequests[Name]['value']];
 }[keyof ServingRequests];
 
+/** The part of a verifier that sends requests to an identity service. */
+export type VerifierNetwork = NonNullable<Verifier['network']>;
+
 /** The requests that the main thread handles. */
 export type MainRequests = {
   /** The worker has compiled its plan and can listen. */
-  readonly ready: { readonly value: undefined; readonly result: unknown };
+  readonly ready: Notice<undefined>;
   /** Returns the keys of the verifier with a key. */
   readonly signingKeys: {
-    readonly value: { readonly verifier: string; readonly request: KeyRequest };
-    readonly result: KeyResponse;
+    readonly value: { readonly verifier: string; readonly request: Parameters<VerifierNetwork['keys']>[0] };
+    readonly result: Awaited<ReturnType<VerifierNetwork['keys']>>;
   };
   /** Returns the result for a token. `clientKey` is that of the client that sent it. */
   readonly verifyToken: {
     readonly value: { readonly verifier: string; readonly token: string; readonly clientKey: string | undefined };
-    readonly result: CachedToken | CachedRejection;
+    readonly result: Awaited<ReturnType<VerifierNetwork['verify']>>;
   };
   /** Writes log lines. `logWritten` follows. */
-  readonly log: { readonly value: LogBlock; readonly result: unknown };
+  readonly log: Notice<LogBlock>;
   /** Adds an array of counters to the metrics, or keeps the counts of one that the worker no longer writes. */
-  readonly counters: { readonly value: CountersNotice; readonly result: unknown };
+  readonly counters: Notice<CountersNotice>;
   /** The latest figures of the worker. */
-  readonly figures: { readonly value: ThreadFigures; readonly result: unknown };
+  readonly figures: Notice<ThreadFigures>;
   /** Requests that have ended, while somebody listens. */
-  readonly events: { readonly value: RequestEventBatch; readonly result: unknown };
+  readonly events: Notice<RequestEventBatch>;
   /** Adds results of the comparison with this id. */
-  readonly results: { readonly value: { readonly id: number; readonly batch: ResultBatch }; readonly result: unknown };
+  readonly results: Notice<{ readonly id: number; readonly batch: ResultBatch }>;
 };

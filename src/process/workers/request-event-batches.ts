@@ -1,5 +1,5 @@
 import type { Gateway } from '../../engine/gateway/gateway.ts';
-import { type RequestEvent, requestEventOf } from '../../engine/gateway/telemetry/request-event.ts';
+import { type RequestEvent, requestEventOf } from '../telemetry/request-event.ts';
 
 /** The events of one worker in a short time. */
 export interface RequestEventBatch {

@@ -1,8 +1,7 @@
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { WorkerContext } from '../../engine/shared-memory/worker-context.ts';
-import type { NetworkVerifier } from '../../engine/tokens/network-verifier.ts';
 import type { Verifier } from '../../engine/tokens/verifier.ts';
-import type { MainRequests } from './messages.ts';
+import type { MainRequests, VerifierNetwork } from './messages.ts';
 import type { Requests, ThreadChannel } from './thread-channel.ts';
 
 /** The verifiers of the main thread, which send the requests to identity services for all workers. */
@@ -38,9 +37,21 @@ export class SharedVerifiers {
   }
 
   /** @throws Error if no plan and no request uses the verifier */
-  #find(key: string): NetworkVerifier {
+  #find(key: string): VerifierNetwork {
     const network = this.#verifiers.get(key)?.deref()?.network;
     if (network === undefined) throw new Error('the main thread does not have this verifier');
     return network;
   }
+}
+
+/** Creates the verifier of the main thread with a key, as seen from another thread. */
+export function createMainThreadVerifier(
+  channel: ThreadChannel<MainRequests, Requests>,
+  verifier: string,
+): VerifierNetwork {
+  return {
+    keys: (request) => channel.request('signingKeys', { verifier, request }),
+    verify: (token, client) =>
+      channel.request('verifyToken', { verifier, token, clientKey: client?.key }, client?.signal),
+  };
 }

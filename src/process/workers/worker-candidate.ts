@@ -1,8 +1,7 @@
 import type { Gateway } from '../../engine/gateway/gateway.ts';
 import type { CompileInput } from '../../engine/load.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
-import { SharedMemory } from '../../engine/shared-memory/shared-memory.ts';
-import type { WorkerContext } from '../../engine/shared-memory/worker-context.ts';
+import { SharedMemory, type WorkerContext } from '../../engine/shared-memory/worker-context.ts';
 import { CandidateResults } from '../../traffic/candidate/candidate-results.ts';
 import type { ComparisonDefinition } from '../../traffic/candidate/comparing-workers.ts';
 import { LiveCandidate } from '../../traffic/candidate/live-candidate.ts';
@@ -13,7 +12,7 @@ import type { ThreadChannel } from './thread-channel.ts';
 /** The longest time that results wait in a worker, if the main thread is not busy. */
 const SEND_INTERVAL_MS = 100;
 
-export interface WorkerCandidateOptions {
+interface WorkerCandidateOptions {
   readonly channel: ThreadChannel<MainRequests, ServingRequests>;
   readonly gateway: Gateway;
   readonly worker: WorkerContext;

@@ -12,11 +12,10 @@ import type { MainContext } from './main-context.ts';
 import { reserveAddress } from './reserve-address.ts';
 import { ServingWorker } from './serving-worker.ts';
 import { SharedVerifiers } from './shared-verifiers.ts';
-import { WorkerFailures } from './worker-failures.ts';
-import type { WorkerStatus } from './worker-status.ts';
+import { WorkerFailures, type WorkerStatus } from './worker-failures.ts';
 import { WorkerTelemetry } from './worker-telemetry.ts';
 
-export interface WorkerGroupOptions {
+interface WorkerGroupOptions {
   /** The gateway of worker 0, in this thread. */
   readonly gateway: Gateway;
   readonly context: MainContext;

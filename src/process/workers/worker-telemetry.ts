@@ -1,13 +1,13 @@
 import type { Gateway } from '../../engine/gateway/gateway.ts';
-import { type RequestEvent, requestEventOf } from '../../engine/gateway/telemetry/request-event.ts';
 import { writeForwardedBlock } from '../../engine/log/forwarded-log.ts';
 import type { Log } from '../../engine/log/log.ts';
+import { type RequestEvent, requestEventOf } from '../telemetry/request-event.ts';
 import type { MainRequests, ServingRequests } from './messages.ts';
 import type { RequestEventBatch } from './request-event-batches.ts';
 import type { ThreadChannel } from './thread-channel.ts';
 import { addFigures, countersOf, readFigures, type ThreadFigures } from './thread-figures.ts';
 
-export interface RequestEventListener {
+interface RequestEventListener {
   readonly onEvent: (event: RequestEvent) => void;
   /** Called with the number of events that a worker did not send because there were too many. */
   readonly onSkipped: (count: number) => void;

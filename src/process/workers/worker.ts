@@ -1,14 +1,14 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createGateway } from '../../engine/gateway/gateway.ts';
-import { findRequestTracer } from '../../engine/gateway/telemetry/opentelemetry.ts';
 import { type CompileInput, compileFromInput } from '../../engine/load.ts';
 import { createForwardedLog } from '../../engine/log/forwarded-log.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { runInSlices, runToEnd } from '../../engine/plan/sliced-work.ts';
-import { SharedMemory } from '../../engine/shared-memory/shared-memory.ts';
-import { createMainThreadVerifier } from './main-thread-verifier.ts';
+import { SharedMemory } from '../../engine/shared-memory/worker-context.ts';
+import { findRequestTracer } from '../telemetry/opentelemetry.ts';
 import type { MainRequests, ServingRequests, WorkerSetup } from './messages.ts';
 import { RequestEventBatches } from './request-event-batches.ts';
+import { createMainThreadVerifier } from './shared-verifiers.ts';
 import { type ChannelPort, ThreadChannel } from './thread-channel.ts';
 import { readFigures } from './thread-figures.ts';
 import { createWorkerBus } from './worker-bus.ts';

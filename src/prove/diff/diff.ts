@@ -1,8 +1,8 @@
-import { pairRoutes } from '../../engine/plan/route-pairing.ts';
 import { SEVERITY_RANKS } from '../../engine/problem/finding.ts';
 import { COMPARISONS } from './comparisons/index.ts';
 import { counterpartOf } from './counterpart.ts';
 import type { Comparison, DiffContext, Difference, DiffFinding } from './difference.ts';
+import { pairRoutes } from './route-pairing.ts';
 import type { DiffSide } from './side.ts';
 import { completeWitness } from './witnesses/complete-witness.ts';
 

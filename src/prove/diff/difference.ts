@@ -1,5 +1,5 @@
-import type { RoutePair, SampleRequest } from '../../engine/plan/route-pairs.ts';
 import type { Path, Range, Severity } from '../../engine/problem/finding.ts';
+import type { RoutePair, SampleRequest } from './route-pairs.ts';
 import type { DiffRoute, DiffSide } from './side.ts';
 
 /** One kind of difference between two manifests. */

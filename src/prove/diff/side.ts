@@ -1,11 +1,10 @@
+import { valueAt } from '../../engine/json-pointer.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Environment } from '../../engine/manifest/source.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import type { PatternRoute } from '../../engine/routing/route-index.ts';
-import { bundleSchemas, type SchemaRoot } from '../../engine/schema/schema-bundle.ts';
-import { redactRoot } from '../../engine/schema/schema-compiler.ts';
-import { valueAt } from '../../engine/schema/schema-walk.ts';
+import { bundleSchemas, redactRoot, type SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { createSchemaValidators, type ValueValidator } from '../../engine/schema/value-validator.ts';
 import { effectiveSettings, uniformManifest } from './settings/effective-settings.ts';
 

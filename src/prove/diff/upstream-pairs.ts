@@ -2,7 +2,7 @@ import type { Upstream } from '../../engine/settings/upstream-definition.ts';
 import { matchedRoutes } from './comparisons/matched-routes.ts';
 import type { DiffContext } from './difference.ts';
 
-export type UpstreamPair = readonly [old: Upstream, next: Upstream];
+type UpstreamPair = readonly [old: Upstream, next: Upstream];
 
 /** Yields the upstreams that both manifests have. */
 export function* commonUpstreams({ old, next }: Pick<DiffContext, 'old' | 'next'>): Generator<UpstreamPair> {

@@ -1,4 +1,4 @@
-import type { ReportedViolation } from '../../engine/gateway/telemetry/reported-violation.ts';
+import type { ReportedViolation } from '../../engine/gateway/telemetry/request-record.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
@@ -67,4 +67,10 @@ function refusalOf({ record, response }: OfflineOutcome): ExplainedRefusal | und
   const { status, code, reason, detail, errors, limit } = record.refusal;
   // After a response has begun, a refusal can only close the connection: the client sees another status, or none.
   return { status: response?.status ?? status, code, reason, detail, errors, ...(limit !== undefined && { limit }) };
+}
+
+/** The message of a step and the keys of the manifest that decide it. */
+export interface StepExplanation {
+  readonly message: string;
+  readonly paths: readonly Path[];
 }

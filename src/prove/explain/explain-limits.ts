@@ -1,9 +1,8 @@
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { RateLimit as RateLimitEntry } from '../../engine/manifest/manifest.generated.ts';
-import { rateLimitKeyText } from '../../engine/rate-limits/key-text.ts';
 import type { RateLimit, RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
-import type { ExplainContext } from './explain-context.ts';
-import type { StepExplanation } from './steps.ts';
+import { rateLimitKeyText } from '../rate-limit-key-text.ts';
+import type { ExplainContext, StepExplanation } from './explain-context.ts';
 
 /** Returns the function that explains the rate limits that apply at one stage of a request. */
 export function limitsExplainer(stage: RateLimitStage): (context: ExplainContext) => StepExplanation | undefined {

@@ -1,8 +1,9 @@
 import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
-import { invariantsFor } from '../../engine/invariants/applicable.ts';
 import { compileInvariants } from '../../engine/invariants/compile-invariants.ts';
+import { invariantsFor } from '../../engine/invariants/prove.ts';
 import { formatPointer } from '../../engine/json-pointer.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
+import { loggedPath } from '../../engine/log/logged-path.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
 import type { Path } from '../../engine/problem/finding.ts';
@@ -81,8 +82,7 @@ function invariantsOf(context: ExplainContext): ExplainedInvariant[] {
 function loggedPathOf({ planned: { plan }, request, route, outcome }: ExplainContext): Explanation['loggedPath'] {
   const { path } = outcome.record;
   if (path === undefined) return null;
-  const isKeyed = plan.log.path !== undefined && plan.log.path(request.method, path, route) !== path;
-  return isKeyed ? 'keyed' : 'plain';
+  return loggedPath(plan, request.method, path, route) === path ? 'plain' : 'keyed';
 }
 
 /** Returns the steps up to the one where the gateway refused the request or responded itself. */

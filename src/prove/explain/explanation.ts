@@ -1,6 +1,6 @@
 import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
-import type { ReportedViolation } from '../../engine/gateway/telemetry/reported-violation.ts';
-import type { Violation } from '../../engine/plan/violation.ts';
+import type { ReportedViolation } from '../../engine/gateway/telemetry/request-record.ts';
+import type { Violation } from '../../engine/schema/schema-violation.ts';
 
 /** Each decision about one request. `explain --json` prints it as JSON; docs/explain.md describes each member. */
 export interface Explanation {

@@ -7,7 +7,7 @@ import type { Pattern } from '../../engine/routing/pattern.ts';
 import { createRouter } from '../../engine/routing/router.ts';
 import type { SkipReason } from './explanation.ts';
 
-export interface SkippedRoute {
+interface SkippedRoute {
   readonly route: Route;
   readonly reason: SkipReason;
   readonly otherRoute: Route | undefined;

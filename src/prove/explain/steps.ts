@@ -6,15 +6,9 @@ import type { Path } from '../../engine/problem/finding.ts';
 import type { RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
 import { rolesOf } from '../offline/claims.ts';
 import { headerValue } from '../offline/request-bytes.ts';
-import type { ExplainContext } from './explain-context.ts';
+import type { ExplainContext, StepExplanation } from './explain-context.ts';
 import { limitsExplainer } from './explain-limits.ts';
 import type { StepName } from './explanation.ts';
-
-/** The message of a step and the keys of the manifest that decide it. */
-export interface StepExplanation {
-  readonly message: string;
-  readonly paths: readonly Path[];
-}
 
 export interface StepExplainer {
   readonly name: StepName;

@@ -1,10 +1,10 @@
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import type { Environment } from '../../engine/manifest/source.ts';
-import type { Violation } from '../../engine/plan/violation.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { SamplePaths } from '../../engine/routing/sample-paths.ts';
 import { bundleSchemas, type SchemaRoot } from '../../engine/schema/schema-bundle.ts';
+import type { Violation } from '../../engine/schema/schema-violation.ts';
 import { typesAt } from '../../engine/schema/schema-walk.ts';
 import { createSchemaValidators } from '../../engine/schema/value-validator.ts';
 import { createParameterValidator } from '../../engine/validation/parameter-value.ts';

@@ -24,7 +24,7 @@ export interface PlannedMutant {
   readonly breaksInvariant: () => boolean;
 }
 
-export type MutantPlanner = (changed: Manifest) => PlannedMutant | undefined;
+type MutantPlanner = (changed: Manifest) => PlannedMutant | undefined;
 
 /**
  * Returns a function that compiles a changed manifest, or returns `undefined` if it does not compile. If only routes and

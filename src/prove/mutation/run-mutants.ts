@@ -16,14 +16,14 @@ import { createMutantPlanner, type PlannedMutant } from './plan-mutant.ts';
 import { pathOf } from './probes.ts';
 
 /** A changed manifest that no test case noticed. */
-export interface UnnoticedMutant {
+interface UnnoticedMutant {
   readonly finding: Finding;
   /** A test case that notices it, as YAML. */
   readonly caseText: string;
 }
 
 /** A changed manifest that no test case can notice. */
-export interface InvisibleMutant {
+interface InvisibleMutant {
   readonly finding: Finding;
   readonly reason: string;
 }
@@ -38,7 +38,7 @@ export interface MutationResult {
 }
 
 /** Called before each changed manifest is tested. */
-export type OnProgress = (done: number, total: number) => void;
+type OnProgress = (done: number, total: number) => void;
 
 /**
  * Changes the manifest in every way of `MUTATORS`, one at a time, and runs the test file against each result. For a change

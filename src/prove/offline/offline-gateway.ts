@@ -6,8 +6,7 @@ import type { Route } from '../../engine/plan/route-definition.ts';
 import type { Router } from '../../engine/routing/router.ts';
 import type { Upstream } from '../../engine/settings/upstream-definition.ts';
 import type { Auth } from '../../engine/tokens/auth.ts';
-import type { Principal } from '../../engine/tokens/verification-result.ts';
-import type { Verifier } from '../../engine/tokens/verifier.ts';
+import type { Principal, Verifier } from '../../engine/tokens/verifier.ts';
 import { type OfflineResponse, sendOverSocket } from './client.ts';
 import { MemorySocket } from './memory-socket.ts';
 import { createRecordingUpstream, type RecordedRequest, type StubResponse } from './recording-upstream.ts';
@@ -105,11 +104,7 @@ function withListener(router: Router, onPath: (path: string) => void): Router {
  *
  * @param verifier replaces that of the plan
  */
-export function offlinePlanOf(
-  plan: Plan,
-  verifier: Verifier | undefined,
-  connect: NonNullable<Upstream['connect']>,
-): Plan {
+function offlinePlanOf(plan: Plan, verifier: Verifier | undefined, connect: NonNullable<Upstream['connect']>): Plan {
   const upstreams = new Map(
     plan.upstreams.map((upstream) => [upstream, { ...upstream, ...OFFLINE_UPSTREAM_SETTINGS, connect }]),
   );
@@ -125,7 +120,7 @@ export function offlinePlanOf(
   // Only the matched route is replaced: another router of all routes would cost more than the request.
   const router = { ...plan.router, match };
   // The outcome describes the request as sent, and nobody logs it.
-  const log = { ...plan.log, path: undefined, replay: undefined };
+  const log = { ...plan.log, keyedPaths: undefined, replay: undefined };
   return { ...plan, upstreams: [...upstreams.values()], router, auth: authOf(plan.auth), log };
 }
 

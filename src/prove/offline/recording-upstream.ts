@@ -23,7 +23,7 @@ export interface StubResponse {
   readonly body: Buffer;
 }
 
-export interface RecordingUpstream {
+interface RecordingUpstream {
   /** All received requests, in order. */
   readonly requests: readonly RecordedRequest[];
   /** Opens a connection that stands for one to the endpoint of this origin. */

@@ -25,7 +25,7 @@ export function createOfflineRequest(
   return { method, target, headers: hasHost ? headers : ['Host', host, ...headers], body };
 }
 
-export interface RequestBytes {
+interface RequestBytes {
   readonly chunks: readonly Buffer[];
   /** False if the headers announce more bytes than these. */
   readonly isComplete: boolean;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Principal, TokenErrorCode, VerificationResult } from '../../engine/tokens/verification-result.ts';
-import type { Verifier } from '../../engine/tokens/verifier.ts';
+import type { TokenErrorCode } from '../../engine/tokens/claims.ts';
+import type { Principal, VerificationResult, Verifier } from '../../engine/tokens/verifier.ts';
 
 export type CallerClaims = Readonly<Record<string, unknown>>;
 

@@ -2,8 +2,8 @@ import { canonicalJson } from '../../engine/schema/canonical-json.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { itemSchema, targetOf } from './evaluate-schema.ts';
 import type { LazyList } from './lazy-list.ts';
-import type { SchemaSolver } from './schema-solver.ts';
 import { type SchemaLiteral, type SchemaTerm, termMaker } from './schema-terms.ts';
+import type { PartSolver } from './search-budget.ts';
 
 type Literal<Kind extends SchemaLiteral['kind']> = Extract<SchemaLiteral, { kind: Kind }>;
 type ItemCount = Literal<'matching-items'>;
@@ -18,7 +18,7 @@ const EXTRA_LENGTHS = 4;
 const SHORT = 4;
 
 /** Yields lists that may satisfy the literals, the shortest first. The caller tests them. */
-export function* arraySolutions(solver: SchemaSolver, literals: readonly SchemaLiteral[]): Generator<unknown> {
+export function* arraySolutions(solver: PartSolver, literals: readonly SchemaLiteral[]): Generator<unknown> {
   const ofKind = <Kind extends SchemaLiteral['kind']>(kind: Kind) =>
     literals.filter((literal): literal is Literal<Kind> => literal.kind === kind);
   const universal = [...ofKind('items'), ...ofKind('unevaluated')];
@@ -47,7 +47,7 @@ export function* arraySolutions(solver: SchemaSolver, literals: readonly SchemaL
 type Terms = readonly (readonly SchemaTerm[])[];
 
 /** Yields the terms of the items, with the items chosen that match each counted schema. */
-function* withCounts(terms: Terms, [first, ...others]: readonly ItemCount[], solver: SchemaSolver): Generator<Terms> {
+function* withCounts(terms: Terms, [first, ...others]: readonly ItemCount[], solver: PartSolver): Generator<Terms> {
   if (first === undefined) {
     yield terms;
     return;
@@ -84,7 +84,7 @@ function* selections(length: number, min: number, max: number): Generator<Select
 }
 
 /** Yields the list with the first value of each item, then those with another value of one item. */
-function* listsOf(solver: SchemaSolver, terms: Terms, unique: boolean | undefined): Generator<unknown> {
+function* listsOf(solver: PartSolver, terms: Terms, unique: boolean | undefined): Generator<unknown> {
   if (unique === false) {
     for (const [one, other] of pairsOf(terms.length)) {
       const both = [...(terms[one] ?? []), ...(terms[other] ?? [])];

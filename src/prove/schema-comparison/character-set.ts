@@ -1,4 +1,4 @@
-import { unicodeRanges } from '../../engine/schema/pattern/unicode-ranges.ts';
+import { unicodeRanges } from '../../engine/schema/pattern/pattern-escape.ts';
 
 /** The characters that one step of a pattern matches. */
 export interface CharacterSet {

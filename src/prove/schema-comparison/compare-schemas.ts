@@ -1,7 +1,7 @@
+import { valueAt } from '../../engine/json-pointer.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { withinBudget } from '../../engine/schema/cost-budget.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
-import { valueAt } from '../../engine/schema/schema-walk.ts';
 import { findValues, SEARCH_ROUNDS, searchValues } from './find-values.ts';
 import { sizeOf } from './json-value.ts';
 import { withLargeNumbers } from './large-numbers.ts';

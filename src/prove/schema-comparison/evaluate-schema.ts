@@ -1,8 +1,9 @@
+import { valueAt } from '../../engine/json-pointer.ts';
 import { sizeBytes } from '../../engine/manifest/units.ts';
 import { canonicalJson } from '../../engine/schema/canonical-json.ts';
 import { charge } from '../../engine/schema/cost-budget.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
-import { isMap, referencePath, valueAt } from '../../engine/schema/schema-walk.ts';
+import { isMap, referencePath } from '../../engine/schema/schema-walk.ts';
 import { jsonTypeOf } from './json-value.ts';
 import { lengthOf, matchesPattern, meetsKeyword } from './schema-text.ts';
 

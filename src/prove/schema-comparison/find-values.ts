@@ -10,7 +10,7 @@ export const SEARCH_ROUNDS: readonly SearchEffort[] = [
 ];
 
 /** The values that a search found. */
-export interface FoundValues {
+interface FoundValues {
   readonly values: readonly unknown[];
   /** True if the search left out values, or ended because it had used its steps. */
   readonly isCut: boolean;

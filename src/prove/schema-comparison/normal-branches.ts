@@ -1,7 +1,13 @@
 import { canonicalJson } from '../../engine/schema/canonical-json.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
-import type { SimplificationLimits } from './normal-keywords.ts';
 import { namesNumbers } from './number-keywords.ts';
+
+export interface SimplificationLimits {
+  /** True if keywords that only mark members and items as evaluated have an effect. */
+  readonly keepsEvaluated: boolean;
+  /** True if the order of branches, and each of them, has an effect. */
+  readonly isOrdered: boolean;
+}
 
 type Mutable = Record<string, unknown>;
 

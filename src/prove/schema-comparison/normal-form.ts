@@ -15,7 +15,7 @@ type Schema = Readonly<Record<string, unknown>>;
 type Mutable = Record<string, unknown>;
 
 /** The place of a schema that is normalized. */
-export interface NormalizationContext {
+interface NormalizationContext {
   readonly root: SchemaRoot;
   readonly recursive: RecursiveSchemas;
   /**

@@ -3,19 +3,12 @@ import { validatedType } from '../../engine/schema/keywords.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { representativeOf } from './equal-patterns.ts';
 import { jsonTypeOf } from './json-value.ts';
-import { addPart, isExactCondition, isTrue, simplifyBranches } from './normal-branches.ts';
+import { addPart, isExactCondition, isTrue, type SimplificationLimits, simplifyBranches } from './normal-branches.ts';
 import { simplifyNumberLimits } from './number-keywords.ts';
 import { automatonOf } from './schema-text.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 type Mutable = Record<string, unknown>;
-
-export interface SimplificationLimits {
-  /** True if keywords that only mark members and items as evaluated have an effect. */
-  readonly keepsEvaluated: boolean;
-  /** True if the order of branches, and each of them, has an effect. */
-  readonly isOrdered: boolean;
-}
 
 const ALL_TYPES = ['array', 'boolean', 'null', 'number', 'object', 'string'];
 /** Values with which a keyword accepts everything. */

@@ -1,7 +1,7 @@
+import { valueAt } from '../../engine/json-pointer.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { canonicalJson } from '../../engine/schema/canonical-json.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
-import { valueAt } from '../../engine/schema/schema-walk.ts';
 import { normalizeNode } from './normal-form.ts';
 import { RecursiveSchemas } from './recursive-schemas.ts';
 

@@ -2,20 +2,20 @@ import { isMap } from '../../engine/schema/schema-walk.ts';
 import { memberSchemas, targetOf } from './evaluate-schema.ts';
 import { objectOf } from './json-value.ts';
 import type { LazyList } from './lazy-list.ts';
-import type { SchemaSolver } from './schema-solver.ts';
 import { type SchemaLiteral, type SchemaTerm, type SomeMember, satisfies, termMaker } from './schema-terms.ts';
+import type { PartSolver } from './search-budget.ts';
 
 type Literal<Kind extends SchemaLiteral['kind']> = Extract<SchemaLiteral, { kind: Kind }>;
 type Members = ReadonlyMap<string, readonly SchemaTerm[]>;
 
 /** Yields objects that may satisfy the literals, those with few members first. The caller tests them. */
-export function* objectSolutions(solver: SchemaSolver, literals: readonly SchemaLiteral[]): Generator<unknown> {
+export function* objectSolutions(solver: PartSolver, literals: readonly SchemaLiteral[]): Generator<unknown> {
   const search = new ObjectSearch(solver, literals);
   yield* search.solutions();
 }
 
 class ObjectSearch {
-  readonly #solver: SchemaSolver;
+  readonly #solver: PartSolver;
   readonly #members: Literal<'members' | 'unevaluated'>[];
   readonly #some: readonly SomeMember[];
   readonly #nameTerms: readonly SchemaTerm[];
@@ -31,7 +31,7 @@ class ObjectSearch {
   readonly #applied: ReadonlySet<unknown>;
   #isStrict = false;
 
-  constructor(solver: SchemaSolver, literals: readonly SchemaLiteral[]) {
+  constructor(solver: PartSolver, literals: readonly SchemaLiteral[]) {
     this.#solver = solver;
     const ofKind = <Kind extends SchemaLiteral['kind']>(kind: Kind) =>
       literals.filter((literal): literal is Literal<Kind> => literal.kind === kind);

@@ -1,6 +1,7 @@
+import { valueAt } from '../../engine/json-pointer.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
-import { typesAt, valueAt } from '../../engine/schema/schema-walk.ts';
+import { typesAt } from '../../engine/schema/schema-walk.ts';
 import { type SchemaLocation, termOf } from './compare-schemas.ts';
 import { findValues } from './find-values.ts';
 import { normalizeSubschema } from './normalize-schema.ts';
@@ -24,7 +25,7 @@ const TYPES = ['string', 'number', 'boolean'];
 const BASIC_TEXTS = ['x', '', '1', '0', '-1', '0.5', 'true', 'null', '1.0', '1e2', '+1', '007', '-0'];
 
 /** Texts of a parameter, most useful first. */
-export interface ParameterTexts {
+interface ParameterTexts {
   readonly texts: readonly string[];
   /** True if a search for them ended because it had used its steps. */
   readonly isCut: boolean;

@@ -1,6 +1,5 @@
-import { readClassAtom } from '../../engine/schema/pattern/pattern-class.ts';
+import { readClassAtom, readGroup } from '../../engine/schema/pattern/pattern-class.ts';
 import { readEscape, type TranslatedAtom } from '../../engine/schema/pattern/pattern-escape.ts';
-import { readGroup } from '../../engine/schema/pattern/pattern-group.ts';
 import {
   type CharacterSet,
   caseless,

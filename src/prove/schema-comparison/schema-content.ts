@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { valueAt } from '../../engine/json-pointer.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
-import { keywordsOf, valueAt } from '../../engine/schema/schema-walk.ts';
+import { keywordsOf } from '../../engine/schema/schema-walk.ts';
 import { targetOf } from './evaluate-schema.ts';
 
 const targetDigests = new WeakMap<SchemaRoot, Map<string, string>>();

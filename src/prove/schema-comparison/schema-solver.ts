@@ -10,7 +10,7 @@ import { numberSolutions } from './number-solutions.ts';
 import { objectSolutions } from './object-solutions.ts';
 import { partsOf } from './schema-parts.ts';
 import { choicesOf, type SchemaLiteral, type SchemaTerm, satisfies } from './schema-terms.ts';
-import type { SearchBudget } from './search-budget.ts';
+import type { PartSolver, SearchBudget } from './search-budget.ts';
 import { textSolutions } from './text-solutions.ts';
 
 /** The types in the order in which they are tried: a short text reads best where any value will do. */
@@ -22,7 +22,7 @@ const MAX_DEPTH = 12;
  * Finds values that some schemas accept and others refuse. It divides the schemas into literals, one branch after the
  * other, and constructs values from the literals of a branch.
  */
-export class SchemaSolver {
+export class SchemaSolver implements PartSolver {
   readonly #budget: SearchBudget;
   readonly #solutions = new Map<string, LazyList<unknown>>();
   /** By root and schema: two roots may share a schema whose references lead to different ones. */

@@ -1,3 +1,5 @@
+import type { LazyList } from './lazy-list.ts';
+import type { SchemaTerm } from './schema-terms.ts';
 /** Thrown when a search has used its steps. */
 export const SEARCH_CUT = Symbol('search cut');
 
@@ -38,4 +40,11 @@ export class SearchBudget {
     this.#remaining -= steps;
     if (this.#remaining < 0) throw SEARCH_CUT;
   }
+}
+
+/** Finds values for parts of the values that it searches: items and members. */
+export interface PartSolver {
+  readonly budget: SearchBudget;
+  /** Returns the values that satisfy all terms, simple ones first. */
+  solve(terms: readonly SchemaTerm[]): LazyList<unknown>;
 }

@@ -1,16 +1,16 @@
 import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
-import { routingRefusals, ruleRefusals } from '../../engine/gateway/response/route-refusals.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { RouteRateLimits } from '../../engine/rate-limits/rate-limit.ts';
 import { rolesOf } from '../offline/claims.ts';
+import { routingRefusals, ruleRefusals } from './route-refusals.ts';
 import type { TestResult } from './run-test-file.ts';
 import { type ValidatedManifest, validatedValues } from './validated-values.ts';
 
 /** A route, an allowed role of a route, a possible refusal, or a validated value: something that a test case can cover. */
-export interface CoverageUnit {
+interface CoverageUnit {
   readonly kind: 'route' | 'role' | 'refusal' | 'value';
   /** `undefined` for a refusal that belongs to no route. */
   readonly route: string | undefined;

@@ -1,7 +1,7 @@
 import type { ValidateFunction } from 'ajv';
+import { valueAt } from '../../engine/json-pointer.ts';
 import { checkAgainst } from '../../engine/manifest/check.ts';
 import { type Document, parse } from '../../engine/manifest/document.ts';
-import { valueAt } from '../../engine/manifest/schema-finding.ts';
 import { describeFileError, type Source } from '../../engine/manifest/source.ts';
 import { errorAt, errorAtKey, type Finding } from '../../engine/problem/finding.ts';
 import { hasErrors, type Problem, toProblems } from '../../engine/problem/problem.ts';
@@ -42,7 +42,7 @@ export function readTestFile(source: Source): { testFile?: CheckedTestFile; prob
  * @param code the code of the error
  */
 export function manifestProblem({ testFile, document }: CheckedTestFile, code: string): readonly Problem[] {
-  const isNamed = valueAt(document.value, ['manifest']) !== null;
+  const isNamed = (valueAt(document.value, ['manifest']) ?? null) !== null;
   const subject = isNamed ? 'the manifest' : `this file names no manifest, and ${testFile.manifest} beside it`;
   const message = `${subject} cannot be read: ${describeFileError(code, 'this file')}`;
   return toProblems(

@@ -1,7 +1,7 @@
-import { pointerStep } from '../../engine/json-pointer.ts';
+import { pointerStep, valueAt } from '../../engine/json-pointer.ts';
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import { keywordsWith } from '../../engine/schema/keywords.ts';
-import { isMap, referencePath, valueAt } from '../../engine/schema/schema-walk.ts';
+import { isMap, referencePath } from '../../engine/schema/schema-walk.ts';
 
 /** The parts of a manifest that have schemas. */
 export type ValidatedManifest = Pick<Manifest, 'routes' | 'schemas'>;

@@ -12,8 +12,8 @@ export const SKIP_REASONS = {
 export type SkippedLineReason = keyof typeof SKIP_REASONS;
 
 /** The skipped lines of one reason. */
-export interface SkippedLines {
-  readonly lines: number;
+interface SkippedLines {
+  lines: number;
   /** The log and the number of the first of them. */
   readonly source: string;
   readonly line: number;
@@ -21,36 +21,11 @@ export interface SkippedLines {
   readonly member: string | undefined;
 }
 
-/** A log that could not be read to its end. */
-export interface LogFailure {
-  readonly source: string;
-  /** The number of lines before it. */
-  readonly lines: number;
-  /** Says what is wrong and what to do. */
-  readonly message: string;
-}
-
 /** The numbers of lines that were read so far. */
 export interface LogCounts {
-  readonly lines: number;
-  readonly requests: number;
-  readonly skipped: ReadonlyMap<SkippedLineReason, SkippedLines>;
-  readonly failures: readonly LogFailure[];
-}
-
-/** Counts the lines of logs. */
-export class LogCounter implements LogCounts {
-  lines = 0;
-  requests = 0;
-  readonly skipped = new Map<
-    SkippedLineReason,
-    { lines: number; source: string; line: number; member: string | undefined }
-  >();
-  readonly failures: LogFailure[] = [];
-
-  skip(reason: SkippedLineReason, source: string, line: number, member?: string): void {
-    const counted = this.skipped.get(reason);
-    if (counted === undefined) this.skipped.set(reason, { lines: 1, source, line, member });
-    else counted.lines += 1;
-  }
+  lines: number;
+  requests: number;
+  readonly skipped: Map<SkippedLineReason, SkippedLines>;
+  /** The logs that could not be read to their ends: the number of lines before, and what is wrong and what to do. */
+  readonly failures: { readonly source: string; readonly lines: number; readonly message: string }[];
 }

@@ -4,6 +4,9 @@ export type CredentialKind = 'bearer' | 'other' | 'none';
 /** How the gateway treats a request that no route forwards, or that opens a WebSocket. */
 export type RequestKind = 'websocket' | 'preflight' | 'server-options';
 
+/** A line of a log: the name of the log, and the number of the line, from 1. */
+export type LogLine = Pick<LoggedRequest, 'source' | 'line'>;
+
 /**
  * One line `"msg":"request"` of the access log. Members that the line lacks are `undefined`. `log.replay` adds those from `manifest` on.
  * It has no query value, header, claim or body.
@@ -17,6 +20,8 @@ export interface LoggedRequest {
   readonly method: string | undefined;
   /** Without the query; with surrogates in place of identifiers if the log has keyed paths. `undefined` if the request target was invalid. */
   readonly path: string | undefined;
+  /** True if the line says that its path has surrogates. Lines of earlier versions do not say so. */
+  readonly isKeyed: boolean;
   readonly route: string | undefined;
   /** The id of the route's upstream, also if the request was refused. */
   readonly upstream: string | undefined;

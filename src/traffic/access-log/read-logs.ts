@@ -1,16 +1,14 @@
-import { LogCounter, type LogCounts } from './log-counts.ts';
-import { type LogInput, type ReadProgress, readBytes } from './log-input.ts';
+import type { LogCounts } from './log-counts.ts';
 import type { LoggedRequest } from './logged-request.ts';
 import { parseLogLine } from './parse-log-line.ts';
+import { type LogInput, type ReadProgress, readBytes } from './read-bytes.ts';
 import type { SkippedLine } from './read-request.ts';
 import { LineSplitter } from './split-lines.ts';
-
-export type { LogInput, ReadProgress } from './log-input.ts';
 
 /** The requests of logs in batches, since a promise for each line would take longer than its parsing. */
 export interface LogReader extends AsyncIterable<LoggedRequest[]> {
   /** Counts of the lines so far. They are complete after the last batch. */
-  readonly counts: LogCounts;
+  readonly counts: Readonly<LogCounts>;
 }
 
 /**
@@ -18,7 +16,7 @@ export interface LogReader extends AsyncIterable<LoggedRequest[]> {
  * cannot be read to its end is a failure in the counts, and the next log follows.
  */
 export function readLogs(inputs: readonly LogInput[], onProgress?: (progress: ReadProgress) => void): LogReader {
-  const counts = new LogCounter();
+  const counts: LogCounts = { lines: 0, requests: 0, skipped: new Map(), failures: [] };
   const totalBytes = totalOf(inputs);
   let bytes = 0;
   const count = (more: number) => {
@@ -40,7 +38,7 @@ function totalOf(inputs: readonly LogInput[]): number | undefined {
 
 async function* readLog(
   input: LogInput,
-  counts: LogCounter,
+  counts: LogCounts,
   onBytes: (bytes: number) => void,
 ): AsyncGenerator<LoggedRequest[]> {
   const lines = new LogLines(input.name, counts);
@@ -63,9 +61,9 @@ class LogLines {
   count = 0;
   #requests: LoggedRequest[] = [];
   readonly #source: string;
-  readonly #counts: LogCounter;
+  readonly #counts: LogCounts;
 
-  constructor(source: string, counts: LogCounter) {
+  constructor(source: string, counts: LogCounts) {
     this.#source = source;
     this.#counts = counts;
   }
@@ -81,7 +79,13 @@ class LogLines {
     if ('line' in parsed) {
       this.#counts.requests += 1;
       this.#requests.push(parsed);
-    } else this.#counts.skip(parsed.reason, this.#source, this.count, parsed.member);
+    } else this.#skip(parsed);
+  }
+
+  #skip({ reason, member }: SkippedLine): void {
+    const skipped = this.#counts.skipped.get(reason);
+    if (skipped !== undefined) skipped.lines += 1;
+    else this.#counts.skipped.set(reason, { lines: 1, source: this.#source, line: this.count, member });
   }
 
   get hasRequests(): boolean {

@@ -11,9 +11,6 @@ export interface SkippedLine {
 /** The members are of unknown types: a log may contain any text. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-const CREDENTIALS: readonly CredentialKind[] = ['bearer', 'other', 'none'];
-const KINDS: readonly RequestKind[] = ['websocket', 'preflight', 'server-options'];
-
 /** The latest time that a `Date` can have. */
 const MAX_TIME_MS = 8.64e15;
 /** A smaller share would give one line the weight of more requests than a gateway serves. */
@@ -27,7 +24,7 @@ const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
 /** Reads the members of a line `"msg":"request"`. Anyone may have written the line, so each member is checked. */
 export function readRequest(value: JsonObject, source: string, line: number): LoggedRequest | SkippedLine {
-  const member = firstInvalidMember(value);
+  const member = NAMED_TESTS.find(([name, test]) => !test(value[name]))?.[0];
   if (member !== undefined) return { reason: 'member-invalid', member };
   const members = value as unknown as LineMembers;
   return {
@@ -36,6 +33,7 @@ export function readRequest(value: JsonObject, source: string, line: number): Lo
     time: members.time,
     method: members.method,
     path: members.path,
+    isKeyed: members.keyed === true,
     route: members.route,
     upstream: members.upstream,
     status: members.status,
@@ -59,87 +57,63 @@ export function readRequest(value: JsonObject, source: string, line: number): Lo
   };
 }
 
-/** The members of a line that all tests of `TESTS` accept. */
-interface LineMembers {
-  readonly time: number;
-  readonly method?: string;
-  readonly path?: string;
-  readonly route?: string;
-  readonly upstream?: string;
-  readonly status?: number;
-  readonly refusal?: string;
-  readonly reason?: string;
-  readonly limit?: string;
-  readonly reported?: readonly { readonly code: string }[];
-  readonly aborted?: boolean;
-  readonly bytesIn?: number;
-  readonly gatewayMs?: number;
-  readonly subject?: string;
-  readonly peer?: string | null;
-  readonly client?: string;
-  readonly sampled?: number;
-  readonly manifest?: string;
-  readonly role?: string | readonly string[];
-  readonly credential?: CredentialKind;
-  readonly type?: string;
-  readonly query?: readonly string[];
-  readonly host?: string;
-  readonly kind?: RequestKind;
-}
-
 function rolesOf(role: LineMembers['role']): readonly string[] | undefined {
   if (role === undefined) return undefined;
   return role === 'other' ? [] : [role].flat();
 }
 
-type Test = (value: unknown) => boolean;
+/** A test of the value of a member, and its type. */
+type Test<Value> = (value: unknown) => value is Value;
 
-const optional =
-  (test: Test): Test =>
-  (value) =>
-    value === undefined || test(value);
-const matches = (pattern: RegExp) => optional((value) => typeof value === 'string' && pattern.test(value));
 const isInteger = (value: unknown, max: number) =>
   Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= max;
-const isText: Test = (value) => typeof value === 'string' && !UNPRINTABLE.test(value);
-const isTextList: Test = (value) => Array.isArray(value) && value.every(isText);
-const text = optional(isText);
-const number = optional((value) => typeof value === 'number' && value >= 0);
-const boolean = optional((value) => typeof value === 'boolean');
+const isText = (value: unknown): value is string => typeof value === 'string' && !UNPRINTABLE.test(value);
+const isTextList = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
 
-/** The members that are read, with the tests of their values. */
-const TESTS: readonly (readonly [keyof LineMembers, Test])[] = [
-  ['time', (value) => isInteger(value, MAX_TIME_MS)],
-  ['method', matches(METHOD)],
-  ['path', matches(PATH)],
-  ['route', text],
-  ['upstream', text],
-  ['status', optional((value) => isInteger(value, 999))],
-  ['refusal', text],
-  ['reason', text],
-  ['limit', text],
-  ['reported', optional((value) => Array.isArray(value) && value.every(isViolation))],
-  ['aborted', boolean],
-  ['bytesIn', number],
-  ['gatewayMs', number],
-  ['subject', text],
-  ['peer', (value) => value === null || text(value)],
-  ['client', text],
-  ['sampled', optional((value) => typeof value === 'number' && value >= MIN_SHARE && value <= 1)],
-  ['manifest', text],
-  ['role', (value) => text(value) || isTextList(value)],
-  ['credential', optional((value) => CREDENTIALS.includes(value as CredentialKind))],
-  ['type', text],
-  ['query', optional(isTextList)],
-  ['host', text],
-  ['kind', optional((value) => KINDS.includes(value as RequestKind))],
-];
-
-function isViolation(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'code' in value && isText(value.code);
+/** Accepts a member that is missing, or that has a value of this type. */
+function optional<Value>(test: (value: unknown) => boolean): Test<Value | undefined> {
+  return (value): value is Value | undefined => value === undefined || test(value);
 }
+const matching = (pattern: RegExp) => optional<string>((value) => typeof value === 'string' && pattern.test(value));
+const oneOf = <Word>(words: readonly Word[]) => optional<Word>((value) => words.includes(value as Word));
+const text = optional<string>(isText);
+const boolean = optional<boolean>((value) => typeof value === 'boolean');
+const positive = optional<number>((value) => typeof value === 'number' && value >= 0);
+const reported = optional<readonly { readonly code: string }[]>(
+  (value) => Array.isArray(value) && value.every((one) => typeof one === 'object' && one !== null && isText(one.code)),
+);
 
-function firstInvalidMember(value: JsonObject): string | undefined {
-  for (const [name, test] of TESTS) if (!test(value[name])) return name;
-  return undefined;
-}
+/** The members that are read. */
+const TESTS = {
+  time: (value: unknown): value is number => isInteger(value, MAX_TIME_MS),
+  method: matching(METHOD),
+  path: matching(PATH),
+  keyed: boolean,
+  route: text,
+  upstream: text,
+  status: optional<number>((value) => isInteger(value, 999)),
+  refusal: text,
+  reason: text,
+  limit: text,
+  reported,
+  aborted: boolean,
+  bytesIn: positive,
+  gatewayMs: positive,
+  subject: text,
+  peer: optional<string | null>((value) => value === null || isText(value)),
+  client: text,
+  sampled: optional<number>((value) => typeof value === 'number' && value >= MIN_SHARE && value <= 1),
+  manifest: text,
+  role: optional<string | readonly string[]>((value) => isText(value) || isTextList(value)),
+  credential: oneOf<CredentialKind>(['bearer', 'other', 'none']),
+  type: text,
+  query: optional<readonly string[]>(isTextList),
+  host: text,
+  kind: oneOf<RequestKind>(['websocket', 'preflight', 'server-options']),
+};
+
+const NAMED_TESTS = Object.entries(TESTS);
+
+type LineMembers = {
+  readonly [Name in keyof typeof TESTS]: (typeof TESTS)[Name] extends Test<infer Value> ? Value : never;
+};

@@ -1,5 +1,5 @@
 /** The gateway limits the head of a request to a quarter of this, so a longer line is no line of an access log. */
-export const MAX_LINE_BYTES = 65_536;
+const MAX_LINE_BYTES = 65_536;
 
 const NEWLINE = 0x0a;
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Gateway } from '../../engine/gateway/gateway.ts';
 import type { Log } from '../../engine/log/log.ts';
-import { SharedMemory } from '../../engine/shared-memory/shared-memory.ts';
+import { SharedMemory } from '../../engine/shared-memory/worker-context.ts';
 import type { ComparisonCounts, ComparisonReport } from '../comparison.ts';
 import {
   CandidateResults,
@@ -14,7 +14,7 @@ import { type CandidateManifest, type ComparingWorkers, createNoWorkers } from '
 import { LiveCandidate } from './live-candidate.ts';
 
 /** `file`: the file of `run --candidate`, which is watched; `request`: a manifest that the admin API received. */
-export type CandidateSource = 'file' | 'request';
+type CandidateSource = 'file' | 'request';
 
 /** The candidate and its counts so far. */
 export interface CandidateStatus {
@@ -38,7 +38,7 @@ export interface CandidateStatus {
 const LOG_INTERVAL_MS = 60_000;
 
 /** The gateway of the main thread, whose requests are compared. */
-export type CandidateGateway = Pick<Gateway, 'observe' | 'plan' | 'rateLimiter'>;
+type CandidateGateway = Pick<Gateway, 'observe' | 'plan' | 'rateLimiter'>;
 
 interface CurrentComparison {
   readonly id: number;

@@ -5,8 +5,7 @@ import type { RateLimit } from '../../engine/rate-limits/rate-limit.ts';
 import { type LimitedExchange, RateLimiter } from '../../engine/rate-limits/rate-limiter.ts';
 import { sharedNow } from '../../engine/shared-memory/shared-clock.ts';
 import type { WorkerContext } from '../../engine/shared-memory/worker-context.ts';
-import { type Outcome, UnknownFact } from '../outcome.ts';
-import { UPSTREAM_REFUSALS } from '../refused-outcome.ts';
+import { type Outcome, UnknownFact, UPSTREAM_REFUSALS } from '../outcome.ts';
 import type { PlanPair } from './plan-pair.ts';
 import type { SharedComparison } from './shared-comparison.ts';
 

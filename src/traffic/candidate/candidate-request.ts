@@ -6,8 +6,7 @@ import { authorize } from '../../engine/gateway/request/authorize.ts';
 import { type ForwardedInfo, readForwardedInfo } from '../../engine/gateway/request/forwarded-info.ts';
 import { checkBodyHead } from '../../engine/gateway/request/read-body.ts';
 import { type RequestHead, readRequestHead } from '../../engine/gateway/request/request-head.ts';
-import { type RequestTarget, readRequestTarget } from '../../engine/gateway/request/request-target.ts';
-import { isServerOptions } from '../../engine/gateway/request/served-request.ts';
+import { isServerOptions, type RequestTarget, readRequestTarget } from '../../engine/gateway/request/request-target.ts';
 import { isPreflight } from '../../engine/gateway/response/cors.ts';
 import { Refusal } from '../../engine/gateway/response/refusal.ts';
 import { isWebSocketHandshake } from '../../engine/gateway/server/websocket-handshake.ts';
@@ -17,21 +16,19 @@ import type { Route } from '../../engine/plan/route-definition.ts';
 import type { RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
 import type { AppliedLimit } from '../../engine/rate-limits/rate-limiter.ts';
 import type { Auth } from '../../engine/tokens/auth.ts';
-import type { Principal } from '../../engine/tokens/verification-result.ts';
-import type { Verifier } from '../../engine/tokens/verifier.ts';
-import type { BodyRule } from '../../engine/validation/body.ts';
-import type { CancellablePromise, ValidationResult } from '../../engine/validation/validation-result.ts';
+import type { Principal, Verifier } from '../../engine/tokens/verifier.ts';
+import type { BodyRule, CancellablePromise, ValidationResult } from '../../engine/validation/body-rule.ts';
 import { UnknownFact } from '../outcome.ts';
 import type { CandidateLimits, CountedCandidate } from './candidate-limits.ts';
 import { KeptBody } from './kept-body.ts';
 import type { PlanPair } from './plan-pair.ts';
 
 /** All work for the candidate counts as that of one client, so that it takes no more than the share of one. */
-export const CANDIDATE_CLIENT = 'candidate';
+const CANDIDATE_CLIENT = 'candidate';
 /** The time limit of a token. */
 const TOKEN_TIMEOUT_MS = 2_000;
 
-export interface CandidateRequestOptions {
+interface CandidateRequestOptions {
   /** The exchange, which the active plan has decided. */
   readonly exchange: Exchange;
   readonly pair: PlanPair;

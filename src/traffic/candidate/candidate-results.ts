@@ -1,8 +1,6 @@
 import type { Exchange } from '../../engine/gateway/exchange.ts';
-import { loggedPathOf } from '../../engine/gateway/telemetry/request-record.ts';
-import type { ComparisonResult } from '../compare-outcomes.ts';
-import { MAX_ALL_CALLERS, OutcomeComparison } from '../comparison.ts';
-import type { ComparisonTotals } from '../comparison-totals.ts';
+import { loggedPathOf } from '../../engine/gateway/telemetry/create-request-record.ts';
+import { type ComparisonTotals, MAX_ALL_CALLERS, OutcomeComparison } from '../comparison.ts';
 
 /** A request that changes. It has no query, header or body. */
 export interface CandidateWitness {
@@ -13,11 +11,15 @@ export interface CandidateWitness {
   readonly method: string | null;
   /** As in the access log. */
   readonly path: string | null;
+  /** True if the path has surrogates in place of identifiers. */
+  readonly keyed: boolean;
 }
 
 export function createWitness(exchange: Exchange): CandidateWitness {
-  const { id, request } = exchange;
-  return { id, at: Date.now(), method: request.method ?? null, path: loggedPathOf(exchange) ?? null };
+  const { id, request, target } = exchange;
+  const path = loggedPathOf(exchange);
+  const keyed = path !== target?.path;
+  return { id, at: Date.now(), method: request.method ?? null, path: path ?? null, keyed };
 }
 
 /** Requests that were not compared: too many waited, began with an earlier plan, or were not in the sample. */
@@ -37,7 +39,8 @@ export interface ResultBatch {
 
 /** The results of the requests that were observed. Each one is compared, skipped, or an error. */
 export class CandidateResults {
-  readonly #comparison: OutcomeComparison<CandidateWitness>;
+  /** The compared requests. */
+  readonly comparison: OutcomeComparison<CandidateWitness>;
   readonly #onError: (error: string) => void;
   #skipped: Record<UncomparedReason, number> = { queue: 0, 'earlier-plan': 0, sample: 0 };
   #lost = 0;
@@ -50,12 +53,7 @@ export class CandidateResults {
    */
   constructor(onError: (error: string) => void = () => undefined, maxCallers = MAX_ALL_CALLERS) {
     this.#onError = onError;
-    this.#comparison = new OutcomeComparison(1, maxCallers);
-  }
-
-  /** The compared requests. */
-  get comparison(): Pick<OutcomeComparison<CandidateWitness>, 'counts' | 'report' | 'changes' | 'requests'> {
-    return this.#comparison;
+    this.comparison = new OutcomeComparison(1, maxCallers);
   }
 
   get skipped(): SkippedRequests {
@@ -65,14 +63,6 @@ export class CandidateResults {
   /** Requests for which the candidate failed. */
   get errors(): number {
     return this.#errors;
-  }
-
-  addSame(): void {
-    this.#comparison.addSame();
-  }
-
-  add(result: ComparisonResult, caller: () => string | undefined, witness: () => CandidateWitness): void {
-    this.#comparison.add(result, 1, caller, witness);
   }
 
   skip(reason: UncomparedReason): void {
@@ -90,7 +80,7 @@ export class CandidateResults {
 
   /** Returns all results since the last call, and begins to count from zero. Returns `undefined` if there are none. */
   take(): ResultBatch | undefined {
-    const batch = { totals: this.#comparison.take(), skipped: this.#skipped, errors: this.#errors, error: this.#error };
+    const batch = { totals: this.comparison.take(), skipped: this.#skipped, errors: this.#errors, error: this.#error };
     this.#skipped = { queue: 0, 'earlier-plan': 0, sample: 0 };
     this.#errors = 0;
     this.#error = undefined;
@@ -99,7 +89,7 @@ export class CandidateResults {
 
   /** Adds the results of another worker. */
   merge({ totals, skipped, errors, error = '' }: ResultBatch): void {
-    this.#comparison.merge(totals);
+    this.comparison.merge(totals);
     for (const [reason, count] of Object.entries(skipped)) this.#skipped[reason as UncomparedReason] += count;
     this.#addErrors(errors, error);
   }

@@ -1,6 +1,5 @@
 import type { CompileInput, PlannedManifest } from '../../engine/load.ts';
-import { createSingleWorker } from '../../engine/shared-memory/single-worker.ts';
-import type { WorkerContext } from '../../engine/shared-memory/worker-context.ts';
+import { createSingleWorker, type WorkerContext } from '../../engine/shared-memory/worker-context.ts';
 import type { ResultBatch } from './candidate-results.ts';
 
 /** A manifest that is compiled here, and that the other workers compile. */

@@ -1,4 +1,4 @@
-import type { BodyCopy } from '../../engine/gateway/exchange-observer.ts';
+import type { BodyCopy } from '../../engine/gateway/request/copy-body.ts';
 import { GrowingBuffer } from '../../engine/gateway/request/growing-buffer.ts';
 import type { SharedComparison } from './shared-comparison.ts';
 
@@ -7,7 +7,7 @@ const MAX_BODY_BYTES = 1024 ** 2;
 const MAX_ALL_BYTES = 16 * 1024 ** 2;
 
 /** The memory for copies of bodies, of all workers together. */
-export type KeptBodies = Pick<SharedComparison, 'acquireBytes' | 'releaseBytes'>;
+type KeptBodies = Pick<SharedComparison, 'acquireBytes' | 'releaseBytes'>;
 
 /** A copy of the body of one request. The gateway gives the original away to the thread that validates it. */
 export class KeptBody implements BodyCopy {
@@ -15,8 +15,9 @@ export class KeptBody implements BodyCopy {
   /** `undefined` if only the size is needed, or the bytes are too many. */
   #buffer: GrowingBuffer | undefined;
   #keptBytes = 0;
-  #size = 0;
-  #isComplete = false;
+  /** The bytes so far, whether they are kept or not. */
+  size = 0;
+  isComplete = false;
 
   /** @param keepsBytes false if only the size is needed */
   constructor(memory: KeptBodies, keepsBytes: boolean) {
@@ -25,7 +26,7 @@ export class KeptBody implements BodyCopy {
   }
 
   add(chunk: Buffer): void {
-    this.#size += chunk.length;
+    this.size += chunk.length;
     if (this.#buffer === undefined) return;
     // The buffer itself copies all chunks but the first.
     const copy = this.#keptBytes === 0 ? Buffer.from(chunk) : chunk;
@@ -35,21 +36,12 @@ export class KeptBody implements BodyCopy {
   }
 
   end(): void {
-    this.#isComplete = true;
-  }
-
-  /** The bytes so far, whether they are kept or not. */
-  get size(): number {
-    return this.#size;
-  }
-
-  get isComplete(): boolean {
-    return this.#isComplete;
+    this.isComplete = true;
   }
 
   /** Returns the complete body; `undefined` if it is not complete or not kept. */
   bytes(): Buffer | undefined {
-    return this.#isComplete ? this.#buffer?.bytes() : undefined;
+    return this.isComplete ? this.#buffer?.bytes() : undefined;
   }
 
   release(): void {

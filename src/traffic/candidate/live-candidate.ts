@@ -1,21 +1,20 @@
 import { hash } from 'node:crypto';
-import type { Exchange } from '../../engine/gateway/exchange.ts';
-import type { BodyCopy, ExchangeObserver } from '../../engine/gateway/exchange-observer.ts';
+import type { Exchange, ExchangeObserver } from '../../engine/gateway/exchange.ts';
+import type { BodyCopy } from '../../engine/gateway/request/copy-body.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { LocalCounters } from '../../engine/rate-limits/local-counters.ts';
 import type { WorkerContext } from '../../engine/shared-memory/worker-context.ts';
 import { compareOutcomes } from '../compare-outcomes.ts';
 import { CandidateLimits } from './candidate-limits.ts';
+import { candidateOutcome, servedOutcome } from './candidate-outcome.ts';
 import { CandidateRequest } from './candidate-request.ts';
 import { type CandidateResults, createWitness, type UncomparedReason } from './candidate-results.ts';
 import type { ComparisonRules } from './comparing-workers.ts';
 import { KeptBody } from './kept-body.ts';
-import { candidateOutcome, servedOutcome } from './outcomes.ts';
 import { type PlanPair, pairPlans } from './plan-pair.ts';
 import { SharedComparison } from './shared-comparison.ts';
-import { withTimeout } from './with-timeout.ts';
 
-export interface LiveCandidateOptions {
+interface LiveCandidateOptions {
   readonly active: Plan;
   readonly candidate: Plan;
   readonly rules: ComparisonRules;
@@ -112,7 +111,7 @@ export class LiveCandidate implements ExchangeObserver {
   #isQueued(exchange: Exchange): boolean {
     const skipReason = this.#skipReason(exchange);
     if (skipReason !== undefined) this.#results.skip(skipReason);
-    else if (this.#isCertainlySame(exchange)) this.#results.addSame();
+    else if (this.#isCertainlySame(exchange)) this.#results.comparison.addSame();
     else if (this.#queue.length >= MAX_QUEUED) {
       this.#results.skip('queue');
       this.#shared.markMissingRequests();
@@ -167,10 +166,11 @@ export class LiveCandidate implements ExchangeObserver {
         isEachCounted: this.#isEachCounted,
         maySendTokens,
       });
-      const to = await candidateOutcome(request, exchange, this.pair, withTimeout);
+      const to = await candidateOutcome(request, exchange, this.pair);
       this.#limits.settle(request, to);
-      this.#results.add(
+      this.#results.comparison.add(
         compareOutcomes(from, to),
+        1,
         () => exchange.principal?.subject ?? this.#hash(exchange.clientAddress, 16),
         () => createWitness(exchange),
       );

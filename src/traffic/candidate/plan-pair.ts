@@ -1,7 +1,6 @@
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
-import { limitDefinition } from '../../engine/rate-limits/limit-definition.ts';
-import type { RateLimit } from '../../engine/rate-limits/rate-limit.ts';
+import { limitDefinition, type RateLimit } from '../../engine/rate-limits/rate-limit.ts';
 import { routingKey } from '../../engine/routing/router.ts';
 import type { Auth } from '../../engine/tokens/auth.ts';
 import { endpointsOf } from '../outcome.ts';

@@ -2,7 +2,7 @@ import { type LoadResult, load } from '../../engine/load.ts';
 import type { Environment, Source } from '../../engine/manifest/source.ts';
 
 /** A manifest, and values for the environment variables that it requires. */
-export interface PlaceholderManifest {
+interface PlaceholderManifest {
   readonly loaded: LoadResult;
   readonly environment: Readonly<Record<string, string>>;
 }

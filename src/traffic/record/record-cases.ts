@@ -9,16 +9,15 @@ import type { TestCase, TestFile } from '../../prove/testing/test-file.generated
 import type { LogReader } from '../access-log/read-logs.ts';
 import type { RecordContext } from './base-probes.ts';
 import { findRecordedCase } from './find-recorded-case.ts';
-import { type FoundCase, mergeCases, type RecordedCase } from './merge-cases.ts';
 import type { Observation } from './observation.ts';
 import { countUnrecorded, ObservedRequests, type UnrecordedCounts } from './observe-requests.ts';
 import { createRecordTokens } from './record-tokens.ts';
+import { type FoundCase, mergeCases, type RecordedCase, selectCases, sortCases } from './recorded-cases.ts';
 import { recordedPaths } from './recorded-paths.ts';
 import { isRecordable } from './refused-probes.ts';
-import { selectCases, sortCases } from './select-cases.ts';
 
 /** The test cases of a log. */
-export interface RecordedLog {
+interface RecordedLog {
   readonly tokens: TestFile['tokens'];
   /** In the order of the routes. Each case passes with the manifest. */
   readonly cases: readonly RecordedCase[];

@@ -4,41 +4,41 @@ import { isJsonType, mediaTypeMatcher } from '../../engine/validation/media-type
 import type { LoggedRequest } from '../access-log/logged-request.ts';
 import { UnknownFact, type UnknownReason } from '../outcome.ts';
 import type { CheckResult } from './check-parameters.ts';
+import type { LoggedFacts } from './logged-facts.ts';
 import type { RouteRules } from './route-rules.ts';
 
-/** The facts about the body of a request. */
-export interface BodyFacts {
-  readonly request: LoggedRequest;
-  /** True if the log has the facts that `log.replay` adds. */
-  readonly hasReplayFacts: boolean;
-  /** The rules that were applied to the body; `undefined` if the request was refused before. */
+/** How the body was validated when the request was served. */
+interface AppliedBody {
+  /** The rules that were applied; `undefined` if the request was refused before. */
   readonly applied: RouteRules | undefined;
-  /** The violations that were found by `applied`, first of all the one that decided if violations are refused. */
   readonly violations: readonly RefusalCode[];
-  /** True if the gateway has read the complete body. */
-  readonly isComplete: boolean;
-  /** True for a media type that the log names. It writes `other` for the others. */
-  readonly isNamedType: (mediaType: string) => boolean;
 }
 
 /**
  * Applies the body rule of a route to the body of a logged request, which the log does not have.
  *
+ * @param found the violations that were found, first of all the one that decided if violations are refused; `undefined` if the request was
+ *   refused before
  * @returns the refusal; `undefined` if the body is accepted
  * @throws UnknownFact
  */
-export function checkBody(rules: RouteRules, facts: BodyFacts): RefusalCode | undefined {
+export function checkBody(
+  rules: RouteRules,
+  facts: LoggedFacts,
+  found: readonly RefusalCode[] | undefined,
+): RefusalCode | undefined {
   if (isWithoutBody(facts)) return undefined;
+  const before: AppliedBody = { applied: found && facts.logged, violations: found ?? [] };
   const { validation } = rules.route;
-  const type = checkType(rules, facts);
+  const type = checkType(rules, facts, before);
   if (validation === 'enforce' && type === 'invalid') return 'media_type_unsupported';
-  const size = checkSize(rules, facts);
+  const size = checkSize(rules, facts, before);
   if (validation === 'report') {
     if (isUnknown(size)) throw new UnknownFact(size);
     return size === 'invalid' ? 'body_too_large' : undefined;
   }
   if (isUnknown(type)) throw new UnknownFact(type);
-  const content = checkContent(rules, facts);
+  const content = checkContent(rules, facts, before);
   // A body that is validated while it is streamed may be refused before it is too large.
   const isStreamed = rules.route.body?.streamValidatorFor !== undefined;
   if (size === 'invalid' && (!isStreamed || content === 'valid')) return 'body_too_large';
@@ -52,13 +52,14 @@ function isUnknown(result: CheckResult): result is UnknownReason {
 }
 
 /** True for a GET or HEAD without a body, to which no rule applies. */
-function isWithoutBody({ request, isComplete }: BodyFacts): boolean {
-  return BODYLESS_METHODS.has(request.method ?? '') && request.receivedBytes === 0 && isComplete;
+function isWithoutBody({ request, isBodyComplete }: LoggedFacts): boolean {
+  return BODYLESS_METHODS.has(request.method ?? '') && request.receivedBytes === 0 && isBodyComplete;
 }
 
 function checkType(
   rules: RouteRules,
-  { request, hasReplayFacts, applied, violations, isComplete, isNamedType }: BodyFacts,
+  { request, hasReplayFacts, isBodyComplete, isNamedType }: LoggedFacts,
+  { applied, violations }: AppliedBody,
 ): CheckResult {
   const { body } = rules.route;
   if (body?.types === undefined) return 'valid';
@@ -69,7 +70,7 @@ function checkType(
   if (mediaType === undefined) {
     if (body.validate !== undefined || body.streamValidatorFor !== undefined || receivedBytes > 0)
       return isMethodWithBody(request) || receivedBytes > 0 ? 'invalid' : (before ?? 'body-size');
-    return before ?? (isComplete ? 'valid' : 'body-size');
+    return before ?? (isBodyComplete ? 'valid' : 'body-size');
   }
   const listed = rules.entry.body?.types ?? defaultTypes(rules);
   // The log writes a kind such as `image/*` for the types of that kind that it does not name.
@@ -111,19 +112,23 @@ function formatOf({ entry: { body } }: RouteRules, mediaType: string): string {
   return body?.csv !== undefined && mediaType === 'text/csv' ? 'csv' : '';
 }
 
-function checkSize(rules: RouteRules, { request, applied, violations, isComplete }: BodyFacts): CheckResult {
+function checkSize(
+  rules: RouteRules,
+  { request, isBodyComplete }: LoggedFacts,
+  { applied, violations }: AppliedBody,
+): CheckResult {
   const limitBytes = rules.route.body?.limitBytes ?? Number.POSITIVE_INFINITY;
   if (request.receivedBytes > limitBytes) return 'invalid';
   const limitBefore = applied?.route.body?.limitBytes;
   if (violations.includes('body_too_large'))
     return limitBefore !== undefined && limitBytes <= limitBefore ? 'invalid' : 'body-size';
-  if (isComplete) return 'valid';
+  if (isBodyComplete) return 'valid';
   // A body that was refused for its type or content may be larger.
   const isWithinLimit = limitBefore !== undefined && limitBefore <= limitBytes && violations.length === 0;
   return isWithinLimit ? 'valid' : 'body-size';
 }
 
-function checkContent(rules: RouteRules, { request, applied, violations }: BodyFacts): CheckResult {
+function checkContent(rules: RouteRules, { request }: LoggedFacts, { applied, violations }: AppliedBody): CheckResult {
   const { validate, streamValidatorFor } = rules.route.body ?? {};
   if (validate === undefined && streamValidatorFor === undefined) return 'valid';
   const { mediaType } = request;

@@ -1,27 +1,21 @@
 import { foldHeaderName } from '../../engine/header-names.ts';
 import type { UnknownReason } from '../outcome.ts';
+import type { LoggedFacts } from './logged-facts.ts';
 import type { ParameterRuleTexts, RouteRules } from './route-rules.ts';
 
 /** `valid` or `invalid` for certain; otherwise the fact that is not known. */
 export type CheckResult = 'valid' | 'invalid' | UnknownReason;
 
-/** The facts about the parameters of a request. */
-export interface ParameterFacts {
-  /** `undefined` if it has surrogates. */
-  readonly path: string | undefined;
-  /** `undefined` if the log does not have them. */
-  readonly queryNames: readonly string[] | undefined;
-  /** The rules that the request satisfied; `undefined` if it was not validated, or was not valid. */
-  readonly satisfied: RouteRules | undefined;
-}
-
-/** Validates the parameters of a logged request, whose values are not known, by the rules of a route. */
-export function checkParameters(rules: RouteRules, facts: ParameterFacts): CheckResult {
-  const { satisfied } = facts;
+/**
+ * Validates the parameters of a logged request, whose values are not known, by the rules of a route.
+ *
+ * @param satisfied the rules that the request satisfied; `undefined` if it was not validated, or was not valid
+ */
+export function checkParameters(rules: RouteRules, facts: LoggedFacts, satisfied: RouteRules | undefined): CheckResult {
   const results = [
-    isSame(rules, satisfied, 'params', checkPath(rules, facts)),
-    isSame(rules, satisfied, 'query', checkQuery(rules, facts)),
-    isSame(rules, satisfied, 'headers', checkHeaders(rules, facts)),
+    isSame(rules, satisfied, 'params', checkPath(rules, facts.knownPath)),
+    isSame(rules, satisfied, 'query', checkQuery(rules, facts.request.queryNames, satisfied)),
+    isSame(rules, satisfied, 'headers', checkHeaders(rules, satisfied)),
   ];
   return results.find((result) => result === 'invalid') ?? results.find((result) => result !== 'valid') ?? 'valid';
 }
@@ -37,7 +31,7 @@ function isSame(
   return satisfied !== undefined && satisfied[kind].text === rules[kind].text ? 'valid' : result;
 }
 
-function checkPath({ entry, route }: RouteRules, { path }: ParameterFacts): CheckResult {
+function checkPath({ entry, route }: RouteRules, path: string | undefined): CheckResult {
   if (entry.params === undefined) return 'valid';
   if (path === undefined) return 'path';
   const violations = route.parameters?.validate(path, '', []) ?? [];
@@ -47,7 +41,11 @@ function checkPath({ entry, route }: RouteRules, { path }: ParameterFacts): Chec
 /** A name that the log does not show. */
 const HIDDEN = '*';
 
-function checkQuery({ entry, query }: RouteRules, { queryNames, satisfied }: ParameterFacts): CheckResult {
+function checkQuery(
+  { entry, query }: RouteRules,
+  queryNames: readonly string[] | undefined,
+  satisfied: RouteRules | undefined,
+): CheckResult {
   const rule = entry.query;
   if (rule === undefined) return 'valid';
   if (queryNames === undefined) return 'not-logged';
@@ -66,7 +64,7 @@ function checkQuery({ entry, query }: RouteRules, { queryNames, satisfied }: Par
   return isComplete && isKnown && !mayHaveSemicolon ? 'valid' : 'query';
 }
 
-function checkHeaders({ entry, headers }: RouteRules, { satisfied }: ParameterFacts): CheckResult {
+function checkHeaders({ entry, headers }: RouteRules, satisfied: RouteRules | undefined): CheckResult {
   if (entry.headers === undefined) return 'valid';
   const before = satisfied?.headers;
   const required = (satisfied?.entry.headers?.required ?? []).map(foldHeaderName);

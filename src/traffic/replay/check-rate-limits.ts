@@ -1,13 +1,12 @@
 import { Refusal } from '../../engine/gateway/response/refusal.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
-import { limitDefinition } from '../../engine/rate-limits/limit-definition.ts';
-import type { RateLimit, RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
+import { limitDefinition, type RateLimit, type RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
 import type { LoggedRequest } from '../access-log/logged-request.ts';
 import { UnknownFact } from '../outcome.ts';
 import type { LimitUse } from './limit-use.ts';
 
 /** The rate limits of one stage that were applied to a logged request. */
-export interface AppliedRateLimits {
+interface AppliedRateLimits {
   readonly route: Route;
   readonly request: LoggedRequest;
   /** True if one of them refused the request. */

@@ -29,7 +29,7 @@ export function createKeyedPaths({ plan, manifest }: ReplaySide, next: Plan): Ke
   };
   return {
     isKeyed: (route) => {
-      if (route === undefined) return plan.log.path !== undefined;
+      if (route === undefined) return plan.log.keyedPaths !== undefined;
       const isKeyedRoute = paths === 'keyed' || (paths === undefined && route.access === 'public');
       return isKeyedRoute && route.pattern.some(({ kind }) => kind !== 'literal');
     },

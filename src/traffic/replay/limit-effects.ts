@@ -1,10 +1,9 @@
 import { clientKey } from '../../engine/gateway/fairness/client-key.ts';
 import type { RateLimit, RateLimitKeyKind } from '../../engine/rate-limits/rate-limit.ts';
-import type { LoggedRequest } from '../access-log/logged-request.ts';
+import type { LoggedRequest, LogLine } from '../access-log/logged-request.ts';
 import type { ComparisonResult } from '../compare-outcomes.ts';
 import type { OutcomeComparison } from '../comparison.ts';
 import type { CounterEffects } from './limit-use.ts';
-import type { LineWitness } from './replay.ts';
 
 /** Requests with one result that rely on the same counters. */
 interface HeldResult {
@@ -12,7 +11,7 @@ interface HeldResult {
   readonly relied: readonly ReliedCounter[];
   readonly reached: readonly string[];
   readonly caller: string | undefined;
-  readonly witness: LineWitness;
+  readonly witness: LogLine;
   weight: number;
   isUncertain: boolean;
 }
@@ -74,7 +73,7 @@ export class LimitEffects {
   }
 
   /** Adds all results to a comparison. Those that rely on an affected counter are unknown. */
-  release(comparison: OutcomeComparison<LineWitness>): void {
+  release(comparison: OutcomeComparison<LogLine>): void {
     while (this.#spread());
     for (const { result, weight, caller, witness, isUncertain } of this.#held.values())
       comparison.add(

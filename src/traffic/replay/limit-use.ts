@@ -17,7 +17,7 @@ export interface CounterEffects {
   readonly relied: ReadonlyMap<RateLimit, boolean>;
 }
 
-export interface CountingLimits {
+interface CountingLimits {
   /** The limits that have counted the logged request. */
   readonly before: readonly RateLimit[];
   /** The limits of the new plan that count it, if its outcome is known; otherwise those that may count it. */

@@ -1,9 +1,8 @@
 import { REFUSALS, type RefusalCode } from '../../engine/gateway/response/refusal.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
 import type { RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
 import type { LoggedRequest } from '../access-log/logged-request.ts';
-import type { UnknownReason } from '../outcome.ts';
-import { UPSTREAM_REFUSALS } from '../refused-outcome.ts';
-import type { ReplaySide } from './route-rules.ts';
+import { type UnknownReason, UPSTREAM_REFUSALS } from '../outcome.ts';
 
 /** The steps of a request at which a gateway can refuse it, in their order. */
 export const STEPS = [
@@ -48,7 +47,7 @@ const STEP_BY_CODE: Partial<Record<RefusalCode, Step>> = {
 };
 
 /** Returns the step at which a logged request was refused, or how it ended without a refusal. */
-export function endOf(request: LoggedRequest, { plan }: ReplaySide): LoggedEnd {
+export function endOf(request: LoggedRequest, plan: Plan): LoggedEnd {
   const { refusal, reason, path, route, method, isForwarded } = request;
   if (refusal === undefined) return endWithoutRefusal(request);
   if (!Object.hasOwn(REFUSALS, refusal)) return NO_DECISION;

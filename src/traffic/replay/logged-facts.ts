@@ -1,52 +1,50 @@
-import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
+import { Refusal, type RefusalCode } from '../../engine/gateway/response/refusal.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
 import type { RateLimit } from '../../engine/rate-limits/rate-limit.ts';
 import type { LoggedRequest } from '../access-log/logged-request.ts';
-import { type LoggedEnd, STEPS, type Step } from './logged-end.ts';
+import type { KeyedPaths } from './keyed-paths.ts';
+import { endOf, type LoggedEnd, STEPS, type Step } from './logged-end.ts';
 import type { RouteRules } from './route-rules.ts';
 
-/** The facts that a log has about one request, beside the plan that wrote it. */
-export interface LoggedFactsOptions {
+/** The manifest that wrote a log. */
+export interface LogManifest {
+  readonly plan: Plan;
+  readonly routes: ReadonlyMap<string, Route>;
+  readonly rulesOf: (route: Route) => RouteRules;
+  readonly keyedPaths: KeyedPaths;
+  /** True for a media type that the log names. It writes `other` for the others. */
+  readonly isNamedType: (mediaType: string) => boolean;
+}
+
+/** The facts that a log has about one request. */
+export class LoggedFacts {
   readonly request: LoggedRequest;
   readonly end: LoggedEnd;
   readonly loggedPlan: Plan;
   /** The rules of the logged route; `undefined` if the request had none. */
   readonly logged: RouteRules | undefined;
-  /** True for a media type that the log names. It writes `other` for the others. */
-  readonly isNamedType: (mediaType: string) => boolean;
-  /** True if the path may have surrogates. */
-  readonly isPathKeyed: boolean;
+  readonly isNamedType: LogManifest['isNamedType'];
   /** True if the path without surrogates may match another route of the new plan. */
   readonly mayMatchOther: boolean;
-}
+  /** The path without surrogates. */
+  readonly knownPath: string | undefined;
 
-export class LoggedFacts {
-  readonly request: LoggedRequest;
-  readonly end: LoggedEnd;
-  readonly loggedPlan: Plan;
-  readonly logged: RouteRules | undefined;
-  readonly isNamedType: (mediaType: string) => boolean;
-  readonly mayMatchOther: boolean;
-  readonly #isPathKeyed: boolean;
-
-  constructor(options: LoggedFactsOptions) {
-    this.request = options.request;
-    this.end = options.end;
-    this.loggedPlan = options.loggedPlan;
-    this.logged = options.logged;
-    this.isNamedType = options.isNamedType;
-    this.#isPathKeyed = options.isPathKeyed;
-    this.mayMatchOther = options.mayMatchOther;
+  constructor(request: LoggedRequest, { plan, routes, rulesOf, keyedPaths, isNamedType }: LogManifest) {
+    const route = routes.get(request.route ?? '');
+    const isPathKeyed = request.isKeyed || keyedPaths.isKeyed(route);
+    this.request = request;
+    this.end = endOf(request, plan);
+    this.loggedPlan = plan;
+    this.logged = route && rulesOf(route);
+    this.isNamedType = isNamedType;
+    this.mayMatchOther = isPathKeyed && keyedPaths.mayMatchOther(request.path ?? '', route);
+    this.knownPath = isPathKeyed ? undefined : request.path;
   }
 
   /** True if the log has the facts that `log.replay` adds. */
   get hasReplayFacts(): boolean {
     return this.request.manifest !== undefined;
-  }
-
-  /** The path without surrogates. */
-  get knownPath(): string | undefined {
-    return this.#isPathKeyed ? undefined : this.request.path;
   }
 
   get refusalCode(): RefusalCode {
@@ -104,3 +102,22 @@ export class LoggedFacts {
 }
 
 const LIMIT_STAGES = ['match', 'authorize', 'validate'] as const;
+
+/** Returns a refusal with the detail that a route gives to it. */
+export function createRefusal(
+  code: RefusalCode,
+  route: Route | undefined,
+  { reason, limit }: { readonly reason?: string | undefined; readonly limit?: string | undefined } = {},
+): Refusal {
+  const detail =
+    code === 'role_not_allowed'
+      ? route?.auth?.role.message
+      : code === 'media_type_unsupported'
+        ? route?.body?.types?.refusalDetail
+        : undefined;
+  return new Refusal(code, {
+    ...(detail !== undefined && { detail }),
+    ...(reason !== undefined && { reason }),
+    ...(limit !== undefined && { limit }),
+  });
+}

@@ -10,12 +10,16 @@ import { checkBody } from './check-body.ts';
 import { type CheckResult, checkParameters } from './check-parameters.ts';
 import { checkRateLimits } from './check-rate-limits.ts';
 import { checkRole, type LoggedCaller } from './check-role.ts';
-import { createRefusal } from './create-refusal.ts';
-import { hasEqualBody, hasEqualParameters, haveEqualHandshakes, isEqualUntilForwarded } from './equal-rules.ts';
 import { LimitUse } from './limit-use.ts';
 import type { Step } from './logged-end.ts';
-import type { LoggedFacts } from './logged-facts.ts';
-import type { RouteRules } from './route-rules.ts';
+import { createRefusal, type LoggedFacts } from './logged-facts.ts';
+import {
+  hasEqualBody,
+  hasEqualParameters,
+  haveEqualHandshakes,
+  isEqualUntilForwarded,
+  type RouteRules,
+} from './route-rules.ts';
 
 /**
  * The steps of a logged request for any plan. Each step first uses the facts of the log. If they do not suffice and the plan that
@@ -148,38 +152,25 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
 
   validateParameters(route: Route): void {
     if (route.validation === 'report') return;
-    const { knownPath, request, logged } = this.#facts;
+    const { logged } = this.#facts;
     const rules = this.#matched;
     const violations = this.#violationsOf('parameters');
     const isSatisfied = violations !== undefined && violations.length === 0;
-    const result = checkParameters(rules, {
-      path: knownPath,
-      queryNames: request.queryNames,
-      satisfied: isSatisfied ? logged : undefined,
-    });
+    const result = checkParameters(rules, this.#facts, isSatisfied ? logged : undefined);
     const isViolated = violations?.includes('parameter_invalid') === true && hasEqualParameters(rules, logged);
     this.#require(isViolated && result !== 'valid' ? 'invalid' : result, 'parameter_invalid');
   }
 
   readBody(route: Route): void {
-    const { request, hasReplayFacts, isNamedType, isBodyComplete, logged } = this.#facts;
     const rules = this.#matched;
     const violations = this.#violationsOf('body');
-    const applied = violations === undefined ? undefined : logged;
     let code: RefusalCode | undefined;
     try {
-      const facts = {
-        request,
-        hasReplayFacts,
-        applied,
-        violations: violations ?? [],
-        isComplete: isBodyComplete,
-        isNamedType,
-      };
-      code = checkBody(rules, facts);
+      code = checkBody(rules, this.#facts, violations);
     } catch (error) {
-      if (!(error instanceof UnknownFact) || !hasEqualBody(rules, applied)) throw error;
-      const [first] = violations ?? [];
+      const isKnown = violations !== undefined && hasEqualBody(rules, this.#facts.logged);
+      if (!(error instanceof UnknownFact) || !isKnown) throw error;
+      const [first] = violations;
       code = route.validation === 'enforce' || first === 'body_too_large' ? first : undefined;
     }
     if (code !== undefined) throw this.#refusal(code);

@@ -1,29 +1,24 @@
 import { createMediaTypeNames } from '../../engine/log/media-type-names.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
-import type { LoggedRequest } from '../access-log/logged-request.ts';
+import type { LoggedRequest, LogLine } from '../access-log/logged-request.ts';
 import { type ComparisonResult, compareOutcomes } from '../compare-outcomes.ts';
 import { type ComparisonReport, OutcomeComparison } from '../comparison.ts';
 import { type Outcome, UnknownFact } from '../outcome.ts';
-import { createKeyedPaths, type KeyedPaths } from './keyed-paths.ts';
+import { createKeyedPaths } from './keyed-paths.ts';
 import { LimitEffects } from './limit-effects.ts';
 import { type CounterEffects, counterChanges } from './limit-use.ts';
-import { endOf } from './logged-end.ts';
-import { LoggedFacts } from './logged-facts.ts';
+import { LoggedFacts, type LogManifest } from './logged-facts.ts';
 import { loggedOutcome, type ReplayedOutcome, replayOutcome } from './replayed-outcome.ts';
 import { createRulesOf, type ReplaySide, type RouteRules } from './route-rules.ts';
-
-/** A line of a log. */
-export interface LineWitness {
-  readonly source: string;
-  readonly line: number;
-}
+import { type UnusedReport, UnusedRoutes } from './unused-routes.ts';
 
 /** The lines of a log that another manifest wrote. */
 export interface OtherManifest {
   /** The first 16 hex digits of its SHA-256. */
   readonly hash: string;
   readonly lines: number;
-  readonly first: LineWitness;
+  readonly first: LogLine;
 }
 
 export interface ReplayReport {
@@ -35,9 +30,10 @@ export interface ReplayReport {
   readonly linesWithoutFacts: number;
   readonly otherManifests: readonly OtherManifest[];
   /** Compares the log with the manifest that is said to have written it. */
-  readonly calibration: ComparisonReport<LineWitness>;
+  readonly calibration: ComparisonReport<LogLine>;
   /** Compares the log with the new manifest, except lines that the calibration did not reproduce. */
-  readonly comparison: ComparisonReport<LineWitness>;
+  readonly comparison: ComparisonReport<LogLine>;
+  readonly unused: UnusedReport;
 }
 
 interface ReplayedResult {
@@ -55,18 +51,15 @@ const NOT_REPRODUCED: ComparisonResult = { result: 'unknown', reason: 'not-repro
 
 /** Decides about the requests of a log by the manifest that wrote it and by a new one, and compares the decisions. */
 export class Replay {
-  readonly #old: ReplaySide;
-  readonly #next: ReplaySide;
-  readonly #oldRules: (route: Route) => RouteRules;
+  readonly #old: LogManifest;
+  readonly #next: Plan;
   readonly #nextRules: (route: Route) => RouteRules;
-  readonly #routes: ReadonlyMap<string, Route>;
-  readonly #keyedPaths: KeyedPaths;
-  readonly #isNamedType: (mediaType: string) => boolean;
   readonly #cache = new Map<string, ReplayedResult>();
-  readonly #calibration = new OutcomeComparison<LineWitness>(MAX_WITNESSES);
-  readonly #comparison = new OutcomeComparison<LineWitness>(MAX_WITNESSES);
+  readonly #calibration = new OutcomeComparison<LogLine>(MAX_WITNESSES);
+  readonly #comparison = new OutcomeComparison<LogLine>(MAX_WITNESSES);
   readonly #limitEffects = new LimitEffects();
-  readonly #otherManifests = new Map<string, { hash: string; lines: number; first: LineWitness }>();
+  readonly #unused: UnusedRoutes;
+  readonly #otherManifests = new Map<string, { hash: string; lines: number; first: LogLine }>();
   #lines = 0;
   #linesWithoutFacts = 0;
   #firstTime: number | undefined;
@@ -74,18 +67,23 @@ export class Replay {
 
   /** @param old the manifest that wrote the log */
   constructor(old: ReplaySide, next: ReplaySide) {
-    this.#old = old;
-    this.#next = next;
-    this.#oldRules = createRulesOf(old);
+    const { plan, manifest, secrets } = old;
+    const nameOf = createMediaTypeNames(manifest.routes, secrets);
+    this.#old = {
+      plan,
+      routes: new Map(plan.routes.map((route) => [route.id, route])),
+      rulesOf: createRulesOf(old),
+      keyedPaths: createKeyedPaths(old, next.plan),
+      isNamedType: (mediaType) => nameOf(mediaType) === mediaType.toLowerCase(),
+    };
+    this.#next = next.plan;
     this.#nextRules = createRulesOf(next);
-    this.#routes = new Map(old.plan.routes.map((route) => [route.id, route]));
-    this.#keyedPaths = createKeyedPaths(old, next.plan);
-    const nameOf = createMediaTypeNames(old.manifest.routes, old.secrets);
-    this.#isNamedType = (mediaType) => nameOf(mediaType) === mediaType.toLowerCase();
+    this.#unused = new UnusedRoutes(plan);
   }
 
   add(request: LoggedRequest): void {
     this.#count(request);
+    this.#unused.add(request);
     const key = factsKey(request);
     let result = this.#cache.get(key);
     if (result === undefined) {
@@ -114,6 +112,7 @@ export class Replay {
       otherManifests: [...this.#otherManifests.values()],
       calibration: this.#calibration.report(),
       comparison: this.#comparison.report(),
+      unused: this.#unused.report(),
     };
   }
 
@@ -133,28 +132,14 @@ export class Replay {
   }
 
   #replay(request: LoggedRequest): ReplayedResult {
-    const facts = this.#factsOf(request);
+    const facts = new LoggedFacts(request, this.#old);
     const logged = loggedOutcome(facts);
-    const before = replayOutcome(facts, this.#old.plan, this.#oldRules);
+    const before = replayOutcome(facts, this.#old.plan, this.#old.rulesOf);
     const calibration = withSameRoute(compare(logged, before.outcome), request, logged, before.route);
-    const after = replayOutcome(facts, this.#next.plan, this.#nextRules);
+    const after = replayOutcome(facts, this.#next, this.#nextRules);
     const isReproduced = calibration.result !== 'changed';
     const comparison = isReproduced ? compare(logged, after.outcome) : NOT_REPRODUCED;
     return { calibration, comparison, effects: effectsOf(facts, after, comparison) };
-  }
-
-  #factsOf(request: LoggedRequest): LoggedFacts {
-    const route = request.route === undefined ? undefined : this.#routes.get(request.route);
-    const isPathKeyed = this.#keyedPaths.isKeyed(route);
-    return new LoggedFacts({
-      request,
-      end: endOf(request, this.#old),
-      loggedPlan: this.#old.plan,
-      logged: route && this.#oldRules(route),
-      isNamedType: this.#isNamedType,
-      isPathKeyed,
-      mayMatchOther: isPathKeyed && this.#keyedPaths.mayMatchOther(request.path ?? '', route),
-    });
   }
 }
 

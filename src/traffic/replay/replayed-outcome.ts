@@ -1,13 +1,10 @@
 import { type Decision, decide } from '../../engine/gateway/decide.ts';
-import { Refusal } from '../../engine/gateway/response/refusal.ts';
 import type { RequestHeaderRules } from '../../engine/manifest/manifest.generated.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
-import { endpointsOf, type Outcome, UnknownFact } from '../outcome.ts';
-import { refusedOutcome } from '../refused-outcome.ts';
-import { createRefusal } from './create-refusal.ts';
+import { forwardedOutcome, type Outcome, refusedOutcome, thrownOutcome, UnknownFact } from '../outcome.ts';
 import type { LimitUse } from './limit-use.ts';
-import type { LoggedFacts } from './logged-facts.ts';
+import { createRefusal, type LoggedFacts } from './logged-facts.ts';
 import { LoggedSteps } from './logged-steps.ts';
 import type { RouteRules } from './route-rules.ts';
 
@@ -18,7 +15,11 @@ export function loggedOutcome({ request, end, logged, loggedPlan, refusalCode }:
   if (end.kind === 'refused')
     return refusedOutcome(createRefusal(refusalCode, logged?.route, { reason, limit }), route);
   if (end.kind !== 'forwarded') return respondedOutcome(end.kind, path, loggedPlan);
-  if (logged !== undefined) return forwardedOutcome(logged.route, path, () => []);
+  if (logged !== undefined)
+    return forwardedOutcome(
+      logged.route,
+      messageOf(logged.route, path, () => []),
+    );
   // The plan that is said to have written the log has no such route.
   return { kind: 'forwarded', route: route ?? '', upstream, endpoints: '', message: () => ({ path, headers: [] }) };
 }
@@ -44,19 +45,16 @@ function outcomeOf(steps: LoggedSteps, facts: LoggedFacts, plan: Plan, rulesOf: 
     const { path = '' } = facts.request;
     if (typeof decision === 'string') return respondedOutcome(decision, path, plan, facts.loggedPlan);
     steps.checkLogin(decision);
-    return forwardedOutcome(decision, path, () => headerChanges(facts, rulesOf(decision), plan));
+    const headers = () => headerChanges(facts, rulesOf(decision), plan);
+    return forwardedOutcome(decision, messageOf(decision, path, headers));
   } catch (error) {
-    if (error instanceof UnknownFact) return { kind: 'unknown', route: steps.route?.id, reason: error.reason };
-    if (error instanceof Refusal) return refusedOutcome(error, steps.route?.id);
-    throw error;
+    return thrownOutcome(error, steps.route?.id);
   }
 }
 
 /** @param headers returns what differs from the headers that the plan of the log sends */
-function forwardedOutcome(route: Route, path: string, headers: () => readonly string[]): Outcome {
-  const { id, upstream, upstreamPath } = route;
-  const message = () => ({ path: upstreamPath?.(path) ?? path, headers: headers() });
-  return { kind: 'forwarded', route: id, upstream: upstream.id, endpoints: endpointsOf(upstream), message };
+function messageOf({ upstreamPath }: Route, path: string, headers: () => readonly string[]) {
+  return () => ({ path: upstreamPath?.(path) ?? path, headers: headers() });
 }
 
 /** @param other the plan of the log, whose permissions the origin of the request had or not */

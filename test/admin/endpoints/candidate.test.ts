@@ -129,7 +129,7 @@ describe('GET /candidate', () => {
           to: REFUSED,
           requests: 3,
           callers: 2,
-          witness: { id: 'id-1', at: 1_700_000_000_000, method: 'GET', path: '/api/contacts' },
+          witness: { id: 'id-1', at: 1_700_000_000_000, method: 'GET', path: '/api/contacts', keyed: false },
         },
       ],
     });

@@ -2,7 +2,7 @@ import { get } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Refusal } from '../../../src/engine/gateway/response/refusal.ts';
-import { createUnparsedRecord } from '../../../src/engine/gateway/telemetry/request-record.ts';
+import { createUnparsedRecord } from '../../../src/engine/gateway/telemetry/create-request-record.ts';
 import { type GatewayWithAdmin, startGatewayWithAdmin } from '../../support/admin.ts';
 import { AUDIENCE, ISSUER, type Issuer, startIssuer } from '../../support/issuer.ts';
 import { scrape } from '../../support/scrape.ts';
@@ -106,6 +106,7 @@ describe('/decisions', () => {
         gateway_ms: expect.any(Number),
         upstream_ms: expect.any(Number),
         path: '/closed',
+        keyed: false,
         route: 'closed',
         status: 200,
         ...notRefused,
@@ -116,6 +117,7 @@ describe('/decisions', () => {
         ...base,
         ...notForwarded,
         path: '/closed',
+        keyed: false,
         route: 'closed',
         status: 401,
         refusal: 'token_missing',
@@ -126,6 +128,7 @@ describe('/decisions', () => {
         ...base,
         ...notForwarded,
         path: '/nowhere',
+        keyed: false,
         route: null,
         status: 404,
         refusal: 'route_unknown',

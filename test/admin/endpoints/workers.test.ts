@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AdminContext } from '../../../src/admin/admin-endpoint.ts';
 import { readinessOf } from '../../../src/admin/endpoints/health.ts';
-import type { WorkerStatus } from '../../../src/process/workers/worker-status.ts';
+import type { WorkerStatus } from '../../../src/process/workers/worker-failures.ts';
 import { adminContextOf } from '../../support/admin.ts';
 import { PUBLIC_ALL, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { startUpstream, type Upstream } from '../../support/upstream.ts';

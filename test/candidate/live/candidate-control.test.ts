@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { load, type PlannedManifest } from '../../../src/engine/load.ts';
-import { SharedMemory } from '../../../src/engine/shared-memory/shared-memory.ts';
-import { createSingleWorker } from '../../../src/engine/shared-memory/single-worker.ts';
+import { createSingleWorker, SharedMemory } from '../../../src/engine/shared-memory/worker-context.ts';
 import { CandidateControl } from '../../../src/traffic/candidate/candidate-control.ts';
 import { CandidateResults, type ResultBatch } from '../../../src/traffic/candidate/candidate-results.ts';
 import type {
@@ -55,7 +54,7 @@ function loadCandidate(): PlannedManifest {
 /** Returns the results of some requests that are the same, and an error. */
 function batchOf(same: number): ResultBatch {
   const results = new CandidateResults();
-  for (let request = 0; request < same; request += 1) results.addSame();
+  for (let request = 0; request < same; request += 1) results.comparison.addSame();
   results.fail(new Error('broken'));
   return structuredClone(results.take()) as ResultBatch;
 }

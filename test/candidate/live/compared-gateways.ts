@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { generateKeyPair, SignJWT } from 'jose';
-import type { ExchangeObserver } from '../../../src/engine/gateway/exchange-observer.ts';
+import type { ExchangeObserver } from '../../../src/engine/gateway/exchange.ts';
 import { load } from '../../../src/engine/load.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import { CandidateControl, type CandidateStatus } from '../../../src/traffic/candidate/candidate-control.ts';

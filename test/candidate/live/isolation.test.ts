@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { load } from '../../../src/engine/load.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
-import { createSingleWorker } from '../../../src/engine/shared-memory/single-worker.ts';
+import { createSingleWorker } from '../../../src/engine/shared-memory/worker-context.ts';
 import { CandidateResults } from '../../../src/traffic/candidate/candidate-results.ts';
 import { LiveCandidate } from '../../../src/traffic/candidate/live-candidate.ts';
 import { manifest, worldOf } from '../../support/gateway.ts';

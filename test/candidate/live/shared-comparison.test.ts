@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SharedMemory } from '../../../src/engine/shared-memory/shared-memory.ts';
+import { SharedMemory } from '../../../src/engine/shared-memory/worker-context.ts';
 import { KeptBody } from '../../../src/traffic/candidate/kept-body.ts';
 import { SharedComparison } from '../../../src/traffic/candidate/shared-comparison.ts';
 

@@ -33,6 +33,7 @@ describe('a line of the access log', () => {
       time: 1_767_225_600_000,
       method: 'GET',
       path: '/settings',
+      isKeyed: false,
       route: 'settings',
       upstream: 'up',
       status: 403,
@@ -46,6 +47,11 @@ describe('a line of the access log', () => {
       client: '127.0.0.1',
       weight: 1,
     });
+  });
+
+  it('says that its path has surrogates', () => {
+    expect(parse(line({ keyed: true }))).toMatchObject({ isKeyed: true });
+    expect(parse(line({ keyed: 'yes' }))).toEqual({ reason: 'member-invalid', member: 'keyed' });
   });
 
   it('has the members of log.replay', () => {

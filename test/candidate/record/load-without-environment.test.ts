@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createMemoryEnvironment } from '../../../src/engine/manifest/memory-environment.ts';
+import { createMemoryEnvironment } from '../../../src/engine/manifest/source.ts';
 import { loadWithoutEnvironment } from '../../../src/traffic/record/load-without-environment.ts';
 
 const loadText = (text: string) =>

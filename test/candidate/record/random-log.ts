@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { accessLogLine } from '../../../src/engine/gateway/telemetry/access-log.ts';
 import { load, type PlannedManifest } from '../../../src/engine/load.ts';
-import { createMemoryEnvironment } from '../../../src/engine/manifest/memory-environment.ts';
+import { createMemoryEnvironment } from '../../../src/engine/manifest/source.ts';
 import { createOfflineGateway, type OfflineOutcome } from '../../../src/prove/offline/offline-gateway.ts';
 import { StubVerifier } from '../../../src/prove/offline/stub-verifier.ts';
 import type { CaseResponse } from '../../../src/prove/testing/test-file.generated.ts';

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { formatText } from '../../../src/check/fmt/format-text.ts';
 import { load, type PlannedManifest } from '../../../src/engine/load.ts';
-import { formatText } from '../../../src/engine/manifest/format.ts';
-import { createMemoryEnvironment } from '../../../src/engine/manifest/memory-environment.ts';
+import { createMemoryEnvironment } from '../../../src/engine/manifest/source.ts';
 import type { OfflineOutcome } from '../../../src/prove/offline/offline-gateway.ts';
 import { readTestFile } from '../../../src/prove/testing/read-test-file.ts';
 import { runTestFile, type TestResult } from '../../../src/prove/testing/run-test-file.ts';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { load, type PlannedManifest } from '../../../src/engine/load.ts';
-import { createMemoryEnvironment } from '../../../src/engine/manifest/memory-environment.ts';
+import { createMemoryEnvironment } from '../../../src/engine/manifest/source.ts';
 import { readLogs } from '../../../src/traffic/access-log/read-logs.ts';
 import { Replay } from '../../../src/traffic/replay/replay.ts';
 import { Random } from './random-traffic.ts';

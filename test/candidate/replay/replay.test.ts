@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { load, type PlannedManifest } from '../../../src/engine/load.ts';
-import { createMemoryEnvironment } from '../../../src/engine/manifest/memory-environment.ts';
+import { createMemoryEnvironment } from '../../../src/engine/manifest/source.ts';
 import { parseLogLine } from '../../../src/traffic/access-log/parse-log-line.ts';
 import { Replay, type ReplayReport } from '../../../src/traffic/replay/replay.ts';
 
@@ -135,6 +135,11 @@ describe('the replay of a log', () => {
       }),
     );
     expect(resultOf(download, next)).toBe('unknown path');
+    // The line says that its path has surrogates, although the old manifest would not write them.
+    const plain = plan((manifest) => Object.assign(manifest.log, { paths: 'plain' }));
+    const unknownOf = (line: object) => [...replay([line], next, plain).comparison.unknown.keys()];
+    expect(unknownOf({ ...download, keyed: true })).toEqual(['path']);
+    expect(unknownOf(download)).toEqual([]);
   });
 
   it('uses the roles of the log', () => {

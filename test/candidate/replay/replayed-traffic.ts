@@ -1,9 +1,10 @@
 import type { PlannedManifest } from '../../../src/engine/load.ts';
+import type { LogLine } from '../../../src/traffic/access-log/logged-request.ts';
 import { parseLogLine } from '../../../src/traffic/access-log/parse-log-line.ts';
 import type { ComparisonResult } from '../../../src/traffic/compare-outcomes.ts';
 import { OutcomeComparison } from '../../../src/traffic/comparison.ts';
 import { LimitEffects } from '../../../src/traffic/replay/limit-effects.ts';
-import { type LineWitness, Replay } from '../../../src/traffic/replay/replay.ts';
+import { Replay } from '../../../src/traffic/replay/replay.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { startIssuer } from '../../support/issuer.ts';
 import { Wire } from '../../support/raw.ts';
@@ -123,7 +124,7 @@ export function replayLines(lines: readonly object[], old: PlannedManifest, next
   const { hold } = LimitEffects.prototype;
   let isCalibration = false;
   OutcomeComparison.prototype.add = (result, _weight, _caller, witness) => {
-    const { line } = witness() as LineWitness;
+    const { line } = witness() as LogLine;
     (isCalibration ? calibrations : comparisons)[line - 1] = result;
     isCalibration = false;
   };

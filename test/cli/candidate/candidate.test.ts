@@ -105,7 +105,7 @@ newly-refused 3 requests of 2 callers
   });
 
   it('prints tables for a pull request, in which no text of a request is markup', async () => {
-    const witness = { method: 'GET', path: '/a|b`<img>\n# x\u202e', at: 0, id: 'i' };
+    const witness = { method: 'GET', path: '/a|b`<img>\n# x\u202e', at: 0, id: 'i', keyed: false };
     candidate.status = activeCandidate(comparisonOf([changeGroup({ witnesses: [witness] })], 6, { body: 1 }));
     expect((await run('status', '-f', 'markdown')).out).toBe(`### Candidate \`cccccccccccc\`: 3 of 10 requests changed
 
@@ -129,7 +129,7 @@ Compared with the active manifest \`aaaaaaaaaaaa\` since 2026-01-02T03:04:05.000
     const groups = Array.from({ length: 2_000 }, (_, index) =>
       changeGroup({
         to: { ...REFUSED, route: `route-${index}-${'r'.repeat(80)}` },
-        witnesses: [{ method: 'GET', path: `/${'p'.repeat(8_000)}`, at: 0, id: 'i' }],
+        witnesses: [{ method: 'GET', path: `/${'p'.repeat(8_000)}`, at: 0, id: 'i', keyed: false }],
       }),
     );
     candidate.status = activeCandidate(comparisonOf(groups));
@@ -154,7 +154,7 @@ Compared with the active manifest \`aaaaaaaaaaaa\` since 2026-01-02T03:04:05.000
   });
 
   it('prints no control characters of a request', async () => {
-    const witness = { method: 'GET', path: '/\x1b[2J\u202e', at: 0, id: 'i' };
+    const witness = { method: 'GET', path: '/\x1b[2J\u202e', at: 0, id: 'i', keyed: false };
     candidate.status = activeCandidate(comparisonOf([changeGroup({ witnesses: [witness] })]));
     expect((await run('status')).out).toContain('GET /\uFFFD[2J\uFFFD,');
   });
@@ -327,7 +327,7 @@ describe('the arguments of candidate', () => {
     [['status', '--fail-on', ''], '--fail-on: unknown condition ""'],
     [['status', '--requests', '1'], '"candidate status" has no option --requests; remove it'],
     [['status', 'next.yaml'], 'unexpected argument "next.yaml"; remove it'],
-    [['status', '-f', 'xml'], '--format takes one of pretty, json, markdown, not "xml"'],
+    [['status', '-f', 'xml'], 'unknown --format "xml"; write one of: pretty, json, markdown'],
     [['put'], 'name one FILE: signing-gateway candidate put FILE'],
     [['put', 'a.yaml', 'b.yaml'], 'name one FILE: signing-gateway candidate put FILE'],
     [

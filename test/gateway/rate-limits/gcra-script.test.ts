@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NameResolver } from '../../../src/engine/dns/name-resolver.ts';
 import { COUNT, RELEASE, runScript, type Script } from '../../../src/engine/rate-limits/redis/gcra-script.ts';
-import { openRedis, type RedisConnection } from '../../../src/engine/rate-limits/redis/redis-connection.ts';
+import { openRedis } from '../../../src/engine/rate-limits/redis/redis-connection.ts';
+import type { RedisConnection } from '../../../src/engine/rate-limits/redis/redis-link.ts';
 import { hasRedis, type Redis, startRedis, stopRedis } from '../../support/redis.ts';
 import { runs } from '../../support/runs.ts';
 

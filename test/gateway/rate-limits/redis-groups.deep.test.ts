@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { hashSlot } from '../../../src/engine/rate-limits/redis/hash-slot.ts';
+import { hashSlot } from '../../../src/engine/rate-limits/redis/redis-cluster.ts';
 import { hasRedis, type Redis, startCluster, startSentinelPair, stopRedis, until } from '../../support/redis.ts';
 import { type SharedGateways, startSharedGateways, storeAt } from '../../support/shared-gateways.ts';
 

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Refusal, RefusalCode } from '../../../src/engine/gateway/response/refusal.ts';
+import { RequestMetrics } from '../../../src/engine/gateway/telemetry/request-metrics.ts';
+import type { RequestRecord } from '../../../src/engine/gateway/telemetry/request-record.ts';
 import {
   type CountersNotice,
   NO_ROUTE,
-  RequestMetrics,
-} from '../../../src/engine/gateway/telemetry/request-metrics.ts';
-import type { RequestRecord } from '../../../src/engine/gateway/telemetry/request-record.ts';
-import { TOTALS_INDEX, TOTALS_LENGTH } from '../../../src/engine/gateway/telemetry/route-metrics.ts';
+  TOTALS_INDEX,
+  TOTALS_LENGTH,
+} from '../../../src/engine/gateway/telemetry/route-metrics.ts';
 import type { Route } from '../../../src/engine/plan/route-definition.ts';
 import { runs } from '../../support/runs.ts';
 import '../../support/seed.ts';

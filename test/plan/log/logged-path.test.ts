@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readRequestTarget } from '../../../src/engine/gateway/request/request-target.ts';
 import { load } from '../../../src/engine/load.ts';
+import { loggedPath } from '../../../src/engine/log/logged-path.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import { worldOf } from '../../support/gateway.ts';
 import { runs } from '../../support/runs.ts';
@@ -25,7 +26,7 @@ ${routes.map((route, index) => `  - ${JSON.stringify({ id: `r${index}`, method: 
 }
 
 function logged(plan: Plan, method: string, path: string): string {
-  return plan.log.path === undefined ? path : plan.log.path(method, path, plan.router.match(method, path));
+  return loggedPath(plan, method, path, plan.router.match(method, path));
 }
 
 const DOWNLOAD = { path: '/public/{token}/file' };
@@ -40,9 +41,9 @@ describe('the path in the log', () => {
   });
 
   it('is computed only if a path can have surrogates', () => {
-    expect(planOf([{ path: '/public/all' }, PRIVATE], '{}').log.path).toBeUndefined();
-    expect(planOf([DOWNLOAD], '{ paths: plain }').log.path).toBeUndefined();
-    expect(planOf([PRIVATE], `{ paths: keyed, ${SECRET} }`).log.path).toBeDefined();
+    expect(planOf([{ path: '/public/all' }, PRIVATE], '{}').log.keyedPaths).toBeUndefined();
+    expect(planOf([DOWNLOAD], '{ paths: plain }').log.keyedPaths).toBeUndefined();
+    expect(planOf([PRIVATE], `{ paths: keyed, ${SECRET} }`).log.keyedPaths).toBeDefined();
   });
 
   it('has the same surrogate for a value in every position, route and process', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { load } from '../../../src/engine/load.ts';
-import { createMemoryEnvironment } from '../../../src/engine/manifest/memory-environment.ts';
+import { createMemoryEnvironment } from '../../../src/engine/manifest/source.ts';
 import type { RedisSettings } from '../../../src/engine/rate-limits/counter-store.ts';
 
 const ENV = {

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BitSet } from '../../../src/engine/routing/bit-set.ts';
-import { type Pattern, parsePattern } from '../../../src/engine/routing/pattern.ts';
+import { intersect, type Pattern, parsePattern } from '../../../src/engine/routing/pattern.ts';
 import { PatternIndex } from '../../../src/engine/routing/pattern-index.ts';
-import { intersect } from '../../../src/engine/routing/pattern-overlap.ts';
 import { SamplePaths } from '../../../src/engine/routing/sample-paths.ts';
 
 const WORDS = ['a', 'b', 'c'];

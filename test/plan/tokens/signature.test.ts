@@ -1,8 +1,8 @@
 import { constants, createHmac, createSecretKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { isSignedBy } from '../../../src/engine/tokens/jwt.ts';
 import { readKeySet } from '../../../src/engine/tokens/key-set.ts';
-import { isSignedBy } from '../../../src/engine/tokens/signature.ts';
 import { outcomeOf } from './identity-service.ts';
 import { claims, encode, verifierOf } from './keys.ts';
 

@@ -1,4 +1,4 @@
-import { loggedSecrets } from '../logged-secrets.ts';
+import { loggedSecrets } from '../lint-context.ts';
 import { findingAt, type Rule } from '../rule.ts';
 
 export const logPathsPlain: Rule = {

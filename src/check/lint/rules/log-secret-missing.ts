@@ -1,5 +1,5 @@
 import type { Manifest } from '../../../engine/manifest/manifest.generated.ts';
-import { loggedSecrets } from '../logged-secrets.ts';
+import { loggedSecrets } from '../lint-context.ts';
 import { findingAtKey, type Rule } from '../rule.ts';
 
 export const logSecretMissing: Rule = {

@@ -1,6 +1,5 @@
-import type { LintRoute } from '../lint-context.ts';
+import { hasWriteMethod, type LintRoute } from '../lint-context.ts';
 import { findingAtKey, type Rule } from '../rule.ts';
-import { hasWriteMethod } from '../write-methods.ts';
 
 export const loginUnlimited: Rule = {
   id: 'login-unlimited',

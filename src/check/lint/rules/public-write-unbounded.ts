@@ -1,5 +1,5 @@
+import { hasWriteMethod } from '../lint-context.ts';
 import { findingAt, type Rule } from '../rule.ts';
-import { hasWriteMethod } from '../write-methods.ts';
 
 export const publicWriteUnbounded: Rule = {
   id: 'public-write-unbounded',

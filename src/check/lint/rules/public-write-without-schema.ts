@@ -1,5 +1,5 @@
+import { hasWriteMethod } from '../lint-context.ts';
 import { findingAtKey, type Rule } from '../rule.ts';
-import { hasWriteMethod } from '../write-methods.ts';
 
 export const publicWriteWithoutSchema: Rule = {
   id: 'public-write-without-schema',

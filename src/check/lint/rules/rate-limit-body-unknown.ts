@@ -1,10 +1,11 @@
-import { compilePointer, formatPointer, parsePointer } from '../../../engine/json-pointer.ts';
+import { parsePointer, valueAt } from '../../../engine/json-pointer.ts';
 import type { Manifest } from '../../../engine/manifest/manifest.generated.ts';
 import { didYouMean, suggestion } from '../../../engine/problem/did-you-mean.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
 import { keywordsWith } from '../../../engine/schema/keywords.ts';
+import { isMap } from '../../../engine/schema/schema-walk.ts';
 import { findingAt, type Rule } from '../rule.ts';
-import { isMap, type Schema } from '../schema-nodes.ts';
+import type { Schema } from '../schema-nodes.ts';
 
 export const rateLimitBodyUnknown: Rule = {
   id: 'rate-limit-body-unknown',
@@ -74,6 +75,6 @@ function referredPath(manifest: Manifest, path: Path): Path {
 }
 
 function schemaAt(manifest: Manifest, path: Path): Schema | undefined {
-  const schema = compilePointer(formatPointer(path))(manifest);
+  const schema = valueAt(manifest, path);
   return isMap(schema) ? schema : undefined;
 }

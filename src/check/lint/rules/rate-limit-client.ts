@@ -1,5 +1,5 @@
 import { isLoopback } from '../../../engine/dns/loopback.ts';
-import { usedLimits } from '../rate-limits.ts';
+import { usedLimits } from '../lint-context.ts';
 import { findingAt, type Rule } from '../rule.ts';
 
 export const rateLimitClient: Rule = {

@@ -1,4 +1,4 @@
-import type { Upstream } from '../../../engine/settings/upstream-definition.ts';
+import type { LintUpstream } from '../lint-context.ts';
 import { findingAt, type Rule } from '../rule.ts';
 
 export const rateLimitHigh: Rule = {
@@ -26,6 +26,6 @@ export const rateLimitHigh: Rule = {
 };
 
 /** Returns the number of requests that an upstream can process and keep waiting at one time. */
-function roomOf({ endpoints, connectionLimit, queueLimit }: Upstream): number {
+function roomOf({ endpoints, connectionLimit, queueLimit }: LintUpstream['upstream']): number {
   return endpoints.length * connectionLimit + queueLimit;
 }

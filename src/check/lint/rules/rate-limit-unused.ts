@@ -1,4 +1,4 @@
-import { usedLimits } from '../rate-limits.ts';
+import { usedLimits } from '../lint-context.ts';
 import { findingAtKey, type Rule } from '../rule.ts';
 
 export const rateLimitUnused: Rule = {

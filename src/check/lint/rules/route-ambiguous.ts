@@ -1,6 +1,6 @@
 import { sortMethods } from '../../../engine/http1/http-methods.ts';
 import { BitSet } from '../../../engine/routing/bit-set.ts';
-import { intersect } from '../../../engine/routing/pattern-overlap.ts';
+import { intersect } from '../../../engine/routing/pattern.ts';
 import type { LintContext, LintRoute } from '../lint-context.ts';
 import { findingAt, type Rule } from '../rule.ts';
 

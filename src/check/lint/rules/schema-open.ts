@@ -1,5 +1,6 @@
+import { isMap } from '../../../engine/schema/schema-walk.ts';
 import { findingAt, type Rule } from '../rule.ts';
-import { allowsType, isMap } from '../schema-nodes.ts';
+import { allowsType } from '../schema-nodes.ts';
 
 export const schemaOpen: Rule = {
   id: 'schema-open',

@@ -1,6 +1,6 @@
 import { suggestion } from '../../../engine/problem/did-you-mean.ts';
+import { isMap } from '../../../engine/schema/schema-walk.ts';
 import { findingAt, type Rule } from '../rule.ts';
-import { isMap } from '../schema-nodes.ts';
 
 export const schemaRequiredUnknown: Rule = {
   id: 'schema-required-unknown',

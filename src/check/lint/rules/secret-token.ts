@@ -1,5 +1,5 @@
-import { SECRET_FORMATS } from '../../../engine/problem/secret-text.ts';
 import type { Rule } from '../rule.ts';
+import { SECRET_FORMATS } from '../secret-text.ts';
 
 export const secretToken: Rule = {
   id: 'secret-token',

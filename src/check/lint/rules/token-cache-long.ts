@@ -1,6 +1,6 @@
 import { durationMs } from '../../../engine/manifest/units.ts';
+import { tokenMethods } from '../lint-context.ts';
 import { findingAt, type Rule } from '../rule.ts';
-import { tokenMethods } from '../token-methods.ts';
 
 export const tokenCacheLong: Rule = {
   id: 'token-cache-long',

@@ -1,6 +1,6 @@
 import { isProtectedInTransit } from '../../../engine/dns/loopback.ts';
+import { tokenMethods } from '../lint-context.ts';
 import { findingAt, type Rule } from '../rule.ts';
-import { tokenMethods } from '../token-methods.ts';
 
 export const tokenKeysPlain: Rule = {
   id: 'token-keys-plain',

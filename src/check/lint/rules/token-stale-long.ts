@@ -1,6 +1,6 @@
 import { durationMs } from '../../../engine/manifest/units.ts';
+import { tokenMethods } from '../lint-context.ts';
 import { findingAt, type Rule } from '../rule.ts';
-import { tokenMethods } from '../token-methods.ts';
 
 /** Keys rarely change, and a stale key still verifies only the tokens that it signed. */
 const KEYS_MS = 24 * 3_600_000;

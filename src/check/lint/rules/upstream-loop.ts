@@ -1,6 +1,6 @@
 import { isLoopback } from '../../../engine/dns/loopback.ts';
+import { upstreamsOf } from '../lint-context.ts';
 import { findingAt, type Rule } from '../rule.ts';
-import { upstreamsOf } from '../upstreams.ts';
 
 export const upstreamLoop: Rule = {
   id: 'upstream-loop',

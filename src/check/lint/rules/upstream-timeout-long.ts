@@ -1,6 +1,6 @@
 import { durationMs } from '../../../engine/manifest/units.ts';
+import { upstreamsOf } from '../lint-context.ts';
 import { findingAt, type Rule } from '../rule.ts';
-import { upstreamsOf } from '../upstreams.ts';
 
 const LIMITS = { connect: '10s', response: '2m', idle: '5m' } as const;
 

@@ -1,5 +1,5 @@
+import { upstreamsOf } from '../lint-context.ts';
 import { findingAt, type Rule } from '../rule.ts';
-import { upstreamsOf } from '../upstreams.ts';
 
 export const upstreamTimeoutOrder: Rule = {
   id: 'upstream-timeout-order',

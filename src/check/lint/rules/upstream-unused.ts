@@ -1,5 +1,5 @@
+import { tokenMethods } from '../lint-context.ts';
 import { findingAtKey, type Rule } from '../rule.ts';
-import { tokenMethods } from '../token-methods.ts';
 
 export const upstreamUnused: Rule = {
   id: 'upstream-unused',

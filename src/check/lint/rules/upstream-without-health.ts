@@ -1,5 +1,5 @@
+import { upstreamsOf } from '../lint-context.ts';
 import { findingAtKey, type Rule } from '../rule.ts';
-import { upstreamsOf } from '../upstreams.ts';
 
 export const upstreamWithoutHealth: Rule = {
   id: 'upstream-without-health',

@@ -1,9 +1,22 @@
 import type { BufferParts } from '../../shared-memory/buffer-parts.ts';
 import { HASH_KEY_LENGTH } from '../../shared-memory/keyed-hash.ts';
-import type { BreakerRule } from './circuit-breaker.ts';
 import { clientSetLength } from './client-set.ts';
 import { type StreakMemory, streakMemory } from './failure-streak.ts';
 import { type RecentClientsMemory, recentClientsMemory } from './recent-clients.ts';
+
+/** The settings of a breaker: when it opens, and how it tries the service again. */
+export interface BreakerRule {
+  /** Consecutive failures that open it. */
+  readonly failures: number;
+  /** The time after it opens in which it lets no request through. */
+  readonly pauseMs: number;
+  /** The most failures that count for one client while several clients use the service. Default: half of `failures`. */
+  readonly failuresPerClient?: number;
+  /** The time between the first trial and the second. It doubles with each trial, up to `pauseMs`. Default: one second. */
+  readonly trialMs?: number;
+  /** True if clients whose failures opened it get a trial after all others. */
+  readonly isTrialForOthersFirst?: boolean;
+}
 
 /** Limits the memory for clients that had a trial. */
 const MAX_TRIAL_CLIENTS = 256;

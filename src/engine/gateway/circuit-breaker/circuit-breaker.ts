@@ -1,7 +1,7 @@
 import { privateParts } from '../../shared-memory/buffer-parts.ts';
 import { KeyedHash } from '../../shared-memory/keyed-hash.ts';
 import { SharedLock } from '../../shared-memory/shared-lock.ts';
-import { type BreakerMemory, breakerMemory, CELLS, TIMES } from './breaker-memory.ts';
+import { type BreakerMemory, type BreakerRule, breakerMemory, CELLS, TIMES } from './breaker-memory.ts';
 import { ClientSet } from './client-set.ts';
 import { FailureStreak } from './failure-streak.ts';
 import { RecentClients } from './recent-clients.ts';
@@ -16,22 +16,8 @@ export type BreakerState = 'closed' | 'open' | 'half-open';
  */
 export type FailureSource = 'endpoint' | 'request' | 'client' | 'gateway';
 
-/** The settings of a breaker: when it opens, and how it tries the service again. */
-export interface BreakerRule {
-  /** Consecutive failures that open it. */
-  readonly failures: number;
-  /** The time after it opens in which it lets no request through. */
-  readonly pauseMs: number;
-  /** The most failures that count for one client while several clients use the service. Default: half of `failures`. */
-  readonly failuresPerClient?: number;
-  /** The time between the first trial and the second. It doubles with each trial, up to `pauseMs`. Default: one second. */
-  readonly trialMs?: number;
-  /** True if clients whose failures opened it get a trial after all others. */
-  readonly isTrialForOthersFirst?: boolean;
-}
-
 const TRIAL_MS = 1_000;
-export interface BreakerOptions {
+interface BreakerOptions {
   /** Receives every change between closed and open that this thread causes. */
   readonly publish?: (state: BreakerState) => void;
   /** Returns the milliseconds of a monotonic clock that all threads share. */

@@ -1,4 +1,4 @@
-import { UsageByKey } from './usage-by-key.ts';
+import { UsageByKey } from './client-key.ts';
 
 /**
  * A semaphore that clients share fairly. A client may hold at most as many slots as are free, so one client alone gets half of

@@ -1,4 +1,4 @@
-import type { CancellablePromise, ValidationResult } from '../../validation/validation-result.ts';
+import type { CancellablePromise, ValidationResult } from '../../validation/body-rule.ts';
 import type { Exchange } from '../exchange.ts';
 import { gatewayBusy } from '../response/refusal.ts';
 import { ClientDisconnected } from '../upstream/upstream-error.ts';

@@ -1,6 +1,6 @@
 import { BODYLESS_METHODS } from '../../http1/http-methods.ts';
 import { hasHeader, type RawHeaders } from '../../http1/raw-headers.ts';
-import type { BodyRule } from '../../validation/body.ts';
+import type { BodyRule } from '../../validation/body-rule.ts';
 import type { Exchange } from '../exchange.ts';
 import { Refusal } from '../response/refusal.ts';
 import { PacedReads } from '../server/paced-reads.ts';
@@ -9,7 +9,7 @@ import { GrowingBuffer } from './growing-buffer.ts';
 import type { RequestHead } from './request-head.ts';
 
 /** A request whose body rule is applied. */
-export interface BodyRequest {
+interface BodyRequest {
   readonly request: { readonly method?: string | undefined; readonly rawHeaders: RawHeaders };
   /** Refuses the request, unless its route only reports. @throws Refusal */
   refuseOrReport(refusal: Refusal): void;

@@ -108,3 +108,14 @@ function ambiguous(reason: string): Refusal {
 function malformed(reason: string): Refusal {
   return new Refusal('message_malformed', { reason });
 }
+
+/** True for `OPTIONS *` (RFC 9110 section 9.3.7). */
+export function isServerOptions({
+  url,
+  method,
+}: {
+  readonly url?: string | undefined;
+  readonly method?: string | undefined;
+}): boolean {
+  return url === '*' && method === 'OPTIONS';
+}

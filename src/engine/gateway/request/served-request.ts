@@ -2,18 +2,19 @@ import type { Plan } from '../../plan/plan.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import type { RateLimitStage } from '../../rate-limits/rate-limit.ts';
 import type { Auth } from '../../tokens/auth.ts';
-import type { Principal } from '../../tokens/verification-result.ts';
+import type { Principal } from '../../tokens/verifier.ts';
 import type { RequestSteps } from '../decide.ts';
-import type { Exchange, RoutedExchange, ServerState } from '../exchange.ts';
+import type { Exchange, RoutedExchange } from '../exchange.ts';
 import { isPreflight } from '../response/cors.ts';
 import { Refusal } from '../response/refusal.ts';
 import { checkWebSocketOrigin } from '../server/websocket-origin.ts';
+import type { ServerState } from '../server-state.ts';
 import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { awaitValidation } from './await-validation.ts';
 import { readBody } from './read-body.ts';
 import { type RequestHead, readRequestHead } from './request-head.ts';
-import { type RequestTarget, readRequestTarget } from './request-target.ts';
+import { isServerOptions, type RequestTarget, readRequestTarget } from './request-target.ts';
 
 /** The steps of a request that is served. They store their results in the exchange. */
 export class ServedRequest implements RequestSteps {
@@ -99,9 +100,4 @@ export class ServedRequest implements RequestSteps {
       this.#exchange.body = bytes;
     });
   }
-}
-
-/** True for `OPTIONS *` (RFC 9110 section 9.3.7). */
-export function isServerOptions({ url, method }: Exchange['request']): boolean {
-  return url === '*' && method === 'OPTIONS';
 }

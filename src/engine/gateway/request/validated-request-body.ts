@@ -1,4 +1,4 @@
-import type { StreamValidator } from '../../validation/stream-validation.ts';
+import type { StreamValidator } from '../../validation/body-rule.ts';
 import type { Exchange } from '../exchange.ts';
 import { Refusal } from '../response/refusal.ts';
 import { UpstreamError } from '../upstream/upstream-error.ts';

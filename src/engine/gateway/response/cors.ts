@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { getAllHeaders, type RawHeaders, setHeader } from '../../http1/raw-headers.ts';
+import type { Plan } from '../../plan/plan.ts';
 import type { Cors } from '../../settings/cors.ts';
-import type { Exchange } from '../exchange.ts';
 import type { RequestHead } from '../request/request-head.ts';
+import type { RequestTarget } from '../request/request-target.ts';
 
 /**
  * True for a preflight, with which a browser checks the permissions of a page from another origin (Fetch standard, CORS
@@ -17,14 +18,14 @@ export function isPreflight({ method, headers }: IncomingMessage, head: RequestH
   );
 }
 
-/** Responds to a preflight without an upstream. The response to an origin that is not allowed has no permissions. */
-export function respondToPreflight(exchange: Exchange): void {
-  exchange.writeHead(204, 'No Content', preflightHeaders(exchange));
-  exchange.response.end();
+interface Preflight {
+  readonly plan: Plan;
+  readonly request: IncomingMessage;
+  readonly target: RequestTarget | undefined;
 }
 
-/** Returns the permissions in the response to a preflight. */
-export function preflightHeaders({ plan, request, target }: Pick<Exchange, 'plan' | 'request' | 'target'>): RawHeaders {
+/** Returns the permissions in the response to a preflight. An origin that is not allowed has none. */
+export function preflightHeaders({ plan, request, target }: Preflight): RawHeaders {
   const { cors, router } = plan;
   if (cors === undefined || target === undefined || cors.headersFor(request.headers.origin).length === 0) return [];
   const methods = cors.methods ?? router.allowedMethods(target.path);

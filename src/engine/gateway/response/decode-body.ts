@@ -1,7 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, crc32, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { getAllHeaders, type RawHeaders } from '../../http1/raw-headers.ts';
-import { hasOneZstdFrame } from './zstd-frame.ts';
 
 /** The body cannot be decoded, or can be decoded in two ways. The message is a reason for the log. */
 export class ContentDecodingError extends Error {}
@@ -71,4 +70,29 @@ const SIGNATURE =
 /** True if the body is a single member: gzip ends with the checksum and length of its last member (RFC 1952 section 2.3.1). */
 function endsWithChecksumOf(body: Buffer, decoded: Buffer): boolean {
   return body.readUInt32LE(body.length - 8) === crc32(decoded) && body.readUInt32LE(body.length - 4) === decoded.length;
+}
+
+const MAGIC = 0xfd2fb528;
+/** Bytes of the dictionary id and of the content size, by their flags. */
+const DICTIONARY_BYTES = [0, 1, 2, 4];
+const SIZE_BYTES = [0, 2, 4, 8];
+/** The block type of one repeated byte. */
+const RUN = 1;
+
+/** True if valid zstd bytes are exactly one frame (RFC 8878 section 3.1.1), without a skippable frame. */
+function hasOneZstdFrame(bytes: Buffer): boolean {
+  if (bytes.readUInt32LE(0) !== MAGIC) return false;
+  const descriptor = bytes[4] as number;
+  const isSingleSegment = (descriptor & 0x20) !== 0;
+  const sizeFlag = descriptor >> 6;
+  const sizeBytes = sizeFlag === 0 && isSingleSegment ? 1 : (SIZE_BYTES[sizeFlag] as number);
+  const windowBytes = isSingleSegment ? 0 : 1;
+  let at = 5 + windowBytes + (DICTIONARY_BYTES[descriptor & 3] as number) + sizeBytes;
+  for (let isLast = false; !isLast && at + 3 <= bytes.length; ) {
+    const header = bytes.readUIntLE(at, 3);
+    isLast = (header & 1) === 1;
+    at += 3 + (((header >> 1) & 3) === RUN ? 1 : header >> 3);
+  }
+  const hasChecksum = (descriptor & 4) !== 0;
+  return at + (hasChecksum ? 4 : 0) === bytes.length;
 }

@@ -1,4 +1,4 @@
-import type { Violation } from '../../plan/violation.ts';
+import type { Violation } from '../../schema/schema-violation.ts';
 
 /**
  * Every refusal of the gateway: code, status, title and default detail (RFC 9457). A test compares `docs/errors.md` with this
@@ -92,7 +92,7 @@ export const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS;
 
-export interface RefusalOptions {
+interface RefusalOptions {
   /** Replaces the detail from the table. */
   readonly detail?: string;
   readonly headers?: Readonly<Record<string, string>>;

@@ -3,12 +3,9 @@ import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { serializeHeaders } from '../../http1/raw-headers.ts';
 import type { Exchange } from '../exchange.ts';
-import { copyDiscardedBody } from '../request/copy-body.ts';
+import { LINGER_MS } from '../server/client-connection.ts';
 import { PacedReads } from '../server/paced-reads.ts';
 import type { Refusal } from './refusal.ts';
-
-/** How long a client may continue to send after its request was refused. */
-export const LINGER_MS = 1_000;
 
 /**
  * Sends a refusal. A client that is still sending its body receives the refusal at once. The gateway then discards the body for up
@@ -43,6 +40,16 @@ export function refuse(exchange: Exchange, refusal: Refusal): void {
   // The write sends nothing if the request is HEAD.
   response.flushHeaders();
   discardBody(exchange);
+}
+
+/** Gives the rest of a body that the gateway discards to the observer's copy. */
+function copyDiscardedBody(exchange: Exchange): void {
+  exchange.copyBody();
+  const { request, bodyCopy } = exchange;
+  if (bodyCopy === undefined || !request.complete) return;
+  // Node would drop the rest with the end of the response. Reading it also calls the listeners.
+  while (request.read() !== null);
+  bodyCopy.end();
 }
 
 /** Discards the rest of the request body, and ends the response once the body has ended or `LINGER_MS` have passed. */

@@ -1,17 +1,17 @@
+import { getAllHeaders, type RawHeaders } from '../../http1/raw-headers.ts';
 import type { Auth } from '../../tokens/auth.ts';
+import type { TokenErrorCode } from '../../tokens/claims.ts';
 import type { LoginErrorCode, ResponseTokens } from '../../tokens/find-tokens.ts';
 import type { LoginRule } from '../../tokens/login.ts';
-import type { TokenErrorCode } from '../../tokens/verification-result.ts';
 import type { VerificationClient } from '../../tokens/verifier.ts';
 import type { Exchange } from '../exchange.ts';
 import { authorize } from '../request/authorize.ts';
 import { untilClientDisconnects } from '../request/await-validation.ts';
-import { isAsciiText } from './ascii-charset.ts';
 import type { CompleteResponse } from './buffered-response.ts';
 import { ContentDecodingError, decodeBody } from './decode-body.ts';
 import { gatewayBusy, Refusal } from './refusal.ts';
 
-export interface LoginContext {
+interface LoginContext {
   readonly auth: Auth;
   readonly login: LoginRule;
   readonly exchange: Exchange;
@@ -106,4 +106,16 @@ async function decode({ headers, body }: CompleteResponse, limitBytes: number): 
 
 function loginResponseRefused(reason: string): Refusal {
   return new Refusal('login_response_refused', { reason });
+}
+
+/** Matches charsets in which an ASCII byte always is that character. UTF-16 and UTF-32 only add NUL bytes around it. */
+const ASCII_CHARSET =
+  /^(?:utf-?(?:8|16|32)(?:[lb]e)?|us-ascii|ascii|latin[1-9]|iso[-_]?8859[-_]\d{1,2}(?:-[ei])?|(?:windows|cp)-?(?:125[0-8]|874)|macintosh|tis-620|windows-31j|koi8-[ru]|euc-(?:jp|kr)|shift[_-]jis|gb2312|gbk|gb18030|big5(?:-hkscs)?)$/i;
+const CHARSET = /;\s*charset\s*=\s*"?\s*([^";\s]*)/gi;
+
+/** True unless `Content-Type` names a charset such as UTF-7, in which ASCII bytes can encode other characters. */
+function isAsciiText(headers: RawHeaders): boolean {
+  return getAllHeaders(headers, 'content-type').every((value) =>
+    [...value.matchAll(CHARSET)].every(([, charset = '']) => charset === '' || ASCII_CHARSET.test(charset)),
+  );
 }

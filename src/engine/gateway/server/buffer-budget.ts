@@ -2,13 +2,13 @@ import type { BufferParts } from '../../shared-memory/buffer-parts.ts';
 import { SharedLock } from '../../shared-memory/shared-lock.ts';
 import type { WorkerPlace } from '../../shared-memory/worker-context.ts';
 import { WorkerCounter, workerCounterMemory } from '../../shared-memory/worker-counter.ts';
-import { UsageByKey } from '../fairness/usage-by-key.ts';
+import { UsageByKey } from '../fairness/client-key.ts';
 
 /** The share of the budget that one client may use while more than half of the budget is in use. */
 const SHARE = 1 / 4;
 
 /** `buffer_full`: the budget is used up; `buffer_share`: the client has used its share. */
-export type BufferRefusalReason = 'buffer_full' | 'buffer_share';
+type BufferRefusalReason = 'buffer_full' | 'buffer_share';
 
 export interface BufferBudgetMemory {
   readonly lock: Int32Array;

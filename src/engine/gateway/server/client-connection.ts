@@ -3,10 +3,12 @@ import type { Socket } from 'node:net';
 import type { ServerSettings } from '../../settings/server.ts';
 import { clientKey } from '../fairness/client-key.ts';
 import { Refusal } from '../response/refusal.ts';
-import { LINGER_MS } from '../response/refuse.ts';
 import { ClientProgress } from './client-progress.ts';
 import { HalfCloseProbe } from './half-close-probe.ts';
 import { RequestFeed, type RequestFeedHandler } from './request-feed.ts';
+
+/** How long a client may continue to send after its request was refused. */
+export const LINGER_MS = 1_000;
 
 /** Refuses bytes that are not a valid request, and closes the connection. */
 export type RefusalHandler = (socket: Socket, refusal: Refusal) => void;

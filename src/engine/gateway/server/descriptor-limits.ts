@@ -18,7 +18,7 @@ export function requiredDescriptors(plan: Plan, workers = 1): number {
 }
 
 /** Limits on open connections. */
-export interface DescriptorLimits {
+interface DescriptorLimits {
   readonly clients: number;
   /** Beyond this limit, the gateway closes an idle upstream connection for each new one. */
   readonly upstreams: number;

@@ -1,11 +1,16 @@
 import type { Plan } from '../../plan/plan.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import type { Endpoint, Upstream } from '../../settings/upstream-definition.ts';
-import type { Exchange } from '../exchange.ts';
-import { isWebSocketOriginAllowed } from './websocket-origin.ts';
+import { isWebSocketOriginAllowed, type OriginFacts } from './websocket-origin.ts';
 
 /** The reason why the gateway ends a long-lived exchange: a reload changed its access or its route, or the process stops. */
 export type EndReason = 'access_changed' | 'route_changed' | 'going_away';
+
+/** The parts of an exchange that decide whether it may continue under a new plan. */
+interface LongLivedExchange extends OriginFacts {
+  readonly route: Route | undefined;
+  readonly isTunnel: boolean;
+}
 
 interface OpenExchange {
   readonly end: (reason: EndReason) => void;
@@ -17,14 +22,14 @@ interface OpenExchange {
  * access; the others end after the grace period. A download is not long-lived, because it ends by itself.
  */
 export class LongLivedExchanges {
-  readonly #open = new Map<Exchange, OpenExchange>();
+  readonly #open = new Map<LongLivedExchange, OpenExchange>();
 
   /** @param end ends the exchange: with a close frame for a WebSocket, for example */
-  add(exchange: Exchange, end: OpenExchange['end']): void {
+  add(exchange: LongLivedExchange, end: OpenExchange['end']): void {
     this.#open.set(exchange, { end, timer: undefined });
   }
 
-  delete(exchange: Exchange): void {
+  delete(exchange: LongLivedExchange): void {
     if (this.#open.size === 0) return;
     clearTimeout(this.#open.get(exchange)?.timer);
     this.#open.delete(exchange);
@@ -55,14 +60,14 @@ export class LongLivedExchanges {
   }
 
   /** Removes the exchange first, because ending it takes time and must not start twice. */
-  #end(exchange: Exchange, reason: EndReason): void {
+  #end(exchange: LongLivedExchange, reason: EndReason): void {
     const open = this.#open.get(exchange);
     this.delete(exchange);
     open?.end(reason);
   }
 }
 
-function endReasonOf(exchange: Exchange, route: Route, next: Route | undefined): EndReason | undefined {
+function endReasonOf(exchange: LongLivedExchange, route: Route, next: Route | undefined): EndReason | undefined {
   if (next === undefined) return 'route_changed';
   if (exchange.isTunnel && next.websocket && !isWebSocketOriginAllowed(exchange, next)) return 'access_changed';
   if (accessKeyOf(route) !== accessKeyOf(next)) return 'access_changed';

@@ -2,7 +2,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Plan } from '../../plan/plan.ts';
 import { readRequestTarget } from '../request/request-target.ts';
-import { LINGER_MS } from '../response/refuse.ts';
+import { LINGER_MS } from './client-connection.ts';
 
 /**
  * True if a request is a WebSocket handshake for a route that accepts one. Any other upgrade is served as a plain request

@@ -1,9 +1,16 @@
+import type { IncomingMessage } from 'node:http';
 import type { Route } from '../../plan/route-definition.ts';
-import type { Exchange } from '../exchange.ts';
+import type { ForwardedInfo } from '../request/forwarded-info.ts';
+import type { RequestHead } from '../request/request-head.ts';
 import { Refusal } from '../response/refusal.ts';
 
 /** The parts of an exchange that show where a page comes from. */
-type OriginFacts = Pick<Exchange, 'request' | 'forwardedInfo' | 'connection' | 'head'>;
+export interface OriginFacts {
+  readonly request: IncomingMessage;
+  readonly connection: { readonly protocol: 'http' | 'https' };
+  readonly forwardedInfo: ForwardedInfo | undefined;
+  readonly head: RequestHead | undefined;
+}
 
 /**
  * Refuses a WebSocket handshake from a page whose origin the route does not allow (RFC 6455 section 10.2).

@@ -1,7 +1,6 @@
 import type { Route } from '../../plan/route-definition.ts';
 import type { Refusal } from '../response/refusal.ts';
-import type { ReplayFacts } from './replay-facts.ts';
-import type { RequestRecord } from './request-record.ts';
+import type { ReplayFacts, RequestRecord } from './request-record.ts';
 
 /**
  * Returns the JSON line of a request. Concatenating strings is 25 times as fast as calling the logger with an object.
@@ -18,6 +17,7 @@ export function accessLogLine(record: RequestRecord, sampled: number, worker?: n
   if (record.traceId !== undefined) line += `,"trace":"${record.traceId}"`;
   if (record.method !== undefined) line += `,"method":"${record.method}"`;
   if (record.path !== undefined) line += `,"path":"${record.path}"`;
+  if (record.isPathKeyed) line += ',"keyed":true';
   if (route !== undefined) line += `,"route":"${route.id}","upstream":"${route.upstream.id}"`;
   if (subject !== undefined) line += `,"subject":"${subject}"`;
   if (status !== undefined) line += `,"status":${status}`;

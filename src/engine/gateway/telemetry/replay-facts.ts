@@ -1,23 +1,9 @@
 import type { Exchange } from '../exchange.ts';
 import { isBearer } from '../request/authenticate.ts';
 import type { RequestHead } from '../request/request-head.ts';
-import { isServerOptions } from '../request/served-request.ts';
+import { isServerOptions } from '../request/request-target.ts';
 import { isPreflight } from '../response/cors.ts';
-
-/** The facts about a request that a replay needs beside its path. They have no token, claim, value or body. */
-export interface ReplayFacts {
-  /** The first digits of the hash of the manifest that decided about the request. */
-  readonly manifest: string;
-  /** The caller's roles that `auth.role` allows; empty for other roles; `undefined` without a verified caller. */
-  readonly roles: readonly string[] | undefined;
-  /** The kind of `Authorization`; `undefined` if the head of the request is not valid. */
-  readonly credential: 'bearer' | 'other' | 'none' | undefined;
-  readonly mediaType: string | undefined;
-  /** `undefined` if the request target is not valid. */
-  readonly queryNames: readonly string[] | undefined;
-  readonly host: string | undefined;
-  readonly kind: 'websocket' | 'preflight' | 'server-options' | undefined;
-}
+import type { ReplayFacts } from './request-record.ts';
 
 /** The longest domain name (RFC 1035 section 2.3.4) with a port. */
 const MAX_HOST = 259;

@@ -3,7 +3,9 @@ import { CounterArrays } from './counter-arrays.ts';
 import type { RequestRecord } from './request-record.ts';
 import {
   addNumber,
+  type CountersNotice,
   countRefusal,
+  NO_ROUTE,
   REFUSAL_CODES,
   RouteMetrics,
   readRefusals,
@@ -12,9 +14,6 @@ import {
   UpstreamMetrics,
 } from './route-metrics.ts';
 
-/** The key for requests that matched no route. It is not a valid route id. */
-export const NO_ROUTE = '(none)';
-
 /** The reasons of refusals that a lack of file descriptors caused. */
 const DESCRIPTOR_SHORTAGES = new Set(['upstream_emfile', 'upstream_enfile']);
 
@@ -22,15 +21,6 @@ const DESCRIPTOR_SHORTAGES = new Set(['upstream_emfile', 'upstream_enfile']);
 const IN_FLIGHT = 0;
 const SHORTAGES = 1;
 const REFUSALS_START = 2;
-
-/** A new array of counters of a worker, or one that it no longer writes. */
-export interface CountersNotice {
-  readonly kind: 'process' | 'route' | 'upstream';
-  /** The id of the route or the upstream. */
-  readonly id: string;
-  /** `undefined` if the worker no longer writes the array. */
-  readonly buffer: SharedArrayBuffer | undefined;
-}
 
 /**
  * The metrics of all requests. Only the first request of a route allocates. Each worker counts its own requests. In the main thread,

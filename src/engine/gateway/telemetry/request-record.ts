@@ -1,8 +1,32 @@
 import type { Route } from '../../plan/route-definition.ts';
-import type { Exchange } from '../exchange.ts';
-import type { Refusal } from '../response/refusal.ts';
-import { type ReplayFacts, replayFactsOf } from './replay-facts.ts';
-import { type ReportedViolation, reportedViolationOf } from './reported-violation.ts';
+import type { Refusal, RefusalCode } from '../response/refusal.ts';
+
+/** The facts about a request that a replay needs beside its path. They have no token, claim, value or body. */
+export interface ReplayFacts {
+  /** The first digits of the hash of the manifest that decided about the request. */
+  readonly manifest: string;
+  /** The caller's roles that `auth.role` allows; empty for other roles; `undefined` without a verified caller. */
+  readonly roles: readonly string[] | undefined;
+  /** The kind of `Authorization`; `undefined` if the head of the request is not valid. */
+  readonly credential: 'bearer' | 'other' | 'none' | undefined;
+  readonly mediaType: string | undefined;
+  /** `undefined` if the request target is not valid. */
+  readonly queryNames: readonly string[] | undefined;
+  readonly host: string | undefined;
+  readonly kind: 'websocket' | 'preflight' | 'server-options' | undefined;
+}
+
+/** A refusal that a route with `validation: report`, or a rate limit with `mode: report`, only reports. */
+export interface ReportedViolation {
+  readonly code: RefusalCode;
+  /**
+   * The locations of the violations: JSON Pointers (RFC 6901) into the body, or to parameters. Each name that is not in the
+   * manifest is `*`.
+   */
+  readonly pointers: readonly string[];
+  /** The id of the rate limit. */
+  readonly limit?: string;
+}
 
 /**
  * The outcome of one request, built once when its exchange ends. The access log, the metrics, the trace and every
@@ -19,6 +43,8 @@ export interface RequestRecord {
    * valid. The path as sent may be a secret.
    */
   readonly path: string | undefined;
+  /** True if the path has surrogates. */
+  readonly isPathKeyed: boolean;
   readonly route: Route | undefined;
   /** The hash that identifies the caller. */
   readonly subject: string | undefined;
@@ -49,69 +75,4 @@ export interface RequestRecord {
   readonly client: string | undefined;
   /** `undefined` without `log.replay`, and without a request head. */
   readonly replay: ReplayFacts | undefined;
-}
-
-export function createRequestRecord(exchange: Exchange): RequestRecord {
-  const { request, response, connection, isTunnel } = exchange;
-  return {
-    time: Date.now(),
-    id: exchange.id,
-    traceId: exchange.trace?.id,
-    method: request.method,
-    path: loggedPathOf(exchange),
-    route: exchange.route,
-    subject: exchange.principal?.subject,
-    status: isTunnel ? 101 : response.headersSent ? response.statusCode : undefined,
-    refusal: exchange.refusal,
-    reported: exchange.reportedRefusals?.map((refusal) => reportedViolationOf(refusal, exchange.route)),
-    isRequestComplete: request.complete,
-    isAborted: !response.writableFinished && !isTunnel,
-    isStalled: connection.isStalled,
-    receivedBytes: exchange.receivedBytes,
-    sentBytes: exchange.sentBytes,
-    durationMs: exchange.elapsedMs(),
-    forwardedAfterMs: exchange.forwardedAfterMs,
-    respondedAfterMs: exchange.respondedAfterMs,
-    retries: exchange.retries,
-    endpoint: exchange.endpoint,
-    peer: connection.peer,
-    client: exchange.forwardedInfo?.client,
-    replay: replayFactsOf(exchange),
-  };
-}
-
-/** Returns the path of a request as logs, events and spans have it. */
-export function loggedPathOf({ plan, request, target, route }: Exchange): string | undefined {
-  const path = target?.path;
-  const toLogged = plan.log.path;
-  return path === undefined || toLogged === undefined ? path : toLogged(request.method ?? '', path, route);
-}
-
-/** Returns the record of a CONNECT, or of bytes that the gateway could not parse as a request. */
-export function createUnparsedRecord(id: string, refusal: Refusal, peer: string | undefined): RequestRecord {
-  return {
-    time: Date.now(),
-    id,
-    traceId: undefined,
-    method: undefined,
-    path: undefined,
-    route: undefined,
-    subject: undefined,
-    status: refusal.status,
-    refusal,
-    reported: undefined,
-    isRequestComplete: false,
-    isAborted: false,
-    isStalled: false,
-    receivedBytes: 0,
-    sentBytes: 0,
-    durationMs: undefined,
-    forwardedAfterMs: undefined,
-    respondedAfterMs: undefined,
-    retries: 0,
-    endpoint: undefined,
-    peer,
-    client: undefined,
-    replay: undefined,
-  };
 }

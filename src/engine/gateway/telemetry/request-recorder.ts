@@ -3,8 +3,9 @@ import type { LogSettings } from '../../log/log-settings.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Refusal } from '../response/refusal.ts';
 import { accessLogLine, sampleRateOf } from './access-log.ts';
+import { createRequestRecord, createUnparsedRecord } from './create-request-record.ts';
 import { RequestMetrics } from './request-metrics.ts';
-import { createRequestRecord, createUnparsedRecord, type RequestRecord } from './request-record.ts';
+import type { RequestRecord } from './request-record.ts';
 
 export type RequestSubscriber = (record: RequestRecord) => void;
 

@@ -3,11 +3,23 @@ import { REFUSALS, type RefusalCode } from '../response/refusal.ts';
 import { CounterArrays } from './counter-arrays.ts';
 import type { RequestRecord } from './request-record.ts';
 
+/** The key for requests that matched no route. It is not a valid route id. */
+export const NO_ROUTE = '(none)';
+
+/** A new array of counters of a worker, or one that it no longer writes. */
+export interface CountersNotice {
+  readonly kind: 'process' | 'route' | 'upstream';
+  /** The id of the route or the upstream. */
+  readonly id: string;
+  /** `undefined` if the worker no longer writes the array. */
+  readonly buffer: SharedArrayBuffer | undefined;
+}
+
 /** The upper bounds of the histogram buckets, in milliseconds. One more bucket counts everything above the last bound. */
 export const BUCKET_BOUNDS_MS = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000];
 
 /** The phases of a request: until the gateway forwards it, from then until the upstream responds, and in total. */
-export const LATENCY_PHASES = ['gateway', 'upstream', 'total'] as const;
+const LATENCY_PHASES = ['gateway', 'upstream', 'total'] as const;
 
 export type LatencyPhase = (typeof LATENCY_PHASES)[number];
 
@@ -17,7 +29,7 @@ const METHOD_INDEX = new Map(HTTP_METHODS.map((method, index) => [method, index]
 export const REFUSAL_CODES = Object.keys(REFUSALS) as RefusalCode[];
 const REFUSAL_INDEX = new Map(REFUSAL_CODES.map((code, index) => [code, index]));
 
-export interface RequestCount {
+interface RequestCount {
   /** `other` for a method that no route may have. */
   readonly method: string;
   /** `none` if the client disconnected before the response began. */

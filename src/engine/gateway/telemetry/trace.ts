@@ -1,28 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Exchange } from '../exchange.ts';
-import type { RequestRecord } from './request-record.ts';
-
-/** The trace that a request belongs to (W3C Trace Context, level 1). */
-export interface RequestTrace {
-  /** 32 hex digits. */
-  readonly id: string;
-  /** True if the client sent the trace id. Only then does the client's `tracestate` belong to the trace. */
-  readonly isContinued: boolean;
-  /** Returns the `traceparent` for the upstream, with the gateway as the parent. */
-  traceparentFor(exchange: Exchange): string;
-  /** Ends the trace with the outcome of the request. */
-  end(record: RequestRecord): void;
-}
-
-export interface RequestTracer {
-  /**
-   * @param traceparent the header of the client; empty if the client sent several
-   * @param sampled the share of new traces that the gateway marks as sampled
-   */
-  begin(exchange: Exchange, traceparent: string | undefined, sampled: number): RequestTrace;
-  /** Exports the recorded spans before the process exits. Never rejects. */
-  flush(): Promise<void>;
-}
+import type { Exchange, RequestTrace, RequestTracer } from '../exchange.ts';
 
 export interface TraceParent {
   readonly traceId: string;

@@ -2,8 +2,8 @@ import type { HealthCheckSettings } from '../../settings/upstream-definition.ts'
 import { type BufferParts, privateParts } from '../../shared-memory/buffer-parts.ts';
 import { SharedText, type TextMemory, textMemory } from '../../shared-memory/shared-text.ts';
 import { failureSourceOf } from './failure-sources.ts';
-import { HEALTH_STATES, type HealthState } from './health-state.ts';
 import { toRefusal } from './upstream-error.ts';
+import { HEALTH_STATES, type HealthState } from './upstream-status.ts';
 
 /** The result of a check, which one worker writes and all workers read. */
 export interface HealthCheckMemory {

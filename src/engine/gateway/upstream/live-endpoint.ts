@@ -1,6 +1,5 @@
 import type { DnsErrorCode } from '../../dns/dns-error.ts';
 import type { NameResolver } from '../../dns/name-resolver.ts';
-import type { ResolutionStatus } from '../../dns/resolution-status.ts';
 import type { ConnectionBudget } from '../../http1/connection-budget.ts';
 import { ConnectionLimit } from '../../http1/connection-limit.ts';
 import { ConnectionPool } from '../../http1/connection-pool.ts';
@@ -11,42 +10,20 @@ import { sharedNow } from '../../shared-memory/shared-clock.ts';
 import { SharedText } from '../../shared-memory/shared-text.ts';
 import type { WorkerPlace } from '../../shared-memory/worker-context.ts';
 import { WorkerCounter } from '../../shared-memory/worker-counter.ts';
-import type { BreakerMemory } from '../circuit-breaker/breaker-memory.ts';
-import { type BreakerRule, type BreakerState, CircuitBreaker } from '../circuit-breaker/circuit-breaker.ts';
+import type { BreakerMemory, BreakerRule } from '../circuit-breaker/breaker-memory.ts';
+import { type BreakerState, CircuitBreaker } from '../circuit-breaker/circuit-breaker.ts';
 import { AverageResponseTime } from './average-response-time.ts';
 import { HealthCheck } from './health-check.ts';
 import { HealthProbe } from './health-probe.ts';
-import type { HealthState } from './health-state.ts';
 import { ObservedHealth } from './observed-health.ts';
 import type { EndpointMemory } from './upstream-memory.ts';
+import type { EndpointStatus, HealthState } from './upstream-status.ts';
 
 /** A change of an endpoint, for the log. */
 export type EndpointEvent = HealthState | `breaker_${BreakerState}` | `unresolved (${DnsErrorCode})` | 'resolved';
 
-export interface EndpointStatus {
-  readonly url: string;
-  /** By the health check, the circuit breaker and the requests of the last minute. */
-  readonly health: HealthState;
-  /** The reason of the latest failure, as in the access log; `null` unless the health check or requests show it unhealthy. */
-  readonly reason: string | null;
-  /** The result of the health check; `null` without one. */
-  readonly check: HealthState | null;
-  /** `null` without a breaker. */
-  readonly breaker: BreakerState | null;
-  /** How often the breaker opened. */
-  readonly breakerOpenings: number;
-  /** Exchanges whose client left while the gateway waited for the response. */
-  readonly abandoned: number;
-  /** Connections, including those that are opening. */
-  readonly connections: number;
-  /** Connections that carry an exchange. */
-  readonly busy: number;
-  /** The host name's addresses; `null` for an IP address, which needs no lookup. */
-  readonly resolution: ResolutionStatus | null;
-}
-
 /** The parts that all endpoints of an upstream use. */
-export interface EndpointContext {
+interface EndpointContext {
   readonly upstream: Upstream;
   readonly resolver: NameResolver;
   readonly budget: ConnectionBudget;

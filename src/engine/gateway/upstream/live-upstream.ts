@@ -3,15 +3,14 @@ import type { ConnectionBudget } from '../../http1/connection-budget.ts';
 import { WaitingRequests } from '../../http1/waiting-requests.ts';
 import type { Upstream } from '../../settings/upstream-definition.ts';
 import { BufferParts } from '../../shared-memory/buffer-parts.ts';
-import type { SharedMemory } from '../../shared-memory/shared-memory.ts';
-import type { WorkerPlace } from '../../shared-memory/worker-context.ts';
+import type { SharedMemory, WorkerPlace } from '../../shared-memory/worker-context.ts';
 import { WorkerCounter } from '../../shared-memory/worker-counter.ts';
 import { Refusal } from '../response/refusal.ts';
-import type { HealthState } from './health-state.ts';
-import { type EndpointEvent, type EndpointStatus, LiveEndpoint } from './live-endpoint.ts';
+import { type EndpointEvent, LiveEndpoint } from './live-endpoint.ts';
 import { type AssignableRequest, type Assignment, LoadBalancer } from './load-balancer.ts';
 import { type QueueEntry, RequestQueue } from './request-queue.ts';
 import { type EndpointMemory, upstreamBuffer, upstreamMemory } from './upstream-memory.ts';
+import type { HealthState, UpstreamStatus } from './upstream-status.ts';
 
 /** A request that waits for an endpoint with a free connection. */
 export interface QueuedRequest extends QueueEntry, AssignableRequest {
@@ -19,22 +18,7 @@ export interface QueuedRequest extends QueueEntry, AssignableRequest {
   refuse(refusal: Refusal): void;
 }
 
-export interface UpstreamStatus {
-  readonly id: string;
-  /** The best health of its endpoints. */
-  readonly health: HealthState;
-  /** True if at least one endpoint may receive requests. */
-  readonly available: boolean;
-  /** True while the default breakers of all healthy endpoints are open. Requests then go to all of these endpoints. */
-  readonly panic: boolean;
-  readonly endpoints: readonly EndpointStatus[];
-  /** Requests that wait for a connection. */
-  readonly waiting: number;
-  /** Requests that were sent once more. */
-  readonly retries: number;
-}
-
-export interface LiveUpstreamOptions {
+interface LiveUpstreamOptions {
   readonly resolver: NameResolver;
   readonly budget: ConnectionBudget;
   readonly memory: SharedMemory;

@@ -3,9 +3,9 @@ import type { ConnectionBudget } from '../../http1/connection-budget.ts';
 import type { Log } from '../../log/log.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Upstream } from '../../settings/upstream-definition.ts';
-import { SharedMemory } from '../../shared-memory/shared-memory.ts';
-import type { WorkerContext } from '../../shared-memory/worker-context.ts';
-import { LiveUpstream, type UpstreamStatus } from './live-upstream.ts';
+import { SharedMemory, type WorkerContext } from '../../shared-memory/worker-context.ts';
+import { LiveUpstream } from './live-upstream.ts';
+import type { UpstreamStatus } from './upstream-status.ts';
 
 /** The topic of messages to the other workers. Their value is the key of an upstream. */
 const TOPIC = 'upstream';

@@ -21,7 +21,7 @@ export interface Assignment {
 }
 
 /** `full`: the request must wait. `unavailable`: no endpoint may receive it. */
-export type AssignmentResult = Assignment | 'full' | 'unavailable';
+type AssignmentResult = Assignment | 'full' | 'unavailable';
 
 /** Chooses the endpoints of requests. Each worker takes turns by itself; the room and the breakers are those of all workers. */
 export class LoadBalancer {

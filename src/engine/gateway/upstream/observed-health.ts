@@ -6,8 +6,8 @@ import { SINGLE_WORKER, type WorkerPlace } from '../../shared-memory/worker-cont
 import type { FailureSource } from '../circuit-breaker/circuit-breaker.ts';
 import { FailureStreak, type StreakMemory, streakMemory } from '../circuit-breaker/failure-streak.ts';
 import { RecentClients, type RecentClientsMemory, recentClientsMemory } from '../circuit-breaker/recent-clients.ts';
-import type { HealthState } from './health-state.ts';
 import { RecentResults, type ResultsMemory, resultsMemory } from './recent-results.ts';
+import type { HealthState } from './upstream-status.ts';
 
 /** An older observation says nothing about the present. */
 const WINDOW_MS = 60_000;
@@ -50,7 +50,7 @@ export function observedHealthMemory(parts: BufferParts, workers: number): Obser
   };
 }
 
-export interface ObservedHealthOptions {
+interface ObservedHealthOptions {
   /** Called whenever the state may have changed to or from unhealthy, also by the passage of time. */
   readonly onChange?: () => void;
   /** Returns the milliseconds of a monotonic clock that all workers share. */

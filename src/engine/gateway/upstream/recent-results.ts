@@ -27,7 +27,7 @@ export function resultsMemory(parts: BufferParts, workers: number): ResultsMemor
   return { rows: parts.float64(workers * STRIDE), epoch: parts.int32(1) };
 }
 
-export interface ResultSums {
+interface ResultSums {
   /** -Infinity for never, as `failedAt`. */
   readonly succeededAt: number;
   readonly failedAt: number;

@@ -64,7 +64,10 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
     const limitMs = route.timeoutMs ?? this.#upstream.upstream.totalTimeoutMs;
     this.#headers = forwardRequestHeaders(
       this.#exchange,
-      trace && { isContinued: trace.isContinued, traceparent: trace.traceparentFor(this.#exchange) },
+      trace && {
+        isContinued: trace.isContinued,
+        traceparent: trace.traceparentFor(this.#exchange.request.method ?? '', route.upstream.id),
+      },
     );
     this.#path = upstreamTarget(route, target);
     if (limitMs !== undefined) this.#timer = setTimeout(() => this.#stop(totalTimeout()), limitMs);

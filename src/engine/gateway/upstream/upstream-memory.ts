@@ -1,11 +1,10 @@
 import { type ConnectionLimitMemory, connectionLimitMemory } from '../../http1/connection-limit.ts';
 import { type WaitingMemory, waitingMemory } from '../../http1/waiting-requests.ts';
 import type { Upstream } from '../../settings/upstream-definition.ts';
-import { type BufferParts, bytesOf } from '../../shared-memory/buffer-parts.ts';
+import { type BufferDefinition, type BufferParts, bytesOf } from '../../shared-memory/buffer-parts.ts';
 import { type TextMemory, textMemory } from '../../shared-memory/shared-text.ts';
 import { workerCounterMemory } from '../../shared-memory/worker-counter.ts';
 import { type BreakerMemory, breakerMemory } from '../circuit-breaker/breaker-memory.ts';
-import type { BufferDefinition } from '../shared-buffers.ts';
 import { type HealthCheckMemory, healthCheckMemory } from './health-check.ts';
 import { type ObservedHealthMemory, observedHealthMemory } from './observed-health.ts';
 
@@ -24,7 +23,7 @@ export interface EndpointMemory {
 }
 
 /** The state of an upstream that all workers share. */
-export interface UpstreamMemory {
+interface UpstreamMemory {
   readonly waiting: WaitingMemory;
   readonly retries: Float64Array;
   readonly endpoints: readonly EndpointMemory[];

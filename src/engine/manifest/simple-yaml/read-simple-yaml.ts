@@ -8,7 +8,7 @@ import { NotSimple } from './not-simple.ts';
 import { keyEnd } from './scalar-text.ts';
 
 /** A text that was read without the YAML parser. */
-export interface SimpleDocument {
+interface SimpleDocument {
   readonly value: YamlValue;
   readonly positions: ValuePositions;
   /** The offsets of the comments. */

@@ -1,5 +1,5 @@
 /** A decision that a store makes. */
-export interface PendingDecision {
+interface PendingDecision {
   /** Called at the deadline, unless the decision was settled before. */
   expire(): void;
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { RedisConnection } from './redis-connection.ts';
+import type { RedisConnection } from './redis-link.ts';
 import { StoreError } from './store-error.ts';
 
 /** A Lua script with one key. */

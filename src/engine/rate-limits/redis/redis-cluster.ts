@@ -1,6 +1,4 @@
-import { hashSlot } from './hash-slot.ts';
-import type { RedisConnection } from './redis-connection.ts';
-import { type LinkOptions, type RedisAddress, RedisLink } from './redis-link.ts';
+import { type LinkOptions, type RedisAddress, type RedisConnection, RedisLink } from './redis-link.ts';
 import { StoreError, storeErrorOf } from './store-error.ts';
 
 /** Redis recommends at most 1,000 nodes. Redirects cannot cause more connections. */
@@ -135,4 +133,19 @@ function parseRange(range: unknown, { host }: RedisAddress): SlotRange {
   const isValid = Number.isInteger(from) && Number.isInteger(to) && from >= 0 && to < 16_384 && Number(port) > 0;
   if (!isValid) throw new StoreError('response');
   return { from, to, primary: { host: typeof name === 'string' && name !== '' ? name : host, port: Number(port) } };
+}
+
+/** The number of hash slots of a Redis Cluster. */
+const SLOTS = 16_384;
+/** CRC-16/XMODEM, of which the Redis Cluster specification takes the lower 14 bits. */
+const POLYNOMIAL = 0x1021;
+
+/** Returns the hash slot of a key of printable ASCII without braces, such as those of `SharedCounters`. */
+export function hashSlot(key: string): number {
+  let crc = 0;
+  for (let index = 0; index < key.length; index += 1) {
+    crc ^= key.charCodeAt(index) << 8;
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc & 0x8000) === 0 ? crc << 1 : (crc << 1) ^ POLYNOMIAL;
+  }
+  return crc & (SLOTS - 1);
 }

@@ -1,18 +1,7 @@
 import type { RedisSettings } from '../counter-store.ts';
 import { openCluster } from './redis-cluster.ts';
-import { type LinkOptions, type RedisAddress, RedisLink } from './redis-link.ts';
+import { type LinkOptions, type RedisAddress, type RedisConnection, RedisLink } from './redis-link.ts';
 import { StoreError, storeErrorOf } from './store-error.ts';
-
-/** An open connection to a store: to one server, to the primary behind Sentinel, or to all primaries of a cluster. */
-export interface RedisConnection {
-  /** Called once, when the connection or a part of it fails. */
-  onLost: (error: StoreError) => void;
-  /** Keys of which each server has at least one. */
-  readonly probeKeys: readonly string[];
-  /** Sends a command to the server of a key. @throws an error for `storeErrorOf` */
-  send(key: string, command: readonly string[]): Promise<unknown>;
-  close(): void;
-}
 
 export type OpenOptions = Omit<LinkOptions, 'isTls' | 'settings'>;
 

@@ -46,6 +46,17 @@ async function importRedis() {
   return (options: ClientOptions) => createClient({ ...options, ...{ RESP: PROTOCOL } });
 }
 
+/** An open connection to a store: to one server, to the primary behind Sentinel, or to all primaries of a cluster. */
+export interface RedisConnection {
+  /** Called once, when the connection or a part of it fails. */
+  onLost: (error: StoreError) => void;
+  /** Keys of which each server has at least one. */
+  readonly probeKeys: readonly string[];
+  /** Sends a command to the server of a key. @throws an error for `storeErrorOf` */
+  send(key: string, command: readonly string[]): Promise<unknown>;
+  close(): void;
+}
+
 /**
  * One connection to one server. It never reconnects: after an error it is closed, and every command that waits for a response
  * fails. Nothing is queued while there is no connection.

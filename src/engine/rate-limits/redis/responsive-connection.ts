@@ -1,7 +1,8 @@
 import type { CounterStore } from '../counter-store.ts';
 import { Deadlines } from './deadlines.ts';
 import { COUNT, runScript } from './gcra-script.ts';
-import { type OpenOptions, openRedis, type RedisConnection } from './redis-connection.ts';
+import { type OpenOptions, openRedis } from './redis-connection.ts';
+import type { RedisConnection } from './redis-link.ts';
 import { StoreError } from './store-error.ts';
 
 /** The time limit of each step of a connection. */

@@ -1,8 +1,7 @@
 import { sortMethods } from '../../http1/http-methods.ts';
 import type { RouteWitness } from '../../problem/finding.ts';
 import type { BitSet } from '../bit-set.ts';
-import { literalPattern, type Pattern } from '../pattern.ts';
-import { intersect } from '../pattern-overlap.ts';
+import { intersect, literalPattern, type Pattern } from '../pattern.ts';
 import type { PatternRoute, RouteIndex } from '../route-index.ts';
 import type { Router } from '../router.ts';
 import { SamplePaths } from '../sample-paths.ts';

@@ -1,6 +1,5 @@
-import { readClass } from './pattern-class.ts';
+import { readClass, readGroup } from './pattern-class.ts';
 import { readEscape } from './pattern-escape.ts';
-import { readGroup } from './pattern-group.ts';
 import { UnsupportedPattern } from './unsupported-pattern.ts';
 
 const NOT_LINE_END = '[^\\n\\r\\x{2028}\\x{2029}]';

@@ -1,5 +1,5 @@
-import { becameProtected, becamePublic } from '../../../engine/plan/route-pairs.ts';
 import type { Comparison, DiffFinding } from '../difference.ts';
+import { becameProtected, becamePublic } from '../route-pairs.ts';
 import { findingAtKey, matchedRoutes, requestWitness } from './matched-routes.ts';
 
 export const routePublic: Comparison = {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { valueAt } from '../../../engine/json-pointer.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
-import { valueAt } from '../../../engine/schema/schema-walk.ts';
 import type { Comparison, DiffContext } from '../difference.ts';
 import { commonUpstreams, endpointsKey } from '../upstream-pairs.ts';
 

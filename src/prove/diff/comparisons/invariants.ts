@@ -1,7 +1,6 @@
-import { compileInvariants } from '../../../engine/invariants/compile-invariants.ts';
-import type { Invariant } from '../../../engine/invariants/invariant.ts';
-import { weakenedParts } from '../../../engine/invariants/weakened-parts.ts';
+import { compileInvariants, type Invariant } from '../../../engine/invariants/compile-invariants.ts';
 import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
+import { weakenedParts } from '../weakened-parts.ts';
 import { matchedRoutes } from './matched-routes.ts';
 
 export const invariantRemoved: Comparison = {

@@ -1,5 +1,5 @@
-import type { RoutePair } from '../../../engine/plan/route-pairs.ts';
 import type { DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
+import type { RoutePair } from '../route-pairs.ts';
 
 export type { MatchedRoutePair };
 

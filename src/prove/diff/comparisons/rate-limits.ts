@@ -1,4 +1,4 @@
-import { rateLimitKeyText } from '../../../engine/rate-limits/key-text.ts';
+import { rateLimitKeyText } from '../../rate-limit-key-text.ts';
 import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
 import {
   changedRouteLimits,

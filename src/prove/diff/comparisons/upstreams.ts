@@ -1,5 +1,4 @@
-import type { Upstream } from '../../../engine/settings/upstream-definition.ts';
-import type { UpstreamTls } from '../../../engine/settings/upstream-tls.ts';
+import type { Upstream, UpstreamTls } from '../../../engine/settings/upstream-definition.ts';
 import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
 import type { DiffSide } from '../side.ts';
 import { commonUpstreams, hasSameEffect, replacedUpstreams } from '../upstream-pairs.ts';

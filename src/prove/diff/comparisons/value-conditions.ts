@@ -1,7 +1,8 @@
 import { isLoopback } from '../../../engine/dns/loopback.ts';
 import { HTTP_METHODS } from '../../../engine/http1/http-methods.ts';
+import { valueAt } from '../../../engine/json-pointer.ts';
 import type { RouteEntry } from '../../../engine/manifest/manifest.generated.ts';
-import { isMap, valueAt } from '../../../engine/schema/schema-walk.ts';
+import { isMap } from '../../../engine/schema/schema-walk.ts';
 import { parseAddress } from '../../../engine/settings/address.ts';
 import { mediaTypeMatcher } from '../../../engine/validation/media-type.ts';
 import type { DiffContext } from '../difference.ts';

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { BODYLESS_METHODS } from '../../../engine/http1/http-methods.ts';
+import { valueAt } from '../../../engine/json-pointer.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
-import { isMap, valueAt } from '../../../engine/schema/schema-walk.ts';
+import { isMap } from '../../../engine/schema/schema-walk.ts';
 import type { Comparison, DiffContext, DiffFinding, MatchedRoutePair } from '../difference.ts';
 import { normalize } from '../settings/normalizations.ts';
 import { type DiffSide, formatRedactedValue } from '../side.ts';

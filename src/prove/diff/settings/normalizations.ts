@@ -10,7 +10,7 @@ import { parseAddress } from '../../../engine/settings/address.ts';
 import { addressRanges } from './address-ranges.ts';
 
 /** Returns the effect of a value: equal for values that differ only in how they are written. */
-export type Normalization = (value: never, readFile: Environment['readFile']) => unknown;
+type Normalization = (value: never, readFile: Environment['readFile']) => unknown;
 
 /** The normalization of each key, by its path; `*` stands for any name or index. Other values have one form only. */
 const NORMALIZATIONS: readonly (readonly [path: string, normalize: Normalization])[] = [

@@ -1,5 +1,5 @@
 import type { DiffRequest, MatchedRoutePair } from '../difference.ts';
-import type { DiffRoute, DiffSide } from '../side.ts';
+import type { DiffSide } from '../side.ts';
 
 /** Returns the request with the role of a caller that both routes allow, if one of them requires a token. */
 export function withCaller(request: DiffRequest, { from, to }: MatchedRoutePair): DiffRequest {
@@ -9,11 +9,6 @@ export function withCaller(request: DiffRequest, { from, to }: MatchedRoutePair)
   );
   const role = required.find((role) => other.length === 0 || other.includes(role));
   return role === undefined ? request : { ...request, role };
-}
-
-/** Returns the roles that callers of a route may have. */
-export function rolesOf({ route }: DiffRoute): readonly string[] {
-  return route.access === 'protected' ? (route.auth?.role.required ?? []) : [];
 }
 
 /** Returns a value with the variables in place of values from the environment of both manifests. */

@@ -22,7 +22,7 @@ interface ParameterSamples {
   readonly isCut: boolean;
 }
 
-export interface SampleRequests {
+interface SampleRequests {
   readonly requests: readonly DiffRequest[];
   /** True if a search for samples ended because it had used its steps. */
   readonly isCut: boolean;

@@ -1,6 +1,7 @@
+import { valueAt } from '../../../engine/json-pointer.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
 import { SCHEMA_KEYWORDS } from '../../../engine/schema/keywords.ts';
-import { isMap, referencePath, valueAt } from '../../../engine/schema/schema-walk.ts';
+import { isMap, referencePath } from '../../../engine/schema/schema-walk.ts';
 import { withoutValue, withValue } from '../edits.ts';
 import type { MutationContext, Mutator, Probe, TestedRoute } from '../mutant.ts';
 import { withJsonBody } from '../probes.ts';

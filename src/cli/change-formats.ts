@@ -1,0 +1,88 @@
+import type { Severity } from '../engine/problem/finding.ts';
+import { markdownTable, tableCell } from '../report/markdown.ts';
+import type { Facts, TextRow } from '../report/report.ts';
+import { pluralize } from '../report/text.ts';
+import type { ChangeKind } from '../traffic/compare-outcomes.ts';
+import { type ChangeGroup, MAX_CALLERS } from '../traffic/comparison.ts';
+import type { OutcomeReport } from '../traffic/outcome.ts';
+
+/** Requests that change in the same way, as `candidate` and `replay` print them. */
+type Change = Omit<ChangeGroup<never>, 'witnesses'>;
+
+export const CHANGE_SEVERITIES = {
+  'newly-refused': 'error',
+  'newly-allowed': 'error',
+  'other-route': 'warning',
+  'other-upstream': 'warning',
+  'other-status': 'warning',
+  'other-message': 'info',
+} as const satisfies Record<ChangeKind, Severity>;
+
+/**
+ * The changes that a person reads. The JSON formats have all of them. A comment of a pull request has at most 65,536 characters, and
+ * a row may have 400.
+ */
+export const MAX_CHANGES = 50;
+
+/** Returns a change as a row. `names` are those of the two manifests. */
+export function changeRow(
+  { kind, from, to, ...group }: Change,
+  names: readonly [string, string],
+  more: Facts,
+): TextRow {
+  const facts: Facts = [[names[0], outcomeText(from)], [names[1], outcomeText(to)], ...more];
+  return { rule: kind, severity: CHANGE_SEVERITIES[kind], message: requestsText(group), facts };
+}
+
+/** Returns a text about the changes that a person does not read. */
+export function omittedText(changes: readonly Change[]): string[] {
+  const more = changes.length - MAX_CHANGES;
+  return more > 0 ? [`and ${more} more kinds of changes; use -f json`] : [];
+}
+
+/**
+ * Formats the first changes as a table for a pull request, and the number of the others.
+ *
+ * @param names of the two manifests
+ * @param last the last column
+ */
+export function changeTable<Entry extends Change>(
+  changes: readonly Entry[],
+  [before, after]: readonly [string, string],
+  last: Readonly<Record<string, (change: Entry) => string>>,
+): string {
+  const columns = {
+    change: ({ kind }: Entry) => kind,
+    [before]: ({ from }: Entry) => tableCell(outcomeText(from)),
+    [after]: ({ to }: Entry) => tableCell(outcomeText(to)),
+    requests: ({ requests }: Entry) => requests,
+    callers: ({ callers }: Entry) => callers,
+    ...last,
+  };
+  const more = changes.length - MAX_CHANGES;
+  return markdownTable(changes.slice(0, MAX_CHANGES), columns, more > 0 ? [`and ${more} more`] : []);
+}
+
+/** Formats the numbers of requests by a name as a table. */
+export function countTable(name: string, counts: readonly (readonly [string, number])[]): string {
+  return markdownTable(counts, { [name]: ([text]) => tableCell(text), requests: ([, count]) => count });
+}
+
+/** Returns the reasons with their numbers of requests: `token 12, body 3`. */
+export function reasonsText(counts: readonly (readonly [string, number])[]): string {
+  return counts.map(([reason, count]) => `${reason} ${count}`).join(', ');
+}
+
+/** Returns the number of requests and of their callers, of which a group counts a limited number. */
+export function requestsText({ requests, callers }: Pick<Change, 'requests' | 'callers'>): string {
+  const limit = callers < MAX_CALLERS ? '' : 'at least ';
+  return `${pluralize(requests, 'request')} of ${limit}${pluralize(callers, 'caller')}`;
+}
+
+/** Returns an outcome in words: `forwarded to contacts by contact-list`. */
+export function outcomeText({ outcome, route, upstream, status, refusal, reason }: OutcomeReport): string {
+  if (outcome === 'forwarded') return `forwarded to ${upstream} by ${route}`;
+  const by = route === null ? 'without a route' : `by ${route}`;
+  const code = [status, refusal, reason === refusal ? null : reason].filter((part) => part !== null).join(' ');
+  return `${outcome} ${by}: ${code}`;
+}

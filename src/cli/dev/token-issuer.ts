@@ -1,0 +1,70 @@
+import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { SignJWT } from 'jose';
+import { type LocalServer, startLocalServer } from './local-server.ts';
+
+/** The claims of the tokens that a manifest accepts. */
+interface TokenProfile {
+  readonly issuer: string;
+  readonly audience: string;
+  /** The `typ` of the header. */
+  readonly type: string;
+  /** Returns the claims that state a role. */
+  readonly claimsOfRole: (role: string) => Readonly<Record<string, unknown>>;
+}
+
+export interface TokenIssuer extends LocalServer {
+  readonly jwksUrl: string;
+  /** Returns the address that responds with a token of this role. */
+  readonly tokenUrl: (role: string) => string;
+}
+
+const ALGORITHM = 'ES256';
+const KEY_ID = 'local';
+const LIFETIME = '1h';
+
+/** Starts a stand-in for an identity service: its keys, and tokens of any role. The key is new at each start. */
+export async function startTokenIssuer(port: number, profile: TokenProfile): Promise<TokenIssuer> {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const keys = [{ ...publicKey.export({ format: 'jwk' }), kid: KEY_ID, alg: ALGORITHM, use: 'sig' }];
+  const server = await startLocalServer(port, (request, response) => {
+    respond(request, response, { keys }, (role) => issueToken(profile, role, privateKey)).catch(() =>
+      response.destroy(),
+    );
+  });
+  return {
+    ...server,
+    jwksUrl: `${server.url}/.well-known/jwks.json`,
+    tokenUrl: (role) => `${server.url}/token?role=${encodeURIComponent(role)}`,
+  };
+}
+
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  jwks: object,
+  createToken: (role: string) => Promise<string>,
+): Promise<void> {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+  const role = searchParams.get('role');
+  if (pathname === '/.well-known/jwks.json') {
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(jwks));
+  } else if (pathname === '/token' && role !== null) {
+    response.setHeader('content-type', 'text/plain').end(await createToken(role));
+  } else {
+    response.writeHead(404).end('request /token?role=ROLE or /.well-known/jwks.json\n');
+  }
+}
+
+function issueToken({ issuer, audience, type, claimsOfRole }: TokenProfile, role: string, key: KeyObject) {
+  return new SignJWT(claimsOfRole(role))
+    .setProtectedHeader({ alg: ALGORITHM, typ: type, kid: KEY_ID })
+    .setIssuer(issuer)
+    .setAudience(audience)
+    .setSubject(`local-${role}`)
+    .setIssuedAt()
+    .setNotBefore('0s')
+    .setExpirationTime(LIFETIME)
+    .setJti(randomUUID())
+    .sign(key);
+}

@@ -1,0 +1,125 @@
+import { isIPv6 } from 'node:net';
+import type { PlannedManifest } from '../../engine/load.ts';
+import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
+import { createOpenApiComponents } from './components.ts';
+import type { DescribedRoute } from './describe-body.ts';
+import { type DescribedOperation, describeOperation } from './operation.ts';
+import { createOperationIds, type OperationIds } from './operation-ids.ts';
+import { createPathTemplates, type PathTemplate, type PathTemplates } from './path-templates.ts';
+import { createResponseComponents, REFUSAL_SCHEMA } from './responses.ts';
+
+/**
+ * Yields the JSON of an OpenAPI 3.1 document in chunks. It describes the routes of a plan: paths, parameters, bodies, roles and
+ * refusals. Chunks may be empty, so that the work can be done in slices.
+ */
+export function* streamOpenApi(planned: PlannedManifest, version: string): Generator<string> {
+  const { plan } = planned;
+  const components = createOpenApiComponents(plan.schemas);
+  const responses = createResponseComponents();
+  const routeOf = createRouteDescriptions(planned, { components, responses });
+  const paths = yield* withEmptyChunks(createPathTemplates(plan));
+  const operationIds = yield* withEmptyChunks(createOperationIds(paths));
+  yield `${JSON.stringify(headOf(plan, version)).slice(0, -1)},"paths":{`;
+  let separator = '';
+  for (const template of paths.templates) {
+    const operations = describeOperations(template, paths, operationIds, routeOf);
+    yield `${separator}${JSON.stringify(pathText(template))}:${JSON.stringify(operations)}`;
+    separator = ',';
+  }
+  yield '},"components":{';
+  if (plan.auth !== undefined) yield `"securitySchemes":${JSON.stringify(securitySchemes(plan.auth))},`;
+  yield `"responses":${JSON.stringify(Object.fromEntries(responses.responses()))},`;
+  yield `"schemas":{"Refusal":${JSON.stringify(REFUSAL_SCHEMA)}`;
+  for (const [name, schema] of components.schemas()) yield `,${JSON.stringify(name)}:${JSON.stringify(schema)}`;
+  yield '}}}\n';
+}
+
+/** The roles are those of every operation that has none of its own: thousands would repeat them. */
+function securitySchemes({ role }: NonNullable<Plan['auth']>): object {
+  return { token: { type: 'http', scheme: 'bearer', 'x-roles': role.redactedRoles } };
+}
+
+/** Returns the members before the paths. */
+function headOf(plan: Plan, version: string): object {
+  const upstreams = [...new Set(plan.routes.map(({ upstream }) => upstream.id))].sort();
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'The routes of the gateway',
+      description: 'Each operation is a route of the manifest at one path and method. `x-route` is its id.',
+      version: plan.hash.slice(0, 12),
+      'x-gateway-version': version,
+    },
+    servers: [{ url: serverUrl(plan), description: 'The gateway, at the address of `listen`.' }],
+    tags: upstreams.map((name) => ({ name, description: `Routes to the upstream "${name}".` })),
+    ...(plan.auth === undefined ? {} : { security: [{ token: [] }] }),
+  };
+}
+
+/** A client cannot connect to an address such as 0.0.0.0, so that of this machine stands for it. */
+function serverUrl({ listen: { host, port }, server }: Plan): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : isIPv6(host) ? `[${host}]` : host;
+  return `${server.tls === undefined ? 'http' : 'https'}://${name}${port === 0 ? '' : `:${port}`}`;
+}
+
+function createRouteDescriptions(
+  { plan, manifest, secrets }: PlannedManifest,
+  registries: Pick<DescribedRoute, 'components' | 'responses'>,
+): (route: Route) => DescribedRoute {
+  const indexes = new Map(plan.routes.map((route, index) => [route, index]));
+  return (route) => {
+    const index = indexes.get(route) as number;
+    const entry = manifest.routes[index] as RouteEntry;
+    return { route, entry, body: secrets.redactValue(entry.body, ['routes', index, 'body']), index, ...registries };
+  };
+}
+
+function describeOperations(
+  template: PathTemplate,
+  { mainTemplates }: PathTemplates,
+  operationIds: OperationIds,
+  routeOf: (route: Route) => DescribedRoute,
+): Readonly<Record<string, object>> {
+  const operations = [...template.routes].map(([method, route]) => {
+    const hasRest = route.path.endsWith('/**') && mainTemplates.get(route) === template;
+    const place = { id: operationIds(template, method), method, template, hasRest };
+    return [method.toLowerCase(), describeOperation(routeOf(route), place)] as const;
+  });
+  return sharePathParameters(Object.fromEntries(operations));
+}
+
+/** Moves the path parameters that all operations of a path have to the path: a wide route has seven operations. */
+function sharePathParameters(
+  operations: Readonly<Record<string, DescribedOperation>>,
+): Readonly<Record<string, object>> {
+  const lists = Object.values(operations).map(({ parameters = [] }) => parameters.map((one) => JSON.stringify(one)));
+  const [first = [], ...others] = lists;
+  const shared = new Set(first.filter((one) => isPathParameter(one) && others.every((list) => list.includes(one))));
+  if (others.length === 0 || shared.size === 0) return operations;
+  const own = Object.entries(operations).map(([method, { parameters = [], ...operation }]) => {
+    const rest = parameters.filter((one) => !shared.has(JSON.stringify(one)));
+    return [method, { ...operation, ...(rest.length > 0 ? { parameters: rest } : {}) }] as const;
+  });
+  return { parameters: [...shared].map((one) => JSON.parse(one)), ...Object.fromEntries(own) };
+}
+
+function isPathParameter(json: string): boolean {
+  return (JSON.parse(json) as { readonly in: string }).in === 'path';
+}
+
+function pathText({ segments }: PathTemplate): string {
+  return `/${segments.map((segment) => (segment.kind === 'literal' ? segment.text : `{${segment.name}}`)).join('/')}`;
+}
+
+/** Runs sliced work as part of a stream: each step is an empty chunk. */
+function* withEmptyChunks<Result>(work: SlicedWork<Result>): Generator<string, Result> {
+  let step = work.next();
+  while (step.done !== true) {
+    yield '';
+    step = work.next();
+  }
+  return step.value;
+}

@@ -1,0 +1,134 @@
+import type { Plan } from '../../engine/plan/plan.ts';
+import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
+import { limitDefinition } from '../../engine/rate-limits/rate-limit.ts';
+import type { PatternRoute } from '../../engine/routing/route-index.ts';
+import type { Auth } from '../../engine/tokens/auth.ts';
+import { pairRoutesSliced } from '../../prove/diff/route-pairing.ts';
+import {
+  becameProtected,
+  becamePublic,
+  compareRoutes,
+  type PairingSide,
+  type RouteChanges,
+  type RoutePair,
+} from '../../prove/diff/route-pairs.ts';
+
+/** The differences between two plans, by the ids of routes and upstreams. */
+export interface PlanChanges extends RouteChanges {
+  /** Routes that serve requests without a token that needed a token, or had no route, before. */
+  readonly nowPublic: readonly string[];
+  /** Routes that need a token for requests that needed none before. */
+  readonly nowProtected: readonly string[];
+  /** Upstreams that are new or have a different definition. */
+  readonly upstreams: readonly string[];
+  readonly upstreamsRemoved: readonly string[];
+  /** Rate limits that are new or have a different definition or store. */
+  readonly rateLimits: readonly string[];
+  readonly rateLimitsRemoved: readonly string[];
+  /** Keys of `server` whose value, or whose file's content, differs. */
+  readonly server: readonly string[];
+  /** Changed rules: token verification, the role rule, CORS, the access log. */
+  readonly rules: readonly ('tokens' | 'role' | 'cors' | 'log')[];
+  /** Keys of the manifest that need a restart: until then their old values stay active. */
+  readonly needsRestart: readonly string[];
+}
+
+/** The settings that a process cannot change while it runs. */
+export type StartupSettings = Pick<Plan, 'listen' | 'admin'> & {
+  readonly server: Pick<Plan['server'], 'tls' | 'workers'>;
+};
+
+export function comparePlans(old: Plan, next: Plan): PlanChanges {
+  return runToEnd(comparePlansSliced(old, next));
+}
+
+/** Compares two plans, step by step. */
+export function* comparePlansSliced(old: Plan, next: Plan): SlicedWork<PlanChanges> {
+  const routes = compareRoutes(old.routes, next.routes);
+  const isSame = routes.added.length + routes.removed.length + routes.changed.length === 0;
+  const pairs = isSame ? [] : yield* pairRoutesSliced(pairingSideOf(old), pairingSideOf(next));
+  const upstreams = new Set(old.upstreams.map(({ key }) => key));
+  const upstreamIds = new Set(next.upstreams.map(({ id }) => id));
+  const serverKeys = Object.keys(next.server.keys) as (keyof Plan['server']['keys'])[];
+  return {
+    ...routes,
+    nowPublic: newRouteIds(next, pairs.filter(becamePublic)),
+    nowProtected: newRouteIds(next, pairs.filter(becameProtected)),
+    upstreams: idsOf(next.upstreams.filter(({ key }) => !upstreams.has(key))),
+    upstreamsRemoved: idsOf(old.upstreams.filter(({ id }) => !upstreamIds.has(id))),
+    ...changedLimits(old, next),
+    server: serverKeys.filter((key) => old.server.keys[key] !== next.server.keys[key]),
+    rules: changedRules(old, next),
+    needsRestart: settingsNeedingRestart(old, next),
+  };
+}
+
+function changedLimits(old: Plan, next: Plan): Pick<PlanChanges, 'rateLimits' | 'rateLimitsRemoved'> {
+  const definitions = new Set(old.rateLimits.map(limitDefinition));
+  const ids = new Set(idsOf(next.rateLimits));
+  return {
+    rateLimits: idsOf(next.rateLimits.filter((limit) => !definitions.has(limitDefinition(limit)))),
+    rateLimitsRemoved: idsOf(old.rateLimits).filter((id) => !ids.has(id)),
+  };
+}
+
+function pairingSideOf(plan: Plan): PairingSide<PatternRoute> {
+  const routes = plan.routes.map((route) => ({ route, pattern: route.pattern }));
+  return { plan, routes, routeById: new Map(routes.map((entry) => [entry.route.id, entry])) };
+}
+
+/** Returns the ids of the new routes of some pairs, in the order of the manifest. */
+function newRouteIds({ routes }: Plan, pairs: readonly RoutePair[]): string[] {
+  const ids = new Set(pairs.map(({ to }) => to?.route.id));
+  return idsOf(routes).filter((id) => ids.has(id));
+}
+
+/** Returns the keys whose values differ from those that the process started with. */
+export function settingsNeedingRestart(startup: StartupSettings, plan: StartupSettings): string[] {
+  const isChanged = (key: 'listen' | 'admin') => JSON.stringify(startup[key]) !== JSON.stringify(plan[key]);
+  const isTlsToggled = (startup.server.tls === undefined) !== (plan.server.tls === undefined);
+  return [
+    ...(['listen', 'admin'] as const).filter(isChanged),
+    ...(isTlsToggled ? ['server.tls'] : []),
+    ...(startup.server.workers === plan.server.workers ? [] : ['server.workers']),
+  ];
+}
+
+/** Summarizes the changes in one line: `2 routes added, 1 now public`. */
+export function summarizeChanges(changes: PlanChanges): string {
+  const counts = [
+    formatCount(changes.added, 'route', 'added'),
+    formatCount(changes.removed, 'route', 'removed'),
+    formatCount(changes.changed, 'route', 'changed'),
+    ...(changes.nowPublic.length > 0 ? [`${changes.nowPublic.length} now public`] : []),
+    ...(changes.nowProtected.length > 0 ? [`${changes.nowProtected.length} now protected`] : []),
+    formatCount(changes.upstreams, 'upstream', 'new or changed'),
+    formatCount(changes.upstreamsRemoved, 'upstream', 'removed'),
+    formatCount(changes.rateLimits, 'rate limit', 'new or changed'),
+    formatCount(changes.rateLimitsRemoved, 'rate limit', 'removed'),
+    ...[...changes.rules, ...changes.server.map((key) => `server.${key}`)].map((key) => `${key} changed`),
+  ];
+  return counts.filter((part) => part !== '').join(', ') || 'no effective changes';
+}
+
+function formatCount({ length }: readonly string[], noun: string, change: string): string {
+  return length === 0 ? '' : `${length} ${noun}${length === 1 ? '' : 's'} ${change}`;
+}
+
+function changedRules(old: Plan, next: Plan): PlanChanges['rules'] {
+  const hasChanged = {
+    tokens: old.auth?.verifier.key !== next.auth?.verifier.key,
+    role: roleOf(old.auth) !== roleOf(next.auth),
+    cors: old.cors?.key !== next.cors?.key,
+    log: old.log.key !== next.log.key,
+  };
+  return (['tokens', 'role', 'cors', 'log'] as const).filter((rule) => hasChanged[rule]);
+}
+
+function roleOf(auth: Auth | undefined): string | undefined {
+  return auth && JSON.stringify([auth.role.key, auth.role.message]);
+}
+
+function idsOf(entries: readonly { readonly id: string }[]): string[] {
+  return entries.map(({ id }) => id);
+}

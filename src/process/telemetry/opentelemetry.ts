@@ -1,0 +1,127 @@
+import { createRequire } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context, ProxyTracerProvider, Span, Tracer, TracerProvider } from '@opentelemetry/api';
+import type { Exchange, RequestTrace, RequestTracer } from '../../engine/gateway/exchange.ts';
+import type { RequestRecord } from '../../engine/gateway/telemetry/request-record.ts';
+import { passThroughTracer, readTraceparent, type TraceParent } from '../../engine/gateway/telemetry/trace.ts';
+import { clientSpanAttributes, serverSpanAttributes, spanMethod } from './span-attributes.ts';
+
+type OpenTelemetryApi = typeof import('@opentelemetry/api');
+
+/** Loads the library only if the process has an SDK. An import would load it in every process. */
+const require = createRequire(import.meta.url);
+
+/** The global symbol under which every copy of the library registers its SDK. */
+const REGISTERED = Symbol.for('opentelemetry.js.api.1') as unknown as 'registered';
+
+/**
+ * Returns a tracer that records spans if an OpenTelemetry SDK is registered (with `node --import`), otherwise the
+ * pass-through tracer.
+ */
+export function findRequestTracer(version: string): RequestTracer {
+  const { [REGISTERED]: registered } = globalThis as { readonly registered?: { readonly trace?: unknown } };
+  if (registered?.trace === undefined) return passThroughTracer;
+  const api: OpenTelemetryApi = require('@opentelemetry/api');
+  const provider = api.trace.getTracerProvider();
+  const tracer = provider.getTracer('signing-gateway', version);
+  return {
+    begin(exchange, traceparent, sampled) {
+      const parent = readTraceparent(traceparent);
+      // The sampler of the SDK knows neither the manifest nor its reloads, so it sees only the new traces that are sampled here.
+      if (parent === undefined && Math.random() >= sampled) return passThroughTracer.begin(exchange, undefined, 0);
+      return new OpenTelemetryTrace(api, tracer, exchange, parent);
+    },
+    flush: () => flush(provider),
+  };
+}
+
+/** The longest time that the export of the last spans delays the exit. */
+const FLUSH_TIMEOUT_MS = 2_000;
+
+/** Exports the spans that the SDK holds. The API has no such function, but the providers of SDKs do. */
+async function flush(provider: TracerProvider): Promise<void> {
+  const sdk = ('getDelegate' in provider ? (provider as ProxyTracerProvider).getDelegate() : provider) as {
+    readonly forceFlush?: () => Promise<void>;
+  };
+  // A collector that does not respond must not fail the exit, or delay it for long.
+  await Promise.race([sdk.forceFlush?.(), sleep(FLUSH_TIMEOUT_MS, undefined, { ref: false })]).catch(() => undefined);
+}
+
+/** A server span for the request and a client span for the upstream request (OpenTelemetry HTTP conventions). */
+class OpenTelemetryTrace implements RequestTrace {
+  readonly id: string;
+  readonly isContinued: boolean;
+  readonly #api: OpenTelemetryApi;
+  readonly #tracer: Tracer;
+  readonly #span: Span;
+  readonly #context: Context;
+  #upstreamSpan: Span | undefined;
+
+  constructor(api: OpenTelemetryApi, tracer: Tracer, exchange: Exchange, parent: TraceParent | undefined) {
+    const { request } = exchange;
+    const attributes = serverSpanAttributes(exchange);
+    const context = parent === undefined ? api.ROOT_CONTEXT : remoteContext(api, parent, request.headers['tracestate']);
+    this.#api = api;
+    this.#tracer = tracer;
+    this.#span = tracer.startSpan(
+      spanMethod(request.method) ?? 'HTTP',
+      { kind: api.SpanKind.SERVER, attributes },
+      context,
+    );
+    this.#context = api.trace.setSpan(context, this.#span);
+    this.id = this.#span.spanContext().traceId;
+    this.isContinued = parent !== undefined;
+  }
+
+  traceparentFor(method: string, upstreamId: string): string {
+    const attributes = { 'http.request.method': method, 'signing_gateway.upstream': upstreamId };
+    const options = { kind: this.#api.SpanKind.CLIENT, attributes };
+    this.#upstreamSpan = this.#tracer.startSpan(method, options, this.#context);
+    const { traceId, spanId, traceFlags } = this.#upstreamSpan.spanContext();
+    return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
+  }
+
+  end(record: RequestRecord): void {
+    this.#endUpstreamSpan(record);
+    const { method, path, status, route, refusal } = record;
+    const span = this.#span;
+    if (path !== undefined) span.setAttribute('url.path', path);
+    if (route !== undefined) {
+      span.updateName(`${method} ${route.path}`);
+      span.setAttributes({ 'http.route': route.path, 'signing_gateway.route': route.id });
+    }
+    if (refusal !== undefined) span.setAttribute('error.type', refusal.code);
+    if (refusal?.limit !== undefined) span.setAttribute('signing_gateway.rate_limit', refusal.limit);
+    this.#endSpan(span, status, SERVER_ERROR);
+  }
+
+  /** Ends the span of the upstream request. Only the response of the upstream has a status there, no refusal of the gateway. */
+  #endUpstreamSpan({ status, refusal, retries, endpoint, respondedAfterMs }: RequestRecord): void {
+    const span = this.#upstreamSpan;
+    if (span === undefined) return;
+    if (endpoint !== undefined) span.setAttributes(clientSpanAttributes(endpoint));
+    if (retries > 0) span.setAttribute('http.request.resend_count', retries);
+    if (refusal !== undefined) span.setAttribute('error.type', refusal.code);
+    const hasStatus = respondedAfterMs !== undefined && refusal === undefined;
+    this.#endSpan(span, hasStatus ? status : undefined, CLIENT_ERROR);
+  }
+
+  /** @param firstError the lowest status that makes the span an error, as does a span without a status */
+  #endSpan(span: Span, status = 0, firstError: number): void {
+    if (status > 0) span.setAttribute('http.response.status_code', status);
+    const isError = status === 0 || status >= firstError;
+    if (isError) span.setStatus({ code: this.#api.SpanStatusCode.ERROR });
+    span.end();
+  }
+}
+
+/** The first status that is an error of a server span, and of a client span. A 4xx is no failure of the server. */
+const SERVER_ERROR = 500;
+const CLIENT_ERROR = 400;
+
+function remoteContext(api: OpenTelemetryApi, parent: TraceParent, state: unknown): Context {
+  const { traceId, spanId, flags } = parent;
+  const traceFlags = Number.parseInt(flags, 16);
+  const traceState = typeof state === 'string' ? { traceState: api.createTraceState(state) } : {};
+  return api.trace.setSpanContext(api.ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true, ...traceState });
+}

@@ -1,0 +1,79 @@
+import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
+import { reportedViolationOf } from '../../engine/gateway/telemetry/reported-violation.ts';
+import type { RequestRecord } from '../../engine/gateway/telemetry/request-record.ts';
+
+/** The outcome of one request as the admin API streams it. Like the access log, it has no header, query or body. */
+export interface RequestEvent {
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
+  /** The request id, as in the access log. */
+  readonly id: string;
+  readonly method: string | null;
+  /** As in the access log, without the query; `null` if the request target is not valid. */
+  readonly path: string | null;
+  /** True if the path has surrogates in place of identifiers. */
+  readonly keyed: boolean;
+  readonly route: string | null;
+  /** `null` if the client disconnected before the response began. */
+  readonly status: number | null;
+  /** `null` if the gateway did not refuse the request. */
+  readonly refusal: RefusalCode | null;
+  readonly reason: string | null;
+  /** The rate limits that refused the request, or that would have refused it without `mode: report`. */
+  readonly limits: readonly string[];
+  readonly subject: string | null;
+  /** Locations of the violations, at most ten. Each name that is not in the manifest is `*`. */
+  readonly pointers: readonly string[];
+  /** `null` if the request was not forwarded. */
+  readonly upstream: string | null;
+  readonly retries: number;
+  readonly ms: number;
+  /** Until the gateway forwarded the request; `null` if it did not. */
+  readonly gateway_ms: number | null;
+  /** From then until the response of the upstream began; `null` if there was none. */
+  readonly upstream_ms: number | null;
+}
+
+const MAX_POINTERS = 10;
+/** A pointer may repeat long names of the manifest. */
+const MAX_POINTER_LENGTH = 200;
+
+export function requestEventOf(record: RequestRecord): RequestEvent {
+  const { time, id, method, path, route, status, refusal, subject, durationMs = 0 } = record;
+  const { forwardedAfterMs, respondedAfterMs, retries } = record;
+  return {
+    at: time,
+    id,
+    method: method ?? null,
+    path: path ?? null,
+    keyed: record.isPathKeyed,
+    route: route?.id ?? null,
+    status: status ?? null,
+    refusal: refusal?.code ?? null,
+    reason: refusal?.reason ?? null,
+    limits: limitsOf(record),
+    subject: subject ?? null,
+    pointers: pointersOf(record),
+    upstream: forwardedAfterMs === undefined ? null : (route?.upstream.id ?? null),
+    retries,
+    ms: roundedMs(durationMs),
+    gateway_ms: forwardedAfterMs === undefined ? null : roundedMs(forwardedAfterMs),
+    upstream_ms: respondedAfterMs === undefined ? null : roundedMs(respondedAfterMs - (forwardedAfterMs ?? 0)),
+  };
+}
+
+function limitsOf({ refusal, reported = [] }: RequestRecord): string[] {
+  const limits = [...reported, ...(refusal === undefined ? [] : [refusal])].map(({ limit }) => limit);
+  return limits.filter((limit) => limit !== undefined);
+}
+
+/** Returns the locations of the violations that refused the request or, on a route that only reports them, of the reported ones. */
+function pointersOf({ refusal, route, reported = [] }: RequestRecord): string[] {
+  const violations = refusal === undefined ? reported : [reportedViolationOf(refusal, route)];
+  const pointers = violations.flatMap((violation) => violation.pointers);
+  return pointers.slice(0, MAX_POINTERS).map((pointer) => pointer.slice(0, MAX_POINTER_LENGTH));
+}
+
+function roundedMs(ms: number): number {
+  return Math.round(ms * 1_000) / 1_000;
+}

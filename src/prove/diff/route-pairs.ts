@@ -1,0 +1,66 @@
+import type { Plan } from '../../engine/plan/plan.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+import type { PatternRoute } from '../../engine/routing/route-index.ts';
+
+/** One of the two plans whose routes are paired. */
+export interface PairingSide<R extends PatternRoute> {
+  readonly plan: Plan;
+  readonly routes: readonly R[];
+  readonly routeById: ReadonlyMap<string, R>;
+  /**
+   * Returns a text that is equal for routes that differ only in their ids and in the literals of their paths. With it, a
+   * route is paired with a limited number of routes of one kind: thousands of crossing routes would have millions of pairs.
+   */
+  readonly kindOf?: (route: R) => string;
+}
+
+export interface SampleRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+}
+
+/** The routes that a request matches under the old and the new plan. At least one of them is present. */
+export interface RoutePair<R extends PatternRoute = PatternRoute> {
+  readonly from: R | undefined;
+  readonly to: R | undefined;
+  /** A request that matches `from` before and `to` after; `undefined` if the routes share their id but no request. */
+  readonly request: SampleRequest | undefined;
+  /** The number of old routes of the same kind as `from` that overlap with `to` too, but were not paired with it. */
+  readonly others?: number;
+}
+
+/** The ids of routes that differ between two plans. */
+export interface RouteChanges {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** Present in both, with different definitions. */
+  readonly changed: readonly string[];
+}
+
+/**
+ * True if requests need no token now that needed one, or had no route, before. A route that only keeps its id and moves to
+ * another path does not change the access to any request.
+ */
+export function becamePublic({ from, to, request }: RoutePair): boolean {
+  return request !== undefined && to?.route.access === 'public' && from?.route.access !== 'public';
+}
+
+/** True if requests need a token now that needed none before. */
+export function becameProtected({ from, to, request }: RoutePair): boolean {
+  return request !== undefined && to?.route.access === 'protected' && from?.route.access === 'public';
+}
+
+export function compareRoutes(old: readonly Route[], next: readonly Route[]): RouteChanges {
+  const before = new Map(old.map((route) => [route.id, route]));
+  const after = new Set(next.map(({ id }) => id));
+  return {
+    added: idsOf(next.filter(({ id }) => !before.has(id))),
+    removed: idsOf(old.filter(({ id }) => !after.has(id))),
+    changed: idsOf(next.filter(({ id, key }) => before.has(id) && before.get(id)?.key !== key)),
+  };
+}
+
+function idsOf(routes: readonly Route[]): string[] {
+  return routes.map(({ id }) => id);
+}

@@ -1,0 +1,57 @@
+import { compileInvariants } from '../engine/invariants/compile-invariants.ts';
+import { type Proof, proveInvariants } from '../engine/invariants/prove.ts';
+import { type Document, parse } from '../engine/manifest/document.ts';
+import type { Manifest } from '../engine/manifest/manifest.generated.ts';
+import { checkManifest } from '../engine/manifest/read-manifest.ts';
+import type { Environment } from '../engine/manifest/source.ts';
+import { isMap } from '../engine/manifest/yaml-kinds.ts';
+import type { Plan } from '../engine/plan/plan.ts';
+import { runToEnd } from '../engine/plan/sliced-work.ts';
+import type { Finding } from '../engine/problem/finding.ts';
+
+/** A manifest that loads without errors. */
+interface AskedManifest {
+  readonly document: Document;
+  readonly manifest: Manifest;
+  readonly plan: Plan;
+}
+
+/** A question is no valid invariant. The message says why. */
+export class QuestionError extends Error {}
+
+/**
+ * Proves one more invariant of a manifest. Throws a `QuestionError` for a text that is none.
+ *
+ * @param text `when CONDITION require REQUIREMENT`, both as in the manifest, with or without braces; or an invariant in YAML
+ */
+export function proveQuestion(planned: AskedManifest, text: string, env: Environment['env']): Proof {
+  const { document, plan } = planned;
+  const value = { ...(document.value as object), invariants: [readQuestion(text)] };
+  const checked = checkManifest({ document: { ...document, value }, findings: [] }, { env });
+  const findings = [...(checked?.findings ?? [])];
+  const invariants = checked === undefined || findings.length > 0 ? [] : compileInvariants(checked.manifest, findings);
+  const [proof] = findings.length > 0 ? [] : runToEnd(proveInvariants(invariants, planned.manifest, plan));
+  if (proof === undefined) throw new QuestionError(findings.map(describe).join('; '));
+  return proof;
+}
+
+const WORDS = /^\s*(?:when\s+(?<when>\S.*?)\s+)?require\s+(?<require>\S.*?)\s*$/s;
+
+function readQuestion(text: string) {
+  const { when = '{}', require } = WORDS.exec(text)?.groups ?? {};
+  const yaml = require === undefined ? text : `{ when: ${inBraces(when)}, require: ${inBraces(require)} }`;
+  const { document, findings } = parse({ path: 'question', text: yaml });
+  if (findings.length > 0 || !isMap(document.value))
+    throw new QuestionError("write it as 'when path: /internal/** require served: false'");
+  return { id: 'question', ...document.value };
+}
+
+function inBraces(text: string): string {
+  return text.startsWith('{') ? text : `{ ${text} }`;
+}
+
+/** Names the member of the question, then what is wrong with it. */
+function describe({ location, message }: Finding): string {
+  const member = 'path' in location ? location.path.slice(2).join('.') : '';
+  return member === '' ? message : `${member}: ${message}`;
+}

@@ -1,0 +1,68 @@
+import type { Range } from '../engine/problem/finding.ts';
+import { printable } from '../engine/problem/printable.ts';
+import type { Problem } from '../engine/problem/problem.ts';
+import { redactSource } from '../engine/problem/redaction.ts';
+
+const LINES_BEFORE = 2;
+const WIDTH = 120;
+
+/**
+ * Renders the lines up to a range, with carets under the range. Long lines are cut so that the range stays visible.
+ *
+ *     3 │ routes:
+ *     4 │   - id: login
+ *     5 │     methd: POST
+ *       │     ^^^^^
+ */
+export function codeFrame(text: string, range: Range): string {
+  const lines = splitLines(text);
+  const first = Math.max(1, range.line - LINES_BEFORE);
+  const gutter = String(range.line).length;
+  const from = range.column > WIDTH ? range.column - 1 - WIDTH / 2 : 0;
+  const out: string[] = [];
+  for (let line = first; line <= range.line; line += 1) {
+    const source = (lines[line - 1] ?? '').slice(line === range.line ? from : 0);
+    const output = printable(source.replaceAll('\t', ' ')).slice(0, WIDTH);
+    out.push(`${String(line).padStart(gutter)} │ ${output}`.trimEnd());
+  }
+  out.push(`${' '.repeat(gutter)} │ ${caret(lines[range.line - 1] ?? '', range, from)}`);
+  return out.join('\n');
+}
+
+/**
+ * Creates a function that renders the code frames of problems, with secrets redacted.
+ *
+ * @param texts the text of all problems, or the texts of the files that they are in
+ */
+export function createCodeFramer(
+  problems: readonly Problem[],
+  texts: string | readonly { readonly path: string; readonly text: string }[],
+): (problem: Problem) => string {
+  const redactedTexts = new Map<string, string>();
+  return ({ file, range }) => {
+    const text = typeof texts === 'string' ? texts : (texts.find(({ path }) => path === file)?.text ?? '');
+    const redacted =
+      redactedTexts.get(file) ??
+      redactSource(
+        text,
+        problems.filter((other) => other.file === file),
+      );
+    redactedTexts.set(file, redacted);
+    return codeFrame(redacted, range);
+  };
+}
+
+let last = { text: '', lines: [''] };
+
+/** Splits a text once for all of its problems. */
+function splitLines(text: string): readonly string[] {
+  if (last.text !== text) last = { text, lines: text.replace(/^\uFEFF/, '').split(/\r?\n/) };
+  return last.lines;
+}
+
+function caret(line: string, range: Range, from: number): string {
+  const start = range.column - 1 - from;
+  const lastColumn = range.endLine === range.line ? range.endColumn - 1 : line.trimEnd().length;
+  const end = Math.min(Math.max(lastColumn - from, start + 1), Math.max(WIDTH, start + 1));
+  return ' '.repeat(start) + '^'.repeat(end - start);
+}

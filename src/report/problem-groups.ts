@@ -1,0 +1,64 @@
+import { SEVERITY_RANKS } from '../engine/problem/finding.ts';
+import { printable } from '../engine/problem/printable.ts';
+import type { Problem } from '../engine/problem/problem.ts';
+
+/** A person reads no more, and one mistake can cause thousands of problems. */
+export const DEFAULT_MAX_PROBLEMS = 50;
+/** With fewer equal problems, the code of each one is worth its lines. */
+const MIN_GROUP = 4;
+const MAX_POSITIONS = 10;
+
+/** Problems of one file with the same rule and message. */
+interface ProblemGroup {
+  readonly first: Problem;
+  /** The positions of the others, as the end of a text; empty if there are none. */
+  readonly others: string;
+}
+
+/**
+ * Groups equal problems, in the order of their first ones. Of too many groups, returns the most severe ones.
+ *
+ * @param max the largest number of groups to return; without a limit, problems are not grouped
+ * @returns `omitted` describes the problems of the remaining groups; it is empty if there are none
+ */
+export function groupProblems(problems: readonly Problem[], max: number): { groups: ProblemGroup[]; omitted: string } {
+  const groups = groupEqualProblems(problems).flatMap((group) =>
+    group.length < MIN_GROUP || max === Number.POSITIVE_INFINITY ? group.map((problem) => [problem]) : [group],
+  );
+  const position = new Map(problems.map((problem, index) => [problem, index]));
+  const indexOf = ([first]: readonly Problem[]) => (first && position.get(first)) ?? 0;
+  const sorted = groups.toSorted((a, b) => indexOf(a) - indexOf(b));
+  const shown = mostSevere(sorted, max);
+  return {
+    groups: [...shown].map(([first, ...others]) => ({ first: first as Problem, others: formatPositions(others) })),
+    omitted: formatOmitted(sorted.filter((group) => !shown.has(group)).flat()),
+  };
+}
+
+/** Returns at most `max` groups, in their order. */
+function mostSevere(groups: readonly (readonly Problem[])[], max: number): ReadonlySet<readonly Problem[]> {
+  if (groups.length <= max) return new Set(groups);
+  const rankOf = ([first]: readonly Problem[]) => (first === undefined ? 0 : SEVERITY_RANKS[first.severity]);
+  const shown = new Set(groups.toSorted((a, b) => rankOf(b) - rankOf(a)).slice(0, max));
+  return new Set(groups.filter((group) => shown.has(group)));
+}
+
+function formatPositions(problems: readonly Problem[]): string {
+  if (problems.length === 0) return '';
+  const positions = problems.slice(0, MAX_POSITIONS).map(({ range }) => `${range.line}:${range.column}`);
+  const more = problems.length - positions.length;
+  return `also at ${positions.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function formatOmitted(problems: readonly Problem[]): string {
+  if (problems.length === 0) return '';
+  const rules = [...Map.groupBy(problems, ({ rule }) => rule)].toSorted(([, a], [, b]) => b.length - a.length);
+  const counts = rules.map(([rule, ofRule]) => `${ofRule.length} [${rule}]`).join(', ');
+  return `and ${problems.length} more: ${printable(counts)}; "lint --max-problems 0" prints all of them`;
+}
+
+/** Groups the problems of a file with the same rule, severity and message, in the order of the first problem of each group. */
+export function groupEqualProblems(problems: readonly Problem[]): Problem[][] {
+  const keyOf = ({ file, rule, severity, message }: Problem) => JSON.stringify([file, rule, severity, message]);
+  return [...Map.groupBy(problems, keyOf).values()];
+}

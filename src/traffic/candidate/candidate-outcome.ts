@@ -1,0 +1,126 @@
+import { type Decision, decide } from '../../engine/gateway/decide.ts';
+import type { Exchange, RoutedExchange } from '../../engine/gateway/exchange.ts';
+import { authorize } from '../../engine/gateway/request/authorize.ts';
+import { isServerOptions, type RequestTarget, upstreamTarget } from '../../engine/gateway/request/request-target.ts';
+import { preflightHeaders, withCorsHeaders } from '../../engine/gateway/response/cors.ts';
+import { type ForwardedRequest, forwardRequestHeaders } from '../../engine/gateway/upstream/proxy-headers.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+import {
+  forwardedOutcome,
+  type Outcome,
+  refusedOutcome,
+  thrownOutcome,
+  UnknownFact,
+  UPSTREAM_REFUSALS,
+} from '../outcome.ts';
+import type { CandidateRequest } from './candidate-request.ts';
+import type { PlanPair } from './plan-pair.ts';
+
+/** Returns what the active plan did with a request. */
+export function servedOutcome(exchange: Exchange): Outcome {
+  const { refusal, route, target, forwardedAfterMs, request, plan } = exchange;
+  if (refusal !== undefined && !UPSTREAM_REFUSALS.has(refusal.code)) return refusedOutcome(refusal, route?.id);
+  if (route === undefined) {
+    if (isServerOptions(request)) return SERVER_OPTIONS;
+    if (target !== undefined) return preflightOutcome(plan, request, target);
+    return { kind: 'unknown', route: undefined, reason: 'client-left' };
+  }
+  if (forwardedAfterMs === undefined) return { kind: 'unknown', route: route.id, reason: 'client-left' };
+  return forwardedOutcome(route, messageOf(exchange as RoutedExchange, exchange.handshake !== undefined));
+}
+
+/** Returns what the candidate would do with a request. Rejects if the candidate fails. */
+export async function candidateOutcome(
+  request: CandidateRequest,
+  exchange: Exchange,
+  pair: PlanPair,
+): Promise<Outcome> {
+  const plan = pair.candidate;
+  try {
+    const deciding = decide(plan, request);
+    let step = deciding.next();
+    while (step.done !== true) step = deciding.next(await withTimeout(step.value));
+    return outcomeOf(step.value, request, exchange, pair);
+  } catch (error) {
+    return thrownOutcome(error, (request as Partial<CandidateRequest>).route?.id);
+  }
+}
+
+const SERVER_OPTIONS: Outcome = { kind: 'responded', status: 204, headers: [] };
+
+/** @throws Refusal or UnknownFact, if the response of a login service decides */
+function outcomeOf(decision: Decision, request: CandidateRequest, exchange: Exchange, pair: PlanPair): Outcome {
+  if (decision === 'server-options') return SERVER_OPTIONS;
+  if (decision === 'preflight') {
+    return preflightOutcome(pair.candidate, exchange.request, request.target);
+  }
+  checkLogin(decision, exchange, pair);
+  const routed = request as CandidateRequest & Pick<RoutedExchange, 'head' | 'target'>;
+  return forwardedOutcome(decision, messageOf(routed, request.isHandshake));
+}
+
+/**
+ * Checks the response of a login service by the candidate. The response itself is not kept, so only the caller is known whose token
+ * the active plan found in it.
+ *
+ * @throws Refusal `role_not_allowed`, or the refusal of the active plan; UnknownFact
+ */
+function checkLogin(
+  route: Route,
+  { route: active, principal, refusal, forwardedAfterMs }: Exchange,
+  pair: PlanPair,
+): void {
+  if (route.login === undefined || route.auth === undefined) return;
+  const isComparable =
+    active !== undefined &&
+    forwardedAfterMs !== undefined &&
+    loginKey(route) === loginKey(active) &&
+    pair.areTokensEqual;
+  if (!isComparable) throw new UnknownFact('login-response');
+  if (refusal?.code === 'login_response_refused') throw refusal;
+  if (principal !== undefined) authorize(route.auth, principal);
+  // Without a response of the service, nothing shows which token it would have had.
+  else if (refusal !== undefined) throw new UnknownFact('login-response');
+}
+
+/** Returns the entry of the manifest. */
+function loginKey({ key }: Route): string {
+  return JSON.stringify((JSON.parse(key) as { readonly login?: unknown }).login);
+}
+
+function preflightOutcome(plan: Plan, request: Exchange['request'], target: RequestTarget | undefined): Outcome {
+  const headers = preflightHeaders({ plan, request, target });
+  const { cors } = plan;
+  const permissions = cors === undefined ? headers : withCorsHeaders(cors, request.headers.origin, headers);
+  return { kind: 'responded', status: 204, headers: permissions };
+}
+
+/** Trace headers depend on the trace of the exchange and not on the plan. */
+function messageOf(request: ForwardedRequest & Pick<RoutedExchange, 'target'>, isHandshake: boolean) {
+  return () => {
+    const headers = forwardRequestHeaders(request, undefined);
+    return {
+      path: upstreamTarget(request.route, request.target),
+      headers: isHandshake ? [...headers, 'Upgrade', 'websocket'] : headers,
+    };
+  };
+}
+
+const DECISION_TIMEOUT_MS = 3_000;
+
+/** Waits for a step of the decision. Rejects with `UnknownFact` if it takes too long. */
+async function withTimeout(work: Promise<unknown> & { readonly cancel?: () => void }): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise((_resolve, reject) => {
+    timer = setTimeout(() => {
+      work.cancel?.();
+      reject(new UnknownFact('timeout'));
+    }, DECISION_TIMEOUT_MS).unref();
+  });
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,80 @@
+import { sortMethods } from '../../engine/http1/http-methods.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+import type { LoggedRequest } from '../access-log/logged-request.ts';
+import { UPSTREAM_REFUSALS } from '../outcome.ts';
+
+/** The routes, methods and roles of the manifest that wrote a log that no allowed request used. */
+export interface UnusedReport {
+  /** True if the log has only a share of the requests, so a use may be missing. */
+  readonly sampled: boolean;
+  /** Ids in the order of the manifest. */
+  readonly routes: readonly string[];
+  /** By the ids of the other routes. */
+  readonly methods: Readonly<Record<string, readonly string[]>>;
+  /** By the ids of the other protected routes, except those whose lines lack the roles. As the log writes them. */
+  readonly roles: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A route, and what the allowed requests used of it. */
+interface RouteUse {
+  readonly route: Route;
+  readonly methods: Set<string>;
+  readonly roles: Set<string>;
+  lacksRoles: boolean;
+}
+
+/** Collects the routes, methods and roles of allowed requests. */
+export class UnusedRoutes {
+  readonly #uses: ReadonlyMap<string, RouteUse>;
+  #isSampled: boolean;
+
+  /** @param plan of the manifest that wrote the log */
+  constructor({ routes, log }: Plan) {
+    const useOf = (route: Route) => ({
+      route,
+      methods: new Set<string>(),
+      roles: new Set<string>(),
+      lacksRoles: false,
+    });
+    this.#uses = new Map(routes.map((route) => [route.id, useOf(route)]));
+    this.#isSampled = log.sample2xx < 1;
+  }
+
+  add({ method, route, refusal, roles, manifest, weight }: LoggedRequest): void {
+    if (weight > 1) this.#isSampled = true;
+    const use = this.#uses.get(route ?? '');
+    // A request that failed at the upstream was allowed.
+    const isAllowed = refusal === undefined || (UPSTREAM_REFUSALS as ReadonlySet<string>).has(refusal);
+    if (!isAllowed || use === undefined || method === undefined) return;
+    use.methods.add(method);
+    for (const role of roles ?? []) use.roles.add(role);
+    use.lacksRoles ||= manifest === undefined;
+  }
+
+  report(): UnusedReport {
+    const uses = [...this.#uses.values()];
+    const byRoute = (unusedOf: (use: RouteUse) => readonly string[]) => {
+      const entries = uses.map((use) => [use.route.id, use.methods.size === 0 ? [] : unusedOf(use)] as const);
+      return Object.fromEntries(entries.filter(([, unused]) => unused.length > 0));
+    };
+    return {
+      sampled: this.#isSampled,
+      routes: uses.filter(({ methods }) => methods.size === 0).map(({ route }) => route.id),
+      methods: byRoute(unusedMethods),
+      roles: byRoute(unusedRoles),
+    };
+  }
+}
+
+/** A route with GET accepts HEAD too, so a HEAD request uses GET, and HEAD alone cannot be removed. */
+function unusedMethods({ route: { methods }, methods: used }: RouteUse): readonly string[] {
+  const isUsed = (method: string) => used.has(method) || (method === 'GET' && used.has('HEAD'));
+  return sortMethods(methods.filter((method) => !isUsed(method) && !(method === 'HEAD' && methods.includes('GET'))));
+}
+
+/** The log of a login has the roles of the new token, and not those of the caller. */
+function unusedRoles({ route: { access, auth, login }, roles, lacksRoles }: RouteUse): readonly string[] {
+  if (access === 'public' || login !== undefined || lacksRoles) return [];
+  return auth?.role.redactedRoles.filter((role) => !roles.has(role)) ?? [];
+}
