@@ -45,7 +45,7 @@ describe('simple YAML text', () => {
         fc.property(yamlEdits(sample), (edited) => {
           if (expectSameAsParser(edited)) readCount += 1;
         }),
-        { numRuns: 300 },
+        { numRuns: runs(1_000) },
       );
       expect(readCount).toBeGreaterThan(10);
     },
