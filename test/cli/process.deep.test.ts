@@ -77,7 +77,7 @@ describe('a verb that needs no network', () => {
     expect(Object.keys(LINES).sort()).toEqual([...OFFLINE_VERBS].sort());
   });
 
-  const some = IS_DEEP ? Number.POSITIVE_INFINITY : 2;
+  const some = IS_DEEP ? Number.POSITIVE_INFINITY : 1;
   const lines = Object.entries(LINES).flatMap(([verb, rest]) =>
     rest.slice(0, some).map((words) => `${verb} ${words}`.trim()),
   );

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CliProcess, startCli } from '../support/cli.ts';
-import { IS_DEEP } from '../support/runs.ts';
 import { eventually } from '../support/site.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -78,27 +77,24 @@ const CASES = [
 ] as const;
 
 describe('a worker that', () => {
-  it.each(IS_DEEP ? CASES : CASES.slice(0, 4))(
-    '%s, is replaced, and the connections of the others stay',
-    async (_case, code, message) => {
-      await start('--max-old-space-size=100');
-      const agents = await connect(16);
-      await end(code);
-      expect(cli.out()).toMatch(message);
-      const kept = await Promise.allSettled(agents.map((agent) => reused(agent)));
-      const count = kept.filter(
-        ({ status, ...result }) => status === 'fulfilled' && 'value' in result && result.value,
-      ).length;
-      // The kernel distributes the connections over both workers. Sixteen of one worker are possible, but once in 32,768 runs.
-      expect(count).toBeGreaterThan(0);
-      expect(count).toBeLessThan(16);
-      const { length } = await connect(20);
-      expect(length).toBe(20);
-      expect(failureCount()).toBe(1);
-      cli.child.kill('SIGTERM');
-      expect((await cli.result).code).toBe(0);
-    },
-  );
+  it.each(CASES)('%s, is replaced, and the connections of the others stay', async (_case, code, message) => {
+    await start('--max-old-space-size=100');
+    const agents = await connect(16);
+    await end(code);
+    expect(cli.out()).toMatch(message);
+    const kept = await Promise.allSettled(agents.map((agent) => reused(agent)));
+    const count = kept.filter(
+      ({ status, ...result }) => status === 'fulfilled' && 'value' in result && result.value,
+    ).length;
+    // The kernel distributes the connections over both workers. Sixteen of one worker are possible, but once in 32,768 runs.
+    expect(count).toBeGreaterThan(0);
+    expect(count).toBeLessThan(16);
+    const { length } = await connect(20);
+    expect(length).toBe(20);
+    expect(failureCount()).toBe(1);
+    cli.child.kill('SIGTERM');
+    expect((await cli.result).code).toBe(0);
+  });
 
   /** Sends a request on the connection of an agent. Returns true if the connection was the first one. */
   async function reused(agent: Agent): Promise<boolean> {
