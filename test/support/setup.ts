@@ -8,4 +8,3 @@ import { removeTemporaryFolders } from './temporary-folder.ts';
 module.enableCompileCache(process.env['XDG_CACHE_HOME']);
 
 afterAll(removeTemporaryFolders);
-
