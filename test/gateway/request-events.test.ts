@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { DNS_ERROR_CODES } from '../../src/engine/dns/dns-error.ts';
+import { DNS_ERROR_CODES } from '../../src/engine/dns/resolution-status.ts';
 import { createGateway, type Gateway } from '../../src/engine/gateway/gateway.ts';
 import { HTTP1_ERROR_CODES } from '../../src/engine/http1/http1-error.ts';
 import { load } from '../../src/engine/load.ts';

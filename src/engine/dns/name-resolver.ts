@@ -1,9 +1,8 @@
 import { isIP } from 'node:net';
-import type { DnsErrorCode } from './dns-error.ts';
 import { HostName, type ResolverContext } from './host-name.ts';
 import { LookupCounts } from './lookup-counts.ts';
 import { LookupSlots } from './lookup-slots.ts';
-import type { ResolutionStatus } from './resolution-status.ts';
+import type { DnsErrorCode, ResolutionStatus } from './resolution-status.ts';
 import { ResolverFiles } from './resolver-files.ts';
 
 export interface NameResolverOptions {
@@ -153,3 +152,6 @@ export class NameResolver {
     }
   };
 }
+
+/** The resolver of this process, with the files and name servers of the machine. It reads nothing before the first lookup. */
+export const systemResolver = new NameResolver();

@@ -1,7 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { NameResolver } from '../dns/name-resolver.ts';
-import { systemResolver } from '../dns/system-resolver.ts';
+import { type NameResolver, systemResolver } from '../dns/name-resolver.ts';
 import { ConnectionBudget } from '../http1/connection-budget.ts';
 import type { Log } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';

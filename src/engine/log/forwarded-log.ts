@@ -1,5 +1,4 @@
-import { DroppedLines } from './dropped-lines.ts';
-import { FLUSH_MS, LineBlocks, linesOf, MAX_WAITING_BYTES } from './line-blocks.ts';
+import { DroppedLines, FLUSH_MS, LineBlocks, linesOf, MAX_WAITING_BYTES } from './line-blocks.ts';
 import { createLogger, type Log } from './log.ts';
 
 /** A message to the thread that writes the log. */

@@ -1,7 +1,5 @@
 import pino, { type Logger } from 'pino';
-import { DroppedLines } from './dropped-lines.ts';
-import { FLUSH_MS, LineBlocks, linesOf, MAX_WAITING_BYTES } from './line-blocks.ts';
-import { WriteQueue } from './write-queue.ts';
+import { DroppedLines, FLUSH_MS, LineBlocks, linesOf, MAX_WAITING_BYTES, WriteQueue } from './line-blocks.ts';
 
 export interface Log {
   readonly logger: Logger;

@@ -6,7 +6,7 @@ import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '
 import type { Secrets } from '../problem/redaction.ts';
 import { readCertificate } from '../settings/pem.ts';
 import { requireSecretFromEnvironment } from '../tokens/tokens-context.ts';
-import type { CounterStore, RedisSettings } from './counter-store.ts';
+import type { CounterStore, RedisSettings } from './rate-limit.ts';
 
 interface StoresContext {
   readonly readFile: Environment['readFile'];

@@ -1,11 +1,11 @@
 import type { NameResolver } from '../dns/name-resolver.ts';
 import { ThrottledWarning } from '../gateway/telemetry/throttled-warning.ts';
 import type { Log } from '../log/log.ts';
-import type { CounterStore } from './counter-store.ts';
+import type { CounterStore } from './rate-limit.ts';
 import { Deadlines } from './redis/deadlines.ts';
 import { runScript, type Script } from './redis/gcra-script.ts';
+import { openResponsive } from './redis/redis-connection.ts';
 import type { RedisConnection } from './redis/redis-link.ts';
-import { openResponsive } from './redis/responsive-connection.ts';
 import {
   StoreError,
   type StoreFailureReason,

@@ -5,10 +5,8 @@ import { sharedNow } from '../shared-memory/shared-clock.ts';
 import type { WorkerContext } from '../shared-memory/worker-context.ts';
 import { expiryMs, type TokenClaims } from './claims.ts';
 import type { VerificationContext } from './identity-client.ts';
-import { KEYS_UNAVAILABLE } from './key-source.ts';
-import { SharedVerification } from './shared-verification.ts';
 import { TokenCounts, tokenBuffer } from './token-counts.ts';
-import type { TokenCacheSettings, TokenVerifier, VerifiedToken } from './token-method.ts';
+import { KEYS_UNAVAILABLE, type TokenCacheSettings, type TokenVerifier, type VerifiedToken } from './token-method.ts';
 import type {
   CachedRejection,
   CachedToken,
@@ -197,4 +195,32 @@ function tokenHash(token: string): string {
 
 function subjectOf({ sub }: TokenClaims): string | undefined {
   return typeof sub === 'string' ? hash('sha256', sub).slice(0, 16) : undefined;
+}
+
+/** The verification of one token for all clients that wait for it. It is aborted when all of them have disconnected. */
+class SharedVerification {
+  readonly verdict: Promise<CachedToken | CachedRejection>;
+  readonly #abort = new AbortController();
+  readonly #forget: () => void;
+  #waiting = 0;
+
+  /** @param forget called when it has ended or was aborted, so that the next client begins another one */
+  constructor(verify: (signal: AbortSignal) => Promise<CachedToken | CachedRejection>, forget: () => void) {
+    this.#forget = forget;
+    this.verdict = verify(this.#abort.signal).finally(forget);
+  }
+
+  /** @param client `undefined` for the gateway itself, which does not disconnect */
+  join(client: VerificationClient | undefined): void {
+    this.#waiting += 1;
+    if (client?.signal.aborted) this.#leave();
+    else client?.signal.addEventListener('abort', () => this.#leave(), { once: true });
+  }
+
+  #leave(): void {
+    this.#waiting -= 1;
+    if (this.#waiting > 0) return;
+    this.#forget();
+    this.#abort.abort();
+  }
 }

@@ -6,8 +6,12 @@ import { type ClaimRules, claimRules } from './claims.ts';
 import { createDelegatedVerifier } from './delegated-verifier.ts';
 import { IdentityClient, type VerificationContext } from './identity-client.ts';
 import { compileIdentityEndpoint, type IdentityEndpoint } from './identity-endpoint.ts';
-import { createRemoteVerifier, type IdentityResponseReader, readJsonObject } from './identity-response.ts';
-import { createIntrospectionVerifier } from './introspection.ts';
+import {
+  createIntrospectionVerifier,
+  createRemoteVerifier,
+  type IdentityResponseReader,
+  readJsonObject,
+} from './introspection.ts';
 import { compileJwt } from './jwt.ts';
 import type { TokenMethod, TokenVerifier } from './token-method.ts';
 import { requireSecretFromEnvironment, type TokensContext } from './tokens-context.ts';

@@ -6,8 +6,8 @@ import { errorAt, errorAtKey, type Path, quoteFreeErrorAt } from '../problem/fin
 import { parseHttpUrl } from '../settings/address.ts';
 import { parseStrictJson } from '../validation/strict-json.ts';
 import { MAX_KEYS, readKeySet, secretKeySet, type VerificationKeySet } from './key-set.ts';
-import { type KeySource, staticKeySource } from './key-source.ts';
 import { RemoteKeySource } from './remote-key-source.ts';
+import { type KeySource, staticKeySource } from './token-method.ts';
 import { requireSecretFromEnvironment, type TokensContext } from './tokens-context.ts';
 
 /** A key source. `dependencies` identifies keys that are not in the manifest itself. */
@@ -69,8 +69,8 @@ function compileDiscovery(discovery: string, entry: Jwt, { findings }: TokensCon
       : discoveryUrlError(url);
   if (typeof url !== 'string' && reason === undefined) {
     return remoteKeySource(entry, async (signal) => {
-      const { discoverKeys, fetchKeySet } = await importKeyFetcher();
-      return fetchKeySet(await discoverKeys(url, entry.issuer, signal), entry.algorithms, signal);
+      const { discoverJwksUri, fetchKeySet } = await import('./key-fetcher.ts');
+      return fetchKeySet(await discoverJwksUri(url, entry.issuer, signal), entry.algorithms, signal);
     });
   }
   findings.push(quoteFreeErrorAt([...PATH, 'discovery'], 'discovery', reason ?? ''));
@@ -110,7 +110,7 @@ function compileKeyLocation(jwks: string, entry: Jwt, context: TokensContext): J
     const url = parseHttpUrl(jwks);
     if (typeof url !== 'string') {
       return remoteKeySource(entry, async (signal) =>
-        (await importKeyFetcher()).fetchKeySet(url, entry.algorithms, signal),
+        (await import('./key-fetcher.ts')).fetchKeySet(url, entry.algorithms, signal),
       );
     }
     const message = `${url}; write for example https://identity.example/.well-known/jwks.json`;
@@ -144,20 +144,12 @@ function keyFileMessage(error: unknown): string {
   return `the key file cannot be used: ${reason}; write a URL, or name another file`;
 }
 
+/** @param fetch imports its code, so that `check` and `lint` do not load the TLS library */
 function remoteKeySource(
   { timeout, staleIfError }: Jwt,
   fetch: (signal: AbortSignal) => Promise<VerificationKeySet>,
 ): KeySource {
   return new RemoteKeySource(fetch, { timeoutMs: durationMs(timeout), staleMs: durationMs(staleIfError) });
-}
-
-/** Loads the fetcher with the first fetch, so that `check` and `lint` do not load the TLS library. */
-async function importKeyFetcher() {
-  const [{ discoverJwksUri: discoverKeys }, { fetchKeySet }] = await Promise.all([
-    import('./discovery.ts'),
-    import('./jwks.ts'),
-  ]);
-  return { discoverKeys, fetchKeySet };
 }
 
 function isHmac(algorithm: string): boolean {

@@ -2,7 +2,15 @@ import type { Auth as AuthEntry, RouteEntry } from '../manifest/manifest.generat
 import { sizeBytes } from '../manifest/units.ts';
 import { routeKeyOf } from '../plan/route-key.ts';
 import { errorAtKey, type Finding } from '../problem/finding.ts';
-import { createTokenSearch, type TokenSearch } from './token-search.ts';
+import type { CancellablePromise, Overload } from '../validation/body-rule.ts';
+import { validationPool } from '../validation/validation-pool.ts';
+import {
+  findTokens,
+  type LoginErrorCode,
+  type LoginResponse,
+  type ResponseTokens,
+  type TokenLocations,
+} from './find-tokens.ts';
 
 export interface LoginRule {
   /** True if bodies are searched. */
@@ -43,4 +51,64 @@ export function compileLogin(
     findTokens: createTokenSearch(locations, routeKeyOf(path)),
     limitBytes: sizeBytes(login.maxBytes),
   });
+}
+
+/** The result of a search in a worker thread. */
+interface TokenSearchResult {
+  /** `undefined` if the search did not start or took too long. */
+  readonly result: ResponseTokens | LoginErrorCode | undefined;
+  readonly overload: Overload | undefined;
+}
+
+/** The exchange that buffered bytes are counted for. */
+interface BufferOwner {
+  /** The client's address. */
+  readonly client: string;
+  /** Counts bytes before they are buffered. Throws if the limit is reached. */
+  reserve(bytes: number): void;
+}
+
+/** Finds the tokens of a response; a long one is searched in a worker thread. */
+type TokenSearch = (
+  response: LoginResponse,
+  owner: BufferOwner,
+) => ResponseTokens | LoginErrorCode | CancellablePromise<TokenSearchResult>;
+
+/** Searching a longer response may block the event loop for more than a few milliseconds. */
+const MAX_SYNC_BYTES = 8_192;
+
+/**
+ * Creates a search that uses a worker thread for long responses.
+ *
+ * @param route the key by which routes share the worker threads fairly
+ */
+function createTokenSearch(locations: TokenLocations, route: string): TokenSearch {
+  return (response, owner) => {
+    const { body, encodedBody } = response;
+    const bytes = body.length + (body === encodedBody ? 0 : encodedBody.length);
+    if (bytes <= MAX_SYNC_BYTES) return findTokens(locations, response);
+    owner.reserve(bytes);
+    return searchInThread(locations, response, route, owner);
+  };
+}
+
+function searchInThread(
+  locations: TokenLocations,
+  { status, reason, headers, body, encodedBody }: LoginResponse,
+  route: string,
+  { client }: BufferOwner,
+): CancellablePromise<TokenSearchResult> {
+  const search = { locations, status, reason, headers, bodyEnd: body.length };
+  // The bytes are copied, since the client receives the originals.
+  const bytes = Buffer.concat(body === encodedBody ? [body] : [body, encodedBody]);
+  const { result, cancel } = validationPool.validate({
+    route,
+    client,
+    root: undefined,
+    checks: [],
+    search,
+    body: bytes,
+  });
+  const promise = result.then(({ searchResult, overload }) => ({ result: searchResult, overload }));
+  return Object.assign(promise, { cancel });
 }

@@ -2,10 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CircuitBreaker } from '../gateway/circuit-breaker/circuit-breaker.ts';
 import { FairSemaphore } from '../gateway/fairness/fair-semaphore.ts';
 import { sharedNow } from '../shared-memory/shared-clock.ts';
-import { GATEWAY_CLIENT, IDENTITY_BREAKER_RULE } from './identity-breaker-rule.ts';
-import { timeoutSignal } from './identity-request.ts';
+import { GATEWAY_CLIENT, IDENTITY_BREAKER_RULE, timeoutSignal } from './identity-request.ts';
 import type { VerificationKeySet } from './key-set.ts';
-import type { KeySource } from './key-source.ts';
+import type { KeySource } from './token-method.ts';
 import type { KeyLookup, KeyRequest, KeyResponse } from './verifier.ts';
 
 const FRESH_MS = 600_000;

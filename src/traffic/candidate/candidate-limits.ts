@@ -1,8 +1,12 @@
 import type { Exchange, RoutedExchange } from '../../engine/gateway/exchange.ts';
-import { type CountedEnd, isReleased } from '../../engine/rate-limits/is-released.ts';
 import type { LocalCounters } from '../../engine/rate-limits/local-counters.ts';
 import type { RateLimit } from '../../engine/rate-limits/rate-limit.ts';
-import { type LimitedExchange, RateLimiter } from '../../engine/rate-limits/rate-limiter.ts';
+import {
+  type CountedEnd,
+  isReleased,
+  type LimitedExchange,
+  RateLimiter,
+} from '../../engine/rate-limits/rate-limiter.ts';
 import { sharedNow } from '../../engine/shared-memory/shared-clock.ts';
 import type { WorkerContext } from '../../engine/shared-memory/worker-context.ts';
 import { type Outcome, UnknownFact, UPSTREAM_REFUSALS } from '../outcome.ts';

@@ -1,9 +1,13 @@
+import { unescapePointerStep } from '../../json-pointer.ts';
 import { loggedPath } from '../../log/logged-path.ts';
+import type { Route } from '../../plan/route-definition.ts';
 import type { Exchange } from '../exchange.ts';
+import { isBearer } from '../request/authenticate.ts';
+import type { RequestHead } from '../request/request-head.ts';
+import { isServerOptions } from '../request/request-target.ts';
+import { isPreflight } from '../response/cors.ts';
 import type { Refusal } from '../response/refusal.ts';
-import { replayFactsOf } from './replay-facts.ts';
-import { reportedViolationOf } from './reported-violation.ts';
-import type { RequestRecord } from './request-record.ts';
+import type { ReplayFacts, ReportedViolation, RequestRecord } from './request-record.ts';
 
 export function createRequestRecord(exchange: Exchange): RequestRecord {
   const { request, response, connection, isTunnel } = exchange;
@@ -69,4 +73,51 @@ export function createUnparsedRecord(id: string, refusal: Refusal, peer: string 
     client: undefined,
     replay: undefined,
   };
+}
+
+/** The longest domain name (RFC 1035 section 2.3.4) with a port. */
+const MAX_HOST = 259;
+
+/** Returns `undefined` if `log.replay` is off. */
+function replayFactsOf(exchange: Exchange): ReplayFacts | undefined {
+  const { plan, principal, head, target } = exchange;
+  const { replay } = plan.log;
+  if (replay === undefined) return undefined;
+  const host = exchange.forwardedInfo?.host ?? head?.host;
+  return {
+    manifest: replay.manifest,
+    roles: principal && plan.auth?.role.heldBy(principal),
+    credential: head && credentialOf(head),
+    mediaType: head?.contentType === undefined ? undefined : replay.mediaType(head.contentType),
+    queryNames: target && replay.queryNames(target.query),
+    host: host === undefined || host.length > MAX_HOST ? undefined : host.toLowerCase(),
+    kind: head && kindOf(exchange, head),
+  };
+}
+
+function credentialOf({ authorization }: RequestHead): ReplayFacts['credential'] {
+  if (authorization === undefined) return 'none';
+  return isBearer(authorization) ? 'bearer' : 'other';
+}
+
+function kindOf({ handshake, request, cors, target, route }: Exchange, head: RequestHead): ReplayFacts['kind'] {
+  if (handshake !== undefined) return 'websocket';
+  if (isServerOptions(request)) return 'server-options';
+  const isDecidedWithoutRoute = cors !== undefined && target !== undefined && route === undefined;
+  return isDecidedWithoutRoute && isPreflight(request, head) ? 'preflight' : undefined;
+}
+
+/** Matches a list index. A longer number may be a name that the client chose. */
+const INDEX = /^\d{1,6}$/;
+
+/** Replaces each name that is not in the manifest with `*`, because a client may have chosen it. */
+export function reportedViolationOf({ code, pointers, limit }: Refusal, route: Route | undefined): ReportedViolation {
+  const isSafe = (step: string) =>
+    step === '' || INDEX.test(step) || route?.isManifestName(unescapePointerStep(step)) === true;
+  const redact = (pointer: string) =>
+    pointer
+      .split('/')
+      .map((step) => (isSafe(step) ? step : '*'))
+      .join('/');
+  return { code, pointers: pointers.map(redact), ...(limit !== undefined && { limit }) };
 }

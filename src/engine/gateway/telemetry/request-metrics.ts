@@ -1,8 +1,8 @@
 import type { RefusalCode } from '../response/refusal.ts';
-import { CounterArrays } from './counter-arrays.ts';
 import type { RequestRecord } from './request-record.ts';
 import {
   addNumber,
+  CounterArrays,
   type CountersNotice,
   countRefusal,
   NO_ROUTE,

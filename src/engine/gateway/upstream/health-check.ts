@@ -1,7 +1,7 @@
 import type { HealthCheckSettings } from '../../settings/upstream-definition.ts';
 import { type BufferParts, privateParts } from '../../shared-memory/buffer-parts.ts';
 import { SharedText, type TextMemory, textMemory } from '../../shared-memory/shared-text.ts';
-import { failureSourceOf } from './failure-sources.ts';
+import { failureSourceOf } from './failed-attempt.ts';
 import { toRefusal } from './upstream-error.ts';
 import { HEALTH_STATES, type HealthState } from './upstream-status.ts';
 

@@ -4,7 +4,7 @@ import type { Upstream } from '../../settings/upstream-definition.ts';
 import { type BufferDefinition, type BufferParts, bytesOf } from '../../shared-memory/buffer-parts.ts';
 import { type TextMemory, textMemory } from '../../shared-memory/shared-text.ts';
 import { workerCounterMemory } from '../../shared-memory/worker-counter.ts';
-import { type BreakerMemory, breakerMemory } from '../circuit-breaker/breaker-memory.ts';
+import { type BreakerMemory, breakerMemory } from '../circuit-breaker/circuit-breaker.ts';
 import { type HealthCheckMemory, healthCheckMemory } from './health-check.ts';
 import { type ObservedHealthMemory, observedHealthMemory } from './observed-health.ts';
 

@@ -1,6 +1,6 @@
 import type { RedisClientOptions } from '@redis/client';
 import type { NameResolver } from '../../dns/name-resolver.ts';
-import type { RedisSettings } from '../counter-store.ts';
+import type { RedisSettings } from '../rate-limit.ts';
 import { Deadlines } from './deadlines.ts';
 import { StoreError, storeErrorOf } from './store-error.ts';
 
