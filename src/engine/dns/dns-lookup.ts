@@ -2,6 +2,15 @@ import type { RecordWithTtl, Resolver } from 'node:dns';
 import type { LookupSlots, SlotHolder } from './lookup-slots.ts';
 import { DnsError, type DnsErrorCode } from './resolution-status.ts';
 
+/** The addresses of a name. */
+export interface DnsResult {
+  readonly ips: readonly string[];
+  /** The shortest time to live of the addresses, in seconds. */
+  readonly ttlSeconds: number;
+  /** The address families for which no name server responded. */
+  readonly unresolvedFamilies: readonly (4 | 6)[];
+}
+
 export interface DnsLookupListener {
   readonly hasWaiters: boolean;
   readonly isFailing: boolean;
@@ -23,113 +32,6 @@ const TIMEOUT_MS = 5_000;
  */
 const ABANDONED_TIMEOUT_MS = 1_000;
 
-/** One lookup of a name, from its wait for a slot to its result. */
-export class DnsLookup implements SlotHolder, DnsQueryListener {
-  readonly #slots: LookupSlots;
-  readonly #listener: DnsLookupListener;
-  #query: DnsQuery | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #startedAt = 0;
-  #partial: DnsResult | undefined;
-  #hasEnded = false;
-
-  constructor(slots: LookupSlots, listener: DnsLookupListener) {
-    this.#slots = slots;
-    this.#listener = listener;
-  }
-
-  /** Waits for a slot, then queries the name servers. */
-  start(): void {
-    this.#slots.acquire(this);
-  }
-
-  get hasWaiters(): boolean {
-    return this.#listener.hasWaiters;
-  }
-
-  get isFailing(): boolean {
-    return this.#listener.isFailing;
-  }
-
-  /** Called when a lookup without waiters gets its first one. */
-  onFirstWaiter(): void {
-    if (this.#query === undefined) this.#slots.preemptFor(this);
-    else this.#setTimeout(Math.max(this.#startedAt + TIMEOUT_MS - performance.now(), 0));
-  }
-
-  /** Called when the last waiter leaves. */
-  onLastWaiterLeft(): void {
-    if (this.#query === undefined) this.cancel();
-    else this.#setTimeout(ABANDONED_TIMEOUT_MS);
-  }
-
-  cancel(): void {
-    if (!this.#end()) return;
-    this.#listener.onCancelled();
-  }
-
-  onSlot(channel: Resolver): void {
-    this.#startedAt = performance.now();
-    this.#setTimeout(TIMEOUT_MS);
-    this.#query = new DnsQuery(channel, this.#listener.candidateNames(), this);
-    this.#query.start();
-  }
-
-  onPreempted(): void {
-    this.cancel();
-  }
-
-  onPartialResult(result: DnsResult): void {
-    this.#partial = result;
-    this.#listener.onPartialResult(result);
-  }
-
-  onResult(result: DnsResult): void {
-    const ms = performance.now() - this.#startedAt;
-    if (this.#end()) this.#listener.onResult(result, ms);
-  }
-
-  onFailed(error: DnsError): void {
-    const ms = performance.now() - this.#startedAt;
-    if (this.#end()) this.#listener.onFailed(error, ms);
-  }
-
-  #setTimeout(ms: number): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#onTimeout(), ms).unref();
-  }
-
-  #onTimeout(): void {
-    if (this.#partial === undefined) this.onFailed(new DnsError('ETIMEOUT'));
-    else this.onResult(this.#partial);
-  }
-
-  #end(): boolean {
-    if (this.#hasEnded) return false;
-    this.#hasEnded = true;
-    clearTimeout(this.#timer);
-    this.#query?.stop();
-    this.#slots.release(this);
-    return true;
-  }
-}
-
-/** The addresses of a name. */
-export interface DnsResult {
-  readonly ips: readonly string[];
-  /** The shortest time to live of the addresses, in seconds. */
-  readonly ttlSeconds: number;
-  /** The address families for which no name server responded. */
-  readonly unresolvedFamilies: readonly (4 | 6)[];
-}
-
-interface DnsQueryListener {
-  /** One family has addresses, and the other one has not responded yet (RFC 8305 section 3). */
-  onPartialResult(result: DnsResult): void;
-  onResult(result: DnsResult): void;
-  onFailed(error: DnsError): void;
-}
-
 /** The resolution delay of RFC 8305 section 3. */
 const RESOLUTION_DELAY_MS = 50;
 
@@ -144,33 +46,67 @@ interface FamilyResult {
   readonly code: string | undefined;
 }
 
-/** Queries the name servers for both address families of a name in parallel, and for its full names in sequence. */
-class DnsQuery {
-  readonly #channel: Resolver;
-  readonly #names: readonly string[];
-  readonly #listener: DnsQueryListener;
+/** One lookup of a name: waits for a slot, then queries both address families in parallel, and the full names in sequence. */
+export class DnsLookup implements SlotHolder {
+  readonly #slots: LookupSlots;
+  readonly #listener: DnsLookupListener;
+  /** Present once the lookup has a slot. */
+  #channel: Resolver | undefined;
+  #names: readonly string[] = [];
   #families = new Map<4 | 6, FamilyResult>();
+  #timer: NodeJS.Timeout | undefined;
   #partialTimer: NodeJS.Timeout | undefined;
+  #startedAt = 0;
+  #partial: DnsResult | undefined;
   #hasServerFailed = false;
   #hasEnded = false;
 
-  constructor(channel: Resolver, names: readonly string[], listener: DnsQueryListener) {
-    this.#channel = channel;
-    this.#names = names;
+  constructor(slots: LookupSlots, listener: DnsLookupListener) {
+    this.#slots = slots;
     this.#listener = listener;
   }
 
   start(): void {
-    this.#query(0);
+    this.#slots.acquire(this);
   }
 
-  /** Cancels the query; the listener is not called again. */
-  stop(): void {
-    this.#end();
-    this.#channel.cancel();
+  get hasWaiters(): boolean {
+    return this.#listener.hasWaiters;
   }
 
-  #query(index: number): void {
+  get isFailing(): boolean {
+    return this.#listener.isFailing;
+  }
+
+  /** Called when a lookup without waiters gets its first one. */
+  onFirstWaiter(): void {
+    if (this.#channel === undefined) this.#slots.preemptFor(this);
+    else this.#setTimeout(Math.max(this.#startedAt + TIMEOUT_MS - performance.now(), 0));
+  }
+
+  /** Called when the last waiter leaves. */
+  onLastWaiterLeft(): void {
+    if (this.#channel === undefined) this.cancel();
+    else this.#setTimeout(ABANDONED_TIMEOUT_MS);
+  }
+
+  cancel(): void {
+    if (this.#end()) this.#listener.onCancelled();
+  }
+
+  onPreempted(): void {
+    this.cancel();
+  }
+
+  onSlot(channel: Resolver): void {
+    this.#startedAt = performance.now();
+    this.#setTimeout(TIMEOUT_MS);
+    this.#channel = channel;
+    this.#names = this.#listener.candidateNames();
+    this.#query(channel, 0);
+  }
+
+  #query(channel: Resolver, index: number): void {
     const name = this.#names[index];
     if (name === undefined) {
       this.#fail(this.#hasServerFailed ? 'EAI_AGAIN' : 'ENOTFOUND');
@@ -180,22 +116,21 @@ class DnsQuery {
     const onRecords = (family: 4 | 6) => (error: NodeJS.ErrnoException | null, records?: RecordWithTtl[]) => {
       if (this.#hasEnded) return;
       this.#families.set(family, { records: records ?? [], code: error?.code });
-      this.#evaluate(index);
+      this.#evaluate(channel, index);
     };
-    this.#channel.resolve4(name, { ttl: true }, onRecords(4));
-    this.#channel.resolve6(name, { ttl: true }, onRecords(6));
+    channel.resolve4(name, { ttl: true }, onRecords(4));
+    channel.resolve6(name, { ttl: true }, onRecords(6));
   }
 
-  #evaluate(index: number): void {
+  #evaluate(channel: Resolver, index: number): void {
     const result = this.#result();
+    const hasAddresses = result.ips.length > 0;
     if (this.#families.size < 2) {
-      if (result.ips.length > 0)
-        this.#partialTimer = setTimeout(() => this.#listener.onPartialResult(result), RESOLUTION_DELAY_MS).unref();
+      if (hasAddresses) this.#partialTimer = setTimeout(() => this.#report(result), RESOLUTION_DELAY_MS).unref();
       return;
     }
-    if (result.ips.length > 0) {
-      this.#end();
-      this.#listener.onResult(result);
+    if (hasAddresses) {
+      this.#succeed(result);
       return;
     }
     const codes = [...this.#families.values()]
@@ -207,7 +142,7 @@ class DnsQuery {
       return;
     }
     if (codes.length > 0) this.#hasServerFailed = true;
-    this.#query(index + 1);
+    this.#query(channel, index + 1);
   }
 
   #result(): DnsResult {
@@ -221,13 +156,37 @@ class DnsQuery {
     };
   }
 
-  #fail(code: DnsErrorCode): void {
-    this.#end();
-    this.#listener.onFailed(new DnsError(code));
+  /** One family has addresses, and the other one has not responded yet (RFC 8305 section 3). */
+  #report(partial: DnsResult): void {
+    this.#partial = partial;
+    this.#listener.onPartialResult(partial);
   }
 
-  #end(): void {
+  #succeed(result: DnsResult): void {
+    const ms = performance.now() - this.#startedAt;
+    if (this.#end()) this.#listener.onResult(result, ms);
+  }
+
+  #fail(code: DnsErrorCode): void {
+    const ms = performance.now() - this.#startedAt;
+    if (this.#end()) this.#listener.onFailed(new DnsError(code), ms);
+  }
+
+  #setTimeout(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      if (this.#partial === undefined) this.#fail('ETIMEOUT');
+      else this.#succeed(this.#partial);
+    }, ms).unref();
+  }
+
+  #end(): boolean {
+    if (this.#hasEnded) return false;
     this.#hasEnded = true;
+    clearTimeout(this.#timer);
     clearTimeout(this.#partialTimer);
+    this.#channel?.cancel();
+    this.#slots.release(this);
+    return true;
   }
 }

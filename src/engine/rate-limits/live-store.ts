@@ -75,8 +75,19 @@ export class LiveStore {
   }
 
   /** Connects in the background. @returns a promise that resolves after the first attempt, successful or not */
-  start(): Promise<void> {
-    return this.#attempt();
+  async start(): Promise<void> {
+    try {
+      const options = { resolver: this.#resolver, signal: this.#closing.signal };
+      const connection = await openResponsive(this.store, options);
+      if (this.#closing.signal.aborted) connection.close();
+      else this.#activate(connection);
+    } catch (error) {
+      if (this.#closing.signal.aborted) return;
+      const { reason } = storeErrorOf(error);
+      this.#countFailure(reason);
+      this.#reportDown(reason);
+      this.#attemptLater();
+    }
   }
 
   /** Counts a decision that is made without the store. */
@@ -94,15 +105,13 @@ export class LiveStore {
     return new Promise((resolve, reject) => {
       let isLate = false;
       const response = runScript(connection, script, key, values);
-      const settle = this.#deadlines.add({
-        expire: () => {
-          isLate = true;
-          reject(new StoreError('timeout'));
-          this.#countFailure('timeout');
-          if (connection !== this.#connection) return;
-          this.#timeouts += 1;
-          if (this.#timeouts >= MAX_TIMEOUTS) this.#fail('timeout');
-        },
+      const settle = this.#deadlines.add(() => {
+        isLate = true;
+        reject(new StoreError('timeout'));
+        this.#countFailure('timeout');
+        if (connection !== this.#connection) return;
+        this.#timeouts += 1;
+        if (this.#timeouts >= MAX_TIMEOUTS) this.#fail('timeout');
       });
       response
         .then(
@@ -178,22 +187,7 @@ export class LiveStore {
   #attemptLater(): void {
     const pauseMs = this.#pauseMs * (0.5 + Math.random() / 2);
     this.#pauseMs = Math.min(this.#pauseMs * 2, MAX_PAUSE_MS);
-    this.#pauseTimer = setTimeout(() => void this.#attempt(), pauseMs).unref();
-  }
-
-  async #attempt(): Promise<void> {
-    try {
-      const options = { resolver: this.#resolver, signal: this.#closing.signal };
-      const connection = await openResponsive(this.store, options);
-      if (this.#closing.signal.aborted) connection.close();
-      else this.#activate(connection);
-    } catch (error) {
-      if (this.#closing.signal.aborted) return;
-      const { reason } = storeErrorOf(error);
-      this.#countFailure(reason);
-      this.#reportDown(reason);
-      this.#attemptLater();
-    }
+    this.#pauseTimer = setTimeout(() => void this.start(), pauseMs).unref();
   }
 
   #activate(connection: RedisConnection): void {

@@ -42,7 +42,7 @@ export function createCachingVerifier(key: string, method: TokenVerifier, settin
     },
     share: (worker) => tokens.share(worker),
     cached: (token) => tokens.cached(token),
-    verify: (token, client) => tokens.verify(token, client),
+    verify: (token, client) => tokens.verify(tokenHash(token), token, client),
   };
 }
 
@@ -101,17 +101,13 @@ class VerifiedTokens {
     return entry.principal;
   }
 
-  verify(token: string, client: VerificationClient | undefined): Promise<CachedToken | CachedRejection> {
-    return this.#verify(tokenHash(token), token, client);
-  }
-
   /** For another thread, which counts the hit or the miss itself. */
   async cachedOrVerified(
     token: string,
     client: VerificationClient | undefined,
   ): Promise<CachedToken | CachedRejection> {
     const id = tokenHash(token);
-    return this.#validEntry(id) ?? this.#verify(id, token, client);
+    return this.#validEntry(id) ?? this.verify(id, token, client);
   }
 
   /** Returns a token that was verified with the current keys. */
@@ -125,7 +121,7 @@ class VerifiedTokens {
     return entry === undefined || entry.principal.expiresAt <= Date.now() ? undefined : entry;
   }
 
-  #verify(id: string, token: string, client: VerificationClient | undefined): Promise<CachedToken | CachedRejection> {
+  verify(id: string, token: string, client: VerificationClient | undefined): Promise<CachedToken | CachedRejection> {
     const rejection = this.#rejected.get(id);
     if (rejection?.until !== undefined && rejection.until > sharedNow()) return Promise.resolve(rejection);
     const verification = this.#pending.get(id) ?? this.#start(id, token, client?.key);
@@ -151,7 +147,7 @@ class VerifiedTokens {
     const result = await this.#method.verify(token, context);
     // All clients disconnected, so the identity service did not fail.
     if ('code' in result && result.code === 'keys_unavailable' && context.signal.aborted) return result;
-    if (!this.#method.isDelegated) this.#counts.addResult('code' in result ? result.code : 'valid');
+    if (!this.#method.isDelegated) this.#counts.add('code' in result ? result.code : 'valid');
     if ('code' in result) return this.#reject(id, result);
     const entry = 'principal' in result ? result : this.#toEntry(result);
     this.#accepted.set(id, entry, { size: entry.bytes });

@@ -55,8 +55,8 @@ export class IdentityClient {
     const { clientKey } = context;
     if (!this.#requests.tryAcquire(clientKey)) throw new IdentityError('too_many_requests');
     try {
-      if (!this.#breaker.isAllowed(clientKey ?? GATEWAY_CLIENT)) throw new IdentityError('circuit_open');
-      this.#breaker.beginRequest(clientKey ?? GATEWAY_CLIENT);
+      const trial = this.#breaker.tryBeginRequest(clientKey ?? GATEWAY_CLIENT);
+      if (trial === undefined) throw new IdentityError('circuit_open');
       return await this.#sendInTime(headers, form, context);
     } finally {
       this.#requests.release(clientKey);

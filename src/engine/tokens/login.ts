@@ -16,7 +16,10 @@ export interface LoginRule {
   /** True if bodies are searched. */
   readonly isBodySearched: boolean;
   /** Finds the tokens of a response; a long one is searched in a worker thread. */
-  readonly findTokens: TokenSearch;
+  readonly findTokens: (
+    response: LoginResponse,
+    owner: BufferOwner,
+  ) => ResponseTokens | LoginErrorCode | CancellablePromise<TokenSearchResult>;
   /** The limit of the response, both encoded and decoded. */
   readonly limitBytes: number;
 }
@@ -68,47 +71,27 @@ interface BufferOwner {
   reserve(bytes: number): void;
 }
 
-/** Finds the tokens of a response; a long one is searched in a worker thread. */
-type TokenSearch = (
-  response: LoginResponse,
-  owner: BufferOwner,
-) => ResponseTokens | LoginErrorCode | CancellablePromise<TokenSearchResult>;
-
 /** Searching a longer response may block the event loop for more than a few milliseconds. */
 const MAX_SYNC_BYTES = 8_192;
 
-/**
- * Creates a search that uses a worker thread for long responses.
- *
- * @param route the key by which routes share the worker threads fairly
- */
-function createTokenSearch(locations: TokenLocations, route: string): TokenSearch {
+/** @param route the key by which routes share the worker threads fairly */
+function createTokenSearch(locations: TokenLocations, route: string): LoginRule['findTokens'] {
   return (response, owner) => {
-    const { body, encodedBody } = response;
-    const bytes = body.length + (body === encodedBody ? 0 : encodedBody.length);
+    const { status, reason, headers, body, encodedBody } = response;
+    const parts = body === encodedBody ? [body] : [body, encodedBody];
+    const bytes = parts.reduce((sum, { length }) => sum + length, 0);
     if (bytes <= MAX_SYNC_BYTES) return findTokens(locations, response);
     owner.reserve(bytes);
-    return searchInThread(locations, response, route, owner);
+    const { result, cancel } = validationPool.validate({
+      route,
+      client: owner.client,
+      root: undefined,
+      checks: [],
+      search: { locations, status, reason, headers, bodyEnd: body.length },
+      // The bytes are copied, since the client receives the originals.
+      body: Buffer.concat(parts, bytes),
+    });
+    const promise = result.then(({ searchResult, overload }) => ({ result: searchResult, overload }));
+    return Object.assign(promise, { cancel });
   };
-}
-
-function searchInThread(
-  locations: TokenLocations,
-  { status, reason, headers, body, encodedBody }: LoginResponse,
-  route: string,
-  { client }: BufferOwner,
-): CancellablePromise<TokenSearchResult> {
-  const search = { locations, status, reason, headers, bodyEnd: body.length };
-  // The bytes are copied, since the client receives the originals.
-  const bytes = Buffer.concat(body === encodedBody ? [body] : [body, encodedBody]);
-  const { result, cancel } = validationPool.validate({
-    route,
-    client,
-    root: undefined,
-    checks: [],
-    search,
-    body: bytes,
-  });
-  const promise = result.then(({ searchResult, overload }) => ({ result: searchResult, overload }));
-  return Object.assign(promise, { cancel });
 }

@@ -132,8 +132,7 @@ export class RemoteKeySource implements KeySource {
   /** Fetches the keys, or joins the fetch in flight. Returns true if it succeeds. */
   #fetchOnce(): Promise<boolean> {
     if (this.#fetching !== undefined) return this.#fetching;
-    if (!this.#breaker.isAllowed(GATEWAY_CLIENT)) return Promise.resolve(false);
-    this.#breaker.beginRequest(GATEWAY_CLIENT);
+    if (this.#breaker.tryBeginRequest(GATEWAY_CLIENT) === undefined) return Promise.resolve(false);
     const startedAt = sharedNow();
     this.#lastFetchAt = startedAt;
     this.#fetching = this.#fetch(timeoutSignal(this.#timeoutMs))

@@ -50,28 +50,16 @@ export function createUnparsedRecord(id: string, refusal: Refusal, peer: string 
   return {
     time: Date.now(),
     id,
-    traceId: undefined,
-    method: undefined,
-    path: undefined,
     isPathKeyed: false,
-    route: undefined,
-    subject: undefined,
     status: refusal.status,
     refusal,
-    reported: undefined,
     isRequestComplete: false,
     isAborted: false,
     isStalled: false,
     receivedBytes: 0,
     sentBytes: 0,
-    durationMs: undefined,
-    forwardedAfterMs: undefined,
-    respondedAfterMs: undefined,
     retries: 0,
-    endpoint: undefined,
     peer,
-    client: undefined,
-    replay: undefined,
   };
 }
 

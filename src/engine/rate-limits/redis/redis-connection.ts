@@ -96,7 +96,7 @@ async function probe(connection: RedisConnection, timeoutMs: number): Promise<vo
   const deadlines = new Deadlines(timeoutMs);
   let settle = () => {};
   const expired = new Promise((_resolve, reject) => {
-    settle = deadlines.add({ expire: () => reject(new StoreError('timeout')) });
+    settle = deadlines.add(() => reject(new StoreError('timeout')));
   });
   const runs = connection.probeKeys.map((key) => runScript(connection, COUNT, key, PROBE_VALUES));
   try {
