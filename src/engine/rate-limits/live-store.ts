@@ -1,18 +1,13 @@
 import type { NameResolver } from '../dns/name-resolver.ts';
 import { ThrottledWarning } from '../gateway/telemetry/throttled-warning.ts';
 import type { Log } from '../log/log.ts';
+import type { StoreFailureReason, StoreState, StoreStatus } from './limit-status.ts';
 import type { CounterStore } from './rate-limit.ts';
 import { Deadlines } from './redis/deadlines.ts';
 import { runScript, type Script } from './redis/gcra-script.ts';
 import { openResponsive } from './redis/redis-connection.ts';
 import type { RedisConnection } from './redis/redis-link.ts';
-import {
-  StoreError,
-  type StoreFailureReason,
-  type StoreState,
-  type StoreStatus,
-  storeErrorOf,
-} from './redis/store-error.ts';
+import { StoreError, storeErrorOf } from './redis/store-error.ts';
 
 /** Consecutive decisions that came too late, after which no request waits for the store. */
 const MAX_TIMEOUTS = 3;

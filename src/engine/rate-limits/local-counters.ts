@@ -1,7 +1,7 @@
 import { createSingleWorker, type WorkerContext } from '../shared-memory/worker-context.ts';
 import { CounterTable } from './counter-table.ts';
 import { limitBuffer, MAX_SLOTS } from './limit-buffer.ts';
-import { ROW, type WorkerRows } from './limit-counts.ts';
+import { ROW, type WorkerRows } from './limit-status.ts';
 import { NO_ENTRY } from './pending-requests.ts';
 import type { RateLimit } from './rate-limit.ts';
 

@@ -2,11 +2,10 @@ import type { NameResolver } from '../dns/name-resolver.ts';
 import { Refusal, type RefusalCode } from '../gateway/response/refusal.ts';
 import type { Log } from '../log/log.ts';
 import type { WorkerContext } from '../shared-memory/worker-context.ts';
-import { type LimitCounts, ROW, type RowMember, SharedLimitCounts } from './limit-counts.ts';
+import { type LimitCounts, ROW, type RowMember, SharedLimitCounts, type StoreStatus } from './limit-status.ts';
 import { LiveStores } from './live-stores.ts';
 import { type CountedRequest, type Counters, LocalCounters, type StoreFailure } from './local-counters.ts';
 import type { RateLimit, RateLimitFacts } from './rate-limit.ts';
-import type { StoreStatus } from './redis/store-error.ts';
 
 /** A request that a limit has counted. */
 export interface AppliedLimit {

@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto';
+import { STORE_FAILURES, type StoreFailureReason } from './limit-status.ts';
 import type { LiveStore } from './live-store.ts';
 import type { CountedRequest, Counters, LocalCounters, StoreFailure } from './local-counters.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { COUNT, RELEASE } from './redis/gcra-script.ts';
-import { STORE_FAILURES, type StoreFailureReason, storeErrorOf } from './redis/store-error.ts';
+import { storeErrorOf } from './redis/store-error.ts';
 
 /** The part of a store's result that belongs to one request. All times are microseconds. */
 interface StoreCount {

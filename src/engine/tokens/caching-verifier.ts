@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { durationMs } from '../manifest/units.ts';
-import { sharedNow } from '../shared-memory/shared-clock.ts';
-import type { WorkerContext } from '../shared-memory/worker-context.ts';
+import { sharedNow, type WorkerContext } from '../shared-memory/worker-context.ts';
 import { expiryMs, type TokenClaims } from './claims.ts';
 import type { VerificationContext } from './identity-client.ts';
 import { TokenCounts, tokenBuffer } from './token-counts.ts';
@@ -10,6 +9,7 @@ import { KEYS_UNAVAILABLE, type TokenCacheSettings, type TokenVerifier, type Ver
 import type {
   CachedRejection,
   CachedToken,
+  NetworkVerifier,
   Principal,
   VerificationClient,
   Verifier,
@@ -25,30 +25,10 @@ const MAX_BYTES = 32 * 1024 * 1024;
  * Wraps a verification method with a cache. The cache holds the SHA-256 of tokens, never the tokens. Concurrent requests with
  * one token share one verification.
  */
-export function createCachingVerifier(key: string, method: TokenVerifier, settings: TokenCacheSettings): Verifier {
-  const tokens = new VerifiedTokens(key, method, settings);
-  return {
-    key,
-    get status() {
-      return tokens.status;
-    },
-    buffer: tokenBuffer(key),
-    network: {
-      keys: async (request) => (await method.keySource?.publish?.(request)) ?? KEYS_UNAVAILABLE,
-      verify: (token, client) => tokens.cachedOrVerified(token, client),
-    },
-    prepare: async () => {
-      if (method.keySource?.state === 'unknown') await method.keySource.current();
-    },
-    share: (worker) => tokens.share(worker),
-    cached: (token) => tokens.cached(token),
-    verify: (token, client) => tokens.verify(tokenHash(token), token, client),
-  };
-}
-
-/** The tokens of a verifier: accepted ones, rejected ones, and those that are being verified. */
-class VerifiedTokens {
-  readonly #key: string;
+export class CachingVerifier implements Verifier {
+  readonly key: string;
+  readonly buffer: NonNullable<Verifier['buffer']>;
+  readonly network: NetworkVerifier;
   readonly #method: TokenVerifier;
   readonly #settings: TokenCacheSettings;
   readonly #maxAgeMs: number;
@@ -58,7 +38,12 @@ class VerifiedTokens {
   #counts = new TokenCounts();
 
   constructor(key: string, method: TokenVerifier, settings: TokenCacheSettings) {
-    this.#key = key;
+    this.key = key;
+    this.buffer = tokenBuffer(key);
+    this.network = {
+      keys: async (request) => (await method.keySource?.publish?.(request)) ?? KEYS_UNAVAILABLE,
+      verify: (token, client) => this.#cachedOrVerified(token, client),
+    };
     this.#method = method;
     this.#settings = settings;
     this.#maxAgeMs = durationMs(settings.cache.maxAge);
@@ -84,8 +69,13 @@ class VerifiedTokens {
     };
   }
 
+  async prepare(): Promise<void> {
+    const { keySource } = this.#method;
+    if (keySource?.state === 'unknown') await keySource.current();
+  }
+
   share({ memory, index }: Pick<WorkerContext, 'memory' | 'index'>): void {
-    const { name, bytes } = tokenBuffer(this.#key);
+    const { name, bytes } = this.buffer;
     this.#counts = new TokenCounts(memory.buffer(name, bytes), index);
     this.#method.keySource?.share?.(this.#counts.keyVersion);
     this.#countTokens();
@@ -102,12 +92,12 @@ class VerifiedTokens {
   }
 
   /** For another thread, which counts the hit or the miss itself. */
-  async cachedOrVerified(
+  async #cachedOrVerified(
     token: string,
     client: VerificationClient | undefined,
   ): Promise<CachedToken | CachedRejection> {
     const id = tokenHash(token);
-    return this.#validEntry(id) ?? this.verify(id, token, client);
+    return this.#validEntry(id) ?? this.#verify(id, token, client);
   }
 
   /** Returns a token that was verified with the current keys. */
@@ -121,7 +111,11 @@ class VerifiedTokens {
     return entry === undefined || entry.principal.expiresAt <= Date.now() ? undefined : entry;
   }
 
-  verify(id: string, token: string, client: VerificationClient | undefined): Promise<CachedToken | CachedRejection> {
+  verify(token: string, client?: VerificationClient): Promise<CachedToken | CachedRejection> {
+    return this.#verify(tokenHash(token), token, client);
+  }
+
+  #verify(id: string, token: string, client: VerificationClient | undefined): Promise<CachedToken | CachedRejection> {
     const rejection = this.#rejected.get(id);
     if (rejection?.until !== undefined && rejection.until > sharedNow()) return Promise.resolve(rejection);
     const verification = this.#pending.get(id) ?? this.#start(id, token, client?.key);

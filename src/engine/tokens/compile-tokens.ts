@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Auth } from '../manifest/manifest.generated.ts';
 import { durationMs } from '../manifest/units.ts';
-import { createCachingVerifier } from './caching-verifier.ts';
+import { CachingVerifier } from './caching-verifier.ts';
 import { compileJwt } from './jwt.ts';
 import { compileIntrospection, compileUserinfo } from './remote-tokens.ts';
 import type { TokensContext } from './tokens-context.ts';
@@ -30,7 +30,7 @@ export function compileTokens(
   if (previous?.key === key) return previous;
   const { networkVerifier } = context;
   const verifier = (networkVerifier && method.delegateTo?.(networkVerifier(key))) ?? method.verifier;
-  return createCachingVerifier(key, verifier, {
+  return new CachingVerifier(key, verifier, {
     cache,
     clockToleranceMs: durationMs(clockTolerance),
     staleIfErrorMs: method.staleIfErrorMs,

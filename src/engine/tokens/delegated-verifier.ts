@@ -1,5 +1,5 @@
 import { FairSemaphore } from '../gateway/fairness/fair-semaphore.ts';
-import { sharedNow } from '../shared-memory/shared-clock.ts';
+import { sharedNow } from '../shared-memory/worker-context.ts';
 import { createKeySet, type VerificationKeySet } from './key-set.ts';
 import type { KeySource, TokenVerifier } from './token-method.ts';
 import {

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Jwt } from '../manifest/manifest.generated.ts';
-import { sharedNow } from '../shared-memory/shared-clock.ts';
+import { sharedNow } from '../shared-memory/worker-context.ts';
 import { type ClaimRules, claimRules, claimsError, type TokenErrorCode } from './claims.ts';
 import { DelegatedKeySource } from './delegated-verifier.ts';
 import { compileJwtKeys } from './jwt-keys.ts';

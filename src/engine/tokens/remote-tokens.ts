@@ -79,7 +79,7 @@ type IdentityResponseReader = (
 ) => { readonly claims: TokenClaims; readonly bytes: number } | RejectedToken;
 
 /** Reads a strict JSON object from a response with status 200. Throws an `IdentityError` for any other response. */
-export function readJsonObject({ status, mediaType, body }: IdentityResponse): TokenClaims {
+function readJsonObject({ status, mediaType, body }: IdentityResponse): TokenClaims {
   if (status !== 200) throw new IdentityError(`status_${status}`);
   const parsed = JSON_TYPE.test(mediaType) ? parseStrictJson(body) : undefined;
   if (parsed === undefined || 'violation' in parsed || !isJsonObject(parsed.value))

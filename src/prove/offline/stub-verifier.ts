@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
-import type { TokenErrorCode } from '../../engine/tokens/claims.ts';
-import type { Principal, VerificationResult, Verifier } from '../../engine/tokens/verifier.ts';
+import type { Principal, RejectedToken, VerificationResult, Verifier } from '../../engine/tokens/verifier.ts';
 
 export type CallerClaims = Readonly<Record<string, unknown>>;
 
 /** The result for a token: its verified claims, or the reason why it is not accepted. */
-export type StubToken = { readonly claims: CallerClaims } | { readonly code: TokenErrorCode };
+export type StubToken = { readonly claims: CallerClaims } | { readonly code: RejectedToken['code'] };
 
 /** Replaces the verifier of a plan: returns the configured result of each token. */
 export class StubVerifier implements Verifier {

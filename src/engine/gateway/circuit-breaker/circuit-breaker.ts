@@ -1,8 +1,8 @@
 import { type BufferParts, privateParts } from '../../shared-memory/buffer-parts.ts';
 import { HASH_KEY_LENGTH, KeyedHash } from '../../shared-memory/keyed-hash.ts';
 import { SharedLock } from '../../shared-memory/shared-lock.ts';
-import { ClientSet, clientSetLength, FailureStreak, type StreakMemory, streakMemory } from './failure-streak.ts';
-import { RecentClients, type RecentClientsMemory, recentClientsMemory } from './recent-clients.ts';
+import { ClientSet, clientSetLength, FailureStreak, streakMemory } from './failure-streak.ts';
+import { RecentClients, recentClientsMemory } from './recent-clients.ts';
 
 /** The settings of a breaker: when it opens, and how it tries the service again. */
 export interface BreakerRule {
@@ -25,17 +25,7 @@ const MAX_TRIAL_CLIENTS = 256;
 const CELLS = { lock: 0, isOpen: 1, trials: 2, openings: 3, trialWorker: 4, length: 5 } as const;
 const TIMES = { openUntil: 0, nextTrialAt: 1, length: 2 } as const;
 
-/** The state of a breaker, which several threads may share. Zeros are a closed breaker. */
-export interface BreakerMemory {
-  readonly cells: Int32Array;
-  readonly times: Float64Array;
-  readonly hashKey: Int32Array;
-  readonly streak: StreakMemory;
-  readonly clients: RecentClientsMemory;
-  readonly triedClients: Int32Array;
-}
-
-export function breakerMemory(parts: BufferParts, { failures }: BreakerRule): BreakerMemory {
+export function breakerMemory(parts: BufferParts, { failures }: BreakerRule) {
   return {
     cells: parts.int32(CELLS.length),
     times: parts.float64(TIMES.length),
@@ -45,6 +35,9 @@ export function breakerMemory(parts: BufferParts, { failures }: BreakerRule): Br
     triedClients: parts.int32(clientSetLength(MAX_TRIAL_CLIENTS)),
   };
 }
+
+/** The state of a breaker, which several threads may share. Zeros are a closed breaker. */
+export type BreakerMemory = ReturnType<typeof breakerMemory>;
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 

@@ -61,22 +61,18 @@ const MAX_CLIENTS = 1_024;
 /** Weight of a client that left after a long wait. */
 const ABANDONED_WEIGHT = 0.5;
 
-export interface StreakMemory {
-  /** The points of all failures, then those of each client with a failure that a request may have provoked. */
-  readonly points: Float64Array;
-  readonly provoked: Int32Array;
-  readonly abandoned: Int32Array;
-}
-
 /** Each client adds at least half a point, so no more clients matter before the points reach `failures`. */
-export function streakMemory(parts: BufferParts, failures: number): StreakMemory {
+export function streakMemory(parts: BufferParts, failures: number) {
   const capacity = Math.min(MAX_CLIENTS, Math.ceil(failures / ABANDONED_WEIGHT));
   return {
+    // The points of all failures, then those of each client with a failure that a request may have provoked.
     points: parts.float64(1 + capacity),
     provoked: parts.int32(clientSetLength(capacity)),
     abandoned: parts.int32(clientSetLength(capacity)),
   };
 }
+
+type StreakMemory = ReturnType<typeof streakMemory>;
 
 /**
  * Failures of an endpoint since its last success, weighted by the share that one client can have caused. They are in memory that

@@ -6,9 +6,8 @@ import { ConnectionPool } from '../../http1/connection-pool.ts';
 import { createDial, hostOf } from '../../http1/dial.ts';
 import type { WaitingRequests } from '../../http1/waiting-requests.ts';
 import type { Endpoint, Upstream } from '../../settings/upstream-definition.ts';
-import { sharedNow } from '../../shared-memory/shared-clock.ts';
 import { SharedText } from '../../shared-memory/shared-text.ts';
-import type { WorkerPlace } from '../../shared-memory/worker-context.ts';
+import { sharedNow, type WorkerPlace } from '../../shared-memory/worker-context.ts';
 import { WorkerCounter } from '../../shared-memory/worker-counter.ts';
 import {
   type BreakerMemory,
