@@ -43,7 +43,7 @@ export class NameResolver {
   constructor(options: NameResolverOptions = {}) {
     const { hostsPath = '/etc/hosts', resolvConfPath = '/etc/resolv.conf', servers } = options;
     const { now = () => performance.now() } = options;
-    const files = new ResolverFiles({ hostsPath, resolvConfPath });
+    const files = new ResolverFiles(hostsPath, resolvConfPath);
     const slots = new LookupSlots(() => servers ?? files.resolvConf.servers);
     const report: ResolutionListener = (name, reason) => {
       for (const listener of this.#listeners) listener(name, reason);

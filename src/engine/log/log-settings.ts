@@ -4,11 +4,10 @@ import type { Route } from '../plan/route-definition.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import { type Finding, quoteFreeErrorAt } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
-import { requireSecretFromEnvironment } from '../tokens/tokens-context.ts';
+import { requireSecretFromEnvironment } from '../settings/compile-context.ts';
 import { decodeFormText } from '../validation/query.ts';
-import { isWord } from './identifier.ts';
 import { type KeyedPathSettings, type KeyedRoute, keyedRouteOf, readLiteral } from './keyed-route.ts';
-import { createMediaTypeNames } from './media-type-names.ts';
+import { createMediaTypeNames, isWord } from './plain-names.ts';
 
 /** The compiled settings of the access log. */
 export interface LogSettings {
@@ -60,7 +59,7 @@ export function* compileLog(entry: Manifest['log'], context: LogContext): Sliced
   return Object.freeze({
     key: hash('sha256', JSON.stringify([sample2xx, replay, paths, secret])),
     sample2xx,
-    replay: replay ? replaySettingsOf(context) : undefined,
+    replay: replay ? compileReplay(context) : undefined,
     keyedPaths: yield* compileKeyedPaths(entry, context),
   });
 }
@@ -82,16 +81,12 @@ function* compileKeyedPaths(
   return Object.freeze({ secret, routes: keyedRoutes, literals });
 }
 
-function replaySettingsOf({ hash, entries, secrets }: LogContext): ReplaySettings {
+function compileReplay({ hash, entries, secrets }: LogContext): ReplaySettings {
   return {
     manifest: hash.slice(0, MANIFEST_DIGITS),
-    queryNames: createQueryNames(queryNamesIn(entries)),
+    queryNames: createQueryNames(new Set(entries.flatMap(({ query }) => Object.keys(query?.properties ?? {})))),
     mediaType: createMediaTypeNames(entries, secrets),
   };
-}
-
-function queryNamesIn(entries: readonly RouteEntry[]): ReadonlySet<string> {
-  return new Set(entries.flatMap(({ query }) => Object.keys(query?.properties ?? {})));
 }
 
 const MAX_NAMES = 16;

@@ -1,4 +1,4 @@
-import { fileExtension } from './identifier.ts';
+import { fileExtension } from './plain-names.ts';
 
 /** The texts that may stand in one place of a surrogate, so that it has the shape of the value. */
 export class Alphabet {

@@ -1,6 +1,5 @@
 import type { NameResolver } from '../dns/name-resolver.ts';
-import { ThrottledWarning } from '../gateway/telemetry/throttled-warning.ts';
-import type { Log } from '../log/log.ts';
+import { type Log, ThrottledWarning } from '../log/log.ts';
 import type { StoreFailureReason, StoreState, StoreStatus } from './limit-status.ts';
 import type { CounterStore } from './rate-limit.ts';
 import { Deadlines } from './redis/deadlines.ts';

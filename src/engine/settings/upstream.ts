@@ -5,18 +5,12 @@ import type { Environment } from '../manifest/source.ts';
 import { durationMs, timerMs } from '../manifest/units.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
-import type { Secrets } from '../problem/redaction.ts';
 import { parseHttpUrl } from './address.ts';
+import type { CompileContext } from './compile-context.ts';
 import { hostError } from './host.ts';
 import { isMatchingPair, readCertificate, readPrivateKey } from './pem.ts';
 import { isUsablePair } from './tls.ts';
 import type { BreakerSettings, Endpoint, Upstream, UpstreamTls } from './upstream-definition.ts';
-
-interface UpstreamContext {
-  readonly readFile: Environment['readFile'];
-  readonly secrets: Secrets;
-  readonly findings: Finding[];
-}
 
 /** Upstreams by id; `undefined` for one that violates the schema. */
 export type Upstreams = ReadonlyMap<string, Upstream | undefined>;
@@ -25,7 +19,7 @@ export type Upstreams = ReadonlyMap<string, Upstream | undefined>;
 export function compileUpstreams(
   manifest: Manifest,
   invalidParts: ReadonlySet<string>,
-  context: UpstreamContext,
+  context: CompileContext,
 ): Upstreams {
   const entries = Object.entries(invalidParts.has('upstreams') ? {} : (manifest.upstreams ?? {}));
   return new Map(
@@ -36,7 +30,7 @@ export function compileUpstreams(
   );
 }
 
-function compileUpstream(id: string, entry: UpstreamEntry, context: UpstreamContext): Upstream {
+function compileUpstream(id: string, entry: UpstreamEntry, context: CompileContext): Upstream {
   const { readFile, findings } = context;
   const { timeouts, connections } = entry;
   const endpoints = compileEndpoints(id, entry, context);
@@ -88,7 +82,7 @@ function compileBreaker({ breaker }: UpstreamEntry, endpoints: number): BreakerS
   return { failures: breaker.failures, pauseMs: durationMs(breaker.pause), isDefault: false };
 }
 
-function compileEndpoints(id: string, entry: UpstreamEntry, { secrets, findings }: UpstreamContext): Endpoint[] {
+function compileEndpoints(id: string, entry: UpstreamEntry, { secrets, findings }: CompileContext): Endpoint[] {
   if (entry.url !== undefined && entry.urls !== undefined) {
     const message = '"url" and "urls" are both set; write one of them';
     findings.push(errorAtKey(['upstreams', id, 'urls'], 'upstream-url', message));

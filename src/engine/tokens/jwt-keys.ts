@@ -4,11 +4,12 @@ import { describeFileError } from '../manifest/source.ts';
 import { durationMs } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
 import { parseHttpUrl } from '../settings/address.ts';
+import { requireSecretFromEnvironment } from '../settings/compile-context.ts';
 import { parseStrictJson } from '../validation/strict-json.ts';
 import { MAX_KEYS, readKeySet, secretKeySet, type VerificationKeySet } from './key-set.ts';
 import { RemoteKeySource } from './remote-key-source.ts';
 import { type KeySource, staticKeySource } from './token-method.ts';
-import { requireSecretFromEnvironment, type TokensContext } from './tokens-context.ts';
+import type { TokensContext } from './tokens-context.ts';
 
 /** A key source. `dependencies` identifies keys that are not in the manifest itself. */
 type JwtKeySource = KeySource & { readonly dependencies?: string };
@@ -39,7 +40,7 @@ export function compileJwtKeys(entry: Jwt, context: TokensContext): JwtKeySource
 
 /** Refuses HMAC algorithms for public keys: an attacker could sign tokens with the text of a public key as the secret. */
 function hasMatchingAlgorithms({ secret, algorithms }: Jwt, { findings }: TokensContext): boolean {
-  const index = algorithms.findIndex((algorithm) => isHmac(algorithm) !== (secret !== undefined));
+  const index = algorithms.findIndex((algorithm) => algorithm.startsWith('HS') !== (secret !== undefined));
   if (index < 0) return true;
   const message =
     secret === undefined
@@ -150,8 +151,4 @@ function remoteKeySource(
   fetch: (signal: AbortSignal) => Promise<VerificationKeySet>,
 ): KeySource {
   return new RemoteKeySource(fetch, { timeoutMs: durationMs(timeout), staleMs: durationMs(staleIfError) });
-}
-
-function isHmac(algorithm: string): boolean {
-  return algorithm.startsWith('HS');
 }

@@ -1,5 +1,6 @@
 import type { Introspection, Userinfo } from '../manifest/manifest.generated.ts';
 import { durationMs } from '../manifest/units.ts';
+import { requireSecretFromEnvironment } from '../settings/compile-context.ts';
 import { parseStrictJson } from '../validation/strict-json.ts';
 import { claimRules, claimsError, isJsonObject, type TokenClaims } from './claims.ts';
 import { createDelegatedVerifier } from './delegated-verifier.ts';
@@ -8,7 +9,7 @@ import { compileIdentityEndpoint, type IdentityEndpoint } from './identity-endpo
 import { IdentityError, type IdentityResponse } from './identity-request.ts';
 import type { TokenMethod, TokenVerifier } from './token-method.ts';
 import { isBearerToken } from './token-syntax.ts';
-import { requireSecretFromEnvironment, type TokensContext } from './tokens-context.ts';
+import type { TokensContext } from './tokens-context.ts';
 import type { RejectedToken } from './verifier.ts';
 
 /** Compiles a verifier that sends each token to the issuer (RFC 7662). */

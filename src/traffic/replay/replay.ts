@@ -1,4 +1,4 @@
-import { createMediaTypeNames } from '../../engine/log/media-type-names.ts';
+import { createMediaTypeNames } from '../../engine/log/plain-names.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { LoggedRequest, LogLine } from '../access-log/logged-request.ts';

@@ -37,7 +37,7 @@ export function breakerMemory(parts: BufferParts, { failures }: BreakerRule) {
 }
 
 /** The state of a breaker, which several threads may share. Zeros are a closed breaker. */
-export type BreakerMemory = ReturnType<typeof breakerMemory>;
+type BreakerMemory = ReturnType<typeof breakerMemory>;
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 

@@ -1,29 +1,27 @@
-import { unescapePointerStep } from '../../json-pointer.ts';
 import { loggedPath } from '../../log/logged-path.ts';
-import type { Route } from '../../plan/route-definition.ts';
 import type { Exchange } from '../exchange.ts';
 import { isBearer } from '../request/authenticate.ts';
 import type { RequestHead } from '../request/request-head.ts';
 import { isServerOptions } from '../request/request-target.ts';
 import { isPreflight } from '../response/cors.ts';
 import type { Refusal } from '../response/refusal.ts';
-import type { ReplayFacts, ReportedViolation, RequestRecord } from './request-record.ts';
+import { type ReplayFacts, type RequestRecord, reportedViolationOf } from './request-record.ts';
 
 export function createRequestRecord(exchange: Exchange): RequestRecord {
-  const { request, response, connection, isTunnel } = exchange;
-  const path = loggedPathOf(exchange);
+  const { plan, request, response, connection, target, route, isTunnel } = exchange;
+  const path = target && loggedPath(plan, request.method ?? '', target.path, route);
   return {
     time: Date.now(),
     id: exchange.id,
     traceId: exchange.trace?.id,
     method: request.method,
     path,
-    isPathKeyed: path !== exchange.target?.path,
-    route: exchange.route,
+    isPathKeyed: path !== target?.path,
+    route,
     subject: exchange.principal?.subject,
     status: isTunnel ? 101 : response.headersSent ? response.statusCode : undefined,
     refusal: exchange.refusal,
-    reported: exchange.reportedRefusals?.map((refusal) => reportedViolationOf(refusal, exchange.route)),
+    reported: exchange.reportedRefusals?.map((refusal) => reportedViolationOf(refusal, route)),
     isRequestComplete: request.complete,
     isAborted: !response.writableFinished && !isTunnel,
     isStalled: connection.isStalled,
@@ -38,11 +36,6 @@ export function createRequestRecord(exchange: Exchange): RequestRecord {
     client: exchange.forwardedInfo?.client,
     replay: replayFactsOf(exchange),
   };
-}
-
-/** Returns the path of a request as logs, events and spans have it. */
-export function loggedPathOf({ plan, request, target, route }: Exchange): string | undefined {
-  return target && loggedPath(plan, request.method ?? '', target.path, route);
 }
 
 /** Returns the record of a CONNECT, or of bytes that the gateway could not parse as a request. */
@@ -93,19 +86,4 @@ function kindOf({ handshake, request, cors, target, route }: Exchange, head: Req
   if (isServerOptions(request)) return 'server-options';
   const isDecidedWithoutRoute = cors !== undefined && target !== undefined && route === undefined;
   return isDecidedWithoutRoute && isPreflight(request, head) ? 'preflight' : undefined;
-}
-
-/** Matches a list index. A longer number may be a name that the client chose. */
-const INDEX = /^\d{1,6}$/;
-
-/** Replaces each name that is not in the manifest with `*`, because a client may have chosen it. */
-export function reportedViolationOf({ code, pointers, limit }: Refusal, route: Route | undefined): ReportedViolation {
-  const isSafe = (step: string) =>
-    step === '' || INDEX.test(step) || route?.isManifestName(unescapePointerStep(step)) === true;
-  const redact = (pointer: string) =>
-    pointer
-      .split('/')
-      .map((step) => (isSafe(step) ? step : '*'))
-      .join('/');
-  return { code, pointers: pointers.map(redact), ...(limit !== undefined && { limit }) };
 }

@@ -1,3 +1,4 @@
+import { unescapePointerStep } from '../../json-pointer.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import type { Refusal, RefusalCode } from '../response/refusal.ts';
 
@@ -75,4 +76,19 @@ export interface RequestRecord {
   readonly client?: string | undefined;
   /** `undefined` without `log.replay`, and without a request head. */
   readonly replay?: ReplayFacts | undefined;
+}
+
+/** Matches a list index. A longer number may be a name that the client chose. */
+const INDEX = /^\d{1,6}$/;
+
+/** Replaces each name that is not in the manifest with `*`, because a client may have chosen it. */
+export function reportedViolationOf({ code, pointers, limit }: Refusal, route: Route | undefined): ReportedViolation {
+  const isSafe = (step: string) =>
+    step === '' || INDEX.test(step) || route?.isManifestName(unescapePointerStep(step)) === true;
+  const redact = (pointer: string) =>
+    pointer
+      .split('/')
+      .map((step) => (isSafe(step) ? step : '*'))
+      .join('/');
+  return { code, pointers: pointers.map(redact), ...(limit !== undefined && { limit }) };
 }

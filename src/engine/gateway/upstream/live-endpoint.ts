@@ -9,12 +9,7 @@ import type { Endpoint, Upstream } from '../../settings/upstream-definition.ts';
 import { SharedText } from '../../shared-memory/shared-text.ts';
 import { sharedNow, type WorkerPlace } from '../../shared-memory/worker-context.ts';
 import { WorkerCounter } from '../../shared-memory/worker-counter.ts';
-import {
-  type BreakerMemory,
-  type BreakerRule,
-  type BreakerState,
-  CircuitBreaker,
-} from '../circuit-breaker/circuit-breaker.ts';
+import { type BreakerState, CircuitBreaker } from '../circuit-breaker/circuit-breaker.ts';
 import { HealthCheck } from './health-check.ts';
 import { HealthProbe } from './health-probe.ts';
 import { ObservedHealth } from './observed-health.ts';
@@ -82,7 +77,13 @@ export class LiveEndpoint {
     this.#isReported = memory.isReported;
     this.#resolution = new SharedText(memory.resolution);
     this.#publish = (event, reason) => context.publish(this, event, reason);
-    this.breaker = breaker && this.#createBreaker(breaker, memory.breaker);
+    if (breaker !== undefined)
+      this.breaker = new CircuitBreaker(breaker, {
+        publish: (state) => this.#publish(`breaker_${state}`),
+        now: sharedNow,
+        ...(memory.breaker && { memory: memory.breaker }),
+        worker: worker.index,
+      });
     this.observed = new ObservedHealth({
       onChange: () => this.#reportHealth(),
       now: sharedNow,
@@ -159,15 +160,6 @@ export class LiveEndpoint {
     this.connections.forget(worker);
     this.breaker?.forgetWorker(worker);
     this.observed.forgetWorker();
-  }
-
-  #createBreaker(rule: BreakerRule, memory: BreakerMemory | undefined): CircuitBreaker {
-    return new CircuitBreaker(rule, {
-      publish: (state) => this.#publish(`breaker_${state}`),
-      now: sharedNow,
-      ...(memory && { memory }),
-      worker: this.#worker.index,
-    });
   }
 
   get #measuredHealth(): HealthState {
