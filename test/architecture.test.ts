@@ -288,7 +288,7 @@ describe('the process', () => {
         file !== 'src/cli/run/register-telemetry.ts' &&
         file !== 'src/process/reload/manifest-worker.ts' &&
         file !== 'src/process/lean-http.ts' &&
-        file !== 'src/engine/shared-memory/shared-clock.ts' &&
+        file !== 'src/engine/shared-memory/worker-context.ts' &&
         /\bprocess(?:\.(?!nextTick)\w|\[)/.test(readFileSync(join(root, file), 'utf8')),
     );
     expect(wrong).toEqual([]);

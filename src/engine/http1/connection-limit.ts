@@ -1,6 +1,5 @@
 import { type BufferParts, privateParts } from '../shared-memory/buffer-parts.ts';
-import { sharedNow } from '../shared-memory/shared-clock.ts';
-import { SINGLE_WORKER, type WorkerPlace } from '../shared-memory/worker-context.ts';
+import { SINGLE_WORKER, sharedNow, type WorkerPlace } from '../shared-memory/worker-context.ts';
 import { WaitingRequests, waitingMemory } from './waiting-requests.ts';
 
 /** The counts of a worker are on a cache line of their own. */
@@ -13,7 +12,7 @@ const GRANTED = 2;
 /** Workers that need a connection equally pass it on after this time. A connection for each request would cost more. */
 const TURN_MS = 20;
 
-export interface ConnectionLimitMemory {
+interface ConnectionLimitMemory {
   readonly counts: Int32Array;
   /** The worker that is first among equals when a connection is passed on. */
   readonly turn: Int32Array;

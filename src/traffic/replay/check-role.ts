@@ -1,5 +1,4 @@
-import type { Auth } from '../../engine/tokens/auth.ts';
-import type { RoleRule } from '../../engine/tokens/role.ts';
+import type { Auth, RoleRule } from '../../engine/tokens/auth.ts';
 import type { CheckResult } from './check-parameters.ts';
 
 /** The facts about the roles of a verified caller. */

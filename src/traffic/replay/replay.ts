@@ -1,4 +1,4 @@
-import { createMediaTypeNames } from '../../engine/log/media-type-names.ts';
+import { createMediaTypeNames } from '../../engine/log/plain-names.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { LoggedRequest, LogLine } from '../access-log/logged-request.ts';
@@ -14,7 +14,7 @@ import { createRulesOf, type ReplaySide, type RouteRules } from './route-rules.t
 import { type UnusedReport, UnusedRoutes } from './unused-routes.ts';
 
 /** The lines of a log that another manifest wrote. */
-export interface OtherManifest {
+interface OtherManifest {
   /** The first 16 hex digits of its SHA-256. */
   readonly hash: string;
   readonly lines: number;
