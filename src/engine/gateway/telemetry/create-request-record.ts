@@ -37,7 +37,7 @@ export function createRequestRecord(exchange: Exchange): RequestRecord {
 }
 
 /** Returns the path of a request as logs, events and spans have it. */
-export function loggedPathOf({ plan, request, target, route }: Exchange): string | undefined {
+function loggedPathOf({ plan, request, target, route }: Exchange): string | undefined {
   return target && loggedPath(plan, request.method ?? '', target.path, route);
 }
 
