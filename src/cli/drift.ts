@@ -11,7 +11,7 @@ import { type Options, UsageError, type Verb } from './terminal.ts';
 
 const OPTIONS = { ...DIFF_OPTIONS, ...IMPORT_OPTIONS } as const satisfies Options;
 
-export const drift: Verb = {
+export const verb: Verb = {
   usage:
     'signing-gateway drift OPENAPI [FILE] [-f text|json|markdown] [--fail-on error|warning|info|never] [--prefix PATH]',
   options: OPTIONS,

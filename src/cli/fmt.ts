@@ -9,7 +9,7 @@ const OPTIONS = {
   check: { type: 'boolean', summary: 'write nothing; exit with 1 if a file is not formatted' },
 } as const satisfies Options;
 
-export const fmt: Verb = {
+export const verb: Verb = {
   usage: 'signing-gateway fmt [FILE...] [--check]',
   options: { ...MANIFEST_OPTIONS, ...OPTIONS },
   examples: ['signing-gateway fmt --check gateway.yaml gateway.test.yaml', 'signing-gateway fmt - < gateway.yaml'],

@@ -110,6 +110,15 @@ function initCommand(path: string): string {
   return `"signing-gateway init${path === DEFAULT_MANIFEST ? '' : ` ${path}`}"`;
 }
 
+/** Returns the result of reading a file. Throws a `CommandError` with the remedy if the file cannot be read. */
+export function readOrFail<Result>(path: string, remedy: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    throw unreadableFileError(path, error, remedy);
+  }
+}
+
 /** Creates the error for a file that cannot be read. `remedy` says what to do. */
 export function unreadableFileError(
   path: string,

@@ -8,7 +8,7 @@ const OPTIONS = {
   output: { type: 'string', short: 'o', valueName: 'FILE', summary: 'write to this file instead of standard output' },
 } as const satisfies Options;
 
-export const openapi: Verb = {
+export const verb: Verb = {
   usage: 'signing-gateway openapi [FILE] [-o FILE]',
   options: { ...MANIFEST_OPTIONS, ...OPTIONS },
   examples: ['signing-gateway openapi -o openapi.json', 'signing-gateway openapi deploy/gateway.yaml | jq .paths'],

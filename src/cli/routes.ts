@@ -12,7 +12,7 @@ const OPTIONS = {
   json: { type: 'boolean', summary: 'print the routes as JSON' },
 } as const satisfies Options;
 
-export const routes: Verb = {
+export const verb: Verb = {
   usage: 'signing-gateway routes [FILE] [--json]',
   options: { ...MANIFEST_OPTIONS, ...OPTIONS },
   examples: [

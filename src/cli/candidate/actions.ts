@@ -4,9 +4,16 @@ import { durationMs } from '../../engine/manifest/units.ts';
 import { printable } from '../../engine/problem/printable.ts';
 import { formatRow, pluralize } from '../../report/text.ts';
 import { FAIL_ON_WORDS, failuresOf, parseFailOn, UNKNOWN_CONDITION } from '../fail-on.ts';
-import { unreadableFileError } from '../manifest-file.ts';
+import { readOrFail } from '../manifest-file.ts';
 import { parseChoice, parseCount } from '../parse-arguments.ts';
-import { CommandError, type ExitCode, type Options, type Terminal, UsageError } from '../terminal.ts';
+import {
+  CommandError,
+  type ExitCode,
+  type Options,
+  type OptionValues,
+  type Terminal,
+  UsageError,
+} from '../terminal.ts';
 import { type AdminClient, foreignResponse } from './admin-client.ts';
 import {
   type CandidateBody,
@@ -17,7 +24,7 @@ import {
   statusOf,
 } from './candidate-body.ts';
 import { CANDIDATE_FORMATS, problemRow } from './candidate-formats.ts';
-import { type CONNECTION_OPTIONS, connect, type OptionValues } from './connect.ts';
+import { type CONNECTION_OPTIONS, connect } from './connect.ts';
 import { waitForRequests } from './wait.ts';
 
 export const ACTION_OPTIONS = {
@@ -130,11 +137,9 @@ function report(failures: readonly string[], { err }: Terminal): ExitCode {
 const STANDARD_INPUT = 0;
 
 function readManifestBytes(file: string): Buffer {
-  try {
-    return file === '-' ? readUpToLimit(STANDARD_INPUT, 0, '<stdin>') : readBytes(file);
-  } catch (error) {
-    throw unreadableFileError(file, error, 'name the manifest that you want to try');
-  }
+  return readOrFail(file, 'name the manifest that you want to try', () =>
+    file === '-' ? readUpToLimit(STANDARD_INPUT, 0, '<stdin>') : readBytes(file),
+  );
 }
 
 function parseFormat(text: string | undefined) {

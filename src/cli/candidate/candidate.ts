@@ -29,7 +29,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   delete: { options: [], run: discardCandidate },
 };
 
-export const candidate: Verb = {
+export const verb: Verb = {
   usage: `signing-gateway candidate ${Object.keys(ACTIONS).join('|')} [FILE] [-c MANIFEST | --url URL] [-f ${Object.keys(CANDIDATE_FORMATS).join('|')}]`,
   options: OPTIONS,
   choices: Object.keys(ACTIONS),

@@ -5,7 +5,7 @@ import type { Verb } from '../terminal.ts';
 import { startServices, withPlaceholders } from './local-services.ts';
 import { welcome } from './welcome.ts';
 
-export const dev: Verb = {
+export const verb: Verb = {
   usage: 'signing-gateway dev [FILE] [--listen ADDRESS] [--admin ADDRESS]',
   options: { ...MANIFEST_OPTIONS, ...ADDRESS_OPTIONS },
   examples: ['signing-gateway dev', 'signing-gateway dev --listen 127.0.0.1:8081'],

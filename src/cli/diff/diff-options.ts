@@ -2,7 +2,7 @@ import type { Severity } from '../../engine/problem/finding.ts';
 import type { Difference } from '../../prove/diff/difference.ts';
 import { isFailing } from '../../report/report.ts';
 import { parseChoice } from '../parse-arguments.ts';
-import type { Options } from '../terminal.ts';
+import type { Options, OptionValues } from '../terminal.ts';
 import { DIFF_FORMATS } from './diff-formats.ts';
 
 /** The options of the verbs that print differences. */
@@ -22,15 +22,10 @@ export const DIFF_OPTIONS = {
   },
 } as const satisfies Options;
 
-interface DiffValues {
-  readonly 'fail-on'?: string | undefined;
-  readonly format?: string | undefined;
-}
-
 type FailOn = Severity | 'never';
 
 /** Parses the options. Throws a `UsageError` if they are invalid. */
-export function readDiffOptions(values: DiffValues) {
+export function readDiffOptions(values: OptionValues<typeof DIFF_OPTIONS>) {
   const formats = Object.keys(DIFF_FORMATS) as (keyof typeof DIFF_FORMATS)[];
   return {
     failOn: parseChoice<FailOn>('--fail-on', values['fail-on'], DIFF_OPTIONS['fail-on'].choices, 'warning'),

@@ -27,7 +27,7 @@ const OPTIONS = {
   ...SINGLE_MANIFEST_OPTIONS,
 } as const satisfies Options;
 
-export const health: Verb = {
+export const verb: Verb = {
   usage: 'signing-gateway health [FILE] [--live] [--timeout DURATION] [--admin ADDRESS]',
   options: OPTIONS,
   examples: [

@@ -22,7 +22,7 @@ const OPTIONS = {
   json: { type: 'boolean', summary: 'print the losses as JSON' },
 } as const satisfies Options;
 
-export const importVerb: Verb = {
+export const verb: Verb = {
   usage: 'signing-gateway import OPENAPI [--upstream NAME] [--access protected|public] [--prefix PATH] [-o FILE]',
   options: OPTIONS,
   examples: [
@@ -46,19 +46,13 @@ export const importVerb: Verb = {
   },
 };
 
-interface PrintedLoss extends Pick<Loss, 'effect' | 'message'> {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
-
-function toPrintedLoss(file: string, document: OpenApiDocument, { path, effect, message }: Loss): PrintedLoss {
+function toPrintedLoss(file: string, document: OpenApiDocument, { path, effect, message }: Loss) {
   const { line, column } = document.locate(path);
   return { file, line, column, effect, message };
 }
 
 /** Formats losses, a line each, in the order of their places. */
-function formatLosses(losses: readonly PrintedLoss[], colour: boolean): string {
+function formatLosses(losses: readonly ReturnType<typeof toPrintedLoss>[], colour: boolean): string {
   const sorted = losses.toSorted((a, b) => a.line - b.line || a.column - b.column);
   return sorted
     .map(({ file, line, column, effect, message }) => {

@@ -21,7 +21,7 @@ const OPTIONS = {
   },
 } as const satisfies Options;
 
-export const init: Verb = {
+export const verb: Verb = {
   usage: 'signing-gateway init [FILE] [--upstream URL] [--container]',
   options: { ...MANIFEST_OPTIONS, ...OPTIONS },
   examples: [

@@ -1,13 +1,12 @@
-import { PRESETS, type Preset } from '../../check/lint/rule.ts';
+import { PRESETS } from '../../check/lint/rule.ts';
 import { RULES } from '../../check/lint/rule-table.ts';
-import type { AddressOverrides } from '../../engine/manifest/source.ts';
 import type { Severity } from '../../engine/problem/finding.ts';
 import { DEFAULT_MAX_PROBLEMS } from '../../report/problem-groups.ts';
 import { ADDRESS_OPTIONS, readOverrides } from '../address-options.ts';
 import { MANIFEST_OPTIONS, parseManifestArguments } from '../manifest-file.ts';
 import { parseChoice, parseCount, parseLimit } from '../parse-arguments.ts';
 import { type Options, UsageError } from '../terminal.ts';
-import { OUTPUT_OPTIONS, type Output, readOutputs } from './outputs.ts';
+import { OUTPUT_OPTIONS, readOutputs } from './outputs.ts';
 
 const SEVERITIES = ['error', 'warning', 'info'] as const satisfies readonly Severity[];
 
@@ -59,28 +58,10 @@ const OWN_OPTIONS = {
 
 export const LINT_OPTIONS = { ...MANIFEST_OPTIONS, ...OUTPUT_OPTIONS, ...OWN_OPTIONS };
 
-/** The parsed arguments of `lint`. */
-export interface LintArguments {
-  readonly files: readonly string[];
-  readonly outputs: readonly Output[];
-  readonly preset: Preset | undefined;
-  readonly failOn: Severity;
-  readonly maxWarnings: number;
-  /** The largest number of problems to print for a person. */
-  readonly maxProblems: number;
-  readonly fix: 'no' | 'write' | 'show';
-  readonly baseline: string | undefined;
-  readonly isBaselineWrite: boolean;
-  readonly isOnline: boolean;
-  /** Files with further invariants. */
-  readonly invariantFiles: readonly string[];
-  readonly explain: string | undefined;
-  /** The addresses that `run` would get. */
-  readonly overrides: AddressOverrides;
-}
+export type LintArguments = ReturnType<typeof parseLintArguments>;
 
 /** Parses the arguments. Throws a `UsageError` if they are invalid or exclude each other. */
-export function parseLintArguments(args: readonly string[]): LintArguments {
+export function parseLintArguments(args: readonly string[]) {
   const { files, tokens } = parseManifestArguments(args, { ...OUTPUT_OPTIONS, ...OWN_OPTIONS });
   const values = new Map(tokens.map((token) => (token.kind === 'option' ? [token.name, token.value ?? ''] : ['', ''])));
   const maxWarnings = values.get('max-warnings');
@@ -97,7 +78,7 @@ export function parseLintArguments(args: readonly string[]): LintArguments {
     failOn: parseChoice('--fail-on', values.get('fail-on'), SEVERITIES, 'error'),
     maxWarnings: maxWarnings === undefined ? Number.POSITIVE_INFINITY : parseCount('max-warnings', maxWarnings),
     maxProblems: parseLimit('max-problems', values.get('max-problems'), DEFAULT_MAX_PROBLEMS),
-    fix: !isFix ? 'no' : values.has('dry-run') ? 'show' : 'write',
+    fix: !isFix ? 'no' : values.has('dry-run') ? 'show' : ('write' as 'no' | 'show' | 'write'),
     baseline: values.get('baseline') ?? values.get('write-baseline'),
     isBaselineWrite: values.has('write-baseline'),
     isOnline: values.has('online'),
@@ -105,6 +86,7 @@ export function parseLintArguments(args: readonly string[]): LintArguments {
       token.kind === 'option' && (token.name as string) === 'invariants' ? [token.value] : [],
     ),
     explain: values.get('explain'),
+    // The addresses that `run` would get.
     overrides: readOverrides({ listen: values.get('listen'), admin: values.get('admin') }),
   };
 }

@@ -1,4 +1,4 @@
-import { type Options, UsageError } from '../terminal.ts';
+import { type Options, type OptionValues, UsageError } from '../terminal.ts';
 import type { CandidateFile } from './watch-candidate.ts';
 
 export const CANDIDATE_OPTIONS = {
@@ -14,12 +14,8 @@ export const CANDIDATE_OPTIONS = {
   },
 } as const satisfies Options;
 
-type CandidateKey = keyof typeof CANDIDATE_OPTIONS;
-
 /** Returns the file that the options name. Throws a `UsageError` for an invalid share. */
-export function readCandidate(
-  values: Readonly<Partial<Record<CandidateKey, string | undefined>>>,
-): CandidateFile | undefined {
+export function readCandidate(values: OptionValues<typeof CANDIDATE_OPTIONS>): CandidateFile | undefined {
   const { candidate: path, 'candidate-sample': share } = values;
   const sample = share === undefined ? 1 : Number(share);
   if (!(sample > 0 && sample <= 1)) throw new UsageError(`--candidate-sample ${share}: write a number such as 0.1`);

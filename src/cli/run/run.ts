@@ -11,7 +11,7 @@ import { CANDIDATE_OPTIONS, readCandidate } from './candidate-options.ts';
 import { type GatewayStart, type RunningGateway, startGateway } from './start-gateway.ts';
 import { openStreams, writeNote } from './streams.ts';
 
-export const run: Verb = {
+export const verb: Verb = {
   usage: 'signing-gateway run [FILE] [--listen ADDRESS] [--admin ADDRESS] [--candidate FILE]',
   options: { ...MANIFEST_OPTIONS, ...ADDRESS_OPTIONS, ...CANDIDATE_OPTIONS },
   examples: [

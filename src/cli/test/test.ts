@@ -48,7 +48,7 @@ const OPTIONS = {
   },
 } as const satisfies Options;
 
-export const test: Verb = {
+export const verb: Verb = {
   usage:
     'signing-gateway test [TEST-FILE] [-c FILE] [--mutate] [--max-time DURATION] [--fail-under PERCENT] [--max-uncovered N] [-f text|junit|json | --json] [--watch]',
   options: OPTIONS,
