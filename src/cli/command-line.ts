@@ -1,6 +1,14 @@
 import { suggestion } from '../engine/problem/did-you-mean.ts';
-import { CommandError, type ExitCode, type Terminal, UsageError, type VerbTable } from './terminal.ts';
-import { formatUsage } from './usage.ts';
+import {
+  CommandError,
+  type ExitCode,
+  type Option,
+  type Options,
+  type Terminal,
+  UsageError,
+  type Verb,
+  type VerbTable,
+} from './terminal.ts';
 import { version } from './version.ts';
 
 /** Each verb by its name. Only the verb that runs is loaded: linting a manifest needs no server. */
@@ -104,4 +112,29 @@ function formatHelp(): string {
     '',
     'Run "signing-gateway COMMAND --help" for the options and examples of a command.',
   ].join('\n')}\n`;
+}
+
+const HELP: Options = { help: { type: 'boolean', short: 'h', summary: 'print this help' } };
+
+/** Returns the text that `VERB --help` prints. */
+function formatUsage({ usage, options, examples }: Verb, summary: string): string {
+  return [
+    `Usage: ${usage}\n`,
+    `${summary.charAt(0).toUpperCase()}${summary.slice(1)}\n`,
+    `Options:\n${formatOptions({ ...options, ...HELP })}`,
+    `Examples:\n${examples.map((example) => `  ${example}\n`).join('')}`,
+  ].join('\n');
+}
+
+function formatOptions(options: Options): string {
+  const rows = Object.entries(options).map(([name, option]) => ({
+    flags: formatFlags(name, option),
+    summary: option.summary,
+  }));
+  const width = Math.max(...rows.map(({ flags }) => flags.length));
+  return rows.map(({ flags, summary }) => `  ${flags.padEnd(width)}  ${summary}\n`).join('');
+}
+
+function formatFlags(name: string, { short, valueName }: Option): string {
+  return `${short === undefined ? '    ' : `-${short}, `}--${name}${valueName === undefined ? '' : ` ${valueName}`}`;
 }

@@ -162,7 +162,6 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'testing/unknown-references',
   ],
   traffic: [
-    'access-log/log-counts',
     'access-log/logged-request',
     'access-log/read-bytes',
     'access-log/read-logs',

@@ -3,8 +3,7 @@ import { diff } from '../../prove/diff/diff.ts';
 import { createDiffSide, type DiffSide } from '../../prove/diff/side.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { type Terminal, UsageError, type Verb } from '../terminal.ts';
-import { DIFF_FORMATS } from './diff-formats.ts';
-import { DIFF_OPTIONS, hasFailing, readDiffOptions } from './diff-options.ts';
+import { DIFF_FORMATS, DIFF_OPTIONS, hasFailing, readDiffOptions } from './diff-formats.ts';
 import { loadRevision } from './revision.ts';
 
 export const verb: Verb = {

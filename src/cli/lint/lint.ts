@@ -49,11 +49,12 @@ export const verb: Verb = {
     }
     for (const file of options.invariantFiles) readOrFail(file, 'name a file with invariants', () => readText(file));
     const inputs = options.files.map((file) => (file === '-' ? readStandardInput() : readSource(file)));
-    if (options.fix === 'show') return showPatches(inputs, options, terminal);
-    const sources = options.fix === 'write' ? inputs.map((source) => fixFiles(source, options, terminal)) : inputs;
+    if (options.isDryRun) return showPatches(inputs, options, terminal);
+    const sources = options.isFix ? inputs.map((source) => fixFiles(source, options, terminal)) : inputs;
     const { all, routes } = await lintSources(sources, options, terminal);
-    if (options.isBaselineWrite) writeBaseline(options.baseline ?? '', all);
-    const report = options.baseline === undefined ? all : { ...all, problems: newProblems(options.baseline, all) };
+    const { newBaseline, baseline = newBaseline } = options;
+    if (newBaseline !== undefined) writeBaseline(newBaseline, all);
+    const report = baseline === undefined ? all : { ...all, problems: newProblems(baseline, all) };
     writeOutputs(options.outputs, report, terminal);
     const warnings = report.problems.filter(({ severity }) => severity === 'warning').length;
     const isFailed =

@@ -1,10 +1,10 @@
-import { isReleased } from '../rate-limits/rate-limit.ts';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { RawHeaders } from '../http1/raw-headers.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
+import { isReleased } from '../rate-limits/rate-limit.ts';
 import { rateLimitFields } from '../rate-limits/rate-limit-fields.ts';
 import type { AppliedLimit, RateLimiter } from '../rate-limits/rate-limiter.ts';
 import type { Violation } from '../schema/schema-violation.ts';

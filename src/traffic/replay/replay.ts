@@ -6,15 +6,14 @@ import { type ComparisonResult, compareOutcomes } from '../compare-outcomes.ts';
 import { type ComparisonReport, OutcomeComparison } from '../comparison.ts';
 import { type Outcome, UnknownFact } from '../outcome.ts';
 import { createKeyedPaths } from './keyed-paths.ts';
-import { LimitEffects } from './limit-effects.ts';
-import { type CounterEffects, counterChanges } from './limit-use.ts';
+import { type CounterEffects, counterChanges, LimitEffects } from './limit-effects.ts';
 import { LoggedFacts, type LogManifest } from './logged-facts.ts';
 import { loggedOutcome, type ReplayedOutcome, replayOutcome } from './replayed-outcome.ts';
 import { createRulesOf, type ReplaySide, type RouteRules } from './route-rules.ts';
 import { type UnusedReport, UnusedRoutes } from './unused-routes.ts';
 
 /** The lines of a log that another manifest wrote. */
-export interface OtherManifest {
+interface OtherManifest {
   /** The first 16 hex digits of its SHA-256. */
   readonly hash: string;
   readonly lines: number;
