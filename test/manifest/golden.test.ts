@@ -1,8 +1,8 @@
-import { decodeText } from '../../src/engine/manifest/source.ts';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { load } from '../../src/engine/load.ts';
+import { decodeText } from '../../src/engine/manifest/source.ts';
 import { formatProblems } from '../../src/report/text.ts';
 import { createPair } from '../support/certificate.ts';
 
