@@ -1,11 +1,6 @@
 import type { Exchange, RoutedExchange } from '../../engine/gateway/exchange.ts';
-import type { RateLimit } from '../../engine/rate-limits/rate-limit.ts';
-import {
-  type CountedEnd,
-  isReleased,
-  type LimitedExchange,
-  RateLimiter,
-} from '../../engine/rate-limits/rate-limiter.ts';
+import { type CountedEnd, isReleased, type RateLimit } from '../../engine/rate-limits/rate-limit.ts';
+import { type LimitedExchange, RateLimiter } from '../../engine/rate-limits/rate-limiter.ts';
 import { sharedNow, type WorkerContext } from '../../engine/shared-memory/worker-context.ts';
 import { type Outcome, UnknownFact, UPSTREAM_REFUSALS } from '../outcome.ts';
 import type { PlanPair } from './plan-pair.ts';

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import type { Exchange, ExchangeObserver } from '../../engine/gateway/exchange.ts';
-import type { BodyCopy } from '../../engine/gateway/request/copy-body.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { WorkerContext } from '../../engine/shared-memory/worker-context.ts';
 import { compareOutcomes } from '../compare-outcomes.ts';
@@ -77,7 +76,7 @@ export class LiveCandidate implements ExchangeObserver {
     this.#shared.markMissingRequests();
   }
 
-  copyBody(exchange: Exchange): BodyCopy | undefined {
+  copyBody(exchange: Exchange): KeptBody | undefined {
     const { request, target } = exchange;
     try {
       if (target === undefined || this.#skipReason(exchange) !== undefined || this.#isCertainlySame(exchange))
