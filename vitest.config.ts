@@ -8,7 +8,7 @@ const DEEP = 'test/**/*.deep.test.ts';
 const NIGHTLY = 'test/**/*.nightly.test.ts';
 /** Tests with servers. In a process of their own, they leave the memory of the others to them. */
 const SERVING =
-  'test/{admin,candidate,dns,edge,explain,gateway,http1,language-server,reload,sandbox,specification,workers}/**/*.test.ts';
+  'test/{admin,candidate,dns,edge,explain,gateway,http1,reload,sandbox,specification,workers}/**/*.test.ts';
 
 // The processes of the tests inherit the variable.
 process.env['SLOWNESS'] ??= String(measureSlowness());
