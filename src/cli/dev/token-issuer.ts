@@ -13,7 +13,7 @@ interface TokenProfile {
   readonly claimsOfRole: (role: string) => Readonly<Record<string, unknown>>;
 }
 
-interface TokenIssuer extends LocalServer {
+export interface TokenIssuer extends LocalServer {
   readonly jwksUrl: string;
   /** Returns the address that responds with a token of this role. */
   readonly tokenUrl: (role: string) => string;

@@ -5,7 +5,7 @@ import { writeFileAtomic } from '../write-file-atomic.ts';
 import { LINT_FORMATS, type LintFormat, type LintReport } from './lint-formats.ts';
 
 /** A format of the report and where to write it. */
-interface Output {
+export interface Output {
   readonly format: LintFormat;
   /** Default: standard output. */
   readonly file?: string;

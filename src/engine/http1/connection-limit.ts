@@ -12,7 +12,7 @@ const GRANTED = 2;
 /** Workers that need a connection equally pass it on after this time. A connection for each request would cost more. */
 const TURN_MS = 20;
 
-interface ConnectionLimitMemory {
+export interface ConnectionLimitMemory {
   readonly counts: Int32Array;
   /** The worker that is first among equals when a connection is passed on. */
   readonly turn: Int32Array;

@@ -2,7 +2,7 @@ import type { BufferParts } from '../shared-memory/buffer-parts.ts';
 import { SharedLock } from '../shared-memory/shared-lock.ts';
 import type { WorkerPlace } from '../shared-memory/worker-context.ts';
 
-interface WaitingMemory {
+export interface WaitingMemory {
   readonly lock: Int32Array;
   /** By worker. One cache line for several workers: they change rarely, and each release of a connection reads them. */
   readonly counts: Int32Array;

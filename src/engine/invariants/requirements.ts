@@ -106,7 +106,7 @@ function breachOfBody(
 }
 
 /** True if a media type or a range such as `image/*` contains another one. */
-export function includesType(range: string, type: string): boolean {
+function includesType(range: string, type: string): boolean {
   const [wide, narrow] = [range.toLowerCase(), type.toLowerCase()];
   return wide === narrow || (wide.endsWith('/*') && narrow.startsWith(wide.slice(0, -1)));
 }

@@ -2,7 +2,7 @@ import type { Environment } from '../manifest/source.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 
-/** What compiling a part of a manifest needs besides the part. */
+/** The inputs of the compilers of all parts of a manifest. */
 export interface CompileContext {
   readonly readFile: Environment['readFile'];
   readonly secrets: Secrets;

@@ -67,7 +67,7 @@ export function compileRouteAuth(
   return Object.freeze({ ...auth, role: compileRole(authEntry.role, secrets, roles, ['routes', index, 'roles']) });
 }
 
-export interface RoleRule {
+interface RoleRule {
   /** Equal for rules that allow the same callers. */
   readonly key: string;
   readonly allows: (principal: Principal) => boolean;

@@ -186,7 +186,7 @@ function describeRoute(context: ExplainContext, route: Route): NearRoute {
 }
 
 /** Returns the request to the upstream, with references such as `${API_KEY}` instead of values from the environment. */
-export function explainUpstreamRequest(
+function explainUpstreamRequest(
   planned: PlannedManifest,
   { record, upstreamRequest }: OfflineOutcome,
 ): ExplainedUpstreamRequest | undefined {

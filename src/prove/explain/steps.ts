@@ -203,7 +203,7 @@ function explainResponse({ entry, routePath, refusal }: ExplainContext): StepExp
 }
 
 /** Returns the function that explains the rate limits that apply at one stage of a request. */
-export function limitsExplainer(stage: RateLimitStage): (context: ExplainContext) => StepExplanation | undefined {
+function limitsExplainer(stage: RateLimitStage): (context: ExplainContext) => StepExplanation | undefined {
   return (context) => {
     const { route, routePath, refusal, planned } = context;
     const limits = route?.rateLimits?.[stage] ?? [];

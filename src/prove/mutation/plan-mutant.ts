@@ -164,7 +164,7 @@ export function readPath(path: string): PathReadings {
 }
 
 /** True if the router may match the path with this pattern, or compare the pattern with it. */
-export function reads(readings: PathReadings, pattern: Pattern): boolean {
+function reads(readings: PathReadings, pattern: Pattern): boolean {
   return readings.some((segments) => {
     const [rest, fixed] = pattern.at(-1)?.kind === 'rest' ? [true, pattern.length - 1] : [false, pattern.length];
     const length = segments.length === 1 && segments[0] === '' ? 0 : segments.length;

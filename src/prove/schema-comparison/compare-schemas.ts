@@ -117,7 +117,7 @@ const MAX_COMMON = 30;
 const LARGE = [2 ** 60, -(2 ** 60)];
 
 /** Yields copies of a value in which one number is an integer that `type: integer` refuses as inexact. */
-export function* withLargeNumbers(value: unknown): Generator<unknown> {
+function* withLargeNumbers(value: unknown): Generator<unknown> {
   if (typeof value === 'number') yield* LARGE;
   if (Array.isArray(value))
     for (const [index, item] of value.entries())

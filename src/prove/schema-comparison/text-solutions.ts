@@ -83,13 +83,13 @@ function* plainTexts({ min, max }: LengthRange, wanted: number): Generator<strin
 }
 
 /** A pattern that a text must match or, if negative, must not match. */
-export interface PatternCondition {
+interface PatternCondition {
   readonly automaton: PatternAutomaton;
   readonly isPositive: boolean;
 }
 
 /** Bounds of a length in code points. */
-export interface LengthRange {
+interface LengthRange {
   readonly min: number;
   readonly max: number;
 }
@@ -107,7 +107,7 @@ interface SearchNode {
  *
  * @param variety the number of texts to continue from the same states
  */
-export function* searchTexts(
+function* searchTexts(
   conditions: readonly PatternCondition[],
   { min, max }: LengthRange,
   variety: number,

@@ -128,13 +128,13 @@ export function summarizeCoverage(units: readonly CoverageUnit[]): CoverageSumma
 }
 
 /** The parts of a manifest that have schemas. */
-export type ValidatedManifest = Pick<Manifest, 'routes' | 'schemas'>;
+type ValidatedManifest = Pick<Manifest, 'routes' | 'schemas'>;
 
 /**
  * Returns the JSON Pointers of the parameters and the body members that the schemas of a route restrict, as violations name
  * them. Of a body these are the members of the outermost object.
  */
-export function validatedValues(manifest: ValidatedManifest, index: number): string[] {
+function validatedValues(manifest: ValidatedManifest, index: number): string[] {
   const entry = manifest.routes[index];
   const parameters = (['params', 'query', 'headers'] as const).flatMap((kind) =>
     restrictedNames(manifest, entry?.[kind]).map((name) => `/${kind}${pointerStep(name)}`),

@@ -13,7 +13,7 @@ import { createRulesOf, type ReplaySide, type RouteRules } from './route-rules.t
 import { type UnusedReport, UnusedRoutes } from './unused-routes.ts';
 
 /** The lines of a log that another manifest wrote. */
-interface OtherManifest {
+export interface OtherManifest {
   /** The first 16 hex digits of its SHA-256. */
   readonly hash: string;
   readonly lines: number;

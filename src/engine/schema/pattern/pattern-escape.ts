@@ -148,7 +148,7 @@ export function unicodeRanges(classEscape: string): string {
 }
 
 /** Formats a code point for RE2. */
-export function hex(codePoint: number): string {
+function hex(codePoint: number): string {
   return `\\x{${codePoint.toString(16)}}`;
 }
 

@@ -140,7 +140,7 @@ const HANDSHAKE = [
 ].flat();
 
 /** Returns a WebSocket handshake that both routes receive. @param headers further headers */
-export function handshakeWitness(
+function handshakeWitness(
   sides: DiffContext,
   pair: MatchedRoutePair,
   headers: readonly string[] = [],
@@ -152,7 +152,7 @@ export function handshakeWitness(
 }
 
 /** Returns a request with an encoded slash that one route receives and the other one refuses. */
-export function encodedSlashWitness(sides: DiffContext, pair: MatchedRoutePair): DiffWitness | undefined {
+function encodedSlashWitness(sides: DiffContext, pair: MatchedRoutePair): DiffWitness | undefined {
   const request = validRequest(sides, pair) ?? pair.request;
   if (request === undefined) return undefined;
   const [path = '', query = ''] = request.url.split(/(?=\?)/, 2);
