@@ -7,7 +7,8 @@ const ALL = 'test/**/*.test.ts';
 const DEEP = 'test/**/*.deep.test.ts';
 const NIGHTLY = 'test/**/*.nightly.test.ts';
 /** Tests with servers. In a process of their own, they leave the memory of the others to them. */
-const SERVING = 'test/{admin,dns,edge,gateway,http1,reload,sandbox,workers}/**/*.test.ts';
+const SERVING =
+  'test/{admin,candidate,dns,edge,explain,gateway,http1,reload,sandbox,specification,workers}/**/*.test.ts';
 
 // The processes of the tests inherit the variable.
 process.env['SLOWNESS'] ??= String(measureSlowness());

@@ -1,5 +1,4 @@
-import { ThrottledWarning } from '../engine/gateway/telemetry/throttled-warning.ts';
-import type { Log } from '../engine/log/log.ts';
+import { type Log, ThrottledWarning } from '../engine/log/log.ts';
 
 /** Counts failures of the admin API. Each kind has a metric, and a log line at most once a minute. */
 export class AdminMetrics {

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import type { Gateway } from '../engine/gateway/gateway.ts';
 import { descriptorLimits, requiredDescriptors } from '../engine/gateway/server/descriptor-limits.ts';
-import { ThrottledWarning } from '../engine/gateway/telemetry/throttled-warning.ts';
-import type { Log } from '../engine/log/log.ts';
+import { type Log, ThrottledWarning } from '../engine/log/log.ts';
 import type { Plan } from '../engine/plan/plan.ts';
 
 /** How often the monitor tries to open a file. */

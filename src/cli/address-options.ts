@@ -1,6 +1,6 @@
 import type { AddressOverrides } from '../engine/manifest/source.ts';
 import { findAddressError } from '../engine/settings/address.ts';
-import { type Options, UsageError } from './terminal.ts';
+import { type Options, type OptionValues, UsageError } from './terminal.ts';
 
 /** The options that replace addresses of the manifest. */
 export const ADDRESS_OPTIONS = {
@@ -16,12 +16,10 @@ export const ADDRESS_OPTIONS = {
   },
 } as const satisfies Options;
 
-type AddressKey = keyof typeof ADDRESS_OPTIONS;
-
 /** Returns the overrides that the options name. Throws a `UsageError` for an invalid address. */
-export function readOverrides(values: Readonly<Partial<Record<AddressKey, string | undefined>>>): AddressOverrides {
-  const overrides: Partial<Record<AddressKey, string>> = {};
-  for (const key of Object.keys(ADDRESS_OPTIONS) as AddressKey[]) {
+export function readOverrides(values: OptionValues<typeof ADDRESS_OPTIONS>): AddressOverrides {
+  const overrides: { -readonly [Key in keyof AddressOverrides]: AddressOverrides[Key] } = {};
+  for (const key of ['listen', 'admin'] as const) {
     const address = values[key];
     if (address === undefined) continue;
     const error = findAddressError(address);

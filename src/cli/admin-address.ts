@@ -11,26 +11,13 @@ import { compileAddress } from '../engine/settings/address.ts';
 import { readSource } from './manifest-file.ts';
 import { CommandError } from './terminal.ts';
 
-/** The admin API of a manifest, as a client on this machine reaches it. */
-interface LocalAdmin {
-  readonly url: string;
-  readonly token: string | undefined;
-  /** Returns the certificate of its listener as PEM; `undefined` without TLS. */
-  readonly certificate: (() => string) | undefined;
-}
-
 /**
- * Reads the address and the credentials of a manifest's admin API. Ignores errors in the rest of the file: the gateway keeps
+ * Reads the address and the credentials of a manifest's admin API, as a client on this machine reaches it. Ignores errors in the rest of the file: the gateway keeps
  * serving the last good manifest, and a probe must not kill it because of a mistake that somebody saved.
  *
  * @param option the option that replaces the address
  */
-export function readLocalAdmin(
-  file: string,
-  env: Environment['env'],
-  overrides: AddressOverrides,
-  option: string,
-): LocalAdmin {
+export function readLocalAdmin(file: string, env: Environment['env'], overrides: AddressOverrides, option: string) {
   const source = readSource(file);
   const environment = createFileEnvironment(file, env, overrides);
   const admin = readAdminKey(extractAdminSection(source), environment) ?? readAdminKey(source, environment);
@@ -44,6 +31,7 @@ export function readLocalAdmin(
   return {
     url: `${tls === undefined ? 'http' : 'https'}://${localHost.includes(':') ? `[${localHost}]` : localHost}:${port}`,
     token,
+    /** Returns the certificate of the listener as PEM. */
     certificate: tls && (() => environment.readFile(tls.certificate)),
   };
 }

@@ -1,89 +1,56 @@
 import { suggestion } from '../engine/problem/did-you-mean.ts';
-import { CommandError, type ExitCode, type Terminal, UsageError, type Verb } from './terminal.ts';
-import { formatUsage } from './usage.ts';
+import {
+  CommandError,
+  type ExitCode,
+  type Option,
+  type Options,
+  type Terminal,
+  UsageError,
+  type Verb,
+  type VerbTable,
+} from './terminal.ts';
 import { version } from './version.ts';
 
-interface VerbEntry {
-  readonly summary: string;
-  /** Imports the verb. Only the verb that runs is loaded: linting a manifest needs no server. */
-  readonly load: () => Promise<Verb>;
-}
-
-const VERBS: Readonly<Record<string, VerbEntry>> = {
-  run: {
-    summary: 'serve a manifest and reload it when its files change',
-    load: async () => (await import('./run/run.ts')).run,
-  },
+/** Each verb by its name. Only the verb that runs is loaded: linting a manifest needs no server. */
+const VERBS: VerbTable = {
+  run: { summary: 'serve a manifest and reload it when its files change', load: () => import('./run/run.ts') },
   dev: {
     summary: 'serve a manifest with local stand-ins for its upstream services',
-    load: async () => (await import('./dev/dev.ts')).dev,
+    load: () => import('./dev/dev.ts'),
   },
-  health: {
-    summary: 'check whether a running gateway is ready or alive',
-    load: async () => (await import('./health/health.ts')).health,
-  },
-  lint: { summary: 'check a manifest for problems', load: async () => (await import('./lint/lint.ts')).lint },
-  explain: {
-    summary: 'show how the gateway handles a request, offline',
-    load: async () => (await import('./explain/explain.ts')).explain,
-  },
+  health: { summary: 'check whether a running gateway is ready or alive', load: () => import('./health/health.ts') },
+  lint: { summary: 'check a manifest for problems', load: () => import('./lint/lint.ts') },
+  explain: { summary: 'show how the gateway handles a request, offline', load: () => import('./explain/explain.ts') },
   prove: {
     summary: 'prove that all requests meet a requirement, or show one that does not',
-    load: async () => (await import('./prove/prove.ts')).prove,
+    load: () => import('./prove/prove.ts'),
   },
-  test: {
-    summary: 'run the tests in a file against a manifest, offline',
-    load: async () => (await import('./test/test.ts')).test,
-  },
-  diff: {
-    summary: 'compare how two manifests behave',
-    load: async () => (await import('./diff/diff.ts')).diff,
-  },
-  record: {
-    summary: 'write a test file with the requests of an access log',
-    load: async () => (await import('./record.ts')).record,
-  },
+  test: { summary: 'run the tests in a file against a manifest, offline', load: () => import('./test/test.ts') },
+  diff: { summary: 'compare how two manifests behave', load: () => import('./diff/diff.ts') },
+  record: { summary: 'write a test file with the requests of an access log', load: () => import('./record.ts') },
   candidate: {
     summary: 'compare a changed manifest with the active one on live traffic',
-    load: async () => (await import('./candidate/candidate.ts')).candidate,
+    load: () => import('./candidate/candidate.ts'),
   },
   replay: {
     summary: 'compare how two manifests decide about the requests of an access log',
-    load: async () => (await import('./replay/replay.ts')).replay,
+    load: () => import('./replay/replay.ts'),
   },
   surrogate: {
     summary: 'print a path with the surrogates of the access log, to find its lines',
-    load: async () => (await import('./surrogate.ts')).surrogate,
+    load: () => import('./surrogate.ts'),
   },
-  routes: { summary: 'print the route table', load: async () => (await import('./routes.ts')).routes },
-  import: {
-    summary: 'make routes from an OpenAPI document',
-    load: async () => (await import('./import/import.ts')).importVerb,
-  },
-  drift: {
-    summary: 'compare an OpenAPI document with the routes of a manifest',
-    load: async () => (await import('./drift.ts')).drift,
-  },
-  openapi: {
-    summary: 'describe the routes as an OpenAPI document',
-    load: async () => (await import('./openapi.ts')).openapi,
-  },
-  init: {
-    summary: 'create a starter manifest and a test file for it',
-    load: async () => (await import('./init/init.ts')).init,
-  },
-  schema: {
-    summary: 'print the JSON Schema of the manifest',
-    load: async () => (await import('./schema.ts')).schema,
-  },
-  fmt: { summary: 'format a manifest and keep its comments', load: async () => (await import('./fmt.ts')).fmt },
-  lsp: {
-    summary: 'serve an editor: problems, completion and renaming',
-    load: async () => (await import('./lsp.ts')).lsp,
-  },
+  routes: { summary: 'print the route table', load: () => import('./routes.ts') },
+  import: { summary: 'make routes from an OpenAPI document', load: () => import('./import/import.ts') },
+  drift: { summary: 'compare an OpenAPI document with the routes of a manifest', load: () => import('./drift.ts') },
+  openapi: { summary: 'describe the routes as an OpenAPI document', load: () => import('./openapi.ts') },
+  init: { summary: 'create a starter manifest and a test file for it', load: () => import('./init/init.ts') },
+  schema: { summary: 'print the JSON Schema of the manifest', load: () => import('./schema.ts') },
+  fmt: { summary: 'format a manifest and keep its comments', load: () => import('./fmt.ts') },
+  lsp: { summary: 'serve an editor: problems, completion and renaming', load: () => import('./lsp.ts') },
   completion: {
     summary: 'print a completion script for a shell',
-    load: async () => (await import('./completion/completion.ts')).createCompletionVerb(VERBS),
+    load: async () => ({ verb: (await import('./completion/completion.ts')).createCompletionVerb(VERBS) }),
   },
 };
 
@@ -115,7 +82,7 @@ export async function main(
     return fail(`unknown option "${name}"${suggestion(name, ['--help', '--version'])}`, helpHint());
   const entry = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
   if (entry === undefined) return fail(`unknown command "${name}"${suggestion(name, Object.keys(VERBS))}`, helpHint());
-  const verb = await entry.load();
+  const { verb } = await entry.load();
   if (args.includes('--help') || args.includes('-h')) return print(formatUsage(verb, entry.summary));
   try {
     return await verb.run(terminal);
@@ -145,4 +112,29 @@ function formatHelp(): string {
     '',
     'Run "signing-gateway COMMAND --help" for the options and examples of a command.',
   ].join('\n')}\n`;
+}
+
+const HELP: Options = { help: { type: 'boolean', short: 'h', summary: 'print this help' } };
+
+/** Returns the text that `VERB --help` prints. */
+function formatUsage({ usage, options, examples }: Verb, summary: string): string {
+  return [
+    `Usage: ${usage}\n`,
+    `${summary.charAt(0).toUpperCase()}${summary.slice(1)}\n`,
+    `Options:\n${formatOptions({ ...options, ...HELP })}`,
+    `Examples:\n${examples.map((example) => `  ${example}\n`).join('')}`,
+  ].join('\n');
+}
+
+function formatOptions(options: Options): string {
+  const rows = Object.entries(options).map(([name, option]) => ({
+    flags: formatFlags(name, option),
+    summary: option.summary,
+  }));
+  const width = Math.max(...rows.map(({ flags }) => flags.length));
+  return rows.map(({ flags, summary }) => `  ${flags.padEnd(width)}  ${summary}\n`).join('');
+}
+
+function formatFlags(name: string, { short, valueName }: Option): string {
+  return `${short === undefined ? '    ' : `-${short}, `}--${name}${valueName === undefined ? '' : ` ${valueName}`}`;
 }

@@ -2,8 +2,7 @@ import { createFileEnvironment } from '../engine/manifest/source.ts';
 import { compareDocument } from '../openapi/drift/compare-document.ts';
 import { importOpenApi } from '../openapi/import/import-openapi.ts';
 import { pluralize } from '../report/text.ts';
-import { DIFF_FORMATS } from './diff/diff-formats.ts';
-import { DIFF_OPTIONS, hasFailing, readDiffOptions } from './diff/diff-options.ts';
+import { DIFF_FORMATS, DIFF_OPTIONS, hasFailing, readDiffOptions } from './diff/diff-formats.ts';
 import { IMPORT_OPTIONS, readDocument, readImportOptions, withCommandErrors } from './import/import-options.ts';
 import { chooseManifest, loadPlanned } from './manifest-file.ts';
 import { parseArguments } from './parse-arguments.ts';
@@ -11,7 +10,7 @@ import { type Options, UsageError, type Verb } from './terminal.ts';
 
 const OPTIONS = { ...DIFF_OPTIONS, ...IMPORT_OPTIONS } as const satisfies Options;
 
-export const drift: Verb = {
+export const verb: Verb = {
   usage:
     'signing-gateway drift OPENAPI [FILE] [-f text|json|markdown] [--fail-on error|warning|info|never] [--prefix PATH]',
   options: OPTIONS,

@@ -1,21 +1,24 @@
 import { formatSource } from '../check/fmt/format-source.ts';
 import type { Source } from '../engine/manifest/source.ts';
 import { formatProblems } from '../report/text.ts';
-import { MANIFEST_OPTIONS, parseManifestArguments, readSource, readStandardInput } from './manifest-file.ts';
+import { MANIFEST_OPTIONS, namedManifests, readSource, readStandardInput } from './manifest-file.ts';
+import { parseArguments } from './parse-arguments.ts';
 import { CommandError, type ExitCode, type Options, type Terminal, type Verb } from './terminal.ts';
 import { writeFileAtomic } from './write-file-atomic.ts';
 
 const OPTIONS = {
+  ...MANIFEST_OPTIONS,
   check: { type: 'boolean', summary: 'write nothing; exit with 1 if a file is not formatted' },
 } as const satisfies Options;
 
-export const fmt: Verb = {
+export const verb: Verb = {
   usage: 'signing-gateway fmt [FILE...] [--check]',
-  options: { ...MANIFEST_OPTIONS, ...OPTIONS },
+  options: OPTIONS,
   examples: ['signing-gateway fmt --check gateway.yaml gateway.test.yaml', 'signing-gateway fmt - < gateway.yaml'],
   async run(terminal) {
-    const { files, flags } = parseManifestArguments(terminal.args, OPTIONS);
-    const codes = files.map((file) => formatFile(file, flags.has('check'), terminal));
+    const { values, positionals } = parseArguments(terminal.args, OPTIONS);
+    const files = namedManifests(values, positionals);
+    const codes = files.map((file) => formatFile(file, values.check === true, terminal));
     return codes.includes(1) ? 1 : 0;
   },
 };

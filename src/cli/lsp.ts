@@ -6,7 +6,7 @@ const OPTIONS = {
   stdio: { type: 'boolean', summary: 'use standard input and output; the default, which some editors state' },
 } as const satisfies Options;
 
-export const lsp: Verb = {
+export const verb: Verb = {
   usage: 'signing-gateway lsp [--stdio]',
   options: OPTIONS,
   choices: [],

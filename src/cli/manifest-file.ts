@@ -12,8 +12,7 @@ import {
   type Source,
 } from '../engine/manifest/source.ts';
 import { formatProblems } from '../report/text.ts';
-import { parseArguments } from './parse-arguments.ts';
-import { CommandError, type Options, type Terminal, UsageError } from './terminal.ts';
+import { CommandError, type Options, type OptionValues, type Terminal, UsageError } from './terminal.ts';
 
 export const DEFAULT_MANIFEST = 'gateway.yaml';
 
@@ -31,27 +30,18 @@ export const MANIFEST_OPTIONS = {
   config: { ...SINGLE_MANIFEST_OPTIONS.config, multiple: true },
 } as const satisfies Options;
 
-/**
- * Parses the arguments of a verb that reads one manifest, named as `FILE` or `-c FILE`. Of an option that is repeated, the last
- * value counts.
- */
-export function parseSingleManifestArguments<Own extends Options>(
-  args: readonly string[],
-  options: Own,
-): { file: string; flags: ReadonlySet<keyof Own>; values: Readonly<Partial<Record<keyof Own, string>>> } {
-  const { files, flags, tokens } = parseManifestArguments(args, options);
-  const named = tokens.flatMap((token) =>
-    token.kind === 'option' && token.value !== undefined ? [[token.name, token.value] as const] : [],
-  );
-  return { file: chooseManifest(files), flags, values: Object.fromEntries(named) as Record<keyof Own, string> };
+/** Returns the manifest that is named as `FILE` or `-c FILE`, or the default one. */
+export function namedManifest(values: OptionValues<typeof MANIFEST_OPTIONS>, positionals: readonly string[]): string {
+  return chooseManifest(namedManifests(values, positionals));
 }
 
-/** Parses the arguments of a verb that reads manifests. `tokens` keeps the order of the options. */
-export function parseManifestArguments<Own extends Options>(args: readonly string[], options: Own) {
-  const { values, positionals, tokens } = parseArguments(args, { ...(options as Options), ...MANIFEST_OPTIONS });
-  const files = [...(values.config ?? []), ...positionals];
-  const flags: ReadonlySet<keyof Own> = new Set(tokens.map((token) => (token.kind === 'option' ? token.name : '')));
-  return { files: files.length === 0 ? [DEFAULT_MANIFEST] : [...new Set(files.map(relativePath))], flags, tokens };
+/** Returns the manifests that are named as `FILE` or `-c FILE`, or the default one. */
+export function namedManifests(
+  { config = [] }: OptionValues<typeof MANIFEST_OPTIONS>,
+  positionals: readonly string[],
+): readonly string[] {
+  const files = [...config, ...positionals];
+  return files.length === 0 ? [DEFAULT_MANIFEST] : [...new Set(files.map(relativePath))];
 }
 
 /** Returns the only named manifest, or the default one. */
@@ -110,6 +100,15 @@ export function readSource(path: string): Source {
 
 function initCommand(path: string): string {
   return `"signing-gateway init${path === DEFAULT_MANIFEST ? '' : ` ${path}`}"`;
+}
+
+/** Returns the result of reading a file. Throws a `CommandError` with the remedy if the file cannot be read. */
+export function readOrFail<Result>(path: string, remedy: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    throw unreadableFileError(path, error, remedy);
+  }
 }
 
 /** Creates the error for a file that cannot be read. `remedy` says what to do. */

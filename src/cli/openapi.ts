@@ -1,20 +1,22 @@
 import { streamOpenApi } from '../openapi/export/stream-openapi.ts';
-import { loadPlanned, MANIFEST_OPTIONS, parseSingleManifestArguments } from './manifest-file.ts';
+import { loadPlanned, MANIFEST_OPTIONS, namedManifest } from './manifest-file.ts';
+import { parseArguments } from './parse-arguments.ts';
 import type { Options, Verb } from './terminal.ts';
 import { version } from './version.ts';
 import { writeFileAtomic } from './write-file-atomic.ts';
 
 const OPTIONS = {
+  ...MANIFEST_OPTIONS,
   output: { type: 'string', short: 'o', valueName: 'FILE', summary: 'write to this file instead of standard output' },
 } as const satisfies Options;
 
-export const openapi: Verb = {
+export const verb: Verb = {
   usage: 'signing-gateway openapi [FILE] [-o FILE]',
-  options: { ...MANIFEST_OPTIONS, ...OPTIONS },
+  options: OPTIONS,
   examples: ['signing-gateway openapi -o openapi.json', 'signing-gateway openapi deploy/gateway.yaml | jq .paths'],
   async run(terminal) {
-    const { file, values } = parseSingleManifestArguments(terminal.args, OPTIONS);
-    const loaded = loadPlanned(file, terminal);
+    const { values, positionals } = parseArguments(terminal.args, OPTIONS);
+    const loaded = loadPlanned(namedManifest(values, positionals), terminal);
     if (loaded === undefined) return 1;
     const text = [...streamOpenApi(loaded, version)].join('');
     if (values.output === undefined) terminal.out(text);

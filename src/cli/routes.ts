@@ -5,16 +5,18 @@ import type { Route } from '../engine/plan/route-definition.ts';
 import type { Auth } from '../engine/tokens/auth.ts';
 import { toJson } from '../report/report.ts';
 import { paint } from '../report/text.ts';
-import { loadPlanned, MANIFEST_OPTIONS, parseSingleManifestArguments } from './manifest-file.ts';
+import { loadPlanned, MANIFEST_OPTIONS, namedManifest } from './manifest-file.ts';
+import { parseArguments } from './parse-arguments.ts';
 import type { Options, Verb } from './terminal.ts';
 
 const OPTIONS = {
+  ...MANIFEST_OPTIONS,
   json: { type: 'boolean', summary: 'print the routes as JSON' },
 } as const satisfies Options;
 
-export const routes: Verb = {
+export const verb: Verb = {
   usage: 'signing-gateway routes [FILE] [--json]',
-  options: { ...MANIFEST_OPTIONS, ...OPTIONS },
+  options: OPTIONS,
   examples: [
     'signing-gateway routes',
     'signing-gateway routes gateway.yaml | grep public',
@@ -22,11 +24,11 @@ export const routes: Verb = {
   ],
   async run(terminal) {
     const { args, out, outColour } = terminal;
-    const { file, flags } = parseSingleManifestArguments(args, OPTIONS);
-    const loaded = loadPlanned(file, terminal);
+    const { values, positionals } = parseArguments(args, OPTIONS);
+    const loaded = loadPlanned(namedManifest(values, positionals), terminal);
     if (loaded === undefined) return 1;
     const { plan } = loaded;
-    out(flags.has('json') ? toJson({ routes: plan.routes.map(routeSummary) }) : formatRoutes(plan, outColour));
+    out(values.json ? toJson({ routes: plan.routes.map(routeSummary) }) : formatRoutes(plan, outColour));
     return 0;
   },
 };

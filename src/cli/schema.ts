@@ -10,7 +10,7 @@ const OPTIONS = {
   report: { type: 'boolean', summary: 'print the schema of the output of "lint -f json" instead' },
 } as const satisfies Options;
 
-export const schema: Verb = {
+export const verb: Verb = {
   usage: 'signing-gateway schema [--tests | --report]',
   options: OPTIONS,
   choices: [],

@@ -7,7 +7,7 @@ import { chooseManifest, loadPlanned, MANIFEST_OPTIONS } from './manifest-file.t
 import { parseArguments } from './parse-arguments.ts';
 import { CommandError, UsageError, type Verb } from './terminal.ts';
 
-export const surrogate: Verb = {
+export const verb: Verb = {
   usage: 'signing-gateway surrogate METHOD PATH [FILE]',
   options: MANIFEST_OPTIONS,
   choices: sortMethods(HTTP_METHODS),

@@ -53,6 +53,17 @@ export interface Option {
 
 export type Options = Readonly<Record<string, Option>>;
 
+/** The values of options, as `parseArguments` returns them. */
+export type OptionValues<Known extends Options> = {
+  readonly [Name in keyof Known]?: Value<Known[Name]> | undefined;
+};
+
+type Value<Known extends Option> = Known['type'] extends 'boolean'
+  ? boolean
+  : Known extends { readonly multiple: true }
+    ? string[]
+    : string;
+
 /** A command of the program: `signing-gateway VERB`. */
 export interface Verb {
   readonly usage: string;
@@ -62,6 +73,11 @@ export interface Verb {
   readonly examples: readonly string[];
   readonly run: (terminal: Terminal) => Promise<ExitCode>;
 }
+
+/** The verbs of the command line by name. */
+export type VerbTable = Readonly<
+  Record<string, { readonly summary: string; readonly load: () => Promise<{ readonly verb: Verb }> }>
+>;
 
 /** The command line is invalid. The message says what to type. */
 export class UsageError extends Error {}

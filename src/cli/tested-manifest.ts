@@ -1,18 +1,6 @@
-import { type LoadResult, load } from '../engine/load.ts';
-import {
-  type AddressOverrides,
-  createFileEnvironment,
-  type Environment,
-  type Source,
-} from '../engine/manifest/source.ts';
-import type { Problem } from '../engine/problem/problem.ts';
-
-/** A manifest with the results of both checks that `run` makes before it serves. */
-interface SelfTestedManifest {
-  readonly loaded: LoadResult;
-  /** The problems of the self-test, and the text of its test file; both empty if the manifest does not load. */
-  readonly selfTest: { readonly problems: readonly Problem[]; readonly sources: readonly Source[] };
-}
+import { load } from '../engine/load.ts';
+import type { AddressOverrides, Environment, Source } from '../engine/manifest/source.ts';
+import { createFileEnvironment } from '../engine/manifest/source.ts';
 
 /**
  * Loads a manifest and runs its self-test. `run` and `lint` both call this function, so that a manifest without errors in
@@ -25,7 +13,7 @@ export async function loadTested(
   env: Environment['env'],
   overrides: AddressOverrides = {},
   invariantFiles: readonly string[] = [],
-): Promise<SelfTestedManifest> {
+) {
   const environment = { ...createFileEnvironment(source.path, env, overrides), invariantFiles };
   const loaded = load(source, environment);
   if (loaded.plan === undefined || loaded.plan.reload.selfTest === undefined)

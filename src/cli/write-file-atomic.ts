@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { unwritableFileError } from './unwritable-file.ts';
+import { dirname } from 'node:path';
+import { fileErrorCode } from '../engine/manifest/source.ts';
+import { CommandError } from './terminal.ts';
 
 /**
  * Writes a file through a temporary file and a rename, so a reader never sees half of it and a failed write leaves the old
@@ -28,4 +30,23 @@ function replace(path: string, text: string, mode?: number): void {
     rmSync(temporary, { force: true });
     throw error;
   }
+}
+
+/** Creates the error for a file or folder that cannot be written: the reason, and what to do. */
+export function unwritableFileError(path: string, error: unknown): CommandError {
+  const folder = dirname(path);
+  const code = fileErrorCode(error);
+  const described: Readonly<Record<string, string>> = {
+    ENOENT: `the folder ${folder} does not exist; create it`,
+    ENOTDIR: `${folder} is not a folder; name a file in a folder`,
+    EACCES: `its permissions do not allow it; change them, or name another file`,
+    EPERM: `its permissions do not allow it; change them, or name another file`,
+    EROFS: `its file system is read-only; name another file`,
+    EISDIR: `it is a folder; name a file in it`,
+    EEXIST: `it already exists; name another file, or remove this one`,
+    ENOSPC: `the disk is full; free some space`,
+    ENAMETOOLONG: `its name is longer than the file system allows; write a shorter path`,
+    ERR_INVALID_ARG_VALUE: `no path has a NUL character; remove the character`,
+  };
+  return new CommandError(`cannot write ${path}: ${described[code] ?? `${code}; name another file`}`);
 }

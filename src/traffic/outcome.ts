@@ -1,5 +1,4 @@
 import { Refusal, type RefusalCode } from '../engine/gateway/response/refusal.ts';
-import type { RawHeaders } from '../engine/http1/raw-headers.ts';
 import type { Route } from '../engine/plan/route-definition.ts';
 import type { Upstream } from '../engine/settings/upstream-definition.ts';
 
@@ -40,7 +39,7 @@ interface UpstreamMessage {
   /** Path and query. */
   readonly path: string;
   /** Without those that differ for each request, such as the request id. */
-  readonly headers: RawHeaders;
+  readonly headers: readonly string[];
 }
 
 /** The outcome of a request by a plan. */
@@ -67,7 +66,7 @@ export type Outcome =
       /** The gateway responds itself, to `OPTIONS *` or a preflight. */
       readonly kind: 'responded';
       readonly status: number;
-      readonly headers: RawHeaders;
+      readonly headers: readonly string[];
     }
   | { readonly kind: 'unknown'; readonly route: string | undefined; readonly reason: UnknownReason };
 

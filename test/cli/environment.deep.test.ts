@@ -19,6 +19,7 @@ import {
   textKeys,
 } from '../support/environment-manifest.ts';
 import { exchangeBytes, head, keepAliveHead, Wire } from '../support/raw.ts';
+import { IS_DEEP } from '../support/runs.ts';
 import { eventually } from '../support/site.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -270,7 +271,7 @@ describe('a value from the environment', () => {
   it('is not printed in a problem about its value', () => {
     const bad = ['bad zq7kbad', '/zq7kbad/', 'http://zq7kbad.test/?', '(zq7kbad', '5 zq7kbad', '#/zq7kbad', 'ZQ7KBAD,'];
     for (const name of Object.keys(site.env))
-      for (const value of bad) {
+      for (const value of IS_DEEP ? bad : bad.slice(0, 2)) {
         const env = { ...site.env, [name]: value };
         const readFile = (file: string) => site.files[file] ?? site.files[`./${file}`] ?? '';
         const source = { path: 'gateway.yaml', text: site.text };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { formatDiffMarkdown, formatDiffText } from '../../src/cli/diff/diff-formats.ts';
 import { load } from '../../src/engine/load.ts';
-import { diff } from '../../src/prove/diff/diff.ts';
+import { diff } from '../../src/prove/diff/diff-manifests.ts';
 import { createDiffSide, type DiffSide } from '../../src/prove/diff/side.ts';
 import { WORLD } from './full-manifests.ts';
 

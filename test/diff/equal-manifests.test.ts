@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { load } from '../../src/engine/load.ts';
-import { diff } from '../../src/prove/diff/diff.ts';
+import { diff } from '../../src/prove/diff/diff-manifests.ts';
 import { createDiffSide, type DiffSide } from '../../src/prove/diff/side.ts';
 import { anyManifest } from '../support/any-manifest.ts';
 import { cases, runs } from '../support/runs.ts';

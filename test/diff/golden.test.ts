@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { formatDiffText } from '../../src/cli/diff/diff-formats.ts';
-import { COMPARISONS } from '../../src/prove/diff/comparisons/index.ts';
-import { diff } from '../../src/prove/diff/diff.ts';
+import { COMPARISONS } from '../../src/prove/diff/comparisons.ts';
+import { diff } from '../../src/prove/diff/diff-manifests.ts';
 import { CASES, caseNames, sideOfCase } from './cases.ts';
 
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { diff } from '../../src/prove/diff/diff.ts';
+import { diff } from '../../src/prove/diff/diff-manifests.ts';
 import type { DiffSide } from '../../src/prove/diff/side.ts';
 import { definitionOf, manifestSchema, type SchemaNode } from '../support/manifest-schema.ts';
 import { IS_DEEP } from '../support/runs.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { diff } from '../../src/prove/diff/diff.ts';
+import { diff } from '../../src/prove/diff/diff-manifests.ts';
 import { anyManifest } from '../support/any-manifest.ts';
 import { cases, runs } from '../support/runs.ts';
 import { fullSideOf, MANIFESTS } from './full-manifests.ts';

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DiffRequest } from '../../src/prove/diff/difference.ts';
 import type { DiffSide } from '../../src/prove/diff/side.ts';
-import { claimsOfRole } from '../../src/prove/offline/claims.ts';
 import { createOfflineGateway, type OfflineGateway } from '../../src/prove/offline/offline-gateway.ts';
 import { createOfflineRequest } from '../../src/prove/offline/request-bytes.ts';
+import { claimsOfRole } from '../../src/prove/offline/role-claims.ts';
 import { StubVerifier } from '../../src/prove/offline/stub-verifier.ts';
 
 /** A manifest that serves requests offline. */

@@ -1,5 +1,5 @@
 import { load } from '../../src/engine/load.ts';
-import { diff } from '../../src/prove/diff/diff.ts';
+import { diff } from '../../src/prove/diff/diff-manifests.ts';
 import type { Difference } from '../../src/prove/diff/difference.ts';
 import { createDiffSide, type DiffSide } from '../../src/prove/diff/side.ts';
 import { worldOf } from '../support/gateway.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatDiffJson } from '../../src/cli/diff/diff-formats.ts';
-import { COMPARISONS } from '../../src/prove/diff/comparisons/index.ts';
+import { COMPARISONS } from '../../src/prove/diff/comparisons.ts';
 import { differencesOf } from '../diff/support.ts';
 import { expectConsoles } from '../support/console.ts';
 import { expectSection } from '../support/section.ts';

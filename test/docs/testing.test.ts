@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MUTATORS } from '../../src/prove/mutation/mutators/index.ts';
+import { MUTATORS } from '../../src/prove/mutation/mutators.ts';
 import { expectConsoles } from '../support/console.ts';
 import { expectKeys } from '../support/schema-keys.ts';
 import { expectSection } from '../support/section.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { load } from '../../src/engine/load.ts';
-import { explain } from '../../src/prove/explain/explain.ts';
+import { explain } from '../../src/prove/explain/explain-request.ts';
 import type { Explanation } from '../../src/prove/explain/explanation.ts';
 import { type OfflineRequest, requestBytes } from '../../src/prove/offline/request-bytes.ts';
 import { type AnyManifest, anyManifest, anyUrl, matchingUrl } from '../support/any-manifest.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { load } from '../../src/engine/load.ts';
-import { explain } from '../../src/prove/explain/explain.ts';
+import { explain } from '../../src/prove/explain/explain-request.ts';
 import type { CallerClaims } from '../../src/prove/offline/stub-verifier.ts';
 import { worldOf } from '../support/gateway.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CircuitBreaker } from '../../src/engine/gateway/circuit-breaker/circuit-breaker.ts';
-import { AverageResponseTime } from '../../src/engine/gateway/upstream/average-response-time.ts';
+import { AverageResponseTime } from '../../src/engine/gateway/upstream/live-endpoint.ts';
 
 const RULE = { failures: 3, pauseMs: 100, isDefault: false };
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { FAILURE_SOURCES, failureSourceOf } from '../../src/engine/gateway/upstream/failure-sources.ts';
+import { FAILURE_SOURCES, failureSourceOf } from '../../src/engine/gateway/upstream/failed-attempt.ts';
 import { HTTP1_ERROR_CODES } from '../../src/engine/http1/http1-error.ts';
 
 const log = readFileSync(new URL('../../docs/log.md', import.meta.url), 'utf8');

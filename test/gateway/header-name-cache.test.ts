@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HeaderNameCache } from '../../src/engine/gateway/upstream/header-name-cache.ts';
+import { HeaderNameCache } from '../../src/engine/gateway/upstream/proxy-headers.ts';
 
 test('keeps names that are in use and limits the number of all others', () => {
   const names = new HeaderNameCache<number>();

@@ -6,7 +6,7 @@ import { load } from '../../src/engine/load.ts';
 import { parse } from '../../src/engine/manifest/document.ts';
 import { tokenize } from '../../src/engine/manifest/yaml-tokens.ts';
 import { cpuMs } from '../support/cpu-time.ts';
-import { cases, runs } from '../support/runs.ts';
+import { cases, IS_DEEP, runs } from '../support/runs.ts';
 import { untidy } from './untidy.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -33,9 +33,9 @@ describe('formatYaml', () => {
         readCount += 1;
         expectSame(text, formatted(text));
       }),
-      { numRuns: runs(2000) },
+      { numRuns: runs(1000) },
     );
-    expect(readCount).toBeGreaterThan(cases(1900));
+    expect(readCount).toBeGreaterThan(cases(950));
   });
 
   it('keeps the value and the line ends of a text with CRLF', () => {
@@ -56,7 +56,8 @@ describe('formatYaml', () => {
     expect(readCount).toBeGreaterThan(cases(450));
   });
 
-  const files = globSync(['*.yaml', 'test/**/*.yaml'], { cwd: root.pathname }).sort();
+  const all = globSync(['*.yaml', 'test/**/*.yaml'], { cwd: root.pathname }).sort();
+  const files = all.filter((_file, index) => IS_DEEP || index % 3 === 0);
 
   it.each(files)('keeps the value and the problems of %s', (file) => {
     const text = readFileSync(new URL(file, root), 'utf8');

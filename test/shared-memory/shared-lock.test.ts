@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { sharedNow } from '../../src/engine/shared-memory/shared-clock.ts';
-import { SharedMemory } from '../../src/engine/shared-memory/worker-context.ts';
+import { SharedMemory, sharedNow } from '../../src/engine/shared-memory/worker-context.ts';
 import { scaledMs } from '../support/slowness.ts';
 
 /** The cells of `lock-thread.ts`. */

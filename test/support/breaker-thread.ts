@@ -1,6 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type BreakerRule, breakerMemory } from '../../src/engine/gateway/circuit-breaker/breaker-memory.ts';
-import { CircuitBreaker } from '../../src/engine/gateway/circuit-breaker/circuit-breaker.ts';
+import {
+  type BreakerRule,
+  breakerMemory,
+  CircuitBreaker,
+} from '../../src/engine/gateway/circuit-breaker/circuit-breaker.ts';
 import { BufferParts } from '../../src/engine/shared-memory/buffer-parts.ts';
 
 /** One thread of several that use one breaker at the same time. */

@@ -45,7 +45,9 @@ export function startCli(
     new Promise<RegExpExecArray>((resolve, reject) => {
       const check = () => {
         const match = pattern.exec(out + err);
-        if (match !== null) resolve(match);
+        if (match === null) return;
+        for (const stream of [child.stdout, child.stderr]) stream.off('data', check);
+        resolve(match);
       };
       child.stdout.on('data', check);
       child.stderr.on('data', check);
@@ -80,6 +82,10 @@ export const OFFLINE_VERBS = [
   'openapi',
   'import',
   'drift',
+  'prove',
+  'help',
+  '--help',
+  '--version',
 ];
 
 /** The last run in this process. The runs take turns, since a process has one working directory. */
@@ -87,7 +93,8 @@ let lastRun: Promise<unknown> = Promise.resolve();
 
 /** Runs the command line until it exits: in this process, or in a new one where the process makes a difference. */
 export function runCli(args: readonly string[], cwd: string, env: Record<string, string> = {}): Promise<CliResult> {
-  if (!OFFLINE_VERBS.includes(args[0] ?? '') || 'NODE_OPTIONS' in env) return runProcess(args, cwd, env);
+  const isOffline = OFFLINE_VERBS.includes(args[0] ?? '') || args.includes('--help');
+  if (!isOffline || 'NODE_OPTIONS' in env) return runProcess(args, cwd, env);
   const run = lastRun.then(() => runHere(args, cwd, env));
   lastRun = run.catch(() => undefined);
   return run;

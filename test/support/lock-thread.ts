@@ -1,7 +1,8 @@
 // A thread that takes a lock as often as its data says, or once and for ever.
+
 import { parentPort, workerData } from 'node:worker_threads';
-import { sharedNow } from '../../src/engine/shared-memory/shared-clock.ts';
 import { SharedLock } from '../../src/engine/shared-memory/shared-lock.ts';
+import { sharedNow } from '../../src/engine/shared-memory/worker-context.ts';
 
 interface LockThreadData {
   readonly cells: Int32Array;

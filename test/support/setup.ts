@@ -1,9 +1,10 @@
 /** Runs before the tests of each file, also where several files share a process and its modules. */
+import module from 'node:module';
 import { afterAll } from 'vitest';
 import './seed.ts';
 import { removeTemporaryFolders } from './temporary-folder.ts';
 
-/** Installed packages have many files. */
-const REMOVAL_TIMEOUT_MS = 300_000;
+// The threads of workers share the cache, as in the process of the gateway.
+module.enableCompileCache(process.env['XDG_CACHE_HOME']);
 
-afterAll(removeTemporaryFolders, REMOVAL_TIMEOUT_MS);
+afterAll(removeTemporaryFolders);

@@ -1,7 +1,7 @@
 import { isMap } from '../../engine/schema/schema-walk.ts';
-import { explain as explainRequest } from '../../prove/explain/explain.ts';
-import { claimsOfRole } from '../../prove/offline/claims.ts';
+import { explain as explainRequest } from '../../prove/explain/explain-request.ts';
 import { createOfflineRequest, type OfflineRequest } from '../../prove/offline/request-bytes.ts';
+import { claimsOfRole } from '../../prove/offline/role-claims.ts';
 import type { CallerClaims } from '../../prove/offline/stub-verifier.ts';
 import { busyResponse, jsonResponse, problemDetails, type Respond } from '../admin-endpoint.ts';
 

@@ -1,7 +1,6 @@
 import type { Gateway } from '../../engine/gateway/gateway.ts';
 import type { LogStatus } from '../../engine/log/log.ts';
-import { copyLimitCounts } from '../../engine/rate-limits/limit-counts.ts';
-import { STORE_FAILURES } from '../../engine/rate-limits/redis/store-error.ts';
+import { copyLimitCounts, STORE_FAILURES } from '../../engine/rate-limits/limit-status.ts';
 import type { VerifierStatus } from '../../engine/tokens/verifier.ts';
 import { type AdminContext, jsonResponse, type Respond } from '../admin-endpoint.ts';
 import { rateLimitSummary } from '../rate-limit-summary.ts';

@@ -1,4 +1,4 @@
-import { STORE_FAILURES, type StoreFailureReason } from '../../engine/rate-limits/redis/store-error.ts';
+import { STORE_FAILURES, type StoreFailureReason } from '../../engine/rate-limits/limit-status.ts';
 import type { AdminContext } from '../admin-endpoint.ts';
 import { counterBy, gaugeBy, type Metric } from './metric.ts';
 

@@ -2,7 +2,7 @@ import { formatMarkdown, inlineCode, markdownTable, tableCell } from '../../repo
 import { entriesOf, type Facts, type TextRow, toJson } from '../../report/report.ts';
 import { formatText, pluralize } from '../../report/text.ts';
 import { changeRow, changeTable, countTable, MAX_CHANGES, omittedText, reasonsText } from '../change-formats.ts';
-import { type CandidateBody, hasSavedProblem } from './candidate-body.ts';
+import { type CandidateBody, hasSavedProblem } from './admin-client.ts';
 
 type ChangeEntry = CandidateBody['changed']['groups'][number];
 

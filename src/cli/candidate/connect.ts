@@ -1,7 +1,7 @@
 import { fileErrorCode } from '../../engine/manifest/source.ts';
 import { readLocalAdmin } from '../admin-address.ts';
 import { chooseManifest, DEFAULT_MANIFEST } from '../manifest-file.ts';
-import { CommandError, type Options, type Terminal, UsageError } from '../terminal.ts';
+import { CommandError, type Options, type OptionValues, type Terminal, UsageError } from '../terminal.ts';
 import { AdminClient, TOKEN_VARIABLE } from './admin-client.ts';
 
 export const CONNECTION_OPTIONS = {
@@ -22,9 +22,6 @@ export const CONNECTION_OPTIONS = {
     summary: `the manifest that names the admin API (default ${DEFAULT_MANIFEST})`,
   },
 } as const satisfies Options;
-
-/** The values of options. */
-export type OptionValues<Known extends Options> = Readonly<Partial<Record<keyof Known, string>>>;
 
 /** Creates the client for the admin API of the options or, by default, of the manifest. */
 export function connect(

@@ -2,8 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pluralize } from '../../report/text.ts';
 import { type FailOn, failuresOf, occurredKinds } from '../fail-on.ts';
 import { CommandError, type Terminal } from '../terminal.ts';
-import { type AdminClient, stopError, UnreachableError } from './admin-client.ts';
-import { type CandidateBody, comparedCount, countsOf, fetchStatus, hasSavedProblem } from './candidate-body.ts';
+import {
+  type AdminClient,
+  type CandidateBody,
+  comparedCount,
+  countsOf,
+  fetchStatus,
+  hasSavedProblem,
+  stopError,
+  UnreachableError,
+} from './admin-client.ts';
 
 /** When a wait ends. At least one of the limits is set. */
 interface WaitLimits {
@@ -11,14 +19,6 @@ interface WaitLimits {
   readonly requests: number | undefined;
   readonly forMs: number | undefined;
   readonly failOn: FailOn;
-}
-
-interface WaitResult {
-  readonly status: CandidateBody;
-  /** The conditions of `--fail-on` that are true. */
-  readonly failures: readonly string[];
-  /** True if the time was over before enough requests were compared. */
-  readonly isTimeOver: boolean;
 }
 
 /** The first polls are frequent, so that a wait that ends early returns early. */
@@ -30,20 +30,20 @@ const CLEAR_LINE = '\r\x1b[K';
 
 /**
  * Waits until enough requests were compared, the time is over, or a change that must fail has occurred. Throws a `CommandError` if
- * the candidate disappears or changes meanwhile: the counts would be about two manifests.
+ * the candidate disappears or changes meanwhile: the counts would be about two manifests. Returns the conditions of `--fail-on` that are
+ * true, and whether the time was over before enough requests were compared.
  */
 export async function waitForRequests(
   client: AdminClient,
   limits: WaitLimits,
   terminal: Pick<Terminal, 'err' | 'errIsTerminal' | 'stop'>,
   maxSilenceMs = MAX_SILENCE_MS,
-): Promise<WaitResult> {
+) {
   const { requests = Number.POSITIVE_INFINITY, forMs = Number.POSITIVE_INFINITY, failOn } = limits;
   const endMs = performance.now() + forMs;
   let pollMs = FIRST_POLL_MS;
   let status = await fetchStatus(client);
   requireCandidate(status);
-  const clear = () => (terminal.errIsTerminal ? terminal.err(CLEAR_LINE) : undefined);
   try {
     for (;;) {
       const isTimeOver = performance.now() >= endMs;
@@ -60,7 +60,7 @@ export async function waitForRequests(
       status = next;
     }
   } finally {
-    clear();
+    if (terminal.errIsTerminal) terminal.err(CLEAR_LINE);
   }
 }
 

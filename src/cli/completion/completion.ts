@@ -1,7 +1,15 @@
-import { claimsOfRole } from '../../prove/offline/claims.ts';
+import { claimsOfRole } from '../../prove/offline/role-claims.ts';
 import { chooseManifest, loadFile } from '../manifest-file.ts';
 import { parseArguments, parseChoice } from '../parse-arguments.ts';
-import { CommandError, type ManifestWords, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
+import {
+  CommandError,
+  type ManifestWords,
+  type Options,
+  type Terminal,
+  UsageError,
+  type Verb,
+  type VerbTable,
+} from '../terminal.ts';
 import { bash } from './bash.ts';
 import type { CompletionScript, CompletionVerb } from './completion-script.ts';
 import { fish } from './fish.ts';
@@ -21,9 +29,6 @@ const OPTIONS = {
 } as const satisfies Options;
 
 const NAMES = Object.keys(SHELLS) as (keyof typeof SHELLS)[];
-
-/** The verbs of the command line by name, as `command-line.ts` lists them. */
-type VerbTable = Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Verb> }>>;
 
 /**
  * Creates the verb that prints a completion script for these verbs, including itself.
@@ -50,7 +55,7 @@ export function createCompletionVerb(verbs: VerbTable): Verb {
       }
       const shell = parseShell(positionals);
       const entries = Object.entries(verbs).map(async ([name, { summary, load }]): Promise<CompletionVerb> => {
-        const { options = {}, choices } = await load();
+        const { options = {}, choices } = (await load()).verb;
         return choices === undefined ? { name, summary, options } : { name, summary, options, choices };
       });
       terminal.out(SHELLS[shell](await Promise.all(entries)));

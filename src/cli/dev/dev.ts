@@ -1,16 +1,20 @@
 import { ADDRESS_OPTIONS, readOverrides } from '../address-options.ts';
-import { MANIFEST_OPTIONS, parseSingleManifestArguments } from '../manifest-file.ts';
+import { MANIFEST_OPTIONS, namedManifest } from '../manifest-file.ts';
+import { parseArguments } from '../parse-arguments.ts';
 import { loadForServing, serveFile } from '../run/run.ts';
 import type { Verb } from '../terminal.ts';
 import { startServices, withPlaceholders } from './local-services.ts';
 import { welcome } from './welcome.ts';
 
-export const dev: Verb = {
+const OPTIONS = { ...MANIFEST_OPTIONS, ...ADDRESS_OPTIONS };
+
+export const verb: Verb = {
   usage: 'signing-gateway dev [FILE] [--listen ADDRESS] [--admin ADDRESS]',
-  options: { ...MANIFEST_OPTIONS, ...ADDRESS_OPTIONS },
+  options: OPTIONS,
   examples: ['signing-gateway dev', 'signing-gateway dev --listen 127.0.0.1:8081'],
   async run(terminal) {
-    const { file, values } = parseSingleManifestArguments(terminal.args, ADDRESS_OPTIONS);
+    const { values, positionals } = parseArguments(terminal.args, OPTIONS);
+    const file = namedManifest(values, positionals);
     const overrides = readOverrides(values);
     // Loaded before anything starts, because the manifest says which services it needs.
     const planned = await loadForServing(file, { ...terminal, env: withPlaceholders(terminal.env) }, overrides);

@@ -1,17 +1,7 @@
 import type { PlannedManifest } from '../../engine/load.ts';
-import { claimsOfRole } from '../../prove/offline/claims.ts';
+import { claimsOfRole } from '../../prove/offline/role-claims.ts';
 import { startEcho } from './echo.ts';
-import type { LocalServer } from './local-server.ts';
-import { startTokenIssuer, type TokenIssuer } from './token-issuer.ts';
-
-/** The services that `dev` starts behind a gateway, and the variables through which the manifest finds them. */
-export interface LocalServices {
-  readonly echo: LocalServer | undefined;
-  readonly issuer: TokenIssuer | undefined;
-  /** Only variables that the manifest has and the caller has not set. */
-  readonly environment: Readonly<Record<string, string>>;
-  close(): Promise<void>;
-}
+import { startTokenIssuer } from './token-issuer.ts';
 
 const ECHO_PORT = 7003;
 const ISSUER_PORT = 7004;
@@ -34,11 +24,11 @@ export function withPlaceholders(env: Variables): Variables {
   return { ...env, ...Object.fromEntries(unset.map((name) => [name, `http://127.0.0.1:${ECHO_PORT}`])) };
 }
 
+/** The services that `dev` starts behind a gateway, and the variables through which the manifest finds them. */
+export type LocalServices = Awaited<ReturnType<typeof startServices>>;
+
 /** Starts the services that a manifest refers to by variables that the caller has not set. */
-export async function startServices(
-  { manifest: { auth }, secrets }: Pick<PlannedManifest, 'manifest' | 'secrets'>,
-  env: Variables,
-): Promise<LocalServices> {
+export async function startServices({ manifest: { auth }, secrets }: PlannedManifest, env: Variables) {
   const isNeeded = (name: string) => secrets.variables.has(name) && !env[name];
   const jwt = isNeeded(KEYS_VARIABLE) ? auth?.tokens.jwt : undefined;
   const issuer =
@@ -52,7 +42,7 @@ export async function startServices(
       : undefined;
   const upstreams = UPSTREAM_VARIABLES.filter(isNeeded);
   const echo = upstreams.length > 0 ? await startEcho(ECHO_PORT) : undefined;
-  const environment = {
+  const environment: Readonly<Record<string, string>> = {
     ...(issuer && { [KEYS_VARIABLE]: issuer.jwksUrl }),
     ...(echo && Object.fromEntries(upstreams.map((name) => [name, echo.url]))),
   };
@@ -60,8 +50,6 @@ export async function startServices(
     echo,
     issuer,
     environment,
-    close: async () => {
-      await Promise.all([echo?.close(), issuer?.close()]);
-    },
+    close: () => Promise.all([echo?.close(), issuer?.close()]),
   };
 }

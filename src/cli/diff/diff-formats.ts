@@ -1,7 +1,10 @@
+import type { Severity } from '../../engine/problem/finding.ts';
 import type { Difference, DiffWitness } from '../../prove/diff/difference.ts';
 import { formatMarkdown, inlineCode, markdownTable, tableCell } from '../../report/markdown.ts';
-import { countSeverities, type Facts, placeOf, toJson } from '../../report/report.ts';
+import { countSeverities, type Facts, isFailing, placeOf, toJson } from '../../report/report.ts';
 import { formatRow, paint, pluralize } from '../../report/text.ts';
+import { parseChoice } from '../parse-arguments.ts';
+import type { Options, OptionValues } from '../terminal.ts';
 
 /** The names of two manifests and their differences, most severe first. */
 interface DiffReport {
@@ -99,4 +102,37 @@ function shortenStrings(_key: string, value: unknown): unknown {
 
 function shorten(text: string): string {
   return text.length <= MAX_CHARACTERS ? text : `${text.slice(0, 20)}… (${text.length} characters)`;
+}
+
+/** The options of the verbs that print differences. */
+export const DIFF_OPTIONS = {
+  'fail-on': {
+    type: 'string',
+    valueName: 'SEVERITY',
+    choices: ['error', 'warning', 'info', 'never'],
+    summary: 'exit with 1 from this severity on: error, warning (default), info or never',
+  },
+  format: {
+    type: 'string',
+    short: 'f',
+    valueName: 'FORMAT',
+    choices: Object.keys(DIFF_FORMATS),
+    summary: 'text (default), json, or markdown for a pull request',
+  },
+} as const satisfies Options;
+
+type FailOn = Severity | 'never';
+
+/** Parses the options. Throws a `UsageError` if they are invalid. */
+export function readDiffOptions(values: OptionValues<typeof DIFF_OPTIONS>) {
+  const formats = Object.keys(DIFF_FORMATS) as (keyof typeof DIFF_FORMATS)[];
+  return {
+    failOn: parseChoice<FailOn>('--fail-on', values['fail-on'], DIFF_OPTIONS['fail-on'].choices, 'warning'),
+    format: parseChoice('--format', values.format, formats, 'text'),
+  };
+}
+
+/** True if one of the differences is at least as severe. */
+export function hasFailing(differences: readonly Difference[], failOn: FailOn): boolean {
+  return failOn !== 'never' && differences.some((difference) => isFailing(difference, failOn));
 }

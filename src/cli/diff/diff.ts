@@ -1,13 +1,12 @@
 import type { Plan } from '../../engine/plan/plan.ts';
-import { diff as differencesBetween } from '../../prove/diff/diff.ts';
+import { diff } from '../../prove/diff/diff-manifests.ts';
 import { createDiffSide, type DiffSide } from '../../prove/diff/side.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { type Terminal, UsageError, type Verb } from '../terminal.ts';
-import { DIFF_FORMATS } from './diff-formats.ts';
-import { DIFF_OPTIONS, hasFailing, readDiffOptions } from './diff-options.ts';
-import { loadRevision } from './load-revision.ts';
+import { DIFF_FORMATS, DIFF_OPTIONS, hasFailing, readDiffOptions } from './diff-formats.ts';
+import { loadRevision } from './revision.ts';
 
-export const diff: Verb = {
+export const verb: Verb = {
   usage: 'signing-gateway diff OLD NEW [-f text|json|markdown] [--fail-on error|warning|info|never]',
   options: DIFF_OPTIONS,
   examples: [
@@ -22,7 +21,7 @@ export const diff: Verb = {
     const oldSide = readSide(old, terminal);
     const newSide = readSide(next, terminal, oldSide?.plan);
     if (oldSide === undefined || newSide === undefined) return 2;
-    const differences = differencesBetween(oldSide, newSide);
+    const differences = diff(oldSide, newSide);
     terminal.out(DIFF_FORMATS[format]({ old, next, differences }, terminal.outColour));
     return hasFailing(differences, failOn) ? 1 : 0;
   },

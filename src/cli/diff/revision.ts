@@ -1,30 +1,34 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
-import {
-  createFileEnvironment,
-  decodeText,
-  type Environment,
-  readText,
-  type Source,
-} from '../../engine/manifest/source.ts';
-import { unreadableFileError } from '../manifest-file.ts';
-import { CommandError } from '../terminal.ts';
+import { load } from '../../engine/load.ts';
+import { createFileEnvironment, decodeText, type Environment, readText } from '../../engine/manifest/source.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import { formatProblems } from '../../report/text.ts';
+import { readOrFail } from '../manifest-file.ts';
+import { CommandError, type Terminal } from '../terminal.ts';
 
-/** A manifest that an argument of `diff` names, and the environment that it is loaded in. */
-interface ManifestRevision {
-  readonly source: Source;
-  readonly environment: Environment;
+/**
+ * Loads a manifest from a file or a git revision. Prints the problems and returns `undefined` if it has errors.
+ *
+ * @param other the plan of the other manifest, whose schemas need no second check
+ */
+export function loadRevision(name: string, { env, err, errColour }: Terminal, other?: Plan) {
+  const { source, environment } = readRevision(name, env);
+  const loaded = load(source, environment, other);
+  if (loaded.plan !== undefined) return { planned: loaded, readFile: environment.readFile };
+  err(formatProblems(loaded.problems, loaded.sources, errColour));
+  return undefined;
 }
 
 /**
  * Reads a manifest from a file or from a git revision: `main:gateway.yaml`, the syntax of `git show`. Files that the manifest
  * names are read at the same revision. Throws a `CommandError` if it cannot be read.
  */
-export function readRevision(name: string, env: Environment['env']): ManifestRevision {
+function readRevision(name: string, env: Environment['env']) {
   const [, revision = '', path = ''] = /^([^:]+):(.+)$/.exec(name) ?? [];
   if (existsSync(name) || revision === '')
-    return { source: readFile(name), environment: createFileEnvironment(name, env) };
+    return { source: { path: name, text: readFile(name) }, environment: createFileEnvironment(name, env) };
   const text = readBlob(name);
   const folder = posix.dirname(path);
   // To git, a path is relative to its working folder only if it begins with a dot.
@@ -39,13 +43,11 @@ export function readRevision(name: string, env: Environment['env']): ManifestRev
   return { source: { path: name, text }, environment: { env, readFile: readFileAtRevision, listFolder } };
 }
 
-function readFile(path: string): Source {
-  try {
-    return { path, text: readText(path) };
-  } catch (error) {
-    throw unreadableFileError(path, error, 'name a file, or REVISION:PATH as in main:gateway.yaml');
-  }
+function readFile(path: string): string {
+  return readOrFail(path, REMEDY, () => readText(path));
 }
+
+const REMEDY = 'name a file, or REVISION:PATH as in main:gateway.yaml';
 
 /** Returns the committed text. Unlike `git show`, `cat-file` applies no filter, pager or diff driver of the user. */
 function readBlob(name: string): string {
@@ -57,12 +59,9 @@ function git(...args: readonly string[]): Buffer {
   if (name.startsWith('-'))
     throw new CommandError(`${name}: a git revision cannot begin with a hyphen; name a file, or REVISION:PATH`);
   try {
-    return execFileSync('git', [...args], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      maxBuffer: MAX_BYTES,
-    });
+    return execFileSync('git', [...args], { stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: MAX_BYTES });
   } catch (error) {
-    throw new CommandError(`${name}: ${reasonOf(error)}; name a file, or REVISION:PATH as in main:gateway.yaml`);
+    throw new CommandError(`${name}: ${reasonOf(error)}; ${REMEDY}`);
   }
 }
 

@@ -1,14 +1,14 @@
 import { HTTP_METHODS, sortMethods } from '../../engine/http1/http-methods.ts';
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import { readBytes } from '../../engine/manifest/source.ts';
-import { explain as explainRequest } from '../../prove/explain/explain.ts';
-import { claimsOfRole } from '../../prove/offline/claims.ts';
+import { explain } from '../../prove/explain/explain-request.ts';
 import { createOfflineRequest, headerValue, type OfflineRequest } from '../../prove/offline/request-bytes.ts';
+import { claimsOfRole } from '../../prove/offline/role-claims.ts';
 import type { CallerClaims } from '../../prove/offline/stub-verifier.ts';
 import { toJson } from '../../report/report.ts';
-import { chooseManifest, loadPlanned, SINGLE_MANIFEST_OPTIONS, unreadableFileError } from '../manifest-file.ts';
+import { chooseManifest, loadPlanned, readOrFail, SINGLE_MANIFEST_OPTIONS } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
-import { type Options, UsageError, type Verb } from '../terminal.ts';
+import { type Options, type OptionValues, UsageError, type Verb } from '../terminal.ts';
 import { formatExplanation } from './explain-text.ts';
 
 /** The request headers that a gateway most often treats in a special way. */
@@ -49,7 +49,7 @@ const OPTIONS = {
   ...SINGLE_MANIFEST_OPTIONS,
 } as const satisfies Options;
 
-export const explain: Verb = {
+export const verb: Verb = {
   usage:
     "signing-gateway explain METHOD URL [FILE] [--role ROLE | --claims JSON | --anonymous] [--header 'NAME: VALUE']... [--body FILE] [--json]",
   options: OPTIONS,
@@ -68,7 +68,7 @@ export const explain: Verb = {
     const request = readRequest(method, url, values.header ?? [], values.body);
     const loaded = loadPlanned(file, terminal);
     if (loaded === undefined) return 1;
-    const explanation = await explainRequest(loaded, request, claimsOf(values, loaded.manifest));
+    const explanation = await explain(loaded, request, claimsOf(values, loaded.manifest));
     out(values.json ? toJson(explanation) : formatExplanation(explanation, outColour));
     return 0;
   },
@@ -85,7 +85,12 @@ function readRequest(
   const headers = lines.flatMap(readHeader);
   if (bodyFile?.endsWith('.json') && headerValue(headers, 'content-type') === undefined)
     headers.push('Content-Type', 'application/json');
-  return createOfflineRequest(method, url, headers, bodyFile === undefined ? undefined : readBody(bodyFile));
+  return createOfflineRequest(
+    method,
+    url,
+    headers,
+    bodyFile === undefined ? undefined : readOrFail(bodyFile, 'name the file of the body', () => readBytes(bodyFile)),
+  );
 }
 
 function readHeader(line: string): string[] {
@@ -94,21 +99,10 @@ function readHeader(line: string): string[] {
   return [line.slice(0, colon), line.slice(colon + 1).trim()];
 }
 
-function readBody(path: string): Buffer {
-  try {
-    return readBytes(path);
-  } catch (error) {
-    throw unreadableFileError(path, error, 'name the file of the body');
-  }
-}
-
-interface Caller {
-  readonly role?: string | undefined;
-  readonly claims?: string | undefined;
-  readonly anonymous?: boolean | undefined;
-}
-
-function claimsOf({ role, claims, anonymous }: Caller, { auth }: Manifest): CallerClaims | undefined {
+function claimsOf(
+  { role, claims, anonymous }: OptionValues<typeof OPTIONS>,
+  { auth }: Manifest,
+): CallerClaims | undefined {
   if ([role, claims, anonymous].filter((option) => option !== undefined).length > 1)
     throw new UsageError('--role, --claims and --anonymous exclude each other; use one');
   if (claims !== undefined) return readClaims(claims);

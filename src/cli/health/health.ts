@@ -27,7 +27,7 @@ const OPTIONS = {
   ...SINGLE_MANIFEST_OPTIONS,
 } as const satisfies Options;
 
-export const health: Verb = {
+export const verb: Verb = {
   usage: 'signing-gateway health [FILE] [--live] [--timeout DURATION] [--admin ADDRESS]',
   options: OPTIONS,
   examples: [
@@ -51,22 +51,15 @@ function readTimeout(text: string): number {
   return durationMs(text);
 }
 
-interface ProbeResult {
-  readonly isHealthy: boolean;
-  readonly message: string;
-}
-
 /** Requests a health endpoint. Never rejects: a missing response is an unhealthy result. */
-async function probe(url: string, timeoutMs: number): Promise<ProbeResult> {
+async function probe(url: string, timeoutMs: number) {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const response = await get(url, signal);
     const chunks: Buffer[] = [];
     for await (const chunk of response) chunks.push(chunk as Buffer);
-    return {
-      isHealthy: response.statusCode === 200,
-      message: messageOf(Buffer.concat(chunks).toString(), response.statusCode),
-    };
+    const message = messageOf(Buffer.concat(chunks).toString(), response.statusCode);
+    return { isHealthy: response.statusCode === 200, message };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
     const reason = signal.aborted ? `timed out after ${timeoutMs} ms` : code;

@@ -1,7 +1,7 @@
 import { readText } from '../../engine/manifest/source.ts';
 import { type OpenApiDocument, OpenApiError, readOpenApi } from '../../openapi/import/openapi-document.ts';
 import { unreadableFileError } from '../manifest-file.ts';
-import { CommandError, type Options, UsageError } from '../terminal.ts';
+import { CommandError, type Options, type OptionValues, UsageError } from '../terminal.ts';
 
 const ACCESS_LEVELS = ['public', 'protected'] as const;
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
@@ -49,12 +49,7 @@ function readDocumentText(file: string): string {
   }
 }
 
-interface ImportValues {
-  readonly upstream?: string | undefined;
-  readonly access?: string | undefined;
-  readonly prefix?: string | undefined;
-  readonly role?: string[] | undefined;
-}
+type ImportValues = OptionValues<typeof IMPORT_OPTIONS> & { readonly upstream?: string | undefined };
 
 /** Parses the options. Throws a `UsageError` if they are invalid. */
 export function readImportOptions({ upstream = 'api', access = 'protected', prefix = '', role = [] }: ImportValues) {

@@ -1,12 +1,16 @@
+import { createHash } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
+import { formatText } from '../../check/fmt/format-text.ts';
 import { printable } from '../../engine/problem/problem.ts';
 import { importOpenApi } from '../../openapi/import/import-openapi.ts';
 import type { Loss, OpenApiDocument } from '../../openapi/import/openapi-document.ts';
 import { writeRoutes } from '../../openapi/import/write-routes.ts';
 import { paint, pluralize } from '../../report/text.ts';
+import { readSource } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
-import { type Options, UsageError, type Verb } from '../terminal.ts';
+import { CommandError, type Options, UsageError, type Verb } from '../terminal.ts';
+import { writeFileAtomic } from '../write-file-atomic.ts';
 import { IMPORT_OPTIONS, readDocument, readImportOptions } from './import-options.ts';
-import { writeImport } from './write-import.ts';
 
 const OPTIONS = {
   upstream: { type: 'string', valueName: 'NAME', summary: 'the upstream of the routes (default api)' },
@@ -22,7 +26,7 @@ const OPTIONS = {
   json: { type: 'boolean', summary: 'print the losses as JSON' },
 } as const satisfies Options;
 
-export const importVerb: Verb = {
+export const verb: Verb = {
   usage: 'signing-gateway import OPENAPI [--upstream NAME] [--access protected|public] [--prefix PATH] [-o FILE]',
   options: OPTIONS,
   examples: [
@@ -46,19 +50,13 @@ export const importVerb: Verb = {
   },
 };
 
-interface PrintedLoss extends Pick<Loss, 'effect' | 'message'> {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
-
-function toPrintedLoss(file: string, document: OpenApiDocument, { path, effect, message }: Loss): PrintedLoss {
+function toPrintedLoss(file: string, document: OpenApiDocument, { path, effect, message }: Loss) {
   const { line, column } = document.locate(path);
   return { file, line, column, effect, message };
 }
 
 /** Formats losses, a line each, in the order of their places. */
-function formatLosses(losses: readonly PrintedLoss[], colour: boolean): string {
+function formatLosses(losses: readonly ReturnType<typeof toPrintedLoss>[], colour: boolean): string {
   const sorted = losses.toSorted((a, b) => a.line - b.line || a.column - b.column);
   return sorted
     .map(({ file, line, column, effect, message }) => {
@@ -66,4 +64,39 @@ function formatLosses(losses: readonly PrintedLoss[], colour: boolean): string {
       return `${place} ${printable(message)}${effect === 'none' ? '' : paint(` [${effect}]`, 'dim', colour)}\n`;
     })
     .join('');
+}
+
+/** The first line of a file that `import` has written, with the hash of the rest. */
+const FIRST_LINE = /^# Imported from .* by signing-gateway import\. sha256:([0-9a-f]{64})\n/;
+
+/**
+ * Writes the routes of a document to a file. Throws a `CommandError`, and writes nothing, if the file has other content that no
+ * import has written, or that was edited since.
+ */
+export function writeImport(output: string, document: string, text: string, isForced: boolean): void {
+  // A pipe or a device has no content to lose.
+  if (!isForced && existsSync(output) && statSync(output).isFile()) {
+    const old = withoutLayout(readSource(output).text);
+    const [firstLine = '', hash] = FIRST_LINE.exec(old) ?? [];
+    const rest = old.slice(firstLine.length);
+    if (hashOf(rest) !== hash && rest !== withoutLayout(text))
+      throw new CommandError(
+        `${output} ${hash === undefined ? 'was not written by "signing-gateway import"' : 'was edited after its import'}; ` +
+          `see the differences with "signing-gateway drift ${document}", or overwrite the file with --force`,
+      );
+  }
+  const source = printable(document);
+  writeFileAtomic(
+    output,
+    `# Imported from ${source} by signing-gateway import. sha256:${hashOf(withoutLayout(text))}\n${text}`,
+  );
+}
+
+/** Returns a text as `fmt` formats it, with line feeds: Git may change the line ends. */
+function withoutLayout(text: string): string {
+  return formatText(text.replaceAll('\r\n', '\n'));
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

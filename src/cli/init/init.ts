@@ -2,14 +2,16 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isLoopback } from '../../engine/dns/loopback.ts';
-import { MANIFEST_OPTIONS, parseSingleManifestArguments } from '../manifest-file.ts';
+import { MANIFEST_OPTIONS, namedManifest } from '../manifest-file.ts';
+import { parseArguments } from '../parse-arguments.ts';
 import { SCHEMA_FOLDER } from '../schema.ts';
 import { CommandError, type Options, type Terminal, type Verb } from '../terminal.ts';
-import { unwritableFileError } from '../unwritable-file.ts';
+import { unwritableFileError } from '../write-file-atomic.ts';
 import { type Starter, starterManifest, starterTestFile } from './starter-files.ts';
 import { probeUpstream, readTarget, type UpstreamTarget } from './upstream-probe.ts';
 
 const OPTIONS = {
+  ...MANIFEST_OPTIONS,
   upstream: {
     type: 'string',
     valueName: 'URL',
@@ -21,18 +23,19 @@ const OPTIONS = {
   },
 } as const satisfies Options;
 
-export const init: Verb = {
+export const verb: Verb = {
   usage: 'signing-gateway init [FILE] [--upstream URL] [--container]',
-  options: { ...MANIFEST_OPTIONS, ...OPTIONS },
+  options: OPTIONS,
   examples: [
     'signing-gateway init',
     'signing-gateway init --upstream http://127.0.0.1:3000',
     'signing-gateway init deploy/gateway.yaml --container --upstream http://contacts:3000/health',
   ],
   async run({ args, env, out, err }) {
-    const { file, flags, values } = parseSingleManifestArguments(args, OPTIONS);
+    const { values, positionals } = parseArguments(args, OPTIONS);
+    const file = namedManifest(values, positionals);
     const target = values.upstream === undefined ? undefined : readTarget(values.upstream);
-    const starter = chooseStarter(target, flags.has('container'));
+    const starter = chooseStarter(target, values.container === true);
     const tests = join(dirname(file), `${basename(file, extname(file))}.test.yaml`);
     for (const path of [file, tests])
       if (existsSync(path)) throw new CommandError(`${path} already exists; name another file, or remove this one`);

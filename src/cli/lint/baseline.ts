@@ -3,7 +3,7 @@ import { readText } from '../../engine/manifest/source.ts';
 import type { Problem } from '../../engine/problem/problem.ts';
 import { withFingerprints } from '../../report/fingerprint.ts';
 import { toJson } from '../../report/report.ts';
-import { unreadableFileError } from '../manifest-file.ts';
+import { readOrFail } from '../manifest-file.ts';
 import { CommandError } from '../terminal.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
 import type { LintReport } from './lint-formats.ts';
@@ -37,20 +37,12 @@ export function newProblems(path: string, { problems, sources }: LintReport): Pr
 function readBaseline(path: string): Baseline {
   const refuse = (reason: string) =>
     new CommandError(`cannot use ${path} as a baseline: ${reason}; create it with --write-baseline ${path}`);
-  const text = readBaselineText(path);
+  const text = readOrFail(path, 'name a baseline, or create one with --write-baseline', () => readText(path));
   if (!text.isWellFormed()) throw refuse('it is not UTF-8');
   const baseline = parseJson(text);
   if (baseline === undefined) throw refuse('it is not JSON');
   if (!isBaseline(baseline)) throw refuse('it is not a baseline of version 1');
   return baseline;
-}
-
-function readBaselineText(path: string): string {
-  try {
-    return readText(path);
-  } catch (error) {
-    throw unreadableFileError(path, error, 'name a baseline, or create one with --write-baseline');
-  }
 }
 
 function parseJson(text: string): unknown {

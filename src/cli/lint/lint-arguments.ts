@@ -1,17 +1,18 @@
-import { PRESETS, type Preset } from '../../check/lint/rule.ts';
+import { PRESETS } from '../../check/lint/rule.ts';
 import { RULES } from '../../check/lint/rule-table.ts';
-import type { AddressOverrides } from '../../engine/manifest/source.ts';
 import type { Severity } from '../../engine/problem/finding.ts';
 import { DEFAULT_MAX_PROBLEMS } from '../../report/problem-groups.ts';
 import { ADDRESS_OPTIONS, readOverrides } from '../address-options.ts';
-import { MANIFEST_OPTIONS, parseManifestArguments } from '../manifest-file.ts';
-import { parseChoice, parseCount, parseLimit } from '../parse-arguments.ts';
+import { MANIFEST_OPTIONS, namedManifests } from '../manifest-file.ts';
+import { parseArguments, parseChoice, parseCount, parseLimit } from '../parse-arguments.ts';
 import { type Options, UsageError } from '../terminal.ts';
-import { OUTPUT_OPTIONS, type Output, readOutputs } from './outputs.ts';
+import { OUTPUT_OPTIONS, readOutputs } from './outputs.ts';
 
 const SEVERITIES = ['error', 'warning', 'info'] as const satisfies readonly Severity[];
 
-const OWN_OPTIONS = {
+export const LINT_OPTIONS = {
+  ...MANIFEST_OPTIONS,
+  ...OUTPUT_OPTIONS,
   ...ADDRESS_OPTIONS,
   preset: {
     type: 'string',
@@ -57,54 +58,36 @@ const OWN_OPTIONS = {
   },
 } as const satisfies Options;
 
-export const LINT_OPTIONS = { ...MANIFEST_OPTIONS, ...OUTPUT_OPTIONS, ...OWN_OPTIONS };
-
-/** The parsed arguments of `lint`. */
-export interface LintArguments {
-  readonly files: readonly string[];
-  readonly outputs: readonly Output[];
-  readonly preset: Preset | undefined;
-  readonly failOn: Severity;
-  readonly maxWarnings: number;
-  /** The largest number of problems to print for a person. */
-  readonly maxProblems: number;
-  readonly fix: 'no' | 'write' | 'show';
-  readonly baseline: string | undefined;
-  readonly isBaselineWrite: boolean;
-  readonly isOnline: boolean;
-  /** Files with further invariants. */
-  readonly invariantFiles: readonly string[];
-  readonly explain: string | undefined;
-  /** The addresses that `run` would get. */
-  readonly overrides: AddressOverrides;
-}
+export type LintArguments = ReturnType<typeof parseLintArguments>;
 
 /** Parses the arguments. Throws a `UsageError` if they are invalid or exclude each other. */
-export function parseLintArguments(args: readonly string[]): LintArguments {
-  const { files, tokens } = parseManifestArguments(args, { ...OUTPUT_OPTIONS, ...OWN_OPTIONS });
-  const values = new Map(tokens.map((token) => (token.kind === 'option' ? [token.name, token.value ?? ''] : ['', ''])));
-  const maxWarnings = values.get('max-warnings');
-  const isFix = values.has('fix');
-  if (values.has('dry-run') && !isFix) throw new UsageError('--dry-run works only with --fix; add --fix');
-  if (isFix && !values.has('dry-run') && files.includes('-'))
+export function parseLintArguments(args: readonly string[]) {
+  const { values, positionals, tokens } = parseArguments(args, LINT_OPTIONS);
+  const files = namedManifests(values, positionals);
+  const { fix, baseline } = values;
+  const maxWarnings = values['max-warnings'];
+  const isDryRun = values['dry-run'] === true;
+  const newBaseline = values['write-baseline'];
+  if (isDryRun && !fix) throw new UsageError('--dry-run works only with --fix; add --fix');
+  if (fix && !isDryRun && files.includes('-'))
     throw new UsageError('--fix cannot write to standard input; add --dry-run');
-  if (values.has('baseline') && values.has('write-baseline'))
+  if (baseline !== undefined && newBaseline !== undefined)
     throw new UsageError('--baseline and --write-baseline exclude each other; remove one');
   return {
     files,
     outputs: readOutputs(tokens, files),
-    preset: parseChoice('--preset', values.get('preset'), PRESETS, undefined),
-    failOn: parseChoice('--fail-on', values.get('fail-on'), SEVERITIES, 'error'),
+    preset: parseChoice('--preset', values.preset, PRESETS, undefined),
+    failOn: parseChoice('--fail-on', values['fail-on'], SEVERITIES, 'error'),
     maxWarnings: maxWarnings === undefined ? Number.POSITIVE_INFINITY : parseCount('max-warnings', maxWarnings),
-    maxProblems: parseLimit('max-problems', values.get('max-problems'), DEFAULT_MAX_PROBLEMS),
-    fix: !isFix ? 'no' : values.has('dry-run') ? 'show' : 'write',
-    baseline: values.get('baseline') ?? values.get('write-baseline'),
-    isBaselineWrite: values.has('write-baseline'),
-    isOnline: values.has('online'),
-    invariantFiles: tokens.flatMap((token) =>
-      token.kind === 'option' && (token.name as string) === 'invariants' ? [token.value] : [],
-    ),
-    explain: values.get('explain'),
-    overrides: readOverrides({ listen: values.get('listen'), admin: values.get('admin') }),
+    maxProblems: parseLimit('max-problems', values['max-problems'], DEFAULT_MAX_PROBLEMS),
+    isFix: fix === true,
+    isDryRun,
+    baseline,
+    newBaseline,
+    isOnline: values.online === true,
+    invariantFiles: values.invariants ?? [],
+    explain: values.explain,
+    // The addresses that `run` would get.
+    overrides: readOverrides(values),
   };
 }

@@ -1,6 +1,6 @@
 import { dirname, relative } from 'node:path';
 import { fixText } from '../../check/lint/fix-text.ts';
-import { lint as lintManifest } from '../../check/lint/lint.ts';
+import { lint } from '../../check/lint/lint.ts';
 import { checkOnline } from '../../check/lint/online-checks.ts';
 import { RULES } from '../../check/lint/rule-table.ts';
 import { unifiedDiff } from '../../check/lint/unified-diff.ts';
@@ -11,7 +11,7 @@ import { isFailing } from '../../report/report.ts';
 import { paint, pluralize } from '../../report/text.ts';
 import { formatOverrides } from '../address-options.ts';
 import { explainRule } from '../explain-rule.ts';
-import { readSource, readStandardInput, unreadableFileError } from '../manifest-file.ts';
+import { readOrFail, readSource, readStandardInput } from '../manifest-file.ts';
 import type { Terminal, Verb } from '../terminal.ts';
 import { loadTested } from '../tested-manifest.ts';
 import { version } from '../version.ts';
@@ -29,7 +29,7 @@ declare const DOCS_URL: string | undefined;
 /** The address at which the folder `docs` is published. Undefined unless the build named one: the package has the pages itself. */
 const docsUrl = typeof DOCS_URL === 'string' ? DOCS_URL : undefined;
 
-export const lint: Verb = {
+export const verb: Verb = {
   usage: 'signing-gateway lint [FILE...] [OPTIONS]',
   options: LINT_OPTIONS,
   examples: [
@@ -46,32 +46,23 @@ export const lint: Verb = {
       terminal.out(explainRule(options.explain));
       return 0;
     }
-    for (const file of options.invariantFiles) requireReadable(file);
+    for (const file of options.invariantFiles) readOrFail(file, 'name a file with invariants', () => readText(file));
     const inputs = options.files.map((file) => (file === '-' ? readStandardInput() : readSource(file)));
-    if (options.fix === 'show') return showPatches(inputs, options, terminal);
-    const sources = options.fix === 'write' ? inputs.map((source) => fixFiles(source, options, terminal)) : inputs;
+    if (options.isDryRun) return showPatches(inputs, options, terminal);
+    const sources = options.isFix ? inputs.map((source) => fixFiles(source, options, terminal)) : inputs;
     const { all, routes } = await lintSources(sources, options, terminal);
-    if (options.isBaselineWrite) writeBaseline(options.baseline ?? '', all);
-    const report = options.baseline === undefined ? all : { ...all, problems: newProblems(options.baseline, all) };
+    const { newBaseline, baseline = newBaseline } = options;
+    if (newBaseline !== undefined) writeBaseline(newBaseline, all);
+    const report = baseline === undefined ? all : { ...all, problems: newProblems(baseline, all) };
     writeOutputs(options.outputs, report, terminal);
     const warnings = report.problems.filter(({ severity }) => severity === 'warning').length;
     const isFailed =
       report.problems.some((problem) => isFailing(problem, options.failOn)) || warnings > options.maxWarnings;
-    const hiddenCount = all.problems.length - report.problems.length;
-    const summary = formatSummary({ report, hiddenCount, routes, isFailed }, terminal.errColour);
+    const summary = formatSummary(report, all.problems.length, routes, isFailed, terminal.errColour);
     terminal.err(summary + formatOverrides(options.overrides));
     return isFailed ? 1 : 0;
   },
 };
-
-/** Throws a `CommandError` if a file of the command line cannot be read. */
-function requireReadable(file: string): void {
-  try {
-    readText(file);
-  } catch (error) {
-    throw unreadableFileError(file, error, 'name a file with invariants');
-  }
-}
 
 async function lintSources(sources: readonly Source[], options: LintArguments, terminal: Terminal) {
   const results = await Promise.all(sources.map((source) => lintSource(source, options, terminal)));
@@ -94,7 +85,7 @@ async function lintSource(source: Source, options: LintArguments, { env }: Termi
   const extraFindings = isOnline && loaded.plan !== undefined ? await checkOnline(loaded) : [];
   const routes = loaded.plan?.routes.length ?? 0;
   const sources = [...loaded.sources, ...(selfTest.problems.length === 0 ? [] : selfTest.sources)];
-  return { sources, problems: [...lintManifest(loaded, { preset, extraFindings }), ...selfTest.problems], routes };
+  return { sources, problems: [...lint(loaded, { preset, extraFindings }), ...selfTest.problems], routes };
 }
 
 /** Applies the safe fixes to a manifest and each file that it includes, and yields both texts. Writes nothing. */
@@ -107,7 +98,7 @@ function* fixSources(source: Source, { preset, overrides }: LintArguments, { env
   for (const before of loadFixed().sources) {
     const { text, editCount: edits } = fixText(before.text, (next) => {
       texts.set(before.path, next);
-      return lintManifest(loadFixed(), { preset }).filter(({ file }) => file === before.path);
+      return lint(loadFixed(), { preset }).filter(({ file }) => file === before.path);
     });
     texts.set(before.path, text);
     yield { before, text, edits };
@@ -137,19 +128,19 @@ function showPatches(sources: readonly Source[], options: LintArguments, termina
   return patches.some((patch) => patch !== '') ? 1 : 0;
 }
 
-interface LintSummary {
-  readonly report: LintReport;
-  /** The number of problems that the baseline hides. */
-  readonly hiddenCount: number;
-  readonly routes: number;
-  readonly isFailed: boolean;
-}
-
-function formatSummary({ report, hiddenCount, routes, isFailed }: LintSummary, colour: boolean): string {
-  const names = report.sources.map(({ path }) => path).join(', ');
-  const note = hiddenCount === 0 ? '' : `; ${pluralize(hiddenCount, 'problem')} in the baseline`;
-  if (report.problems.length === 0)
+/** @param total the number of problems, with those that the baseline hides */
+function formatSummary(
+  { sources, problems }: LintReport,
+  total: number,
+  routes: number,
+  isFailed: boolean,
+  colour: boolean,
+) {
+  const names = sources.map(({ path }) => path).join(', ');
+  const hidden = total - problems.length;
+  const note = hidden === 0 ? '' : `; ${pluralize(hidden, 'problem')} in the baseline`;
+  if (problems.length === 0)
     return `${paint('no problems', 'green', colour)} in ${names}: ${pluralize(routes, 'route')}${note}\n`;
-  const total = paint(pluralize(report.problems.length, 'problem'), isFailed ? 'red' : 'yellow', colour);
-  return `${total} in ${names}: ${formatCounts(report.problems)}${note}\n`;
+  const count = paint(pluralize(problems.length, 'problem'), isFailed ? 'red' : 'yellow', colour);
+  return `${count} in ${names}: ${formatCounts(problems)}${note}\n`;
 }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { parseChoice } from '../parse-arguments.ts';
+import { type parseArguments, parseChoice } from '../parse-arguments.ts';
 import { type Options, type Terminal, UsageError } from '../terminal.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
 import { LINT_FORMATS, type LintFormat, type LintReport } from './lint-formats.ts';
@@ -31,22 +31,16 @@ export const OUTPUT_OPTIONS = {
   },
 } as const satisfies Options;
 
-/** An argument as `parseArgs` reports it with `tokens: true`. */
-interface ArgumentToken {
-  readonly kind: string;
-  readonly name?: string;
-  readonly value?: string | undefined;
-}
-
 /**
  * Returns the outputs: each `-o` belongs to the `-f` before it. Without any `-f`, the format is `pretty`.
  *
  * @param inputs the files that are linted, which must not be overwritten
  */
-export function readOutputs(tokens: readonly ArgumentToken[], inputs: readonly string[]): Output[] {
+export function readOutputs(tokens: ReturnType<typeof parseArguments>['tokens'], inputs: readonly string[]): Output[] {
   const outputs: Output[] = [];
-  for (const { kind, name, value = '' } of tokens) {
-    if (kind !== 'option') continue;
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue;
+    const { name, value = '' } = token;
     if (name === 'format') outputs.push({ format: parseChoice('--format', value, FORMATS, 'pretty') });
     if (name === 'output') outputs.push(withFile(outputs.pop(), value));
   }

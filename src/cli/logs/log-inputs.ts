@@ -1,5 +1,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import { fileErrorCode } from '../../engine/manifest/source.ts';
+import { printable } from '../../engine/problem/problem.ts';
+import { type LogCounts, SKIP_REASONS, type SkippedLineReason } from '../../traffic/access-log/logged-request.ts';
 import type { LogInput } from '../../traffic/access-log/read-bytes.ts';
 import { unreadableFileError } from '../manifest-file.ts';
 import { UsageError } from '../terminal.ts';
@@ -42,4 +44,23 @@ function sizeOf(name: string): number | undefined {
     const isFolder = fileErrorCode(error) === 'EISDIR';
     throw unreadableFileError(name, error, isFolder ? 'name the logs in it' : 'name a log');
   }
+}
+
+/** Every log of a gateway has lines for these reasons. */
+const EXPECTED_REASONS: ReadonlySet<SkippedLineReason> = new Set(['blank', 'other-message']);
+
+/**
+ * Formats a line for each reason why lines were skipped, and for each log that could not be read to its end. Lines that every log has
+ * are reported only if there is no request.
+ */
+export function formatSkippedLines({ requests, skipped, failures }: LogCounts): string {
+  const unexpected = [...skipped].filter(([reason]) => requests === 0 || !EXPECTED_REASONS.has(reason));
+  const reasons = unexpected.map(([reason, { lines, source, line, member }]) => {
+    const cause = member === undefined ? '' : `, in which "${member}" is invalid`;
+    return `${SKIP_REASONS[reason]}: ${lines} skipped, the first at ${printable(source)}:${line}${cause}\n`;
+  });
+  const unread = failures.map(
+    ({ source, lines, message }) => `${printable(source)}: ${message} (after line ${lines})\n`,
+  );
+  return [...reasons, ...unread].join('');
 }

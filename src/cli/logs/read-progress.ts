@@ -6,17 +6,8 @@ const INTERVAL_MS = 100;
 const CLEAR_LINE = '\r\x1b[K';
 const BYTES_PER_MB = 1_000_000;
 
-/** The line on a terminal that shows the progress of a verb with logs. */
-interface ProgressLine {
-  readonly reading: (progress: ReadProgress) => void;
-  /** Returns the listener of a later step. */
-  readonly working: (step: string) => (done: number, total: number) => void;
-  /** Removes the line. */
-  readonly end: () => void;
-}
-
 /** Shows the progress if standard error is a terminal. */
-export function showProgress({ err, errIsTerminal }: Pick<Terminal, 'err' | 'errIsTerminal'>): ProgressLine {
+export function showProgress({ err, errIsTerminal }: Pick<Terminal, 'err' | 'errIsTerminal'>) {
   let shownAt = Number.NEGATIVE_INFINITY;
   const show = (text: () => string) => {
     const now = performance.now();
@@ -25,8 +16,9 @@ export function showProgress({ err, errIsTerminal }: Pick<Terminal, 'err' | 'err
     err(CLEAR_LINE + text());
   };
   return {
-    reading: (progress) => show(() => `reading the logs: ${formatRead(progress)}`),
-    working: (step) => (done, total) => show(() => `${step}: ${done} of ${total}`),
+    reading: (progress: ReadProgress) => show(() => `reading the logs: ${formatRead(progress)}`),
+    /** Returns the listener of a later step. */
+    working: (step: string) => (done: number, total: number) => show(() => `${step}: ${done} of ${total}`),
     end: () => errIsTerminal && err(CLEAR_LINE),
   };
 }

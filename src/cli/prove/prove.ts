@@ -13,7 +13,7 @@ const OPTIONS = {
   json: { type: 'boolean', summary: 'print the result as JSON' },
 } as const satisfies Options;
 
-export const prove: Verb = {
+export const verb: Verb = {
   usage: "signing-gateway prove 'when CONDITION require REQUIREMENT' [FILE] [--json]",
   options: OPTIONS,
   examples: [
@@ -44,52 +44,31 @@ function ask(...[planned, question, env]: Parameters<typeof proveQuestion>): Pro
   }
 }
 
-/** The result for one question. `prove --json` prints it. */
-interface QuestionResult {
-  /** The version of this format. It increases when a member is changed or removed, not when one is added. */
-  readonly version: 1;
-  readonly holds: boolean;
-  /** One request for each route that breaks the requirement. */
-  readonly requests: readonly BreakingRequest[];
-  /** The routes for which the search reached its limit. */
-  readonly undecided: readonly ProvenRoute[];
-}
-
-interface ProvenRoute {
-  readonly route: string;
-  readonly file: string;
-  readonly line: number;
-}
-
-interface BreakingRequest extends ProvenRoute {
-  readonly method: string;
-  readonly path: string;
-  /** The member of `require`, such as `access`. */
-  readonly member: string;
-  /** Continues a sentence about the route: `is public`. */
-  readonly message: string;
-}
-
-function resultOf({ plan, document }: PlannedManifest, { violations, undecided }: Proof): QuestionResult {
-  const describeRoute = (route: PlannedManifest['plan']['routes'][number]): ProvenRoute => {
+/** Returns the result for one question, as `prove --json` prints it. */
+function resultOf({ plan, document }: PlannedManifest, { violations, undecided }: Proof) {
+  const describeRoute = (route: PlannedManifest['plan']['routes'][number]) => {
     const location = { path: ['routes', plan.routes.indexOf(route)], at: 'value' } as const;
     return { route: route.id, file: document.fileOf(location), line: document.locate(location).line };
   };
   return {
+    // The version of this format. It increases when a member is changed or removed, not when one is added.
     version: 1,
     holds: violations.length === 0 && undecided.length === 0,
-    requests: violations.map(({ route, witness, member, message }) => ({
-      method: witness.method,
-      path: witness.path,
+    // One request for each route that breaks the requirement.
+    requests: violations.map(({ route, witness: { method, path }, member, message }) => ({
+      method,
+      path,
       ...describeRoute(route),
+      // The member of `require`, such as `access`, and the continuation of a sentence about the route: `is public`.
       member,
       message,
     })),
+    // The routes for which the search reached its limit.
     undecided: undecided.map(describeRoute),
   };
 }
 
-function formatResult({ holds, requests, undecided }: QuestionResult, colour: boolean): string {
+function formatResult({ holds, requests, undecided }: ReturnType<typeof resultOf>, colour: boolean): string {
   if (holds) return `${paint('holds for all requests', 'green', colour)}\n`;
   const broken = requests.map(
     ({ method, path, route, file, line, message }) =>

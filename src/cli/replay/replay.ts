@@ -1,13 +1,11 @@
-import type { PlannedManifest } from '../../engine/load.ts';
 import { readLogs } from '../../traffic/access-log/read-logs.ts';
 import { Replay } from '../../traffic/replay/replay.ts';
-import { loadRevision } from '../diff/load-revision.ts';
-import { FAIL_ON_WORDS, type FailOn, failuresOf, parseFailOn } from '../fail-on.ts';
-import { logInputs } from '../logs/log-inputs.ts';
+import { loadRevision } from '../diff/revision.ts';
+import { FAIL_ON_WORDS, failuresOf, parseFailOn } from '../fail-on.ts';
+import { formatSkippedLines, logInputs } from '../logs/log-inputs.ts';
 import { showProgress } from '../logs/read-progress.ts';
-import { formatSkippedLines } from '../logs/skipped-lines.ts';
 import { parseArguments, parseChoice } from '../parse-arguments.ts';
-import { CommandError, type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
+import { CommandError, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { REPLAY_FORMATS, type ReplayFormat } from './replay-formats.ts';
 import { calibrationWarning, createReplaySummary } from './replay-summary.ts';
 
@@ -36,7 +34,7 @@ const OPTIONS = {
   },
 } as const satisfies Options;
 
-export const replay: Verb = {
+export const verb: Verb = {
   usage: 'signing-gateway replay LOG... --from OLD NEW [-f FORMAT] [--fail-on LIST]',
   options: OPTIONS,
   examples: [
@@ -46,56 +44,34 @@ export const replay: Verb = {
   ],
   async run(terminal) {
     const { values, positionals } = parseArguments(terminal.args, OPTIONS);
-    if (values.from === undefined) throw new UsageError('name the manifest that wrote the logs: --from OLD');
+    const { from: old } = values;
+    if (old === undefined) throw new UsageError('name the manifest that wrote the logs: --from OLD');
     if (positionals.length < 2) throw new UsageError('name the logs, and after them the new manifest: LOG... NEW');
     const format = parseChoice('--format', values.format, FORMATS, 'pretty');
     const failOnText = values['fail-on'] ?? DEFAULT_FAIL_ON;
     const failOn = failOnText === NEVER ? parseFailOn(undefined) : parseFailOn(failOnText);
     const logs = logInputs(positionals.slice(0, -1));
     const next = positionals.at(-1) ?? '';
-    return replayLogs({ logs, old: values.from, next, format, failOn }, terminal);
+    const before = loadRevision(old, terminal)?.planned;
+    const after = loadRevision(next, terminal, before?.plan)?.planned;
+    if (before === undefined || after === undefined) return 2;
+    const { report, counts } = await readAndReplay(logs, new Replay(before, after), terminal);
+    terminal.err(formatSkippedLines(counts));
+    if (report.lines === 0) throw new CommandError('the logs have no request; name access logs of the gateway');
+    const summary = createReplaySummary(report, { old, next, logs: logs.map(({ name }) => name) });
+    const failures = failuresOf(failOn, summary.counts);
+    terminal.out(REPLAY_FORMATS[format]({ summary, failures, document: after.document }, terminal.outColour));
+    const warning = calibrationWarning(summary);
+    if (warning !== undefined) terminal.err(`signing-gateway: ${warning}\n`);
+    for (const failure of failures) terminal.err(`signing-gateway: --fail-on ${failure}\n`);
+    return failures.length > 0 || counts.failures.length > 0 ? 1 : 0;
   },
 };
 
-interface ReplayArguments {
-  readonly logs: ReturnType<typeof logInputs>;
-  readonly old: string;
-  readonly next: string;
-  readonly format: ReplayFormat;
-  readonly failOn: FailOn;
-}
-
-async function replayLogs({ logs, old, next, format, failOn }: ReplayArguments, terminal: Terminal): Promise<ExitCode> {
-  const manifests = loadManifests(old, next, terminal);
-  if (manifests === undefined) return 2;
-  const { report, counts } = await readAndReplay(logs, manifests, terminal);
-  terminal.err(formatSkippedLines(counts));
-  if (report.lines === 0) throw new CommandError('the logs have no request; name access logs of the gateway');
-  const summary = createReplaySummary(report, { old, next, logs: logs.map(({ name }) => name) });
-  const failures = failuresOf(failOn, summary.counts);
-  terminal.out(REPLAY_FORMATS[format]({ summary, failures, document: manifests.next.document }, terminal.outColour));
-  const warning = calibrationWarning(summary);
-  if (warning !== undefined) terminal.err(`signing-gateway: ${warning}\n`);
-  for (const failure of failures) terminal.err(`signing-gateway: --fail-on ${failure}\n`);
-  return failures.length > 0 || counts.failures.length > 0 ? 1 : 0;
-}
-
-interface ReplayedManifests {
-  readonly old: PlannedManifest;
-  readonly next: PlannedManifest;
-}
-
-function loadManifests(old: string, next: string, terminal: Terminal): ReplayedManifests | undefined {
-  const before = loadRevision(old, terminal)?.planned;
-  const after = loadRevision(next, terminal, before?.plan)?.planned;
-  return before && after && { old: before, next: after };
-}
-
-async function readAndReplay(logs: ReplayArguments['logs'], { old, next }: ReplayedManifests, terminal: Terminal) {
+async function readAndReplay(logs: ReturnType<typeof logInputs>, replay: Replay, terminal: Terminal) {
   const progress = showProgress(terminal);
   const reader = readLogs(logs, progress.reading);
-  const replayed = new Replay(old, next);
-  for await (const requests of reader) for (const request of requests) replayed.add(request);
+  for await (const requests of reader) for (const request of requests) replay.add(request);
   progress.end();
-  return { report: replayed.report(), counts: reader.counts };
+  return { report: replay.report(), counts: reader.counts };
 }

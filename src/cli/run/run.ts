@@ -4,16 +4,19 @@ import type { PlannedManifest } from '../../engine/load.ts';
 import { runInSlices } from '../../engine/plan/sliced-work.ts';
 import { formatProblems } from '../../report/text.ts';
 import { ADDRESS_OPTIONS, formatOverrides, readOverrides } from '../address-options.ts';
-import { MANIFEST_OPTIONS, parseSingleManifestArguments, readSource } from '../manifest-file.ts';
+import { MANIFEST_OPTIONS, namedManifest, readSource } from '../manifest-file.ts';
+import { parseArguments } from '../parse-arguments.ts';
 import type { ExitCode, Terminal, Verb } from '../terminal.ts';
 import { loadTested } from '../tested-manifest.ts';
-import { CANDIDATE_OPTIONS, readCandidate } from './candidate-options.ts';
 import { type GatewayStart, type RunningGateway, startGateway } from './start-gateway.ts';
 import { openStreams, writeNote } from './streams.ts';
+import { CANDIDATE_OPTIONS, readCandidate } from './watch-candidate.ts';
 
-export const run: Verb = {
+const OPTIONS = { ...MANIFEST_OPTIONS, ...ADDRESS_OPTIONS, ...CANDIDATE_OPTIONS };
+
+export const verb: Verb = {
   usage: 'signing-gateway run [FILE] [--listen ADDRESS] [--admin ADDRESS] [--candidate FILE]',
-  options: { ...MANIFEST_OPTIONS, ...ADDRESS_OPTIONS, ...CANDIDATE_OPTIONS },
+  options: OPTIONS,
   examples: [
     'signing-gateway run',
     'signing-gateway run /etc/signing-gateway/gateway.yaml',
@@ -21,9 +24,9 @@ export const run: Verb = {
     'signing-gateway run gateway.yaml --candidate next.yaml',
   ],
   async run(terminal) {
-    const { file, values } = parseSingleManifestArguments(terminal.args, { ...ADDRESS_OPTIONS, ...CANDIDATE_OPTIONS });
+    const { values, positionals } = parseArguments(terminal.args, OPTIONS);
     const candidate = readCandidate(values);
-    return serveFile(file, terminal, { overrides: readOverrides(values), candidate });
+    return serveFile(namedManifest(values, positionals), terminal, { overrides: readOverrides(values), candidate });
   },
 };
 

@@ -6,9 +6,8 @@ import { AdminMetrics } from '../../admin/admin-metrics.ts';
 import { createAdminServer } from '../../admin/admin-server.ts';
 import { DescriptorMonitor, descriptorLimit } from '../../admin/descriptor-monitor.ts';
 import { createGateway } from '../../engine/gateway/gateway.ts';
-import { ThrottledWarning } from '../../engine/gateway/telemetry/throttled-warning.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
-import type { Log } from '../../engine/log/log.ts';
+import { type Log, ThrottledWarning } from '../../engine/log/log.ts';
 import type { AddressOverrides } from '../../engine/manifest/source.ts';
 import type { ReloadOutcome } from '../../process/reload/reload-outcome.ts';
 import { Reloader, type ReloadTarget } from '../../process/reload/reloader.ts';
@@ -21,7 +20,6 @@ import { CommandError, type Terminal } from '../terminal.ts';
 import { version } from '../version.ts';
 import { logReload, logUnchanged } from './reload-log.ts';
 import type { Streams } from './streams.ts';
-import { warmUpWorkers } from './warm-up-workers.ts';
 import { type CandidateFile, watchCandidate } from './watch-candidate.ts';
 
 /** A manifest to serve, and the process that serves it. */
@@ -190,4 +188,22 @@ function listenError(error: unknown, key: string, { host, port }: { host: string
   const reason = code === 'EADDRINUSE' ? 'another process listens there' : code;
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   return new CommandError(`cannot listen on ${address}: ${reason}; change "${key}" in the manifest, or use --${key}`);
+}
+
+/** Warms up all workers. Never rejects: a worker that is cold serves its first requests too, only slower. */
+async function warmUpWorkers(workers: Pick<WorkerGroup, 'warmUp'>, stop: AbortSignal, { logger }: Log): Promise<void> {
+  try {
+    // Imported now that the gateway listens: no request needs these modules.
+    const [{ warmUp }, { createWarmUpTraffic }, { startWarmUpUpstream }] = await Promise.all([
+      import('../../prove/offline/warm-up.ts'),
+      import('../../prove/offline/warm-up-traffic.ts'),
+      import('../../prove/offline/warm-up-upstream.ts'),
+    ]);
+    if (stop.aborted) return;
+    const upstream = await startWarmUpUpstream();
+    const traffic = createWarmUpTraffic(upstream.url);
+    await Promise.all([warmUp(traffic, stop), workers.warmUp(traffic)]).finally(() => upstream.close());
+  } catch (error) {
+    if (!stop.aborted) logger.warn({ reason: String(error) }, 'the warm-up failed, so the first requests take longer');
+  }
 }

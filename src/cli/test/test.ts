@@ -4,7 +4,15 @@ import { coverageOf, summarizeCoverage } from '../../prove/testing/coverage.ts';
 import { runTestFile, type TestResult } from '../../prove/testing/run-test-file.ts';
 import { showProgress } from '../logs/read-progress.ts';
 import { parseArguments, parseChoice, parseLimit } from '../parse-arguments.ts';
-import { CommandError, type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
+import {
+  CommandError,
+  type ExitCode,
+  type Options,
+  type OptionValues,
+  type Terminal,
+  UsageError,
+  type Verb,
+} from '../terminal.ts';
 import { DEFAULT_MAX_UNCOVERED, formatCoverage } from './coverage-text.ts';
 import { createMutationReport, formatScore } from './mutation-report.ts';
 import { TEST_FORMATS, type TestReport } from './test-formats.ts';
@@ -48,7 +56,7 @@ const OPTIONS = {
   },
 } as const satisfies Options;
 
-export const test: Verb = {
+export const verb: Verb = {
   usage:
     'signing-gateway test [TEST-FILE] [-c FILE] [--mutate] [--max-time DURATION] [--fail-under PERCENT] [--max-uncovered N] [-f text|junit|json | --json] [--watch]',
   options: OPTIONS,
@@ -62,29 +70,23 @@ export const test: Verb = {
     const [path = DEFAULT_TEST_FILE, ...more] = positionals;
     if (more.length > 0)
       throw new UsageError(`expected one test file, got ${positionals.length}: ${positionals.join(', ')}`);
-    const options = {
-      path,
-      manifest: values.config,
-      failUnder: parsePercent(values['fail-under']),
-      format: parseFormat(values.format, values.json),
-      maxUncovered: parseLimit('max-uncovered', values['max-uncovered'], DEFAULT_MAX_UNCOVERED),
-      mutate: values.mutate === true,
-      maxMs: parseDuration(values['max-time']),
-    };
+    const options = readOptions(path, values);
     return values.watch ? watch(options, terminal) : runOnce(options, terminal);
   },
 };
 
-interface TestOptions {
-  readonly path: string;
-  /** Replaces the manifest that the test file names. */
-  readonly manifest: string | undefined;
-  readonly failUnder: number;
-  readonly format: keyof typeof TEST_FORMATS;
-  readonly maxUncovered: number;
-  readonly mutate: boolean;
-  /** The longest time of `--mutate`. */
-  readonly maxMs: number;
+type TestOptions = ReturnType<typeof readOptions>;
+
+function readOptions(path: string, values: OptionValues<typeof OPTIONS>) {
+  return {
+    path,
+    manifest: values.config,
+    failUnder: parsePercent(values['fail-under']),
+    format: parseFormat(values.format, values.json),
+    maxUncovered: parseLimit('max-uncovered', values['max-uncovered'], DEFAULT_MAX_UNCOVERED),
+    mutate: values.mutate === true,
+    maxMs: parseDuration(values['max-time']),
+  };
 }
 
 function parsePercent(text = '0'): number {

@@ -5,7 +5,7 @@ import { type Problem, toProblems } from '../../engine/problem/problem.ts';
 import { type CheckedTestFile, manifestProblem, readTestFile } from '../../prove/testing/read-test-file.ts';
 import { findUnknownReferences } from '../../prove/testing/unknown-references.ts';
 import { formatProblems } from '../../report/text.ts';
-import { readSource, unreadableFileError } from '../manifest-file.ts';
+import { readOrFail, readSource } from '../manifest-file.ts';
 import type { Terminal } from '../terminal.ts';
 
 export const DEFAULT_TEST_FILE = 'gateway.test.yaml';
@@ -60,13 +60,6 @@ function readNamedManifest(path: string): Source | { readonly code: string } {
 }
 
 function readTestText(path: string): string {
-  try {
-    return readText(path);
-  } catch (error) {
-    throw unreadableFileError(
-      path,
-      error,
-      `name a test file, or run the command in the folder of ${DEFAULT_TEST_FILE}`,
-    );
-  }
+  const remedy = `name a test file, or run the command in the folder of ${DEFAULT_TEST_FILE}`;
+  return readOrFail(path, remedy, () => readText(path));
 }

@@ -1,7 +1,15 @@
-import type { Resolver } from 'node:dns';
-import { DnsError } from './dns-error.ts';
-import { DnsQuery, type DnsQueryListener, type DnsResult } from './dns-query.ts';
+import type { RecordWithTtl, Resolver } from 'node:dns';
 import type { LookupSlots, SlotHolder } from './lookup-slots.ts';
+import { DnsError, type DnsErrorCode } from './resolution-status.ts';
+
+/** The addresses of a name. */
+export interface DnsResult {
+  readonly ips: readonly string[];
+  /** The shortest time to live of the addresses, in seconds. */
+  readonly ttlSeconds: number;
+  /** The address families for which no name server responded. */
+  readonly unresolvedFamilies: readonly (4 | 6)[];
+}
 
 export interface DnsLookupListener {
   readonly hasWaiters: boolean;
@@ -24,14 +32,33 @@ const TIMEOUT_MS = 5_000;
  */
 const ABANDONED_TIMEOUT_MS = 1_000;
 
-/** One lookup of a name, from its wait for a slot to its result. */
-export class DnsLookup implements SlotHolder, DnsQueryListener {
+/** The resolution delay of RFC 8305 section 3. */
+const RESOLUTION_DELAY_MS = 50;
+
+const NOT_FOUND = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
+/** After these codes the query tries the next search domain, as glibc does. After a timeout it fails: the name may exist. */
+const TRY_NEXT_DOMAIN = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP', 'EFORMERR', 'EBADRESP']);
+
+const FAMILIES = [4, 6] as const;
+
+interface FamilyResult {
+  readonly records: readonly RecordWithTtl[];
+  readonly code: string | undefined;
+}
+
+/** One lookup of a name: waits for a slot, then queries both address families in parallel, and the full names in sequence. */
+export class DnsLookup implements SlotHolder {
   readonly #slots: LookupSlots;
   readonly #listener: DnsLookupListener;
-  #query: DnsQuery | undefined;
+  /** Present once the lookup has a slot. */
+  #channel: Resolver | undefined;
+  #names: readonly string[] = [];
+  #families = new Map<4 | 6, FamilyResult>();
   #timer: NodeJS.Timeout | undefined;
+  #partialTimer: NodeJS.Timeout | undefined;
   #startedAt = 0;
   #partial: DnsResult | undefined;
+  #hasServerFailed = false;
   #hasEnded = false;
 
   constructor(slots: LookupSlots, listener: DnsLookupListener) {
@@ -39,7 +66,6 @@ export class DnsLookup implements SlotHolder, DnsQueryListener {
     this.#listener = listener;
   }
 
-  /** Waits for a slot, then queries the name servers. */
   start(): void {
     this.#slots.acquire(this);
   }
@@ -54,62 +80,112 @@ export class DnsLookup implements SlotHolder, DnsQueryListener {
 
   /** Called when a lookup without waiters gets its first one. */
   onFirstWaiter(): void {
-    if (this.#query === undefined) this.#slots.preemptFor(this);
+    if (this.#channel === undefined) this.#slots.preemptFor(this);
     else this.#setTimeout(Math.max(this.#startedAt + TIMEOUT_MS - performance.now(), 0));
   }
 
   /** Called when the last waiter leaves. */
   onLastWaiterLeft(): void {
-    if (this.#query === undefined) this.cancel();
+    if (this.#channel === undefined) this.cancel();
     else this.#setTimeout(ABANDONED_TIMEOUT_MS);
   }
 
   cancel(): void {
-    if (!this.#end()) return;
-    this.#listener.onCancelled();
-  }
-
-  onSlot(channel: Resolver): void {
-    this.#startedAt = performance.now();
-    this.#setTimeout(TIMEOUT_MS);
-    this.#query = new DnsQuery(channel, this.#listener.candidateNames(), this);
-    this.#query.start();
+    if (this.#end()) this.#listener.onCancelled();
   }
 
   onPreempted(): void {
     this.cancel();
   }
 
-  onPartialResult(result: DnsResult): void {
-    this.#partial = result;
-    this.#listener.onPartialResult(result);
+  onSlot(channel: Resolver): void {
+    this.#startedAt = performance.now();
+    this.#setTimeout(TIMEOUT_MS);
+    this.#channel = channel;
+    this.#names = this.#listener.candidateNames();
+    this.#query(channel, 0);
   }
 
-  onResult(result: DnsResult): void {
+  #query(channel: Resolver, index: number): void {
+    const name = this.#names[index];
+    if (name === undefined) {
+      this.#fail(this.#hasServerFailed ? 'EAI_AGAIN' : 'ENOTFOUND');
+      return;
+    }
+    this.#families = new Map();
+    const onRecords = (family: 4 | 6) => (error: NodeJS.ErrnoException | null, records?: RecordWithTtl[]) => {
+      if (this.#hasEnded) return;
+      this.#families.set(family, { records: records ?? [], code: error?.code });
+      this.#evaluate(channel, index);
+    };
+    channel.resolve4(name, { ttl: true }, onRecords(4));
+    channel.resolve6(name, { ttl: true }, onRecords(6));
+  }
+
+  #evaluate(channel: Resolver, index: number): void {
+    const result = this.#result();
+    const hasAddresses = result.ips.length > 0;
+    if (this.#families.size < 2) {
+      if (hasAddresses) this.#partialTimer = setTimeout(() => this.#report(result), RESOLUTION_DELAY_MS).unref();
+      return;
+    }
+    if (hasAddresses) {
+      this.#succeed(result);
+      return;
+    }
+    const codes = [...this.#families.values()]
+      .map(({ code = 'ENODATA' }) => code)
+      .filter((code) => !NOT_FOUND.has(code));
+    const final = codes.find((code) => !TRY_NEXT_DOMAIN.has(code));
+    if (final !== undefined) {
+      this.#fail(final === 'ETIMEOUT' ? 'ETIMEOUT' : 'EAI_AGAIN');
+      return;
+    }
+    if (codes.length > 0) this.#hasServerFailed = true;
+    this.#query(channel, index + 1);
+  }
+
+  #result(): DnsResult {
+    const records = [...this.#families.values()].flatMap(({ records }) => records);
+    const isUnresolved = (family: FamilyResult | undefined) =>
+      family === undefined || (family.code !== undefined && !NOT_FOUND.has(family.code));
+    return {
+      ips: records.map(({ address }) => address),
+      ttlSeconds: records.reduce((least, { ttl }) => Math.min(least, ttl), Number.POSITIVE_INFINITY),
+      unresolvedFamilies: FAMILIES.filter((family) => isUnresolved(this.#families.get(family))),
+    };
+  }
+
+  /** One family has addresses, and the other one has not responded yet (RFC 8305 section 3). */
+  #report(partial: DnsResult): void {
+    this.#partial = partial;
+    this.#listener.onPartialResult(partial);
+  }
+
+  #succeed(result: DnsResult): void {
     const ms = performance.now() - this.#startedAt;
     if (this.#end()) this.#listener.onResult(result, ms);
   }
 
-  onFailed(error: DnsError): void {
+  #fail(code: DnsErrorCode): void {
     const ms = performance.now() - this.#startedAt;
-    if (this.#end()) this.#listener.onFailed(error, ms);
+    if (this.#end()) this.#listener.onFailed(new DnsError(code), ms);
   }
 
   #setTimeout(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#onTimeout(), ms).unref();
-  }
-
-  #onTimeout(): void {
-    if (this.#partial === undefined) this.onFailed(new DnsError('ETIMEOUT'));
-    else this.onResult(this.#partial);
+    this.#timer = setTimeout(() => {
+      if (this.#partial === undefined) this.#fail('ETIMEOUT');
+      else this.#succeed(this.#partial);
+    }, ms).unref();
   }
 
   #end(): boolean {
     if (this.#hasEnded) return false;
     this.#hasEnded = true;
     clearTimeout(this.#timer);
-    this.#query?.stop();
+    clearTimeout(this.#partialTimer);
+    this.#channel?.cancel();
     this.#slots.release(this);
     return true;
   }

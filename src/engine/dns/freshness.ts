@@ -1,4 +1,4 @@
-import type { DnsErrorCode } from './dns-error.ts';
+import type { DnsErrorCode } from './resolution-status.ts';
 
 const MIN_TTL_MS = 1_000;
 const MAX_TTL_MS = 300_000;

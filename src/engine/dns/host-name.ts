@@ -1,13 +1,10 @@
-import { AddressList } from './address-list.ts';
-import type { DnsError, DnsErrorCode } from './dns-error.ts';
-import { DnsLookup, type DnsLookupListener } from './dns-lookup.ts';
-import type { DnsResult } from './dns-query.ts';
+import { AddressList, type HostAddress } from './address-list.ts';
+import { DnsLookup, type DnsLookupListener, type DnsResult } from './dns-lookup.ts';
 import { Freshness } from './freshness.ts';
-import type { HostAddress } from './host-address.ts';
 import type { LookupCounts } from './lookup-counts.ts';
 import type { LookupSlots } from './lookup-slots.ts';
 import { isLocalhostName } from './loopback.ts';
-import type { ResolutionState, ResolutionStatus } from './resolution-status.ts';
+import type { DnsError, DnsErrorCode, ResolutionState, ResolutionStatus } from './resolution-status.ts';
 import { candidateNames } from './resolv-conf.ts';
 import type { ResolverFiles } from './resolver-files.ts';
 

@@ -1,9 +1,8 @@
 import { isIP } from 'node:net';
-import type { DnsErrorCode } from './dns-error.ts';
 import { HostName, type ResolverContext } from './host-name.ts';
 import { LookupCounts } from './lookup-counts.ts';
 import { LookupSlots } from './lookup-slots.ts';
-import type { ResolutionStatus } from './resolution-status.ts';
+import type { DnsErrorCode, ResolutionStatus } from './resolution-status.ts';
 import { ResolverFiles } from './resolver-files.ts';
 
 export interface NameResolverOptions {
@@ -44,7 +43,7 @@ export class NameResolver {
   constructor(options: NameResolverOptions = {}) {
     const { hostsPath = '/etc/hosts', resolvConfPath = '/etc/resolv.conf', servers } = options;
     const { now = () => performance.now() } = options;
-    const files = new ResolverFiles({ hostsPath, resolvConfPath });
+    const files = new ResolverFiles(hostsPath, resolvConfPath);
     const slots = new LookupSlots(() => servers ?? files.resolvConf.servers);
     const report: ResolutionListener = (name, reason) => {
       for (const listener of this.#listeners) listener(name, reason);
@@ -153,3 +152,6 @@ export class NameResolver {
     }
   };
 }
+
+/** The resolver of this process, with the files and name servers of the machine. It reads nothing before the first lookup. */
+export const systemResolver = new NameResolver();

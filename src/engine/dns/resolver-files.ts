@@ -8,14 +8,10 @@ const CHECK_MS = 5_000;
 /** The time limit of the first read, in case a file system hangs. */
 const FIRST_READ_TIMEOUT_MS = 1_000;
 
-interface ResolverFilesOptions {
-  readonly hostsPath: string;
-  readonly resolvConfPath: string;
-}
-
 /** Reads `/etc/hosts` and `/etc/resolv.conf`, and reads them again after a change. An unreadable file counts as empty. */
 export class ResolverFiles {
-  readonly #options: ResolverFilesOptions;
+  readonly #hostsPath: string;
+  readonly #resolvConfPath: string;
   /** Increases with each changed file. */
   version = 0;
   hosts: Hosts = new Map();
@@ -27,8 +23,9 @@ export class ResolverFiles {
   isReady = false;
   #isChecking = false;
 
-  constructor(options: ResolverFilesOptions) {
-    this.#options = options;
+  constructor(hostsPath: string, resolvConfPath: string) {
+    this.#hostsPath = hostsPath;
+    this.#resolvConfPath = resolvConfPath;
   }
 
   /** Resolves after the first read or its time limit. */
@@ -54,11 +51,10 @@ export class ResolverFiles {
   /** Reads one file after the other, so that a mount that hangs blocks only one thread of the pool. */
   async #check(): Promise<void> {
     this.#isChecking = true;
-    const { hostsPath, resolvConfPath } = this.#options;
-    await this.#readChanged(0, hostsPath, (text) => {
+    await this.#readChanged(0, this.#hostsPath, (text) => {
       this.hosts = parseHosts(text);
     });
-    await this.#readChanged(1, resolvConfPath, (text) => {
+    await this.#readChanged(1, this.#resolvConfPath, (text) => {
       this.resolvConf = parseResolvConf(text);
     });
     this.#checkedAt = performance.now();

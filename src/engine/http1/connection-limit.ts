@@ -1,6 +1,5 @@
 import { type BufferParts, privateParts } from '../shared-memory/buffer-parts.ts';
-import { sharedNow } from '../shared-memory/shared-clock.ts';
-import { SINGLE_WORKER, type WorkerPlace } from '../shared-memory/worker-context.ts';
+import { SINGLE_WORKER, sharedNow, type WorkerPlace } from '../shared-memory/worker-context.ts';
 import { WaitingRequests, waitingMemory } from './waiting-requests.ts';
 
 /** The counts of a worker are on a cache line of their own. */

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import type { Socket } from 'node:net';
-import type { HostAddress } from '../dns/host-address.ts';
+import type { HostAddress } from '../dns/address-list.ts';
 import type { HostName } from '../dns/host-name.ts';
 
 type Callback = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;

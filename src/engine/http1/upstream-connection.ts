@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { HostAddress } from '../dns/host-address.ts';
+import type { HostAddress } from '../dns/address-list.ts';
 import { type DeferredTask, defer } from './defer.ts';
 import type { Dial, SocketHandler } from './dial.ts';
 import { Http1Error } from './http1-error.ts';

@@ -1,7 +1,7 @@
 import type { Route } from '../plan/route-definition.ts';
 import { readSegment } from '../routing/path-folding.ts';
 import type { PathValueRule } from '../validation/parameters.ts';
-import { isShortWord, looksLikeIdentifier } from './identifier.ts';
+import { isShortWord, looksLikeIdentifier } from './plain-names.ts';
 
 /** The settings of paths that have surrogates in place of identifiers. */
 export interface KeyedPathSettings {

@@ -4,10 +4,10 @@ import type { Route } from '../plan/route-definition.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import { type Finding, quoteFreeErrorAt } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
-import { requireSecretFromEnvironment } from '../tokens/tokens-context.ts';
+import { requireSecretFromEnvironment } from '../settings/compile-context.ts';
+import { decodeFormText } from '../validation/query.ts';
 import { type KeyedPathSettings, type KeyedRoute, keyedRouteOf, readLiteral } from './keyed-route.ts';
-import { createMediaTypeNames } from './media-type-names.ts';
-import { createQueryNames } from './query-names.ts';
+import { createMediaTypeNames, isWord } from './plain-names.ts';
 
 /** The compiled settings of the access log. */
 export interface LogSettings {
@@ -59,7 +59,7 @@ export function* compileLog(entry: Manifest['log'], context: LogContext): Sliced
   return Object.freeze({
     key: hash('sha256', JSON.stringify([sample2xx, replay, paths, secret])),
     sample2xx,
-    replay: replay ? replaySettingsOf(context) : undefined,
+    replay: replay ? compileReplay(context) : undefined,
     keyedPaths: yield* compileKeyedPaths(entry, context),
   });
 }
@@ -81,14 +81,43 @@ function* compileKeyedPaths(
   return Object.freeze({ secret, routes: keyedRoutes, literals });
 }
 
-function replaySettingsOf({ hash, entries, secrets }: LogContext): ReplaySettings {
+function compileReplay({ hash, entries, secrets }: LogContext): ReplaySettings {
   return {
     manifest: hash.slice(0, MANIFEST_DIGITS),
-    queryNames: createQueryNames(queryNamesIn(entries)),
+    queryNames: createQueryNames(new Set(entries.flatMap(({ query }) => Object.keys(query?.properties ?? {})))),
     mediaType: createMediaTypeNames(entries, secrets),
   };
 }
 
-function queryNamesIn(entries: readonly RouteEntry[]): ReadonlySet<string> {
-  return new Set(entries.flatMap(({ query }) => Object.keys(query?.properties ?? {})));
+const MAX_NAMES = 16;
+const MAX_LENGTH = 32;
+/** Stands for a name that may be a secret, such as the token in `?8f14e45f`. */
+const HIDDEN = '*';
+const IDENTIFIER = /^[A-Za-z_][A-Za-z_-]*\d{0,2}$/;
+
+/**
+ * Creates the function that returns the names of the parameters in a query, in order. It hides a name that neither is in the manifest nor
+ * looks like words.
+ *
+ * @param manifestNames the names in the rules of routes
+ */
+function createQueryNames(manifestNames: ReadonlySet<string>): (query: string) => readonly string[] {
+  return (query) => {
+    const names: string[] = [];
+    for (const pair of query.slice(1).split('&')) {
+      if (pair === '') continue;
+      if (names.length === MAX_NAMES) return [...names, HIDDEN];
+      const equals = pair.indexOf('=');
+      const encoded = equals === -1 ? pair : pair.slice(0, equals);
+      const name = decodeFormText(encoded) ?? encoded;
+      const isListed = name.length <= MAX_LENGTH && manifestNames.has(name);
+      // A name without a value may be the value.
+      names.push(isListed || (equals !== -1 && isPlainName(name)) ? name : HIDDEN);
+    }
+    return names;
+  };
+}
+
+function isPlainName(name: string): boolean {
+  return name.length <= MAX_LENGTH && IDENTIFIER.test(name) && name.split(/[^A-Za-z]+/).every(isWord);
 }

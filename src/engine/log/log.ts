@@ -1,7 +1,5 @@
 import pino, { type Logger } from 'pino';
-import { DroppedLines } from './dropped-lines.ts';
-import { FLUSH_MS, LineBlocks, linesOf, MAX_WAITING_BYTES } from './line-blocks.ts';
-import { WriteQueue } from './write-queue.ts';
+import { DroppedLines, FLUSH_MS, LineBlocks, linesOf, MAX_WAITING_BYTES, WriteQueue } from './line-blocks.ts';
 
 export interface Log {
   readonly logger: Logger;
@@ -155,7 +153,7 @@ export function createProcessLog(
 }
 
 /** @param members of each line */
-export function createLogger(write: (line: string) => void, members: object | null = null): Logger {
+function createLogger(write: (line: string) => void, members: object | null = null): Logger {
   return pino({ base: members }, { write });
 }
 
@@ -183,4 +181,102 @@ function waitUntilDrained(stream: Stream): Promise<void> {
 /** Returns a log that discards all lines. */
 export function createNullLog(): Log {
   return { logger: pino({ enabled: false }), writeLine: () => undefined, flush: () => undefined };
+}
+
+/** A message to the thread that writes the log. */
+export interface LogBlock {
+  /** Complete lines; empty if only lost lines are reported. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Lines that were lost since the previous block, because too many bytes were not yet written. */
+  readonly droppedLines: number;
+}
+
+/** The log of a thread whose lines another thread writes. */
+export interface ForwardedLog extends Log {
+  /** Called when the other thread has written or lost bytes of this log. */
+  release(bytes: number): void;
+}
+
+/** Returns the log of one of several workers. The line of each logger call has the index of the worker. */
+export function createForwardedLog(
+  { index, count }: { readonly index: number; readonly count: number },
+  send: (block: LogBlock) => void,
+): ForwardedLog {
+  // A worker that logs too much must not use the room of the others.
+  const limit = MAX_WAITING_BYTES / count;
+  const dropped = new DroppedLines();
+  let reported = 0;
+  let waitingBytes = 0;
+  const sendBlock = (bytes: Uint8Array<ArrayBuffer>) => {
+    waitingBytes += bytes.length;
+    const droppedLines = dropped.total - reported;
+    reported = dropped.total;
+    send({ bytes, droppedLines });
+  };
+  const blocks = new LineBlocks((bytes) =>
+    waitingBytes + bytes.length > limit ? dropped.add(bytes) : sendBlock(bytes),
+  );
+  const flush = () => {
+    blocks.flush();
+    if (dropped.total > reported) sendBlock(new Uint8Array());
+  };
+  setInterval(flush, FLUSH_MS).unref();
+  return {
+    logger: createLogger((line) => blocks.write(line), { worker: index }),
+    writeLine: (json) => blocks.write(`${json}\n`),
+    flush,
+    release: (bytes) => {
+      waitingBytes -= bytes;
+    },
+  };
+}
+
+/** Writes a block of another thread. @param onWritten called once none of its bytes wait to be written */
+export function writeForwardedBlock(log: Log, { bytes, droppedLines }: LogBlock, onWritten: () => void): void {
+  if (droppedLines > 0) log.countDropped?.(droppedLines);
+  if (log.writeBlock === undefined) {
+    for (const line of linesOf(bytes)) log.writeLine(line);
+    onWritten();
+  } else log.writeBlock(bytes, onWritten);
+}
+
+/** The minimum time between two log lines. */
+const INTERVAL_MS = 60_000;
+
+/** Counts events of one kind and logs them: the first one at once, later ones in one line per minute. */
+export class ThrottledWarning {
+  readonly #logger: Log['logger'];
+  readonly #message: string;
+  readonly #intervalMs: number;
+  #total = 0;
+  #unreported = 0;
+  #details: object = {};
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(logger: Log['logger'], message: string, intervalMs = INTERVAL_MS) {
+    this.#logger = logger;
+    this.#message = message;
+    this.#intervalMs = intervalMs;
+  }
+
+  /** The number of events since the process started. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /** @param details members of the log line; the latest ones are logged */
+  add(details: object = {}): void {
+    this.#total += 1;
+    this.#unreported += 1;
+    this.#details = details;
+    if (this.#timer === undefined) this.#report();
+  }
+
+  #report(): void {
+    this.#timer = undefined;
+    if (this.#unreported === 0) return;
+    this.#logger.warn({ count: this.#unreported, ...this.#details }, this.#message);
+    this.#unreported = 0;
+    this.#timer = setTimeout(() => this.#report(), this.#intervalMs).unref();
+  }
 }

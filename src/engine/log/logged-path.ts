@@ -1,8 +1,8 @@
 import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { Router } from '../routing/router.ts';
-import { looksLikeIdentifier } from './identifier.ts';
 import { type KeyedPathSettings, type KeyedRoute, readLiteral } from './keyed-route.ts';
+import { looksLikeIdentifier } from './plain-names.ts';
 import { Surrogates } from './surrogates.ts';
 
 type LoggedPath = (method: string, path: string, route: Route | undefined) => string;

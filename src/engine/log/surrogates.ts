@@ -1,7 +1,5 @@
-import type { Alphabet } from './alphabet.ts';
-import { createKeyedBytes, type KeyedBytes } from './keyed-bytes.ts';
-import { permute } from './keyed-permutation.ts';
-import { shapeKey, shapeOf, type ValueShape } from './value-shape.ts';
+import { createKeyedBytes, type KeyedBytes, permute } from './keyed-permutation.ts';
+import { type Alphabet, shapeKey, shapeOf, type ValueShape } from './value-shape.ts';
 
 /** The random surrogates of fewer possible values than two to this power could collide. */
 const RANDOM_BITS = 62;

@@ -1,18 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Manifest, Redis, Store as StoreEntry } from '../manifest/manifest.generated.ts';
-import type { Environment } from '../manifest/source.ts';
 import { timerMs } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
-import type { Secrets } from '../problem/redaction.ts';
+import { type CompileContext, requireSecretFromEnvironment } from '../settings/compile-context.ts';
 import { readCertificate } from '../settings/pem.ts';
-import { requireSecretFromEnvironment } from '../tokens/tokens-context.ts';
-import type { CounterStore, RedisSettings } from './counter-store.ts';
-
-interface StoresContext {
-  readonly readFile: Environment['readFile'];
-  readonly secrets: Secrets;
-  readonly findings: Finding[];
-}
+import type { CounterStore, RedisSettings } from './rate-limit.ts';
 
 /** Stores by id; `undefined` for one with errors. */
 export type Stores = ReadonlyMap<string, CounterStore | undefined>;
@@ -20,11 +12,11 @@ export type Stores = ReadonlyMap<string, CounterStore | undefined>;
 /** A shorter secret could be guessed from the hashes of known addresses. */
 const MIN_SECRET = 16;
 
-export function compileStores(entries: Manifest['stores'], context: StoresContext): Stores {
+export function compileStores(entries: Manifest['stores'], context: CompileContext): Stores {
   return new Map(Object.entries(entries).map(([id, entry]) => [id, compileStore(id, entry, context)]));
 }
 
-function compileStore(id: string, entry: StoreEntry, context: StoresContext): CounterStore | undefined {
+function compileStore(id: string, entry: StoreEntry, context: CompileContext): CounterStore | undefined {
   const path = ['stores', id];
   const { secret } = entry;
   if (requireSecretFromEnvironment([...path, 'secret'], context) && secret.length < MIN_SECRET) {
@@ -44,7 +36,7 @@ function compileStore(id: string, entry: StoreEntry, context: StoresContext): Co
 
 const KINDS = { url: 'server', sentinels: 'sentinel', cluster: 'cluster' } as const;
 
-function compileRedis(entry: string | Redis, path: Path, context: StoresContext): RedisSettings | undefined {
+function compileRedis(entry: string | Redis, path: Path, context: CompileContext): RedisSettings | undefined {
   const settings: Redis = typeof entry === 'string' ? { url: entry } : entry;
   const [key, other] = (['url', 'sentinels', 'cluster'] as const).filter((each) => settings[each] !== undefined);
   if (key === undefined || other !== undefined) {
@@ -95,7 +87,7 @@ function checkCombination({ sentinels, cluster, name, ca }: Redis, first: URL, p
 function parseRedisUrls(
   urls: string | readonly string[],
   path: Path,
-  context: StoresContext,
+  context: CompileContext,
 ): readonly URL[] | undefined {
   const isList = typeof urls !== 'string';
   const parsed = [urls].flat().map((url, index) => parseRedisUrl(url, isList ? [...path, index] : path, context));
@@ -117,7 +109,7 @@ function databaseOf({ pathname }: URL): number {
 }
 
 /** Parses the URL of a Redis server. Reports one that is not valid, and a password in the file. */
-function parseRedisUrl(text: string, path: Path, context: StoresContext): URL | undefined {
+function parseRedisUrl(text: string, path: Path, context: CompileContext): URL | undefined {
   const url = URL.parse(text);
   const mistake = mistakeIn(url);
   if (mistake !== undefined) {

@@ -2,8 +2,8 @@ import { HASH_KEY_LENGTH, KeyedHash } from '../shared-memory/keyed-hash.ts';
 import { SharedLock } from '../shared-memory/shared-lock.ts';
 import { CounterSlots, OVERFLOW_PLACE } from './counter-slots.ts';
 import { HASH_KEY_AT, MIN_SLOTS, SHARD_BYTES, SHARDS, SHARDS_AT } from './limit-buffer.ts';
+import { ROW, WorkerRows } from './limit-status.ts';
 import { NO_ENTRY, type PendingCounter, PendingRequests } from './pending-requests.ts';
-import { ROW, WorkerRows } from './worker-rows.ts';
 
 /** The cells of a shard. The size of a shard is 16, doubled as often as its level says. */
 const LOCK = 0;

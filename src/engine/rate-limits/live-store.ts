@@ -1,18 +1,12 @@
 import type { NameResolver } from '../dns/name-resolver.ts';
-import { ThrottledWarning } from '../gateway/telemetry/throttled-warning.ts';
-import type { Log } from '../log/log.ts';
-import type { CounterStore } from './counter-store.ts';
+import { type Log, ThrottledWarning } from '../log/log.ts';
+import type { StoreFailureReason, StoreState, StoreStatus } from './limit-status.ts';
+import type { CounterStore } from './rate-limit.ts';
 import { Deadlines } from './redis/deadlines.ts';
 import { runScript, type Script } from './redis/gcra-script.ts';
+import { openResponsive } from './redis/redis-connection.ts';
 import type { RedisConnection } from './redis/redis-link.ts';
-import { openResponsive } from './redis/responsive-connection.ts';
-import {
-  StoreError,
-  type StoreFailureReason,
-  type StoreState,
-  type StoreStatus,
-  storeErrorOf,
-} from './redis/store-error.ts';
+import { StoreError, storeErrorOf } from './redis/store-error.ts';
 
 /** Consecutive decisions that came too late, after which no request waits for the store. */
 const MAX_TIMEOUTS = 3;
@@ -75,8 +69,19 @@ export class LiveStore {
   }
 
   /** Connects in the background. @returns a promise that resolves after the first attempt, successful or not */
-  start(): Promise<void> {
-    return this.#attempt();
+  async start(): Promise<void> {
+    try {
+      const options = { resolver: this.#resolver, signal: this.#closing.signal };
+      const connection = await openResponsive(this.store, options);
+      if (this.#closing.signal.aborted) connection.close();
+      else this.#activate(connection);
+    } catch (error) {
+      if (this.#closing.signal.aborted) return;
+      const { reason } = storeErrorOf(error);
+      this.#countFailure(reason);
+      this.#reportDown(reason);
+      this.#attemptLater();
+    }
   }
 
   /** Counts a decision that is made without the store. */
@@ -94,15 +99,13 @@ export class LiveStore {
     return new Promise((resolve, reject) => {
       let isLate = false;
       const response = runScript(connection, script, key, values);
-      const settle = this.#deadlines.add({
-        expire: () => {
-          isLate = true;
-          reject(new StoreError('timeout'));
-          this.#countFailure('timeout');
-          if (connection !== this.#connection) return;
-          this.#timeouts += 1;
-          if (this.#timeouts >= MAX_TIMEOUTS) this.#fail('timeout');
-        },
+      const settle = this.#deadlines.add(() => {
+        isLate = true;
+        reject(new StoreError('timeout'));
+        this.#countFailure('timeout');
+        if (connection !== this.#connection) return;
+        this.#timeouts += 1;
+        if (this.#timeouts >= MAX_TIMEOUTS) this.#fail('timeout');
       });
       response
         .then(
@@ -178,22 +181,7 @@ export class LiveStore {
   #attemptLater(): void {
     const pauseMs = this.#pauseMs * (0.5 + Math.random() / 2);
     this.#pauseMs = Math.min(this.#pauseMs * 2, MAX_PAUSE_MS);
-    this.#pauseTimer = setTimeout(() => void this.#attempt(), pauseMs).unref();
-  }
-
-  async #attempt(): Promise<void> {
-    try {
-      const options = { resolver: this.#resolver, signal: this.#closing.signal };
-      const connection = await openResponsive(this.store, options);
-      if (this.#closing.signal.aborted) connection.close();
-      else this.#activate(connection);
-    } catch (error) {
-      if (this.#closing.signal.aborted) return;
-      const { reason } = storeErrorOf(error);
-      this.#countFailure(reason);
-      this.#reportDown(reason);
-      this.#attemptLater();
-    }
+    this.#pauseTimer = setTimeout(() => void this.start(), pauseMs).unref();
   }
 
   #activate(connection: RedisConnection): void {

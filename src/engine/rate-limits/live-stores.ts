@@ -1,11 +1,10 @@
 import type { NameResolver } from '../dns/name-resolver.ts';
 import type { Log } from '../log/log.ts';
-import type { CounterStore } from './counter-store.ts';
+import type { StoreStatus } from './limit-status.ts';
 import { LiveStore } from './live-store.ts';
 import type { LocalCounters } from './local-counters.ts';
-import type { RateLimit } from './rate-limit.ts';
+import type { CounterStore, RateLimit } from './rate-limit.ts';
 import { loadRedis } from './redis/redis-link.ts';
-import type { StoreStatus } from './redis/store-error.ts';
 import { SharedCounters } from './shared-counters.ts';
 
 /** The longest that a start waits for its stores. */

@@ -1,6 +1,36 @@
+import type { RefusalCode } from '../gateway/response/refusal.ts';
 import type { RawHeaders } from '../http1/raw-headers.ts';
 import type { Principal } from '../tokens/verifier.ts';
-import type { CounterStore } from './counter-store.ts';
+
+/** The addresses and credentials of Redis. */
+export interface RedisSettings {
+  readonly kind: 'server' | 'sentinel' | 'cluster';
+  /** The URLs of the server, of the Sentinel servers, or of nodes of the cluster, without credentials. */
+  readonly urls: readonly string[];
+  /** The name of the primary, for Sentinel. */
+  readonly name: string | undefined;
+  readonly database: number;
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  /** The user of the Sentinel servers; `undefined` if they need none. */
+  readonly sentinelUser: { readonly username: string | undefined; readonly password: string | undefined } | undefined;
+  /** The certificate authorities in PEM; `undefined`: those of Node. */
+  readonly ca: string | undefined;
+}
+
+/** A compiled store: counters that several gateways share. */
+export interface CounterStore {
+  readonly id: string;
+  /** A hash, equal for equal definitions. A reload keeps the connections of stores with an equal key. */
+  readonly key: string;
+  /** A function, so that a printed plan contains no password. */
+  readonly redis: () => RedisSettings;
+  /** The key of the HMAC that replaces values before they leave the process. A function for the same reason. */
+  readonly secret: () => string;
+  /** The time limit of a decision. */
+  readonly timeoutMs: number;
+  readonly onFailure: 'local' | 'refuse';
+}
 
 /** The parts of a request that the key of a rate limit reads. */
 export interface RateLimitFacts {
@@ -55,4 +85,27 @@ export type RouteRateLimits = Readonly<Record<RateLimitStage, readonly RateLimit
 /** Returns a text that is equal for limits that count and refuse alike. */
 export function limitDefinition({ failures, store, ...limit }: RateLimit): string {
   return JSON.stringify({ ...limit, failures: failures && [...failures].sort(), store: store?.key });
+}
+
+/** The end of a request that rate limits have counted. */
+export interface CountedEnd {
+  /** True once a byte of the request was sent to an upstream. */
+  readonly wasSent: boolean;
+  /** The status of the response; `undefined` without one. */
+  readonly status: number | undefined;
+  /** The code of the refusal, or of the upstream error. */
+  readonly refusal: RefusalCode | undefined;
+}
+
+const LIMIT_REFUSALS: ReadonlySet<RefusalCode> = new Set(['rate_limit_exceeded', 'rate_limit_unavailable']);
+
+/**
+ * Returns true if a rate limit takes a request back: it counts failures, and the request is none. A request that was sent, but has no
+ * response of the upstream to forward, remains counted: it may have been a guess. A request that a rate limit refuses is not counted
+ * at all, because the client could otherwise not succeed after the time in `Retry-After`.
+ */
+export function isReleased({ failures }: RateLimit, { wasSent, status, refusal }: CountedEnd): boolean {
+  if (wasSent && (status === undefined || refusal !== undefined)) return false;
+  if (refusal !== undefined && LIMIT_REFUSALS.has(refusal)) return true;
+  return failures !== undefined && (status === undefined || !failures.has(status));
 }

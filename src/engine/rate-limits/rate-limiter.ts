@@ -2,14 +2,10 @@ import type { NameResolver } from '../dns/name-resolver.ts';
 import { Refusal } from '../gateway/response/refusal.ts';
 import type { Log } from '../log/log.ts';
 import type { WorkerContext } from '../shared-memory/worker-context.ts';
-import type { CountedRequest, Counters, StoreFailure } from './counters.ts';
-import { type LimitCounts, SharedLimitCounts } from './limit-counts.ts';
+import { type LimitCounts, ROW, type RowMember, SharedLimitCounts, type StoreStatus } from './limit-status.ts';
 import { LiveStores } from './live-stores.ts';
-import { LocalCounters } from './local-counters.ts';
+import { type CountedRequest, type Counters, LocalCounters, type StoreFailure } from './local-counters.ts';
 import type { RateLimit, RateLimitFacts } from './rate-limit.ts';
-import type { StoreStatus } from './redis/store-error.ts';
-import { wholeSeconds } from './whole-seconds.ts';
-import { ROW, type RowMember } from './worker-rows.ts';
 
 /** A request that a limit has counted. */
 export interface AppliedLimit {
@@ -200,4 +196,45 @@ export class RateLimiter {
 function longest(first: Refusal | undefined, second: Refusal | undefined): Refusal | undefined {
   if (first === undefined || second === undefined) return first ?? second;
   return Number(second.headers['Retry-After']) > Number(first.headers['Retry-After']) ? second : first;
+}
+
+/** The rounding errors of the counters are smaller, in milliseconds. */
+const TOLERANCE_MS = 0.001;
+
+/** Returns the seconds of a time to wait, rounded up, and at least 1. */
+export function wholeSeconds(ms: number): number {
+  return Math.max(Math.ceil((ms - TOLERANCE_MS) / 1_000), 1);
+}
+
+/**
+ * Returns the `RateLimit-Policy` and `RateLimit` fields of a response (draft-ietf-httpapi-ratelimit-headers-11). Limits of
+ * failures are not in them: a guesser could read how many guesses remain. A refused request gets the policies only, which are the same
+ * for every request to the route, so that nobody learns which limit refused it.
+ *
+ * @param limits all limits of the route
+ * @param applied those that have counted the request
+ */
+export function rateLimitFields(
+  limits: readonly RateLimit[],
+  applied: readonly AppliedLimit[],
+  isRefused: boolean,
+): string[] {
+  const policies = limits.filter(isShown);
+  if (policies.length === 0) return [];
+  const fields = ['RateLimit-Policy', policies.map(policyItem).join(', ')];
+  const shown = applied.filter(({ limit }) => isShown(limit));
+  return isRefused || shown.length === 0 ? fields : [...fields, 'RateLimit', shown.map(limitItem).join(', ')];
+}
+
+function isShown({ failures, mode }: RateLimit): boolean {
+  return failures === undefined && mode === 'enforce';
+}
+
+/** The quota is that of the window. A burst is not: `1 per 1s` with a burst of 100 allows no 100 requests every second. */
+function policyItem({ id, requests, periodMs }: RateLimit): string {
+  return `"${id}";q=${requests};w=${wholeSeconds(periodMs)}`;
+}
+
+function limitItem({ limit, counted }: AppliedLimit): string {
+  return `"${limit.id}";r=${counted.remaining};t=${wholeSeconds(counted.resetMs)}`;
 }

@@ -2,8 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { isLoopback } from '../dns/loopback.ts';
 import type { Admin, Manifest } from '../manifest/manifest.generated.ts';
 import { errorAt, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
-import { requireSecretFromEnvironment, type TokensContext } from '../tokens/tokens-context.ts';
 import { compileAddress, type ListenAddress } from './address.ts';
+import { type CompileContext, requireSecretFromEnvironment } from './compile-context.ts';
 import { readCertificate } from './pem.ts';
 import { compileTls } from './tls.ts';
 
@@ -23,10 +23,8 @@ export interface AdminSettings extends ListenAddress {
   readonly tls: AdminTls | undefined;
 }
 
-type AdminContext = Pick<TokensContext, 'readFile' | 'secrets' | 'findings'>;
-
 /** Compiles `admin`. The admin API shows upstreams, routes and their state, so callers on other machines must authenticate. */
-export function compileAdmin(entry: NonNullable<Manifest['admin']>, context: AdminContext): AdminSettings {
+export function compileAdmin(entry: NonNullable<Manifest['admin']>, context: CompileContext): AdminSettings {
   const { findings } = context;
   const { listen, token, tls }: Admin = typeof entry === 'string' ? { listen: entry } : entry;
   const path = adminListenPath(entry);
@@ -59,7 +57,7 @@ function exposedMessage(entry: NonNullable<Manifest['admin']>): string {
   return `other machines can reach the admin API here without authentication; write ${example}, or a loopback address such as 127.0.0.1:9901`;
 }
 
-function compileAdminTls(tls: NonNullable<Admin['tls']>, { readFile, findings }: AdminContext): AdminPem | undefined {
+function compileAdminTls(tls: NonNullable<Admin['tls']>, { readFile, findings }: CompileContext): AdminPem | undefined {
   const path: Path = ['admin', 'tls'];
   const pair = compileTls(tls, path, readFile, findings);
   const context = { readFile, rule: 'tls', findings };

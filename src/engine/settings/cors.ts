@@ -1,5 +1,6 @@
-import type { Cors as CorsEntry } from '../manifest/manifest.generated.ts';
+import type { Cors as CorsEntry, RouteEntry } from '../manifest/manifest.generated.ts';
 import { durationMs } from '../manifest/units.ts';
+import type { Route } from '../plan/route-definition.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 
 /** The permissions of pages of other origins: the CORS protocol of the Fetch standard. */
@@ -58,7 +59,7 @@ function checkCors({ origins, credentials }: CorsEntry, findings: Finding[]): vo
 }
 
 /** Reports entries that are not origins as browsers write them. */
-export function checkOrigins(origins: readonly string[], path: Path, findings: Finding[]): void {
+function checkOrigins(origins: readonly string[], path: Path, findings: Finding[]): void {
   for (const [index, origin] of origins.entries()) {
     const reason = origin === '*' ? wildcardError(origins) : originError(origin);
     if (reason !== undefined) findings.push(errorAt([...path, index], 'cors-origin', reason));
@@ -80,4 +81,27 @@ function originError(text: string): string | undefined {
   if (text.includes('*')) return `"${text}" is a pattern; list each origin, or write "*" alone for any`;
   const example = isWeb && ORIGIN.test(url.origin) ? url.origin : 'scheme, host and port, such as https://app.example';
   return `"${text}" is not an origin as browsers write it; write ${example}`;
+}
+
+/**
+ * Compiles the check of the `Origin` of WebSocket handshakes. Browsers send it but do not apply CORS to handshakes, so the
+ * gateway checks it: by the route's own list, or else by the origins of `cors` and the request's host.
+ *
+ * @param corsOrigins the origins of `cors`
+ * @returns `undefined` if the route accepts no handshakes
+ */
+export function compileWebSocketOrigins(
+  { websocket }: RouteEntry,
+  route: Path,
+  corsOrigins: readonly string[],
+  findings: Finding[],
+): Route['allowsOrigin'] {
+  if (websocket === false) return undefined;
+  if (websocket === true) return (origin, isSameHost) => isSameHost || isListed(corsOrigins, origin);
+  checkOrigins(websocket.origins, [...route, 'websocket', 'origins'], findings);
+  return (origin) => isListed(websocket.origins, origin);
+}
+
+function isListed(origins: readonly string[], origin: string): boolean {
+  return origins.includes('*') || origins.includes(origin);
 }

@@ -22,7 +22,7 @@ interface PemFile<Value> {
 export function readCertificate(file: string, path: Path, context: PemContext): PemFile<X509Certificate> | undefined {
   const certificate = read(file, path, context, 'certificate in PEM', (text) => new X509Certificate(text));
   const blocks = [...(certificate?.text.matchAll(CERTIFICATE) ?? [])].map(([block]) => block);
-  const damaged = blocks.findIndex((block) => isFailed(attempt(() => new X509Certificate(block))));
+  const damaged = blocks.findIndex((block) => !isCertificate(block));
   if (damaged < 0) return certificate;
   const message = `certificate ${damaged + 1} of ${blocks.length} in this file is damaged; replace or remove it`;
   context.findings.push(quoteFreeErrorAt(path, context.rule, message));
@@ -30,6 +30,15 @@ export function readCertificate(file: string, path: Path, context: PemContext): 
 }
 
 const CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[\s\S]*?(?=-----BEGIN |$)/g;
+
+function isCertificate(block: string): boolean {
+  try {
+    new X509Certificate(block);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Reads a private key (RFC 7468 section 10) from a file that the manifest names at a path. */
 export function readPrivateKey(file: string, path: Path, context: PemContext): PemFile<KeyObject> | undefined {
@@ -56,34 +65,21 @@ function read<Value>(
   noun: string,
   parse: (text: string) => Value,
 ): PemFile<Value> | undefined {
-  const text = attempt(() => readFile(file));
-  const value = typeof text === 'string' ? attempt(() => parse(text)) : text;
-  if (typeof text === 'string' && !isFailed(value)) return { text, value };
-  const message =
-    typeof text === 'string'
-      ? `this file contains no ${noun}; name one that does`
-      : `the file cannot be read: ${describeFileError(text.code)}`;
-  findings.push(quoteFreeErrorAt(path, rule, message));
-  return undefined;
-}
-
-/** Calls a function and keeps only the code of its error: the library's messages may quote the file. */
-export function attempt<Result>(call: () => Result): Result | FailedAttempt {
+  let text: string | undefined;
   try {
-    return call();
+    text = readFile(file);
+    return { text, value: parse(text) };
   } catch (error) {
-    return new FailedAttempt(error instanceof Error && 'code' in error ? String(error.code) : 'unknown');
+    const message =
+      text === undefined
+        ? `the file cannot be read: ${describeFileError(errorCode(error))}`
+        : `this file contains no ${noun}; name one that does`;
+    findings.push(quoteFreeErrorAt(path, rule, message));
+    return undefined;
   }
 }
 
-export function isFailed(result: unknown): result is FailedAttempt {
-  return result instanceof FailedAttempt;
-}
-
-class FailedAttempt {
-  readonly code: string;
-
-  constructor(code: string) {
-    this.code = code;
-  }
+/** Returns only the code of an error: the messages of the library may quote the file. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }

@@ -2,7 +2,7 @@ import type { Reload } from '../manifest/manifest.generated.ts';
 import { describeFileError, type Environment } from '../manifest/source.ts';
 import { timerMs } from '../manifest/units.ts';
 import { type Finding, quoteFreeErrorAt } from '../problem/finding.ts';
-import { attempt, isFailed } from './pem.ts';
+import { errorCode } from './pem.ts';
 
 /** How a plan replaces the active one. */
 export interface ReloadSettings {
@@ -18,9 +18,10 @@ export function compileReload(
   readFile: Environment['readFile'],
   findings: Finding[],
 ): ReloadSettings {
-  const text = selfTest === undefined ? undefined : attempt(() => readFile(selfTest));
-  if (isFailed(text)) {
-    const message = `the file cannot be read: ${describeFileError(text.code)}`;
+  try {
+    if (selfTest !== undefined) readFile(selfTest);
+  } catch (error) {
+    const message = `the file cannot be read: ${describeFileError(errorCode(error))}`;
     findings.push(quoteFreeErrorAt(['reload', 'selfTest'], 'self-test', message));
   }
   return Object.freeze({ selfTest, graceMs: timerMs(grace) });

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
+import { BlockList, isIP } from 'node:net';
 import type { Server } from '../manifest/manifest.generated.ts';
 import type { Environment } from '../manifest/source.ts';
 import { durationMs, sizeBytes } from '../manifest/units.ts';
 import { type Finding, quoteFreeErrorAt } from '../problem/finding.ts';
 import { compileTls, type ServerTls } from './tls.ts';
-import { compileTrustedProxies } from './trusted-proxies.ts';
 
 /** The settings of the listener, which apply to all routes. */
 export interface ServerSettings {
@@ -38,14 +38,23 @@ export interface ServerSettings {
 }
 
 const DAY_MS = 86_400_000;
-const MIN_HEADER_BYTES = 1024;
-const MAX_HEADER_BYTES = 1024 ** 2;
-const MIN_BUFFERED_BYTES = 1024 ** 2;
+const KB = 1024;
+const MB = 1024 ** 2;
 
 export function compileServer(entry: Server, readFile: Environment['readFile'], findings: Finding[]): ServerSettings {
   const { tls, trustedProxies, timeouts, limits, stopping } = entry;
   const pair = tls && compileTls(tls, ['server', 'tls'], readFile, findings);
-  const timeoutMs = (key: keyof Server['timeouts']) => compileTimeout(timeouts[key], key, findings);
+  // Node's server reads zero as no timeout.
+  const timeoutMs = (key: keyof Server['timeouts']) => {
+    const message = 'this must be from 1ms to 24h; write for example 60s';
+    return inRange(durationMs(timeouts[key]), [1, DAY_MS], ['timeouts', key], message, findings);
+  };
+  const stoppingMs = (key: keyof Server['stopping']) => {
+    const message = 'this must be no more than 24h; write for example 30s';
+    return inRange(durationMs(stopping[key]), [0, DAY_MS], ['stopping', key], message, findings);
+  };
+  const limitBytes = (key: 'headerBytes' | 'bufferedBodies', range: Range, message: string) =>
+    inRange(sizeBytes(limits[key]), range, ['limits', key], message, findings);
   const requestTimeoutMs = timeoutMs('request');
   return Object.freeze({
     keys: {
@@ -66,64 +75,59 @@ export function compileServer(entry: Server, readFile: Environment['readFile'], 
     requestTimeoutMs,
     keepAliveTimeoutMs: timeoutMs('keepAlive'),
     stalledTimeoutMs: timeoutMs('stalled'),
-    headerLimitBytes: compileHeaderBytes(limits.headerBytes, findings),
+    headerLimitBytes: limitBytes('headerBytes', [KB, MB], 'this must be from 1KB to 1MB; write for example 16KB'),
     maxHeaders: limits.headers,
     maxConnections: limits.connections,
     maxRequestsPerConnection: limits.requestsPerConnection,
-    bufferLimitBytes: compileBufferedBodies(limits.bufferedBodies, findings),
+    bufferLimitBytes: limitBytes(
+      'bufferedBodies',
+      [MB, Number.POSITIVE_INFINITY],
+      'this must be at least 1MB; write for example 256MB',
+    ),
     hasRateLimitHeaders: entry.rateLimitHeaders !== 'off',
-    stopping: {
-      delayMs: compileShutdownDelay(stopping.delay, 'delay', findings),
-      graceMs: compileShutdownDelay(stopping.grace, 'grace', findings),
-    },
+    stopping: { delayMs: stoppingMs('delay'), graceMs: stoppingMs('grace') },
   });
 }
 
-/** Refuses zero, which Node's server reads as no timeout, and more than a day. */
-function compileTimeout(text: string, key: string, findings: Finding[]): number {
-  const ms = durationMs(text);
-  if (ms < 1 || ms > DAY_MS)
-    findings.push(
-      quoteFreeErrorAt(
-        ['server', 'timeouts', key],
-        'server-timeout',
-        'this must be from 1ms to 24h; write for example 60s',
-      ),
-    );
-  return ms;
+/** Reports a setting out of its range. @returns the value */
+function inRange(
+  value: number,
+  [min, max]: Range,
+  path: readonly string[],
+  message: string,
+  findings: Finding[],
+): number {
+  const rule = path[0] === 'limits' ? 'server-limit' : 'server-timeout';
+  if (value < min || value > max) findings.push(quoteFreeErrorAt(['server', ...path], rule, message));
+  return value;
 }
 
-/** Zero is allowed: no delay. */
-function compileShutdownDelay(text: string, key: string, findings: Finding[]): number {
-  const ms = durationMs(text);
-  const path = ['server', 'stopping', key];
-  if (ms > DAY_MS)
-    findings.push(quoteFreeErrorAt(path, 'server-timeout', 'this must be no more than 24h; write for example 30s'));
-  return ms;
+type Range = readonly [min: number, max: number];
+
+/**
+ * Compiles the check for peers whose forwarding headers are trusted; `undefined` if there are none. An IPv4 block includes its
+ * addresses in the IPv6 form of dual-stack sockets (`::ffff:10.0.0.1`, RFC 4291 section 2.5.5.2).
+ */
+function compileTrustedProxies(
+  entries: readonly string[],
+  findings: Finding[],
+): ((address: string) => boolean) | undefined {
+  if (entries.length === 0) return undefined;
+  const blocks = new BlockList();
+  for (const [index, entry] of entries.entries()) {
+    const [address = '', prefix] = entry.split('/');
+    const family = familyOf(address);
+    const length = family === 'ipv4' ? 32 : 128;
+    if (isIP(address) === 0 || Number(prefix ?? length) > length) {
+      const message = 'this is not an address or a CIDR block; write for example 192.0.2.7 or 10.0.0.0/8';
+      findings.push(quoteFreeErrorAt(['server', 'trustedProxies', index], 'trusted-proxy', message));
+    } else {
+      blocks.addSubnet(address, Number(prefix ?? length), family);
+    }
+  }
+  return (address) => blocks.check(address, familyOf(address));
 }
 
-function compileHeaderBytes(text: string, findings: Finding[]): number {
-  const bytes = sizeBytes(text);
-  if (bytes < MIN_HEADER_BYTES || bytes > MAX_HEADER_BYTES)
-    findings.push(
-      quoteFreeErrorAt(
-        ['server', 'limits', 'headerBytes'],
-        'server-limit',
-        'this must be from 1KB to 1MB; write for example 16KB',
-      ),
-    );
-  return bytes;
-}
-
-function compileBufferedBodies(text: string, findings: Finding[]): number {
-  const bytes = sizeBytes(text);
-  if (bytes < MIN_BUFFERED_BYTES)
-    findings.push(
-      quoteFreeErrorAt(
-        ['server', 'limits', 'bufferedBodies'],
-        'server-limit',
-        'this must be at least 1MB; write for example 256MB',
-      ),
-    );
-  return bytes;
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return address.includes(':') ? 'ipv6' : 'ipv4';
 }

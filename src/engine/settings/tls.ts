@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { Server } from '../manifest/manifest.generated.ts';
 import type { Environment } from '../manifest/source.ts';
 import { type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
-import { attempt, isFailed, isMatchingPair, type PemContext, readCertificate, readPrivateKey } from './pem.ts';
+import { errorCode, isMatchingPair, type PemContext, readCertificate, readPrivateKey } from './pem.ts';
 
 /** A certificate with its chain, and its private key. */
 export interface ServerTls {
@@ -39,9 +39,12 @@ export function isUsablePair(
   { rule, findings }: PemContext,
 ): boolean {
   const { createSecureContext }: typeof import('node:tls') = require('node:tls');
-  const secureContext = attempt(() => createSecureContext(pem));
-  if (!isFailed(secureContext)) return true;
-  const message = `the TLS library rejects this certificate (${secureContext.code}); name another one`;
-  findings.push(quoteFreeErrorAt(path, rule, message));
-  return false;
+  try {
+    createSecureContext(pem);
+    return true;
+  } catch (error) {
+    const message = `the TLS library rejects this certificate (${errorCode(error)}); name another one`;
+    findings.push(quoteFreeErrorAt(path, rule, message));
+    return false;
+  }
 }

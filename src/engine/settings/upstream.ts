@@ -5,16 +5,12 @@ import type { Environment } from '../manifest/source.ts';
 import { durationMs, timerMs } from '../manifest/units.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
-import type { Secrets } from '../problem/redaction.ts';
 import { parseHttpUrl } from './address.ts';
-import type { BreakerSettings, Endpoint, Upstream } from './upstream-definition.ts';
-import { compileUpstreamTls } from './upstream-tls.ts';
-
-interface UpstreamContext {
-  readonly readFile: Environment['readFile'];
-  readonly secrets: Secrets;
-  readonly findings: Finding[];
-}
+import type { CompileContext } from './compile-context.ts';
+import { hostError } from './host.ts';
+import { isMatchingPair, readCertificate, readPrivateKey } from './pem.ts';
+import { isUsablePair } from './tls.ts';
+import type { BreakerSettings, Endpoint, Upstream, UpstreamTls } from './upstream-definition.ts';
 
 /** Upstreams by id; `undefined` for one that violates the schema. */
 export type Upstreams = ReadonlyMap<string, Upstream | undefined>;
@@ -23,7 +19,7 @@ export type Upstreams = ReadonlyMap<string, Upstream | undefined>;
 export function compileUpstreams(
   manifest: Manifest,
   invalidParts: ReadonlySet<string>,
-  context: UpstreamContext,
+  context: CompileContext,
 ): Upstreams {
   const entries = Object.entries(invalidParts.has('upstreams') ? {} : (manifest.upstreams ?? {}));
   return new Map(
@@ -34,7 +30,7 @@ export function compileUpstreams(
   );
 }
 
-function compileUpstream(id: string, entry: UpstreamEntry, context: UpstreamContext): Upstream {
+function compileUpstream(id: string, entry: UpstreamEntry, context: CompileContext): Upstream {
   const { readFile, findings } = context;
   const { timeouts, connections } = entry;
   const endpoints = compileEndpoints(id, entry, context);
@@ -86,7 +82,7 @@ function compileBreaker({ breaker }: UpstreamEntry, endpoints: number): BreakerS
   return { failures: breaker.failures, pauseMs: durationMs(breaker.pause), isDefault: false };
 }
 
-function compileEndpoints(id: string, entry: UpstreamEntry, { secrets, findings }: UpstreamContext): Endpoint[] {
+function compileEndpoints(id: string, entry: UpstreamEntry, { secrets, findings }: CompileContext): Endpoint[] {
   if (entry.url !== undefined && entry.urls !== undefined) {
     const message = '"url" and "urls" are both set; write one of them';
     findings.push(errorAtKey(['upstreams', id, 'urls'], 'upstream-url', message));
@@ -153,4 +149,50 @@ function namesOf(upstreams: Upstreams) {
     for (const [name, upstream] of upstreams) (upstream === undefined ? invalid : valid).push(name);
   NAMES.set(upstreams, names);
   return names;
+}
+
+/** Reads the files of an upstream's `tls`, and reports invalid ones. */
+function compileUpstreamTls(
+  upstream: Path,
+  { tls }: UpstreamEntry,
+  endpoints: readonly Endpoint[],
+  readFile: Environment['readFile'],
+  findings: Finding[],
+): UpstreamTls {
+  if (tls === undefined) return {};
+  const path = [...upstream, 'tls'];
+  const context = { readFile, rule: 'upstream-tls', findings };
+  if (endpoints.some(({ url }) => url.protocol !== 'https:')) {
+    const message = '"tls" needs https; write https:// for every endpoint of this upstream';
+    findings.push(errorAtKey(path, 'upstream-tls', message));
+  }
+  const certificateAt = (name: 'ca' | 'certificate') =>
+    tls[name] === undefined ? undefined : readCertificate(tls[name], [...path, name], context);
+  const ca = certificateAt('ca');
+  const certificate = certificateAt('certificate');
+  const key = tls.key === undefined ? undefined : readPrivateKey(tls.key, [...path, 'key'], context);
+  checkPairComplete(tls, path, findings);
+  if (certificate !== undefined && key !== undefined && isMatchingPair(certificate, key, [...path, 'key'], context))
+    isUsablePair({ cert: certificate.text, key: key.text }, [...path, 'certificate'], context);
+  if (tls.serverName !== undefined) checkServerName(tls.serverName, [...path, 'serverName'], findings);
+  return {
+    ...(ca === undefined ? {} : { ca: ca.text }),
+    ...(certificate === undefined ? {} : { cert: certificate.text }),
+    ...(key === undefined ? {} : { key: key.text }),
+  };
+}
+
+/** Node refuses to connect with an IP address as the name for SNI (RFC 6066 section 3). */
+function checkServerName(name: string, path: Path, findings: Finding[]): void {
+  const reason = isIP(name) === 0 ? hostError(name) : 'TLS has no server names that are IP addresses';
+  if (reason === undefined) return;
+  const message = `${reason}; write the host name of the certificate, or remove "serverName"`;
+  findings.push(quoteFreeErrorAt(path, 'upstream-tls', message));
+}
+
+function checkPairComplete(tls: NonNullable<UpstreamEntry['tls']>, path: Path, findings: Finding[]): void {
+  if ((tls.certificate === undefined) === (tls.key === undefined)) return;
+  const [given, missing] = tls.certificate === undefined ? ['key', 'certificate'] : ['certificate', 'key'];
+  const message = `"${given}" needs the matching "${missing}"; add ${missing}: with a PEM file`;
+  findings.push(errorAtKey([...path, given as string], 'upstream-tls', message));
 }

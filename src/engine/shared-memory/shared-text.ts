@@ -3,16 +3,12 @@ import { SharedLock } from './shared-lock.ts';
 
 const MAX_LENGTH = 120;
 
-export interface TextMemory {
-  /** The lock and the length. */
-  readonly cells: Int32Array;
-  /** The codes of the characters. */
-  readonly codes: Uint8Array;
-}
-
-export function textMemory(parts: BufferParts): TextMemory {
+export function textMemory(parts: BufferParts) {
+  // The lock and the length, then the codes of the characters.
   return { cells: parts.int32(2), codes: parts.uint8(MAX_LENGTH) };
 }
+
+type TextMemory = ReturnType<typeof textMemory>;
 
 /** A short ASCII text that all workers read and write, such as an error code. Not for the hot path. A longer text is cut off. */
 export class SharedText {

@@ -1,11 +1,11 @@
-import type { Auth as AuthEntry, RouteEntry } from '../manifest/manifest.generated.ts';
+import { compilePointer } from '../json-pointer.ts';
+import type { Auth as AuthEntry, Role as RoleEntry, RouteEntry } from '../manifest/manifest.generated.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
-import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
+import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 import { compileTokens } from './compile-tokens.ts';
-import { compileRole, type RoleRule } from './role.ts';
 import type { TokensContext } from './tokens-context.ts';
-import type { Verifier } from './verifier.ts';
+import type { Principal, Verifier } from './verifier.ts';
 
 export interface Auth {
   readonly verifier: Verifier;
@@ -65,4 +65,45 @@ export function compileRouteAuth(
   }
   if (auth === undefined || roles === undefined) return auth;
   return Object.freeze({ ...auth, role: compileRole(authEntry.role, secrets, roles, ['routes', index, 'roles']) });
+}
+
+interface RoleRule {
+  /** Equal for rules that allow the same callers. */
+  readonly key: string;
+  readonly allows: (principal: Principal) => boolean;
+  /** Returns those of `redactedRoles` that the caller has, in the order of the manifest. */
+  readonly heldBy: (principal: Principal) => readonly string[];
+  /** The caller needs one of these roles. */
+  readonly required: readonly string[];
+  /** `required` as it may be printed. */
+  readonly redactedRoles: readonly string[];
+  /** The text of the 403; `undefined` if it came from the environment, which clients may not see. */
+  readonly message: string | undefined;
+}
+
+/**
+ * @param entry the rule of `auth.role`
+ * @param required the roles of `allow` that the route accepts, at `path`
+ */
+function compileRole(
+  entry: RoleEntry,
+  { isSecret, redactValue }: Secrets,
+  required: readonly string[] = entry.allow,
+  path: Path = ['auth', 'role', 'allow'],
+): RoleRule {
+  const roleAt = compilePointer(entry.claim);
+  const names = new Set<unknown>(required);
+  const isRequired = (role: unknown) => names.has(role);
+  // `array` in the manifest says that the claim is a list. A claim in the other form never matches.
+  const hasRole = entry.array ? (claim: unknown) => Array.isArray(claim) && claim.some(isRequired) : isRequired;
+  const allows = ({ claims }: Principal) => hasRole(roleAt(claims));
+  const redactedRoles = redactValue(required, path);
+  const heldBy = ({ claims }: Principal) => {
+    const claim = roleAt(claims);
+    const held = new Set<unknown>(entry.array ? (Array.isArray(claim) ? claim : []) : [claim]);
+    return redactedRoles.filter((_role, index) => held.has(required[index]));
+  };
+  const key = JSON.stringify([entry.claim, entry.array, required]);
+  const message = isSecret(['auth', 'role', 'message']) ? undefined : entry.message;
+  return Object.freeze({ key, allows, heldBy, required, redactedRoles, message });
 }

@@ -1,17 +1,15 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { durationMs } from '../manifest/units.ts';
-import { sharedNow } from '../shared-memory/shared-clock.ts';
-import type { WorkerContext } from '../shared-memory/worker-context.ts';
+import { sharedNow, type WorkerContext } from '../shared-memory/worker-context.ts';
 import { expiryMs, type TokenClaims } from './claims.ts';
 import type { VerificationContext } from './identity-client.ts';
-import { KEYS_UNAVAILABLE } from './key-source.ts';
-import { SharedVerification } from './shared-verification.ts';
 import { TokenCounts, tokenBuffer } from './token-counts.ts';
-import type { TokenCacheSettings, TokenVerifier, VerifiedToken } from './token-method.ts';
+import { KEYS_UNAVAILABLE, type TokenCacheSettings, type TokenVerifier, type VerifiedToken } from './token-method.ts';
 import type {
   CachedRejection,
   CachedToken,
+  NetworkVerifier,
   Principal,
   VerificationClient,
   Verifier,
@@ -27,30 +25,10 @@ const MAX_BYTES = 32 * 1024 * 1024;
  * Wraps a verification method with a cache. The cache holds the SHA-256 of tokens, never the tokens. Concurrent requests with
  * one token share one verification.
  */
-export function createCachingVerifier(key: string, method: TokenVerifier, settings: TokenCacheSettings): Verifier {
-  const tokens = new VerifiedTokens(key, method, settings);
-  return {
-    key,
-    get status() {
-      return tokens.status;
-    },
-    buffer: tokenBuffer(key),
-    network: {
-      keys: async (request) => (await method.keySource?.publish?.(request)) ?? KEYS_UNAVAILABLE,
-      verify: (token, client) => tokens.cachedOrVerified(token, client),
-    },
-    prepare: async () => {
-      if (method.keySource?.state === 'unknown') await method.keySource.current();
-    },
-    share: (worker) => tokens.share(worker),
-    cached: (token) => tokens.cached(token),
-    verify: (token, client) => tokens.verify(token, client),
-  };
-}
-
-/** The tokens of a verifier: accepted ones, rejected ones, and those that are being verified. */
-class VerifiedTokens {
-  readonly #key: string;
+export class CachingVerifier implements Verifier {
+  readonly key: string;
+  readonly buffer: NonNullable<Verifier['buffer']>;
+  readonly network: NetworkVerifier;
   readonly #method: TokenVerifier;
   readonly #settings: TokenCacheSettings;
   readonly #maxAgeMs: number;
@@ -60,7 +38,12 @@ class VerifiedTokens {
   #counts = new TokenCounts();
 
   constructor(key: string, method: TokenVerifier, settings: TokenCacheSettings) {
-    this.#key = key;
+    this.key = key;
+    this.buffer = tokenBuffer(key);
+    this.network = {
+      keys: async (request) => (await method.keySource?.publish?.(request)) ?? KEYS_UNAVAILABLE,
+      verify: (token, client) => this.#cachedOrVerified(token, client),
+    };
     this.#method = method;
     this.#settings = settings;
     this.#maxAgeMs = durationMs(settings.cache.maxAge);
@@ -86,8 +69,13 @@ class VerifiedTokens {
     };
   }
 
+  async prepare(): Promise<void> {
+    const { keySource } = this.#method;
+    if (keySource?.state === 'unknown') await keySource.current();
+  }
+
   share({ memory, index }: Pick<WorkerContext, 'memory' | 'index'>): void {
-    const { name, bytes } = tokenBuffer(this.#key);
+    const { name, bytes } = this.buffer;
     this.#counts = new TokenCounts(memory.buffer(name, bytes), index);
     this.#method.keySource?.share?.(this.#counts.keyVersion);
     this.#countTokens();
@@ -103,12 +91,8 @@ class VerifiedTokens {
     return entry.principal;
   }
 
-  verify(token: string, client: VerificationClient | undefined): Promise<CachedToken | CachedRejection> {
-    return this.#verify(tokenHash(token), token, client);
-  }
-
   /** For another thread, which counts the hit or the miss itself. */
-  async cachedOrVerified(
+  async #cachedOrVerified(
     token: string,
     client: VerificationClient | undefined,
   ): Promise<CachedToken | CachedRejection> {
@@ -125,6 +109,10 @@ class VerifiedTokens {
   #validEntry(id: string): CachedToken | undefined {
     const entry = this.#entry(id);
     return entry === undefined || entry.principal.expiresAt <= Date.now() ? undefined : entry;
+  }
+
+  verify(token: string, client?: VerificationClient): Promise<CachedToken | CachedRejection> {
+    return this.#verify(tokenHash(token), token, client);
   }
 
   #verify(id: string, token: string, client: VerificationClient | undefined): Promise<CachedToken | CachedRejection> {
@@ -153,7 +141,7 @@ class VerifiedTokens {
     const result = await this.#method.verify(token, context);
     // All clients disconnected, so the identity service did not fail.
     if ('code' in result && result.code === 'keys_unavailable' && context.signal.aborted) return result;
-    if (!this.#method.isDelegated) this.#counts.addResult('code' in result ? result.code : 'valid');
+    if (!this.#method.isDelegated) this.#counts.add('code' in result ? result.code : 'valid');
     if ('code' in result) return this.#reject(id, result);
     const entry = 'principal' in result ? result : this.#toEntry(result);
     this.#accepted.set(id, entry, { size: entry.bytes });
@@ -197,4 +185,32 @@ function tokenHash(token: string): string {
 
 function subjectOf({ sub }: TokenClaims): string | undefined {
   return typeof sub === 'string' ? hash('sha256', sub).slice(0, 16) : undefined;
+}
+
+/** The verification of one token for all clients that wait for it. It is aborted when all of them have disconnected. */
+class SharedVerification {
+  readonly verdict: Promise<CachedToken | CachedRejection>;
+  readonly #abort = new AbortController();
+  readonly #forget: () => void;
+  #waiting = 0;
+
+  /** @param forget called when it has ended or was aborted, so that the next client begins another one */
+  constructor(verify: (signal: AbortSignal) => Promise<CachedToken | CachedRejection>, forget: () => void) {
+    this.#forget = forget;
+    this.verdict = verify(this.#abort.signal).finally(forget);
+  }
+
+  /** @param client `undefined` for the gateway itself, which does not disconnect */
+  join(client: VerificationClient | undefined): void {
+    this.#waiting += 1;
+    if (client?.signal.aborted) this.#leave();
+    else client?.signal.addEventListener('abort', () => this.#leave(), { once: true });
+  }
+
+  #leave(): void {
+    this.#waiting -= 1;
+    if (this.#waiting > 0) return;
+    this.#forget();
+    this.#abort.abort();
+  }
 }

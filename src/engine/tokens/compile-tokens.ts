@@ -1,16 +1,10 @@
 import { hash } from 'node:crypto';
-import type { Auth, Introspection, Userinfo } from '../manifest/manifest.generated.ts';
+import type { Auth } from '../manifest/manifest.generated.ts';
 import { durationMs } from '../manifest/units.ts';
-import { createCachingVerifier } from './caching-verifier.ts';
-import { type ClaimRules, claimRules } from './claims.ts';
-import { createDelegatedVerifier } from './delegated-verifier.ts';
-import { IdentityClient, type VerificationContext } from './identity-client.ts';
-import { compileIdentityEndpoint, type IdentityEndpoint } from './identity-endpoint.ts';
-import { createRemoteVerifier, type IdentityResponseReader, readJsonObject } from './identity-response.ts';
-import { createIntrospectionVerifier } from './introspection.ts';
+import { CachingVerifier } from './caching-verifier.ts';
 import { compileJwt } from './jwt.ts';
-import type { TokenMethod, TokenVerifier } from './token-method.ts';
-import { requireSecretFromEnvironment, type TokensContext } from './tokens-context.ts';
+import { compileIntrospection, compileUserinfo } from './remote-tokens.ts';
+import type { TokensContext } from './tokens-context.ts';
 import type { Verifier } from './verifier.ts';
 
 /**
@@ -36,48 +30,9 @@ export function compileTokens(
   if (previous?.key === key) return previous;
   const { networkVerifier } = context;
   const verifier = (networkVerifier && method.delegateTo?.(networkVerifier(key))) ?? method.verifier;
-  return createCachingVerifier(key, verifier, {
+  return new CachingVerifier(key, verifier, {
     cache,
     clockToleranceMs: durationMs(clockTolerance),
     staleIfErrorMs: method.staleIfErrorMs,
   });
 }
-
-function compileIntrospection(entry: Introspection, context: TokensContext): TokenMethod | undefined {
-  const path = ['auth', 'tokens', 'introspection'];
-  const isFromEnvironment = requireSecretFromEnvironment([...path, 'clientSecret'], context);
-  const endpoint = compileIdentityEndpoint(entry, [...path, 'endpoint'], context);
-  if (endpoint === undefined || !isFromEnvironment) return undefined;
-  return remoteTokenMethod(createIntrospectionVerifier(entry, endpoint, claimRules(entry)), endpoint, entry);
-}
-
-function compileUserinfo(entry: Userinfo, context: TokensContext): TokenMethod | undefined {
-  const endpoint = compileIdentityEndpoint(entry, ['auth', 'tokens', 'userinfo', 'endpoint'], context);
-  return endpoint && remoteTokenMethod(createUserinfoVerifier(endpoint, claimRules(entry)), endpoint, entry);
-}
-
-function remoteTokenMethod(
-  verifier: TokenVerifier,
-  { endpoints, timeoutMs, tls }: IdentityEndpoint,
-  { staleIfError }: Introspection | Userinfo,
-): TokenMethod {
-  return {
-    verifier,
-    delegateTo: (network) => createDelegatedVerifier(network, verifier),
-    dependencies: [endpoints, timeoutMs, tls],
-    staleIfErrorMs: durationMs(staleIfError),
-  };
-}
-
-/** Creates a verifier that requests the user's claims with each token. The identity service rejects invalid tokens. */
-function createUserinfoVerifier(endpoint: IdentityEndpoint, rules: ClaimRules): TokenVerifier {
-  const client = new IdentityClient(endpoint);
-  const send = (token: string, context: VerificationContext) =>
-    client.send({ Accept: 'application/json', Authorization: `Bearer ${token}` }, undefined, context);
-  return createRemoteVerifier(send, readUserinfo, rules);
-}
-
-const readUserinfo: IdentityResponseReader = (response) => {
-  if (response.status === 401 || response.status === 403) return { code: 'token_inactive' };
-  return { claims: readJsonObject(response), bytes: response.body.length };
-};

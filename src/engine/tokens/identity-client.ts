@@ -1,10 +1,16 @@
 import { CircuitBreaker } from '../gateway/circuit-breaker/circuit-breaker.ts';
 import { FairSemaphore } from '../gateway/fairness/fair-semaphore.ts';
 import { RoundRobinQueue } from '../gateway/fairness/round-robin-queue.ts';
-import { GATEWAY_CLIENT, IDENTITY_BREAKER_RULE } from './identity-breaker-rule.ts';
 import type { IdentityConnectionPools } from './identity-connection-pools.ts';
 import type { IdentityEndpoint } from './identity-endpoint.ts';
-import { IdentityError, type IdentityRequest, type IdentityResponse, MAX_TIMER_MS } from './identity-request.ts';
+import {
+  GATEWAY_CLIENT,
+  IDENTITY_BREAKER_RULE,
+  IdentityError,
+  type IdentityRequest,
+  type IdentityResponse,
+  MAX_TIMER_MS,
+} from './identity-request.ts';
 
 /** Connections in use. One client has half of them at most. */
 const MAX_CONNECTIONS = 64;
@@ -49,8 +55,8 @@ export class IdentityClient {
     const { clientKey } = context;
     if (!this.#requests.tryAcquire(clientKey)) throw new IdentityError('too_many_requests');
     try {
-      if (!this.#breaker.isAllowed(clientKey ?? GATEWAY_CLIENT)) throw new IdentityError('circuit_open');
-      this.#breaker.beginRequest(clientKey ?? GATEWAY_CLIENT);
+      const trial = this.#breaker.tryBeginRequest(clientKey ?? GATEWAY_CLIENT);
+      if (trial === undefined) throw new IdentityError('circuit_open');
       return await this.#sendInTime(headers, form, context);
     } finally {
       this.#requests.release(clientKey);

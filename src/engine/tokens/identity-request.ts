@@ -1,3 +1,5 @@
+import type { BreakerRule } from '../gateway/circuit-breaker/circuit-breaker.ts';
+
 /** A request to an identity service. */
 export interface IdentityRequest {
   readonly url: URL;
@@ -22,3 +24,19 @@ export function timeoutSignal(timeoutMs: number): AbortSignal {
 
 /** The longest time that Node accepts for a timer. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * The circuit breaker of an identity service: five consecutive failures open it, then one request goes through every two
+ * seconds. The service may fail on the tokens of one client, so a client counts for two failures and waits for its trial
+ * until the clients without failures had one.
+ */
+export const IDENTITY_BREAKER_RULE: BreakerRule = {
+  failures: 5,
+  failuresPerClient: 2,
+  pauseMs: 2_000,
+  trialMs: 2_000,
+  isTrialForOthersFirst: true,
+};
+
+/** The client key of requests that the gateway sends for itself. */
+export const GATEWAY_CLIENT = '';

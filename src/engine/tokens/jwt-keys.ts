@@ -4,11 +4,12 @@ import { describeFileError } from '../manifest/source.ts';
 import { durationMs } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
 import { parseHttpUrl } from '../settings/address.ts';
+import { requireSecretFromEnvironment } from '../settings/compile-context.ts';
 import { parseStrictJson } from '../validation/strict-json.ts';
 import { MAX_KEYS, readKeySet, secretKeySet, type VerificationKeySet } from './key-set.ts';
-import { type KeySource, staticKeySource } from './key-source.ts';
 import { RemoteKeySource } from './remote-key-source.ts';
-import { requireSecretFromEnvironment, type TokensContext } from './tokens-context.ts';
+import { type KeySource, staticKeySource } from './token-method.ts';
+import type { TokensContext } from './tokens-context.ts';
 
 /** A key source. `dependencies` identifies keys that are not in the manifest itself. */
 type JwtKeySource = KeySource & { readonly dependencies?: string };
@@ -39,7 +40,7 @@ export function compileJwtKeys(entry: Jwt, context: TokensContext): JwtKeySource
 
 /** Refuses HMAC algorithms for public keys: an attacker could sign tokens with the text of a public key as the secret. */
 function hasMatchingAlgorithms({ secret, algorithms }: Jwt, { findings }: TokensContext): boolean {
-  const index = algorithms.findIndex((algorithm) => isHmac(algorithm) !== (secret !== undefined));
+  const index = algorithms.findIndex((algorithm) => algorithm.startsWith('HS') !== (secret !== undefined));
   if (index < 0) return true;
   const message =
     secret === undefined
@@ -69,8 +70,8 @@ function compileDiscovery(discovery: string, entry: Jwt, { findings }: TokensCon
       : discoveryUrlError(url);
   if (typeof url !== 'string' && reason === undefined) {
     return remoteKeySource(entry, async (signal) => {
-      const { discoverKeys, fetchKeySet } = await importKeyFetcher();
-      return fetchKeySet(await discoverKeys(url, entry.issuer, signal), entry.algorithms, signal);
+      const { discoverJwksUri, fetchKeySet } = await import('./key-fetcher.ts');
+      return fetchKeySet(await discoverJwksUri(url, entry.issuer, signal), entry.algorithms, signal);
     });
   }
   findings.push(quoteFreeErrorAt([...PATH, 'discovery'], 'discovery', reason ?? ''));
@@ -110,7 +111,7 @@ function compileKeyLocation(jwks: string, entry: Jwt, context: TokensContext): J
     const url = parseHttpUrl(jwks);
     if (typeof url !== 'string') {
       return remoteKeySource(entry, async (signal) =>
-        (await importKeyFetcher()).fetchKeySet(url, entry.algorithms, signal),
+        (await import('./key-fetcher.ts')).fetchKeySet(url, entry.algorithms, signal),
       );
     }
     const message = `${url}; write for example https://identity.example/.well-known/jwks.json`;
@@ -144,22 +145,10 @@ function keyFileMessage(error: unknown): string {
   return `the key file cannot be used: ${reason}; write a URL, or name another file`;
 }
 
+/** @param fetch imports its code, so that `check` and `lint` do not load the TLS library */
 function remoteKeySource(
   { timeout, staleIfError }: Jwt,
   fetch: (signal: AbortSignal) => Promise<VerificationKeySet>,
 ): KeySource {
   return new RemoteKeySource(fetch, { timeoutMs: durationMs(timeout), staleMs: durationMs(staleIfError) });
-}
-
-/** Loads the fetcher with the first fetch, so that `check` and `lint` do not load the TLS library. */
-async function importKeyFetcher() {
-  const [{ discoverJwksUri: discoverKeys }, { fetchKeySet }] = await Promise.all([
-    import('./discovery.ts'),
-    import('./jwks.ts'),
-  ]);
-  return { discoverKeys, fetchKeySet };
-}
-
-function isHmac(algorithm: string): boolean {
-  return algorithm.startsWith('HS');
 }

@@ -50,9 +50,10 @@ export function readKeySet(
   const candidates: KeyWithId[] = [];
   for (const [index, jwk] of jwks.entries()) {
     const key = readKey(jwk, algorithms);
-    const reason = typeof key === 'string' ? key : key && keyIdConflict(key, candidates);
-    if (reason !== undefined) rejected.push({ index, reason });
-    if (typeof key === 'object') candidates.push(key);
+    if (typeof key === 'string') rejected.push({ index, reason: key });
+    if (typeof key !== 'object') continue;
+    if (hasAmbiguousKeyId(key, candidates)) rejected.push({ index, reason: 'has the "kid" of another key' });
+    candidates.push(key);
   }
   const usable = candidates.filter((key) => !hasAmbiguousKeyId(key, candidates));
   return { keys: createKeySet(usable), rejected };
@@ -110,10 +111,6 @@ function weakness({ asymmetricKeyDetails }: KeyObject): string | undefined {
   const { modulusLength = 2048, publicExponent = 3n } = asymmetricKeyDetails ?? {};
   if (modulusLength < 2048) return 'has fewer than 2048 bits';
   return publicExponent < 3n || publicExponent % 2n === 0n ? 'has an insecure public exponent' : undefined;
-}
-
-function keyIdConflict(key: KeyWithId, others: readonly KeyWithId[]): string | undefined {
-  return hasAmbiguousKeyId(key, others) ? 'has the "kid" of another key' : undefined;
 }
 
 /** An id that two keys of one type share identifies neither. */

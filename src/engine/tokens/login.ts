@@ -2,13 +2,25 @@ import type { Auth as AuthEntry, RouteEntry } from '../manifest/manifest.generat
 import { sizeBytes } from '../manifest/units.ts';
 import { routeKeyOf } from '../plan/route-key.ts';
 import { errorAtKey, type Finding } from '../problem/finding.ts';
-import { createTokenSearch, type TokenSearch } from './token-search.ts';
+import type { CancellablePromise } from '../validation/body-rule.ts';
+import { validationPool } from '../validation/validation-pool.ts';
+import type { Overload } from '../validation/validation-thread.ts';
+import {
+  findTokens,
+  type LoginErrorCode,
+  type LoginResponse,
+  type ResponseTokens,
+  type TokenLocations,
+} from './find-tokens.ts';
 
 export interface LoginRule {
   /** True if bodies are searched. */
   readonly isBodySearched: boolean;
   /** Finds the tokens of a response; a long one is searched in a worker thread. */
-  readonly findTokens: TokenSearch;
+  readonly findTokens: (
+    response: LoginResponse,
+    owner: BufferOwner,
+  ) => ResponseTokens | LoginErrorCode | CancellablePromise<TokenSearchResult>;
   /** The limit of the response, both encoded and decoded. */
   readonly limitBytes: number;
 }
@@ -43,4 +55,44 @@ export function compileLogin(
     findTokens: createTokenSearch(locations, routeKeyOf(path)),
     limitBytes: sizeBytes(login.maxBytes),
   });
+}
+
+/** The result of a search in a worker thread. */
+interface TokenSearchResult {
+  /** `undefined` if the search did not start or took too long. */
+  readonly result: ResponseTokens | LoginErrorCode | undefined;
+  readonly overload: Overload | undefined;
+}
+
+/** The exchange that buffered bytes are counted for. */
+interface BufferOwner {
+  /** The client's address. */
+  readonly client: string;
+  /** Counts bytes before they are buffered. Throws if the limit is reached. */
+  reserve(bytes: number): void;
+}
+
+/** Searching a longer response may block the event loop for more than a few milliseconds. */
+const MAX_SYNC_BYTES = 8_192;
+
+/** @param route the key by which routes share the worker threads fairly */
+function createTokenSearch(locations: TokenLocations, route: string): LoginRule['findTokens'] {
+  return (response, owner) => {
+    const { status, reason, headers, body, encodedBody } = response;
+    const parts = body === encodedBody ? [body] : [body, encodedBody];
+    const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+    if (bytes <= MAX_SYNC_BYTES) return findTokens(locations, response);
+    owner.reserve(bytes);
+    const { result, cancel } = validationPool.validate({
+      route,
+      client: owner.client,
+      root: undefined,
+      checks: [],
+      search: { locations, status, reason, headers, bodyEnd: body.length },
+      // The bytes are copied, since the client receives the originals.
+      body: Buffer.concat(parts, bytes),
+    });
+    const promise = result.then(({ searchResult, overload }) => ({ result: searchResult, overload }));
+    return Object.assign(promise, { cancel });
+  };
 }

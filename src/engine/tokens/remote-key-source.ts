@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CircuitBreaker } from '../gateway/circuit-breaker/circuit-breaker.ts';
 import { FairSemaphore } from '../gateway/fairness/fair-semaphore.ts';
-import { sharedNow } from '../shared-memory/shared-clock.ts';
-import { GATEWAY_CLIENT, IDENTITY_BREAKER_RULE } from './identity-breaker-rule.ts';
-import { timeoutSignal } from './identity-request.ts';
+import { sharedNow } from '../shared-memory/worker-context.ts';
+import { GATEWAY_CLIENT, IDENTITY_BREAKER_RULE, timeoutSignal } from './identity-request.ts';
 import type { VerificationKeySet } from './key-set.ts';
-import type { KeySource } from './key-source.ts';
+import type { KeySource } from './token-method.ts';
 import type { KeyLookup, KeyRequest, KeyResponse } from './verifier.ts';
 
 const FRESH_MS = 600_000;
@@ -133,8 +132,7 @@ export class RemoteKeySource implements KeySource {
   /** Fetches the keys, or joins the fetch in flight. Returns true if it succeeds. */
   #fetchOnce(): Promise<boolean> {
     if (this.#fetching !== undefined) return this.#fetching;
-    if (!this.#breaker.isAllowed(GATEWAY_CLIENT)) return Promise.resolve(false);
-    this.#breaker.beginRequest(GATEWAY_CLIENT);
+    if (this.#breaker.tryBeginRequest(GATEWAY_CLIENT) === undefined) return Promise.resolve(false);
     const startedAt = sharedNow();
     this.#lastFetchAt = startedAt;
     this.#fetching = this.#fetch(timeoutSignal(this.#timeoutMs))

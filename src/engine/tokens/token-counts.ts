@@ -1,31 +1,22 @@
-import type { TokenErrorCode } from './claims.ts';
+import { MAX_WORKERS } from '../shared-memory/worker-context.ts';
+import { TOKEN_ERRORS, type TokenErrorCode } from './claims.ts';
 import type { Verifier } from './verifier.ts';
 
 type TokenResult = TokenErrorCode | 'valid';
 
+const RESULTS: readonly TokenResult[] = ['valid', ...TOKEN_ERRORS];
 /** The cells of one worker: a current number or a sum each, then the results of verifications. */
-const CELLS = { hits: 0, misses: 1, entries: 2, refused: 3, verifying: 4 } as const;
-const RESULT_CELLS: Readonly<Record<TokenResult, number>> = {
-  valid: 5,
-  token_malformed: 6,
-  token_inactive: 7,
-  token_expired: 8,
-  token_not_yet_valid: 9,
-  type_wrong: 10,
-  issuer_wrong: 11,
-  audience_wrong: 12,
-  algorithm_not_allowed: 13,
-  key_unknown: 14,
-  signature_wrong: 15,
-  claims_wrong: 16,
-  keys_unavailable: 17,
-};
-const CELLS_PER_WORKER = 18;
+const FIELDS = ['hits', 'misses', 'entries', 'refused', 'verifying'] as const;
+
+type Field = (typeof FIELDS)[number];
+
+const CELLS = Object.fromEntries([...FIELDS, ...RESULTS].map((name, cell) => [name, cell])) as Record<
+  Field | TokenResult,
+  number
+>;
+const CELLS_PER_WORKER = FIELDS.length + RESULTS.length;
 /** The first cell has the version of the keys. */
 const FIRST_CELL = 1;
-/** The most workers that a manifest can configure. */
-const MAX_WORKERS = 64;
-
 const BYTES = (FIRST_CELL + MAX_WORKERS * CELLS_PER_WORKER) * Float64Array.BYTES_PER_ELEMENT;
 
 /** Returns the name and the size of the shared memory of the verifiers with a key. */
@@ -48,12 +39,8 @@ export class TokenCounts {
   }
 
   /** Adds one. */
-  add(field: 'hits' | 'misses'): void {
+  add(field: 'hits' | 'misses' | TokenResult): void {
     (this.#cells[this.#first + CELLS[field]] as number) += 1;
-  }
-
-  addResult(result: TokenResult): void {
-    (this.#cells[this.#first + RESULT_CELLS[result]] as number) += 1;
   }
 
   set(field: 'entries' | 'refused' | 'verifying', value: number): void {
@@ -61,21 +48,15 @@ export class TokenCounts {
   }
 
   /** Returns the sum over all workers. */
-  total(field: keyof typeof CELLS): number {
-    return this.#sum(CELLS[field]);
+  total(field: Field | TokenResult): number {
+    let sum = 0;
+    for (let at = FIRST_CELL + CELLS[field]; at < this.#cells.length; at += CELLS_PER_WORKER)
+      sum += this.#cells[at] as number;
+    return sum;
   }
 
   /** Returns how often each result occurred in all workers. */
   get results(): ReadonlyMap<TokenResult, number> {
-    const results = Object.entries(RESULT_CELLS) as [TokenResult, number][];
-    return new Map(
-      results.map(([result, cell]) => [result, this.#sum(cell)] as const).filter(([, count]) => count > 0),
-    );
-  }
-
-  #sum(cell: number): number {
-    let sum = 0;
-    for (let at = FIRST_CELL + cell; at < this.#cells.length; at += CELLS_PER_WORKER) sum += this.#cells[at] as number;
-    return sum;
+    return new Map(RESULTS.map((result) => [result, this.total(result)] as const).filter(([, count]) => count > 0));
   }
 }

@@ -2,7 +2,7 @@ import { BODYLESS_METHODS } from '../../engine/http1/http-methods.ts';
 import { load, type PlannedManifest } from '../../engine/load.ts';
 import type { Environment } from '../../engine/manifest/source.ts';
 import type { FindingLocation, Path } from '../../engine/problem/finding.ts';
-import { diff } from '../../prove/diff/diff.ts';
+import { diff } from '../../prove/diff/diff-manifests.ts';
 import type { Difference } from '../../prove/diff/difference.ts';
 import { createDiffSide, type DiffSide } from '../../prove/diff/side.ts';
 import type { ImportedRoutes } from '../import/import-openapi.ts';

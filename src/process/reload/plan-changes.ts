@@ -2,19 +2,15 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
 import { limitDefinition } from '../../engine/rate-limits/rate-limit.ts';
 import type { PatternRoute } from '../../engine/routing/route-index.ts';
-import type { Auth } from '../../engine/tokens/auth.ts';
 import { pairRoutesSliced } from '../../prove/diff/route-pairing.ts';
-import {
-  becameProtected,
-  becamePublic,
-  compareRoutes,
-  type PairingSide,
-  type RouteChanges,
-  type RoutePair,
-} from '../../prove/diff/route-pairs.ts';
+import { becameProtected, becamePublic, type PairingSide, type RoutePair } from '../../prove/diff/route-pairs.ts';
 
 /** The differences between two plans, by the ids of routes and upstreams. */
-export interface PlanChanges extends RouteChanges {
+export interface PlanChanges {
+  /** Routes of only one plan, and those with another definition. */
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly string[];
   /** Routes that serve requests without a token that needed a token, or had no route, before. */
   readonly nowPublic: readonly string[];
   /** Routes that need a token for requests that needed none before. */
@@ -44,32 +40,46 @@ export function comparePlans(old: Plan, next: Plan): PlanChanges {
 
 /** Compares two plans, step by step. */
 export function* comparePlansSliced(old: Plan, next: Plan): SlicedWork<PlanChanges> {
-  const routes = compareRoutes(old.routes, next.routes);
-  const isSame = routes.added.length + routes.removed.length + routes.changed.length === 0;
+  const oldIds = new Set(idsOf(old.routes));
+  const routes = newOrChanged(old.routes, next.routes, ({ id, key }) => `${id} ${key}`);
+  const removed = missingFrom(next.routes, old.routes);
+  const isSame = routes.length + removed.length === 0;
   const pairs = isSame ? [] : yield* pairRoutesSliced(pairingSideOf(old), pairingSideOf(next));
-  const upstreams = new Set(old.upstreams.map(({ key }) => key));
-  const upstreamIds = new Set(next.upstreams.map(({ id }) => id));
   const serverKeys = Object.keys(next.server.keys) as (keyof Plan['server']['keys'])[];
   return {
-    ...routes,
+    added: routes.filter((id) => !oldIds.has(id)),
+    removed,
+    changed: routes.filter((id) => oldIds.has(id)),
     nowPublic: newRouteIds(next, pairs.filter(becamePublic)),
     nowProtected: newRouteIds(next, pairs.filter(becameProtected)),
-    upstreams: idsOf(next.upstreams.filter(({ key }) => !upstreams.has(key))),
-    upstreamsRemoved: idsOf(old.upstreams.filter(({ id }) => !upstreamIds.has(id))),
-    ...changedLimits(old, next),
+    upstreams: newOrChanged(old.upstreams, next.upstreams, ({ key }) => key),
+    upstreamsRemoved: missingFrom(next.upstreams, old.upstreams),
+    rateLimits: newOrChanged(old.rateLimits, next.rateLimits, limitDefinition),
+    rateLimitsRemoved: missingFrom(next.rateLimits, old.rateLimits),
     server: serverKeys.filter((key) => old.server.keys[key] !== next.server.keys[key]),
     rules: changedRules(old, next),
     needsRestart: settingsNeedingRestart(old, next),
   };
 }
 
-function changedLimits(old: Plan, next: Plan): Pick<PlanChanges, 'rateLimits' | 'rateLimitsRemoved'> {
-  const definitions = new Set(old.rateLimits.map(limitDefinition));
-  const ids = new Set(idsOf(next.rateLimits));
-  return {
-    rateLimits: idsOf(next.rateLimits.filter((limit) => !definitions.has(limitDefinition(limit)))),
-    rateLimitsRemoved: idsOf(old.rateLimits).filter((id) => !ids.has(id)),
-  };
+interface Identified {
+  readonly id: string;
+}
+
+/** Returns the ids of entries that are new or have another definition. */
+function newOrChanged<Entry extends Identified>(
+  old: readonly Entry[],
+  next: readonly Entry[],
+  definitionOf: (entry: Entry) => string,
+): string[] {
+  const definitions = new Set(old.map(definitionOf));
+  return idsOf(next.filter((entry) => !definitions.has(definitionOf(entry))));
+}
+
+/** Returns the ids that the first list lacks. */
+function missingFrom(list: readonly Identified[], entries: readonly Identified[]): string[] {
+  const ids = new Set(idsOf(list));
+  return idsOf(entries).filter((id) => !ids.has(id));
 }
 
 function pairingSideOf(plan: Plan): PairingSide<PatternRoute> {
@@ -125,10 +135,10 @@ function changedRules(old: Plan, next: Plan): PlanChanges['rules'] {
   return (['tokens', 'role', 'cors', 'log'] as const).filter((rule) => hasChanged[rule]);
 }
 
-function roleOf(auth: Auth | undefined): string | undefined {
+function roleOf(auth: Plan['auth']): string | undefined {
   return auth && JSON.stringify([auth.role.key, auth.role.message]);
 }
 
-function idsOf(entries: readonly { readonly id: string }[]): string[] {
+function idsOf(entries: readonly Identified[]): string[] {
   return entries.map(({ id }) => id);
 }

@@ -1,6 +1,5 @@
 import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
-import { reportedViolationOf } from '../../engine/gateway/telemetry/reported-violation.ts';
-import type { RequestRecord } from '../../engine/gateway/telemetry/request-record.ts';
+import { type RequestRecord, reportedViolationOf } from '../../engine/gateway/telemetry/request-record.ts';
 
 /** The outcome of one request as the admin API streams it. Like the access log, it has no header, query or body. */
 export interface RequestEvent {

@@ -1,6 +1,6 @@
 import type { CountersNotice } from '../../engine/gateway/telemetry/route-metrics.ts';
 import type { CompileInput } from '../../engine/load.ts';
-import type { LogBlock } from '../../engine/log/forwarded-log.ts';
+import type { LogBlock } from '../../engine/log/log.ts';
 import type { ListenAddress } from '../../engine/settings/address.ts';
 import type { Verifier } from '../../engine/tokens/verifier.ts';
 import type { WarmUpTraffic } from '../../prove/offline/warm-up.ts';

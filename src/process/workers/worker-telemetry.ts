@@ -1,6 +1,5 @@
 import type { Gateway } from '../../engine/gateway/gateway.ts';
-import { writeForwardedBlock } from '../../engine/log/forwarded-log.ts';
-import type { Log } from '../../engine/log/log.ts';
+import { type Log, writeForwardedBlock } from '../../engine/log/log.ts';
 import { type RequestEvent, requestEventOf } from '../telemetry/request-event.ts';
 import type { MainRequests, ServingRequests } from './messages.ts';
 import type { RequestEventBatch } from './request-event-batches.ts';

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createGateway } from '../../engine/gateway/gateway.ts';
 import { type CompileInput, compileFromInput } from '../../engine/load.ts';
-import { createForwardedLog } from '../../engine/log/forwarded-log.ts';
+import { createForwardedLog } from '../../engine/log/log.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { runInSlices, runToEnd } from '../../engine/plan/sliced-work.ts';
 import { SharedMemory } from '../../engine/shared-memory/worker-context.ts';

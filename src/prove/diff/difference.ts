@@ -12,11 +12,24 @@ export interface Comparison {
   readonly find: (sides: DiffContext) => Iterable<DiffFinding>;
 }
 
+/** Comparisons by their ids. */
+export type Comparisons = Readonly<Record<string, Omit<Comparison, 'id'>>>;
+
 export interface DiffContext {
   readonly old: DiffSide;
   readonly next: DiffSide;
   /** Routes that receive the same requests, or have the same id. */
   readonly pairs: readonly RoutePair<DiffRoute>[];
+}
+
+/** Returns a function that computes a value once for each diff. */
+export function oncePerDiff<Value>(compute: (sides: DiffContext) => Value): (sides: DiffContext) => Value {
+  const known = new WeakMap<DiffContext, Value>();
+  return (sides) => {
+    const value = known.get(sides) ?? compute(sides);
+    known.set(sides, value);
+    return value;
+  };
 }
 
 /** A difference without its line. */

@@ -1,8 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { RateLimit as RateLimitEntry, RateLimitKeyPart } from '../../engine/manifest/manifest.generated.ts';
 import type { RateLimit } from '../../engine/rate-limits/rate-limit.ts';
-import { matchedRoutes } from './comparisons/matched-routes.ts';
 import type { DiffContext } from './difference.ts';
+import { matchedRoutes } from './matched-routes.ts';
+import { commonValues, type PairById, renamedIds } from './pairs-by-id.ts';
 import type { DiffRoute, DiffSide } from './side.ts';
 
 /** A rate limit of one side, as written and as compiled. */
@@ -14,19 +14,11 @@ export interface DiffLimit {
   readonly entry: RateLimitEntry;
 }
 
-export interface LimitPair {
-  readonly id: string;
-  readonly old: DiffLimit;
-  readonly next: DiffLimit;
-}
+export type LimitPair = PairById<DiffLimit>;
 
 /** Yields the rate limits that both manifests have. */
-export function* commonLimits({ old, next }: DiffContext): Generator<LimitPair> {
-  const previous = limitsOf(old);
-  for (const [id, limit] of limitsOf(next)) {
-    const before = previous.get(id);
-    if (before !== undefined) yield { id, old: before, next: limit };
-  }
+export function commonLimits({ old, next }: DiffContext): Iterable<LimitPair> {
+  return commonValues(limitsOf(old), limitsOf(next));
 }
 
 /** Returns the rate limits of a side, by id. */
@@ -41,15 +33,7 @@ export function limitsOf({ plan, manifest, redacted }: DiffSide): ReadonlyMap<st
 
 /** Returns the new id of each limit of the old manifest that has only another name in the new one. */
 export function renamedLimits({ old, next }: DiffContext): ReadonlyMap<string, string> {
-  const [before, now] = [limitsOf(old), limitsOf(next)];
-  const added = [...now].filter(([id]) => !before.has(id));
-  const names = new Map<string, string>();
-  for (const [id, limit] of before) {
-    if (now.has(id)) continue;
-    const index = added.findIndex(([, other]) => isDeepStrictEqual(effectOf(limit), effectOf(other)));
-    if (index >= 0) for (const [newId] of added.splice(index, 1)) names.set(id, newId);
-  }
-  return names;
+  return renamedIds(limitsOf(old), limitsOf(next), effectOf);
 }
 
 /** The routes that lost a limit, or got one, by the id of the limit. */
@@ -77,9 +61,10 @@ function inOrder(routes: ReadonlyMap<string, ReadonlySet<DiffRoute>>): RoutesByL
   return new Map([...routes].map(([id, set]) => [id, [...set].sort(byPlace)]));
 }
 
-function effectOf({ limit, keyEffect }: DiffLimit): unknown {
+function effectOf({ limit, keyEffect }: DiffLimit): string {
   const { missing, burst, intervalMs, failures, mode, store } = limit;
-  return { keyEffect, missing, burst, intervalMs, failures, mode, store: store?.id };
+  const statuses = failures && [...failures].sort();
+  return JSON.stringify([keyEffect, missing, burst, intervalMs, statuses, mode, store?.id]);
 }
 
 function keyEffectOf({ key }: RateLimitEntry): string {

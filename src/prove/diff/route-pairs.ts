@@ -1,5 +1,4 @@
 import type { Plan } from '../../engine/plan/plan.ts';
-import type { Route } from '../../engine/plan/route-definition.ts';
 import type { PatternRoute } from '../../engine/routing/route-index.ts';
 
 /** One of the two plans whose routes are paired. */
@@ -30,14 +29,6 @@ export interface RoutePair<R extends PatternRoute = PatternRoute> {
   readonly others?: number;
 }
 
-/** The ids of routes that differ between two plans. */
-export interface RouteChanges {
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  /** Present in both, with different definitions. */
-  readonly changed: readonly string[];
-}
-
 /**
  * True if requests need no token now that needed one, or had no route, before. A route that only keeps its id and moves to
  * another path does not change the access to any request.
@@ -49,18 +40,4 @@ export function becamePublic({ from, to, request }: RoutePair): boolean {
 /** True if requests need a token now that needed none before. */
 export function becameProtected({ from, to, request }: RoutePair): boolean {
   return request !== undefined && to?.route.access === 'protected' && from?.route.access === 'public';
-}
-
-export function compareRoutes(old: readonly Route[], next: readonly Route[]): RouteChanges {
-  const before = new Map(old.map((route) => [route.id, route]));
-  const after = new Set(next.map(({ id }) => id));
-  return {
-    added: idsOf(next.filter(({ id }) => !before.has(id))),
-    removed: idsOf(old.filter(({ id }) => !after.has(id))),
-    changed: idsOf(next.filter(({ id, key }) => before.has(id) && before.get(id)?.key !== key)),
-  };
-}
-
-function idsOf(routes: readonly Route[]): string[] {
-  return routes.map(({ id }) => id);
 }

@@ -31,44 +31,6 @@ export interface ExplainContext {
   readonly upstreamUrl: string | undefined;
 }
 
-export function createExplainContext(
-  planned: PlannedManifest,
-  request: OfflineRequest,
-  claims: CallerClaims | undefined,
-  outcome: OfflineOutcome,
-  upstreamUrl: string | undefined,
-  nearRoutes: readonly Route[],
-): ExplainContext {
-  const { plan, manifest } = planned;
-  const { record, upstreamRequest } = outcome;
-  const { path = '' } = record;
-  const index = plan.routes.findIndex(({ id }) => id === record.route?.id);
-  const refusal = refusalOf(outcome);
-  return {
-    planned,
-    request,
-    claims,
-    outcome,
-    refusal,
-    reported: record.reported ?? [],
-    isLocalResponse: refusal === undefined && upstreamRequest === undefined && record.route === undefined,
-    hasPath: record.path !== undefined || refusal?.code === 'path_ambiguous',
-    route: plan.routes[index],
-    entry: manifest.routes[index],
-    routePath: ['routes', index],
-    allowedMethods: record.path === undefined ? [] : plan.router.allowedMethods(path),
-    nearRoutes,
-    upstreamUrl,
-  };
-}
-
-function refusalOf({ record, response }: OfflineOutcome): ExplainedRefusal | undefined {
-  if (record.refusal === undefined) return undefined;
-  const { status, code, reason, detail, errors, limit } = record.refusal;
-  // After a response has begun, a refusal can only close the connection: the client sees another status, or none.
-  return { status: response?.status ?? status, code, reason, detail, errors, ...(limit !== undefined && { limit }) };
-}
-
 /** The message of a step and the keys of the manifest that decide it. */
 export interface StepExplanation {
   readonly message: string;

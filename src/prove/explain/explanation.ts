@@ -1,6 +1,5 @@
-import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
+import type { Refusal, RefusalCode } from '../../engine/gateway/response/refusal.ts';
 import type { ReportedViolation } from '../../engine/gateway/telemetry/request-record.ts';
-import type { Violation } from '../../engine/schema/value-validator.ts';
 
 /** Each decision about one request. `explain --json` prints it as JSON; docs/explain.md describes each member. */
 export interface Explanation {
@@ -41,7 +40,7 @@ export interface ExplainedRefusal {
   readonly code: RefusalCode;
   readonly reason: string;
   readonly detail: string;
-  readonly errors: readonly Violation[];
+  readonly errors: Refusal['errors'];
   /** The id of the rate limit that refuses the request. */
   readonly limit?: string;
 }
@@ -79,26 +78,17 @@ export interface ExplanationLocation {
   readonly pointer: string;
 }
 
-export interface MatchedRoute {
+/** A route, and its line. */
+export interface NearRoute extends Pick<ExplanationLocation, 'file' | 'line'> {
   readonly id: string;
   readonly methods: readonly string[];
   readonly path: string;
+}
+
+export interface MatchedRoute extends NearRoute {
   readonly access: 'public' | 'protected';
   /** As sent, percent-encoded. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** As in `ExplanationLocation`. */
-  readonly file?: string;
-  readonly line: number;
-}
-
-/** A route that is not the one of the request. */
-export interface NearRoute {
-  readonly id: string;
-  readonly methods: readonly string[];
-  readonly path: string;
-  /** As in `ExplanationLocation`. */
-  readonly file?: string;
-  readonly line: number;
 }
 
 /** A route that matches the path but did not get the request. */

@@ -2,6 +2,7 @@ import { hasEncodedSlash } from '../../engine/gateway/request/request-target.ts'
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
+import { editSteps, isNear } from '../../engine/problem/did-you-mean.ts';
 import { foldedVariants, foldLiteral } from '../../engine/routing/path-folding.ts';
 import type { Pattern } from '../../engine/routing/pattern.ts';
 import { createRouter } from '../../engine/routing/router.ts';
@@ -29,7 +30,7 @@ export function* findSkippedRoutes(
   const segments = segmentsOf(path);
   for (const route of plan.routes) {
     yield;
-    if (route === winner || !mayMatch(route, segments)) continue;
+    if (route === winner || !mayMatch(route.pattern, segments)) continue;
     const methods = createRouter([withEncodedSlash(route)]).allowedMethods(path);
     if (methods.length === 0) continue;
     if (!methods.includes(method)) skipped.push({ route, reason: 'other-method', otherRoute: undefined });
@@ -52,7 +53,7 @@ function* findSkipReason(
   const others = plan.routes.filter((other) => other !== route);
   const segments = segmentsOf(path);
   const moreSpecific = yield* findRoute(others, (other) => {
-    if (!mayMatch(other, segments)) return false;
+    if (!mayMatch(other.pattern, segments)) return false;
     const relaxed = withEncodedSlash(other);
     return createRouter([route, relaxed]).match(method, path) === relaxed;
   });
@@ -60,21 +61,17 @@ function* findSkipReason(
   const readings = [path, path.replaceAll(/%2f/gi, '/')].flatMap(foldedVariants).map(segmentsOf);
   const stricter = yield* findRoute(others, (other) => {
     const folded = other.pattern.map(foldLiteral);
-    const isPossible = mayMatch(other, segments) || readings.some((reading) => literalsMatch(folded, reading));
+    const isPossible = mayMatch(other.pattern, segments) || readings.some((reading) => mayMatch(folded, reading));
     return isPossible && createRouter([route, other]).match(method, path) === undefined;
   });
   return { reason: 'other-reading', otherRoute: stricter };
 }
 
 /**
- * False if a literal of the route's path differs from the requested path, which then cannot match. Only the router decides
+ * False if a literal of the pattern differs from the requested path, which then cannot match. Only the router decides
  * that a route matches, and to create a router for each of thousands of routes would take longer than to load them.
  */
-function mayMatch({ pattern }: Route, segments: readonly string[]): boolean {
-  return literalsMatch(pattern, segments);
-}
-
-function literalsMatch(pattern: Pattern, segments: readonly string[]): boolean {
+function mayMatch(pattern: Pattern, segments: readonly string[]): boolean {
   return pattern.every((segment, index) => segment.kind !== 'literal' || segment.text === segments[index]);
 }
 
@@ -92,4 +89,42 @@ function* findRoute(routes: readonly Route[], isMatch: (route: Route) => boolean
     if (isMatch(route)) return route;
   }
   return undefined;
+}
+
+const MAX_ROUTES = 3;
+/** The time of a comparison grows with the square of the length. */
+const MAX_LENGTH = 200;
+
+/**
+ * Finds the routes whose paths resemble a path that no route has: a misspelt segment, or segments that are missing at its start
+ * or its end. The nearest comes first.
+ */
+export function* findNearRoutes(routes: readonly Route[], path: string): SlicedWork<readonly Route[]> {
+  const written = path.slice(0, MAX_LENGTH);
+  if (written === '/' || written === '') return [];
+  const segments = written.split('/').slice(1);
+  const near: { route: Route; steps: number }[] = [];
+  for (const route of routes) {
+    yield;
+    const example = examplePath(route.pattern, segments);
+    if (isNear(written, example) || isPart(written, example)) near.push({ route, steps: editSteps(written, example) });
+  }
+  return near
+    .toSorted((a, b) => a.steps - b.steps)
+    .slice(0, MAX_ROUTES)
+    .map(({ route }) => route);
+}
+
+function isPart(path: string, example: string): boolean {
+  return example.endsWith(path) || example.startsWith(`${path}/`) || path.startsWith(`${example}/`);
+}
+
+/** Returns a path of the route that has the requested segments in place of its parameters. */
+function examplePath(pattern: Pattern, segments: readonly string[]): string {
+  const parts = pattern.flatMap((segment, index) => {
+    if (segment.kind === 'literal') return [segment.text];
+    if (segment.kind === 'parameter') return [segments[index] ?? `{${segment.name}}`];
+    return segments.slice(index);
+  });
+  return `/${parts.join('/')}`.slice(0, MAX_LENGTH);
 }

@@ -1,13 +1,14 @@
 import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
 import { formatMethods, HTTP_METHODS } from '../../engine/http1/http-methods.ts';
-import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
+import type { PlannedManifest } from '../../engine/load.ts';
+import type { RateLimit as RateLimitEntry, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import { suggestion } from '../../engine/problem/did-you-mean.ts';
 import type { Path } from '../../engine/problem/finding.ts';
-import type { RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
-import { rolesOf } from '../offline/claims.ts';
+import type { RateLimit, RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
 import { headerValue } from '../offline/request-bytes.ts';
+import { rolesOf } from '../offline/role-claims.ts';
+import { rateLimitKeyText } from '../rate-limit-key-text.ts';
 import type { ExplainContext, StepExplanation } from './explain-context.ts';
-import { limitsExplainer } from './explain-limits.ts';
 import type { StepName } from './explanation.ts';
 
 export interface StepExplainer {
@@ -102,13 +103,8 @@ function explainPreflight({ isLocalResponse, hasPath }: ExplainContext): StepExp
     : explanation('the gateway responds to OPTIONS * itself');
 }
 
-function explainRoute({
-  route,
-  routePath,
-  refusal,
-  nearRoutes,
-  allowedMethods,
-}: ExplainContext): StepExplanation | undefined {
+function explainRoute(context: ExplainContext): StepExplanation | undefined {
+  const { route, routePath, refusal, nearRoutes, allowedMethods } = context;
   if (route !== undefined) return explanation(`${route.id}: ${formatMethods(route.methods)} ${route.path}`, routePath);
   if (refusal?.code === 'method_not_allowed')
     return explanation(`the routes of this path allow ${allowedMethods.join(', ')}`);
@@ -118,20 +114,14 @@ function explainRoute({
   );
 }
 
-function explainOrigin({
-  planned: { manifest },
-  request,
-  route,
-  entry,
-  routePath,
-  refusal,
-}: ExplainContext): StepExplanation | undefined {
+function explainOrigin(context: ExplainContext): StepExplanation | undefined {
+  const { planned, request, route, entry, routePath, refusal } = context;
   const isHandshake =
     request.method === 'GET' && headerValue(request.headers, 'upgrade')?.toLowerCase() === 'websocket';
   if (!isHandshake || route?.websocket !== true || headerValue(request.headers, 'origin') === undefined)
     return undefined;
   const isListed = typeof entry?.websocket === 'object';
-  const hasCors = !isListed && manifest.cors !== undefined;
+  const hasCors = !isListed && planned.manifest.cors !== undefined;
   const verdict = refusal?.code === 'origin_not_allowed' ? 'may not' : 'may';
   const allowed = isListed ? 'the origins of the route' : `the same host${hasCors ? ' and the origins of cors' : ''}`;
   return explanation(
@@ -154,14 +144,8 @@ function explainToken(context: ExplainContext): StepExplanation {
   );
 }
 
-function explainRole({
-  planned: { manifest },
-  entry,
-  routePath,
-  route,
-  claims,
-}: ExplainContext): StepExplanation | undefined {
-  const role = manifest.auth?.role;
+function explainRole({ planned, entry, routePath, route, claims }: ExplainContext): StepExplanation | undefined {
+  const { role } = planned.manifest.auth ?? {};
   if (entry?.access === 'public' || role === undefined || claims === undefined) return undefined;
   const rolesPath = entry?.roles === undefined ? ['auth', 'role', 'allow'] : [...routePath, 'roles'];
   const roles = rolesOf(role, claims).join(', ') || 'none';
@@ -216,4 +200,46 @@ function explainResponse({ entry, routePath, refusal }: ExplainContext): StepExp
   if (refusal !== undefined) return explanation(refusal.detail, [...routePath, 'login']);
   if (entry?.login === undefined) return explanation('streamed to the client');
   return explanation('buffered until every token in it is verified and has an allowed role', [...routePath, 'login']);
+}
+
+/** Returns the function that explains the rate limits that apply at one stage of a request. */
+function limitsExplainer(stage: RateLimitStage): (context: ExplainContext) => StepExplanation | undefined {
+  return (context) => {
+    const { route, routePath, refusal, planned } = context;
+    const limits = route?.rateLimits?.[stage] ?? [];
+    if (limits.length === 0) return undefined;
+    const placesOf = (ids: readonly string[]) => [[...routePath, 'rateLimits'], ...ids.map((id) => ['rateLimits', id])];
+    if (refusal?.limit !== undefined)
+      return { message: `${refusal.limit}: ${refusal.detail}`, paths: placesOf([refusal.limit]) };
+    const texts = limits.map((limit) => {
+      const skipped = lacksKey(limit, context) ? ', skipped because the request lacks the key' : '';
+      return `${limit.id} (${limitText(planned, limit.id)}${skipped})`;
+    });
+    return { message: `counts against ${texts.join(', ')}`, paths: placesOf(limits.map(({ id }) => id)) };
+  };
+}
+
+/** Describes a limit: its rate, the kinds of its key, and how it differs from a limit of requests that is enforced. */
+function limitText({ manifest, secrets }: PlannedManifest, id: string): string {
+  const entry = secrets.redactValue(manifest.rateLimits[id] as RateLimitEntry, ['rateLimits', id]);
+  const { key, allow, burst, count, mode } = entry;
+  const details = [
+    ...(burst === undefined ? [] : [`at most ${burst} at once`]),
+    ...(count === 'failures' ? ['failures only'] : []),
+    ...(mode === 'report' ? ['only reported'] : []),
+  ];
+  return [`${allow} by ${rateLimitKeyText(key)}`, ...details].join(', ');
+}
+
+function lacksKey({ missing, readValue }: RateLimit, { route, request, outcome }: ExplainContext): boolean {
+  if (missing === undefined || route === undefined) return false;
+  const facts = {
+    route,
+    clientAddress: '',
+    client: '',
+    request: { rawHeaders: request.headers },
+    principal: outcome.principals[0],
+    body: request.body,
+  };
+  return readValue(facts) === undefined;
 }

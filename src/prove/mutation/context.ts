@@ -3,9 +3,9 @@ import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import type { Environment } from '../../engine/manifest/source.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { SamplePaths } from '../../engine/routing/route-index.ts';
-import { bundleSchemas, type SchemaRoot } from '../../engine/schema/schema-bundle.ts';
+import { bundleSchemas } from '../../engine/schema/schema-bundle.ts';
 import { typesAt } from '../../engine/schema/schema-walk.ts';
-import { createSchemaValidators, type Violation } from '../../engine/schema/value-validator.ts';
+import { createSchemaValidators } from '../../engine/schema/value-validator.ts';
 import { createParameterValidator } from '../../engine/validation/parameter-value.ts';
 import { type ComparedSchema, compareSchemas } from '../schema-comparison/compare-schemas.ts';
 import type { TestFile } from '../testing/test-file.generated.ts';
@@ -13,12 +13,9 @@ import { withValue } from './edits.ts';
 import type { MutationContext, TestedRoute } from './mutant.ts';
 import { isPlainSegment } from './probes.ts';
 
-/** The schemas of a manifest, and the validator of each. */
-interface SchemaSide {
-  readonly root: SchemaRoot;
-  readonly validatorAt: (path: Path) => (value: unknown) => readonly Violation[];
-}
-type SideFilter = (side: SchemaSide) => SchemaSide;
+type SchemaSide = ReturnType<typeof schemaSide>;
+/** Returns a schema with its validation: of values, or of the texts of a parameter. */
+type SchemaReader = (side: SchemaSide, path: Path) => ComparedSchema;
 
 /** Creates the facts that mutators need. */
 export function createMutationContext(
@@ -38,11 +35,10 @@ export function createMutationContext(
     original ??= schemaSide(manifest, readFile);
     return original;
   };
-  const newValue = (path: Path, changed: Manifest, filter: SideFilter) =>
-    valuesBetween(comparedAt(filter(getOriginal()), path), comparedAt(filter(schemaSide(changed, readFile)), path));
-  const validValue = (path: Path, filter: SideFilter) =>
-    valuesBetween(NOTHING, comparedAt(filter(getOriginal()), path));
-  const newTexts = (path: Path, changed: Manifest) => newValue(path, changed, asParameters).map(String);
+  const newValues = (path: Path, changed: Manifest, schemaAt: SchemaReader) =>
+    valuesBetween(schemaAt(getOriginal(), path), schemaAt(schemaSide(changed, readFile), path));
+  const validValues = (path: Path, schemaAt: SchemaReader) => valuesBetween(NOTHING, schemaAt(getOriginal(), path));
+  const newTexts = (path: Path, changed: Manifest) => newValues(path, changed, parameterAt).map(String);
   return {
     manifest,
     plan,
@@ -52,29 +48,43 @@ export function createMutationContext(
       originsOf(testFile).find((origin) => !manifest.cors?.origins.includes(origin)) ?? 'https://other.example',
     tokenOfRole: (role) => Object.entries(testFile.tokens).find(([, token]) => token.role === role)?.[0],
     samplePaths: (pattern) => samples.of(pattern),
-    newValues: (path, changed) => newValue(path, changed, (side) => side),
+    newValues: (path, changed) => newValues(path, changed, bodyAt),
     newTexts,
-    validValues: (path) => validValue(path, (side) => side),
-    validTexts: (path) => validValue(path, asParameters).map(String),
+    validValues: (path) => validValues(path, bodyAt),
+    validTexts: (path) => validValues(path, parameterAt).map(String),
     invalidTexts: (path) => newTexts(path, withValue(manifest, path, {})),
   };
 }
 
-function schemaSide(manifest: Manifest, readFile: Environment['readFile']): SchemaSide {
+function schemaSide(manifest: Manifest, readFile: Environment['readFile']) {
   const { root } = bundleSchemas(manifest, readFile, []);
-  const { validatorAt } = createSchemaValidators(root);
-  return {
-    root,
-    validatorAt: (path) => {
-      const validate = validatorAt(path);
-      return (value) => validate(value, Number.POSITIVE_INFINITY);
-    },
-  };
+  return { root, validatorAt: createSchemaValidators(root).validatorAt };
 }
 
-function comparedAt({ root, validatorAt }: SchemaSide, path: Path): ComparedSchema {
+function bodyAt({ root, validatorAt }: SchemaSide, path: Path): ComparedSchema {
   const validate = validatorAt(path);
-  const accepts = (value: unknown) => validate(value).length === 0;
+  return comparedSchema(root, path, (value) => validate(value, Number.POSITIVE_INFINITY).length === 0);
+}
+
+/**
+ * Validates the text of each value as the gateway validates a parameter. Other values are never valid, nor are texts that a
+ * request of a test case cannot have as a path parameter.
+ */
+function parameterAt({ root, validatorAt }: SchemaSide, path: Path): ComparedSchema {
+  const validateValue = validatorAt(path);
+  const validate = createParameterValidator(
+    { validate: (value) => validateValue(value, Number.POSITIVE_INFINITY), path, types: typesAt(root, path) },
+    { values: undefined },
+  );
+  const isInPath = path.includes('params');
+  return comparedSchema(root, path, (value) => {
+    if (value === null || typeof value === 'object') return false;
+    const text = String(value);
+    return (!isInPath || isPlainSegment(text)) && validate(text, '').length === 0;
+  });
+}
+
+function comparedSchema(root: SchemaSide['root'], path: Path, accepts: (value: unknown) => boolean): ComparedSchema {
   return { root, path, accepts, refuses: (value) => !accepts(value) };
 }
 
@@ -91,28 +101,6 @@ const NOTHING: ComparedSchema = {
   accepts: () => false,
   refuses: () => true,
 };
-
-const NOT_VALID = [{ pointer: '', message: 'is not valid' }] as const;
-
-/**
- * Validates the text of each value as the gateway validates a parameter. Other values are never valid, nor are texts that a
- * request of a test case cannot have as a path parameter.
- */
-function asParameters({ root, validatorAt }: SchemaSide): SchemaSide {
-  return {
-    root,
-    validatorAt: (path) => {
-      const schema = { validate: validatorAt(path), path, types: typesAt(root, path) };
-      const validate = createParameterValidator(schema, { values: undefined });
-      const isInPath = path.includes('params');
-      return (value) => {
-        if (value === null || typeof value === 'object') return NOT_VALID;
-        const text = String(value);
-        return isInPath && !isPlainSegment(text) ? NOT_VALID : validate(text, '');
-      };
-    },
-  };
-}
 
 function rolesOf({ cases, tokens }: TestFile): string[] {
   const tokenRoles = Object.values(tokens).flatMap(({ role }) => role ?? []);

@@ -1,7 +1,7 @@
 import { nestValue, parsePointer } from '../../engine/json-pointer.ts';
 import type { RateLimit as RateLimitEntry, RateLimitKeyPart } from '../../engine/manifest/manifest.generated.ts';
 import type { RateLimit } from '../../engine/rate-limits/rate-limit.ts';
-import { claimsOfRole } from '../offline/claims.ts';
+import { claimsOfRole } from '../offline/role-claims.ts';
 import type { MutationContext, Probe, TestedRoute } from './mutant.ts';
 import { withClaims, withHeader, withJsonBody, withoutHeader, withRequest } from './probes.ts';
 

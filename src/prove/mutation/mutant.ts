@@ -14,6 +14,9 @@ export interface Mutator {
   readonly find: (original: MutationContext) => Iterable<Mutant>;
 }
 
+/** Mutators by their ids. */
+export type Mutators = Readonly<Record<string, Omit<Mutator, 'id'>>>;
+
 /** A changed manifest. A good test file has a case that passes with the original and fails with this one. */
 export interface Mutant {
   /** The location of the change in the original manifest. */

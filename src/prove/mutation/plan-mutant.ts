@@ -1,18 +1,16 @@
-import { findBrokenInvariants } from '../../engine/invariants/prove.ts';
-import type { PlannedManifest } from '../../engine/load.ts';
+import { type PlannedManifest, planManifest } from '../../engine/load.ts';
 import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Environment } from '../../engine/manifest/source.ts';
-import { type CompileOptions, compilePlan } from '../../engine/plan/compile.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import { runToEnd } from '../../engine/plan/sliced-work.ts';
+import { foldedVariants, foldLiteral } from '../../engine/routing/path-folding.ts';
 import { type Pattern, parsePattern, patternKey } from '../../engine/routing/pattern.ts';
 import { createRouter } from '../../engine/routing/router.ts';
 import { referencePath } from '../../engine/schema/schema-walk.ts';
 import type { Upstream } from '../../engine/settings/upstream-definition.ts';
 import type { TestedManifest } from '../testing/run-test-file.ts';
-import { referencesIn } from './mutators/schemas.ts';
-import { type PathReadings, reads } from './path-readings.ts';
+import { referencesIn } from './mutators/schema-mutators.ts';
 
 /** A changed manifest with its plan, and the requests that the change can affect. */
 export interface PlannedMutant {
@@ -33,13 +31,12 @@ type MutantPlanner = (changed: Manifest) => PlannedMutant | undefined;
  */
 export function createMutantPlanner(original: PlannedManifest, readFile: Environment['readFile']): MutantPlanner {
   const { manifest, plan, secrets } = original;
-  const options: CompileOptions = { hash: plan.hash, readFile, secrets, previous: plan, invalidParts: new Set() };
-  const compile = (changed: Manifest) => runToEnd(compilePlan(changed, options)).plan;
+  const { checked } = original.compileInput;
+  const planOf = (changed: Manifest) => runToEnd(planManifest({ ...checked, manifest: changed }, readFile, plan)).plan;
+  const compile = (changed: Manifest) => planOf({ ...changed, invariants: [] });
   const planner = new RoutePlanner(original, compile);
-  const breaksInvariantOf = (changed: Manifest) => () => {
-    const changedPlan = isListed(changed.invariants) ? compile(changed) : undefined;
-    return changedPlan !== undefined && runToEnd(findBrokenInvariants(changed, changedPlan)).length > 0;
-  };
+  const breaksInvariantOf = (changed: Manifest) => () =>
+    isListed(changed.invariants) && compile(changed) !== undefined && planOf(changed) === undefined;
   // A secret inside of a route is known by the index of the route, which a part of the manifest would change.
   const needsAll = secrets.hasSecretWithin(['routes']);
   return (changed) => {
@@ -154,4 +151,27 @@ function schemasOf(value: unknown, { schemas }: Manifest, names = new Set<string
     schemasOf(schemas[name], { schemas } as Manifest, names);
   }
   return names;
+}
+
+/** The segments of a path as written, and as the router may read it. */
+export type PathReadings = readonly (readonly string[])[];
+
+/** Returns every form of a path that the router compares with patterns; see `createRouter`. */
+export function readPath(path: string): PathReadings {
+  const slashed = path.replaceAll(/%2f/gi, '/');
+  const forms = new Set([path, ...foldedVariants(path), ...foldedVariants(slashed)]);
+  return [...forms].map((form) => form.slice(1).replace(/\/$/, '').split('/'));
+}
+
+/** True if the router may match the path with this pattern, or compare the pattern with it. */
+function reads(readings: PathReadings, pattern: Pattern): boolean {
+  return readings.some((segments) => {
+    const [rest, fixed] = pattern.at(-1)?.kind === 'rest' ? [true, pattern.length - 1] : [false, pattern.length];
+    const length = segments.length === 1 && segments[0] === '' ? 0 : segments.length;
+    if (rest ? length < fixed : length !== fixed) return false;
+    return pattern.slice(0, fixed).every((segment, index) => {
+      if (segment.kind !== 'literal') return true;
+      return segments[index] === segment.text || segments[index] === foldLiteral(segment).text;
+    });
+  });
 }

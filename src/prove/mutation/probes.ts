@@ -1,18 +1,15 @@
 import type { CaseHeaders } from '../testing/test-file.generated.ts';
 import type { Probe } from './mutant.ts';
 
-type RequestChange = Partial<Probe['request']>;
-
 /** Returns the probe with other members of its request. */
-export function withRequest({ request, response }: Probe, change: RequestChange): Probe {
-  return { request: { ...request, ...change }, ...(response && { response }) };
+export function withRequest(probe: Probe, change: Partial<Probe['request']>): Probe {
+  return { ...probe, request: { ...probe.request, ...change } };
 }
 
 /** Returns the probe without a token. */
-export function withoutToken({ request, response }: Probe): Probe {
-  const { role: _role, claims: _claims, ...rest } = request;
-  const headers = withoutHeader(rest.headers, 'authorization');
-  return { request: { ...rest, headers }, ...(response && { response }) };
+export function withoutToken(probe: Probe): Probe {
+  const { role: _role, claims: _claims, ...request } = probe.request;
+  return { ...probe, request: { ...request, headers: withoutHeader(request.headers, 'authorization') } };
 }
 
 export function withRole(probe: Probe, role: string): Probe {
@@ -24,10 +21,9 @@ export function withClaims(probe: Probe, claims: Readonly<Record<string, unknown
 }
 
 /** Returns the probe without a body. */
-export function withoutBody({ request, response }: Probe): Probe {
-  const { body: _body, bodyBytes: _bytes, ...rest } = request;
-  const headers = withoutHeader(rest.headers, 'content-type');
-  return { request: { ...rest, headers }, ...(response && { response }) };
+export function withoutBody(probe: Probe): Probe {
+  const { body: _body, bodyBytes: _bytes, ...request } = probe.request;
+  return { ...probe, request: { ...request, headers: withoutHeader(request.headers, 'content-type') } };
 }
 
 export function withHeader(probe: Probe, name: string, value: string): Probe {

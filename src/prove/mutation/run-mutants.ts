@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises';
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { Environment } from '../../engine/manifest/source.ts';
 import type { Finding } from '../../engine/problem/finding.ts';
-import type { Secrets } from '../../engine/problem/redaction.ts';
 import { type TestRequest, testRequestsOf } from '../testing/requests.ts';
 import { createCaseRunner, type TestedManifest, type TestResult } from '../testing/run-test-file.ts';
 import type { TestCase, TestFile } from '../testing/test-file.generated.ts';
@@ -10,9 +9,8 @@ import { baseRequests } from './base-requests.ts';
 import { createMutationContext } from './context.ts';
 import { findCase, type SearchedManifest } from './missing-case.ts';
 import type { Mutant, MutationContext } from './mutant.ts';
-import { MUTATORS } from './mutators/index.ts';
-import { type PathReadings, readPath } from './path-readings.ts';
-import { createMutantPlanner, type PlannedMutant } from './plan-mutant.ts';
+import { MUTATORS } from './mutators.ts';
+import { createMutantPlanner, type PathReadings, type PlannedMutant, readPath } from './plan-mutant.ts';
 import { pathOf } from './probes.ts';
 
 /** A changed manifest that no test case noticed. */
@@ -83,7 +81,11 @@ function* mutantsOf(context: MutationContext): Generator<{ readonly id: string; 
   for (const { id, find } of MUTATORS) for (const mutant of find(context)) yield { id, mutant };
 }
 
-function findingOf(rule: string, { path, message }: Mutant, { redactFinding, redactText }: Secrets): Finding {
+function findingOf(
+  rule: string,
+  { path, message }: Mutant,
+  { redactFinding, redactText }: PlannedManifest['secrets'],
+): Finding {
   const location = { path, at: 'value' } as const;
   return redactFinding({ rule, severity: 'warning', location, message: redactText(message) });
 }
@@ -109,7 +111,7 @@ class MutationRun {
   readonly #original: SearchedManifest;
   /** The cheapest first. */
   readonly #known: readonly KnownRequest[];
-  readonly #redactText: Secrets['redactText'];
+  readonly #redactText: PlannedManifest['secrets']['redactText'];
   readonly #results: readonly TestResult[];
 
   constructor(

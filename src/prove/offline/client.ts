@@ -2,7 +2,7 @@ import { type IncomingMessage, request as nodeRequest } from 'node:http';
 import { Duplex } from 'node:stream';
 import { type OfflineRequest, requestBytes } from './request-bytes.ts';
 
-/** A response as the client receives it. */
+/** A response: as the stub of the upstream sends it, or as the client receives it. */
 export interface OfflineResponse {
   readonly status: number;
   /** Alternating names and values. */

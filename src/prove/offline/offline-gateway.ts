@@ -5,11 +5,10 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { Router } from '../../engine/routing/router.ts';
 import type { Upstream } from '../../engine/settings/upstream-definition.ts';
-import type { Auth } from '../../engine/tokens/auth.ts';
 import type { Principal, Verifier } from '../../engine/tokens/verifier.ts';
 import { type OfflineResponse, sendOverSocket } from './client.ts';
 import { MemorySocket } from './memory-socket.ts';
-import { createRecordingUpstream, type RecordedRequest, type StubResponse } from './recording-upstream.ts';
+import { createRecordingUpstream, type RecordedRequest } from './recording-upstream.ts';
 import type { OfflineRequest } from './request-bytes.ts';
 import type { StubVerifier } from './stub-verifier.ts';
 
@@ -29,7 +28,7 @@ export interface OfflineOutcome {
 /** Serves one request at a time. @param upstreamResponse the response of the upstream; default: 200 without a body */
 export type OfflineGateway = (
   request: OfflineRequest,
-  upstreamResponse?: StubResponse,
+  upstreamResponse?: OfflineResponse,
   repetition?: Repetition,
 ) => Promise<OfflineOutcome>;
 
@@ -41,7 +40,7 @@ export interface Repetition {
 }
 
 const ONCE: Repetition = { times: 1, waitMs: 0 };
-const OK_RESPONSE: StubResponse = { status: 200, headers: [], body: Buffer.alloc(0) };
+const OK_RESPONSE: OfflineResponse = { status: 200, headers: [], body: Buffer.alloc(0) };
 
 /**
  * Runs the gateway of a plan without a network: the same server, parser, steps and HTTP client, between an in-memory
@@ -108,7 +107,7 @@ function offlinePlanOf(plan: Plan, verifier: Verifier | undefined, connect: NonN
   const upstreams = new Map(
     plan.upstreams.map((upstream) => [upstream, { ...upstream, ...OFFLINE_UPSTREAM_SETTINGS, connect }]),
   );
-  const authOf = (auth: Auth | undefined) => auth && { ...auth, verifier: verifier ?? auth.verifier };
+  const authOf = (auth: Plan['auth']) => auth && { ...auth, verifier: verifier ?? auth.verifier };
   const offlineRoute = (route: Route): Route => {
     const upstream = upstreams.get(route.upstream) ?? route.upstream;
     return { ...route, auth: authOf(route.auth), upstream, timeoutMs: undefined };

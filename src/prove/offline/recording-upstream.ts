@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { OfflineResponse } from './client.ts';
 import { MemorySocket } from './memory-socket.ts';
-import { headerValue } from './request-bytes.ts';
+import { headBytes, headerValue } from './request-bytes.ts';
 
 /** A request as the upstream receives it. */
 export interface RecordedRequest {
@@ -10,14 +11,6 @@ export interface RecordedRequest {
   readonly method: string;
   /** Path and query. */
   readonly url: string;
-  /** Alternating names and values. */
-  readonly headers: readonly string[];
-  readonly body: Buffer;
-}
-
-/** The response that the stub sends. */
-export interface StubResponse {
-  readonly status: number;
   /** Alternating names and values. */
   readonly headers: readonly string[];
   readonly body: Buffer;
@@ -34,7 +27,7 @@ interface RecordingUpstream {
 const MAX_HEAD_BYTES = 2_097_152;
 
 /** Creates a stub for every upstream. It records requests and sends the response exactly as given. */
-export function createRecordingUpstream(response: StubResponse): RecordingUpstream {
+export function createRecordingUpstream(response: OfflineResponse): RecordingUpstream {
   const requests: RecordedRequest[] = [];
   const record = async (origin: string, request: IncomingMessage) => {
     const { method = '', url = '', rawHeaders: headers, socket } = request;
@@ -65,10 +58,9 @@ export function createRecordingUpstream(response: StubResponse): RecordingUpstre
 /** Statuses without a body (RFC 9110 section 6.4.1). */
 const BODILESS = new Set([204, 304]);
 
-function responseBytes({ status, headers, body }: StubResponse, method: string): Buffer {
+function responseBytes({ status, headers, body }: OfflineResponse, method: string): Buffer {
   const isFramed = ['content-length', 'transfer-encoding'].some((name) => headerValue(headers, name) !== undefined);
   const length = isFramed || BODILESS.has(status) ? [] : ['Content-Length', String(body.length)];
-  const lines = [...headers, ...length].map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
-  const head = Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`);
+  const head = headBytes(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, [...headers, ...length]);
   return method === 'HEAD' ? head : Buffer.concat([head, body]);
 }

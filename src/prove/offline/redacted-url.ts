@@ -1,20 +1,12 @@
-import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
-import type { Plan } from '../../engine/plan/plan.ts';
-import type { Secrets } from '../../engine/problem/redaction.ts';
+import type { PlannedManifest } from '../../engine/load.ts';
 import type { RecordedRequest } from './recording-upstream.ts';
-
-interface UrlContext {
-  readonly plan: Plan;
-  readonly manifest: Manifest;
-  readonly secrets: Secrets;
-}
 
 /**
  * Returns the URL of an upstream request in a form that is safe to print: its origin and the prefix of its path may come
  * from the environment.
  */
 export function redactedUrl(
-  { plan, manifest, secrets }: UrlContext,
+  { plan, manifest, secrets }: Pick<PlannedManifest, 'plan' | 'manifest' | 'secrets'>,
   route: string | undefined,
   { origin, url }: Pick<RecordedRequest, 'origin' | 'url'>,
 ): { readonly origin: string; readonly path: string } {

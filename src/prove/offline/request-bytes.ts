@@ -44,8 +44,7 @@ export function requestBytes({ method, target, headers, body = EMPTY }: OfflineR
     ...headers,
     ...(isFramed ? [] : ['Content-Length', String(body.length)]),
   ];
-  const lines = all.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
-  const head = Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`);
+  const head = headBytes(`${method} ${target} HTTP/1.1`, all);
   if (coding?.toLowerCase() === 'chunked') return { chunks: [head, ...encodeChunked(body)], isComplete: true };
   const missing = Math.max(0, Number(length ?? 0) - body.length) || 0;
   const padding = Buffer.alloc(Math.min(missing, MAX_PADDING_BYTES), ' ');
@@ -61,6 +60,12 @@ function encodeChunked(body: Buffer): Buffer[] {
   const end = Buffer.from('0\r\n\r\n');
   if (body.length === 0) return [end];
   return [Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from('\r\n'), end];
+}
+
+/** Returns the bytes of the start line and the headers of a message. */
+export function headBytes(startLine: string, headers: readonly string[]): Buffer {
+  const lines = headers.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
+  return Buffer.from(`${startLine}\r\n${lines.join('')}\r\n`);
 }
 
 /** Returns the value of the first header with this name. @param name in lower case */

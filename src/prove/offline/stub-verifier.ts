@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
-import type { TokenErrorCode } from '../../engine/tokens/claims.ts';
 import type { Principal, VerificationResult, Verifier } from '../../engine/tokens/verifier.ts';
 
 export type CallerClaims = Readonly<Record<string, unknown>>;
 
 /** The result for a token: its verified claims, or the reason why it is not accepted. */
-export type StubToken = { readonly claims: CallerClaims } | { readonly code: TokenErrorCode };
+export type StubToken =
+  | { readonly claims: CallerClaims }
+  | Exclude<VerificationResult, { readonly principal: Principal }>;
 
 /** Replaces the verifier of a plan: returns the configured result of each token. */
 export class StubVerifier implements Verifier {
@@ -15,6 +16,13 @@ export class StubVerifier implements Verifier {
 
   setToken(token: string, result: StubToken): void {
     this.#tokens.set(token, result);
+  }
+
+  /** Returns the header of a caller with these claims; none without claims. */
+  authorize(claims: CallerClaims | undefined): readonly string[] {
+    if (claims === undefined) return [];
+    this.setToken(CALLER_TOKEN, { claims });
+    return ['Authorization', `Bearer ${CALLER_TOKEN}`];
   }
 
   readonly status = { keys: 'none', cause: null, entries: 0, refused: 0, verifying: 0, ...COUNTS } as const;
@@ -40,6 +48,9 @@ export class StubVerifier implements Verifier {
     return verified;
   }
 }
+
+/** Stands for the token of the caller. No test file can name a token like this. */
+const CALLER_TOKEN = '<token>';
 
 const COUNTS = { hits: 0, misses: 0, results: new Map(), fetches: 0, failedFetches: 0 } as const;
 

@@ -1,12 +1,10 @@
 import { canonicalJson } from '../../engine/schema/equality.ts';
-import { isMap } from '../../engine/schema/schema-walk.ts';
-import { itemSchema, targetOf } from './evaluate-schema.ts';
-import type { LazyList } from './lazy-list.ts';
-import { type SchemaLiteral, type SchemaTerm, termMaker } from './schema-terms.ts';
-import type { PartSolver } from './search-budget.ts';
+import { itemSchema, schemasInPlace } from './evaluate-schema.ts';
+import { toList } from './json-value.ts';
+import { type LiteralOf, literalsOf, type SchemaLiteral, type SchemaTerm, termMaker } from './schema-terms.ts';
+import type { LazyList, PartSolver } from './search-budget.ts';
 
-type Literal<Kind extends SchemaLiteral['kind']> = Extract<SchemaLiteral, { kind: Kind }>;
-type ItemCount = Literal<'matching-items'>;
+type ItemCount = LiteralOf<'matching-items'>;
 
 /** The maximum number of items of a solution. */
 const MAX_ITEMS = 2_000;
@@ -19,13 +17,11 @@ const SHORT = 4;
 
 /** Yields lists that may satisfy the literals, the shortest first. The caller tests them. */
 export function* arraySolutions(solver: PartSolver, literals: readonly SchemaLiteral[]): Generator<unknown> {
-  const ofKind = <Kind extends SchemaLiteral['kind']>(kind: Kind) =>
-    literals.filter((literal): literal is Literal<Kind> => literal.kind === kind);
-  const universal = [...ofKind('items'), ...ofKind('unevaluated')];
-  const items = ofKind('item');
-  const counts = ofKind('matching-items');
-  const sizes = ofKind('count');
-  const unique = ofKind('unique').map(({ isPositive }) => isPositive)[0];
+  const universal = [...literalsOf(literals, 'items'), ...literalsOf(literals, 'unevaluated')];
+  const items = literalsOf(literals, 'item');
+  const counts = literalsOf(literals, 'matching-items');
+  const sizes = literalsOf(literals, 'count');
+  const unique = literalsOf(literals, 'unique').map(({ isPositive }) => isPositive)[0];
   const min = Math.max(0, ...[...sizes, ...counts].map((size) => size.min), ...items.map(({ index }) => index + 1));
   const max = Math.min(MAX_ITEMS, ...sizes.map((size) => size.max));
   if (min > MAX_ITEMS) solver.budget.limit();
@@ -142,36 +138,21 @@ function hasMore(list: LazyList<unknown> | undefined): boolean {
   return list?.at(1) !== undefined;
 }
 
-type Applied = ReadonlySet<unknown> | undefined;
-
 /**
  * Returns the terms that a literal adds for the item at an index.
  *
  * @param applied the only schemas that evaluate items; without it, every branch may
  */
 function itemTerms(
-  { kind, root, schema }: Literal<'items' | 'unevaluated'>,
+  { kind, root, schema }: LiteralOf<'items' | 'unevaluated'>,
   index: number,
-  applied: Applied,
+  applied: ReadonlySet<unknown> | undefined,
 ): SchemaTerm[] {
   const meet = termMaker(root, true);
   if (kind === 'items') return [meet(itemSchema(schema, index))];
-  return isEvaluated(root, schema, index, applied) ? [] : [meet(schema['unevaluatedItems'])];
-}
-
-/** True if the schema or one of its branches may evaluate the item. */
-function isEvaluated(root: SchemaTerm['root'], schema: unknown, index: number, applied: Applied): boolean {
-  if (!isMap(schema)) return false;
-  const evaluates = schema['items'] !== undefined || index < toList(schema['prefixItems']).length;
-  if (evaluates && applied?.has(schema) !== false) return true;
-  const branches = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => toList(schema[keyword]));
-  const reference = schema['$ref'];
-  const target = typeof reference === 'string' ? [targetOf(root, reference)] : [];
-  return [...branches, ...target, schema['if'], schema['then'], schema['else']].some((inside) =>
-    isEvaluated(root, inside, index, applied),
+  const isEvaluated = schemasInPlace(root, schema).some(
+    (inside) =>
+      applied?.has(inside) !== false && (inside['items'] !== undefined || index < toList(inside['prefixItems']).length),
   );
-}
-
-function toList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+  return isEvaluated ? [] : [meet(schema['unevaluatedItems'])];
 }

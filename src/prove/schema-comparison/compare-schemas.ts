@@ -2,14 +2,13 @@ import { valueAt } from '../../engine/json-pointer.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { withinBudget } from '../../engine/schema/cost-budget.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
+import { isMap } from '../../engine/schema/schema-walk.ts';
 import { findValues, SEARCH_ROUNDS, searchValues } from './find-values.ts';
 import { sizeOf } from './json-value.ts';
-import { withLargeNumbers } from './large-numbers.ts';
-import { normalizeSchema } from './normalize-schema.ts';
+import { normalizeSchema } from './normal-form.ts';
 import { schemaContent } from './schema-content.ts';
 import { type SchemaTerm, satisfies } from './schema-terms.ts';
-import { shrinkValue } from './shrink-value.ts';
-import { smallValues } from './small-values.ts';
+import { shrinkValue, smallValues } from './small-values.ts';
 
 /** A schema with its location. */
 export interface SchemaLocation {
@@ -50,7 +49,8 @@ const MAX_COST = { normalForms: 10_000_000, smallValues: 3_000_000, commonValues
 /** True if two schemas are written alike, or have the same normal form. Normal forms of very large schemas are not computed. */
 export function areEqualSchemas(old: SchemaLocation, next: SchemaLocation): boolean {
   if (schemaContent(old.root, old.path) === schemaContent(next.root, next.path)) return true;
-  const haveEqualForms = () => normalizeSchema(old.root, old.path) === normalizeSchema(next.root, next.path);
+  const formOf = ({ root, path }: SchemaLocation) => normalizeSchema(root, valueAt(root, path));
+  const haveEqualForms = () => formOf(old) === formOf(next);
   return withinBudget(haveEqualForms, MAX_COST.normalForms) ?? false;
 }
 
@@ -112,6 +112,21 @@ function commonValues(old: SchemaTerm, next: SchemaTerm): unknown[] {
 }
 
 const MAX_COMMON = 30;
+
+/** An integer that a parser with doubles cannot tell from its neighbours. */
+const LARGE = [2 ** 60, -(2 ** 60)];
+
+/** Yields copies of a value in which one number is an integer that `type: integer` refuses as inexact. */
+function* withLargeNumbers(value: unknown): Generator<unknown> {
+  if (typeof value === 'number') yield* LARGE;
+  if (Array.isArray(value))
+    for (const [index, item] of value.entries())
+      for (const large of withLargeNumbers(item)) yield value.with(index, large);
+  if (!isMap(value)) return;
+  const members = Object.entries(value);
+  for (const [index, [name, inside]] of members.entries())
+    for (const large of withLargeNumbers(inside)) yield Object.fromEntries(members.with(index, [name, large]));
+}
 
 function exampleAmong(values: readonly unknown[], test: (value: unknown) => boolean): SchemaExample | undefined {
   const value = values.find(test);

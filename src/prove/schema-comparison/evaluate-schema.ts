@@ -4,7 +4,7 @@ import { charge } from '../../engine/schema/cost-budget.ts';
 import { canonicalJson } from '../../engine/schema/equality.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { isMap, referencePath } from '../../engine/schema/schema-walk.ts';
-import { jsonTypeOf } from './json-value.ts';
+import { hasType, toList, toMap } from './json-value.ts';
 import { lengthOf, matchesPattern, meetsKeyword } from './schema-text.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -48,7 +48,7 @@ function evaluate(root: SchemaRoot, schema: unknown, value: unknown, evaluated: 
 
 function isScalarValid(schema: Schema, value: unknown): boolean {
   const { type, enum: values, const: constant } = schema;
-  if (type !== undefined && ![type].flat().some((name) => hasType(String(name), value))) return false;
+  if (type !== undefined && ![type].flat().some((name) => hasType(value, String(name)))) return false;
   if (Array.isArray(values) && !isListed(values, value)) return false;
   if ('const' in schema && !isEqual(constant, value)) return false;
   if (typeof value === 'string') return isTextValid(schema, value);
@@ -68,10 +68,6 @@ function isListed(values: readonly unknown[], value: unknown): boolean {
 
 function isEqual(one: unknown, other: unknown): boolean {
   return one === other || (typeof one === 'object' && canonicalJson(one) === canonicalJson(other));
-}
-
-function hasType(name: string, value: unknown): boolean {
-  return name === 'integer' ? Number.isInteger(value) : jsonTypeOf(value) === name;
 }
 
 function isTextValid(
@@ -142,6 +138,21 @@ function isInPlaceValid(root: SchemaRoot, schema: Schema, value: unknown, own: E
   return Object.entries(dependentSchemas).every(([name, inside]) => !Object.hasOwn(value, name) || valid(inside));
 }
 
+/** Returns a schema and those that may validate the same value: those that it refers to, and its branches. */
+export function schemasInPlace(root: SchemaRoot, schema: Schema): Schema[] {
+  const found = new Set<Schema>();
+  const visit = (inside: unknown) => {
+    if (!isMap(inside) || found.has(inside)) return;
+    found.add(inside);
+    if (typeof inside['$ref'] === 'string') visit(targetOf(root, inside['$ref']));
+    for (const keyword of ['allOf', 'anyOf', 'oneOf']) for (const branch of toList(inside[keyword])) visit(branch);
+    for (const keyword of ['if', 'then', 'else']) visit(inside[keyword]);
+    for (const branch of Object.values(toMap(inside['dependentSchemas']))) visit(branch);
+  };
+  visit(schema);
+  return [...found];
+}
+
 /** Returns the schema that a reference leads to. */
 export function targetOf(root: SchemaRoot, reference: string): unknown {
   const path = referencePath(reference);
@@ -156,7 +167,7 @@ function areMembersValid(root: SchemaRoot, schema: Schema, value: Readonly<Recor
   if (typeof minProperties === 'number' && names.length < minProperties) return false;
   if (typeof maxProperties === 'number' && names.length > maxProperties) return false;
   if ('propertyNames' in schema && !names.every((name) => accepts(root, propertyNames, name))) return false;
-  for (const [name, needed] of Object.entries(isMap(dependentRequired) ? dependentRequired : {}))
+  for (const [name, needed] of Object.entries(toMap(dependentRequired)))
     if (has(name) && Array.isArray(needed) && !needed.every(has)) return false;
   for (const name of names)
     for (const inside of memberSchemas(schema, name)) {
@@ -174,7 +185,7 @@ export function memberSchemas(schema: Schema, name: string): unknown[] {
   const { properties, patternProperties, additionalProperties } = schema;
   const found: unknown[] = [];
   if (isMap(properties) && Object.hasOwn(properties, name)) found.push(properties[name]);
-  for (const [pattern, inside] of Object.entries(isMap(patternProperties) ? patternProperties : {}))
+  for (const [pattern, inside] of Object.entries(toMap(patternProperties)))
     if (matchesPattern(pattern, name)) found.push(inside);
   if (found.length === 0 && 'additionalProperties' in schema) found.push(additionalProperties);
   return found;
@@ -185,9 +196,8 @@ function areItemsValid(root: SchemaRoot, schema: Schema, value: readonly unknown
   if (typeof minItems === 'number' && value.length < minItems) return false;
   if (typeof maxItems === 'number' && value.length > maxItems) return false;
   if (uniqueItems === true && new Set(value.map(canonicalJson)).size < value.length) return false;
-  const prefix: readonly unknown[] = Array.isArray(prefixItems) ? prefixItems : [];
   if (!value.every((item, index) => accepts(root, itemSchema(schema, index), item))) return false;
-  own.items = Math.max(own.items, items === undefined ? prefix.length : Number.POSITIVE_INFINITY);
+  own.items = Math.max(own.items, items === undefined ? toList(prefixItems).length : Number.POSITIVE_INFINITY);
   if ('contains' in schema) {
     const count = value.filter((item) => accepts(root, contains, item)).length;
     if (count < (typeof minContains === 'number' ? minContains : 1)) return false;

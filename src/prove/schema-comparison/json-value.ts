@@ -1,9 +1,40 @@
+import { canonicalJson } from '../../engine/schema/equality.ts';
+import { isMap } from '../../engine/schema/schema-walk.ts';
+
 export type JsonType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
 
 export function jsonTypeOf(value: unknown): JsonType {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   return typeof value as JsonType;
+}
+
+/** True if a value has a type that JSON Schema names. */
+export function hasType(value: unknown, type: string): boolean {
+  return type === 'integer' ? Number.isInteger(value) : jsonTypeOf(value) === type;
+}
+
+/** Returns the map; an empty one for other values. */
+export function toMap(value: unknown): Readonly<Record<string, unknown>> {
+  return isMap(value) ? value : {};
+}
+
+/** Returns the list; an empty one for other values. */
+export function toList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Returns each of some equal values once. */
+export function distinct<Value>(values: readonly Value[]): Value[] {
+  return [...new Map(values.map((value) => [canonicalJson(value), value])).values()];
+}
+
+/** Sorts values by their text. */
+export function sortedByText<Value>(values: readonly Value[]): Value[] {
+  return values
+    .map((value) => [canonicalJson(value), value] as const)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, value]) => value);
 }
 
 export function sizeOf(value: unknown): number {
@@ -19,9 +50,4 @@ export function countParts(value: unknown, limit: number): number {
     if (count > limit) break;
   }
   return count;
-}
-
-/** Returns an object with these members. A literal would treat `__proto__` specially. */
-export function objectOf(members: Iterable<readonly [string, unknown]>): Record<string, unknown> {
-  return Object.fromEntries(members);
 }

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../engine/schema/equality.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
-import { objectOf } from './json-value.ts';
-import { isTrue, sortedSchemas } from './normal-branches.ts';
+import { distinct, sortedByText } from './json-value.ts';
+import { isTrue } from './normal-branches.ts';
 import { simplifyKeywords } from './normal-keywords.ts';
 
 type Mutable = Record<string, unknown>;
@@ -15,21 +15,9 @@ const GROUPS: readonly (readonly string[])[] = [
   ['contentEncoding', 'contentMaxBytes'],
 ];
 
-const max = (values: readonly number[]) => Math.max(...values);
-const min = (values: readonly number[]) => Math.min(...values);
-/** Combines the values of a keyword. */
-const NUMBER_MERGES: Readonly<Record<string, (values: readonly number[]) => number>> = {
-  exclusiveMaximum: min,
-  exclusiveMinimum: max,
-  maxItems: min,
-  maxLength: min,
-  maxProperties: min,
-  maximum: min,
-  minItems: max,
-  minLength: max,
-  minProperties: max,
-  minimum: max,
-};
+/** Keywords of which the lowest number applies, and those of which the highest one does. */
+const LOWEST = ['exclusiveMaximum', 'maxItems', 'maxLength', 'maxProperties', 'maximum'];
+const HIGHEST = ['exclusiveMinimum', 'minItems', 'minLength', 'minProperties', 'minimum'];
 
 /** Merges normalized schemas that must all accept a value into one. Keywords that cannot be merged stay in `allOf`. */
 export function mergeSchemas(schemas: readonly unknown[]): unknown {
@@ -43,7 +31,7 @@ export function mergeSchemas(schemas: readonly unknown[]): unknown {
   const merged: Mutable = {};
   const rest: Mutable[] = [...separate];
   for (const [name, found] of groups) {
-    const [first = {}, ...others] = combine(name, sortedSchemas(distinct(found)) as Mutable[]);
+    const [first = {}, ...others] = combine(name, sortedByText(distinct(found)));
     Object.assign(merged, first);
     rest.push(...others);
   }
@@ -54,7 +42,7 @@ export function mergeSchemas(schemas: readonly unknown[]): unknown {
   const { allOf: found, ...plain } = result;
   if (Array.isArray(found)) return mergeSchemas([plain, ...found, ...rest]);
   if (rest.length === 0) return isTrue(result) ? true : result;
-  return rest.length === 1 && isTrue(result) ? rest[0] : { ...result, allOf: sortedSchemas(rest) };
+  return rest.length === 1 && isTrue(result) ? rest[0] : { ...result, allOf: sortedByText(rest) };
 }
 
 /** Returns a schema and those of its `allOf`, without schemas that accept everything. */
@@ -88,8 +76,8 @@ function groupsOf(schema: Mutable): [string, Mutable][] {
 function combine(name: string, groups: readonly Mutable[]): Mutable[] {
   if (groups.length < 2) return [...groups];
   const values = groups.map((group) => group[name]);
-  const merge = NUMBER_MERGES[name];
-  if (merge !== undefined) return [{ [name]: merge(values as number[]) }];
+  if (LOWEST.includes(name)) return [{ [name]: Math.min(...(values as number[])) }];
+  if (HIGHEST.includes(name)) return [{ [name]: Math.max(...(values as number[])) }];
   if (name === 'required') return [{ required: values.flat() }];
   if (name === 'enum') return [{ enum: intersection(values as unknown[][]) }];
   if (name === 'type') return [{ type: commonTypes(values.map((value) => [value].flat().map(String))) }];
@@ -124,14 +112,10 @@ function mergeMembers(groups: readonly Mutable[]): Mutable[] {
       for (const [name, schema] of Object.entries(group[keyword])) {
         if (!members.has(name)) members.set(name, schema);
         else if (canonicalJson(members.get(name)) !== canonicalJson(schema))
-          rest.push({ [keyword]: objectOf([[name, schema]]) });
+          rest.push({ [keyword]: Object.fromEntries([[name, schema]]) });
       }
     }
-    if (members.size > 0) merged[keyword] = objectOf(members);
+    if (members.size > 0) merged[keyword] = Object.fromEntries(members);
   }
   return Object.keys(merged).length === 0 ? rest : [merged, ...rest];
-}
-
-function distinct(groups: readonly Mutable[]): Mutable[] {
-  return [...new Map(groups.map((group) => [canonicalJson(group), group])).values()];
 }

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../engine/schema/equality.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
+import { distinct, sortedByText } from './json-value.ts';
 import { namesNumbers } from './number-keywords.ts';
 
 export interface SimplificationLimits {
@@ -19,7 +20,7 @@ export function simplifyBranches(next: Mutable, limits: SimplificationLimits): b
   if (limits.keepsEvaluated) {
     // Every branch may evaluate members, so all of them remain.
     for (const keyword of ['anyOf', 'oneOf'])
-      if (Array.isArray(next[keyword])) next[keyword] = sortedSchemas(next[keyword]);
+      if (Array.isArray(next[keyword])) next[keyword] = sortedByText(next[keyword]);
     return true;
   }
   const { not: negated } = next;
@@ -33,10 +34,10 @@ export function simplifyBranches(next: Mutable, limits: SimplificationLimits): b
     if (areDisjoint(branches) && !('anyOf' in next)) {
       next['anyOf'] = branches;
       delete next['oneOf'];
-    } else next['oneOf'] = sortedSchemas(branches);
+    } else next['oneOf'] = sortedByText(branches);
   }
   if (!Array.isArray(next['anyOf'])) return true;
-  const branches = distinct(next['anyOf'].filter((branch) => branch !== false));
+  const branches = sortedByText(distinct(next['anyOf'].filter((branch) => branch !== false)));
   delete next['anyOf'];
   if (branches.length === 0) return false;
   if (branches.some(isTrue)) return true;
@@ -70,7 +71,7 @@ function unionOf(branches: readonly unknown[]): unknown {
     schemas.every((branch) => isMap(branch) && Object.keys(branch).length === 1 && keyword in branch);
   const listed = branches.map((branch) => LISTED_TYPES[canonicalJson(branch)] ?? branch);
   if (!only('type') && only('enum', listed))
-    return { enum: sortedSchemas(distinct(listed.flatMap((branch) => (branch as Mutable)['enum'] as unknown[]))) };
+    return { enum: sortedByText(distinct(listed.flatMap((branch) => (branch as Mutable)['enum'] as unknown[]))) };
   const all = (keyword: string) => branches.flatMap((branch) => (branch as Mutable)[keyword] as unknown[]);
   if (!only('type')) return undefined;
   const types = [...new Set(all('type').map(String))].sort();
@@ -96,18 +97,6 @@ function areDisjoint(branches: readonly unknown[]): boolean {
     }
   }
   return true;
-}
-
-function distinct(schemas: readonly unknown[]): unknown[] {
-  return sortedSchemas([...new Map(schemas.map((schema) => [canonicalJson(schema), schema])).values()]);
-}
-
-/** Sorts schemas or values by their text. */
-export function sortedSchemas(schemas: readonly unknown[]): unknown[] {
-  return schemas
-    .map((schema) => [canonicalJson(schema), schema] as const)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, schema]) => schema);
 }
 
 /** True for the two spellings of the schema that accepts everything. */

@@ -1,15 +1,16 @@
-import { createHash } from 'node:crypto';
 import { charge } from '../../engine/schema/cost-budget.ts';
 import { canonicalJson } from '../../engine/schema/equality.ts';
-import { keywordsWith } from '../../engine/schema/keywords.ts';
+import { keywordsWith, SCHEMA_KEYWORDS } from '../../engine/schema/keywords.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { accepts, targetOf } from './evaluate-schema.ts';
+import { distinct, sortedByText } from './json-value.ts';
 import { mergeSchemas } from './merge-schemas.ts';
 import { isTrue } from './normal-branches.ts';
 import { simplifyKeywords } from './normal-keywords.ts';
 import { comparesNumbers } from './number-keywords.ts';
-import type { RecursiveSchemas } from './recursive-schemas.ts';
+import { RecursiveSchemas } from './recursive-schemas.ts';
+import { digest } from './schema-content.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 type Mutable = Record<string, unknown>;
@@ -31,15 +32,30 @@ interface NormalizationContext {
 
 const REMOVED = new Set([...keywordsWith({ isAnnotation: true }), '$defs', 'definitions']);
 const UNEVALUATED = ['unevaluatedProperties', 'unevaluatedItems'];
-/** Keywords with one schema for members, items or names. */
-const SINGLE = ['additionalProperties', 'items', 'propertyNames', 'unevaluatedProperties', 'unevaluatedItems'];
-const MAPS = ['properties', 'patternProperties'];
+/** Keywords whose schemas decide a condition, or are branches. */
+const CONDITIONS = new Set(['anyOf', 'contains', 'if', 'not', 'oneOf']);
+
+/**
+ * Serializes the normal form of a schema that is part of a root: without annotations and keywords that validate nothing, with
+ * its references resolved. Two equal results mean that the schemas accept the same values.
+ */
+export function normalizeSchema(root: SchemaRoot, schema: unknown): string {
+  const recursive = recursiveSchemas.get(root) ?? new RecursiveSchemas(root);
+  recursiveSchemas.set(root, recursive);
+  const context = { root, recursive, isCondition: false, isInside: false };
+  const normalize = (target: unknown, keepsEvaluated: boolean) =>
+    canonicalJson(normalizeNode(target, { ...context, keepsEvaluated }));
+  recursive.prepare(schema, normalize);
+  return normalize(schema, false);
+}
+
+const recursiveSchemas = new WeakMap<SchemaRoot, RecursiveSchemas>();
 
 /**
  * Returns the normal form of a schema. It is a schema itself, but a text stands for each recursive schema, and for each long
  * one. Two equal normal forms accept the same values.
  */
-export function normalizeNode(schema: unknown, context: NormalizationContext): unknown {
+function normalizeNode(schema: unknown, context: NormalizationContext): unknown {
   if (!isMap(schema)) return schema;
   const { isCondition, keepsEvaluated, isInside } = context;
   const place = `${isCondition} ${keepsEvaluated} ${isInside}`;
@@ -103,7 +119,7 @@ function normalizeTarget(reference: string, context: NormalizationContext): unkn
 function shortened(normal: unknown, maxCharacters: number): unknown {
   if (!isMap(normal)) return normal;
   const text = canonicalJson(normal);
-  return text.length <= maxCharacters ? normal : { [STAND_IN]: createHash('sha256').update(text).digest('base64') };
+  return text.length <= maxCharacters ? normal : { [STAND_IN]: digest(text) };
 }
 
 /** Longer schemas of members and items are shortened. */
@@ -130,10 +146,7 @@ function ownKeywords(schema: Schema): Mutable {
 function acceptedEnum(schema: Mutable, { root }: NormalizationContext): unknown[] | undefined {
   const values = 'const' in schema ? [schema['const']] : schema['enum'];
   if (!Array.isArray(values) || !values.every(isPlain)) return undefined;
-  const accepted = values.filter((value) => accepts(root, schema, value));
-  return [...new Map(accepted.map((value) => [canonicalJson(value), value])).entries()]
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, value]) => value);
+  return sortedByText(distinct(values.filter((value) => accepts(root, schema, value))));
 }
 
 /** Returns the schema of listed values. The values of a type without others are the type itself. */
@@ -154,46 +167,27 @@ function withParts(keywords: Schema, parts: readonly unknown[], isOrdered: boole
   const relevant = isOrdered ? parts : parts.filter((part) => part !== true);
   if (relevant.length === 0) return keywords;
   if (relevant.length === 1 && Object.keys(keywords).length === 0) return relevant[0];
-  return { ...keywords, allOf: isOrdered ? relevant : sorted(relevant) };
+  return { ...keywords, allOf: isOrdered ? relevant : sortedByText(relevant) };
 }
 
 /** Normalizes all keywords but `allOf` and `$ref`. Returns `false` if they refuse every value. */
 function normalizeKeywords(schema: Mutable, context: NormalizationContext, isOrdered: boolean): Schema | false {
   const child = { ...context, keepsEvaluated: false, isInside: true };
-  const condition = { ...context, isCondition: true };
   const next: Mutable = { ...schema };
-  for (const keyword of SINGLE) if (keyword in next) next[keyword] = normalizeChild(next[keyword], child);
-  for (const keyword of MAPS) if (isMap(next[keyword])) next[keyword] = mapValues(next[keyword], child);
-  if ('contains' in next) next['contains'] = normalizeChild(next['contains'], { ...child, isCondition: true });
-  if (Array.isArray(next['prefixItems']))
-    next['prefixItems'] = next['prefixItems'].map((inside) => normalizeChild(inside, child));
-  if (isMap(next['dependentSchemas']))
-    next['dependentSchemas'] = Object.fromEntries(
-      Object.entries(next['dependentSchemas']).map(([name, inside]) => [name, normalizeBranch(inside, context)]),
-    );
-  for (const keyword of ['if', 'not']) if (keyword in next) next[keyword] = normalizeBranch(next[keyword], condition);
-  for (const keyword of ['then', 'else']) if (keyword in next) next[keyword] = normalizeBranch(next[keyword], context);
-  for (const keyword of ['anyOf', 'oneOf'])
-    if (Array.isArray(next[keyword])) next[keyword] = next[keyword].map((inside) => normalizeBranch(inside, condition));
+  for (const [keyword, { holds, appliesTo }] of SCHEMA_KEYWORDS) {
+    if (!(keyword in next)) continue;
+    const place = appliesTo === 'value' ? context : child;
+    const inner = CONDITIONS.has(keyword) ? { ...place, isCondition: true } : place;
+    const limit = appliesTo === 'value' ? MAX_BRANCH : MAX_CHILD;
+    next[keyword] = mapInside(next[keyword], holds, (inside) => shortened(normalizeNode(inside, inner), limit));
+  }
   return simplifyKeywords(next, { keepsEvaluated: context.keepsEvaluated, isOrdered });
 }
 
-function mapValues(schemas: Schema, context: NormalizationContext): Schema {
-  return Object.fromEntries(Object.entries(schemas).map(([name, inside]) => [name, normalizeChild(inside, context)]));
-}
-
-function normalizeChild(schema: unknown, context: NormalizationContext): unknown {
-  return shortened(normalizeNode(schema, context), MAX_CHILD);
-}
-
-function normalizeBranch(schema: unknown, context: NormalizationContext): unknown {
-  return shortened(normalizeNode(schema, context), MAX_BRANCH);
-}
-
-/** Sorts schemas by their text. */
-function sorted(schemas: readonly unknown[]): unknown[] {
-  return schemas
-    .map((schema) => [canonicalJson(schema), schema] as const)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, schema]) => schema);
+/** Returns the value of a keyword with other schemas in it. */
+function mapInside(value: unknown, holds: 'schema' | 'list' | 'map', change: (schema: unknown) => unknown): unknown {
+  if (holds === 'schema') return change(value);
+  if (holds === 'list') return Array.isArray(value) ? value.map(change) : value;
+  if (!isMap(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inside]) => [name, change(inside)]));
 }

@@ -2,9 +2,9 @@ import { canonicalJson } from '../../engine/schema/equality.ts';
 import { validatedType } from '../../engine/schema/keywords.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { representativeOf } from './equal-patterns.ts';
-import { jsonTypeOf } from './json-value.ts';
+import { distinct, hasType, sortedByText, toList, toMap } from './json-value.ts';
 import { addPart, isExactCondition, isTrue, type SimplificationLimits, simplifyBranches } from './normal-branches.ts';
-import { simplifyNumberLimits } from './number-keywords.ts';
+import { isNumberFormat, simplifyNumberLimits } from './number-keywords.ts';
 import { automatonOf } from './schema-text.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -31,7 +31,7 @@ export function simplifyKeywords(schema: Schema, limits: SimplificationLimits): 
       delete next['const'];
     }
   }
-  if (Array.isArray(next['enum'])) next['enum'] = sortedValues(next['enum']);
+  if (Array.isArray(next['enum'])) next['enum'] = sortedByText(distinct(next['enum']));
   if (Array.isArray(next['enum']) && next['enum'].length === 0) return false;
   if (typeof next['pattern'] === 'string' && matchesAll(next['pattern'])) delete next['pattern'];
   if (typeof next['pattern'] === 'string') next['pattern'] = representativeOf(next['pattern']);
@@ -53,7 +53,7 @@ function simplifyTypes(next: Mutable, { isOrdered }: SimplificationLimits): bool
   const types = [...new Set([next['type']].flat().map(String))].sort();
   simplifyNumberLimits(next, types);
   if (Array.isArray(next['enum']) && !isOrdered) {
-    const values = next['enum'].filter((value) => types.some((type) => isOfType(value, type)));
+    const values = next['enum'].filter((value) => types.some((type) => hasType(value, type)));
     if (values.length === 0) return false;
     if (!types.includes('integer')) delete next['type'];
     next['enum'] = values;
@@ -61,7 +61,8 @@ function simplifyTypes(next: Mutable, { isOrdered }: SimplificationLimits): bool
   if (!('type' in next)) return true;
   if (!isOrdered)
     for (const keyword of Object.keys(next)) {
-      const type = keyword === 'format' ? formatType(next[keyword]) : validatedType(keyword);
+      const type =
+        keyword === 'format' ? (isNumberFormat(next[keyword]) ? 'number' : 'string') : validatedType(keyword);
       const named = types.map((name) => (name === 'integer' ? 'number' : name));
       if (type !== undefined && !named.includes(type)) delete next[keyword];
     }
@@ -69,14 +70,6 @@ function simplifyTypes(next: Mutable, { isOrdered }: SimplificationLimits): bool
   if (!types.includes('integer') && ALL_TYPES.every((type) => types.includes(type))) delete next['type'];
   else next['type'] = types.length === 1 ? types[0] : types;
   return true;
-}
-
-function isOfType(value: unknown, type: string): boolean {
-  return type === 'integer' ? Number.isInteger(value) : jsonTypeOf(value) === type;
-}
-
-function formatType(format: unknown): string {
-  return ['int32', 'int64', 'float', 'double'].includes(String(format)) ? 'number' : 'string';
 }
 
 function simplifyConditions(next: Mutable, limits: SimplificationLimits): void {
@@ -96,21 +89,15 @@ function simplifyConditions(next: Mutable, limits: SimplificationLimits): void {
 }
 
 function simplifyMembers(next: Mutable, { keepsEvaluated }: SimplificationLimits): void {
-  const required = Array.isArray(next['required']) ? [...new Set(next['required'].map(String))].sort() : [];
+  const required = uniqueTexts(next['required']);
   if (required.length === 0) delete next['required'];
   else next['required'] = required;
   if (typeof next['minProperties'] === 'number' && next['minProperties'] <= required.length)
     delete next['minProperties'];
-  if (isMap(next['dependentRequired'])) {
-    const entries = Object.entries(next['dependentRequired']).map(
-      ([name, needed]) => [name, uniqueTexts(needed)] as const,
-    );
-    setMap(
-      next,
-      'dependentRequired',
-      entries.filter(([, needed]) => needed.length > 0),
-    );
-  }
+  const dependent = Object.entries(toMap(next['dependentRequired'])).flatMap(([name, needed]) =>
+    toList(needed).length > 0 ? [[name, uniqueTexts(needed)] as const] : [],
+  );
+  if (isMap(next['dependentRequired'])) setMap(next, 'dependentRequired', dependent);
   if (keepsEvaluated) return;
   if (isMap(next['dependentSchemas'])) setMap(next, 'dependentSchemas', withoutTrue(next['dependentSchemas']));
   if (isTrue(next['additionalProperties'])) delete next['additionalProperties'];
@@ -123,7 +110,7 @@ function simplifyMembers(next: Mutable, { keepsEvaluated }: SimplificationLimits
 
 /** Removes members whose schema is that of all other members, and writes "no member" in one way. */
 function simplifyRest(next: Mutable): void {
-  const written = Object.entries(isMap(next['patternProperties']) ? next['patternProperties'] : {});
+  const written = Object.entries(toMap(next['patternProperties']));
   const represented = new Map(written.map(([pattern, inside]) => [representativeOf(pattern), inside]));
   const patterns = represented.size < written.length ? written : [...represented];
   if (patterns.length > 0) next['patternProperties'] = Object.fromEntries(patterns);
@@ -133,12 +120,10 @@ function simplifyRest(next: Mutable): void {
     next['additionalProperties'] = schema;
   } else if (patterns.length > 0 || !('additionalProperties' in next)) return;
   const rest = canonicalJson(plain(next['additionalProperties']));
-  const properties = Object.entries(isMap(next['properties']) ? next['properties'] : {});
-  setMap(
-    next,
-    'properties',
-    properties.filter(([, inside]) => canonicalJson(plain(inside)) !== rest),
+  const properties = Object.entries(toMap(next['properties'])).filter(
+    ([, inside]) => canonicalJson(plain(inside)) !== rest,
   );
+  setMap(next, 'properties', properties);
   if (next['additionalProperties'] !== false || 'properties' in next) return;
   delete next['additionalProperties'];
   next['maxProperties'] = 0;
@@ -160,7 +145,7 @@ function simplifyItems(next: Mutable, { keepsEvaluated }: SimplificationLimits):
   if (next['minContains'] === 1) delete next['minContains'];
   if (keepsEvaluated) return;
   const items = next['items'] ?? true;
-  const prefix: unknown[] = Array.isArray(next['prefixItems']) ? [...next['prefixItems']] : [];
+  const prefix = [...toList(next['prefixItems'])];
   while (prefix.length > 0 && canonicalJson(plain(prefix.at(-1))) === canonicalJson(plain(items))) prefix.pop();
   if (items === false) {
     next['maxItems'] = Math.min(prefix.length, Number(next['maxItems'] ?? prefix.length));
@@ -176,13 +161,7 @@ function plain(schema: unknown): unknown {
 }
 
 function uniqueTexts(values: unknown): string[] {
-  return Array.isArray(values) ? [...new Set(values.map(String))].sort() : [];
-}
-
-function sortedValues(values: readonly unknown[]): unknown[] {
-  return [...new Map(values.map((value) => [canonicalJson(value), value])).entries()]
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, value]) => value);
+  return [...new Set(toList(values).map(String))].sort();
 }
 
 /** True if a pattern certainly matches every text. */

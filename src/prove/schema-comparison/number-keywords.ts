@@ -3,10 +3,9 @@ import { keywordsWith } from '../../engine/schema/keywords.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { keywordsOf } from '../../engine/schema/schema-walk.ts';
 import { targetOf } from './evaluate-schema.ts';
-import { referencesIn } from './schema-content.ts';
+import { reachedFrom, referencesIn } from './schema-content.ts';
 
 const NUMERIC = new Set(keywordsWith({ type: 'number' }));
-const NUMBER_FORMATS = new Set(['int32', 'int64', 'float', 'double']);
 const INTEGER_LIMITS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
 
 /** The cost to visit a keyword, in the units of `charge`. */
@@ -20,20 +19,11 @@ export function comparesNumbers(root: SchemaRoot, schema: unknown): boolean {
   const known = comparing.get(root) ?? new Map<string, boolean>();
   comparing.set(root, known);
   return referencesIn(schema).some((reference) => {
-    const result = known.get(reference) ?? reachesNumbers(root, reference);
+    const reaches = () => [...reachedFrom(root, [reference])].some((name) => namesNumbers(targetOf(root, name)));
+    const result = known.get(reference) ?? reaches();
     known.set(reference, result);
     return result;
   });
-}
-
-function reachesNumbers(root: SchemaRoot, reference: string): boolean {
-  const reached = new Set([reference]);
-  for (const name of reached) {
-    const target = targetOf(root, name);
-    if (namesNumbers(target)) return true;
-    for (const next of referencesIn(target)) reached.add(next);
-  }
-  return false;
 }
 
 /** True if a schema has a keyword that compares numbers, without following its references. */
@@ -42,10 +32,15 @@ export function namesNumbers(schema: unknown): boolean {
     charge(KEYWORD_COST);
     if (NUMERIC.has(key) || (key === 'uniqueItems' && value === true)) return true;
     if (key === 'type' && [value].flat().includes('integer')) return true;
-    if (key === 'format' && NUMBER_FORMATS.has(String(value))) return true;
+    if (key === 'format' && isNumberFormat(value)) return true;
     if ((key === 'enum' || key === 'const') && containsNumber(value)) return true;
   }
   return false;
+}
+
+/** True for the formats of numbers. All others are formats of texts. */
+export function isNumberFormat(format: unknown): boolean {
+  return ['int32', 'int64', 'float', 'double'].includes(String(format));
 }
 
 function containsNumber(value: unknown): boolean {

@@ -1,5 +1,6 @@
 import { decimalOf, isMultiple } from './evaluate-schema.ts';
-import type { SchemaLiteral } from './schema-terms.ts';
+import { toList } from './json-value.ts';
+import { literalsOf, type SchemaLiteral } from './schema-terms.ts';
 
 /** Numbers that parsers read differently, or that formats and `integer` treat specially. */
 const SPECIAL = [0.25, 1e-3, -1e-3, 2 ** 31 - 1, 2 ** 31, -(2 ** 31), -(2 ** 31) - 1, 2 ** 53, 2 ** 63, 1e300];
@@ -16,32 +17,26 @@ export function numberSolutions(literals: readonly SchemaLiteral[], wanted: numb
   const found = new Set<number>([0, 1, -1, 0.5, 2, -0.5, 1.5, 3, ...SPECIAL]);
   const allBounds: number[] = [0];
   const allDivisors: number[] = [];
-  for (const literal of literals) {
-    if (literal.kind !== 'keyword') continue;
-    const { keyword, value } = literal;
-    if (keyword === 'enum' && Array.isArray(value)) allBounds.push(...numbersIn(value));
+  for (const { keyword, value } of literalsOf(literals, 'keyword')) {
+    if (keyword === 'enum') allBounds.push(...toList(value).filter((one) => typeof one === 'number'));
     else if (keyword === 'multipleOf') allDivisors.push(Number(value));
     else if (typeof value === 'number') allBounds.push(value);
   }
   const bounds = extremesOf(allBounds);
   const divisors = [...new Set(allDivisors)];
-  for (const bound of bounds) for (const step of STEPS) found.add(sum(bound, step));
+  for (const bound of bounds) for (const step of STEPS) found.add(rounded(bound + step));
   for (const low of bounds) for (const high of bounds) if (low < high) found.add((low + high) / 2);
   const units = [...extremesOf(divisors), ...commonMultiples(divisors), ...(wanted > MULTIPLES ? [1] : [])];
   for (const unit of units)
     for (const bound of bounds)
       for (let count = 0; count <= Math.max(MULTIPLES, wanted); count += 1)
-        for (const sign of [1, -1]) found.add(multiple(unit, Math.floor(bound / unit) + sign * count));
+        for (const sign of [1, -1]) found.add(rounded(unit * (Math.floor(bound / unit) + sign * count)));
   return [...found].filter(Number.isFinite).sort(bySimplicity);
 }
 
-/** Adds two numbers as decimals: 0.1 and 0.2 are 0.3. */
-function sum(one: number, other: number): number {
-  return Number((one + other).toPrecision(15));
-}
-
-function multiple(unit: number, count: number): number {
-  return Number((unit * count).toPrecision(15));
+/** Removes the error of doubles from a sum or a product: 0.1 and 0.2 are 0.3. */
+function rounded(number: number): number {
+  return Number(number.toPrecision(15));
 }
 
 /** Returns the least common multiple of each pair, and of all. */
@@ -67,10 +62,6 @@ function extremesOf(numbers: readonly number[]): readonly number[] {
   if (distinct.length <= 2 * MAX_EXTREMES) return distinct;
   const sorted = distinct.sort((one, other) => one - other);
   return [...sorted.slice(0, MAX_EXTREMES), ...sorted.slice(-MAX_EXTREMES)];
-}
-
-function numbersIn(values: readonly unknown[]): number[] {
-  return values.filter((value) => typeof value === 'number');
 }
 
 function leastCommon(one: number, other: number): number {

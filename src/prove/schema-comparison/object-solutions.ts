@@ -1,11 +1,17 @@
-import { isMap } from '../../engine/schema/schema-walk.ts';
-import { memberSchemas, targetOf } from './evaluate-schema.ts';
-import { objectOf } from './json-value.ts';
-import type { LazyList } from './lazy-list.ts';
-import { type SchemaLiteral, type SchemaTerm, type SomeMember, satisfies, termMaker } from './schema-terms.ts';
-import type { PartSolver } from './search-budget.ts';
+import { memberSchemas, schemasInPlace } from './evaluate-schema.ts';
+import { toMap } from './json-value.ts';
+import {
+  type LiteralOf,
+  literalsOf,
+  type SchemaLiteral,
+  type SchemaTerm,
+  type SomeMember,
+  satisfies,
+  standaloneTerm,
+  termMaker,
+} from './schema-terms.ts';
+import type { LazyList, PartSolver } from './search-budget.ts';
 
-type Literal<Kind extends SchemaLiteral['kind']> = Extract<SchemaLiteral, { kind: Kind }>;
 type Members = ReadonlyMap<string, readonly SchemaTerm[]>;
 
 /** Yields objects that may satisfy the literals, those with few members first. The caller tests them. */
@@ -16,7 +22,7 @@ export function* objectSolutions(solver: PartSolver, literals: readonly SchemaLi
 
 class ObjectSearch {
   readonly #solver: PartSolver;
-  readonly #members: Literal<'members' | 'unevaluated'>[];
+  readonly #members: LiteralOf<'members' | 'unevaluated'>[];
   readonly #some: readonly SomeMember[];
   readonly #nameTerms: readonly SchemaTerm[];
   readonly #required = new Map<string, readonly SchemaTerm[]>();
@@ -33,16 +39,14 @@ class ObjectSearch {
 
   constructor(solver: PartSolver, literals: readonly SchemaLiteral[]) {
     this.#solver = solver;
-    const ofKind = <Kind extends SchemaLiteral['kind']>(kind: Kind) =>
-      literals.filter((literal): literal is Literal<Kind> => literal.kind === kind);
-    this.#members = [...ofKind('members'), ...ofKind('unevaluated')];
+    this.#members = [...literalsOf(literals, 'members'), ...literalsOf(literals, 'unevaluated')];
     this.#applied = new Set(this.#members.map(({ schema }) => schema));
-    this.#some = ofKind('some-member');
-    this.#nameTerms = ofKind('names').map(({ term }) => term);
-    this.#forbidden = new Set(ofKind('absent').map(({ name }) => name));
-    for (const { name, terms } of ofKind('present'))
+    this.#some = literalsOf(literals, 'some-member');
+    this.#nameTerms = literalsOf(literals, 'names').map(({ term }) => term);
+    this.#forbidden = new Set(literalsOf(literals, 'absent').map(({ name }) => name));
+    for (const { name, terms } of literalsOf(literals, 'present'))
       this.#required.set(name, [...(this.#required.get(name) ?? []), ...terms]);
-    const counts = ofKind('count');
+    const counts = literalsOf(literals, 'count');
     this.#min = Math.max(0, ...counts.map(({ min }) => min));
     this.#max = Math.min(...counts.map(({ max }) => max), MAX_MEMBERS);
     const declared = this.#members.flatMap((literal) => declaringSchemas(literal));
@@ -121,11 +125,11 @@ class ObjectSearch {
     const lists = [...members].map(([name, terms]) => [name, this.#valuesOf(name, terms)] as const);
     const first = lists.map(([name, list]) => [name, list.at(0)] as const);
     if (first.some(([name, value]) => value === undefined || !satisfies(name, this.#nameTerms))) return;
-    yield objectOf(first);
+    yield Object.fromEntries(first);
     for (let index = 1; index < this.#solver.budget.effort.width; index += 1)
       for (const [at, [name, list]] of lists.entries()) {
         const value = list.at(index);
-        if (value !== undefined) yield objectOf(first.with(at, [name, value]));
+        if (value !== undefined) yield Object.fromEntries(first.with(at, [name, value]));
       }
   }
 
@@ -181,11 +185,10 @@ class ObjectSearch {
 /** The patterns of names that are combined. */
 const MAX_PATTERNS = 8;
 
-const NO_ROOT: SchemaTerm['root'] = { schemas: {}, routes: [], files: {} };
-const IS_TEXT: SchemaTerm = { root: NO_ROOT, schema: { type: 'string' }, isPositive: true };
+const IS_TEXT = standaloneTerm({ type: 'string' }, true);
 
 function patternTerms(pattern: string | undefined, isPositive: boolean): SchemaTerm[] {
-  return pattern === undefined ? [] : [{ root: NO_ROOT, schema: { pattern }, isPositive }];
+  return pattern === undefined ? [] : [standaloneTerm({ pattern }, isPositive)];
 }
 
 const MAX_MEMBERS = 1_000;
@@ -196,7 +199,7 @@ const MAX_MEMBERS = 1_000;
  * @param applied the only schemas that evaluate members; without it, every branch may
  */
 function memberTerms(
-  literal: Literal<'members' | 'unevaluated'>,
+  literal: LiteralOf<'members' | 'unevaluated'>,
   name: string,
   applied: ReadonlySet<unknown> | undefined,
 ): SchemaTerm[] {
@@ -214,25 +217,6 @@ function declaringSchemas({
   kind,
   root,
   schema,
-}: Literal<'members' | 'unevaluated'>): Readonly<Record<string, unknown>>[] {
-  if (kind === 'members') return [schema];
-  const found = new Set<Readonly<Record<string, unknown>>>();
-  const visit = (inside: unknown) => {
-    if (!isMap(inside) || found.has(inside)) return;
-    found.add(inside);
-    if (typeof inside['$ref'] === 'string') visit(targetOf(root, inside['$ref']));
-    for (const keyword of ['allOf', 'anyOf', 'oneOf']) for (const branch of toList(inside[keyword])) visit(branch);
-    for (const keyword of ['if', 'then', 'else']) visit(inside[keyword]);
-    for (const branch of Object.values(toMap(inside['dependentSchemas']))) visit(branch);
-  };
-  visit(schema);
-  return [...found];
-}
-
-function toMap(value: unknown): Readonly<Record<string, unknown>> {
-  return isMap(value) ? value : {};
-}
-
-function toList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+}: LiteralOf<'members' | 'unevaluated'>): Readonly<Record<string, unknown>>[] {
+  return kind === 'members' ? [schema] : schemasInPlace(root, schema);
 }

@@ -4,8 +4,8 @@ import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { typesAt } from '../../engine/schema/schema-walk.ts';
 import { type SchemaLocation, termOf } from './compare-schemas.ts';
 import { findValues } from './find-values.ts';
-import { normalizeSubschema } from './normalize-schema.ts';
-import type { SchemaTerm } from './schema-terms.ts';
+import { normalizeSchema } from './normal-form.ts';
+import { standaloneTerm } from './schema-terms.ts';
 
 /** Serializes the rules for a parameter: two equal results accept the same texts. */
 export function normalizeParameter(root: SchemaRoot, path: Path): string {
@@ -15,7 +15,7 @@ export function normalizeParameter(root: SchemaRoot, path: Path): string {
   const parsed = [...(types.has('boolean') ? ['boolean'] : []), ...(number === undefined ? [] : [number])];
   const schema = { allOf: [valueAt(root, path), { type: [...parsed, 'string'] }] };
   const mayBeText = parsed.length > 0 && types.has('string');
-  return JSON.stringify([parsed, mayBeText, normalizeSubschema(root, schema)]);
+  return JSON.stringify([parsed, mayBeText, normalizeSchema(root, schema)]);
 }
 
 /** The values of one combination of conditions. */
@@ -37,17 +37,14 @@ export function parameterTexts(schemas: readonly SchemaLocation[]): ParameterTex
   let isCut = false;
   for (const type of TYPES)
     for (const signs of combinationsOf(schemas.length)) {
-      const isType: SchemaTerm = { root: NO_ROOT, schema: { type }, isPositive: true };
       const terms = schemas.map((schema, index) => termOf(schema, signs[index] === true));
-      const found = findValues([...terms, isType], MAX_VALUES);
+      const found = findValues([...terms, standaloneTerm({ type }, true)], MAX_VALUES);
       isCut ||= found.isCut;
       for (const value of found.values) for (const text of textsOf(value)) texts.add(text);
     }
   for (const text of BASIC_TEXTS) texts.add(text);
   return { texts: [...texts], isCut };
 }
-
-const NO_ROOT: SchemaRoot = { schemas: {}, routes: [], files: {} };
 
 /** Returns whether each schema accepts the value; combinations in which they disagree come first. */
 function combinationsOf(count: number): readonly (readonly boolean[])[] {

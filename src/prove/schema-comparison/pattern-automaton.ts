@@ -32,8 +32,6 @@ export class PatternAutomaton {
   readonly #nodes: readonly AutomatonNode[];
   readonly #entry: number;
   readonly #canRestart: boolean;
-  /** True without anchors and word boundaries. */
-  readonly #isFree: boolean;
   readonly #states = new Map<string, PatternState>();
   readonly #transitions = new Map<number, PatternState>();
 
@@ -41,7 +39,6 @@ export class PatternAutomaton {
     this.#nodes = nodes;
     this.#entry = entry;
     this.sets = nodes.flatMap((node) => (node.kind === 'characters' ? [node.set] : []));
-    this.#isFree = nodes.every(({ kind }) => kind !== 'assertion');
     this.#canRestart = INNER_EDGES.some((before) => EDGES.some((after) => this.#closure([], before, after).length > 0));
     this.start = this.#stateOf([], 'none', false);
   }
@@ -59,9 +56,9 @@ export class PatternAutomaton {
     return this.#nodes.length;
   }
 
-  /** True if the pattern certainly matches every text: it matches the empty text, wherever that is. */
+  /** True if the pattern certainly matches every text: it has no assertion, and matches the empty text. */
   get matchesAll(): boolean {
-    return this.#isFree && this.matches('');
+    return this.#nodes.every(({ kind }) => kind !== 'assertion') && this.matches('');
   }
 
   next(state: PatternState, codePoint: number): PatternState {

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { targetOf } from './evaluate-schema.ts';
-import { digestOf, referencesIn } from './schema-content.ts';
+import { digest, digestOf, referencesIn } from './schema-content.ts';
 
 /** Serializes a normal form. */
 type Normalize = (schema: unknown, keepsEvaluated: boolean) => string;
@@ -106,7 +105,3 @@ export class RecursiveSchemas {
 const MIN_ROUNDS = 32;
 /** The characters that all rounds of a group may normalize. More of them would take seconds. */
 const MAX_CHARACTERS = 500_000;
-
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64');
-}

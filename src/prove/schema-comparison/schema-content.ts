@@ -22,12 +22,21 @@ export function digestOf(root: SchemaRoot, reference: string): string {
   targetDigests.set(root, digests);
   const known = digests.get(reference);
   if (known !== undefined) return known;
-  const reached = new Set([reference]);
+  const texts = [...reachedFrom(root, [reference])].map((name) => [name, targetOf(root, name)]);
+  const found = digest(JSON.stringify(texts));
+  digests.set(reference, found);
+  return found;
+}
+
+export function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
+}
+
+/** Returns some references, and all that their schemas lead to. */
+export function reachedFrom(root: SchemaRoot, references: readonly string[]): Set<string> {
+  const reached = new Set(references);
   for (const name of reached) for (const next of referencesIn(targetOf(root, name))) reached.add(next);
-  const texts = [...reached].map((name) => [name, targetOf(root, name)]);
-  const digest = createHash('sha256').update(JSON.stringify(texts)).digest('base64');
-  digests.set(reference, digest);
-  return digest;
+  return reached;
 }
 
 export function referencesIn(schema: unknown): string[] {

@@ -1,12 +1,12 @@
 import { validatedType } from '../../engine/schema/keywords.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
-import { isMap } from '../../engine/schema/schema-walk.ts';
 import { itemSchema, memberSchemas } from './evaluate-schema.ts';
-import type { JsonType } from './json-value.ts';
+import { type JsonType, toList, toMap } from './json-value.ts';
 import {
   inPlaceParts,
-  keywordPart,
+  literalPart,
   literalsOnly,
+  type SchemaAlternative,
   type SchemaLiteral,
   type SchemaPart,
   termMaker,
@@ -49,8 +49,7 @@ function objectParts(root: SchemaRoot, schema: Schema): SchemaPart[] {
   const { required, dependentRequired, dependentSchemas, propertyNames, minProperties, maxProperties } = schema;
   const [meet, violate] = [termMaker(root, true), termMaker(root, false)];
   const parts: SchemaPart[] = [];
-  for (const name of toList(required).map(String))
-    parts.push({ met: [literalsOnly(present(name))], violated: [literalsOnly(absent(name))] });
+  for (const name of toList(required).map(String)) parts.push(literalPart(present(name), absent(name)));
   for (const [name, needed] of Object.entries(toMap(dependentRequired))) {
     const names = toList(needed).map(String);
     parts.push({
@@ -64,18 +63,19 @@ function objectParts(root: SchemaRoot, schema: Schema): SchemaPart[] {
       violated: [{ literals: [present(name)], terms: [violate(inside)] }],
     });
   if ('propertyNames' in schema)
-    parts.push({
-      met: [literalsOnly({ kind: 'names', term: meet(propertyNames) })],
-      violated: [literalsOnly({ ...ANY_MEMBER, nameTerms: [violate(propertyNames)] })],
-    });
-  if (typeof minProperties === 'number') parts.push(...countParts('count', minProperties, Number.POSITIVE_INFINITY));
-  if (typeof maxProperties === 'number') parts.push(...countParts('count', 0, maxProperties));
+    parts.push(
+      literalPart({ kind: 'names', term: meet(propertyNames) }, { ...ANY_MEMBER, nameTerms: [violate(propertyNames)] }),
+    );
+  if (typeof minProperties === 'number') parts.push(atLeast(minProperties, count));
+  if (typeof maxProperties === 'number') parts.push(atMost(maxProperties, count));
   parts.push(...memberParts(root, schema));
   if ('unevaluatedProperties' in schema)
-    parts.push({
-      met: [literalsOnly({ kind: 'unevaluated', root, schema })],
-      violated: [literalsOnly({ ...ANY_MEMBER, terms: [violate(schema['unevaluatedProperties'])] })],
-    });
+    parts.push(
+      literalPart(
+        { kind: 'unevaluated', root, schema },
+        { ...ANY_MEMBER, terms: [violate(schema['unevaluatedProperties'])] },
+      ),
+    );
   return parts;
 }
 
@@ -83,21 +83,15 @@ const ANY_MEMBER = { kind: 'some-member', selects: () => true, nameTerms: [], te
 
 function memberParts(root: SchemaRoot, schema: Schema): SchemaPart[] {
   const { properties, patternProperties, additionalProperties } = schema;
-  const keywords = ['properties', 'patternProperties', 'additionalProperties'];
-  if (!keywords.some((keyword) => keyword in schema)) return [];
+  if ((properties ?? patternProperties ?? additionalProperties) === undefined) return [];
   const violate = termMaker(root, false);
   const violated = Object.entries(toMap(properties)).map(([name, inside]) =>
     literalsOnly({ kind: 'present', name, terms: [violate(inside)] }),
   );
-  for (const [pattern, inside] of Object.entries(toMap(patternProperties)))
-    violated.push(
-      literalsOnly({
-        ...ANY_MEMBER,
-        pattern,
-        selects: (name) => matchesPattern(pattern, name),
-        terms: [violate(inside)],
-      }),
-    );
+  for (const [pattern, inside] of Object.entries(toMap(patternProperties))) {
+    const selects = (name: string) => matchesPattern(pattern, name);
+    violated.push(literalsOnly({ ...ANY_MEMBER, pattern, selects, terms: [violate(inside)] }));
+  }
   if ('additionalProperties' in schema) {
     const { additionalProperties: _rest, ...listed } = schema;
     const selects = (name: string) => memberSchemas(listed, name).length === 0;
@@ -110,17 +104,14 @@ function arrayParts(root: SchemaRoot, schema: Schema): SchemaPart[] {
   const { prefixItems, items, minItems, maxItems, uniqueItems, contains, minContains, maxContains } = schema;
   const violate = termMaker(root, false);
   const parts: SchemaPart[] = [];
-  if (typeof minItems === 'number') parts.push(...countParts('count', minItems, Number.POSITIVE_INFINITY));
-  if (typeof maxItems === 'number') parts.push(...countParts('count', 0, maxItems));
+  if (typeof minItems === 'number') parts.push(atLeast(minItems, count));
+  if (typeof maxItems === 'number') parts.push(atMost(maxItems, count));
   if (uniqueItems === true)
-    parts.push({
-      met: [literalsOnly({ kind: 'unique', isPositive: true })],
-      violated: [literalsOnly({ kind: 'unique', isPositive: false })],
-    });
+    parts.push(literalPart({ kind: 'unique', isPositive: true }, { kind: 'unique', isPositive: false }));
   if (prefixItems !== undefined || items !== undefined) {
-    const count = toList(prefixItems).length;
+    const { length } = toList(prefixItems);
     // Another schema may fix the first of the remaining items.
-    const rest = items === undefined ? [] : [count, count + 1, count + 2];
+    const rest = items === undefined ? [] : [length, length + 1, length + 2];
     const indexes = [...toList(prefixItems).keys(), ...rest];
     parts.push({
       met: [literalsOnly({ kind: 'items', root, schema })],
@@ -131,36 +122,35 @@ function arrayParts(root: SchemaRoot, schema: Schema): SchemaPart[] {
   }
   if ('contains' in schema) {
     const term = { root, schema: contains, isPositive: true };
-    const min = typeof minContains === 'number' ? minContains : 1;
-    const matching = (least: number, most: number) =>
-      literalsOnly({ kind: 'matching-items', term, min: least, max: most });
-    const fewer = { met: [matching(min, Number.POSITIVE_INFINITY)], violated: min > 0 ? [matching(0, min - 1)] : [] };
-    parts.push(fewer);
-    if (typeof maxContains === 'number')
-      parts.push({ met: [matching(0, maxContains)], violated: [matching(maxContains + 1, Number.POSITIVE_INFINITY)] });
+    const matching: CountLiteral = (min, max) => literalsOnly({ kind: 'matching-items', term, min, max });
+    parts.push(atLeast(typeof minContains === 'number' ? minContains : 1, matching));
+    if (typeof maxContains === 'number') parts.push(atMost(maxContains, matching));
   }
-  if ('unevaluatedItems' in schema)
-    parts.push({
-      met: [literalsOnly({ kind: 'unevaluated', root, schema })],
-      violated: unevaluatedItems(root, schema),
-    });
+  if ('unevaluatedItems' in schema) {
+    const terms = [violate(schema['unevaluatedItems'])];
+    // An item may be unevaluated at any index, so each of the first few is one way to violate the keyword.
+    const violated = [0, 1, 2, 3].map((index) => literalsOnly({ kind: 'item', index, terms }));
+    parts.push({ met: [literalsOnly({ kind: 'unevaluated', root, schema })], violated });
+  }
   return parts;
 }
 
-/** An item may be unevaluated at any index, so each of the first few is one way to violate the keyword. */
-function unevaluatedItems(root: SchemaRoot, schema: Schema) {
-  const terms = [termMaker(root, false)(schema['unevaluatedItems'])];
-  return [0, 1, 2, 3].map((index) => literalsOnly({ kind: 'item', index, terms }));
+type CountLiteral = (min: number, max: number) => SchemaAlternative;
+
+const count: CountLiteral = (min, max) => literalsOnly({ kind: 'count', min, max });
+
+function atLeast(min: number, literal: CountLiteral): SchemaPart {
+  return { met: [literal(min, Number.POSITIVE_INFINITY)], violated: min > 0 ? [literal(0, min - 1)] : [] };
 }
 
-function countParts(kind: 'count', min: number, max: number): SchemaPart[] {
-  const violated =
-    max === Number.POSITIVE_INFINITY
-      ? min > 0
-        ? [literalsOnly({ kind, min: 0, max: min - 1 })]
-        : []
-      : [literalsOnly({ kind, min: max + 1, max: Number.POSITIVE_INFINITY })];
-  return [{ met: [literalsOnly({ kind, min, max })], violated }];
+function atMost(max: number, literal: CountLiteral): SchemaPart {
+  return { met: [literal(0, max)], violated: [literal(max + 1, Number.POSITIVE_INFINITY)] };
+}
+
+/** The part of a keyword that one literal describes. */
+function keywordPart(keyword: string, value: unknown): SchemaPart {
+  const literal = { kind: 'keyword', keyword, value } as const;
+  return literalPart({ ...literal, isPositive: true }, { ...literal, isPositive: false });
 }
 
 function present(name: string): SchemaLiteral {
@@ -169,12 +159,4 @@ function present(name: string): SchemaLiteral {
 
 function absent(name: string): SchemaLiteral {
   return { kind: 'absent', name };
-}
-
-function toMap(value: unknown): Schema {
-  return isMap(value) ? value : {};
-}
-
-function toList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

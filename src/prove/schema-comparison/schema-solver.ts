@@ -3,14 +3,13 @@ import { canonicalJson } from '../../engine/schema/equality.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { arraySolutions } from './array-solutions.ts';
 import { type BranchSearchContext, branchesOf, type Choice } from './branch-search.ts';
-import { countParts, type JsonType, jsonTypeOf } from './json-value.ts';
-import { LazyList } from './lazy-list.ts';
-import { normalizeSubschema } from './normalize-schema.ts';
+import { countParts, type JsonType, jsonTypeOf, toList } from './json-value.ts';
+import { normalizeSchema } from './normal-form.ts';
 import { numberSolutions } from './number-solutions.ts';
 import { objectSolutions } from './object-solutions.ts';
 import { partsOf } from './schema-parts.ts';
-import { choicesOf, type SchemaLiteral, type SchemaTerm, satisfies } from './schema-terms.ts';
-import type { PartSolver, SearchBudget } from './search-budget.ts';
+import { choicesOf, literalsOf, type SchemaLiteral, type SchemaTerm, satisfies } from './schema-terms.ts';
+import { LazyList, type PartSolver, type SearchBudget } from './search-budget.ts';
 import { textSolutions } from './text-solutions.ts';
 
 /** The types in the order in which they are tried: a short text reads best where any value will do. */
@@ -23,7 +22,7 @@ const MAX_DEPTH = 12;
  * other, and constructs values from the literals of a branch.
  */
 export class SchemaSolver implements PartSolver {
-  readonly #budget: SearchBudget;
+  readonly budget: SearchBudget;
   readonly #solutions = new Map<string, LazyList<unknown>>();
   /** By root and schema: two roots may share a schema whose references lead to different ones. */
   readonly #keys = new WeakMap<object, WeakMap<object, string>>();
@@ -33,16 +32,12 @@ export class SchemaSolver implements PartSolver {
   #depth = 0;
 
   constructor(budget: SearchBudget) {
-    this.#budget = budget;
-  }
-
-  get budget(): SearchBudget {
-    return this.#budget;
+    this.budget = budget;
   }
 
   /** Returns the values that satisfy all terms, simple ones first. */
   solve(terms: readonly SchemaTerm[]): LazyList<unknown> {
-    this.#budget.spend();
+    this.budget.spend();
     const keys = new Map(terms.map((term) => [this.#keyOf(term), term]));
     charge(terms.length);
     const key = [...keys.keys()].sort().join(' ');
@@ -78,7 +73,7 @@ export class SchemaSolver implements PartSolver {
     this.#keys.set(root, keys);
     let key = keys.get(schema);
     if (key === undefined) {
-      const text = normalizeSubschema(root, schema);
+      const text = normalizeSchema(root, schema);
       key = this.#numbers.get(text) ?? String(this.#numbers.size);
       this.#numbers.set(text, key);
       keys.set(schema, key);
@@ -88,7 +83,7 @@ export class SchemaSolver implements PartSolver {
 
   *#generate(terms: readonly SchemaTerm[]): Generator<unknown> {
     if (this.#depth > MAX_DEPTH) {
-      this.#budget.limit();
+      this.budget.limit();
       return;
     }
     const seen = new Set<string>();
@@ -96,10 +91,10 @@ export class SchemaSolver implements PartSolver {
       for (const literals of this.#branches(terms, type)) {
         let count = 0;
         for (const value of this.#candidates(literals, type)) {
-          this.#budget.spend();
+          this.budget.spend();
           count += 1;
           if (count > MAX_CANDIDATES) {
-            this.#budget.limit();
+            this.budget.limit();
             break;
           }
           if (!this.#isReadable(value)) continue;
@@ -115,7 +110,7 @@ export class SchemaSolver implements PartSolver {
     const context: BranchSearchContext = {
       keyOf: (term) => this.#keyOf(term),
       choicesOf: (term) => this.#choicesOf(term, type),
-      spend: (steps) => this.#budget.spend(steps),
+      spend: (steps) => this.budget.spend(steps),
     };
     return branchesOf(terms, context);
   }
@@ -137,9 +132,9 @@ export class SchemaSolver implements PartSolver {
   /** True for values of a size that the search can afford. Their parts are shared, so that they are larger than the memory in use. */
   #isReadable(value: unknown): boolean {
     const parts = countParts(value, MAX_PARTS);
-    this.#budget.spend(parts >> 7);
+    this.budget.spend(parts >> 7);
     if (parts <= MAX_PARTS) return true;
-    this.#budget.limit();
+    this.budget.limit();
     return false;
   }
 
@@ -150,14 +145,12 @@ export class SchemaSolver implements PartSolver {
       return;
     }
     // Values that an `enum` excludes do not count.
-    const excluded = literals.flatMap((literal) =>
-      literal.kind === 'keyword' && Array.isArray(literal.value) ? literal.value : [],
-    );
-    const wanted = this.#budget.effort.width + excluded.length;
+    const excluded = literalsOf(literals, 'keyword').flatMap(({ value }) => toList(value));
+    const wanted = this.budget.effort.width + excluded.length;
     if (type === 'null') yield null;
     if (type === 'boolean') yield* [false, true];
     if (type === 'number') yield* numberSolutions(literals, wanted);
-    if (type === 'string') yield* textSolutions(literals, wanted, this.#budget);
+    if (type === 'string') yield* textSolutions(literals, wanted, this.budget);
     if (type === 'array') yield* arraySolutions(this, literals);
     if (type === 'object') yield* objectSolutions(this, literals);
   }
@@ -171,10 +164,8 @@ const MAX_PARTS = 200_000;
 /** Returns the values that every `enum` of a branch lists and none excludes; `undefined` without an `enum`. */
 function enumeratedValues(literals: readonly SchemaLiteral[]): readonly unknown[] | undefined {
   const listsOf = (isPositive: boolean) =>
-    literals.flatMap((literal) =>
-      literal.kind === 'keyword' && literal.keyword === 'enum' && literal.isPositive === isPositive
-        ? [literal.value as unknown[]]
-        : [],
+    literalsOf(literals, 'keyword').flatMap((literal) =>
+      literal.keyword === 'enum' && literal.isPositive === isPositive ? [toList(literal.value)] : [],
     );
   const [first, ...others] = listsOf(true);
   const sets = others.map((list) => new Set(list.map(canonicalJson)));

@@ -17,6 +17,13 @@ export function satisfies(value: unknown, terms: readonly SchemaTerm[]): boolean
   return terms.every(({ root, schema, isPositive }) => accepts(root, schema, value) === isPositive);
 }
 
+/** Returns a term for a schema that refers to no other one. */
+export function standaloneTerm(schema: object, isPositive: boolean): SchemaTerm {
+  return { root: NO_ROOT, schema, isPositive };
+}
+
+const NO_ROOT: SchemaRoot = { schemas: {}, routes: [], files: {} };
+
 /** A condition that cannot be divided further. It limits the values of one type. */
 export type SchemaLiteral =
   /** A keyword of a number or a text, an `enum`, or `integer`. */
@@ -37,6 +44,15 @@ export type SchemaLiteral =
   /** The number of items that the schema accepts. */
   | { readonly kind: 'matching-items'; readonly term: SchemaTerm; readonly min: number; readonly max: number }
   | { readonly kind: 'unique'; readonly isPositive: boolean };
+
+export type LiteralOf<Kind extends SchemaLiteral['kind']> = Extract<SchemaLiteral, { kind: Kind }>;
+
+export function literalsOf<Kind extends SchemaLiteral['kind']>(
+  literals: readonly SchemaLiteral[],
+  kind: Kind,
+): LiteralOf<Kind>[] {
+  return literals.filter((literal): literal is LiteralOf<Kind> => literal.kind === kind);
+}
 
 export interface SomeMember {
   readonly kind: 'some-member';
@@ -128,10 +144,7 @@ export function literalsOnly(...literals: readonly SchemaLiteral[]): SchemaAlter
   return { terms: [], literals };
 }
 
-/** The part of a keyword that a literal describes, with its negation. */
-export function keywordPart(keyword: string, value: unknown): SchemaPart {
-  return {
-    met: [literalsOnly({ kind: 'keyword', keyword, value, isPositive: true })],
-    violated: [literalsOnly({ kind: 'keyword', keyword, value, isPositive: false })],
-  };
+/** Returns the part that one literal meets, and another one violates. */
+export function literalPart(met: SchemaLiteral, violated: SchemaLiteral): SchemaPart {
+  return { met: [literalsOnly(met)], violated: [literalsOnly(violated)] };
 }

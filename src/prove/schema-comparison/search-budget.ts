@@ -1,5 +1,43 @@
-import type { LazyList } from './lazy-list.ts';
 import type { SchemaTerm } from './schema-terms.ts';
+
+/** The values of a generator, computed once and on demand, for several readers. */
+export class LazyList<T> {
+  readonly #values: T[] = [];
+  readonly #source: Iterator<T>;
+  #isRunning = false;
+  #isDone = false;
+
+  constructor(source: Iterator<T>) {
+    this.#source = source;
+  }
+
+  /** Returns a value; `undefined` if there are not enough, or if the generator itself asks for it while it runs. */
+  at(index: number): T | undefined {
+    while (index >= this.#values.length && !this.#isDone && !this.#isRunning) this.#advance();
+    return this.#values[index];
+  }
+
+  /** Yields at most `count` values. */
+  *take(count: number): Generator<T> {
+    for (let index = 0; index < count; index += 1) {
+      const value = this.at(index);
+      if (value === undefined) return;
+      yield value;
+    }
+  }
+
+  #advance(): void {
+    this.#isRunning = true;
+    try {
+      const { value, done } = this.#source.next();
+      if (done) this.#isDone = true;
+      else this.#values.push(value);
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+}
+
 /** Thrown when a search has used its steps. */
 export const SEARCH_CUT = Symbol('search cut');
 
@@ -18,21 +56,17 @@ export interface SearchEffort {
 /** Limits the work of a search, so that no schema can make it run for minutes. */
 export class SearchBudget {
   readonly effort: SearchEffort;
+  /** True if the search left out values of a kind: deeply nested ones, large ones, or long texts. */
+  isLimited = false;
   #remaining: number;
-  #isLimited = false;
 
   constructor(effort: SearchEffort) {
     this.effort = effort;
     this.#remaining = effort.steps;
   }
 
-  /** True if the search left out values of a kind: deeply nested ones, large ones, or long texts. */
-  get isLimited(): boolean {
-    return this.#isLimited;
-  }
-
   limit(): void {
-    this.#isLimited = true;
+    this.isLimited = true;
   }
 
   /** Throws `SEARCH_CUT` if no steps remain. */

@@ -1,11 +1,13 @@
 import { sizeBytes } from '../../engine/manifest/units.ts';
+import { alphabetOf } from './character-set.ts';
 import { BASE64_PATTERN, FORMAT_PATTERNS, FORMAT_TEXTS } from './format-texts.ts';
-import { type LengthRange, type PatternCondition, searchTexts } from './pattern-search.ts';
-import type { SchemaLiteral } from './schema-terms.ts';
+import { toList } from './json-value.ts';
+import type { PatternAutomaton, PatternState } from './pattern-automaton.ts';
+import { type LiteralOf, literalsOf, type SchemaLiteral } from './schema-terms.ts';
 import { automatonOf } from './schema-text.ts';
 import type { SearchBudget } from './search-budget.ts';
 
-type Keyword = Extract<SchemaLiteral, { kind: 'keyword' }>;
+type Keyword = LiteralOf<'keyword'>;
 
 /** The maximum length of a solution. No gateway should accept a longer text by its schema alone. */
 const MAX_CHARACTERS = 10_000_000;
@@ -17,12 +19,12 @@ export function* textSolutions(
   wanted: number,
   budget: SearchBudget,
 ): Generator<string> {
-  const keywords = literals.filter((literal): literal is Keyword => literal.kind === 'keyword');
+  const keywords = literalsOf(literals, 'keyword');
   const range = lengthRange(keywords);
   if (range.min > range.max) return;
   const texts = [
     ...enumTexts(keywords),
-    ...(hasFormat(keywords) ? FORMAT_TEXTS : []),
+    ...(keywords.some(({ keyword }) => keyword === 'format') ? FORMAT_TEXTS : []),
     ...encodedTexts(keywords, range),
   ];
   yield* texts.sort((one, other) => one.length - other.length);
@@ -47,12 +49,8 @@ function lengthRange(keywords: readonly Keyword[]): LengthRange {
 
 function enumTexts(keywords: readonly Keyword[]): string[] {
   return keywords.flatMap(({ keyword, value, isPositive }) =>
-    keyword === 'enum' && Array.isArray(value) && isPositive ? value.filter((one) => typeof one === 'string') : [],
+    keyword === 'enum' && isPositive ? toList(value).filter((one) => typeof one === 'string') : [],
   );
-}
-
-function hasFormat(keywords: readonly Keyword[]): boolean {
-  return keywords.some(({ keyword }) => keyword === 'format');
 }
 
 /** Returns base64 texts at the minimum length: with each padding. */
@@ -82,4 +80,91 @@ function* plainTexts({ min, max }: LengthRange, wanted: number): Generator<strin
     else for (const letter of LETTERS) yield letter.repeat(length);
   }
   for (let count = 0; count < wanted; count += 1) yield `${count}`.padStart(min, 'x');
+}
+
+/** A pattern that a text must match or, if negative, must not match. */
+interface PatternCondition {
+  readonly automaton: PatternAutomaton;
+  readonly isPositive: boolean;
+}
+
+/** Bounds of a length in code points. */
+interface LengthRange {
+  readonly min: number;
+  readonly max: number;
+}
+
+interface SearchNode {
+  readonly states: readonly PatternState[];
+  readonly length: number;
+  readonly codePoint: number;
+  readonly previous: SearchNode | undefined;
+}
+
+/**
+ * Yields texts that meet all conditions, the shortest first. It walks the automata of the patterns side by side, with one
+ * character for all that no pattern distinguishes.
+ *
+ * @param variety the number of texts to continue from the same states
+ */
+function* searchTexts(
+  conditions: readonly PatternCondition[],
+  { min, max }: LengthRange,
+  variety: number,
+  budget: SearchBudget,
+): Generator<string> {
+  const alphabet = alphabetOf(conditions.flatMap(({ automaton }) => automaton.sets));
+  const nodes = conditions.reduce((sum, { automaton }) => sum + automaton.size, 0);
+  // The first visit of a state walks the complete automaton for each character.
+  const effort = (alphabet.length * nodes) >> 9;
+  const visits = new Map<string, number>();
+  let queue: SearchNode[] = [
+    { states: conditions.map(({ automaton }) => automaton.start), length: 0, codePoint: 0, previous: undefined },
+  ];
+  let remaining = budget.effort.states;
+  while (queue.length > 0) {
+    const nextQueue: SearchNode[] = [];
+    for (const node of queue) {
+      if (node.length >= min && isAccepted(conditions, node)) yield textOf(node);
+      if (node.length >= max) continue;
+      budget.spend(effort);
+      for (const codePoint of alphabet) {
+        const states = conditions.map(({ automaton }, at) =>
+          automaton.next(node.states[at] as PatternState, codePoint),
+        );
+        if (isHopeless(conditions, states)) continue;
+        const length = node.length + 1;
+        const key = `${Math.min(length, min)} ${states.map(({ id }) => id).join(' ')}`;
+        const count = visits.get(key) ?? 0;
+        if (count >= variety) continue;
+        visits.set(key, count + 1);
+        remaining -= 1;
+        if (remaining < 0) {
+          budget.limit();
+          return;
+        }
+        nextQueue.push({ states, length, codePoint, previous: node });
+      }
+    }
+    budget.spend(1 + (nextQueue.length >> 3));
+    queue = nextQueue;
+  }
+}
+
+function isAccepted(conditions: readonly PatternCondition[], { states }: SearchNode): boolean {
+  return conditions.every(
+    ({ automaton, isPositive }, index) => automaton.accepts(states[index] as PatternState) === isPositive,
+  );
+}
+
+/** True if no continuation meets all conditions. */
+function isHopeless(conditions: readonly PatternCondition[], states: readonly PatternState[]): boolean {
+  return conditions.some(({ isPositive }, index) => (isPositive ? states[index]?.isDead : states[index]?.isMatched));
+}
+
+function textOf(node: SearchNode): string {
+  const characters: string[] = [];
+  for (let at: SearchNode | undefined = node; at?.previous !== undefined; at = at.previous)
+    characters.push(String.fromCodePoint(at.codePoint));
+  return characters.reverse().join('');
 }

@@ -46,11 +46,10 @@ function compareUpstream(
   if (received === undefined) return [{ path: ['upstream'], expected, actual: null }];
   const url = expected.url?.startsWith('/') ? received.url : received.origin + received.url;
   const members = { id, url, method: received.method, body: expected.body && bodyAs(expected.body, received.body) };
-  const mismatches = Object.entries(members).flatMap(([name, actual]) => {
+  const mismatches = Object.entries(members).flatMap(([name, actual]): Mismatch[] => {
     const wanted = expected[name as keyof typeof members];
-    return wanted === undefined || isDeepStrictEqual(wanted, actual)
-      ? []
-      : [{ path: ['upstream', name], expected: wanted, actual }];
+    if (wanted === undefined || isDeepStrictEqual(wanted, actual)) return [];
+    return [{ path: ['upstream', name], expected: wanted, actual }];
   });
   return [...mismatches, ...compareHeaders(['upstream', 'headers'], expected.headers, received.headers)];
 }

@@ -1,6 +1,6 @@
 import { durationMs } from '../../engine/manifest/units.ts';
+import type { OfflineResponse } from '../offline/client.ts';
 import type { Repetition } from '../offline/offline-gateway.ts';
-import type { StubResponse } from '../offline/recording-upstream.ts';
 import { headerValue, type OfflineRequest } from '../offline/request-bytes.ts';
 import type { CaseHeaders, CaseResponse, TestCase } from './test-file.generated.ts';
 
@@ -45,7 +45,7 @@ export function repetitionOf({ times, wait }: TestCase['request']): Repetition {
   return { times, waitMs: wait === undefined ? 0 : durationMs(wait) };
 }
 
-export function stubResponseOf(response: CaseResponse | undefined): StubResponse | undefined {
+export function stubResponseOf(response: CaseResponse | undefined): OfflineResponse | undefined {
   if (response === undefined) return undefined;
   const { headers, body = Buffer.alloc(0) } = withBody(flattenHeaders(response.headers), response.body);
   return { status: response.status, headers, body };

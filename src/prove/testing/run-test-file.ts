@@ -1,7 +1,7 @@
 import type { PlannedManifest } from '../../engine/load.ts';
-import { claimsOfRole } from '../offline/claims.ts';
 import { createOfflineGateway, type OfflineOutcome } from '../offline/offline-gateway.ts';
 import { redactedUrl } from '../offline/redacted-url.ts';
+import { claimsOfRole } from '../offline/role-claims.ts';
 import { type CallerClaims, type StubToken, StubVerifier } from '../offline/stub-verifier.ts';
 import { compareOutcome, type Mismatch } from './compare.ts';
 import { repetitionOf, requestOf, stubResponseOf, type TestRequest, testRequestsOf } from './requests.ts';
@@ -38,12 +38,10 @@ export function createCaseRunner(
   return async (testRequest) => {
     const { testCase, role } = testRequest;
     const claims = role === undefined ? testCase.request.claims : claimsOf(role);
-    if (claims !== undefined) tokens.setToken(CALLER_TOKEN, { claims });
     const request = requestOf(testRequest);
-    const authorization = claims === undefined ? [] : ['Authorization', `Bearer ${CALLER_TOKEN}`];
     const start = performance.now();
     const outcome = await send(
-      { ...request, headers: [...request.headers, ...authorization] },
+      { ...request, headers: [...request.headers, ...tokens.authorize(claims)] },
       stubResponseOf(testCase.response),
       repetitionOf(testCase.request),
     );
@@ -66,9 +64,6 @@ function redactMismatch(
   const { origin, path } = redactedUrl(planned, record.route?.id, upstreamRequest);
   return { ...mismatch, actual: typeof expected === 'string' && expected.startsWith('/') ? path : origin + path };
 }
-
-/** Stands for the token of the caller. A test file cannot name a token like this. */
-const CALLER_TOKEN = '<token>';
 
 function stubTokenOf({ role, claims, error }: TestToken, claimsOf: (role: string) => CallerClaims): StubToken {
   if (error !== undefined) return { code: error };

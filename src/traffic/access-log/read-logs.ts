@@ -1,9 +1,7 @@
-import type { LogCounts } from './log-counts.ts';
-import type { LoggedRequest } from './logged-request.ts';
+import type { LogCounts, LoggedRequest } from './logged-request.ts';
 import { parseLogLine } from './parse-log-line.ts';
-import { type LogInput, type ReadProgress, readBytes } from './read-bytes.ts';
+import { LineSplitter, type LogInput, type ReadProgress, readBytes } from './read-bytes.ts';
 import type { SkippedLine } from './read-request.ts';
-import { LineSplitter } from './split-lines.ts';
 
 /** The requests of logs in batches, since a promise for each line would take longer than its parsing. */
 export interface LogReader extends AsyncIterable<LoggedRequest[]> {
@@ -41,62 +39,40 @@ async function* readLog(
   counts: LogCounts,
   onBytes: (bytes: number) => void,
 ): AsyncGenerator<LoggedRequest[]> {
-  const lines = new LogLines(input.name, counts);
   const splitter = new LineSplitter();
-  const add = (line: string | undefined) => lines.add(line);
+  let lines = 0;
+  let requests: LoggedRequest[] = [];
+  const add = (line: string | undefined) => {
+    lines += 1;
+    counts.lines += 1;
+    const parsed = line === undefined ? TOO_LONG : parseLogLine(line, input.name, lines);
+    if ('line' in parsed) {
+      counts.requests += 1;
+      requests.push(parsed);
+    } else countSkipped(counts, parsed, input.name, lines);
+  };
+  function* takeRequests() {
+    if (requests.length > 0) yield requests;
+    requests = [];
+  }
   try {
     for await (const chunk of readBytes(input, onBytes)) {
       splitter.push(chunk, add);
-      if (lines.hasRequests) yield lines.takeRequests();
+      yield* takeRequests();
     }
   } catch (error) {
-    counts.failures.push({ source: input.name, lines: lines.count, message: describeFailure(error) });
+    counts.failures.push({ source: input.name, lines, message: describeFailure(error) });
   }
   splitter.end(add);
-  if (lines.hasRequests) yield lines.takeRequests();
+  yield* takeRequests();
 }
 
-/** The lines of one log. */
-class LogLines {
-  count = 0;
-  #requests: LoggedRequest[] = [];
-  readonly #source: string;
-  readonly #counts: LogCounts;
+const TOO_LONG: SkippedLine = { reason: 'too-long' };
 
-  constructor(source: string, counts: LogCounts) {
-    this.#source = source;
-    this.#counts = counts;
-  }
-
-  /** @param line `undefined` if it is too long */
-  add(line: string | undefined): void {
-    this.count += 1;
-    this.#counts.lines += 1;
-    const parsed =
-      line === undefined
-        ? ({ reason: 'too-long' } satisfies SkippedLine)
-        : parseLogLine(line, this.#source, this.count);
-    if ('line' in parsed) {
-      this.#counts.requests += 1;
-      this.#requests.push(parsed);
-    } else this.#skip(parsed);
-  }
-
-  #skip({ reason, member }: SkippedLine): void {
-    const skipped = this.#counts.skipped.get(reason);
-    if (skipped !== undefined) skipped.lines += 1;
-    else this.#counts.skipped.set(reason, { lines: 1, source: this.#source, line: this.count, member });
-  }
-
-  get hasRequests(): boolean {
-    return this.#requests.length > 0;
-  }
-
-  takeRequests(): LoggedRequest[] {
-    const requests = this.#requests;
-    this.#requests = [];
-    return requests;
-  }
+function countSkipped({ skipped }: LogCounts, { reason, member }: SkippedLine, source: string, line: number): void {
+  const known = skipped.get(reason);
+  if (known !== undefined) known.lines += 1;
+  else skipped.set(reason, { lines: 1, source, line, member });
 }
 
 /** The codes of `zlib` for data that ends early. */

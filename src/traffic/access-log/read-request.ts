@@ -1,5 +1,4 @@
-import type { SkippedLineReason } from './log-counts.ts';
-import type { CredentialKind, LoggedRequest, RequestKind } from './logged-request.ts';
+import type { CredentialKind, LoggedRequest, RequestKind, SkippedLineReason } from './logged-request.ts';
 
 /** A line that is not a logged request. */
 export interface SkippedLine {

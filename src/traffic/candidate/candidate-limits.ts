@@ -1,10 +1,7 @@
 import type { Exchange, RoutedExchange } from '../../engine/gateway/exchange.ts';
-import { type CountedEnd, isReleased } from '../../engine/rate-limits/is-released.ts';
-import type { LocalCounters } from '../../engine/rate-limits/local-counters.ts';
-import type { RateLimit } from '../../engine/rate-limits/rate-limit.ts';
+import { type CountedEnd, isReleased, type RateLimit } from '../../engine/rate-limits/rate-limit.ts';
 import { type LimitedExchange, RateLimiter } from '../../engine/rate-limits/rate-limiter.ts';
-import { sharedNow } from '../../engine/shared-memory/shared-clock.ts';
-import type { WorkerContext } from '../../engine/shared-memory/worker-context.ts';
+import { sharedNow, type WorkerContext } from '../../engine/shared-memory/worker-context.ts';
 import { type Outcome, UnknownFact, UPSTREAM_REFUSALS } from '../outcome.ts';
 import type { PlanPair } from './plan-pair.ts';
 import type { SharedComparison } from './shared-comparison.ts';
@@ -36,7 +33,7 @@ export class CandidateLimits {
    *
    * @param counters those of the active plan
    */
-  recordHistory({ tables }: Pick<LocalCounters, 'tables'>): void {
+  recordHistory({ tables }: Pick<RateLimiter['local'], 'tables'>): void {
     const hadRequests = this.#pair.candidate.rateLimits.map(({ key }) => (tables.get(key)?.size ?? 0) > 0);
     this.#shared.recordHistory(hadRequests, sharedNow());
   }

@@ -1,9 +1,7 @@
 import { type Decision, decide } from '../../engine/gateway/decide.ts';
 import type { Exchange, RoutedExchange } from '../../engine/gateway/exchange.ts';
-import { authorize } from '../../engine/gateway/request/authorize.ts';
-import { isServerOptions, type RequestTarget, upstreamTarget } from '../../engine/gateway/request/request-target.ts';
-import { preflightHeaders, withCorsHeaders } from '../../engine/gateway/response/cors.ts';
-import { type ForwardedRequest, forwardRequestHeaders } from '../../engine/gateway/upstream/proxy-headers.ts';
+import { forwardedMessage, preflightResponse } from '../../engine/gateway/request/observed-request.ts';
+import { isServerOptions, type RequestTarget } from '../../engine/gateway/request/request-target.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import {
@@ -27,7 +25,7 @@ export function servedOutcome(exchange: Exchange): Outcome {
     return { kind: 'unknown', route: undefined, reason: 'client-left' };
   }
   if (forwardedAfterMs === undefined) return { kind: 'unknown', route: route.id, reason: 'client-left' };
-  return forwardedOutcome(route, messageOf(exchange as RoutedExchange, exchange.handshake !== undefined));
+  return forwardedOutcome(route, () => forwardedMessage(exchange as RoutedExchange, exchange.handshake !== undefined));
 }
 
 /** Returns what the candidate would do with a request. Rejects if the candidate fails. */
@@ -55,9 +53,8 @@ function outcomeOf(decision: Decision, request: CandidateRequest, exchange: Exch
   if (decision === 'preflight') {
     return preflightOutcome(pair.candidate, exchange.request, request.target);
   }
-  checkLogin(decision, exchange, pair);
-  const routed = request as CandidateRequest & Pick<RoutedExchange, 'head' | 'target'>;
-  return forwardedOutcome(decision, messageOf(routed, request.isHandshake));
+  checkLogin(decision, request, pair);
+  return forwardedOutcome(decision, () => forwardedMessage(request, request.isHandshake));
 }
 
 /**
@@ -66,11 +63,8 @@ function outcomeOf(decision: Decision, request: CandidateRequest, exchange: Exch
  *
  * @throws Refusal `role_not_allowed`, or the refusal of the active plan; UnknownFact
  */
-function checkLogin(
-  route: Route,
-  { route: active, principal, refusal, forwardedAfterMs }: Exchange,
-  pair: PlanPair,
-): void {
+function checkLogin(route: Route, request: CandidateRequest, pair: PlanPair): void {
+  const { route: active, principal, refusal, forwardedAfterMs } = request.exchange;
   if (route.login === undefined || route.auth === undefined) return;
   const isComparable =
     active !== undefined &&
@@ -79,7 +73,7 @@ function checkLogin(
     pair.areTokensEqual;
   if (!isComparable) throw new UnknownFact('login-response');
   if (refusal?.code === 'login_response_refused') throw refusal;
-  if (principal !== undefined) authorize(route.auth, principal);
+  if (principal !== undefined) request.authorize(route.auth, principal);
   // Without a response of the service, nothing shows which token it would have had.
   else if (refusal !== undefined) throw new UnknownFact('login-response');
 }
@@ -90,21 +84,7 @@ function loginKey({ key }: Route): string {
 }
 
 function preflightOutcome(plan: Plan, request: Exchange['request'], target: RequestTarget | undefined): Outcome {
-  const headers = preflightHeaders({ plan, request, target });
-  const { cors } = plan;
-  const permissions = cors === undefined ? headers : withCorsHeaders(cors, request.headers.origin, headers);
-  return { kind: 'responded', status: 204, headers: permissions };
-}
-
-/** Trace headers depend on the trace of the exchange and not on the plan. */
-function messageOf(request: ForwardedRequest & Pick<RoutedExchange, 'target'>, isHandshake: boolean) {
-  return () => {
-    const headers = forwardRequestHeaders(request, undefined);
-    return {
-      path: upstreamTarget(request.route, request.target),
-      headers: isHandshake ? [...headers, 'Upgrade', 'websocket'] : headers,
-    };
-  };
+  return { kind: 'responded', status: 204, headers: preflightResponse(plan, request, target) };
 }
 
 const DECISION_TIMEOUT_MS = 3_000;

@@ -1,20 +1,9 @@
-import type { RequestSteps } from '../../engine/gateway/decide.ts';
 import type { Exchange } from '../../engine/gateway/exchange.ts';
-import { clientKey } from '../../engine/gateway/fairness/client-key.ts';
-import { principalOf, readBearerToken } from '../../engine/gateway/request/authenticate.ts';
-import { authorize } from '../../engine/gateway/request/authorize.ts';
-import { type ForwardedInfo, readForwardedInfo } from '../../engine/gateway/request/forwarded-info.ts';
-import { checkBodyHead } from '../../engine/gateway/request/read-body.ts';
-import { type RequestHead, readRequestHead } from '../../engine/gateway/request/request-head.ts';
-import { isServerOptions, type RequestTarget, readRequestTarget } from '../../engine/gateway/request/request-target.ts';
-import { isPreflight } from '../../engine/gateway/response/cors.ts';
+import { ObservedRequest } from '../../engine/gateway/request/observed-request.ts';
 import { Refusal } from '../../engine/gateway/response/refusal.ts';
-import { isWebSocketHandshake } from '../../engine/gateway/server/websocket-handshake.ts';
-import { checkWebSocketOrigin } from '../../engine/gateway/server/websocket-origin.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
-import type { AppliedLimit } from '../../engine/rate-limits/rate-limiter.ts';
 import type { Auth } from '../../engine/tokens/auth.ts';
 import type { Principal, Verifier } from '../../engine/tokens/verifier.ts';
 import type { BodyRule, CancellablePromise, ValidationResult } from '../../engine/validation/body-rule.ts';
@@ -40,76 +29,19 @@ interface CandidateRequestOptions {
 }
 
 /** The steps of a request that was served by the active plan, for the candidate. They send nothing to an upstream or a store. */
-export class CandidateRequest implements RequestSteps, CountedCandidate {
-  readonly exchange: Exchange;
-  readonly id: string;
-  readonly request: Exchange['request'];
-  readonly connection: Exchange['connection'];
-  readonly forwardedInfo: ForwardedInfo | undefined;
-  readonly client: string;
-  readonly clientAddress: string;
-  readonly isHandshake: boolean;
-  appliedLimits: AppliedLimit[] | undefined;
-  principal: Principal | undefined;
-  body: Buffer | undefined;
-  head: RequestHead | undefined;
-  target: RequestTarget | undefined;
-  // The steps that read the route follow the one that stores it.
-  route!: Route;
+export class CandidateRequest extends ObservedRequest implements CountedCandidate {
   readonly #options: CandidateRequestOptions;
 
   constructor(options: CandidateRequestOptions) {
-    const { exchange, pair } = options;
-    const { request, connection } = exchange;
-    const { trustedProxies } = pair.candidate.server;
+    super(options.exchange, options.pair.candidate, options.pair.isHeadEqual);
     this.#options = options;
-    this.exchange = exchange;
-    this.id = exchange.id;
-    this.request = request;
-    this.connection = connection;
-    const isTrusted = trustedProxies?.(connection.peer ?? '') === true;
-    this.forwardedInfo = isTrusted ? readForwardedInfo(request.rawHeaders, trustedProxies) : undefined;
-    const client = this.forwardedInfo?.client;
-    this.client = client === undefined ? connection.client : clientKey(client);
-    this.clientAddress = client ?? connection.peer ?? '';
-    this.isHandshake = isHandshake(exchange, pair);
   }
 
-  get method(): string {
-    return this.request.method ?? '';
-  }
-
-  readHead({ server }: Plan): void {
-    if (server.headerLimitBytes < this.#options.pair.active.server.headerLimitBytes)
-      checkHeadSize(this.request, server.headerLimitBytes);
-    if (this.exchange.expectation === 'unknown') throw new Refusal('expectation_failed');
-    // Both plans read the head and the target alike if their settings are equal.
-    this.head =
-      (this.#isHeadEqual ? this.exchange.head : undefined) ?? readRequestHead(this.request, server.maxHeaders);
-    if (this.isHandshake && this.head.body !== undefined)
-      throw new Refusal('message_malformed', { reason: 'handshake_with_body' });
-  }
-
-  isServerOptions(): boolean {
-    return isServerOptions(this.request);
-  }
-
-  readTarget({ router }: Plan): RequestTarget {
-    const target = this.#isHeadEqual ? this.exchange.target : undefined;
-    this.target = target ?? readRequestTarget(this.request.url ?? '', this.head?.host, router.keepsEncodedSlash);
-    return this.target;
-  }
-
-  isPreflight(): boolean {
-    return isPreflight(this.request, this.#head);
-  }
-
-  setRoute(route: Route): void {
-    this.route = route;
-  }
-
-  checkOrigin(route: Route): void {
-    checkWebSocketOrigin(this, route);
+  override readHead(plan: Plan): void {
+    const { headerLimitBytes } = plan.server;
+    if (headerLimitBytes < this.#options.pair.active.server.headerLimitBytes)
+      checkHeadSize(this.request, headerLimitBytes);
+    super.readHead(plan);
   }
 
   applyRateLimits(stage: RateLimitStage, { rateLimits }: Route): void {
@@ -121,7 +53,7 @@ export class CandidateRequest implements RequestSteps, CountedCandidate {
 
   authenticate(auth: Auth): Principal | Promise<Principal> {
     const { pair, maySendTokens } = this.#options;
-    const token = readBearerToken(auth, this.#head);
+    const token = this.readToken(auth);
     if (!pair.areTokensEqual) {
       if (!maySendTokens) throw new UnknownFact('token');
       return auth.verifier.cached(token) ?? this.#verify(auth.verifier, auth, token);
@@ -134,13 +66,8 @@ export class CandidateRequest implements RequestSteps, CountedCandidate {
     return verifier.cached(token) ?? this.#verify(verifier, auth, token);
   }
 
-  authorize(auth: Auth, principal: Principal): void {
-    this.principal = principal;
-    authorize(auth, principal);
-  }
-
   validateParameters({ parameters }: Route): void | Promise<void> {
-    const { path, query } = this.target as RequestTarget;
+    const { path, query } = this.target;
     const { rawHeaders } = this.request;
     const result = parameters?.validateWithinBudget(path, query, rawHeaders, CANDIDATE_CLIENT) ?? [];
     if (!(result instanceof Promise)) return this.#refuseInvalid('parameter_invalid', { violations: result });
@@ -149,7 +76,7 @@ export class CandidateRequest implements RequestSteps, CountedCandidate {
 
   readBody({ body: rule }: Route): void | Promise<void> {
     if (rule === undefined) return;
-    const isValidated = checkBodyHead(this, this.#head, rule);
+    const isValidated = this.checkBodyHead(rule);
     this.#checkSize(rule);
     if (!isValidated) return;
     if (rule.validate === undefined) return this.#validateStream(rule);
@@ -158,26 +85,11 @@ export class CandidateRequest implements RequestSteps, CountedCandidate {
     return cancellable(result, (validated) => this.#acceptBody(validated));
   }
 
-  refuseOrReport(refusal: Refusal): void {
-    if (this.route.validation === 'enforce') throw refusal;
-  }
-
-  /** A rate limit that only reports changes no outcome. */
-  addReport(): void {}
-
-  get #isHeadEqual(): boolean {
-    return this.#options.pair.isHeadEqual;
-  }
-
-  get #head(): RequestHead {
-    return this.head as RequestHead;
-  }
-
   async #verify(verifier: Verifier, auth: Auth, token: string): Promise<Principal> {
     const signal = AbortSignal.timeout(TOKEN_TIMEOUT_MS);
     const result = await verifier.verify(token, { key: CANDIDATE_CLIENT, signal });
     if (signal.aborted) throw new UnknownFact('timeout');
-    return principalOf(auth, result);
+    return this.principalOf(auth, result);
   }
 
   #refuseInvalid(
@@ -196,21 +108,21 @@ export class CandidateRequest implements RequestSteps, CountedCandidate {
 
   /** Refuses a body of unknown length that is too large. The length in a header was checked before. */
   #checkSize({ limitBytes }: BodyRule): void {
-    if (this.#head.body !== 'chunked') return;
+    if (this.head.body !== 'chunked') return;
     const copy = this.#copy;
     if (copy !== undefined && copy.size > limitBytes) throw new Refusal('body_too_large');
     if (copy?.isComplete !== true) throw new UnknownFact('body');
   }
 
   #validateStream({ streamValidatorFor }: BodyRule): void {
-    const validator = streamValidatorFor?.(this.#head.contentType ?? '');
-    if (validator === undefined || this.#head.body === undefined) return;
+    const validator = streamValidatorFor?.(this.head.contentType ?? '');
+    if (validator === undefined || this.head.body === undefined) return;
     const violation = validator.write(this.#bytes()) ?? validator.end();
     if (violation !== undefined) this.refuseOrReport(new Refusal('body_invalid', { errors: [violation] }));
   }
 
   #bytes(): Buffer {
-    if (this.#head.body === undefined) return Buffer.alloc(0);
+    if (this.head.body === undefined) return Buffer.alloc(0);
     const bytes = this.#copy?.bytes();
     if (bytes === undefined) throw new UnknownFact('body');
     return bytes;
@@ -220,13 +132,6 @@ export class CandidateRequest implements RequestSteps, CountedCandidate {
     const { bodyCopy } = this.exchange;
     return bodyCopy instanceof KeptBody ? bodyCopy : undefined;
   }
-}
-
-/** True if the candidate would accept the request as a handshake. The active plan does not if the client has closed its side. */
-function isHandshake({ request, handshake }: Exchange, { active, candidate }: PlanPair): boolean {
-  return (
-    isWebSocketHandshake(candidate, request) && (handshake !== undefined || !isWebSocketHandshake(active, request))
-  );
 }
 
 /** Node counts the request target, and the names and values of the headers with some of the white space around them. */

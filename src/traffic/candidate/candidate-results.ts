@@ -1,5 +1,5 @@
 import type { Exchange } from '../../engine/gateway/exchange.ts';
-import { loggedPathOf } from '../../engine/gateway/telemetry/create-request-record.ts';
+import { loggedPath } from '../../engine/log/logged-path.ts';
 import { type ComparisonTotals, MAX_ALL_CALLERS, OutcomeComparison } from '../comparison.ts';
 
 /** A request that changes. It has no query, header or body. */
@@ -16,8 +16,8 @@ export interface CandidateWitness {
 }
 
 export function createWitness(exchange: Exchange): CandidateWitness {
-  const { id, request, target } = exchange;
-  const path = loggedPathOf(exchange);
+  const { id, request, target, plan, route } = exchange;
+  const path = target && loggedPath(plan, request.method ?? '', target.path, route);
   const keyed = path !== target?.path;
   return { id, at: Date.now(), method: request.method ?? null, path: path ?? null, keyed };
 }

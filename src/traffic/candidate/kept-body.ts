@@ -1,4 +1,4 @@
-import type { BodyCopy } from '../../engine/gateway/request/copy-body.ts';
+import type { Exchange } from '../../engine/gateway/exchange.ts';
 import { GrowingBuffer } from '../../engine/gateway/request/growing-buffer.ts';
 import type { SharedComparison } from './shared-comparison.ts';
 
@@ -10,7 +10,7 @@ const MAX_ALL_BYTES = 16 * 1024 ** 2;
 type KeptBodies = Pick<SharedComparison, 'acquireBytes' | 'releaseBytes'>;
 
 /** A copy of the body of one request. The gateway gives the original away to the thread that validates it. */
-export class KeptBody implements BodyCopy {
+export class KeptBody implements NonNullable<Exchange['bodyCopy']> {
   readonly #memory: KeptBodies;
   /** `undefined` if only the size is needed, or the bytes are too many. */
   #buffer: GrowingBuffer | undefined;

@@ -1,8 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Exchange, ExchangeObserver } from '../../engine/gateway/exchange.ts';
-import type { BodyCopy } from '../../engine/gateway/request/copy-body.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
-import type { LocalCounters } from '../../engine/rate-limits/local-counters.ts';
 import type { WorkerContext } from '../../engine/shared-memory/worker-context.ts';
 import { compareOutcomes } from '../compare-outcomes.ts';
 import { CandidateLimits } from './candidate-limits.ts';
@@ -60,7 +58,7 @@ export class LiveCandidate implements ExchangeObserver {
    *
    * @param counters those of the active plan
    */
-  recordHistory(counters: Pick<LocalCounters, 'tables'>): void {
+  recordHistory(counters: Parameters<CandidateLimits['recordHistory']>[0]): void {
     this.#limits.recordHistory(counters);
   }
 
@@ -78,7 +76,7 @@ export class LiveCandidate implements ExchangeObserver {
     this.#shared.markMissingRequests();
   }
 
-  copyBody(exchange: Exchange): BodyCopy | undefined {
+  copyBody(exchange: Exchange): KeptBody | undefined {
     const { request, target } = exchange;
     try {
       if (target === undefined || this.#skipReason(exchange) !== undefined || this.#isCertainlySame(exchange))

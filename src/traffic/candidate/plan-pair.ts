@@ -5,21 +5,10 @@ import { routingKey } from '../../engine/routing/router.ts';
 import type { Auth } from '../../engine/tokens/auth.ts';
 import { endpointsOf } from '../outcome.ts';
 
-/** The active plan and the candidate, with the parts that are equal in both. */
-export interface PlanPair {
-  readonly active: Plan;
-  readonly candidate: Plan;
-  /** True if both plans check heads, targets and preflights alike. Each request then has the same outcome until it is matched. */
-  readonly isHeadEqual: boolean;
-  /** True if both plans verify tokens by the same rules. The candidate then uses the verifier of the active plan, with its cache. */
-  readonly areTokensEqual: boolean;
-  /** True if the route of the active plan and the one of the candidate treat each request alike. */
-  isEqualRoute(active: Route, candidate: Route | undefined): boolean;
-  /** True if the active plan has a rate limit with the same definition. */
-  hasEqualLimit(limit: RateLimit): boolean;
-}
+export type PlanPair = ReturnType<typeof pairPlans>;
 
-export function pairPlans(active: Plan, candidate: Plan): PlanPair {
+/** Returns the active plan and the candidate, with the parts that are equal in both. */
+export function pairPlans(active: Plan, candidate: Plan) {
   const isHeadEqual = headKey(active) === headKey(candidate);
   const definitions = new Set(active.rateLimits.map(limitDefinition));
   const equalLimits = new Set(candidate.rateLimits.filter((limit) => definitions.has(limitDefinition(limit))));
@@ -29,10 +18,14 @@ export function pairPlans(active: Plan, candidate: Plan): PlanPair {
   return {
     active,
     candidate,
+    // Both plans check heads, targets and preflights alike. Each request then has the same outcome until it is matched.
     isHeadEqual,
-    areTokensEqual: verifierKey(active) === verifierKey(candidate),
-    isEqualRoute: (route, other) => other !== undefined && equalRoutes.get(route) === other,
-    hasEqualLimit: (limit) => equalLimits.has(limit),
+    // Both plans verify tokens by the same rules. The candidate then uses the verifier of the active plan, with its cache.
+    areTokensEqual: active.auth?.verifier.key === candidate.auth?.verifier.key,
+    /** True if the route of the active plan and the one of the candidate treat each request alike. */
+    isEqualRoute: (route: Route, other: Route | undefined) => other !== undefined && equalRoutes.get(route) === other,
+    /** True if the active plan has a rate limit with the same definition. */
+    hasEqualLimit: (limit: RateLimit) => equalLimits.has(limit),
   };
 }
 
@@ -102,10 +95,6 @@ function schemasKey({ schemas }: Plan): string {
 function headKey({ server, router, cors }: Plan): string {
   const { maxHeaders, headerLimitBytes, keys } = server;
   return JSON.stringify([maxHeaders, headerLimitBytes, keys.trustedProxies, router.keepsEncodedSlash, cors?.key]);
-}
-
-function verifierKey({ auth }: Plan): string | undefined {
-  return auth?.verifier.key;
 }
 
 function authKey(auth: Auth | undefined): string {

@@ -1,9 +1,9 @@
 import { madeRequest } from '../../prove/mutation/base-requests.ts';
 import { withKey } from '../../prove/mutation/limited-requests.ts';
 import type { MutationContext, Probe, TestedRoute } from '../../prove/mutation/mutant.ts';
-import { HANDSHAKE } from '../../prove/mutation/mutators/forwarding.ts';
+import { HANDSHAKE } from '../../prove/mutation/mutators/forwarding-mutators.ts';
 import { withHeader, withoutBody, withRequest, withRole } from '../../prove/mutation/probes.ts';
-import type { Observation } from './observation.ts';
+import type { Observation } from './observe-requests.ts';
 import type { RecordTokens } from './record-tokens.ts';
 
 /** Everything that the search for a test case needs. */

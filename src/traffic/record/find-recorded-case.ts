@@ -1,30 +1,30 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
 import type { RunCase } from '../../prove/mutation/missing-case.ts';
-import type { Probe, TestedRoute } from '../../prove/mutation/mutant.ts';
+import type { MutationContext, Probe, TestedRoute } from '../../prove/mutation/mutant.ts';
+import { HANDSHAKE } from '../../prove/mutation/mutators/forwarding-mutators.ts';
 import { withRequest } from '../../prove/mutation/probes.ts';
 import type { OfflineOutcome } from '../../prove/offline/offline-gateway.ts';
 import type { Expectation, TestCase } from '../../prove/testing/test-file.generated.ts';
 import { baseProbes, type RecordContext, withLimitKeys } from './base-probes.ts';
-import type { Observation } from './observation.ts';
+import type { Observation } from './observe-requests.ts';
+import { otherSpellings, unknownPath } from './recorded-paths.ts';
 import { loginResponses, refusedProbes } from './refused-probes.ts';
-import { unroutedProbes } from './unrouted-probes.ts';
 
 /** The number of requests with their repetitions, so that a rate limit that cannot be reached takes no minutes. */
 const MAX_SENT = 5_000;
 /** The requests of a route that a search begins with. */
 const MAX_BASES = 6;
 
-interface SearchSettings {
-  /** The status of the upstream's response, if the request was forwarded. */
-  readonly status: number;
-  readonly maxProbes: number;
-}
-
-/** Finds a test case that has the observed result. */
+/**
+ * Finds a test case that has the observed result.
+ *
+ * @param status of the upstream's response, if the request was forwarded
+ */
 export async function findRecordedCase(
   observation: Observation,
-  { status, maxProbes }: SearchSettings,
+  status: number,
+  maxProbes: number,
   record: RecordContext,
   run: RunCase,
 ): Promise<TestCase | undefined> {
@@ -113,3 +113,71 @@ function hasResult({ record, principals }: OfflineOutcome, { result, tested, rol
   const hasRole = tested?.route.login === undefined || role === undefined || principals.length > 0;
   return hasRole && isDeepStrictEqual(codes, result.reported);
 }
+
+/** Yields requests that no route receives: the gateway refuses them, or responds to them itself. */
+function unroutedProbes(observation: Observation, record: RecordContext): Iterable<Probe> {
+  const { result, method } = observation;
+  const request = (url: string, headers: Probe['request']['headers'] = {}) => ({
+    request: { method, url, headers, times: 1 },
+  });
+  if (result.kind === 'server-options') return [request('*')];
+  if (result.kind === 'preflight')
+    return pathsNear(observation, record).map((url) => request(url, preflightHeaders(record.context)));
+  if (result.kind !== 'refused') return [];
+  if (result.code === 'method_not_allowed') {
+    const { routes, samplePaths } = record.context;
+    return [...pathsNear(observation, record), ...otherSpellings(routes, samplePaths)].map((url) => request(url));
+  }
+  if (result.code === 'route_unknown') {
+    const url = unknownPath(record.unknownPath, record.context);
+    return url === undefined ? [] : [request(url), request(url, preflightHeaders(record.context))];
+  }
+  return [
+    ...MALFORMED_URLS.map((url) => request(url)),
+    ...encodedSlashes(record).map((url) => request(url)),
+    ...MALFORMED_HEADERS.map((headers) => request('/x', headers)),
+    { request: { ...request('/x').request, method: 'UNKNOWN' } },
+  ];
+}
+
+function pathsNear({ tested }: Observation, { pathsOf }: RecordContext): string[] {
+  return tested === undefined ? [] : [...pathsOf(tested)];
+}
+
+/** Returns paths with an encoded slash. Those of routes that keep such a slash are not refused. */
+function encodedSlashes({ context, pathsOf }: RecordContext): string[] {
+  const paths = context.routes.slice(0, MAX_ROUTES).flatMap((tested) => pathsOf(tested).slice(-1));
+  return [...paths, '/x/x/x', '/x/x/x/x/x'].map((path) => path.replace(/(?<=.)\/(?=[^/]*$)/, '%2F'));
+}
+
+const MAX_ROUTES = 30;
+
+function preflightHeaders({ manifest }: MutationContext) {
+  const [origin = '*'] = manifest.cors?.origins ?? [];
+  return { Origin: origin === '*' ? 'https://app.example' : origin, 'Access-Control-Request-Method': 'GET' };
+}
+
+/** Request targets that are refused, one for each reason. */
+const MALFORMED_URLS = [
+  '/x//x',
+  '/x/../x',
+  '/%78',
+  '/[',
+  '/%ff',
+  '/x%2Fx',
+  '/x#',
+  '/x x',
+  '*',
+  'x',
+  'http://other.example/x',
+];
+
+/** Headers that are refused, one for each reason. */
+const MALFORMED_HEADERS: readonly Probe['request']['headers'][] = [
+  { Host: 'a,b' },
+  { 'Content-Type': ['text/plain', 'text/plain'] },
+  { 'Transfer-Encoding': 'gzip' },
+  { 'Content-Length': '+1' },
+  { Expect: 'x' },
+  { ...HANDSHAKE, 'Content-Length': '1' },
+];

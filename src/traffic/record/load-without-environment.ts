@@ -1,12 +1,6 @@
 import { type LoadResult, load } from '../../engine/load.ts';
 import type { Environment, Source } from '../../engine/manifest/source.ts';
 
-/** A manifest, and values for the environment variables that it requires. */
-interface PlaceholderManifest {
-  readonly loaded: LoadResult;
-  readonly environment: Readonly<Record<string, string>>;
-}
-
 /** Values that different keys of a manifest accept. */
 const PLACEHOLDERS = [
   'https://placeholder.internal',
@@ -36,7 +30,7 @@ const PLACEHOLDERS = [
 export function loadWithoutEnvironment(
   source: Source,
   createEnvironment: (env: Environment['env']) => Environment,
-): PlaceholderManifest {
+): { readonly loaded: LoadResult; readonly environment: Readonly<Record<string, string>> } {
   const names = new Set<string>();
   const recording = new Proxy<Record<string, string>>({}, { get: (_target, name) => void names.add(String(name)) });
   const tryLoad = (env: Record<string, string>) => load(source, createEnvironment(env));

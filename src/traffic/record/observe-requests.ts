@@ -2,8 +2,6 @@ import { REFUSALS, type RefusalCode } from '../../engine/gateway/response/refusa
 import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
 import type { MutationContext, TestedRoute } from '../../prove/mutation/mutant.ts';
 import type { LoggedRequest } from '../access-log/logged-request.ts';
-import type { Observation, ObservedResult } from './observation.ts';
-import { type ObservedRole, observedRole } from './observed-role.ts';
 
 /** A hostile log can have any number of methods and reasons. The gateway has about 150 reasons. */
 const MAX_OBSERVATIONS = 50_000;
@@ -69,8 +67,7 @@ export class ObservedRequests {
     const result = resultOf(request);
     if (result === undefined) return 'the client disconnected before the response';
     const tested = route === undefined ? this.#routeNear(request) : this.#routes.get(route);
-    const observed = this.#facts(request, tested, result);
-    const { role, isLogged, ...facts } = observed;
+    const { role, isLogged, ...facts } = this.#facts(request, tested, result);
     const key = JSON.stringify([tested?.entry.id, facts.isMatched, facts.method, role, facts.isHandshake, result]);
     let observation = this.#observations.get(key);
     if (observation === undefined) {
@@ -89,7 +86,7 @@ export class ObservedRequests {
     const { method = 'GET', route, path, status, kind, refusal } = request;
     const isMatched = route !== undefined;
     const isHandshake = kind === 'websocket' || status === 101 || refusal === 'origin_not_allowed';
-    const caller = isMatched && tested !== undefined ? observedRole(request, tested, this.#context) : NO_CALLER;
+    const caller = isMatched && tested !== undefined ? observedRole(request, tested, this.#context) : NO_ROLE;
     return { tested, isMatched, method, isHandshake, result, path, ...caller };
   }
 
@@ -102,8 +99,6 @@ export class ObservedRequests {
     return route && this.#routes.get(route.id);
   }
 }
-
-const NO_CALLER: ObservedRole = { role: undefined, isLogged: true };
 
 /** Adds a text to a set. Returns false if it has too many others. */
 function addUpTo(max: number, texts: Set<string>, text: string): boolean {
@@ -124,4 +119,70 @@ function resultOf(request: LoggedRequest): ObservedResult | undefined {
     return method === 'OPTIONS' ? { kind: 'preflight' } : undefined;
   }
   return { kind: 'forwarded', statusClass: Math.floor(status / 100), reported: request.reported.toSorted() };
+}
+
+/** The result of logged requests: a refusal, or a response of one class. */
+type ObservedResult =
+  | {
+      readonly kind: 'refused';
+      readonly code: RefusalCode;
+      readonly reason: string;
+      readonly limit: string | undefined;
+    }
+  /** The codes of the violations that were only reported, in order. */
+  | { readonly kind: 'forwarded'; readonly statusClass: number; readonly reported: readonly string[] }
+  /** The gateway responded to a preflight, or to `OPTIONS *`. */
+  | { readonly kind: 'preflight' }
+  | { readonly kind: 'server-options' };
+
+/** Logged requests that one test case can stand for: they differ at most in their paths, bodies and callers of the same role. */
+export interface Observation {
+  /** The matched route. For `method_not_allowed` and preflights it is a route with such a path. */
+  readonly tested: TestedRoute | undefined;
+  readonly isMatched: boolean;
+  readonly method: string;
+  /** A role of the manifest, or one that it does not allow; `undefined` if the result does not depend on a role. */
+  readonly role: string | undefined;
+  /** True if the log has the role of at least one of the requests. */
+  hasLoggedRole: boolean;
+  readonly isHandshake: boolean;
+  readonly result: ObservedResult;
+  /** The sum of the weights. */
+  requests: number;
+  /** The number of requests by status. */
+  readonly statuses: Map<number, number>;
+  /** The path of the first request. */
+  readonly path: string | undefined;
+}
+
+/** The result does not depend on a role. */
+const NO_ROLE = { role: undefined, isLogged: true };
+
+/** The gateway refuses these requests before it knows the caller. */
+const BEFORE_CALLER: readonly (string | undefined)[] = ['origin_not_allowed', 'token_missing', 'token_invalid'];
+
+/**
+ * Returns the role for a request to a route. Of several roles of one caller it is the one that decides. It is never a text of the
+ * log, but a role of the manifest, or the other role of the context. If the log does not have it, it is any role with the same result.
+ */
+function observedRole(request: LoggedRequest, { route }: TestedRoute, { plan, otherRole }: MutationContext) {
+  const { refusal, roles } = request;
+  if (route.auth === undefined || plan.auth === undefined || BEFORE_CALLER.includes(refusal)) return NO_ROLE;
+  const { required } = route.auth.role;
+  const isRefused = refusal === 'role_not_allowed';
+  if (roles === undefined) {
+    if (refusal === 'keys_unavailable') return NO_ROLE;
+    // A login without a token in its response has no role, and neither has a caller whose token was not verified.
+    if (route.access === 'public' && !isRefused && !isLogin(request)) return NO_ROLE;
+    return { role: isRefused ? otherRole : required[0], isLogged: false };
+  }
+  const { required: all, redactedRoles } = plan.auth.role;
+  const logged = all.filter((_role, index) => roles.includes(redactedRoles[index] ?? ''));
+  const deciding = logged.find((role) => required.includes(role) !== isRefused) ?? logged[0];
+  return { role: deciding ?? otherRole, isLogged: true };
+}
+
+/** True if the response of a login route had a verified token. */
+function isLogin({ refusal, status = 0, subject }: LoggedRequest): boolean {
+  return refusal === undefined && subject !== undefined && status >= 200 && status < 300;
 }

@@ -9,8 +9,7 @@ import type { TestCase, TestFile } from '../../prove/testing/test-file.generated
 import type { LogReader } from '../access-log/read-logs.ts';
 import type { RecordContext } from './base-probes.ts';
 import { findRecordedCase } from './find-recorded-case.ts';
-import type { Observation } from './observation.ts';
-import { countUnrecorded, ObservedRequests, type UnrecordedCounts } from './observe-requests.ts';
+import { countUnrecorded, type Observation, ObservedRequests, type UnrecordedCounts } from './observe-requests.ts';
 import { createRecordTokens } from './record-tokens.ts';
 import { type FoundCase, mergeCases, type RecordedCase, selectCases, sortCases } from './recorded-cases.ts';
 import { recordedPaths } from './recorded-paths.ts';
@@ -84,7 +83,7 @@ async function* findCases(
     let testCase: TestCase | undefined;
     if (isPossible(observation))
       for (const status of new Set([common, ...[...observation.statuses.keys()].slice(0, MAX_STATUSES)]))
-        testCase ??= await findRecordedCase(observation, { status, maxProbes }, record, run);
+        testCase ??= await findRecordedCase(observation, status, maxProbes, record, run);
     if (testCase === undefined && isPossible(observation)) failures += 1;
     yield [observation, testCase];
   }

@@ -3,8 +3,7 @@ import { formatMethods } from '../../engine/http1/http-methods.ts';
 import { formatFlow } from '../../engine/manifest/write-yaml.ts';
 import { formatTestCase } from '../../prove/mutation/case-text.ts';
 import type { TestFile } from '../../prove/testing/test-file.generated.ts';
-import type { Observation } from './observation.ts';
-import type { UnrecordedCounts } from './observe-requests.ts';
+import type { Observation, UnrecordedCounts } from './observe-requests.ts';
 import type { RecordedCase } from './recorded-cases.ts';
 
 /** The parts of a recorded test file. */

@@ -1,7 +1,7 @@
 import { sortMethods } from '../../engine/http1/http-methods.ts';
 import type { TestedRoute } from '../../prove/mutation/mutant.ts';
 import type { TestCase } from '../../prove/testing/test-file.generated.ts';
-import type { Observation } from './observation.ts';
+import type { Observation } from './observe-requests.ts';
 
 /** A test case with the number of requests that it stands for. */
 export interface RecordedCase {

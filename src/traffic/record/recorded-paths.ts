@@ -1,6 +1,6 @@
 import type { MutationContext, TestedRoute } from '../../prove/mutation/mutant.ts';
 import { isPlainSegment } from '../../prove/mutation/probes.ts';
-import type { Observation } from './observation.ts';
+import type { Observation } from './observe-requests.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const SURROGATE_UUID = '00000000-0000-4000-8000-000000000001';

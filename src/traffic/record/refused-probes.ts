@@ -5,7 +5,7 @@ import { withValue } from '../../prove/mutation/edits.ts';
 import { overLimit, withoutKey } from '../../prove/mutation/limited-requests.ts';
 import { changedMultipartBodies, MULTIPART_TYPE } from '../../prove/mutation/multipart-bodies.ts';
 import type { MutationContext, Probe, TestedRoute } from '../../prove/mutation/mutant.ts';
-import { invalidRequests, OTHER_TYPES, oddBodies } from '../../prove/mutation/mutators/bodies.ts';
+import { invalidRequests, OTHER_TYPES, oddBodies } from '../../prove/mutation/mutators/body-mutators.ts';
 import {
   withBodyOf,
   withHeader,

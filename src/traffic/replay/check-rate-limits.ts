@@ -3,7 +3,7 @@ import type { Route } from '../../engine/plan/route-definition.ts';
 import { limitDefinition, type RateLimit, type RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
 import type { LoggedRequest } from '../access-log/logged-request.ts';
 import { UnknownFact } from '../outcome.ts';
-import type { LimitUse } from './limit-use.ts';
+import type { LimitUse } from './limit-effects.ts';
 
 /** The rate limits of one stage that were applied to a logged request. */
 interface AppliedRateLimits {

@@ -1,6 +1,7 @@
 import type { Auth } from '../../engine/tokens/auth.ts';
-import type { RoleRule } from '../../engine/tokens/role.ts';
 import type { CheckResult } from './check-parameters.ts';
+
+type RoleRule = Auth['role'];
 
 /** The facts about the roles of a verified caller. */
 export interface LoggedCaller {

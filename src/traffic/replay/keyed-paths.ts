@@ -1,4 +1,4 @@
-import { isShortWord, looksLikeIdentifier } from '../../engine/log/identifier.ts';
+import { isShortWord, looksLikeIdentifier } from '../../engine/log/plain-names.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import { type Pattern, patternKey } from '../../engine/routing/pattern.ts';

@@ -3,7 +3,6 @@ import type { RateLimit, RateLimitKeyKind } from '../../engine/rate-limits/rate-
 import type { LoggedRequest, LogLine } from '../access-log/logged-request.ts';
 import type { ComparisonResult } from '../compare-outcomes.ts';
 import type { OutcomeComparison } from '../comparison.ts';
-import type { CounterEffects } from './limit-use.ts';
 
 /** Requests with one result that rely on the same counters. */
 interface HeldResult {
@@ -58,17 +57,8 @@ export class LimitEffects {
     if (held !== undefined) held.weight += request.weight;
     else {
       const { source, line, weight } = request;
-      const reachedCounters = [...reached].map(nameOf);
-      const witness = { source, line };
-      this.#held.set(key, {
-        result,
-        relied: counters,
-        reached: reachedCounters,
-        caller,
-        witness,
-        weight,
-        isUncertain: false,
-      });
+      const common = { result, relied: counters, reached: [...reached].map(nameOf), caller };
+      this.#held.set(key, { ...common, witness: { source, line }, weight, isUncertain: false });
     }
   }
 
@@ -130,4 +120,45 @@ function counterOf({ key, kinds }: RateLimit, { client, subject, route, credenti
   const values: Partial<Record<RateLimitKeyKind, string | undefined>> = { client: address, subject: caller, route };
   const parts = kinds.map((kind) => values[kind]);
   return parts.includes(undefined) ? key : [key, ...parts].join(SEPARATOR);
+}
+
+/** The rate limits that a plan applies to a logged request. */
+export class LimitUse {
+  /** The limits that the request reaches. */
+  readonly reached = new Set<RateLimit>();
+  /** The limits whose logged decisions the outcome relies on: `true` if the limit refused the request. */
+  readonly relied = new Map<RateLimit, boolean>();
+}
+
+/** The counters that a request changes in another way than it did, and those that its outcome relies on. */
+export interface CounterEffects {
+  /** Counters that count the request now and did not, or the other way round. */
+  readonly more: readonly RateLimit[];
+  readonly fewer: readonly RateLimit[];
+  readonly reached: readonly RateLimit[];
+  readonly relied: ReadonlyMap<RateLimit, boolean>;
+}
+
+interface CountingLimits {
+  /** The limits that have counted the logged request. */
+  readonly before: readonly RateLimit[];
+  /** The limits of the new plan that count it, if its outcome is known; otherwise those that may count it. */
+  readonly after: readonly RateLimit[];
+  readonly isKnown: boolean;
+  /** True if its outcome changes. A limit that counts failures counts it by its outcome. */
+  readonly isChanged: boolean;
+}
+
+/** Returns the limits whose counters differ. Limits with equal keys share their counters. */
+export function counterChanges({ before, after, isKnown, isChanged }: CountingLimits) {
+  if (!isKnown) return { more: [...before, ...after], fewer: [...before, ...after] };
+  const isUncertain = ({ failures }: RateLimit) => isChanged && failures !== undefined;
+  return {
+    more: [...after.filter((limit) => !isIn(limit, before)), ...before.filter(isUncertain)],
+    fewer: [...before.filter((limit) => !isIn(limit, after)), ...after.filter(isUncertain)],
+  };
+}
+
+function isIn({ key }: RateLimit, limits: readonly RateLimit[]): boolean {
+  return limits.some((limit) => limit.key === key);
 }

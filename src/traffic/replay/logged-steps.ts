@@ -10,7 +10,7 @@ import { checkBody } from './check-body.ts';
 import { type CheckResult, checkParameters } from './check-parameters.ts';
 import { checkRateLimits } from './check-rate-limits.ts';
 import { checkRole, type LoggedCaller } from './check-role.ts';
-import { LimitUse } from './limit-use.ts';
+import { LimitUse } from './limit-effects.ts';
 import type { Step } from './logged-end.ts';
 import { createRefusal, type LoggedFacts } from './logged-facts.ts';
 import {

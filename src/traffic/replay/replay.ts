@@ -1,4 +1,4 @@
-import { createMediaTypeNames } from '../../engine/log/media-type-names.ts';
+import { createMediaTypeNames } from '../../engine/log/plain-names.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { LoggedRequest, LogLine } from '../access-log/logged-request.ts';
@@ -6,8 +6,7 @@ import { type ComparisonResult, compareOutcomes } from '../compare-outcomes.ts';
 import { type ComparisonReport, OutcomeComparison } from '../comparison.ts';
 import { type Outcome, UnknownFact } from '../outcome.ts';
 import { createKeyedPaths } from './keyed-paths.ts';
-import { LimitEffects } from './limit-effects.ts';
-import { type CounterEffects, counterChanges } from './limit-use.ts';
+import { type CounterEffects, counterChanges, LimitEffects } from './limit-effects.ts';
 import { LoggedFacts, type LogManifest } from './logged-facts.ts';
 import { loggedOutcome, type ReplayedOutcome, replayOutcome } from './replayed-outcome.ts';
 import { createRulesOf, type ReplaySide, type RouteRules } from './route-rules.ts';

@@ -3,7 +3,6 @@ import type { RequestHeaderRules } from '../../engine/manifest/manifest.generate
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import { forwardedOutcome, type Outcome, refusedOutcome, thrownOutcome, UnknownFact } from '../outcome.ts';
-import type { LimitUse } from './limit-use.ts';
 import { createRefusal, type LoggedFacts } from './logged-facts.ts';
 import { LoggedSteps } from './logged-steps.ts';
 import type { RouteRules } from './route-rules.ts';
@@ -24,15 +23,10 @@ export function loggedOutcome({ request, end, logged, loggedPlan, refusalCode }:
   return { kind: 'forwarded', route: route ?? '', upstream, endpoints: '', message: () => ({ path, headers: [] }) };
 }
 
-/** The outcome of a logged request by a plan. */
-export interface ReplayedOutcome {
-  readonly outcome: Outcome;
-  readonly limits: LimitUse;
-  /** The matched route. */
-  readonly route: Route | undefined;
-}
+export type ReplayedOutcome = ReturnType<typeof replayOutcome>;
 
-export function replayOutcome(facts: LoggedFacts, plan: Plan, rulesOf: (route: Route) => RouteRules): ReplayedOutcome {
+/** Returns the outcome of a logged request by a plan, with the matched route. */
+export function replayOutcome(facts: LoggedFacts, plan: Plan, rulesOf: (route: Route) => RouteRules) {
   const steps = new LoggedSteps(facts, rulesOf);
   const outcome = outcomeOf(steps, facts, plan, rulesOf);
   return { outcome, limits: steps.limits, route: steps.route };

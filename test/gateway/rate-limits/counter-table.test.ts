@@ -4,7 +4,7 @@ import { CounterTable } from '../../../src/engine/rate-limits/counter-table.ts';
 import { limitBuffer } from '../../../src/engine/rate-limits/limit-buffer.ts';
 import { LocalCounters } from '../../../src/engine/rate-limits/local-counters.ts';
 import type { RateLimit } from '../../../src/engine/rate-limits/rate-limit.ts';
-import { wholeSeconds } from '../../../src/engine/rate-limits/whole-seconds.ts';
+import { wholeSeconds } from '../../../src/engine/rate-limits/rate-limiter.ts';
 import { KeyedHash } from '../../../src/engine/shared-memory/keyed-hash.ts';
 import { runs } from '../../support/runs.ts';
 

@@ -3,11 +3,10 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { NameResolver } from '../../../src/engine/dns/name-resolver.ts';
-import type { CounterStore, RedisSettings } from '../../../src/engine/rate-limits/counter-store.ts';
 import { LiveStore } from '../../../src/engine/rate-limits/live-store.ts';
-import type { RateLimit } from '../../../src/engine/rate-limits/rate-limit.ts';
+import type { CounterStore, RateLimit, RedisSettings } from '../../../src/engine/rate-limits/rate-limit.ts';
 import { COUNT } from '../../../src/engine/rate-limits/redis/gcra-script.ts';
-import { SimultaneousCounts } from '../../../src/engine/rate-limits/simultaneous-counts.ts';
+import { SimultaneousCounts } from '../../../src/engine/rate-limits/shared-counters.ts';
 import { createPair } from '../../support/certificate.ts';
 import { hasRedis, type Redis, startRedis, stopRedis, until } from '../../support/redis.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

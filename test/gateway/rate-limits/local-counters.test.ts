@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { CountedRequest } from '../../../src/engine/rate-limits/counters.ts';
 import { BLOCK_ENTRIES, PENDING_BLOCKS } from '../../../src/engine/rate-limits/limit-buffer.ts';
-import { LocalCounters } from '../../../src/engine/rate-limits/local-counters.ts';
+import { type CountedRequest, LocalCounters } from '../../../src/engine/rate-limits/local-counters.ts';
 import type { RateLimit } from '../../../src/engine/rate-limits/rate-limit.ts';
 import { SharedMemory } from '../../../src/engine/shared-memory/worker-context.ts';
 import { runs } from '../../support/runs.ts';

@@ -2,9 +2,10 @@ import '../../support/seed.ts';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type BreakerRule, breakerMemory } from '../../../src/engine/gateway/circuit-breaker/breaker-memory.ts';
 import {
+  type BreakerRule,
   type BreakerState,
+  breakerMemory,
   CircuitBreaker,
   type FailureSource,
 } from '../../../src/engine/gateway/circuit-breaker/circuit-breaker.ts';

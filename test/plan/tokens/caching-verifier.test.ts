@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createCachingVerifier } from '../../../src/engine/tokens/caching-verifier.ts';
+import { CachingVerifier } from '../../../src/engine/tokens/caching-verifier.ts';
 import type { TokenErrorCode } from '../../../src/engine/tokens/claims.ts';
 import type { VerifiedToken } from '../../../src/engine/tokens/token-method.ts';
 import type { Principal, Verifier } from '../../../src/engine/tokens/verifier.ts';
@@ -121,7 +121,7 @@ describe('the token cache', () => {
   const cachedOf = (verifier: Verifier, tokens: string[]) => tokens.filter((token) => verifier.cached(token));
 
   test('has a limit of entries, and evicts the least recently used one', async () => {
-    const verifier = createCachingVerifier('', { verify: async (token) => good(token) }, trust);
+    const verifier = new CachingVerifier('', { verify: async (token) => good(token) }, trust);
     for (const token of ['a', 'b', 'c']) await verifier.verify(token);
     verifier.cached('a');
     await verifier.verify('d');
@@ -130,14 +130,14 @@ describe('the token cache', () => {
 
   test('has a limit of bytes', async () => {
     const verify = async (token: string) => good(token, 20 * 1024 * 1024);
-    const verifier = createCachingVerifier('', { verify }, trust);
+    const verifier = new CachingVerifier('', { verify }, trust);
     for (const token of ['a', 'b']) await verifier.verify(token);
     expect(cachedOf(verifier, ['a', 'b'])).toEqual(['b']);
   });
 
   test('ignores tokens that were verified with an older key set', async () => {
     let keySet = {};
-    const verifier = createCachingVerifier(
+    const verifier = new CachingVerifier(
       '',
       { verify: async (token) => ({ ...good(token), keySet }), keySet: () => keySet },
       trust,
@@ -155,7 +155,7 @@ describe('the token cache', () => {
       current = {};
       return { ...good(token), keySet: old };
     };
-    const verifier = createCachingVerifier('', { verify, keySet: () => current }, trust);
+    const verifier = new CachingVerifier('', { verify, keySet: () => current }, trust);
     await verifier.verify('a');
     expect(cachedOf(verifier, ['a'])).toEqual([]);
   });
@@ -166,7 +166,7 @@ describe('the token cache', () => {
       const code = codes.shift();
       return code === undefined ? good(token) : { code };
     };
-    const verifier = createCachingVerifier('', { verify }, trust);
+    const verifier = new CachingVerifier('', { verify }, trust);
     expect(await outcomeOf(verifier, 'a')).toBe('key_unknown');
     expect(await outcomeOf(verifier, 'a')).toBe('accepted');
   });

@@ -1,27 +1,78 @@
 import type { BufferParts } from '../../shared-memory/buffer-parts.ts';
-import { type ClientHash, ClientSet, clientSetLength } from './client-set.ts';
+
+/** The two halves of the hash of a client's key. */
+interface ClientHash {
+  readonly high: number;
+  readonly low: number;
+}
+
+/** Returns the number of cells of a set. */
+export function clientSetLength(capacity: number): number {
+  return 1 + 2 * capacity;
+}
+
+/** A bounded set of clients in shared memory, by their hashes. The caller holds a lock to change it. */
+export class ClientSet {
+  /** The size, then the two halves of each hash. */
+  readonly #cells: Int32Array;
+
+  constructor(cells: Int32Array) {
+    this.#cells = cells;
+  }
+
+  get size(): number {
+    return this.#cells[0] as number;
+  }
+
+  /** Returns the index of a client, or -1. */
+  indexOf({ high, low }: ClientHash): number {
+    const cells = this.#cells;
+    for (let cell = 1; cell < clientSetLength(this.size); cell += 2)
+      if (cells[cell] === (high | 0) && cells[cell + 1] === (low | 0)) return (cell - 1) / 2;
+    return -1;
+  }
+
+  /** Adds a client. Returns its index, or -1 if there is no room. */
+  add(client: ClientHash): number {
+    const known = this.indexOf(client);
+    if (known !== -1) return known;
+    const { size } = this;
+    if (clientSetLength(size + 1) > this.#cells.length) return -1;
+    this.#cells[1 + 2 * size] = client.high;
+    this.#cells[2 + 2 * size] = client.low;
+    this.#cells[0] = size + 1;
+    return size;
+  }
+
+  /** Adds the clients of another set while there is room. */
+  addAll(other: ClientSet): void {
+    const cells = other.#cells;
+    for (let cell = 1; cell < clientSetLength(other.size); cell += 2)
+      this.add({ high: cells[cell] as number, low: cells[cell + 1] as number });
+  }
+
+  clear(): void {
+    this.#cells[0] = 0;
+  }
+}
 
 /** Limits the memory. The failures of further clients count, but without a limit for each client. */
 const MAX_CLIENTS = 1_024;
 /** Weight of a client that left after a long wait. */
 const ABANDONED_WEIGHT = 0.5;
 
-export interface StreakMemory {
-  /** The points of all failures, then those of each client with a failure that a request may have provoked. */
-  readonly points: Float64Array;
-  readonly provoked: Int32Array;
-  readonly abandoned: Int32Array;
-}
-
 /** Each client adds at least half a point, so no more clients matter before the points reach `failures`. */
-export function streakMemory(parts: BufferParts, failures: number): StreakMemory {
+export function streakMemory(parts: BufferParts, failures: number) {
   const capacity = Math.min(MAX_CLIENTS, Math.ceil(failures / ABANDONED_WEIGHT));
   return {
+    // The points of all failures, then those of each client with a failure that a request may have provoked.
     points: parts.float64(1 + capacity),
     provoked: parts.int32(clientSetLength(capacity)),
     abandoned: parts.int32(clientSetLength(capacity)),
   };
 }
+
+type StreakMemory = ReturnType<typeof streakMemory>;
 
 /**
  * Failures of an endpoint since its last success, weighted by the share that one client can have caused. They are in memory that

@@ -4,16 +4,16 @@ import type { KeyedHash } from '../../shared-memory/keyed-hash.ts';
 /** How long a second client is remembered. */
 const MEMORY_MS = 600_000;
 
-export interface RecentClientsMemory {
-  /** The mark of the latest client. */
-  readonly latest: Int32Array;
-  /** One millisecond after the client changed last; 0 before that. */
-  readonly changedAt: Float64Array;
+export function recentClientsMemory(parts: BufferParts) {
+  return {
+    // The mark of the latest client.
+    latest: parts.int32(1),
+    // One millisecond after the client changed last; 0 before that.
+    changedAt: parts.float64(1),
+  };
 }
 
-export function recentClientsMemory(parts: BufferParts): RecentClientsMemory {
-  return { latest: parts.int32(1), changedAt: parts.float64(1) };
-}
+type RecentClientsMemory = ReturnType<typeof recentClientsMemory>;
 
 /**
  * Determines if several clients use an endpoint. If all requests come from one address (a local application or a proxy), there are no

@@ -1,7 +1,6 @@
 import type { Duplex } from 'node:stream';
-import type { Log } from '../../log/log.ts';
+import { type Log, ThrottledWarning } from '../../log/log.ts';
 import type { WorkerCounter } from '../../shared-memory/worker-counter.ts';
-import { ThrottledWarning } from '../telemetry/throttled-warning.ts';
 import type { HttpServer } from './http-server.ts';
 
 /** Limits the client connections of all workers together. */

@@ -1,25 +1,27 @@
 import { loggedPath } from '../../log/logged-path.ts';
 import type { Exchange } from '../exchange.ts';
+import { isBearer } from '../request/authenticate.ts';
+import type { RequestHead } from '../request/request-head.ts';
+import { isServerOptions } from '../request/request-target.ts';
+import { isPreflight } from '../response/cors.ts';
 import type { Refusal } from '../response/refusal.ts';
-import { replayFactsOf } from './replay-facts.ts';
-import { reportedViolationOf } from './reported-violation.ts';
-import type { RequestRecord } from './request-record.ts';
+import { type ReplayFacts, type RequestRecord, reportedViolationOf } from './request-record.ts';
 
 export function createRequestRecord(exchange: Exchange): RequestRecord {
-  const { request, response, connection, isTunnel } = exchange;
-  const path = loggedPathOf(exchange);
+  const { plan, request, response, connection, target, route, isTunnel } = exchange;
+  const path = target && loggedPath(plan, request.method ?? '', target.path, route);
   return {
     time: Date.now(),
     id: exchange.id,
     traceId: exchange.trace?.id,
     method: request.method,
     path,
-    isPathKeyed: path !== exchange.target?.path,
-    route: exchange.route,
+    isPathKeyed: path !== target?.path,
+    route,
     subject: exchange.principal?.subject,
     status: isTunnel ? 101 : response.headersSent ? response.statusCode : undefined,
     refusal: exchange.refusal,
-    reported: exchange.reportedRefusals?.map((refusal) => reportedViolationOf(refusal, exchange.route)),
+    reported: exchange.reportedRefusals?.map((refusal) => reportedViolationOf(refusal, route)),
     isRequestComplete: request.complete,
     isAborted: !response.writableFinished && !isTunnel,
     isStalled: connection.isStalled,
@@ -36,37 +38,52 @@ export function createRequestRecord(exchange: Exchange): RequestRecord {
   };
 }
 
-/** Returns the path of a request as logs, events and spans have it. */
-export function loggedPathOf({ plan, request, target, route }: Exchange): string | undefined {
-  return target && loggedPath(plan, request.method ?? '', target.path, route);
-}
-
 /** Returns the record of a CONNECT, or of bytes that the gateway could not parse as a request. */
 export function createUnparsedRecord(id: string, refusal: Refusal, peer: string | undefined): RequestRecord {
   return {
     time: Date.now(),
     id,
-    traceId: undefined,
-    method: undefined,
-    path: undefined,
     isPathKeyed: false,
-    route: undefined,
-    subject: undefined,
     status: refusal.status,
     refusal,
-    reported: undefined,
     isRequestComplete: false,
     isAborted: false,
     isStalled: false,
     receivedBytes: 0,
     sentBytes: 0,
-    durationMs: undefined,
-    forwardedAfterMs: undefined,
-    respondedAfterMs: undefined,
     retries: 0,
-    endpoint: undefined,
     peer,
-    client: undefined,
-    replay: undefined,
   };
+}
+
+/** The longest domain name (RFC 1035 section 2.3.4) with a port. */
+const MAX_HOST = 259;
+
+/** Returns `undefined` if `log.replay` is off. */
+function replayFactsOf(exchange: Exchange): ReplayFacts | undefined {
+  const { plan, principal, head, target } = exchange;
+  const { replay } = plan.log;
+  if (replay === undefined) return undefined;
+  const host = exchange.forwardedInfo?.host ?? head?.host;
+  return {
+    manifest: replay.manifest,
+    roles: principal && plan.auth?.role.heldBy(principal),
+    credential: head && credentialOf(head),
+    mediaType: head?.contentType === undefined ? undefined : replay.mediaType(head.contentType),
+    queryNames: target && replay.queryNames(target.query),
+    host: host === undefined || host.length > MAX_HOST ? undefined : host.toLowerCase(),
+    kind: head && kindOf(exchange, head),
+  };
+}
+
+function credentialOf({ authorization }: RequestHead): ReplayFacts['credential'] {
+  if (authorization === undefined) return 'none';
+  return isBearer(authorization) ? 'bearer' : 'other';
+}
+
+function kindOf({ handshake, request, cors, target, route }: Exchange, head: RequestHead): ReplayFacts['kind'] {
+  if (handshake !== undefined) return 'websocket';
+  if (isServerOptions(request)) return 'server-options';
+  const isDecidedWithoutRoute = cors !== undefined && target !== undefined && route === undefined;
+  return isDecidedWithoutRoute && isPreflight(request, head) ? 'preflight' : undefined;
 }

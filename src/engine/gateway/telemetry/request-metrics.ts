@@ -1,8 +1,8 @@
 import type { RefusalCode } from '../response/refusal.ts';
-import { CounterArrays } from './counter-arrays.ts';
 import type { RequestRecord } from './request-record.ts';
 import {
   addNumber,
+  CounterArrays,
   type CountersNotice,
   countRefusal,
   NO_ROUTE,
@@ -159,22 +159,21 @@ export class RequestMetrics {
   }
 
   #ofRoute(id: string): RouteMetrics {
-    let metrics = this.#routes.get(id);
-    if (metrics === undefined) {
-      metrics = new RouteMetrics();
-      this.#routes.set(id, metrics);
-      this.#announce({ kind: 'route', id, buffer: metrics.counters.own.buffer });
-    }
-    return metrics;
+    return this.#routes.get(id) ?? this.#add(this.#routes, 'route', id, new RouteMetrics());
   }
 
   #ofUpstream(id: string): UpstreamMetrics {
-    let metrics = this.#upstreams.get(id);
-    if (metrics === undefined) {
-      metrics = new UpstreamMetrics();
-      this.#upstreams.set(id, metrics);
-      this.#announce({ kind: 'upstream', id, buffer: metrics.counters.own.buffer });
-    }
+    return this.#upstreams.get(id) ?? this.#add(this.#upstreams, 'upstream', id, new UpstreamMetrics());
+  }
+
+  #add<Metrics extends RouteMetrics | UpstreamMetrics>(
+    all: Map<string, Metrics>,
+    kind: CountersNotice['kind'],
+    id: string,
+    metrics: Metrics,
+  ): Metrics {
+    all.set(id, metrics);
+    this.#announce({ kind, id, buffer: metrics.counters.own.buffer });
     return metrics;
   }
 }

@@ -1,3 +1,4 @@
+import { unescapePointerStep } from '../../json-pointer.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import type { Refusal, RefusalCode } from '../response/refusal.ts';
 
@@ -36,23 +37,23 @@ export interface RequestRecord {
   /** Milliseconds since the Unix epoch. */
   readonly time: number;
   readonly id: string;
-  readonly traceId: string | undefined;
-  readonly method: string | undefined;
+  readonly traceId?: string | undefined;
+  readonly method?: string | undefined;
   /**
    * Without the query, and with surrogates in place of identifiers if `log.paths` says so; `undefined` if the request target is not
    * valid. The path as sent may be a secret.
    */
-  readonly path: string | undefined;
+  readonly path?: string | undefined;
   /** True if the path has surrogates. */
   readonly isPathKeyed: boolean;
-  readonly route: Route | undefined;
+  readonly route?: Route | undefined;
   /** The hash that identifies the caller. */
-  readonly subject: string | undefined;
+  readonly subject?: string | undefined;
   /** 101 for a tunnel; `undefined` if the client disconnected before the response began. */
   readonly status: number | undefined;
   readonly refusal: Refusal | undefined;
   /** The violations of a route with `validation: report`, and the refusals of rate limits with `mode: report`. */
-  readonly reported: readonly ReportedViolation[] | undefined;
+  readonly reported?: readonly ReportedViolation[] | undefined;
   readonly isRequestComplete: boolean;
   /** True if the response ended early. */
   readonly isAborted: boolean;
@@ -61,18 +62,33 @@ export interface RequestRecord {
   readonly receivedBytes: number;
   readonly sentBytes: number;
   /** Milliseconds from the request head to the end of the exchange; `undefined` if there was no request head. */
-  readonly durationMs: number | undefined;
+  readonly durationMs?: number | undefined;
   /** Milliseconds from the request head until the gateway forwarded the request. */
-  readonly forwardedAfterMs: number | undefined;
+  readonly forwardedAfterMs?: number | undefined;
   /** Milliseconds from the request head until the response of the upstream began. */
-  readonly respondedAfterMs: number | undefined;
+  readonly respondedAfterMs?: number | undefined;
   readonly retries: number;
   /** The endpoint of the last attempt, without secrets; `undefined` if none was chosen. */
-  readonly endpoint: string | undefined;
+  readonly endpoint?: string | undefined;
   /** The address of the connection's other end. */
   readonly peer: string | undefined;
   /** The client's address as a trusted proxy reports it. */
-  readonly client: string | undefined;
+  readonly client?: string | undefined;
   /** `undefined` without `log.replay`, and without a request head. */
-  readonly replay: ReplayFacts | undefined;
+  readonly replay?: ReplayFacts | undefined;
+}
+
+/** Matches a list index. A longer number may be a name that the client chose. */
+const INDEX = /^\d{1,6}$/;
+
+/** Replaces each name that is not in the manifest with `*`, because a client may have chosen it. */
+export function reportedViolationOf({ code, pointers, limit }: Refusal, route: Route | undefined): ReportedViolation {
+  const isSafe = (step: string) =>
+    step === '' || INDEX.test(step) || route?.isManifestName(unescapePointerStep(step)) === true;
+  const redact = (pointer: string) =>
+    pointer
+      .split('/')
+      .map((step) => (isSafe(step) ? step : '*'))
+      .join('/');
+  return { code, pointers: pointers.map(redact), ...(limit !== undefined && { limit }) };
 }

@@ -1,20 +1,17 @@
 import type { HealthCheckSettings } from '../../settings/upstream-definition.ts';
 import { type BufferParts, privateParts } from '../../shared-memory/buffer-parts.ts';
-import { SharedText, type TextMemory, textMemory } from '../../shared-memory/shared-text.ts';
-import { failureSourceOf } from './failure-sources.ts';
+import { SharedText, textMemory } from '../../shared-memory/shared-text.ts';
+import { failureSourceOf } from './failed-attempt.ts';
 import { toRefusal } from './upstream-error.ts';
 import { HEALTH_STATES, type HealthState } from './upstream-status.ts';
 
-/** The result of a check, which one worker writes and all workers read. */
-export interface HealthCheckMemory {
-  /** The index of the state. */
-  readonly state: Int32Array;
-  readonly reason: TextMemory;
-}
-
-export function healthCheckMemory(parts: BufferParts): HealthCheckMemory {
+export function healthCheckMemory(parts: BufferParts) {
+  // The index of the state, and the reason of the latest failure.
   return { state: parts.int32(1), reason: textMemory(parts) };
 }
+
+/** The result of a check, which one worker writes and all workers read. */
+type HealthCheckMemory = ReturnType<typeof healthCheckMemory>;
 
 /**
  * Probes an endpoint at an interval. The state changes after enough consecutive results agree. Only one worker starts the check;

@@ -1,18 +1,15 @@
-import type { DnsErrorCode } from '../../dns/dns-error.ts';
 import type { NameResolver } from '../../dns/name-resolver.ts';
+import type { DnsErrorCode } from '../../dns/resolution-status.ts';
 import type { ConnectionBudget } from '../../http1/connection-budget.ts';
 import { ConnectionLimit } from '../../http1/connection-limit.ts';
 import { ConnectionPool } from '../../http1/connection-pool.ts';
 import { createDial, hostOf } from '../../http1/dial.ts';
 import type { WaitingRequests } from '../../http1/waiting-requests.ts';
 import type { Endpoint, Upstream } from '../../settings/upstream-definition.ts';
-import { sharedNow } from '../../shared-memory/shared-clock.ts';
 import { SharedText } from '../../shared-memory/shared-text.ts';
-import type { WorkerPlace } from '../../shared-memory/worker-context.ts';
+import { sharedNow, type WorkerPlace } from '../../shared-memory/worker-context.ts';
 import { WorkerCounter } from '../../shared-memory/worker-counter.ts';
-import type { BreakerMemory, BreakerRule } from '../circuit-breaker/breaker-memory.ts';
 import { type BreakerState, CircuitBreaker } from '../circuit-breaker/circuit-breaker.ts';
-import { AverageResponseTime } from './average-response-time.ts';
 import { HealthCheck } from './health-check.ts';
 import { HealthProbe } from './health-probe.ts';
 import { ObservedHealth } from './observed-health.ts';
@@ -80,7 +77,13 @@ export class LiveEndpoint {
     this.#isReported = memory.isReported;
     this.#resolution = new SharedText(memory.resolution);
     this.#publish = (event, reason) => context.publish(this, event, reason);
-    this.breaker = breaker && this.#createBreaker(breaker, memory.breaker);
+    if (breaker !== undefined)
+      this.breaker = new CircuitBreaker(breaker, {
+        publish: (state) => this.#publish(`breaker_${state}`),
+        now: sharedNow,
+        ...(memory.breaker && { memory: memory.breaker }),
+        worker: worker.index,
+      });
     this.observed = new ObservedHealth({
       onChange: () => this.#reportHealth(),
       now: sharedNow,
@@ -159,15 +162,6 @@ export class LiveEndpoint {
     this.observed.forgetWorker();
   }
 
-  #createBreaker(rule: BreakerRule, memory: BreakerMemory | undefined): CircuitBreaker {
-    return new CircuitBreaker(rule, {
-      publish: (state) => this.#publish(`breaker_${state}`),
-      now: sharedNow,
-      ...(memory && { memory }),
-      worker: this.#worker.index,
-    });
-  }
-
   get #measuredHealth(): HealthState {
     const states = [this.#healthCheck?.state, this.observed.state];
     if (states.includes('unhealthy')) return 'unhealthy';
@@ -195,5 +189,24 @@ export class LiveEndpoint {
   /** Each worker resolves the name. The first one that notices a change publishes it. */
   #reportResolution(event: EndpointEvent): void {
     if (this.#resolution.set(event)) this.#publish(event);
+  }
+}
+
+/** A wait up to this long is never slow. */
+const MIN_SLOW_MS = 1_000;
+const FACTOR = 4;
+/** Weight of the latest response in the average. */
+const WEIGHT = 0.1;
+
+/** The moving average of the time from a request to the beginning of its response, for one endpoint. */
+export class AverageResponseTime {
+  #averageMs: number | undefined;
+
+  add(ms: number): void {
+    this.#averageMs = this.#averageMs === undefined ? ms : this.#averageMs + (ms - this.#averageMs) * WEIGHT;
+  }
+
+  isSlow(ms: number): boolean {
+    return ms > Math.max(MIN_SLOW_MS, (this.#averageMs ?? 0) * FACTOR);
   }
 }

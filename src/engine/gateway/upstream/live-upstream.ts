@@ -181,15 +181,12 @@ export class LiveUpstream {
 }
 
 function begin(request: QueuedRequest, assigned: Assignment | 'unavailable'): void {
-  if (assigned === 'unavailable') request.refuse(unavailable('no_endpoint_available'));
+  if (assigned === 'unavailable')
+    request.refuse(new Refusal('upstream_unavailable', { reason: 'no_endpoint_available', headers: RETRY_AFTER }));
   else request.start(assigned);
 }
 
 const RETRY_AFTER = { 'Retry-After': '1' };
-
-function unavailable(reason: string): Refusal {
-  return new Refusal('upstream_unavailable', { reason, headers: RETRY_AFTER });
-}
 
 function busy(reason: string): Refusal {
   return new Refusal('upstream_busy', { reason, headers: RETRY_AFTER });

@@ -46,7 +46,7 @@ export class LoadBalancer {
       const connection = request.needsNewConnection ? pool.open(request.isHandshake) : pool.acquire();
       // Another worker took the room, or the trial, in this moment.
       if (connection === undefined) continue;
-      const trial = isPanic ? breaker?.beginRequest(client) : tryBegin(breaker, client);
+      const trial = breaker === undefined ? 0 : breaker[isPanic ? 'beginRequest' : 'tryBeginRequest'](client);
       if (trial !== undefined) return { endpoint, connection, trial };
       pool.release(connection);
     }
@@ -80,7 +80,8 @@ export class LoadBalancer {
     for (let step = 0; step < endpoints.length; step += 1) {
       const index = (this.#turn + step) % endpoints.length;
       const endpoint = endpoints[index] as LiveEndpoint;
-      if (!isUsable(endpoint, client, isPanic) || !endpoint.pool.hasRoom) continue;
+      const isUsable = isPanic ? endpoint.isHealthy : endpoint.isAvailableTo(client);
+      if (!isUsable || !endpoint.pool.hasRoom) continue;
       const busy = isLeastPending ? endpoint.connections.busy : 0;
       const isLessBusy = endpoint !== failed && busy < leastBusy;
       if (best !== undefined && best !== failed && !isLessBusy) continue;
@@ -91,12 +92,4 @@ export class LoadBalancer {
     this.#turn = turn;
     return best;
   }
-}
-
-function tryBegin(breaker: LiveEndpoint['breaker'], client: string): number | undefined {
-  return breaker === undefined ? 0 : breaker.tryBeginRequest(client);
-}
-
-function isUsable(endpoint: LiveEndpoint, client: string, isPanic: boolean): boolean {
-  return isPanic ? endpoint.isHealthy : endpoint.isAvailableTo(client);
 }

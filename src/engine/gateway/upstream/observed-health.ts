@@ -1,12 +1,12 @@
 import { type BufferParts, privateParts } from '../../shared-memory/buffer-parts.ts';
 import { HASH_KEY_LENGTH, KeyedHash } from '../../shared-memory/keyed-hash.ts';
 import { SharedLock } from '../../shared-memory/shared-lock.ts';
-import { SharedText, type TextMemory, textMemory } from '../../shared-memory/shared-text.ts';
+import { SharedText, textMemory } from '../../shared-memory/shared-text.ts';
 import { SINGLE_WORKER, type WorkerPlace } from '../../shared-memory/worker-context.ts';
 import type { FailureSource } from '../circuit-breaker/circuit-breaker.ts';
-import { FailureStreak, type StreakMemory, streakMemory } from '../circuit-breaker/failure-streak.ts';
-import { RecentClients, type RecentClientsMemory, recentClientsMemory } from '../circuit-breaker/recent-clients.ts';
-import { RecentResults, type ResultsMemory, resultsMemory } from './recent-results.ts';
+import { FailureStreak, streakMemory } from '../circuit-breaker/failure-streak.ts';
+import { RecentClients, recentClientsMemory } from '../circuit-breaker/recent-clients.ts';
+import { RecentResults, resultsMemory } from './recent-results.ts';
 import type { HealthState } from './upstream-status.ts';
 
 /** An older observation says nothing about the present. */
@@ -26,29 +26,21 @@ const LOCK = 0;
 const HAS_FAILURE = 1;
 const CELLS = 2;
 
-export interface ObservedHealthMemory {
-  readonly cells: Int32Array;
-  readonly hashKey: Int32Array;
-  readonly results: ResultsMemory;
-  readonly streak: StreakMemory;
-  readonly clients: RecentClientsMemory;
-  /** One millisecond after the latest failure that a request may have provoked. */
-  readonly provokedAt: Float64Array;
-  readonly reason: TextMemory;
-}
-
 /** @param workers the number of workers */
-export function observedHealthMemory(parts: BufferParts, workers: number): ObservedHealthMemory {
+export function observedHealthMemory(parts: BufferParts, workers: number) {
   return {
     cells: parts.int32(CELLS),
     hashKey: parts.int32(HASH_KEY_LENGTH),
     results: resultsMemory(parts, workers),
     streak: streakMemory(parts, PROVOKED_FAILURES),
     clients: recentClientsMemory(parts),
+    // One millisecond after the latest failure that a request may have provoked.
     provokedAt: parts.float64(1),
     reason: textMemory(parts),
   };
 }
+
+type ObservedHealthMemory = ReturnType<typeof observedHealthMemory>;
 
 interface ObservedHealthOptions {
   /** Called whenever the state may have changed to or from unhealthy, also by the passage of time. */

@@ -16,16 +16,13 @@ const IS_LATEST_FAILURE = 5;
 /** The row counts only if this is the current epoch. */
 const EPOCH = 6;
 
-export interface ResultsMemory {
-  readonly rows: Float64Array;
-  /** Begins a new epoch with each reset, so that a reset writes to no row of another worker. */
-  readonly epoch: Int32Array;
-}
-
 /** @param workers the number of workers */
-export function resultsMemory(parts: BufferParts, workers: number): ResultsMemory {
+export function resultsMemory(parts: BufferParts, workers: number) {
+  // A reset begins a new epoch, so that it writes to no row of another worker.
   return { rows: parts.float64(workers * STRIDE), epoch: parts.int32(1) };
 }
+
+type ResultsMemory = ReturnType<typeof resultsMemory>;
 
 interface ResultSums {
   /** -Infinity for never, as `failedAt`. */

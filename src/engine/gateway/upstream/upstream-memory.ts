@@ -1,36 +1,15 @@
-import { type ConnectionLimitMemory, connectionLimitMemory } from '../../http1/connection-limit.ts';
-import { type WaitingMemory, waitingMemory } from '../../http1/waiting-requests.ts';
+import { connectionLimitMemory } from '../../http1/connection-limit.ts';
+import { waitingMemory } from '../../http1/waiting-requests.ts';
 import type { Upstream } from '../../settings/upstream-definition.ts';
 import { type BufferDefinition, type BufferParts, bytesOf } from '../../shared-memory/buffer-parts.ts';
-import { type TextMemory, textMemory } from '../../shared-memory/shared-text.ts';
+import { textMemory } from '../../shared-memory/shared-text.ts';
 import { workerCounterMemory } from '../../shared-memory/worker-counter.ts';
-import { type BreakerMemory, breakerMemory } from '../circuit-breaker/breaker-memory.ts';
-import { type HealthCheckMemory, healthCheckMemory } from './health-check.ts';
-import { type ObservedHealthMemory, observedHealthMemory } from './observed-health.ts';
+import { breakerMemory } from '../circuit-breaker/circuit-breaker.ts';
+import { healthCheckMemory } from './health-check.ts';
+import { observedHealthMemory } from './observed-health.ts';
 
-/** The state of an endpoint that all workers share. */
-export interface EndpointMemory {
-  readonly connections: ConnectionLimitMemory;
-  /** `undefined` without a breaker. */
-  readonly breaker: BreakerMemory | undefined;
-  readonly observed: ObservedHealthMemory;
-  readonly check: HealthCheckMemory;
-  /** 1 after the log reported it unhealthy. */
-  readonly isReported: Int32Array;
-  /** The latest event of the resolution of its name. */
-  readonly resolution: TextMemory;
-  readonly abandoned: Float64Array;
-}
-
-/** The state of an upstream that all workers share. */
-interface UpstreamMemory {
-  readonly waiting: WaitingMemory;
-  readonly retries: Float64Array;
-  readonly endpoints: readonly EndpointMemory[];
-}
-
-/** @param workers the number of workers */
-export function upstreamMemory(parts: BufferParts, upstream: Upstream, workers: number): UpstreamMemory {
+/** Returns the state of an upstream that all workers share. @param workers the number of workers */
+export function upstreamMemory(parts: BufferParts, upstream: Upstream, workers: number) {
   return {
     waiting: waitingMemory(parts, workers),
     retries: workerCounterMemory(parts, workers),
@@ -43,14 +22,19 @@ export function upstreamBuffer(upstream: Upstream, workers: number): BufferDefin
   return { name: `upstream/${upstream.key}`, bytes: bytesOf((parts) => upstreamMemory(parts, upstream, workers)) };
 }
 
-function endpointMemory(parts: BufferParts, { breaker }: Upstream, workers: number): EndpointMemory {
+function endpointMemory(parts: BufferParts, { breaker }: Upstream, workers: number) {
   return {
     connections: connectionLimitMemory(parts, workers),
     breaker: breaker && breakerMemory(parts, breaker),
     observed: observedHealthMemory(parts, workers),
     check: healthCheckMemory(parts),
+    // 1 after the log reported it unhealthy.
     isReported: parts.int32(1),
+    // The latest event of the resolution of its name.
     resolution: textMemory(parts),
     abandoned: workerCounterMemory(parts, workers),
   };
 }
+
+/** The state of an endpoint that all workers share. */
+export type EndpointMemory = ReturnType<typeof endpointMemory>;

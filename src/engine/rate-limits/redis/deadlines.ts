@@ -1,16 +1,11 @@
-/** A decision that a store makes. */
-interface PendingDecision {
-  /** Called at the deadline, unless the decision was settled before. */
-  expire(): void;
-}
-
 /** A timer that fires later than this shows that the process did not run. Then the server on the same machine may not have run either. */
 const STALL_MS = 5;
 const MAX_EXTENSIONS = 2;
 
 /** The decisions that began in one turn of the event loop. They share a timer. */
 interface Batch {
-  readonly pending: Set<PendingDecision>;
+  /** Called at the deadline, unless the decision was settled before. */
+  readonly pending: Set<() => void>;
   timer: NodeJS.Timeout | undefined;
   extensions: number;
 }
@@ -29,11 +24,11 @@ export class Deadlines {
   }
 
   /** Begins the time of a decision, right after its command was sent. @returns a function that ends it */
-  add(decision: PendingDecision): () => void {
+  add(expire: () => void): () => void {
     const batch = this.#current ?? this.#begin();
-    batch.pending.add(decision);
+    batch.pending.add(expire);
     return () => {
-      batch.pending.delete(decision);
+      batch.pending.delete(expire);
       if (batch.pending.size === 0 && batch !== this.#current) clearTimeout(batch.timer);
     };
   }
@@ -62,7 +57,7 @@ export class Deadlines {
   /** Reads the sockets once more before the decisions expire. */
   #end({ pending }: Batch): void {
     setImmediate(() => {
-      for (const decision of pending) decision.expire();
+      for (const expire of pending) expire();
     });
   }
 }

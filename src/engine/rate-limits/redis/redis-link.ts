@@ -1,6 +1,6 @@
 import type { RedisClientOptions } from '@redis/client';
 import type { NameResolver } from '../../dns/name-resolver.ts';
-import type { RedisSettings } from '../counter-store.ts';
+import type { RedisSettings } from '../rate-limit.ts';
 import { Deadlines } from './deadlines.ts';
 import { StoreError, storeErrorOf } from './store-error.ts';
 
@@ -111,7 +111,7 @@ export class RedisLink {
 
   /** The library waits without a limit for a server that accepts the connection and never responds. */
   async #inTime<Value>(work: Promise<Value>): Promise<Value> {
-    const settle = this.#deadlines.add({ expire: () => this.#fail(new StoreError('timeout')) });
+    const settle = this.#deadlines.add(() => this.#fail(new StoreError('timeout')));
     try {
       const value = await work;
       if (this.#error !== undefined) throw this.#error;

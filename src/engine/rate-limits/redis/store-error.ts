@@ -1,21 +1,4 @@
-/** The reasons why a store made no decision. They contain no text of the store, because a log must not repeat it. */
-export const STORE_FAILURES = {
-  timeout: 'the store did not respond in time',
-  busy: 'too many decisions wait for the store',
-  connecting: 'the first connection is not open yet',
-  closed: 'the connection closed',
-  unreachable: 'no connection to the server',
-  tls: 'the TLS handshake failed, or the certificate is not trusted',
-  credentials: 'the server refused the user, the password or the command',
-  readonly: 'the server is a replica, which refuses writes',
-  memory: 'the server is out of memory',
-  loading: 'the server loads its data',
-  cluster: 'the cluster is incomplete, or the server is no part of it',
-  primary: 'the Sentinel servers know no primary of this name',
-  response: 'the server returned an error or an unexpected response',
-} as const;
-
-export type StoreFailureReason = keyof typeof STORE_FAILURES;
+import { STORE_FAILURES, type StoreFailureReason } from '../limit-status.ts';
 
 /** An error of a store. */
 export class StoreError extends Error {
@@ -69,23 +52,4 @@ export function storeErrorOf(error: unknown): StoreError {
 /** Codes of OpenSSL, such as `DEPTH_ZERO_SELF_SIGNED_CERT`; those of the system begin with `E` and have no underscore. */
 function isTlsCode(code: string): boolean {
   return code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || (code.includes('_') && !code.startsWith('ERR_'));
-}
-
-/** `connecting`: there was no connection yet. `down`: requests do not wait for the store until it responds again. */
-export type StoreState = 'connecting' | 'up' | 'down';
-
-/** The state of a store of the active plan. */
-export interface StoreStatus {
-  readonly id: string;
-  readonly state: StoreState;
-  /** Milliseconds since the Unix epoch at which the state changed. */
-  readonly since: number;
-  /** The reason while the state is `down`. */
-  readonly reason: StoreFailureReason | undefined;
-  /** Decisions that failed or came too late, and attempts to connect that failed, by reason. */
-  readonly failures: ReadonlyMap<StoreFailureReason, number>;
-  /** Decisions that were made without the store, or refused because of it. */
-  readonly decisionsWithout: number;
-  /** Decisions that wait for the store. */
-  readonly pending: number;
 }

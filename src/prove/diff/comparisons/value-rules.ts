@@ -1,5 +1,6 @@
 import type { Severity } from '../../../engine/problem/finding.ts';
 import { isMap } from '../../../engine/schema/schema-walk.ts';
+import { type PathPattern, parsePathPattern } from '../settings/path-patterns.ts';
 import {
   hasAdded,
   hasAddedAddress,
@@ -25,34 +26,32 @@ export interface ValueRule {
   readonly id: string;
   readonly severity: Severity;
   readonly description: string;
-  /** The keys from the root; `*` matches any key. The rule also applies to everything below. */
-  readonly pathPattern: readonly string[];
+  /** The rule also applies to everything below. */
+  readonly pathPattern: PathPattern;
   /** Restricts the rule to some changes; default: every change. */
   readonly when?: ValueCondition;
 }
 
-const KEYS = 'Tokens are verified with other keys.';
 const TRUST = 'Tokens or keys are trusted for longer.';
 const LESS_TRUST = 'Tokens or keys are trusted for less time.';
 const CONDITIONS = 'Tokens must meet a new condition: an issuer, an audience, a type.';
 const ENDPOINT = 'Another endpoint verifies tokens, or the gateway calls it with other settings.';
-const LIMITS = 'The timeout or the cache for verifying tokens changed.';
-const ROLE = 'The role is read from another claim, or in another format.';
 const FORM = 'The gateway now accepts forms or CSV bodies that it refused before, or other ones.';
 const STRICTER_FORM = 'The gateway now validates the parts of a form or the columns of a CSV, or accepts fewer.';
 const CORS = 'Pages of other origins have more access.';
-const LESS_CORS = 'Pages of other origins have less access.';
+const PROXIES = 'The gateway trusts the forwarding headers of more peers: they determine the address of the client.';
+const FEWER_PROXIES = 'The gateway trusts the forwarding headers of fewer peers.';
+const STOPPING = 'Requests have a different time to finish when the process stops.';
+const NO_TESTS = 'A manifest is activated without the tests that it had to pass.';
+const GRACE = 'Connections have a different time to finish after a reload changes their route.';
+const FALLBACK = 'While a store does not respond, each gateway counts alone; it refused requests.';
 const CREDENTIAL = 'The admin API no longer requires a token or a client certificate that it required.';
 const ADMIN = 'The admin API requires another token or client certificate.';
 
 /** The first rule that matches applies. The last one matches everything. */
 export const VALUE_RULES: readonly ValueRule[] = [
-  rule('token-keys', 'error', KEYS, 'auth tokens jwt jwks'),
-  rule('token-keys', 'error', KEYS, 'auth tokens jwt discovery'),
-  rule('token-keys', 'error', KEYS, 'auth tokens jwt secret'),
-  rule('token-conditions-more', 'info', CONDITIONS, 'auth tokens * issuer', isNew),
-  rule('token-conditions-more', 'info', CONDITIONS, 'auth tokens * audience', isNew),
-  rule('token-conditions-more', 'info', CONDITIONS, 'auth tokens * type', isNew),
+  rule('token-keys', 'error', 'Tokens are verified with other keys.', 'auth tokens jwt jwks|discovery|secret'),
+  rule('token-conditions-more', 'info', CONDITIONS, 'auth tokens * issuer|audience|type', isNew),
   rule('token-issuer', 'error', 'Tokens of another issuer are accepted.', 'auth tokens * issuer'),
   rule('token-audience', 'error', 'Tokens for another audience are accepted.', 'auth tokens * audience'),
   rule('token-algorithms', 'error', 'Tokens may be signed by another algorithm.', 'auth tokens * algorithms', hasAdded),
@@ -60,81 +59,42 @@ export const VALUE_RULES: readonly ValueRule[] = [
   rule('token-type', 'error', 'Tokens of another type are accepted.', 'auth tokens * type'),
   rule('token-claims', 'error', 'Tokens that lack a claim are accepted.', 'auth tokens * requiredClaims', hasRemoved),
   rule('token-claims-more', 'info', 'Tokens must have more claims.', 'auth tokens * requiredClaims'),
-  rule('token-trust', 'warning', TRUST, 'auth tokens * clockTolerance', isMore),
-  rule('token-trust', 'warning', TRUST, 'auth tokens * staleIfError', isMore),
+  rule('token-trust', 'warning', TRUST, 'auth tokens * clockTolerance|staleIfError', isMore),
   rule('token-trust', 'warning', TRUST, 'auth tokens * cache maxAge', isMore),
-  rule('token-trust-less', 'info', LESS_TRUST, 'auth tokens * clockTolerance'),
-  rule('token-trust-less', 'info', LESS_TRUST, 'auth tokens * staleIfError'),
+  rule('token-trust-less', 'info', LESS_TRUST, 'auth tokens * clockTolerance|staleIfError'),
   rule('token-trust-less', 'info', LESS_TRUST, 'auth tokens * cache maxAge'),
-  rule('token-limits', 'info', LIMITS, 'auth tokens * cache'),
-  rule('token-limits', 'info', LIMITS, 'auth tokens * timeout'),
+  rule('token-limits', 'info', 'The timeout or the cache for verifying tokens changed.', 'auth tokens * cache|timeout'),
   rule('token-endpoint', 'error', ENDPOINT, 'auth tokens'),
-  rule('role-claim', 'error', ROLE, 'auth role claim'),
-  rule('role-claim', 'error', ROLE, 'auth role array'),
+  rule('role-claim', 'error', 'The role is read from another claim, or in another format.', 'auth role claim|array'),
   rule('role-message', 'info', 'Clients whose role is refused receive another message.', 'auth role message'),
   rule('realm-changed', 'info', 'The realm in WWW-Authenticate changed.', 'auth realm'),
   rule('upstream-settings', 'info', 'The settings of an upstream changed.', 'upstreams *'),
   rule('cors-widened', 'warning', CORS, 'cors origins', hasAddedOrigin),
   rule('cors-widened', 'warning', CORS, 'cors methods', hasAddedMethod),
-  rule('cors-widened', 'warning', CORS, 'cors headers', hasAdded),
-  rule('cors-widened', 'warning', CORS, 'cors exposedHeaders', hasAdded),
+  rule('cors-widened', 'warning', CORS, 'cors headers|exposedHeaders', hasAdded),
   rule('cors-widened', 'warning', CORS, 'cors credentials', isTrue),
   rule('cors-widened', 'warning', CORS, 'cors maxAge', isMore),
   // The complete section: without it, pages of other origins have no access.
   rule('cors-widened', 'warning', CORS, 'cors', (old, next) => old === undefined && isMap(next)),
-  rule('cors-narrowed', 'info', LESS_CORS, 'cors'),
+  rule('cors-narrowed', 'info', 'Pages of other origins have less access.', 'cors'),
   rule('form-changed', 'warning', FORM, 'routes * body multipart', isLooserForm),
   rule('form-changed', 'warning', FORM, 'routes * body csv', isPresent),
-  rule('form-added', 'info', STRICTER_FORM, 'routes * body multipart'),
-  rule('form-added', 'info', STRICTER_FORM, 'routes * body csv'),
+  rule('form-added', 'info', STRICTER_FORM, 'routes * body multipart|csv'),
   rule('timeout-changed', 'info', 'The timeout of a route changed.', 'routes * timeout'),
   rule('server-plain', 'error', 'Clients connect without TLS.', 'server tls', isRemoved),
   rule('server-certificate', 'info', 'Clients receive another certificate, or TLS is new.', 'server tls'),
-  rule(
-    'trusted-proxies-widened',
-    'error',
-    'The gateway trusts the forwarding headers of more peers: they determine the address of the client.',
-    'server trustedProxies',
-    hasAddedAddress,
-  ),
-  rule(
-    'trusted-proxies-narrowed',
-    'info',
-    'The gateway trusts the forwarding headers of fewer peers.',
-    'server trustedProxies',
-  ),
-  rule(
-    'server-stopping',
-    'info',
-    'Requests have a different time to finish when the process stops.',
-    'server stopping',
-  ),
+  rule('trusted-proxies-widened', 'error', PROXIES, 'server trustedProxies', hasAddedAddress),
+  rule('trusted-proxies-narrowed', 'info', FEWER_PROXIES, 'server trustedProxies'),
+  rule('server-stopping', 'info', STOPPING, 'server stopping'),
   rule('server-workers', 'info', 'After a restart, another number of threads serves requests.', 'server workers'),
   rule('rate-limit-headers', 'info', 'Responses have other RateLimit headers.', 'server rateLimitHeaders'),
   rule('server-limit-raised', 'warning', 'Clients may use more resources of the server.', 'server limits', isMore),
   rule('server-limits', 'info', 'Clients may use fewer resources of the server, or have different timeouts.', 'server'),
-  rule(
-    'self-test-removed',
-    'error',
-    'A manifest is activated without the tests that it had to pass.',
-    'reload selfTest',
-    isRemoved,
-  ),
+  rule('self-test-removed', 'error', NO_TESTS, 'reload selfTest', isRemoved),
   rule('self-test-added', 'info', 'A manifest must pass tests before it is activated.', 'reload selfTest', isNew),
   rule('self-test-changed', 'warning', 'A manifest must pass other tests before it is activated.', 'reload selfTest'),
-  rule(
-    'reload-changed',
-    'info',
-    'Connections have a different time to finish after a reload changes their route.',
-    'reload',
-  ),
-  rule(
-    'store-fallback',
-    'warning',
-    'While a store does not respond, each gateway counts alone; it refused requests.',
-    'stores * onFailure',
-    (_old, next) => next === 'local',
-  ),
+  rule('reload-changed', 'info', GRACE, 'reload'),
+  rule('store-fallback', 'warning', FALLBACK, 'stores * onFailure', (_old, next) => next === 'local'),
   rule('store-changed', 'info', 'A store of rate limits was added, changed or removed.', 'stores *'),
   rule('log-more', 'warning', 'The log contains more requests.', 'log sample2xx', isMore),
   rule('log-paths-plain', 'warning', 'The log has identifiers in paths that had surrogates.', 'log paths', isPlainer),
@@ -159,5 +119,5 @@ export const VALUE_RULES: readonly ValueRule[] = [
 ];
 
 function rule(id: string, severity: Severity, description: string, path: string, when?: ValueRule['when']): ValueRule {
-  return { id, severity, description, pathPattern: path.split(' ').filter(Boolean), ...(when && { when }) };
+  return { id, severity, description, pathPattern: parsePathPattern(path), ...(when && { when }) };
 }

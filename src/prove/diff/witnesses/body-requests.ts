@@ -1,8 +1,7 @@
 import type { DiffContext, DiffRequest, DiffWitness, MatchedRoutePair } from '../difference.ts';
-import { acceptsBody, acceptsType, type SampleBody, sampleTypes, withContentMethod } from './bodies.ts';
-import { withCaller } from './callers.ts';
-import { hasValidParameters, validRequest, withHeaders } from './forwarded-request.ts';
-import { parameterRequests } from './samples.ts';
+import { hasValidParameters, validRequest, withCaller, withHeaders } from './forwarded-request.ts';
+import { acceptsBody, acceptsType, type SampleBody, sampleTypes, withContentMethod } from './sample-bodies.ts';
+import { sampleRequests } from './sample-requests.ts';
 
 /** Returns a request with a media type that one route accepts and the other one refuses. */
 export function mediaTypeWitness(
@@ -15,7 +14,7 @@ export function mediaTypeWitness(
       acceptsType(pair.from.route, candidate) === isAccepted.from &&
       acceptsType(pair.to.route, candidate) === isAccepted.to,
   );
-  const request = type === undefined ? undefined : bodyRequest(sides, pair, type);
+  const request = bodyRequest(sides, pair, type);
   return request && { request: { ...request, body: 'x' } };
 }
 
@@ -23,7 +22,7 @@ export function mediaTypeWitness(
 export function limitWitness(sides: DiffContext, pair: MatchedRoutePair): DiffWitness | undefined {
   const limits = [pair.from, pair.to].map(({ route }) => route.body?.limitBytes ?? Number.POSITIVE_INFINITY);
   const type = commonType(pair);
-  const request = type === undefined ? undefined : bodyRequest(sides, pair, type);
+  const request = bodyRequest(sides, pair, type);
   return request && { request: { ...request, bodyBytes: Math.min(...limits) + 1 } };
 }
 
@@ -31,7 +30,7 @@ export function limitWitness(sides: DiffContext, pair: MatchedRoutePair): DiffWi
 export function jsonBodyWitness(sides: DiffContext, pair: MatchedRoutePair, value: unknown): DiffWitness {
   const body = JSON.stringify(value);
   const type = commonType(pair, (candidate) => /json/i.test(candidate));
-  const request = type === undefined ? undefined : bodyRequest(sides, pair, type);
+  const request = bodyRequest(sides, pair, type);
   return request === undefined ? { body: value } : { request: { ...request, body }, body: value };
 }
 
@@ -40,7 +39,7 @@ export function invalidWitness(sides: DiffContext, pair: MatchedRoutePair): Diff
   const { from, to, request } = pair;
   if (request === undefined) return undefined;
   const isInvalid = (candidate: DiffRequest) => [from, to].every((route) => !hasValidParameters(route, candidate));
-  const withParameters = [request, ...parameterRequests(sides, pair)].find(isInvalid);
+  const withParameters = [request, ...sampleRequests(sides, pair).requests].find(isInvalid);
   if (withParameters !== undefined) return { request: withCaller(withParameters, pair) };
   for (const type of sampleTypes(pair)) {
     const body = INVALID_TEXTS.map((text): SampleBody => ({ type, text })).find((candidate) =>
@@ -56,13 +55,15 @@ export function invalidWitness(sides: DiffContext, pair: MatchedRoutePair): Diff
 const INVALID_TEXTS = ['?', '{}', '[]', 'null', '1'];
 
 /** Returns the first sample type that both routes accept. */
-function commonType({ from, to, ...pair }: MatchedRoutePair, isMatch = (_type: string) => true): string | undefined {
-  return sampleTypes({ from, to, ...pair }).find(
-    (type) => isMatch(type) && [from, to].every(({ route }) => acceptsType(route, type)),
+function commonType(pair: MatchedRoutePair, isMatch = (_type: string) => true): string | undefined {
+  return sampleTypes(pair).find(
+    (type) => isMatch(type) && [pair.from, pair.to].every(({ route }) => acceptsType(route, type)),
   );
 }
 
-function bodyRequest(sides: DiffContext, pair: MatchedRoutePair, type: string): DiffRequest | undefined {
+/** @param type `undefined` if there is no type for a body, and so no request */
+function bodyRequest(sides: DiffContext, pair: MatchedRoutePair, type: string | undefined): DiffRequest | undefined {
+  if (type === undefined) return undefined;
   const request = validRequest(sides, pair);
   return request && withHeaders(withContentMethod(sides, pair, request), ['Content-Type', type]);
 }

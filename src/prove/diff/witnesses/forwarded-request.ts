@@ -1,7 +1,6 @@
 import type { DiffContext, DiffRequest, DiffWitness, MatchedRoutePair } from '../difference.ts';
-import { forwardedBody, withContentMethod } from './bodies.ts';
-import { withCaller } from './callers.ts';
-import { parameterRequests } from './samples.ts';
+import { forwardedBody, withContentMethod } from './sample-bodies.ts';
+import { sampleRequests } from './sample-requests.ts';
 
 /** Returns a request that both manifests forward; `undefined` if none was found. @param headers further headers */
 export function forwardedWitness(
@@ -20,10 +19,20 @@ export function validRequest(sides: DiffContext, pair: MatchedRoutePair): DiffRe
   const isValid = (candidate: DiffRequest) =>
     [pair.from, pair.to].every((route) => hasValidParameters(route, candidate));
   // Most routes have no parameters, and the search for samples takes time.
-  const request = isValid(pair.request) ? pair.request : parameterRequests(sides, pair).find(isValid);
+  const request = isValid(pair.request) ? pair.request : sampleRequests(sides, pair).requests.find(isValid);
   const complete = request && withCaller(request, pair);
   const isProtected = [pair.from, pair.to].some(({ route }) => route.access === 'protected');
   return isProtected && complete?.role === undefined ? undefined : complete;
+}
+
+/** Returns the request with the role of a caller that both routes allow, if one of them requires a token. */
+export function withCaller(request: DiffRequest, { from, to }: MatchedRoutePair): DiffRequest {
+  if (request.role !== undefined || [from, to].every(({ route }) => route.access === 'public')) return request;
+  const [required = [], other = []] = [from, to].flatMap(({ route }) =>
+    route.access === 'protected' ? [route.auth?.role.required ?? []] : [],
+  );
+  const role = required.find((role) => other.length === 0 || other.includes(role));
+  return role === undefined ? request : { ...request, role };
 }
 
 export function hasValidParameters({ route }: MatchedRoutePair['from'], { url, headers = [] }: DiffRequest): boolean {

@@ -4,8 +4,8 @@ import type { Path } from '../../../engine/problem/finding.ts';
 import { typesAt } from '../../../engine/schema/schema-walk.ts';
 import { createParameterValidator } from '../../../engine/validation/parameter-value.ts';
 import { parameterTexts } from '../../schema-comparison/parameter-texts.ts';
-import type { MatchedRoutePair } from '../comparisons/matched-routes.ts';
-import type { DiffContext, DiffRequest } from '../difference.ts';
+import type { DiffContext, DiffRequest, MatchedRoutePair } from '../difference.ts';
+import { bothReceive } from '../matched-routes.ts';
 import type { DiffSide } from '../side.ts';
 
 type ParameterKind = 'params' | 'query' | 'headers';
@@ -33,15 +33,11 @@ export function sampleRequests(sides: DiffContext, pair: MatchedRoutePair): Samp
   if (pair.request === undefined) return { requests: [], isCut: false };
   const { method, url } = pair.request;
   const parameters = parameterSamples(sides, pair);
-  const matchesBoth = (path: string) =>
-    isReadable(path) &&
-    sides.old.plan.router.match(method, path) === pair.from.route &&
-    sides.next.plan.router.match(method, path) === pair.to.route;
   const requests = [...variantsOf(parameters)].flatMap((values) => {
     const path = pathWith(url, values);
     const headers = headersOf(values);
     const request = { method, url: path + queryOf(values), ...(headers.length > 0 && { headers }) };
-    return matchesBoth(path) ? [request] : [];
+    return isReadable(path) && bothReceive(sides, pair, method, path) ? [request] : [];
   });
   return { requests, isCut: parameters.some(({ isCut }) => isCut) };
 }

@@ -13,10 +13,7 @@ interface SchemaOpening {
 
 /** Returns the openings of a schema, without those of its subschemas. */
 export function openingsOf(schema: Schema): SchemaOpening[] {
-  return Object.keys(schema).flatMap((keyword) => {
-    const openings = Object.hasOwn(OPENINGS, keyword) ? OPENINGS[keyword] : undefined;
-    return openings?.(schema[keyword], keyword) ?? [];
-  });
+  return Object.keys(schema).flatMap((keyword) => OPENINGS.get(keyword)?.(schema[keyword], keyword) ?? []);
 }
 
 type FindOpenings = (value: unknown, keyword: string) => SchemaOpening[];
@@ -81,47 +78,19 @@ function otherValue(values: readonly unknown[]): unknown {
   return text;
 }
 
-/** How each keyword of JSON Schema becomes looser. Keywords without a row never refuse a value by themselves. */
-const OPENINGS: Readonly<Record<string, FindOpenings>> = {
-  required: dropItems,
-  minLength: lower,
-  minItems: lower,
-  minProperties: lower,
-  minimum: lower,
-  exclusiveMinimum: lower,
-  minContains: lower,
-  maxLength: raise,
-  maxItems: raise,
-  maxProperties: raise,
-  maximum: raise,
-  exclusiveMaximum: raise,
-  maxContains: raise,
-  contentMaxBytes: raise,
-  pattern: remove,
-  format: remove,
-  const: remove,
-  uniqueItems: remove,
-  multipleOf: remove,
-  contains: remove,
-  not: remove,
-  dependentRequired: remove,
-  dependentSchemas: remove,
-  propertyNames: remove,
-  contentEncoding: remove,
-  contentSchema: remove,
-  // biome-ignore lint/suspicious/noThenProperty: it is a keyword, and nothing awaits this table
-  then: openIfFalse,
-  else: openIfFalse,
-  oneOf: remove,
-  anyOf: remove,
-  allOf: dropItems,
-  enum: extendEnum,
-  type: openType,
-  properties: openMembers,
-  patternProperties: openMembers,
-  additionalProperties: openIfFalse,
-  unevaluatedProperties: openIfFalse,
-  items: openIfFalse,
-  unevaluatedItems: openIfFalse,
-  $ref: remove,
-};
+/** How keywords of JSON Schema become looser. Keywords without a row never refuse a value by themselves. */
+const ROWS: readonly (readonly [FindOpenings, string])[] = [
+  [lower, 'minLength minItems minProperties minimum exclusiveMinimum minContains'],
+  [raise, 'maxLength maxItems maxProperties maximum exclusiveMaximum maxContains contentMaxBytes'],
+  [remove, 'pattern format const uniqueItems multipleOf contains not oneOf anyOf $ref propertyNames'],
+  [remove, 'dependentRequired dependentSchemas contentEncoding contentSchema'],
+  [openIfFalse, 'then else additionalProperties unevaluatedProperties items unevaluatedItems'],
+  [openMembers, 'properties patternProperties'],
+  [dropItems, 'required allOf'],
+  [extendEnum, 'enum'],
+  [openType, 'type'],
+];
+
+const OPENINGS = new Map(
+  ROWS.flatMap(([open, keywords]) => keywords.split(' ').map((keyword) => [keyword, open] as const)),
+);

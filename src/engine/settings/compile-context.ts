@@ -1,0 +1,21 @@
+import type { Environment } from '../manifest/source.ts';
+import { errorAt, type Finding, type Path } from '../problem/finding.ts';
+import type { Secrets } from '../problem/redaction.ts';
+
+/** The inputs of the compilers of all parts of a manifest. */
+export interface CompileContext {
+  readonly readFile: Environment['readFile'];
+  readonly secrets: Secrets;
+  readonly findings: Finding[];
+}
+
+/** Returns true if a secret came from the environment. Otherwise reports it: everyone who can read the file would see it. */
+export function requireSecretFromEnvironment(
+  path: Path,
+  { secrets, findings }: Pick<CompileContext, 'secrets' | 'findings'>,
+): boolean {
+  if (secrets.isSecret(path)) return true;
+  const message = 'a secret must not be in the file, not even as a default; write ${NAME}, and set the variable NAME';
+  findings.push({ ...errorAt(path, 'secret-in-file', message), isSecret: true });
+  return false;
+}

@@ -1,0 +1,106 @@
+import { isDeepStrictEqual } from 'node:util';
+import { foldHeaderName } from '../../../engine/header-names.ts';
+import type { Comparisons, DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
+import { findingAtKey, matchedRoutes, rewrittenRoutes } from '../matched-routes.ts';
+import type { DiffRoute } from '../side.ts';
+import { forwardedWitness } from '../witnesses/forwarded-request.ts';
+
+export const headerComparisons: Comparisons = {
+  'headers-changed': {
+    severity: 'info',
+    description: 'The headers that the gateway sets or removes changed.',
+    *find(sides) {
+      for (const pair of rewrittenRoutes(sides))
+        for (const direction of DIRECTIONS) yield* changedRules(sides, pair, direction);
+    },
+  },
+  'header-override-kept': {
+    severity: 'error',
+    description: 'The gateway forwards headers that may override the method, path, host or scheme of a request.',
+    find: (sides) => changedHeaders(sides, ({ from, to }) => [from, to], 'now forwards these headers'),
+  },
+  'header-override-dropped': {
+    severity: 'info',
+    description: 'The gateway drops headers that may override the method, path, host or scheme of a request.',
+    find: (sides) => changedHeaders(sides, ({ from, to }) => [to, from], 'now drops these headers'),
+  },
+};
+
+/** The directions, and the form in which two names of a header are equal. */
+const DIRECTIONS = [
+  { key: 'requestHeaders', direction: 'request', fold: foldHeaderName },
+  { key: 'responseHeaders', direction: 'response', fold: (name: string) => name.toLowerCase() },
+] as const;
+
+type Direction = (typeof DIRECTIONS)[number];
+
+function* changedRules(sides: DiffContext, pair: MatchedRoutePair, direction: Direction): Generator<DiffFinding> {
+  const [old, next] = [headerRules(pair.from, direction), headerRules(pair.to, direction)];
+  for (const name of [...new Set([...old.keys(), ...next.keys()])].sort()) {
+    const [before, now] = [old.get(name), next.get(name)];
+    if (isDeepStrictEqual(before?.effect, now?.effect)) continue;
+    const text = `has a different rule for the ${direction.direction} header ${(now ?? before)?.name}: ${now?.text ?? FORWARD} (was: ${before?.text ?? FORWARD})`;
+    const witness = headerWitness(sides, pair, direction, [before, now]);
+    yield findingAtKey(pair, direction.key, text, witness);
+  }
+}
+
+const FORWARD = 'forward';
+
+interface HeaderRule {
+  /** As written. */
+  readonly name: string;
+  /** The name and value that it sets; `null` if it removes the header. */
+  readonly effect: readonly [name: string, value: string] | null;
+  /** The rule as it may be printed. */
+  readonly text: string;
+}
+
+/** Returns the rules of a route by the folded names of the headers. */
+function headerRules({ entry, redactedEntry }: DiffRoute, { key, fold }: Direction): ReadonlyMap<string, HeaderRule> {
+  const { set = {}, remove = [] } = entry[key] ?? {};
+  const removed = remove.map((name, index): [string, HeaderRule] => {
+    const printed = redactedEntry[key]?.remove[index] ?? name;
+    return [fold(name), { name: printed, effect: null, text: 'remove' }];
+  });
+  const added = Object.entries(set).map(([name, value]): [string, HeaderRule] => {
+    const text = `set to ${redactedEntry[key]?.set[name]}`;
+    // The letter case of a name means nothing, but other characters stay as they are written.
+    return [fold(name), { name, effect: [name.toLowerCase(), value], text }];
+  });
+  return new Map([...removed, ...added]);
+}
+
+/** A removed request header is visible if the client sends it. A removed response header depends on the upstream. */
+function headerWitness(
+  sides: DiffContext,
+  pair: MatchedRoutePair,
+  { key }: Direction,
+  rules: readonly (HeaderRule | undefined)[],
+): DiffWitness | undefined {
+  if (rules.some((rule) => rule !== undefined && rule.effect !== null)) return forwardedWitness(sides, pair);
+  const name = rules.find((rule) => rule !== undefined)?.name;
+  return key === 'requestHeaders' && name !== undefined ? forwardedWitness(sides, pair, [name, 'x']) : undefined;
+}
+
+function* changedHeaders(
+  sides: DiffContext,
+  inOrder: (pair: MatchedRoutePair) => [less: DiffRoute, more: DiffRoute],
+  message: string,
+): Generator<DiffFinding> {
+  for (const pair of matchedRoutes(sides)) {
+    const [less, more] = inOrder(pair);
+    const kept = new Set(keptHeaders(less).map(foldHeaderName));
+    const names = keptHeaders(more).filter((name) => !kept.has(foldHeaderName(name)));
+    const [first] = names;
+    if (first === undefined) continue;
+    const witness = forwardedWitness(sides, pair, [first, 'x']);
+    const redacted = more.redactedEntry.requestHeaders?.keep ?? [];
+    const printed = names.map((name) => redacted[keptHeaders(more).indexOf(name)] ?? name);
+    yield findingAtKey(pair, 'requestHeaders', `${message}: ${printed.join(', ')}`, witness);
+  }
+}
+
+function keptHeaders({ entry }: DiffRoute): readonly string[] {
+  return entry.requestHeaders?.keep ?? [];
+}

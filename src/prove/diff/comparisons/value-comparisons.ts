@@ -1,0 +1,157 @@
+import { isDeepStrictEqual } from 'node:util';
+import { BODYLESS_METHODS } from '../../../engine/http1/http-methods.ts';
+import { valueAt } from '../../../engine/json-pointer.ts';
+import type { Path } from '../../../engine/problem/finding.ts';
+import { isMap } from '../../../engine/schema/schema-walk.ts';
+import {
+  type Comparisons,
+  type DiffContext,
+  type DiffFinding,
+  type MatchedRoutePair,
+  oncePerDiff,
+} from '../difference.ts';
+import { rewrittenRoutes } from '../matched-routes.ts';
+import { normalize } from '../settings/effective-settings.ts';
+import { startsWith } from '../settings/path-patterns.ts';
+import { type DiffSide, formatRedactedValue } from '../side.ts';
+import { renamedUpstreams } from '../upstream-pairs.ts';
+import { VALUE_RULES, type ValueRule } from './value-rules.ts';
+
+/** One comparison for each id of the value rules. It reports values that changed at the same path. */
+export const valueComparisons: Comparisons = Object.fromEntries(
+  [...Map.groupBy(VALUE_RULES, ({ id }) => id)].map(([id, rules]) => {
+    const [{ severity, description }] = rules as [ValueRule];
+    return [id, { severity, description, find: (sides) => findChanges(rules, sides) }];
+  }),
+);
+
+/** The keys that other comparisons report. */
+const EXCLUDED_KEYS = new Set(['include', 'invariants', 'rateLimits', 'routes', 'schemas']);
+const EXCLUDED_ROUTE_KEYS = new Set(
+  (
+    'access encodedSlash headers id login method params path query rateLimits requestHeaders responseHeaders roles ' +
+    'upstream upstreamPath validation websocket'
+  ).split(' '),
+);
+
+function* findChanges(rules: readonly ValueRule[], sides: DiffContext): Generator<DiffFinding> {
+  for (const change of changesOf(sides)) if (rules.includes(ruleFor(change, sides))) yield findingFor(change, sides);
+}
+
+const EXCLUDED_BODY_KEYS = new Set(['maxBytes', 'schema', 'types']);
+
+interface Change {
+  /** The path in the old manifest. It differs from `path` if a route moved. */
+  readonly oldPath: Path;
+  readonly path: Path;
+  /** The values as they take effect. */
+  readonly old: unknown;
+  readonly next: unknown;
+  /** The routes that have the values. */
+  readonly pair?: MatchedRoutePair;
+}
+
+function ruleFor({ path, old, next }: Change, sides: DiffContext): ValueRule {
+  const rule = VALUE_RULES.find(
+    ({ pathPattern, when }) => startsWith(path, pathPattern) && (when === undefined || when(old, next, sides)),
+  );
+  // The last rule matches everything.
+  return rule as ValueRule;
+}
+
+function findingFor(change: Change, sides: DiffContext): DiffFinding {
+  const finding = describeChange(change, sides);
+  return change.pair === undefined ? finding : { ...finding, pair: change.pair };
+}
+
+function describeChange({ oldPath, path, old, next }: Change, sides: DiffContext): DiffFinding {
+  const name = nameOf(path, sides.next);
+  const previous = old === undefined || isMap(old) ? '' : ` (was ${formatRedactedValue(sides.old, oldPath)})`;
+  if (next === undefined) return { message: `${name} was removed${previous}`, path: oldPath, side: 'old' };
+  if (isMap(next)) return { message: `${name} ${old === undefined ? 'was added' : `has changed${previous}`}`, path };
+  const value = formatRedactedValue(sides.next, path);
+  return { message: `${name} is now ${value}${previous || (old === undefined ? ' (was not set)' : '')}`, path };
+}
+
+/** Formats a path for a message, with the id of a route instead of its index. */
+function nameOf([first, second, ...rest]: Path, { manifest }: DiffSide): string {
+  if (first !== 'routes') return [first, second, ...rest].filter((step) => step !== undefined).join('.');
+  return `${rest.join('.')} of the route "${manifest.routes[Number(second)]?.id}"`;
+}
+
+const changesOf = oncePerDiff((sides): readonly Change[] => [...topChanges(sides), ...routeChanges(sides)]);
+
+function* topChanges(sides: DiffContext): Generator<Change> {
+  const { old, next } = sides;
+  const names = renamedUpstreams(sides);
+  const renamed = new Set([...names.keys(), ...names.values()]);
+  for (const path of leafPaths([old.effective, next.effective], [])) {
+    if (isReportedElsewhere(path, sides) || (path[0] === 'upstreams' && renamed.has(String(path[1])))) continue;
+    const [before, now] = [valueAt(old.effective, path), valueAt(next.effective, path)];
+    const isRenamed = path.at(-1) === 'upstream' && names.get(String(before)) === now;
+    // Values with the same text have another effect because of a file or of another key, which is reported.
+    if (isRenamed || isDeepStrictEqual(before, now) || isSameText(path, sides)) continue;
+    yield { oldPath: path, path, old: before, next: now };
+  }
+}
+
+function isSameText(path: Path, { old, next }: DiffContext): boolean {
+  return isDeepStrictEqual(valueAt(old.redacted, path), valueAt(next.redacted, path));
+}
+
+/** True if another comparison reports changes at this path. */
+function isReportedElsewhere([first, second, third]: Path, { old, next }: Pick<DiffContext, 'old' | 'next'>): boolean {
+  if (EXCLUDED_KEYS.has(String(first))) return true;
+  if (first === 'upstreams') return ['tls', 'url', 'urls'].includes(String(third));
+  if (first !== 'auth') return false;
+  if (second === 'role') return third === 'allow';
+  // `token-method` reports a change of the token method.
+  const has = ({ manifest }: DiffSide) =>
+    manifest.auth === undefined || Object.hasOwn(manifest.auth.tokens, String(third));
+  return second === 'tokens' && !(has(old) && has(next));
+}
+
+function* routeChanges(sides: DiffContext): Generator<Change> {
+  for (const pair of rewrittenRoutes(sides)) {
+    const { from, to } = pair;
+    const keys = new Set([...Object.keys(from.entry), ...Object.keys(to.entry)]);
+    // A route of GET has no rules for bodies. Other comparisons report which bodies its requests may have.
+    const isBodyless = [from, to].some(({ route }) => route.methods.every((method) => BODYLESS_METHODS.has(method)));
+    const names = [...keys].filter((key) => !EXCLUDED_ROUTE_KEYS.has(key) && !(isBodyless && key === 'body')).sort();
+    for (const suffix of names.flatMap((key) => otherPaths([from.entry, to.entry], key))) {
+      const [before, now] = [from, to].map(({ entry }) =>
+        normalize(valueAt(entry, suffix), ['routes', '*', ...suffix]),
+      );
+      const [oldPath, path] = [
+        [...from.path, ...suffix],
+        [...to.path, ...suffix],
+      ];
+      if (!isDeepStrictEqual(before, now)) yield { oldPath, path, old: before, next: now, pair };
+    }
+  }
+}
+
+/** Returns the paths below a key of a route that no other comparison reports. */
+function otherPaths(entries: readonly object[], key: string): string[][] {
+  if (key !== 'body') return [[key]];
+  const bodies = entries.map((entry) => valueAt(entry, [key]) ?? {});
+  const names = new Set(bodies.flatMap((body) => Object.keys(body as object)));
+  return [...names]
+    .filter((name) => !EXCLUDED_BODY_KEYS.has(name))
+    .sort()
+    .map((name) => [key, name]);
+}
+
+/** Yields the paths at which at least one of the values is not a map: scalars, lists, and maps that one side lacks. */
+function* leafPaths(values: readonly unknown[], path: Path): Generator<Path> {
+  if (!values.every(isMap)) {
+    yield path;
+    return;
+  }
+  const keys = new Set(values.flatMap((value) => Object.keys(value)));
+  for (const key of [...keys].sort())
+    yield* leafPaths(
+      values.map((value) => value[key]),
+      [...path, key],
+    );
+}

@@ -1,0 +1,107 @@
+import { type FindingLocation, SEVERITY_RANKS } from '../../engine/problem/finding.ts';
+import { COMPARISONS } from './comparisons.ts';
+import type {
+  Comparison,
+  Counterpart,
+  DiffContext,
+  Difference,
+  DiffFinding,
+  DiffWitness,
+  MatchedRoutePair,
+} from './difference.ts';
+import { pairRoutes } from './route-pairing.ts';
+import type { DiffRoute, DiffSide } from './side.ts';
+import { jsonBodyWitness } from './witnesses/body-requests.ts';
+import { withCaller } from './witnesses/forwarded-request.ts';
+
+/** Returns the differences between two manifests, sorted by severity, then by position in the file. */
+export function diff(old: DiffSide, next: DiffSide): Difference[] {
+  const sides: DiffContext = { old, next, pairs: pairRoutes(old, next) };
+  const all = COMPARISONS.flatMap((comparison) =>
+    [...comparison.find(sides)].map((finding) => toDifference(comparison, finding, sides)),
+  );
+  const distinct = new Map(all.map((difference) => [keyOf(difference), difference]));
+  return [...distinct.values()].sort(compareDifferences);
+}
+
+function toDifference({ id, severity }: Comparison, finding: DiffFinding, sides: DiffContext): Difference {
+  const { old, next } = sides;
+  const { message, path } = finding;
+  const witness = completeWitness(sides, finding);
+  const { document } = finding.side === 'old' ? old : next;
+  const location = { path, at: 'value' } as const;
+  return {
+    rule: id,
+    severity,
+    message,
+    file: document.fileOf(location),
+    range: document.locate(location),
+    counterpart: counterpartOf(finding, sides),
+    ...(witness && { witness }),
+  };
+}
+
+/** Adds the caller that the request needs, and the request that carries a body. Removes values from the environment. */
+function completeWitness(sides: DiffContext, finding: DiffFinding): DiffWitness | undefined {
+  const { witness, pair, hasCaller = true } = finding;
+  if (witness === undefined) return undefined;
+  const completed = pair !== undefined && hasCaller ? complete(sides, pair, witness) : witness;
+  return sides.next.secrets.redactTexts(sides.old.secrets.redactTexts(completed)) as DiffWitness;
+}
+
+function complete(sides: DiffContext, pair: MatchedRoutePair, witness: DiffWitness): DiffWitness {
+  if (witness.request !== undefined) return { ...witness, request: withCaller(witness.request, pair) };
+  return 'body' in witness ? jsonBodyWitness(sides, pair, witness.body) : witness;
+}
+
+/**
+ * Returns the place on the other side of a difference: of the same key if the route has a counterpart there, or of the list of
+ * routes.
+ */
+function counterpartOf(finding: DiffFinding, sides: DiffContext): Counterpart {
+  const isOld = finding.side === 'old';
+  const [own, other] = isOld ? [sides.old, sides.next] : [sides.next, sides.old];
+  const [key, index, ...rest] = finding.path;
+  const route = key === 'routes' ? own.routes[Number(index)] : undefined;
+  const matched = route && counterpartRoute(route, finding, sides);
+  const path = route === undefined ? finding.path : matched === undefined ? ['routes'] : [...matched.path, ...rest];
+  const isList = route !== undefined && matched === undefined;
+  const location: FindingLocation = { path, at: isList ? 'key' : 'value' };
+  const [oldRoute, nextRoute] = isOld ? [route, matched] : [matched, route];
+  return {
+    file: other.document.fileOf(location),
+    range: other.document.locate(location),
+    ...(oldRoute && { oldId: oldRoute.route.id }),
+    ...(nextRoute && { nextId: nextRoute.route.id }),
+  };
+}
+
+/** Without a pair, only the id connects the routes. */
+function counterpartRoute(
+  { route }: DiffRoute,
+  { pair, side }: DiffFinding,
+  { old, next }: DiffContext,
+): DiffRoute | undefined {
+  if (pair !== undefined) return side === 'old' ? pair.to : pair.from;
+  return (side === 'old' ? next : old).routeById.get(route.id);
+}
+
+/** Identifies a difference. Several requests may show the same one, and one of them is enough. */
+function keyOf({ rule, file, range, message }: Difference): string {
+  return JSON.stringify([rule, file, range.line, range.column, message]);
+}
+
+function compareDifferences(a: Difference, b: Difference): number {
+  return (
+    SEVERITY_RANKS[b.severity] - SEVERITY_RANKS[a.severity] ||
+    a.range.line - b.range.line ||
+    a.range.column - b.range.column ||
+    compareText(a.rule, b.rule) ||
+    compareText(a.message, b.message) ||
+    compareText(a.file, b.file)
+  );
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,42 @@
+import type { DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from './difference.ts';
+import type { RoutePair } from './route-pairs.ts';
+
+/** Yields the pairs with a route on both sides. */
+export function* matchedRoutes({ pairs }: DiffContext): Generator<MatchedRoutePair> {
+  for (const pair of pairs) if (pair.from !== undefined && pair.to !== undefined) yield pair as MatchedRoutePair;
+}
+
+/** Yields the pairs whose routes are written differently, for comparisons that depend on nothing outside of the routes. */
+export function* rewrittenRoutes(sides: DiffContext): Generator<MatchedRoutePair> {
+  for (const pair of matchedRoutes(sides)) if (pair.from.route.key !== pair.to.route.key) yield pair;
+}
+
+/** Yields the pairs whose schemas may differ: their routes are written differently, or refer to other schemas. */
+export function* routesWithOtherSchemas(sides: DiffContext): Generator<MatchedRoutePair> {
+  for (const pair of matchedRoutes(sides)) {
+    const { key } = pair.to.route;
+    if (pair.from.route.key !== key || key.includes('"$ref"')) yield pair;
+  }
+}
+
+/** True if both routes of a pair receive requests with a method and a path. */
+export function bothReceive({ old, next }: DiffContext, { from, to }: MatchedRoutePair, method: string, path: string) {
+  return old.plan.router.match(method, path) === from.route && next.plan.router.match(method, path) === to.route;
+}
+
+/** Describes a route as the subject of a sentence. Adds the old route of the requests if it has another id. */
+function describeRoute({ from, to }: MatchedRoutePair): string {
+  const { id } = to.route;
+  return id === from.route.id
+    ? `the route "${id}"`
+    : `the route "${id}", which now receives requests of "${from.route.id}",`;
+}
+
+/** Returns a finding at a key of the new route, or at the route itself if it lacks the key. */
+export function findingAtKey(pair: MatchedRoutePair, key: string, message: string, witness?: DiffWitness): DiffFinding {
+  return { message: `${describeRoute(pair)} ${message}`, path: [...pair.to.path, key], witness, pair };
+}
+
+export function requestWitness({ request }: RoutePair): DiffWitness | undefined {
+  return request && { request };
+}

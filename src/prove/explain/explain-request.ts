@@ -1,0 +1,222 @@
+import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
+import { compileInvariants } from '../../engine/invariants/compile-invariants.ts';
+import { invariantsFor } from '../../engine/invariants/prove.ts';
+import { formatPointer } from '../../engine/json-pointer.ts';
+import type { PlannedManifest } from '../../engine/load.ts';
+import { loggedPath } from '../../engine/log/logged-path.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
+import type { Path } from '../../engine/problem/finding.ts';
+import { createOfflineGateway, type OfflineOutcome } from '../offline/offline-gateway.ts';
+import { redactedUrl } from '../offline/redacted-url.ts';
+import type { OfflineRequest } from '../offline/request-bytes.ts';
+import { type CallerClaims, StubVerifier } from '../offline/stub-verifier.ts';
+import type { ExplainContext } from './explain-context.ts';
+import type {
+  CandidateRoute,
+  ExplainedInvariant,
+  ExplainedRefusal,
+  ExplainedUpstreamRequest,
+  Explanation,
+  ExplanationLocation,
+  ExplanationStep,
+  MatchedRoute,
+  NearRoute,
+} from './explanation.ts';
+import { findNearRoutes, findSkippedRoutes } from './skipped-routes.ts';
+import { STEP_OF_REFUSAL, STEPS, type StepExplainer } from './steps.ts';
+
+/**
+ * Explains each decision that the gateway makes about a request. Uses no network.
+ *
+ * @param claims the claims of the caller, used without verification; `undefined` adds no token
+ * @param run runs the part of the work that grows with the number of routes; default: runs it to its end at once
+ */
+export async function explain(
+  planned: PlannedManifest,
+  request: OfflineRequest,
+  claims: CallerClaims | undefined,
+  run: <Result>(steps: SlicedWork<Result>) => Result | Promise<Result> = runToEnd,
+): Promise<Explanation> {
+  const tokens = new StubVerifier();
+  const send = createOfflineGateway(planned.plan, tokens);
+  const outcome = await send({ ...request, headers: [...request.headers, ...tokens.authorize(claims)] });
+  const upstream = explainUpstreamRequest(planned, outcome);
+  const { record, upstreamRequest } = outcome;
+  const { path = '', refusal } = record;
+  const near = refusal?.code === 'route_unknown' ? await run(findNearRoutes(planned.plan.routes, path)) : [];
+  const index = planned.plan.routes.findIndex(({ id }) => id === record.route?.id);
+  const context: ExplainContext = {
+    planned,
+    request,
+    claims,
+    outcome,
+    refusal: explainRefusal(outcome),
+    reported: record.reported ?? [],
+    isLocalResponse: refusal === undefined && upstreamRequest === undefined && record.route === undefined,
+    hasPath: record.path !== undefined || refusal?.code === 'path_ambiguous',
+    route: planned.plan.routes[index],
+    entry: planned.manifest.routes[index],
+    routePath: ['routes', index],
+    allowedMethods: record.path === undefined ? [] : planned.plan.router.allowedMethods(path),
+    nearRoutes: near,
+    upstreamUrl: upstream?.url,
+  };
+  return {
+    version: 1,
+    manifest: planned.document.file,
+    request: { method: request.method, target: request.target, claims: claims ?? null },
+    outcome: context.refusal !== undefined ? 'refused' : upstream === undefined ? 'responded' : 'forwarded',
+    refusal: context.refusal ?? null,
+    reported: context.reported,
+    steps: stepsOf(context),
+    route: context.route === undefined ? null : matchedRoute(context, context.route),
+    candidates: await run(candidatesOf(context)),
+    near: near.map((route) => describeRoute(context, route)),
+    upstream: upstream ?? null,
+    invariants: invariantsOf(context),
+    loggedPath: loggedPathOf(context),
+  };
+}
+
+function explainRefusal({ record, response }: OfflineOutcome): ExplainedRefusal | undefined {
+  if (record.refusal === undefined) return undefined;
+  const { status, code, reason, detail, errors, limit } = record.refusal;
+  // After a response has begun, a refusal can only close the connection: the client sees another status, or none.
+  return { status: response?.status ?? status, code, reason, detail, errors, ...(limit !== undefined && { limit }) };
+}
+
+function invariantsOf(context: ExplainContext): ExplainedInvariant[] {
+  const { planned, request, route, outcome } = context;
+  const { path } = outcome.record;
+  if (route === undefined || path === undefined) return [];
+  const all = compileInvariants(planned.manifest, []);
+  return invariantsFor(all, { method: request.method, path, route }).map(({ id, path: place, why = null, except }) => {
+    const exception = except.find((one) => one.route === route.id);
+    return {
+      id,
+      why,
+      exception: exception === undefined ? null : (exception.reason ?? why),
+      ...lineOf(context, place),
+    };
+  });
+}
+
+/** The surrogates themselves are left out: without `log.secret` they differ from those of the gateway. */
+function loggedPathOf({ planned: { plan }, request, route, outcome }: ExplainContext): Explanation['loggedPath'] {
+  const { path } = outcome.record;
+  if (path === undefined) return null;
+  return loggedPath(plan, request.method, path, route) === path ? 'plain' : 'keyed';
+}
+
+/** Returns the steps up to the one where the gateway refused the request or responded itself. */
+function stepsOf(context: ExplainContext): ExplanationStep[] {
+  const steps: ExplanationStep[] = [];
+  for (const step of STEPS) {
+    const isLast = isLastStep(context, step);
+    // Only the step that refused the request may mention the refusal.
+    const explained = step.explain(
+      isLast || context.refusal === undefined ? context : { ...context, refusal: undefined },
+    );
+    if (explained === undefined) continue;
+    const isReported = context.reported.some((reported) => happensAt(step, reported, context));
+    const verdict = isLast ? (context.isLocalResponse ? 'responded' : 'refused') : isReported ? 'reported' : 'passed';
+    const locations = explained.paths.map((path) => locationOf(context, path));
+    steps.push({ step: step.name, verdict, message: explained.message, locations });
+    if (isLast) break;
+  }
+  return steps;
+}
+
+function isLastStep(context: ExplainContext, step: StepExplainer): boolean {
+  const { refusal, isLocalResponse, outcome } = context;
+  if (isLocalResponse) return step.name === 'preflight';
+  if (refusal === undefined) return false;
+  // On a login route the gateway checks the role in the response, after it has forwarded the request.
+  if (refusal.code === 'role_not_allowed' && outcome.upstreamRequest !== undefined) return step.name === 'response';
+  return happensAt(step, refusal, context);
+}
+
+function happensAt(
+  { name, stage }: StepExplainer,
+  { code, limit }: { readonly code: RefusalCode; readonly limit?: string | undefined },
+  { route }: ExplainContext,
+): boolean {
+  if (STEP_OF_REFUSAL[code] !== name) return false;
+  return stage === undefined || route?.rateLimits?.[stage].some(({ id }) => id === limit) === true;
+}
+
+function locationOf(context: ExplainContext, path: Path): ExplanationLocation {
+  const { column } = context.planned.document.locate({ path, at: 'value' });
+  return { ...lineOf(context, path), column, pointer: formatPointer(path) };
+}
+
+function lineOf({ planned: { document } }: ExplainContext, path: Path): Pick<ExplanationLocation, 'file' | 'line'> {
+  const position = { path, at: 'value' } as const;
+  const file = document.fileOf(position);
+  return { ...(file !== document.file && { file }), line: document.locate(position).line };
+}
+
+function matchedRoute(context: ExplainContext, { id, methods, path, pattern, access }: Route): MatchedRoute {
+  const segments = (context.outcome.record.path ?? '').split('/').slice(1);
+  const parameters = pattern.flatMap((segment, index) =>
+    segment.kind === 'parameter' ? [[segment.name, segments[index] ?? ''] as const] : [],
+  );
+  return {
+    ...{ id, methods, path, access, parameters: Object.fromEntries(parameters) },
+    ...lineOf(context, context.routePath),
+  };
+}
+
+function* candidatesOf(context: ExplainContext): SlicedWork<CandidateRoute[]> {
+  const { planned, request, route: winner, outcome } = context;
+  const { path } = outcome.record;
+  if (path === undefined) return [];
+  const skipped = yield* findSkippedRoutes(planned.plan, request.method, path, winner);
+  return skipped.map(({ route, reason, otherRoute }) => ({
+    ...describeRoute(context, route),
+    reason,
+    otherRoute: otherRoute?.id ?? null,
+  }));
+}
+
+function describeRoute(context: ExplainContext, route: Route): NearRoute {
+  const index = context.planned.plan.routes.indexOf(route);
+  return { id: route.id, methods: route.methods, path: route.path, ...lineOf(context, ['routes', index]) };
+}
+
+/** Returns the request to the upstream, with references such as `${API_KEY}` instead of values from the environment. */
+function explainUpstreamRequest(
+  planned: PlannedManifest,
+  { record, upstreamRequest }: OfflineOutcome,
+): ExplainedUpstreamRequest | undefined {
+  const { plan, secrets } = planned;
+  const index = plan.routes.findIndex(({ id }) => id === record.route?.id);
+  const route = plan.routes[index];
+  if (upstreamRequest === undefined || route === undefined) return undefined;
+  const { upstream } = route;
+  const { origin, path } = redactedUrl(planned, route.id, upstreamRequest);
+  return {
+    id: upstream.id,
+    method: upstreamRequest.method,
+    url: origin + path,
+    endpoints: upstream.endpoints.map(({ label }) => label),
+    headers: pairsOf(upstreamRequest.headers).map(([name, value]) => {
+      if (name === 'X-Request-Id' || name === 'traceparent') return [name, GENERATED];
+      return [name, secrets.redactValue(value, ['routes', index, 'requestHeaders', 'set', name])];
+    }),
+    bodyBytes: upstreamRequest.body.length,
+    timeoutsMs: {
+      connect: upstream.connectTimeoutMs,
+      response: route.timeoutMs === undefined ? upstream.responseTimeoutMs : null,
+      idle: upstream.idleTimeoutMs,
+      total: route.timeoutMs ?? upstream.totalTimeoutMs ?? null,
+    },
+  };
+}
+
+const GENERATED = '<generated for each request>';
+
+function pairsOf(flat: readonly string[]): [string, string][] {
+  return Array.from({ length: flat.length / 2 }, (_, index) => [flat[2 * index] ?? '', flat[2 * index + 1] ?? '']);
+}

@@ -1,0 +1,117 @@
+import { nestValue } from '../../../engine/json-pointer.ts';
+import { claimsOfRole } from '../../offline/role-claims.ts';
+import { withItems, withoutValue, withValue } from '../edits.ts';
+import type { Mutators, Probe, TestedRoute } from '../mutant.ts';
+import { withClaims, withoutToken, withRole } from '../probes.ts';
+import { inEachRoute, type RouteChange } from '../route-changes.ts';
+
+export const accessMutators: Mutators = {
+  'role-added': {
+    summary: '`auth.role.allow` has one more role, a role that the test file uses if possible',
+    *find({ manifest, routes, otherRole }) {
+      if (manifest.auth === undefined) return;
+      yield {
+        path: ['auth', 'role', 'allow'],
+        message: `the role "${otherRole}" is allowed`,
+        manifest: withItems(manifest, ['auth', 'role', 'allow'], otherRole),
+        routes: guarded(routes),
+        probes: (base) => [withRole(base, otherRole)],
+      };
+    },
+  },
+  'route-role-added': {
+    summary: 'the `roles` of a route have one more role of `auth.role.allow`',
+    find: inEachRoute((tested, { manifest, tokenOfRole }) => {
+      const { roles, id } = tested.entry;
+      const others = manifest.auth?.role.allow.filter((role) => roles?.includes(role) === false) ?? [];
+      return others.map((role): RouteChange => {
+        const token = tokenOfRole(role);
+        const advice = `define a token with the role "${role}" in "tokens", and expect that "${id}" refuses a response with it`;
+        return {
+          at: ['roles'],
+          value: [...(roles ?? []), role],
+          effect: `also allows the role "${role}"`,
+          probes: (base) => [withRole(base, role), ...loginsWith(base, tested, token)],
+          advice: token === undefined ? advice : undefined,
+        };
+      });
+    }),
+  },
+  'role-claim': {
+    summary: 'the role is read from another claim, or in another form',
+    *find({ manifest, routes }) {
+      if (manifest.auth === undefined) return;
+      const { claim, array, allow } = manifest.auth.role;
+      const other = claim === '/role' ? '/roles' : '/role';
+      const claims = (pointer: string, isArray: boolean) =>
+        allow.map((role) => claimsOfRole({ claim: pointer, array: isArray }, role));
+      yield {
+        path: ['auth', 'role', 'claim'],
+        message: `the role is read from ${other}, not from ${claim}`,
+        manifest: withValue(manifest, ['auth', 'role', 'claim'], other),
+        routes: guarded(routes),
+        probes: (base) => [...claims(claim, array), ...claims(other, array)].map((each) => withClaims(base, each)),
+      };
+      yield {
+        path: ['auth', 'role', 'array'],
+        message: `the claim ${claim} is read as ${array ? 'one role' : 'a list of roles'}`,
+        manifest: withValue(manifest, ['auth', 'role', 'array'], !array),
+        routes: guarded(routes),
+        probes: (base) => [...claims(claim, array), ...claims(claim, !array)].map((each) => withClaims(base, each)),
+      };
+    },
+  },
+  'refusal-text': {
+    summary: '`auth.role.message` or `auth.realm` has another text',
+    *find({ manifest, routes, otherRole }) {
+      if (manifest.auth === undefined) return;
+      const texts = [
+        [['auth', 'role', 'message'], manifest.auth.role.message, 'the refusal of a role has another message'],
+        [['auth', 'realm'], manifest.auth.realm, 'the challenge has another realm'],
+      ] as const;
+      for (const [path, text, message] of texts)
+        yield {
+          path,
+          message,
+          manifest: withValue(manifest, path, `${text} changed`),
+          routes: guarded(routes),
+          probes: (base) => [withRole(base, otherRole), withoutToken(base)],
+        };
+    },
+  },
+  'token-check-dropped': {
+    summary:
+      'a check of `auth.tokens` is missing; test cases replace the verification of tokens, so none of them can notice it',
+    *find({ manifest }) {
+      const { jwt, introspection, userinfo } = manifest.auth?.tokens ?? {};
+      for (const [kind, entry] of Object.entries({ jwt, introspection, userinfo })) {
+        for (const key of TOKEN_CHECKS) {
+          const value: unknown = entry === undefined ? undefined : entry[key as keyof typeof entry];
+          if (value === undefined || (Array.isArray(value) && value.length === 0)) continue;
+          yield {
+            path: ['auth', 'tokens', kind, key],
+            message: `tokens are verified without "${key}"`,
+            manifest: withoutValue(manifest, ['auth', 'tokens', kind, key]),
+            routes: [],
+            probes: () => [],
+            invisible: 'test cases replace the verification of tokens',
+          };
+        }
+      }
+    },
+  },
+};
+
+/** Returns a login response with this token. */
+function loginsWith(base: Probe, { entry }: TestedRoute, token: string | undefined): Probe[] {
+  const [pointer] = [entry.login?.token ?? []].flat();
+  if (pointer === undefined || token === undefined) return [];
+  return [{ ...base, response: { status: 200, headers: {}, body: nestValue(pointer, token) as object } }];
+}
+
+/** Returns the routes that verify tokens. */
+function guarded(routes: readonly TestedRoute[]): TestedRoute[] {
+  return routes.filter(({ route }) => route.access === 'protected');
+}
+
+const TOKEN_CHECKS = ['algorithms', 'issuer', 'audience', 'type', 'requiredClaims'];

@@ -1,0 +1,81 @@
+import { withItems, withValue } from '../edits.ts';
+import type { Mutators, Probe } from '../mutant.ts';
+import { withHeader, withRequest } from '../probes.ts';
+import { inEachRoute } from '../route-changes.ts';
+
+const OVERRIDE_HEADER = 'X-HTTP-Method-Override';
+
+export const forwardingMutators: Mutators = {
+  'upstream-swapped': {
+    summary: 'a route forwards to another upstream',
+    find: inEachRoute(function* ({ entry }, { manifest }) {
+      const other = Object.keys(manifest.upstreams).find((id) => id !== entry.upstream);
+      if (other !== undefined) yield { at: ['upstream'], value: other, effect: `forwards to "${other}"` };
+    }),
+  },
+  'upstream-path-changed': {
+    summary: 'a route with `upstreamPath` forwards the path unchanged',
+    find: inEachRoute(function* ({ entry }) {
+      if (entry.upstreamPath !== undefined) yield { at: ['upstreamPath'], effect: 'forwards the path unchanged' };
+    }),
+  },
+  'header-rule-removed': {
+    summary: 'a route does not set or remove a header of the request or the response',
+    find: inEachRoute(function* ({ entry }) {
+      for (const side of ['requestHeaders', 'responseHeaders'] as const) {
+        const { set = {}, remove = [] } = entry[side] ?? {};
+        const probes = (name: string) => (base: Probe) => withHeaderIn(base, side, name);
+        for (const name of Object.keys(set))
+          yield { at: [side, 'set', name], effect: `does not set the header "${name}"`, probes: probes(name) };
+        for (const [index, name] of remove.entries())
+          yield { at: [side, 'remove', index], effect: `does not remove the header "${name}"`, probes: probes(name) };
+      }
+    }),
+  },
+  'override-header-kept': {
+    summary: `a route forwards \`${OVERRIDE_HEADER}\`, with which a client can replace the method`,
+    find: inEachRoute(function* ({ path, entry: { requestHeaders } }, { manifest }) {
+      if (requestHeaders?.keep.some((name) => name.toLowerCase() === OVERRIDE_HEADER.toLowerCase())) return;
+      const at = [...path, 'requestHeaders'];
+      const withRules =
+        requestHeaders === undefined ? withValue(manifest, at, { set: {}, remove: [], keep: [] }) : manifest;
+      yield {
+        at: requestHeaders === undefined ? [] : ['requestHeaders', 'keep'],
+        manifest: withItems(withRules, [...at, 'keep'], OVERRIDE_HEADER),
+        effect: `forwards ${OVERRIDE_HEADER}`,
+        probes: (base) => [withHeader(base, OVERRIDE_HEADER, 'DELETE')],
+      };
+    }),
+  },
+  'websocket-opened': {
+    summary: 'a route accepts WebSocket handshakes, or those of pages of every origin',
+    find: inEachRoute(function* ({ path, entry: { websocket, login }, route }, { otherOrigin }) {
+      const isOpen = typeof websocket === 'object' && websocket.origins.includes('*');
+      if (isOpen || login !== undefined || !route.methods.includes('GET')) return;
+      const handshake = (base: Probe): Probe =>
+        withRequest(base, { method: 'GET', headers: { ...base.request.headers, ...HANDSHAKE } });
+      yield {
+        at: ['websocket'],
+        value: { origins: ['*'] },
+        ...(websocket === false && { path }),
+        effect: `accepts WebSocket handshakes${websocket === false ? '' : ' of pages of every origin'}`,
+        probes: (base) => [handshake(base), withHeader(handshake(base), 'Origin', otherOrigin)],
+      };
+    }),
+  },
+};
+
+/** Returns the probe with and without a header of the request, or of the response of the upstream. */
+function withHeaderIn(base: Probe, side: 'requestHeaders' | 'responseHeaders', name: string): Probe[] {
+  if (side === 'requestHeaders') return [base, withHeader(base, name, 'x')];
+  const response = base.response ?? { status: 200, headers: {} };
+  return [base, { ...base, response: { ...response, headers: { ...response.headers, [name]: 'x' } } }];
+}
+
+/** The headers of a WebSocket handshake (RFC 6455 section 4.1). */
+export const HANDSHAKE = {
+  Connection: 'Upgrade',
+  Upgrade: 'websocket',
+  'Sec-WebSocket-Version': '13',
+  'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
+};

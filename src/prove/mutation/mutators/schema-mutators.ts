@@ -1,0 +1,148 @@
+import { valueAt } from '../../../engine/json-pointer.ts';
+import type { Path } from '../../../engine/problem/finding.ts';
+import { SCHEMA_KEYWORDS } from '../../../engine/schema/keywords.ts';
+import { isMap, referencePath } from '../../../engine/schema/schema-walk.ts';
+import { withoutValue, withValue } from '../edits.ts';
+import type { MutationContext, Mutators, Probe, TestedRoute } from '../mutant.ts';
+import { withJsonBody } from '../probes.ts';
+import { type ParameterKind, withParameter } from './parameter-mutators.ts';
+import { openingsOf } from './schema-openings.ts';
+
+export const schemaMutators: Mutators = {
+  'schema-loosened': {
+    summary: 'a schema accepts more: one keyword is looser or missing',
+    *find(context) {
+      const { manifest } = context;
+      const uses = [...schemaUses(context)];
+      for (const root of schemaRoots(context))
+        for (const { schema, path } of subschemasOf(manifest, root)) {
+          const using = uses.filter((use) => isReachable(manifest, use.path, root));
+          for (const { steps, value, message } of openingsOf(schema)) {
+            const at = [...path, ...steps];
+            const changed = value === undefined ? withoutValue(manifest, at) : withValue(manifest, at, value);
+            yield {
+              path: at,
+              message,
+              manifest: changed,
+              routes: [...new Set(using.map(({ tested }) => tested))],
+              *probes(base, route) {
+                const own = using.filter(({ tested }) => tested === route);
+                if (own.some(isBody))
+                  yield* bodiesWith(base, instancePath(root, path), context.newValues(path, changed));
+                for (const use of own) yield* use.probes(base, changed);
+              },
+            };
+          }
+        }
+    },
+  },
+};
+
+/** The schema of a body or of a parameter. */
+interface SchemaUse {
+  readonly tested: TestedRoute;
+  readonly path: Path;
+  /** Yields requests that only the changed schema accepts. */
+  readonly probes: (base: Probe, changed: MutationContext['manifest']) => Iterable<Probe>;
+}
+
+function* schemaUses(context: MutationContext): Generator<SchemaUse> {
+  for (const tested of context.routes) {
+    const { entry } = tested;
+    if (entry.body?.schema !== undefined) {
+      const path = [...tested.path, 'body', 'schema'];
+      yield {
+        tested,
+        path,
+        probes: (base, changed) => context.newValues(path, changed).map((value) => withJsonBody(base, value)),
+      };
+    }
+    for (const kind of ['params', 'query', 'headers'] as const)
+      for (const name of Object.keys(entry[kind]?.properties ?? {})) yield parameterUse(context, tested, kind, name);
+  }
+}
+
+function parameterUse(context: MutationContext, tested: TestedRoute, kind: ParameterKind, name: string): SchemaUse {
+  const path = [...tested.path, kind, 'properties', name];
+  return {
+    tested,
+    path,
+    *probes(base, changed) {
+      for (const text of context.newTexts(path, changed)) yield* withParameter(base, tested, kind, name, text);
+    },
+  };
+}
+
+function isBody({ path }: SchemaUse): boolean {
+  return path.at(-2) === 'body';
+}
+
+/** Returns the location of the value that a subschema validates, if only members lead to it. */
+function instancePath(root: Path, path: Path): readonly string[] | undefined {
+  const steps = path.slice(root.length).map(String);
+  const isMemberPath = steps.every((step, index) => index % 2 === 1 || step === 'properties');
+  return isMemberPath ? steps.filter((_, index) => index % 2 === 1) : undefined;
+}
+
+/** Yields the body of the probe with another value at a location. It is shorter than a complete sample of the schema. */
+function* bodiesWith(base: Probe, at: readonly string[] | undefined, values: readonly unknown[]): Generator<Probe> {
+  const { body } = base.request;
+  if (at === undefined || at.length === 0 || !isMap(body)) return;
+  for (const value of values) {
+    const copy = structuredClone(body);
+    let holder: Record<string, unknown> | undefined = copy;
+    for (const step of at.slice(0, -1)) {
+      const inner: unknown = holder?.[step];
+      holder = isMap(inner) ? inner : undefined;
+    }
+    if (holder === undefined) continue;
+    holder[at.at(-1) as string] = value;
+    yield withJsonBody(base, copy);
+  }
+}
+
+/** Yields the paths of the schemas as written: in `schemas`, and inside of routes. */
+function* schemaRoots(context: MutationContext): Generator<Path> {
+  for (const name of Object.keys(context.manifest.schemas)) yield ['schemas', name];
+  for (const { path } of schemaUses(context)) yield path;
+}
+
+/** Yields a schema and the subschemas where more values mean more requests: not those of conditions. */
+function* subschemasOf(root: unknown, path: Path): Generator<{ schema: Record<string, unknown>; path: Path }> {
+  const schema = valueAt(root, path);
+  if (!isMap(schema)) return;
+  yield { schema, path };
+  for (const [keyword, { holds, isCondition }] of SCHEMA_KEYWORDS) {
+    if (!Object.hasOwn(schema, keyword) || isCondition) continue;
+    const inside = schema[keyword];
+    if (holds === 'schema') yield* subschemasOf(root, [...path, keyword]);
+    else if (inside !== null && typeof inside === 'object')
+      for (const step of Array.isArray(inside) ? inside.keys() : Object.keys(inside))
+        yield* subschemasOf(root, [...path, keyword, step]);
+  }
+}
+
+/** True if the schema at a path is the target, or refers to it. */
+function isReachable(root: unknown, path: Path, target: Path, seen = new Set<string>()): boolean {
+  if (isInside(path, target) || isInside(target, path)) return true;
+  for (const reference of referencesIn(valueAt(root, path))) {
+    if (seen.has(reference)) continue;
+    seen.add(reference);
+    const to = referencePath(reference);
+    if (to !== undefined && isReachable(root, to, target, seen)) return true;
+  }
+  return false;
+}
+
+function isInside(path: Path, outer: Path): boolean {
+  return outer.every((step, index) => String(step) === String(path[index]));
+}
+
+/** Yields the references in a value. It may also find `$ref` in data, which only adds a candidate. */
+export function* referencesIn(value: unknown): Generator<string> {
+  if (value === null || typeof value !== 'object') return;
+  for (const [key, inside] of Object.entries(value)) {
+    if (key === '$ref' && typeof inside === 'string') yield inside;
+    else yield* referencesIn(inside);
+  }
+}

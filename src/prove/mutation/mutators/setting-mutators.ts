@@ -1,0 +1,70 @@
+import { HTTP_METHODS } from '../../../engine/http1/http-methods.ts';
+import type { Cors, Manifest } from '../../../engine/manifest/manifest.generated.ts';
+import { withItems, withoutValue, withValue } from '../edits.ts';
+import type { Mutant, Mutators, Probe } from '../mutant.ts';
+import { withHeader, withoutBody, withoutToken, withRequest } from '../probes.ts';
+
+export const settingMutators: Mutators = {
+  'cors-opened': {
+    summary: 'pages of another origin may read responses, or send more methods, headers or credentials',
+    *find({ manifest, routes, otherOrigin }) {
+      const { cors } = manifest;
+      const probes = (base: Probe) => corsRequests(base, [...(cors?.origins ?? []), otherOrigin]);
+      const change = (path: string[], message: string, changed: Manifest) =>
+        ({ routes, probes, path, message, manifest: changed }) satisfies Mutant;
+      const isReadable = `pages of ${otherOrigin} may read the responses`;
+      if (cors === undefined) {
+        yield change([], isReadable, withValue(manifest, ['cors'], corsFor(otherOrigin)));
+        return;
+      }
+      const isAny = cors.origins.includes('*');
+      const [origins, credentials, methods] = [
+        ['cors', 'origins'],
+        ['cors', 'credentials'],
+        ['cors', 'methods'],
+      ];
+      if (!isAny) yield change(origins, isReadable, withItems(manifest, origins, otherOrigin));
+      if (!cors.credentials && !isAny) {
+        const message = 'pages may send requests with the credentials of their visitors';
+        yield change(credentials, message, withValue(manifest, credentials, true));
+      }
+      for (const path of [
+        ['cors', 'headers'],
+        ['cors', 'exposedHeaders'],
+      ])
+        yield change(path, 'pages may use the header X-Other', withItems(manifest, path, 'X-Other'));
+      if (cors.methods !== undefined && cors.methods.length < HTTP_METHODS.length)
+        yield change(methods, 'pages may send the methods of every route', withoutValue(manifest, methods));
+    },
+  },
+  'proxy-trusted': {
+    summary: 'the forwarding headers of every client are trusted',
+    *find({ manifest, routes }) {
+      if (manifest.server.trustedProxies.includes(CLIENT_ADDRESS)) return;
+      yield {
+        path: ['server', 'trustedProxies'],
+        message: 'the forwarding headers of a client are trusted',
+        manifest: withItems(manifest, ['server', 'trustedProxies'], CLIENT_ADDRESS),
+        routes,
+        probes: (base) => [withHeader(base, 'X-Forwarded-For', '192.0.2.1')],
+      };
+    },
+  },
+};
+
+/** Returns the setting for one origin, with the defaults of the schema. */
+function corsFor(origin: string): Cors {
+  return { origins: [origin], headers: [], exposedHeaders: [], credentials: false, maxAge: '10m' };
+}
+
+function corsRequests(base: Probe, origins: readonly string[]): Probe[] {
+  const preflight = withHeader(
+    withRequest(withoutToken(withoutBody(base)), { method: 'OPTIONS' }),
+    'Access-Control-Request-Method',
+    base.request.method,
+  );
+  return [preflight, base].flatMap((probe) => origins.map((origin) => withHeader(probe, 'Origin', origin)));
+}
+
+/** The address of the client in a test case. */
+const CLIENT_ADDRESS = '127.0.0.1';
