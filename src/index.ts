@@ -1,3 +1,5 @@
+import type { Route } from './engine/plan/route-definition.ts';
+
 export { type LintInput, type LintOptions, lint } from './check/lint/lint.ts';
 export { createGateway, type Gateway } from './engine/gateway/gateway.ts';
 export { type LoadResult, load, type PlannedManifest, type RejectedManifest } from './engine/load.ts';
@@ -13,5 +15,8 @@ export type { Plan } from './engine/plan/plan.ts';
 export type { Route } from './engine/plan/route-definition.ts';
 export type { Range } from './engine/problem/finding.ts';
 export type { Problem } from './engine/problem/problem.ts';
-export type { Upstream } from './engine/settings/upstream-definition.ts';
 export type { Principal } from './engine/tokens/verifier.ts';
+
+type Upstream = Route['upstream'];
+
+export type { Upstream };

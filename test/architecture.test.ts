@@ -172,6 +172,7 @@ const NAMED_BY_DECLARATIONS: ReadonlySet<string> = new Set([
   'RouteInterval',
   'TokenIssuer',
   'TrafficInterval',
+  'ValidationPoolStatus',
   'WaitingMemory',
 ]);
 

@@ -2,7 +2,7 @@ import { routeSummary } from '../admin/route-summary.ts';
 import { formatMethods } from '../engine/http1/http-methods.ts';
 import type { Plan } from '../engine/plan/plan.ts';
 import type { Route } from '../engine/plan/route-definition.ts';
-import type { Auth } from '../engine/tokens/auth.ts';
+import type { Auth } from '../engine/tokens/verifier.ts';
 import { toJson } from '../report/report.ts';
 import { paint } from '../report/text.ts';
 import { loadPlanned, MANIFEST_OPTIONS, namedManifest } from './manifest-file.ts';

@@ -1,6 +1,5 @@
 import { Refusal, type RefusalCode } from '../engine/gateway/response/refusal.ts';
 import type { Route } from '../engine/plan/route-definition.ts';
-import type { Upstream } from '../engine/settings/upstream-definition.ts';
 
 /** Why the outcome of a request by a plan is not known. A test compares `docs/candidate.md` with this table. */
 export const UNKNOWN_REASONS = {
@@ -70,10 +69,10 @@ export type Outcome =
     }
   | { readonly kind: 'unknown'; readonly route: string | undefined; readonly reason: UnknownReason };
 
-const endpointTexts = new WeakMap<Upstream, string>();
+const endpointTexts = new WeakMap<Route['upstream'], string>();
 
 /** Returns a text that is equal for upstreams with the same endpoints. It may have values of the environment: never print it. */
-export function endpointsOf(upstream: Upstream): string {
+export function endpointsOf(upstream: Route['upstream']): string {
   let text = endpointTexts.get(upstream);
   if (text === undefined) {
     text = JSON.stringify(upstream.endpoints.map(({ url }) => url.href).sort());

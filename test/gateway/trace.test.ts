@@ -290,17 +290,17 @@ describe('with an OpenTelemetry SDK', () => {
     const provider = (forceFlush: () => Promise<void>) =>
       api.setGlobalTracerProvider({ getTracer: () => ({ startSpan, startActiveSpan }), forceFlush } as TracerProvider);
     provider(async () => void flushes.push('flushed'));
-    await findRequestTracer('1').flush();
+    await findRequestTracer('1')?.flush();
     expect(flushes).toEqual(['flushed']);
     api.disable();
     provider(() => Promise.reject(new Error('no collector')));
-    await findRequestTracer('1').flush();
+    await findRequestTracer('1')?.flush();
     api.disable();
-    await findRequestTracer('1').flush();
+    await findRequestTracer('1')?.flush();
   });
 
   it('no span is recorded without a registered provider', () => {
-    expect(findRequestTracer('1').begin.length).toBe(3);
+    expect(findRequestTracer('1')).toBeUndefined();
     expect(api.getSpanContext(ROOT_CONTEXT)).toBeUndefined();
   });
 });

@@ -4,7 +4,6 @@
  */
 export const DOORS: Readonly<Record<string, readonly string[]>> = {
   engine: [
-    'dns/lookup-counts',
     'dns/loopback',
     'gateway/decide',
     'gateway/exchange',
@@ -17,7 +16,6 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'gateway/server/descriptor-limits',
     'gateway/telemetry/request-record',
     'gateway/telemetry/route-metrics',
-    'gateway/telemetry/trace',
     'gateway/upstream/upstream-status',
     'header-names',
     'http1/fetch-response',
@@ -55,21 +53,17 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'routing/router',
     'routing/witnesses/witness-search',
     'schema/cost-budget',
-    'schema/equality',
     'schema/keywords',
     'schema/pattern/pattern-parts',
     'schema/schema-bundle',
     'schema/schema-walk',
     'schema/value-validator',
     'settings/address',
-    'settings/upstream-definition',
     'shared-memory/worker-context',
-    'tokens/auth',
     'tokens/verifier',
     'validation/body-rule',
     'validation/media-type',
     'validation/parameter-value',
-    'validation/validation-pool',
   ],
   report: [
     'annotations',

@@ -1,4 +1,3 @@
-import { LOOKUP_BUCKETS_MS } from '../../engine/dns/lookup-counts.ts';
 import {
   BUCKET_BOUNDS_MS,
   type LatencyHistogram,
@@ -158,15 +157,14 @@ function addHistograms(one: LatencyHistogram | undefined, other: LatencyHistogra
 
 /** Returns the histogram of DNS lookups. */
 export function lookupDurations(name: string, help: string): Metric {
-  const collect = ({ workers }: AdminContext) => {
+  const collect = ({ gateway, workers }: AdminContext) => {
     const { buckets, sumMs } = workers.telemetry.totals.dns;
-    return histogramSamples({}, { counts: buckets, sumMs }, LOOKUP_BUCKETS);
+    return histogramSamples({}, { counts: buckets, sumMs }, bucketLabels(gateway.resolver.counts.boundsMs));
   };
   return { name, type: 'histogram', help, labels: [], collect };
 }
 
 const BUCKETS = bucketLabels(BUCKET_BOUNDS_MS);
-const LOOKUP_BUCKETS = bucketLabels(LOOKUP_BUCKETS_MS);
 
 /** Returns the values of the label `le`. */
 function bucketLabels(boundsMs: readonly number[]): string[] {

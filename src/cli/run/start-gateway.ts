@@ -105,7 +105,7 @@ export async function startGateway(start: GatewayStart): Promise<RunningGateway 
         ...reloaders.map((each) => each.close()),
         drainAndClose(workers, log, signal, atOnce).then(() => admin?.close()),
       ]);
-      await tracer.flush();
+      await tracer?.flush();
     },
   };
 }

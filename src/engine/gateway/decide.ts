@@ -1,8 +1,7 @@
 import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { RateLimitStage } from '../rate-limits/rate-limit.ts';
-import type { Auth } from '../tokens/auth.ts';
-import type { Principal } from '../tokens/verifier.ts';
+import type { Auth, Principal } from '../tokens/verifier.ts';
 import { hasEncodedSlash, type RequestTarget } from './request/request-target.ts';
 import { Refusal } from './response/refusal.ts';
 

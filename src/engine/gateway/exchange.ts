@@ -56,12 +56,18 @@ export interface RequestTrace {
   end(record: RequestRecord): void;
 }
 
+/** The trace of a client, from its `traceparent`. */
+export interface TraceParent {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Two hex digits. */
+  readonly flags: string;
+}
+
+/** Records spans. Without a tracer, the gateway passes traces on. */
 export interface RequestTracer {
-  /**
-   * @param traceparent the header of the client; empty if the client sent several
-   * @param sampled the share of new traces that the gateway marks as sampled
-   */
-  begin(exchange: Exchange, traceparent: string | undefined, sampled: number): RequestTrace;
+  /** @param parent `undefined` for a new trace, which is sampled */
+  begin(exchange: Exchange, parent: TraceParent | undefined): RequestTrace;
   /** Exports the recorded spans before the process exits. Never rejects. */
   flush(): Promise<void>;
 }
@@ -74,7 +80,8 @@ export interface ExchangeServer {
   readonly isDraining: boolean;
   /** True once the server accepts no connections and long-lived exchanges end. */
   readonly isClosing: boolean;
-  readonly tracer: RequestTracer;
+  /** @param traceparent the header of the client; empty if the client sent several */
+  readonly beginTrace: (exchange: Exchange, traceparent: string | undefined) => RequestTrace;
   readonly longLived: LongLivedExchanges;
   readonly bufferBudget: BufferBudget;
   readonly rateLimiter: RateLimiter;
@@ -179,7 +186,7 @@ export class Exchange {
   /** Stores the head of the request, and begins or continues its trace. */
   setHead(head: RequestHead): void {
     this.head = head;
-    this.trace = this.#server.tracer.begin(this, head.traceparent, this.plan.sampledTraces);
+    this.trace = this.#server.beginTrace(this, head.traceparent);
   }
 
   /** Writes the head of the response. Closes the connection after the response while the server drains. */

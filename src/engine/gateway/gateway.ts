@@ -24,7 +24,7 @@ import { sharedBuffersOf } from './shared-buffers.ts';
 import { logIdentityDnsErrors } from './telemetry/identity-dns-log.ts';
 import type { RequestMetrics } from './telemetry/request-metrics.ts';
 import { RequestRecorder, type RequestSubscriber } from './telemetry/request-recorder.ts';
-import { passThroughTracer } from './telemetry/trace.ts';
+import { traceStarter } from './telemetry/trace.ts';
 import { LiveUpstreams } from './upstream/live-upstreams.ts';
 import type { UpstreamStatus } from './upstream/upstream-status.ts';
 
@@ -96,7 +96,7 @@ export class Gateway {
   #unsubscribe = () => {};
 
   constructor(plan: Plan, log: Log, options: GatewayOptions) {
-    const { tracer = passThroughTracer, resolver = systemResolver, worker = createSingleWorker() } = options;
+    const { tracer, resolver = systemResolver, worker = createSingleWorker() } = options;
     const { descriptorLimit = Number.POSITIVE_INFINITY, now = sharedNow } = options;
     this.resolver = resolver;
     this.#worker = worker;
@@ -116,7 +116,7 @@ export class Gateway {
       plan,
       isDraining: false,
       isClosing: false,
-      tracer,
+      beginTrace: traceStarter(tracer),
       recorder: new RequestRecorder(log, worker.count > 1 ? worker.index : undefined),
       upstreams: new LiveUpstreams(log, resolver, this.#budget, worker),
       longLived: new LongLivedExchanges(),

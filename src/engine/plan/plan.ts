@@ -8,7 +8,7 @@ import type { Cors } from '../settings/cors.ts';
 import type { ReloadSettings } from '../settings/reload.ts';
 import type { ServerSettings } from '../settings/server.ts';
 import type { Upstream } from '../settings/upstream-definition.ts';
-import type { Auth } from '../tokens/auth.ts';
+import type { Auth } from '../tokens/verifier.ts';
 import type { Route } from './route-definition.ts';
 
 /** The compiled manifest: everything that requests need. A plan is frozen; the gateway changes its behaviour by replacing the plan. */

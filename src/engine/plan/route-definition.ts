@@ -2,8 +2,8 @@ import type { RouteRateLimits } from '../rate-limits/rate-limit.ts';
 import type { Pattern } from '../routing/pattern.ts';
 import type { HeaderRules } from '../settings/header-rules.ts';
 import type { Upstream } from '../settings/upstream-definition.ts';
-import type { Auth } from '../tokens/auth.ts';
 import type { LoginRule } from '../tokens/login.ts';
+import type { Auth } from '../tokens/verifier.ts';
 import type { BodyRule } from '../validation/body-rule.ts';
 import type { ParameterRules } from '../validation/parameters.ts';
 

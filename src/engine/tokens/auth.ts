@@ -5,14 +5,7 @@ import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding
 import type { Secrets } from '../problem/redaction.ts';
 import { compileTokens } from './compile-tokens.ts';
 import type { TokensContext } from './tokens-context.ts';
-import type { Principal, Verifier } from './verifier.ts';
-
-export interface Auth {
-  readonly verifier: Verifier;
-  readonly role: RoleRule;
-  /** The start of every challenge: the scheme and the realm (RFC 6750 section 3). */
-  readonly challengePrefix: string;
-}
+import type { Auth, Principal, RoleRule, Verifier } from './verifier.ts';
 
 /** The schema's default. */
 const DEFAULT_REALM = 'signing-gateway';
@@ -65,20 +58,6 @@ export function compileRouteAuth(
   }
   if (auth === undefined || roles === undefined) return auth;
   return Object.freeze({ ...auth, role: compileRole(authEntry.role, secrets, roles, ['routes', index, 'roles']) });
-}
-
-interface RoleRule {
-  /** Equal for rules that allow the same callers. */
-  readonly key: string;
-  readonly allows: (principal: Principal) => boolean;
-  /** Returns those of `redactedRoles` that the caller has, in the order of the manifest. */
-  readonly heldBy: (principal: Principal) => readonly string[];
-  /** The caller needs one of these roles. */
-  readonly required: readonly string[];
-  /** `required` as it may be printed. */
-  readonly redactedRoles: readonly string[];
-  /** The text of the 403; `undefined` if it came from the environment, which clients may not see. */
-  readonly message: string | undefined;
 }
 
 /**

@@ -135,5 +135,27 @@ export interface Verifier {
   readonly verify: (token: string, client?: VerificationClient) => Promise<VerificationResult>;
 }
 
+/** How a route authenticates and authorizes callers. */
+export interface Auth {
+  readonly verifier: Verifier;
+  readonly role: RoleRule;
+  /** The start of every challenge: the scheme and the realm (RFC 6750 section 3). */
+  readonly challengePrefix: string;
+}
+
+export interface RoleRule {
+  /** Equal for rules that allow the same callers. */
+  readonly key: string;
+  readonly allows: (principal: Principal) => boolean;
+  /** Returns those of `redactedRoles` that the caller has, in the order of the manifest. */
+  readonly heldBy: (principal: Principal) => readonly string[];
+  /** The caller needs one of these roles. */
+  readonly required: readonly string[];
+  /** `required` as it may be printed. */
+  readonly redactedRoles: readonly string[];
+  /** The text of the 403; `undefined` if it came from the environment, which clients may not see. */
+  readonly message: string | undefined;
+}
+
 /** Requests of one thread in progress. One client has half of them at most. */
 export const MAX_NETWORK_REQUESTS = 2_000;

@@ -7,7 +7,7 @@ import type { ValueValidator, Violation } from '../schema/value-validator.ts';
 import { findInexactNumbers } from './inexact-numbers.ts';
 import type { MediaTypes } from './media-type.ts';
 import { parseStrictJson } from './strict-json.ts';
-import { validationPool } from './validation-pool.ts';
+import { ValidationPool } from './validation-pool.ts';
 import type { Overload } from './validation-thread.ts';
 
 /** The body that a route accepts. */
@@ -48,6 +48,9 @@ export interface ValidationResult {
   /** Set if nothing was validated because the threads are overloaded. */
   readonly overload?: Overload;
 }
+
+/** The threads of the process that validate long or costly values. */
+export const validationPool = new ValidationPool();
 
 /** Parsing a longer body blocks the event loop for more than one or two milliseconds. */
 const MAX_SYNC_BYTES = 32_768;

@@ -1,7 +1,6 @@
 import type { Violation } from '../schema/value-validator.ts';
-import type { CancellablePromise, ValidationResult } from './body-rule.ts';
+import { type CancellablePromise, type ValidationResult, validationPool } from './body-rule.ts';
 import type { DeferredValue, DeferredValues } from './parameter-value.ts';
-import { validationPool } from './validation-pool.ts';
 import type { ValidationJob, ValidationJobResult } from './validation-thread.ts';
 
 /**

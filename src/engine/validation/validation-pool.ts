@@ -183,6 +183,3 @@ export class ValidationPool {
 }
 
 const TIMED_OUT = { pointer: '', message: 'takes too long to validate' };
-
-/** The pool of the process. */
-export const validationPool = new ValidationPool();

@@ -1,9 +1,8 @@
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context, ProxyTracerProvider, Span, Tracer, TracerProvider } from '@opentelemetry/api';
-import type { Exchange, RequestTrace, RequestTracer } from '../../engine/gateway/exchange.ts';
+import type { Exchange, RequestTrace, RequestTracer, TraceParent } from '../../engine/gateway/exchange.ts';
 import type { RequestRecord } from '../../engine/gateway/telemetry/request-record.ts';
-import { passThroughTracer, readTraceparent, type TraceParent } from '../../engine/gateway/telemetry/trace.ts';
 import { clientSpanAttributes, serverSpanAttributes, spanMethod } from './span-attributes.ts';
 
 type OpenTelemetryApi = typeof import('@opentelemetry/api');
@@ -14,23 +13,15 @@ const require = createRequire(import.meta.url);
 /** The global symbol under which every copy of the library registers its SDK. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1') as unknown as 'registered';
 
-/**
- * Returns a tracer that records spans if an OpenTelemetry SDK is registered (with `node --import`), otherwise the
- * pass-through tracer.
- */
-export function findRequestTracer(version: string): RequestTracer {
+/** Returns a tracer if an OpenTelemetry SDK is registered (with `node --import`). */
+export function findRequestTracer(version: string): RequestTracer | undefined {
   const { [REGISTERED]: registered } = globalThis as { readonly registered?: { readonly trace?: unknown } };
-  if (registered?.trace === undefined) return passThroughTracer;
+  if (registered?.trace === undefined) return undefined;
   const api: OpenTelemetryApi = require('@opentelemetry/api');
   const provider = api.trace.getTracerProvider();
   const tracer = provider.getTracer('signing-gateway', version);
   return {
-    begin(exchange, traceparent, sampled) {
-      const parent = readTraceparent(traceparent);
-      // The sampler of the SDK knows neither the manifest nor its reloads, so it sees only the new traces that are sampled here.
-      if (parent === undefined && Math.random() >= sampled) return passThroughTracer.begin(exchange, undefined, 0);
-      return new OpenTelemetryTrace(api, tracer, exchange, parent);
-    },
+    begin: (exchange, parent) => new OpenTelemetryTrace(api, tracer, exchange, parent),
     flush: () => flush(provider),
   };
 }

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Gateway } from '../../engine/gateway/gateway.ts';
-import { type ValidationPoolStatus, validationPool } from '../../engine/validation/validation-pool.ts';
+import { validationPool } from '../../engine/validation/body-rule.ts';
 
 /** Numbers of one worker that are not in shared memory. */
 export interface ThreadFigures {
@@ -8,7 +8,7 @@ export interface ThreadFigures {
   readonly connections: number;
   /** Milliseconds in which the event loop of the thread was active, and idle. */
   readonly eventLoop: { readonly active: number; readonly idle: number };
-  readonly validation: ValidationPoolStatus;
+  readonly validation: (typeof validationPool)['status'];
   readonly dns: Pick<Gateway['resolver']['counts'], 'outcomes' | 'buckets' | 'sumMs' | 'stale'> & {
     /** Lookups in progress or in the queue. */
     readonly inFlight: number;

@@ -64,7 +64,7 @@ channel.handle('sendEvents', (isListening) => (isListening ? batches.start() : b
 channel.handle('drain', () => gateway.drain());
 channel.handle('close', async (graceMs) => {
   await gateway.close(graceMs);
-  await tracer.flush();
+  await tracer?.flush();
   batches.flush();
   sendFigures();
   log.flush();

@@ -1,9 +1,10 @@
-import type { Upstream } from '../../engine/settings/upstream-definition.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
 import type { DiffContext } from './difference.ts';
 import { matchedRoutes } from './matched-routes.ts';
 import { commonValues, type PairById, renamedIds } from './pairs-by-id.ts';
 import type { DiffSide } from './side.ts';
 
+export type Upstream = Route['upstream'];
 export type UpstreamPair = Omit<PairById<Upstream>, 'id'>;
 
 /** Yields the upstreams that both manifests have. */

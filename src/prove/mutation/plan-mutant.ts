@@ -8,7 +8,6 @@ import { foldedVariants, foldLiteral } from '../../engine/routing/path-folding.t
 import { type Pattern, parsePattern, patternKey } from '../../engine/routing/pattern.ts';
 import { createRouter } from '../../engine/routing/router.ts';
 import { referencePath } from '../../engine/schema/schema-walk.ts';
-import type { Upstream } from '../../engine/settings/upstream-definition.ts';
 import type { TestedManifest } from '../testing/run-test-file.ts';
 import { referencesIn } from './mutators/schema-mutators.ts';
 
@@ -66,7 +65,7 @@ class RoutePlanner {
   readonly #original: PlannedManifest;
   readonly #compile: (part: Manifest) => Plan | undefined;
   readonly #routes: ReadonlyMap<RouteEntry, Route>;
-  readonly #upstreams: ReadonlyMap<string, Upstream>;
+  readonly #upstreams: ReadonlyMap<string, Route['upstream']>;
   readonly #patterns = new Map<string, { readonly pattern: Pattern; readonly key: string }>();
 
   constructor(original: PlannedManifest, compile: (part: Manifest) => Plan | undefined) {

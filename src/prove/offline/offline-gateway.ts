@@ -4,7 +4,6 @@ import { createNullLog } from '../../engine/log/log.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { Router } from '../../engine/routing/router.ts';
-import type { Upstream } from '../../engine/settings/upstream-definition.ts';
 import type { Principal, Verifier } from '../../engine/tokens/verifier.ts';
 import { type OfflineResponse, sendOverSocket } from './client.ts';
 import { MemorySocket } from './memory-socket.ts';
@@ -103,7 +102,11 @@ function withListener(router: Router, onPath: (path: string) => void): Router {
  *
  * @param verifier replaces that of the plan
  */
-function offlinePlanOf(plan: Plan, verifier: Verifier | undefined, connect: NonNullable<Upstream['connect']>): Plan {
+function offlinePlanOf(
+  plan: Plan,
+  verifier: Verifier | undefined,
+  connect: NonNullable<Route['upstream']['connect']>,
+): Plan {
   const upstreams = new Map(
     plan.upstreams.map((upstream) => [upstream, { ...upstream, ...OFFLINE_UPSTREAM_SETTINGS, connect }]),
   );

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../engine/schema/equality.ts';
+import { canonicalJson } from '../../engine/schema/cost-budget.ts';
 import { itemSchema, schemasInPlace } from './evaluate-schema.ts';
 import { toList } from './json-value.ts';
 import { type LiteralOf, literalsOf, type SchemaLiteral, type SchemaTerm, termMaker } from './schema-terms.ts';

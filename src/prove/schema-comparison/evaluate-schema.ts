@@ -1,7 +1,6 @@
 import { valueAt } from '../../engine/json-pointer.ts';
 import { sizeBytes } from '../../engine/manifest/units.ts';
-import { charge } from '../../engine/schema/cost-budget.ts';
-import { canonicalJson } from '../../engine/schema/equality.ts';
+import { canonicalJson, charge } from '../../engine/schema/cost-budget.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { isMap, referencePath } from '../../engine/schema/schema-walk.ts';
 import { hasType, toList, toMap } from './json-value.ts';

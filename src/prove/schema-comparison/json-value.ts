@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../engine/schema/equality.ts';
+import { canonicalJson } from '../../engine/schema/cost-budget.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 
 export type JsonType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';

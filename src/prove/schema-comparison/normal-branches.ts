@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../engine/schema/equality.ts';
+import { canonicalJson } from '../../engine/schema/cost-budget.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { distinct, sortedByText } from './json-value.ts';
 import { namesNumbers } from './number-keywords.ts';

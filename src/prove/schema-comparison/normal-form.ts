@@ -1,5 +1,4 @@
-import { charge } from '../../engine/schema/cost-budget.ts';
-import { canonicalJson } from '../../engine/schema/equality.ts';
+import { canonicalJson, charge } from '../../engine/schema/cost-budget.ts';
 import { keywordsWith, SCHEMA_KEYWORDS } from '../../engine/schema/keywords.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';

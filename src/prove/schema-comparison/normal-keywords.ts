@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../engine/schema/equality.ts';
+import { canonicalJson } from '../../engine/schema/cost-budget.ts';
 import { validatedType } from '../../engine/schema/keywords.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { representativeOf } from './equal-patterns.ts';

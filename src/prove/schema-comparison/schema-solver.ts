@@ -1,5 +1,4 @@
-import { charge } from '../../engine/schema/cost-budget.ts';
-import { canonicalJson } from '../../engine/schema/equality.ts';
+import { canonicalJson, charge } from '../../engine/schema/cost-budget.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { arraySolutions } from './array-solutions.ts';
 import { type BranchSearchContext, branchesOf, type Choice } from './branch-search.ts';

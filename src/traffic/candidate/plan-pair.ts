@@ -2,7 +2,7 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import { limitDefinition, type RateLimit } from '../../engine/rate-limits/rate-limit.ts';
 import { routingKey } from '../../engine/routing/router.ts';
-import type { Auth } from '../../engine/tokens/auth.ts';
+import type { Auth } from '../../engine/tokens/verifier.ts';
 import { endpointsOf } from '../outcome.ts';
 
 export type PlanPair = ReturnType<typeof pairPlans>;

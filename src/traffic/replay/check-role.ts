@@ -1,4 +1,4 @@
-import type { Auth } from '../../engine/tokens/auth.ts';
+import type { Auth } from '../../engine/tokens/verifier.ts';
 import type { CheckResult } from './check-parameters.ts';
 
 type RoleRule = Auth['role'];

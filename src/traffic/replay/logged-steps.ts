@@ -4,7 +4,7 @@ import { Refusal, type RefusalCode } from '../../engine/gateway/response/refusal
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
-import type { Auth } from '../../engine/tokens/auth.ts';
+import type { Auth } from '../../engine/tokens/verifier.ts';
 import { UnknownFact, type UnknownReason } from '../outcome.ts';
 import { checkBody } from './check-body.ts';
 import { type CheckResult, checkParameters } from './check-parameters.ts';

@@ -1,5 +1,4 @@
-import type { Auth } from '../../tokens/auth.ts';
-import type { Principal, VerificationResult } from '../../tokens/verifier.ts';
+import type { Auth, Principal, VerificationResult } from '../../tokens/verifier.ts';
 import type { Exchange } from '../exchange.ts';
 import { Refusal } from '../response/refusal.ts';
 import { ClientDisconnected } from '../upstream/upstream-error.ts';

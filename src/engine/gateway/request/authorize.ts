@@ -1,5 +1,4 @@
-import type { Auth } from '../../tokens/auth.ts';
-import type { Principal } from '../../tokens/verifier.ts';
+import type { Auth, Principal } from '../../tokens/verifier.ts';
 import { Refusal } from '../response/refusal.ts';
 
 /** Refuses a caller without an allowed role. @throws Refusal `role_not_allowed`, with the message from the manifest */

@@ -1,9 +1,8 @@
 import { getAllHeaders, type RawHeaders } from '../../http1/raw-headers.ts';
-import type { Auth } from '../../tokens/auth.ts';
 import type { TokenErrorCode } from '../../tokens/claims.ts';
 import type { LoginErrorCode, ResponseTokens } from '../../tokens/find-tokens.ts';
 import type { LoginRule } from '../../tokens/login.ts';
-import type { VerificationClient } from '../../tokens/verifier.ts';
+import type { Auth, VerificationClient } from '../../tokens/verifier.ts';
 import type { Exchange } from '../exchange.ts';
 import { authorize } from '../request/authorize.ts';
 import { untilClientDisconnects } from '../request/await-validation.ts';

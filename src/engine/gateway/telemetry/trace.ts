@@ -1,12 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Exchange, RequestTrace, RequestTracer } from '../exchange.ts';
-
-export interface TraceParent {
-  readonly traceId: string;
-  readonly spanId: string;
-  /** Two hex digits. */
-  readonly flags: string;
-}
+import type { Exchange, ExchangeServer, RequestTrace, RequestTracer, TraceParent } from '../exchange.ts';
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const ALL_ZEROS = /^0+$/;
@@ -20,15 +13,17 @@ export function readTraceparent(header: string | undefined): TraceParent | undef
   return ALL_ZEROS.test(traceId) || ALL_ZEROS.test(spanId) ? undefined : { traceId, spanId, flags };
 }
 
-/** Passes traces on without recording spans. */
-export const passThroughTracer: RequestTracer = {
-  begin(exchange, traceparent, sampled) {
+/** Returns the function that begins the trace of an exchange. @param tracer `undefined`: no spans are recorded */
+export function traceStarter(tracer: RequestTracer | undefined): ExchangeServer['beginTrace'] {
+  return (exchange, traceparent) => {
     const parent = readTraceparent(traceparent);
+    const isSampled = Math.random() < exchange.plan.sampledTraces;
+    // The sampler of an SDK knows neither the manifest nor its reloads, so it sees only the new traces that are sampled here.
+    if (tracer !== undefined && (parent !== undefined || isSampled)) return tracer.begin(exchange, parent);
     if (parent !== undefined) return new PassThroughTrace(parent.traceId, parent.flags, true);
-    return new PassThroughTrace(newTraceId(exchange), Math.random() < sampled ? '01' : '00', false);
-  },
-  flush: async () => {},
-};
+    return new PassThroughTrace(newTraceId(exchange), isSampled ? '01' : '00', false);
+  };
+}
 
 /** One half of each span id, random for each process; the other half is a counter. A span id must be unique in its trace. */
 const PROCESS_ID = randomUUID().slice(0, 8);

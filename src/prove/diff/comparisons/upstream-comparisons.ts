@@ -1,4 +1,3 @@
-import type { Upstream, UpstreamTls } from '../../../engine/settings/upstream-definition.ts';
 import type { Comparisons, DiffContext, DiffFinding } from '../difference.ts';
 import { findingAtKey, matchedRoutes } from '../matched-routes.ts';
 import type { DiffSide } from '../side.ts';
@@ -7,6 +6,7 @@ import {
   endpointsKey,
   hasSameEffect,
   replacedUpstreams,
+  type Upstream,
   type UpstreamPair,
 } from '../upstream-pairs.ts';
 import { forwardedWitness } from '../witnesses/forwarded-request.ts';
@@ -130,7 +130,11 @@ function* changedUpstreams(
   }
 }
 
-function changedTls(sides: DiffContext, part: keyof UpstreamTls, messageOf: (next: Upstream) => string | undefined) {
+function changedTls(
+  sides: DiffContext,
+  part: keyof ReturnType<Upstream['tls']>,
+  messageOf: (next: Upstream) => string | undefined,
+) {
   const isChanged = ({ old, next }: UpstreamPair) => old.tls()[part] !== next.tls()[part];
   return changedUpstreams(
     commonUpstreams(sides),
