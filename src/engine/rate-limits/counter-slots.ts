@@ -128,21 +128,6 @@ export class CounterSlots {
     }
   }
 
-  /** Copies the counters of the second half of a shard to free slots of the first half. Returns false if there is no room. */
-  copyToFirstHalf(shard: number, size: number, now: number): boolean {
-    for (let slot = size; slot < size * 2; slot += 1) {
-      const place = placeOf(shard, slot);
-      if (this.arrivalAt(place) <= now) continue;
-      const target = this.lightest(shard, size, this.#words[place * WORDS + HIGH] as number, now);
-      if (this.arrivalAt(target) > now) {
-        this.#clearCopies(shard, size, slot, now);
-        return false;
-      }
-      this.#copy(place, target);
-    }
-    return true;
-  }
-
   /** Returns the number of counters of a shard whose time has not passed. */
   count(shard: number, size: number, now: number): number {
     let count = 0;
@@ -163,18 +148,6 @@ export class CounterSlots {
     const words = this.#words;
     this.setArrival(target, this.arrivalAt(place));
     for (let word = HIGH; word <= PENDING; word += 1) words[target * WORDS + word] = words[from + word] as number;
-  }
-
-  /** Clears the copies that the first half has of the slots from `size` to `end`. */
-  #clearCopies(shard: number, size: number, end: number, now: number): void {
-    for (let slot = size; slot < end; slot += 1) {
-      const place = placeOf(shard, slot);
-      if (this.arrivalAt(place) <= now) continue;
-      const word = place * WORDS;
-      const [high, low] = [this.#words[word + HIGH] as number, this.#words[word + LOW] as number];
-      const copy = this.find(shard, size, high, low);
-      if (copy !== -1) this.insert(copy, 0, 0, 0, 0);
-    }
   }
 }
 

@@ -57,7 +57,7 @@ export class CounterTable {
     const cells = new Int32Array(buffer, SHARDS_AT, (SHARDS + 1) * CELLS);
     this.#cells = cells;
     this.#locks = Array.from({ length: SHARDS + 1 }, (_, shard) => new SharedLock(cells, shard * CELLS + LOCK));
-    this.resize(capacity);
+    this.capacity = capacity;
   }
 
   /** True for the memory of this table. Each thread has an object of its own for it, and may receive several. */
@@ -189,18 +189,9 @@ export class CounterTable {
     new PendingRequests(this.buffer, index).forget((entry, counter) => this.#removeEntry(entry, counter));
   }
 
-  /** Changes the number of slots. A shard with too many counters for it remains larger. */
-  resize(capacity: number): void {
-    this.#maxLevel = Math.max(Math.log2(capacity / SHARDS / MIN_SLOTS), 0);
-    for (let shard = 0; shard < SHARDS; shard += 1) {
-      if (this.#levelOf(shard) <= this.#maxLevel) continue;
-      this.#lockShard(shard);
-      try {
-        while (this.#levelOf(shard) > this.#maxLevel && this.#halve(shard));
-      } finally {
-        this.unlock();
-      }
-    }
+  /** Sets the number of slots up to which the table grows. A table with more keeps them: shared memory never shrinks. */
+  set capacity(slots: number) {
+    this.#maxLevel = Math.max(Math.log2(slots / SHARDS / MIN_SLOTS), 0);
   }
 
   #lockHash(high: number, low: number): void {
@@ -252,12 +243,6 @@ export class CounterTable {
     this.#slots.copyToNewHalf(shard, size, now);
     (this.#cells[shard * CELLS + LEVEL] as number) += 1;
     this.#slots.clearCopied(shard, size, now);
-    return true;
-  }
-
-  #halve(shard: number): boolean {
-    if (!this.#slots.copyToFirstHalf(shard, this.#sizeOf(shard) / 2, this.#now())) return false;
-    (this.#cells[shard * CELLS + LEVEL] as number) -= 1;
     return true;
   }
 

@@ -94,7 +94,7 @@ export class LocalCounters implements Counters {
       const { name, bytes, maxBytes } = limitBuffer({ key });
       const buffer = memory.buffer(name, bytes, maxBytes);
       const table = this.#tables.get(key);
-      if (table?.uses(buffer)) table.resize(this.#capacity);
+      if (table?.uses(buffer)) table.capacity = this.#capacity;
       else this.#addTable(key, buffer);
     }
   }
