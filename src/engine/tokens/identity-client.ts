@@ -1,7 +1,6 @@
 import { CircuitBreaker } from '../gateway/circuit-breaker/circuit-breaker.ts';
 import { FairSemaphore } from '../gateway/fairness/fair-semaphore.ts';
 import { RoundRobinQueue } from '../gateway/fairness/round-robin-queue.ts';
-import type { IdentityConnectionPools } from './identity-connection-pools.ts';
 import type { IdentityEndpoint } from './identity-endpoint.ts';
 import {
   GATEWAY_CLIENT,
@@ -9,8 +8,8 @@ import {
   IdentityError,
   type IdentityRequest,
   type IdentityResponse,
-  MAX_TIMER_MS,
 } from './identity-request.ts';
+import type { IdentityConnectionPools } from './send-identity-request.ts';
 
 /** Connections in use. One client has half of them at most. */
 const MAX_CONNECTIONS = 64;
@@ -27,13 +26,15 @@ export interface VerificationContext {
   readonly signal: AbortSignal;
 }
 
+/** A request with a token, which any endpoint of the service can receive. */
+export type TokenRequest = Omit<IdentityRequest, 'url'>;
+
 /**
  * A client of one identity service: connection pools, a time limit for the complete exchange, a circuit breaker. Clients
  * share connections and the queue fairly, and failures that a client causes do not count against the identity service.
  */
 export class IdentityClient {
   readonly #endpoint: IdentityEndpoint;
-  readonly #timeoutMs: number;
   readonly #breaker = new CircuitBreaker(IDENTITY_BREAKER_RULE);
   readonly #requests = new FairSemaphore(MAX_REQUESTS);
   readonly #connections = new FairSemaphore(MAX_CONNECTIONS);
@@ -43,39 +44,30 @@ export class IdentityClient {
 
   constructor(endpoint: IdentityEndpoint) {
     this.#endpoint = endpoint;
-    this.#timeoutMs = Math.min(endpoint.timeoutMs, MAX_TIMER_MS);
   }
 
   /** @throws IdentityError */
-  async send(
-    headers: IdentityRequest['headers'],
-    form: string | undefined,
-    context: VerificationContext,
-  ): Promise<IdentityResponse> {
+  async send(request: TokenRequest, context: VerificationContext): Promise<IdentityResponse> {
     const { clientKey } = context;
     if (!this.#requests.tryAcquire(clientKey)) throw new IdentityError('too_many_requests');
     try {
       const trial = this.#breaker.tryBeginRequest(clientKey ?? GATEWAY_CLIENT);
       if (trial === undefined) throw new IdentityError('circuit_open');
-      return await this.#sendInTime(headers, form, context);
+      return await this.#sendInTime(request, context);
     } finally {
       this.#requests.release(clientKey);
     }
   }
 
-  async #sendInTime(
-    headers: IdentityRequest['headers'],
-    form: string | undefined,
-    { clientKey, signal }: VerificationContext,
-  ): Promise<IdentityResponse> {
+  async #sendInTime(request: TokenRequest, { clientKey, signal }: VerificationContext): Promise<IdentityResponse> {
     const abort = new AbortController();
-    const timer = setTimeout(() => abort.abort(new IdentityError('timeout')), this.#timeoutMs);
+    const timer = setTimeout(() => abort.abort(new IdentityError('timeout')), this.#endpoint.timeoutMs);
     const onDisconnect = () => abort.abort(new IdentityError('client_disconnected'));
     // A trial continues without its client: clients that disconnect would otherwise keep the breaker open.
     if (this.#breaker.state === 'closed') signal.addEventListener('abort', onDisconnect);
     try {
       const hasWaited = await this.#acquireConnection(clientKey, abort.signal);
-      return await this.#sendNow(headers, form, clientKey, abort.signal, hasWaited);
+      return await this.#sendNow(request, clientKey, abort.signal, hasWaited);
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', onDisconnect);
@@ -100,8 +92,7 @@ export class IdentityClient {
   }
 
   async #sendNow(
-    headers: IdentityRequest['headers'],
-    form: string | undefined,
+    request: TokenRequest,
     client: string | undefined,
     signal: AbortSignal,
     hasWaited: boolean,
@@ -111,7 +102,7 @@ export class IdentityClient {
     try {
       const url = (endpoints[index] as IdentityEndpoint['endpoints'][number]).url;
       this.#pools ??= this.#loadPools();
-      const response = await (await this.#pools).send(index, { url, headers, form }, signal);
+      const response = await (await this.#pools).send(index, { url, ...request }, signal);
       // Other errors count as success: one odd token may cause them, and must not block all the others.
       if (UNAVAILABLE_STATUSES.includes(response.status)) this.#recordFailure(client);
       else this.#recordSuccess();
@@ -146,7 +137,7 @@ export class IdentityClient {
 
   /** Loads the pools with the first request, so that `check` and `lint` do not load the TLS library. */
   async #loadPools(): Promise<IdentityConnectionPools> {
-    const { IdentityConnectionPools } = await import('./identity-connection-pools.ts');
+    const { IdentityConnectionPools } = await import('./send-identity-request.ts');
     return new IdentityConnectionPools(this.#endpoint, MAX_CONNECTIONS);
   }
 }

@@ -1,5 +1,5 @@
 import type { UpstreamEndpoint } from '../manifest/manifest.generated.ts';
-import { durationMs } from '../manifest/units.ts';
+import { timerMs } from '../manifest/units.ts';
 import { type Path, quoteFreeErrorAt } from '../problem/finding.ts';
 import { parseHttpUrl } from '../settings/address.ts';
 import { findUpstream, serverNameOf } from '../settings/upstream.ts';
@@ -20,7 +20,7 @@ export function compileIdentityEndpoint(
   path: Path,
   { upstreams, findings }: TokensContext,
 ): IdentityEndpoint | undefined {
-  const timeoutMs = durationMs(timeout);
+  const timeoutMs = timerMs(timeout);
   if (typeof endpoint === 'string') {
     const url = parseHttpUrl(endpoint);
     if (typeof url !== 'string')

@@ -17,14 +17,6 @@ export interface IdentityResponse {
 /** The identity service sent no complete response. The message is a short code and contains no part of the request. */
 export class IdentityError extends Error {}
 
-/** Returns a signal that aborts after a time. Node runs a timer above its maximum at once. */
-export function timeoutSignal(timeoutMs: number): AbortSignal {
-  return AbortSignal.timeout(Math.min(timeoutMs, MAX_TIMER_MS));
-}
-
-/** The longest time that Node accepts for a timer. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
-
 /**
  * The circuit breaker of an identity service: five consecutive failures open it, then one request goes through every two
  * seconds. The service may fail on the tokens of one client, so a client counts for two failures and waits for its trial

@@ -1,7 +1,7 @@
 import { isProtectedInTransit } from '../dns/loopback.ts';
 import type { Jwt, KeySet as KeySetEntry } from '../manifest/manifest.generated.ts';
 import { describeFileError } from '../manifest/source.ts';
-import { durationMs } from '../manifest/units.ts';
+import { durationMs, timerMs } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
 import { parseHttpUrl } from '../settings/address.ts';
 import { requireSecretFromEnvironment } from '../settings/compile-context.ts';
@@ -150,5 +150,5 @@ function remoteKeySource(
   { timeout, staleIfError }: Jwt,
   fetch: (signal: AbortSignal) => Promise<VerificationKeySet>,
 ): KeySource {
-  return new RemoteKeySource(fetch, { timeoutMs: durationMs(timeout), staleMs: durationMs(staleIfError) });
+  return new RemoteKeySource(fetch, { timeoutMs: timerMs(timeout), staleMs: durationMs(staleIfError) });
 }

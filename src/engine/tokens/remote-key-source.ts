@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CircuitBreaker } from '../gateway/circuit-breaker/circuit-breaker.ts';
 import { FairSemaphore } from '../gateway/fairness/fair-semaphore.ts';
 import { sharedNow } from '../shared-memory/worker-context.ts';
-import { GATEWAY_CLIENT, IDENTITY_BREAKER_RULE, timeoutSignal } from './identity-request.ts';
+import { GATEWAY_CLIENT, IDENTITY_BREAKER_RULE } from './identity-request.ts';
 import type { VerificationKeySet } from './key-set.ts';
 import type { KeySource } from './token-method.ts';
 import type { KeyLookup, KeyRequest, KeyResponse } from './verifier.ts';
@@ -135,7 +135,7 @@ export class RemoteKeySource implements KeySource {
     if (this.#breaker.tryBeginRequest(GATEWAY_CLIENT) === undefined) return Promise.resolve(false);
     const startedAt = sharedNow();
     this.#lastFetchAt = startedAt;
-    this.#fetching = this.#fetch(timeoutSignal(this.#timeoutMs))
+    this.#fetching = this.#fetch(AbortSignal.timeout(this.#timeoutMs))
       .then((keys) => this.#replaceKeys(keys, startedAt))
       .catch((error: Error) => {
         this.#error = error.message;

@@ -4,7 +4,7 @@ import { requireSecretFromEnvironment } from '../settings/compile-context.ts';
 import { parseStrictJson } from '../validation/strict-json.ts';
 import { claimRules, claimsError, isJsonObject, type TokenClaims } from './claims.ts';
 import { createDelegatedVerifier } from './delegated-verifier.ts';
-import { IdentityClient, type VerificationContext } from './identity-client.ts';
+import { IdentityClient, type TokenRequest } from './identity-client.ts';
 import { compileIdentityEndpoint, type IdentityEndpoint } from './identity-endpoint.ts';
 import { IdentityError, type IdentityResponse } from './identity-request.ts';
 import type { TokenMethod, TokenVerifier } from './token-method.ts';
@@ -19,9 +19,9 @@ export function compileIntrospection(entry: Introspection, context: TokensContex
   const endpoint = compileIdentityEndpoint(entry, [...path, 'endpoint'], context);
   if (endpoint === undefined || !isFromEnvironment) return undefined;
   const { headers, form } = clientAuthentication(entry);
-  return remoteTokenMethod(entry, endpoint, readIntrospection, (client, token, context) => {
+  return remoteTokenMethod(entry, endpoint, readIntrospection, (token) => {
     const parameters = new URLSearchParams({ token, token_type_hint: 'access_token', ...form });
-    return client.send(headers, parameters.toString(), context);
+    return { headers, form: parameters.toString() };
   });
 }
 
@@ -30,18 +30,17 @@ export function compileUserinfo(entry: Userinfo, context: TokensContext): TokenM
   const endpoint = compileIdentityEndpoint(entry, ['auth', 'tokens', 'userinfo', 'endpoint'], context);
   return (
     endpoint &&
-    remoteTokenMethod(entry, endpoint, readUserinfo, (client, token, context) =>
-      client.send({ Accept: 'application/json', Authorization: `Bearer ${token}` }, undefined, context),
-    )
+    remoteTokenMethod(entry, endpoint, readUserinfo, (token) => ({
+      headers: { Accept: 'application/json', Authorization: `Bearer ${token}` },
+    }))
   );
 }
 
-/** @param send sends a request for a token */
 function remoteTokenMethod(
   entry: Introspection | Userinfo,
   endpoint: IdentityEndpoint,
   read: IdentityResponseReader,
-  send: (client: IdentityClient, token: string, context: VerificationContext) => Promise<IdentityResponse>,
+  requestFor: (token: string) => TokenRequest,
 ): TokenMethod {
   const client = new IdentityClient(endpoint);
   const rules = claimRules(entry);
@@ -49,7 +48,7 @@ function remoteTokenMethod(
     // A malformed token is rejected without a request.
     if (!isBearerToken(token)) return { code: 'token_malformed' };
     try {
-      const result = read(await send(client, token, context));
+      const result = read(await client.send(requestFor(token), context));
       if ('code' in result) return result;
       const code = claimsError(result.claims, rules);
       return code === undefined ? result : { code };

@@ -110,10 +110,10 @@ export async function runScript(
   const rest = ['1', key, ...values.map(String)];
   let response: unknown;
   try {
-    response = await connection.send(key, ['EVALSHA', script.sha, ...rest]);
+    response = await connection.send(['EVALSHA', script.sha, ...rest], key);
   } catch (error) {
     if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
-    response = await connection.send(key, ['EVAL', script.text, ...rest]);
+    response = await connection.send(['EVAL', script.text, ...rest], key);
   }
   if (isIntegers(response) && response.length === script.results) return response;
   throw new StoreError('response');

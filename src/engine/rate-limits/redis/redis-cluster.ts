@@ -41,7 +41,7 @@ class ClusterConnection implements RedisConnection {
     this.probeKeys = this.#findProbeKeys();
   }
 
-  async send(key: string, command: readonly string[]): Promise<unknown> {
+  async send(command: readonly string[], key: string): Promise<unknown> {
     const slot = hashSlot(key);
     const link = this.#slots[slot];
     if (link === undefined) throw new StoreError('cluster');

@@ -9,8 +9,6 @@ type OpenOptions = Omit<LinkOptions, 'isTls' | 'settings'>;
 
 /** A port without a number in the URL. */
 const DEFAULT_PORTS = { server: 6379, sentinel: 26379, cluster: 6379 } as const;
-/** No value of a limit has this key. */
-const PROBE_KEY = 'sg:rl:@probe';
 
 /** Opens a connection to a store, by the first of its URLs that works. @throws StoreError */
 export async function openRedis(settings: RedisSettings, options: OpenOptions): Promise<RedisConnection> {
@@ -33,22 +31,11 @@ export async function openRedis(settings: RedisSettings, options: OpenOptions): 
 type Opener = (address: RedisAddress, options: LinkOptions, settings: RedisSettings) => Promise<RedisConnection>;
 
 const OPENERS: Readonly<Record<RedisSettings['kind'], Opener>> = {
-  server: openServer,
-  sentinel: async (address, options, settings) => openServer(await findPrimary(address, options, settings), options),
+  server: (address, options) => RedisLink.open(address, options),
+  sentinel: async (address, options, settings) =>
+    RedisLink.open(await findPrimary(address, options, settings), options),
   cluster: openCluster,
 };
-
-async function openServer(address: RedisAddress, options: LinkOptions): Promise<RedisConnection> {
-  const link = await RedisLink.open(address, options);
-  const connection: RedisConnection = {
-    onLost: () => undefined,
-    probeKeys: [PROBE_KEY],
-    send: (_key, command) => link.send(command),
-    close: () => link.close(),
-  };
-  link.onLost = (error) => connection.onLost(error);
-  return connection;
-}
 
 /** Returns the address of the primary that a Sentinel server names. @throws StoreError */
 async function findPrimary(

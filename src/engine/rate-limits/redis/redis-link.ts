@@ -53,16 +53,19 @@ export interface RedisConnection {
   /** Keys of which each server has at least one. */
   readonly probeKeys: readonly string[];
   /** Sends a command to the server of a key. @throws an error for `storeErrorOf` */
-  send(key: string, command: readonly string[]): Promise<unknown>;
+  send(command: readonly string[], key: string): Promise<unknown>;
   close(): void;
 }
+
+/** No value of a limit has this key. */
+const PROBE_KEY = 'sg:rl:@probe';
 
 /**
  * One connection to one server. It never reconnects: after an error it is closed, and every command that waits for a response
  * fails. Nothing is queued while there is no connection.
  */
-export class RedisLink {
-  /** Called once, when the connection fails. */
+export class RedisLink implements RedisConnection {
+  readonly probeKeys = [PROBE_KEY];
   onLost: (error: StoreError) => void = () => undefined;
   readonly #client: Client;
   readonly #deadlines: Deadlines;
