@@ -21,22 +21,13 @@ const TRY_MS = 1_000;
 const MAX_TRY_MS = 2_000;
 const TRIES = 3;
 
-interface LookupSlot {
-  readonly channel: Resolver;
-  /** The name servers of the channel. */
-  readonly servers: readonly string[];
-  readonly isFailing: boolean;
-}
-
 /** Limits the concurrent lookups on the network. Names that resolve have priority. */
 export class LookupSlots {
   readonly #servers: () => readonly string[];
-  readonly #holders = new Map<SlotHolder, LookupSlot>();
+  readonly #holders = new Set<SlotHolder>();
+  /** The holders whose names did not resolve before. */
+  readonly #failing = new Set<SlotHolder>();
   readonly #waiting = new Set<SlotHolder>();
-  /** Unused channels, all with the name servers of the last lookup. */
-  #idleChannels: Resolver[] = [];
-  #idleChannelServers: readonly string[] = [];
-  #failing = 0;
 
   /** @param servers the name servers of the next lookup; empty to let c-ares find them */
   constructor(servers: () => readonly string[]) {
@@ -64,11 +55,8 @@ export class LookupSlots {
   /** Releases the slot of a lookup, or stops its wait. */
   release(holder: SlotHolder): void {
     this.#waiting.delete(holder);
-    const slot = this.#holders.get(holder);
-    if (slot === undefined) return;
-    this.#holders.delete(holder);
-    if (slot.isFailing) this.#failing -= 1;
-    if (slot.servers === this.#idleChannelServers) this.#idleChannels.push(slot.channel);
+    this.#failing.delete(holder);
+    if (!this.#holders.delete(holder)) return;
     const next = this.#next();
     if (next === undefined) return;
     this.#waiting.delete(next);
@@ -77,15 +65,15 @@ export class LookupSlots {
 
   /** Preempts a lookup without waiters for one with waiters. */
   preemptFor({ isFailing }: SlotHolder): void {
-    for (const [holder, slot] of this.#holders) {
-      if (holder.hasWaiters || (isFailing && !slot.isFailing)) continue;
+    for (const holder of this.#holders) {
+      if (holder.hasWaiters || (isFailing && !this.#failing.has(holder))) continue;
       holder.onPreempted();
       return;
     }
   }
 
   #hasRoom({ isFailing }: SlotHolder): boolean {
-    return this.#holders.size < MAX_SLOTS && (!isFailing || this.#failing < MAX_FAILING);
+    return this.#holders.size < MAX_SLOTS && (!isFailing || this.#failing.size < MAX_FAILING);
   }
 
   /** Returns the lookup that has waited longest. Lookups with waiters whose names resolve come first. */
@@ -100,21 +88,11 @@ export class LookupSlots {
   }
 
   #assign(holder: SlotHolder): void {
+    this.#holders.add(holder);
+    if (holder.isFailing) this.#failing.add(holder);
     const servers = this.#servers();
-    const channel = this.#channel(servers);
-    const { isFailing } = holder;
-    this.#holders.set(holder, { channel, servers, isFailing });
-    if (isFailing) this.#failing += 1;
-    holder.onSlot(channel);
-  }
-
-  #channel(servers: readonly string[]): Resolver {
-    if (servers !== this.#idleChannelServers) this.#idleChannels = [];
-    this.#idleChannelServers = servers;
-    const idle = this.#idleChannels.pop();
-    if (idle !== undefined) return idle;
     const channel = new Resolver({ timeout: TRY_MS, tries: TRIES, maxTimeout: MAX_TRY_MS });
     if (servers.length > 0) channel.setServers(servers);
-    return channel;
+    holder.onSlot(channel);
   }
 }
