@@ -100,7 +100,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'lru-cache': ['src/engine/tokens/caching-verifier.ts'],
   'http-proxy-3': ['src/engine/gateway/upstream/http-proxy.ts'],
   '@opentelemetry/api': ['src/process/telemetry/opentelemetry.ts'],
-  pino: ['src/engine/log/log.ts'],
+  pino: ['src/engine/log/line-output.ts'],
   chokidar: ['src/process/reload/file-watcher.ts'],
   '@redis/client': ['src/engine/rate-limits/redis/redis-link.ts'],
   '@prometheus-io/client': ['src/admin/metrics/prometheus-renderer.ts'],

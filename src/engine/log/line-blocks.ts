@@ -59,62 +59,11 @@ export function linesOf(bytes: Uint8Array): string[] {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString().split('\n').slice(0, -1);
 }
 
-/** The minimum time between two log lines about lost lines. */
-const REPORT_INTERVAL_MS = 60_000;
 const LINE_END = 0x0a;
 
-/** Counts the lines that the log has lost. */
-export class DroppedLines {
-  #total = 0;
-  #unreported = 0;
-  #reportedAt = Number.NEGATIVE_INFINITY;
-
-  get total(): number {
-    return this.#total;
-  }
-
-  /** @param bytes complete lines */
-  add(bytes: Uint8Array): void {
-    let lines = 0;
-    for (let at = bytes.indexOf(LINE_END); at !== -1; at = bytes.indexOf(LINE_END, at + 1)) lines += 1;
-    this.count(lines);
-  }
-
-  /** Adds lines that another thread has lost. */
-  count(lines: number): void {
-    this.#total += lines;
-    this.#unreported += lines;
-  }
-
-  /** Returns the lines lost since the last report; 0 if there are none or the last report is too recent. */
-  takeUnreportedCount(): number {
-    const count = this.#unreported;
-    if (count === 0 || performance.now() - this.#reportedAt < REPORT_INTERVAL_MS) return 0;
-    this.#unreported = 0;
-    this.#reportedAt = performance.now();
-    return count;
-  }
-}
-
-/** The bytes that wait to be written to a stream, in order. */
-export class WriteQueue {
-  #added = 0;
-  #removed = 0;
-  /** The blocks whose senders wait, with the number of all bytes up to their end. */
-  readonly #blocks: { readonly end: number; readonly onWritten: () => void }[] = [];
-
-  get bytes(): number {
-    return this.#added - this.#removed;
-  }
-
-  add(bytes: number, onWritten?: () => void): void {
-    this.#added += bytes;
-    if (onWritten !== undefined) this.#blocks.push({ end: this.#added, onWritten });
-  }
-
-  /** Removes bytes that were written. */
-  remove(bytes: number): void {
-    this.#removed += bytes;
-    while (this.#blocks[0] !== undefined && this.#blocks[0].end <= this.#removed) this.#blocks.shift()?.onWritten();
-  }
+/** Returns the number of lines in a block. */
+export function countLines(bytes: Uint8Array): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(LINE_END); at !== -1; at = bytes.indexOf(LINE_END, at + 1)) lines += 1;
+  return lines;
 }

@@ -1,5 +1,6 @@
-import pino, { type Logger } from 'pino';
-import { DroppedLines, FLUSH_MS, LineBlocks, linesOf, MAX_WAITING_BYTES, WriteQueue } from './line-blocks.ts';
+import type { Logger } from 'pino';
+import { countLines, FLUSH_MS, LineBlocks, linesOf, MAX_WAITING_BYTES } from './line-blocks.ts';
+import { createLogger, createNullLogger, LineOutput } from './line-output.ts';
 
 export interface Log {
   readonly logger: Logger;
@@ -35,9 +36,7 @@ export interface LogStatus {
   readonly errors: number;
 }
 
-/** The time limit for a stalled reader at the end of the process. */
-const STALLED_READER_MS = 1_000;
-/** The minimum time between two reports of failing writes. */
+/** The minimum time between two log lines about lost lines. */
 const REPORT_INTERVAL_MS = 60_000;
 
 /**
@@ -52,135 +51,45 @@ export function createProcessLog(
   format?: (json: string) => string,
   reportFailure: (code: string) => void = () => undefined,
 ): ProcessLog {
-  // Set when the process ends: the waiting bytes, and the time of the last progress.
-  let ending: { bytes: number; sinceMs: number } | undefined;
-  let failure: string | undefined;
-  let errors = 0;
-  let isEnded = false;
+  const output = new LineOutput(destination, reportFailure);
+  let reportedLines = 0;
   let reportedMs = Number.NEGATIVE_INFINITY;
-  const setFailure = (code: string | undefined) => {
-    failure = code;
-  };
-  const stream = pino.destination({
-    dest: destination,
-    sync: false,
-    contentMode: 'buffer',
-    retryEAGAIN: (_error, blockBytes, otherBytes) => {
-      if (ending === undefined) {
-        setFailure('EAGAIN');
-        return true;
-      }
-      const bytes = blockBytes + otherBytes;
-      if (bytes < ending.bytes) ending = { bytes, sinceMs: performance.now() };
-      return performance.now() - ending.sinceMs < STALLED_READER_MS;
-    },
-  });
-  const queue = new WriteQueue();
-  const dropped = new DroppedLines();
-  // A full disk or a closed pipe may lose lines, but must not fail requests.
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    const code = error.code ?? 'unknown';
-    const isNew = failure !== code && performance.now() - reportedMs > REPORT_INTERVAL_MS;
-    errors += 1;
-    setFailure(code);
-    if (!isNew) return;
-    reportedMs = performance.now();
-    reportFailure(code);
-  });
-  stream.on('write', (bytes: number) => {
-    setFailure(undefined);
-    queue.remove(bytes);
-  });
-  const writeBytes = (bytes: Uint8Array, onWritten?: () => void) => {
-    // The limit is here and not in the stream, so that every lost line is counted.
-    if (queue.bytes + bytes.length > MAX_WAITING_BYTES) {
-      dropped.add(bytes);
-      return onWritten?.();
-    }
-    queue.add(bytes.length, onWritten);
-    stream.write(bytes as unknown as string);
-  };
-  const blocks = new LineBlocks(writeBytes);
-  const write = (text: string) => {
-    if (!isEnded) blocks.write(text);
-  };
-  const logger = createLogger(format === undefined ? write : (line) => write(`${format(line)}\n`));
+  const logger = createLogger((line) => output.write(format === undefined ? line : `${format(line)}\n`));
   const reportDropped = () => {
+    const count = output.droppedLines - reportedLines;
+    if (count === 0 || performance.now() - reportedMs < REPORT_INTERVAL_MS) return;
     // Wait until the buffer has room, or the report would be lost as well.
-    if (queue.bytes > MAX_WAITING_BYTES / 2) return;
-    const count = dropped.takeUnreportedCount();
-    if (count > 0)
-      logger.warn({ count }, 'log lines were lost, because they could not be written or were not read in time');
+    if (output.status.waitingBytes > MAX_WAITING_BYTES / 2) return;
+    reportedLines += count;
+    reportedMs = performance.now();
+    logger.warn({ count }, 'log lines were lost, because they could not be written or were not read in time');
   };
-  const flushPeriodically = () => {
+  const sendPeriodically = () => {
     reportDropped();
-    blocks.flush();
+    output.sendLines();
   };
-  setInterval(flushPeriodically, FLUSH_MS).unref();
-  const writeLine =
-    format === undefined ? (json: string) => write(`${json}\n`) : (json: string) => write(`${format(json)}\n`);
+  setInterval(sendPeriodically, FLUSH_MS).unref();
+  const writeLine = (json: string) => output.write(`${format === undefined ? json : format(json)}\n`);
   return {
     logger,
     writeLine,
     writeBlock: (bytes, onWritten) => {
-      if (isEnded || bytes.length === 0) return onWritten();
-      if (format === undefined) return writeBytes(bytes, onWritten);
+      if (format === undefined) return output.writeBlock(bytes, onWritten);
       for (const line of linesOf(bytes)) writeLine(line);
       onWritten();
     },
-    countDropped: (lines) => dropped.count(lines),
-    flush: () => {
-      ending = { bytes: Number.POSITIVE_INFINITY, sinceMs: performance.now() };
-      try {
-        blocks.flush();
-        // The stream would retry a failing write forever.
-        if (failure === undefined || failure === 'EAGAIN') stream.flushSync();
-        else stream.destroy();
-      } catch {
-        // The lines are lost; destroying the stream prevents further attempts.
-        stream.destroy();
-      }
+    countDropped: (lines) => {
+      output.droppedLines += lines;
     },
-    end: async () => {
-      blocks.flush();
-      isEnded = true;
-      await waitUntilDrained(stream);
-      // The stream would retry the remaining lines forever and delay the exit.
-      stream.destroy();
-    },
-    status: () => ({ droppedLines: dropped.total, waitingBytes: queue.bytes, error: failure, errors }),
+    flush: () => output.flush(),
+    end: () => output.end(),
+    status: () => output.status,
   };
-}
-
-/** @param members of each line */
-function createLogger(write: (line: string) => void, members: object | null = null): Logger {
-  return pino({ base: members }, { write });
-}
-
-type Stream = ReturnType<typeof pino.destination>;
-
-/** Resolves when a stream has written all lines, fails, or makes no progress. */
-function waitUntilDrained(stream: Stream): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      stream.off('write', progress).off('drain', end).off('error', end);
-      resolve();
-    };
-    let timer = setTimeout(end, STALLED_READER_MS);
-    const progress = () => {
-      clearTimeout(timer);
-      timer = setTimeout(end, STALLED_READER_MS);
-    };
-    stream.on('write', progress).on('drain', end).on('error', end);
-    // An empty write makes a stream without waiting lines emit `drain`.
-    stream.write(Buffer.alloc(0) as unknown as string);
-  });
 }
 
 /** Returns a log that discards all lines. */
 export function createNullLog(): Log {
-  return { logger: pino({ enabled: false }), writeLine: () => undefined, flush: () => undefined };
+  return { logger: createNullLogger(), writeLine: () => undefined, flush: () => undefined };
 }
 
 /** A message to the thread that writes the log. */
@@ -204,21 +113,20 @@ export function createForwardedLog(
 ): ForwardedLog {
   // A worker that logs too much must not use the room of the others.
   const limit = MAX_WAITING_BYTES / count;
-  const dropped = new DroppedLines();
-  let reported = 0;
+  let droppedLines = 0;
   let waitingBytes = 0;
   const sendBlock = (bytes: Uint8Array<ArrayBuffer>) => {
     waitingBytes += bytes.length;
-    const droppedLines = dropped.total - reported;
-    reported = dropped.total;
     send({ bytes, droppedLines });
+    droppedLines = 0;
   };
-  const blocks = new LineBlocks((bytes) =>
-    waitingBytes + bytes.length > limit ? dropped.add(bytes) : sendBlock(bytes),
-  );
+  const blocks = new LineBlocks((bytes) => {
+    if (waitingBytes + bytes.length > limit) droppedLines += countLines(bytes);
+    else sendBlock(bytes);
+  });
   const flush = () => {
     blocks.flush();
-    if (dropped.total > reported) sendBlock(new Uint8Array());
+    if (droppedLines > 0) sendBlock(new Uint8Array());
   };
   setInterval(flush, FLUSH_MS).unref();
   return {

@@ -1,0 +1,161 @@
+import pino, { type Logger } from 'pino';
+import { countLines, LineBlocks, MAX_WAITING_BYTES } from './line-blocks.ts';
+
+/** The time limit for a stalled reader at the end of the process. */
+const STALLED_READER_MS = 1_000;
+/** The minimum time between two reports of failing writes. */
+const REPORT_INTERVAL_MS = 60_000;
+
+/** Writes lines to a file descriptor. A full disk or a closed pipe may lose lines, but never fails a request. */
+export class LineOutput {
+  /** Lines that were lost. */
+  droppedLines = 0;
+  readonly #stream: ReturnType<typeof pino.destination>;
+  readonly #blocks = new LineBlocks((bytes) => this.writeBlock(bytes));
+  readonly #queue = new WriteQueue();
+  #isEnded = false;
+  /** Set when the process ends: the waiting bytes, and the time of the last progress. */
+  #ending: { bytes: number; sinceMs: number } | undefined;
+  #error: string | undefined;
+  #errors = 0;
+  #reportedMs = Number.NEGATIVE_INFINITY;
+
+  /**
+   * @param destination a file descriptor, or a path
+   * @param reportFailure receives the error code when writes begin to fail, at most once a minute
+   */
+  constructor(destination: number | string, reportFailure: (code: string) => void) {
+    this.#stream = pino.destination({
+      dest: destination,
+      sync: false,
+      contentMode: 'buffer',
+      retryEAGAIN: (_error, blockBytes, otherBytes) => this.#isRetried(blockBytes + otherBytes),
+    });
+    this.#stream.on('error', (error: NodeJS.ErrnoException) => {
+      const code = error.code ?? 'unknown';
+      const isNew = this.#error !== code && performance.now() - this.#reportedMs > REPORT_INTERVAL_MS;
+      this.#errors += 1;
+      this.#error = code;
+      if (!isNew) return;
+      this.#reportedMs = performance.now();
+      reportFailure(code);
+    });
+    this.#stream.on('write', (bytes: number) => {
+      this.#error = undefined;
+      this.#queue.remove(bytes);
+    });
+  }
+
+  get status() {
+    return {
+      droppedLines: this.droppedLines,
+      waitingBytes: this.#queue.bytes,
+      error: this.#error,
+      errors: this.#errors,
+    };
+  }
+
+  /** Adds complete lines to the current block. */
+  write(text: string): void {
+    if (!this.#isEnded) this.#blocks.write(text);
+  }
+
+  /** Begins to write the current block. */
+  sendLines(): void {
+    this.#blocks.flush();
+  }
+
+  /** @param onWritten called once none of the bytes wait to be written */
+  writeBlock(bytes: Uint8Array, onWritten?: () => void): void {
+    const isFull = this.#queue.bytes + bytes.length > MAX_WAITING_BYTES;
+    // The limit is here and not in the stream, so that every lost line is counted.
+    if (isFull) this.droppedLines += countLines(bytes);
+    if (isFull || this.#isEnded || bytes.length === 0) onWritten?.();
+    else {
+      this.#queue.add(bytes.length, onWritten);
+      this.#stream.write(bytes as unknown as string);
+    }
+  }
+
+  /** Writes all lines synchronously before the process exits. If the reader has stalled, they are lost. */
+  flush(): void {
+    this.#ending = { bytes: Number.POSITIVE_INFINITY, sinceMs: performance.now() };
+    try {
+      this.#blocks.flush();
+      // The stream would retry a failing write forever.
+      if (this.#error === undefined || this.#error === 'EAGAIN') this.#stream.flushSync();
+      else this.#stream.destroy();
+    } catch {
+      // The lines are lost; destroying the stream prevents further attempts.
+      this.#stream.destroy();
+    }
+  }
+
+  /** Writes all lines and closes the stream. If the reader has stalled, they are lost. */
+  async end(): Promise<void> {
+    this.#blocks.flush();
+    this.#isEnded = true;
+    await this.#drained();
+    // The stream would retry the remaining lines forever and delay the exit.
+    this.#stream.destroy();
+  }
+
+  /** Returns false if a stalled reader has made no progress at the end of the process. */
+  #isRetried(bytes: number): boolean {
+    if (this.#ending === undefined) {
+      this.#error = 'EAGAIN';
+      return true;
+    }
+    if (bytes < this.#ending.bytes) this.#ending = { bytes, sinceMs: performance.now() };
+    return performance.now() - this.#ending.sinceMs < STALLED_READER_MS;
+  }
+
+  /** Resolves when the stream has written all lines, fails, or makes no progress. */
+  #drained(): Promise<void> {
+    const stream = this.#stream;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const end = () => {
+      clearTimeout(timer);
+      stream.off('write', progress).off('drain', end).off('error', end);
+      resolve();
+    };
+    const timer = setTimeout(end, STALLED_READER_MS);
+    const progress = () => timer.refresh();
+    stream.on('write', progress).on('drain', end).on('error', end);
+    // An empty write makes a stream without waiting lines emit `drain`.
+    stream.write(Buffer.alloc(0) as unknown as string);
+    return promise;
+  }
+}
+
+/** The bytes that wait to be written to a stream, in order. */
+class WriteQueue {
+  #added = 0;
+  #removed = 0;
+  /** The blocks whose senders wait, with the number of all bytes up to their end. */
+  readonly #blocks: { readonly end: number; readonly onWritten: () => void }[] = [];
+
+  get bytes(): number {
+    return this.#added - this.#removed;
+  }
+
+  add(bytes: number, onWritten?: () => void): void {
+    this.#added += bytes;
+    if (onWritten !== undefined) this.#blocks.push({ end: this.#added, onWritten });
+  }
+
+  /** Removes bytes that were written. */
+  remove(bytes: number): void {
+    this.#removed += bytes;
+    while (this.#blocks[0] !== undefined && this.#blocks[0].end <= this.#removed) this.#blocks.shift()?.onWritten();
+  }
+}
+
+/** @param members of each line */
+export function createLogger(write: (line: string) => void, members: object | null = null): Logger {
+  return pino({ base: members }, { write });
+}
+
+export function createNullLogger(): Logger {
+  return pino({ enabled: false });
+}
