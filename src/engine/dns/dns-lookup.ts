@@ -94,10 +94,6 @@ export class DnsLookup implements SlotHolder {
     if (this.#end()) this.#listener.onCancelled();
   }
 
-  onPreempted(): void {
-    this.cancel();
-  }
-
   onSlot(channel: Resolver): void {
     this.#startedAt = performance.now();
     this.#setTimeout(TIMEOUT_MS);

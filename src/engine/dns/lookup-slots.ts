@@ -9,7 +9,7 @@ export interface SlotHolder {
   /** The lookup has a slot and may start. */
   onSlot(channel: Resolver): void;
   /** Another lookup needs the slot. The holder must call `release`. */
-  onPreempted(): void;
+  cancel(): void;
 }
 
 /** The most concurrent lookups. Each has its own channel, so that it can be cancelled separately. */
@@ -67,7 +67,7 @@ export class LookupSlots {
   preemptFor({ isFailing }: SlotHolder): void {
     for (const holder of this.#holders) {
       if (holder.hasWaiters || (isFailing && !this.#failing.has(holder))) continue;
-      holder.onPreempted();
+      holder.cancel();
       return;
     }
   }

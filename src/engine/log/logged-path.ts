@@ -1,7 +1,7 @@
 import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { Router } from '../routing/router.ts';
-import { type KeyedPathSettings, type KeyedRoute, readLiteral } from './keyed-route.ts';
+import { type KeyedPathSettings, type KeyedRoute, readLiteral } from './log-settings.ts';
 import { looksLikeIdentifier } from './plain-names.ts';
 import { Surrogates } from './surrogates.ts';
 

@@ -16,7 +16,7 @@ import { compileReload } from '../settings/reload.ts';
 import { compileServer } from '../settings/server.ts';
 import { compileUpstreams } from '../settings/upstream.ts';
 import { compileAuth } from '../tokens/auth.ts';
-import type { TokensContext } from '../tokens/tokens-context.ts';
+import type { TokensContext } from '../tokens/identity-endpoint.ts';
 import type { Plan } from './plan.ts';
 import { checkInvalidRoute, compileRoutes, type ParsedRoute, parseRoute } from './route.ts';
 import type { SlicedWork } from './sliced-work.ts';

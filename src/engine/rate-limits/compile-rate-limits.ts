@@ -3,7 +3,7 @@ import { parseRate, sizeBytes } from '../manifest/units.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
 import type { Stores } from './compile-stores.ts';
-import { compileKeyPart, joinKeyParts, KEY_PART_KINDS, type KeyPart } from './key-parts.ts';
+import { compileKeyPart, joinKeyParts, KEY_PART_KINDS, type KeyPart, STAGE_OF } from './key-parts.ts';
 import type { RateLimit, RateLimitStage, RouteRateLimits } from './rate-limit.ts';
 
 /** Rate limits by id; `undefined` for one with errors. */
@@ -103,9 +103,9 @@ function checkMissing(
   findings: Finding[],
 ): void {
   if (parts === undefined) return;
-  const optional = parts.find(({ isOptional }) => isOptional);
+  const optional = parts.map(({ kind }) => OPTIONAL_NOUNS[kind]).find((noun) => noun !== undefined);
   if (optional !== undefined && missing === undefined) {
-    const message = `a request can lack this ${NOUNS[optional.kind]}; add missing: refuse, or missing: skip`;
+    const message = `a request can lack this ${optional}; add missing: refuse, or missing: skip`;
     findings.push(errorAt([...path, 'key'], 'rate-limit-missing', message));
   } else if (optional === undefined && missing !== undefined) {
     findings.push(
@@ -114,7 +114,12 @@ function checkMissing(
   }
 }
 
-const NOUNS: Readonly<Record<string, string>> = { body: 'member of the body', claim: 'claim', header: 'header' };
+/** The values that a request can lack. */
+const OPTIONAL_NOUNS: Readonly<Record<string, string>> = {
+  body: 'member of the body',
+  claim: 'claim',
+  header: 'header',
+};
 
 function findStore(id: string, path: Path, stores: Stores | undefined, findings: Finding[]): RateLimit['store'] {
   // The mistakes of an invalid `stores` are already reported.
@@ -127,7 +132,7 @@ function findStore(id: string, path: Path, stores: Stores | undefined, findings:
 function latestStage(parts: readonly KeyPart[]): RateLimitStage {
   // All clients share one counter. Requests with an invalid token would use up the limit of all callers.
   if (parts.every(({ kind }) => kind === 'route')) return 'authorize';
-  return STAGES.findLast((stage) => parts.some((part) => part.stage === stage)) ?? 'match';
+  return STAGES.findLast((stage) => parts.some(({ kind }) => STAGE_OF[kind] === stage)) ?? 'match';
 }
 
 /** The body is parsed again for its key, on the serving thread. */

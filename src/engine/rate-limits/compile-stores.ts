@@ -3,7 +3,7 @@ import type { Manifest, Redis, Store as StoreEntry } from '../manifest/manifest.
 import { timerMs } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
 import { type CompileContext, requireSecretFromEnvironment } from '../settings/compile-context.ts';
-import { readCertificate } from '../settings/pem.ts';
+import { readCertificate } from '../settings/tls.ts';
 import type { CounterStore, RedisSettings } from './rate-limit.ts';
 
 /** Stores by id; `undefined` for one with errors. */

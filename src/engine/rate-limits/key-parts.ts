@@ -9,9 +9,6 @@ import type { RateLimit, RateLimitKeyKind, RateLimitStage } from './rate-limit.t
 /** One part of a key. */
 export interface KeyPart {
   readonly kind: RateLimitKeyKind;
-  readonly stage: RateLimitStage;
-  /** True if a request can lack the value. */
-  readonly isOptional: boolean;
   readonly readValue: RateLimit['readValue'];
 }
 
@@ -21,52 +18,42 @@ const MAX_LENGTH = 48;
 /** The members of a key part that determine its kind. */
 export const KEY_PART_KINDS = ['body', 'claim', 'header', 'client'] as const;
 
+/** The step of a request after which each kind of value is known. */
+export const STAGE_OF: Readonly<Record<RateLimitKeyKind, RateLimitStage>> = {
+  client: 'match',
+  subject: 'authorize',
+  route: 'match',
+  body: 'validate',
+  claim: 'authorize',
+  header: 'match',
+};
+
 /** Compiles one part of a key, which has exactly one of `KEY_PART_KINDS`. */
 export function compileKeyPart(entry: RateLimitKeyName | RateLimitKeyPart): KeyPart {
-  if (typeof entry === 'string') return NAMED_PARTS[entry];
+  if (typeof entry === 'string') return { kind: entry, readValue: NAMED_VALUES[entry] };
   const { body, claim, header, client } = entry;
   const folded = (value: string | undefined) => (entry.fold === undefined || value === undefined ? value : fold(value));
   if (body !== undefined) {
     const valueAt = compilePointer(body);
-    return {
-      kind: 'body',
-      stage: 'validate',
-      isOptional: true,
-      readValue: (facts) => folded(scalarText(valueAt(parseBody(facts.body)))),
-    };
+    return { kind: 'body', readValue: (facts) => folded(scalarText(valueAt(parseBody(facts.body)))) };
   }
   if (claim !== undefined) {
     const valueAt = compilePointer(claim);
-    return {
-      kind: 'claim',
-      stage: 'authorize',
-      isOptional: true,
-      readValue: ({ principal }) => folded(scalarText(valueAt(principal?.claims))),
-    };
+    return { kind: 'claim', readValue: ({ principal }) => folded(scalarText(valueAt(principal?.claims))) };
   }
   if (header !== undefined) {
     const name = header.toLowerCase();
-    return {
-      kind: 'header',
-      stage: 'match',
-      isOptional: true,
-      readValue: ({ request }) => folded(headerText(request.rawHeaders, name)),
-    };
+    return { kind: 'header', readValue: ({ request }) => folded(headerText(request.rawHeaders, name)) };
   }
   const prefix = client?.ipv6Prefix;
-  return { ...NAMED_PARTS.client, readValue: ({ clientAddress }) => clientKey(clientAddress, prefix) };
+  return { kind: 'client', readValue: ({ clientAddress }) => clientKey(clientAddress, prefix) };
 }
 
-const NAMED_PARTS: Readonly<Record<RateLimitKeyName, KeyPart>> = {
-  client: { kind: 'client', stage: 'match', isOptional: false, readValue: ({ client }) => client },
+const NAMED_VALUES: Readonly<Record<RateLimitKeyName, RateLimit['readValue']>> = {
+  client: ({ client }) => client,
   // A token without `sub` has no other name for the caller than the address.
-  subject: {
-    kind: 'subject',
-    stage: 'authorize',
-    isOptional: false,
-    readValue: ({ principal, client }) => principal?.subject ?? client,
-  },
-  route: { kind: 'route', stage: 'match', isOptional: false, readValue: ({ route }) => route.id },
+  subject: ({ principal, client }) => principal?.subject ?? client,
+  route: ({ route }) => route.id,
 };
 
 /** Returns the function that joins the parts. The length before each part keeps different lists apart. */

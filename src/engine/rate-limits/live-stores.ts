@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { NameResolver } from '../dns/name-resolver.ts';
 import type { Log } from '../log/log.ts';
 import type { StoreStatus } from './limit-status.ts';
@@ -53,7 +54,8 @@ export class LiveStores {
     if (added.length === 0) return;
     // A slow disk must not take from the time of the stores. The stores themselves report an error.
     await loadRedis().catch(() => undefined);
-    await untilReady(added.map((live) => live.start()));
+    const starts = added.map((live) => live.start());
+    await Promise.race([Promise.all(starts), sleep(READY_MS, undefined, { ref: false })]);
   }
 
   /** Keeps the stores that the new plan has too, and closes the others. Connects in the background to those not prepared. */
@@ -92,13 +94,4 @@ export class LiveStores {
 /** Returns the stores of limits by `CounterStore.key`. */
 function storesOf(limits: readonly RateLimit[]): ReadonlyMap<string, CounterStore> {
   return new Map(limits.flatMap(({ store }) => (store === undefined ? [] : [[store.key, store]])));
-}
-
-async function untilReady(starts: readonly Promise<void>[]): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, READY_MS);
-  });
-  await Promise.race([Promise.all(starts), late]);
-  clearTimeout(timer);
 }

@@ -4,8 +4,7 @@ import type { Admin, Manifest } from '../manifest/manifest.generated.ts';
 import { errorAt, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
 import { compileAddress, type ListenAddress } from './address.ts';
 import { type CompileContext, requireSecretFromEnvironment } from './compile-context.ts';
-import { readCertificate } from './pem.ts';
-import { compileTls } from './tls.ts';
+import { compileTls, readCertificate } from './tls.ts';
 
 /** A certificate and its key; with `ca`, the authorities that sign client certificates. */
 interface AdminTls {

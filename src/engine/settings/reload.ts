@@ -2,7 +2,7 @@ import type { Reload } from '../manifest/manifest.generated.ts';
 import { describeFileError, type Environment } from '../manifest/source.ts';
 import { timerMs } from '../manifest/units.ts';
 import { type Finding, quoteFreeErrorAt } from '../problem/finding.ts';
-import { errorCode } from './pem.ts';
+import { errorCode } from './tls.ts';
 
 /** How a plan replaces the active one. */
 export interface ReloadSettings {

@@ -1,8 +1,8 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Server } from '../manifest/manifest.generated.ts';
-import type { Environment } from '../manifest/source.ts';
+import { describeFileError, type Environment } from '../manifest/source.ts';
 import { type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
-import { errorCode, isMatchingPair, type PemContext, readCertificate, readPrivateKey } from './pem.ts';
 
 /** A certificate with its chain, and its private key. */
 export interface ServerTls {
@@ -47,4 +47,86 @@ export function isUsablePair(
     findings.push(quoteFreeErrorAt(path, rule, message));
     return false;
   }
+}
+
+/** Reads PEM files, and collects their errors under one rule. */
+interface PemContext {
+  readonly readFile: Environment['readFile'];
+  readonly rule: string;
+  readonly findings: Finding[];
+}
+
+/** A parsed PEM file. */
+interface PemFile<Value> {
+  readonly text: string;
+  readonly value: Value;
+}
+
+/**
+ * Reads a certificate (RFC 7468 section 5), or the first one of several, from a file that the manifest names at a path.
+ * Reports one that is damaged: the TLS library would silently ignore it and those after it.
+ */
+export function readCertificate(file: string, path: Path, context: PemContext): PemFile<X509Certificate> | undefined {
+  const certificate = read(file, path, context, 'certificate in PEM', (text) => new X509Certificate(text));
+  const blocks = [...(certificate?.text.matchAll(CERTIFICATE) ?? [])].map(([block]) => block);
+  const damaged = blocks.findIndex((block) => !isCertificate(block));
+  if (damaged < 0) return certificate;
+  const message = `certificate ${damaged + 1} of ${blocks.length} in this file is damaged; replace or remove it`;
+  context.findings.push(quoteFreeErrorAt(path, context.rule, message));
+  return undefined;
+}
+
+const CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[\s\S]*?(?=-----BEGIN |$)/g;
+
+function isCertificate(block: string): boolean {
+  try {
+    new X509Certificate(block);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Reads a private key (RFC 7468 section 10) from a file that the manifest names at a path. */
+export function readPrivateKey(file: string, path: Path, context: PemContext): PemFile<KeyObject> | undefined {
+  return read(file, path, context, 'private key in PEM that needs no passphrase', (text) => createPrivateKey(text));
+}
+
+/** Returns true if a key belongs to a certificate, and reports an error at the key otherwise. */
+export function isMatchingPair(
+  { value }: PemFile<X509Certificate>,
+  { value: key }: PemFile<KeyObject>,
+  path: Path,
+  { rule, findings }: PemContext,
+): boolean {
+  if (value.checkPrivateKey(key)) return true;
+  const message = 'this key does not belong to the certificate; name the key of the certificate';
+  findings.push(quoteFreeErrorAt(path, rule, message));
+  return false;
+}
+
+function read<Value>(
+  file: string,
+  path: Path,
+  { readFile, rule, findings }: PemContext,
+  noun: string,
+  parse: (text: string) => Value,
+): PemFile<Value> | undefined {
+  let text: string | undefined;
+  try {
+    text = readFile(file);
+    return { text, value: parse(text) };
+  } catch (error) {
+    const message =
+      text === undefined
+        ? `the file cannot be read: ${describeFileError(errorCode(error))}`
+        : `this file contains no ${noun}; name one that does`;
+    findings.push(quoteFreeErrorAt(path, rule, message));
+    return undefined;
+  }
+}
+
+/** Returns only the code of an error: the messages of the library may quote the file. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }

@@ -5,11 +5,9 @@ import type { Environment } from '../manifest/source.ts';
 import { durationMs, timerMs } from '../manifest/units.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
-import { parseHttpUrl } from './address.ts';
+import { hostError, parseHttpUrl } from './address.ts';
 import type { CompileContext } from './compile-context.ts';
-import { hostError } from './host.ts';
-import { isMatchingPair, readCertificate, readPrivateKey } from './pem.ts';
-import { isUsablePair } from './tls.ts';
+import { isMatchingPair, isUsablePair, readCertificate, readPrivateKey } from './tls.ts';
 import type { BreakerSettings, Endpoint, Upstream, UpstreamTls } from './upstream-definition.ts';
 
 /** Upstreams by id; `undefined` for one that violates the schema. */

@@ -1,10 +1,14 @@
+import { hash } from 'node:crypto';
 import { compilePointer } from '../json-pointer.ts';
 import type { Auth as AuthEntry, Role as RoleEntry, RouteEntry } from '../manifest/manifest.generated.ts';
+import { durationMs } from '../manifest/units.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
-import { compileTokens } from './compile-tokens.ts';
-import type { TokensContext } from './tokens-context.ts';
+import { CachingVerifier } from './caching-verifier.ts';
+import type { TokensContext } from './identity-endpoint.ts';
+import { compileJwt } from './jwt.ts';
+import { compileIntrospection, compileUserinfo } from './remote-tokens.ts';
 import type { Auth, Principal, RoleRule, Verifier } from './verifier.ts';
 
 /** The schema's default. */
@@ -25,6 +29,36 @@ export function compileAuth(
     verifier,
     role: compileRole(entry.role, secrets),
     challengePrefix: `Bearer realm="${realm}"`,
+  });
+}
+
+/**
+ * Compiles the verifier of a manifest's tokens; `undefined` after an error.
+ *
+ * @param previous the active verifier, which is reused with its cache if its definition did not change
+ */
+function compileTokens(
+  tokens: AuthEntry['tokens'],
+  context: TokensContext,
+  previous: Verifier | undefined,
+): Verifier | undefined {
+  const { jwt, introspection, userinfo } = tokens;
+  const entry = jwt ?? introspection ?? userinfo;
+  const method =
+    (jwt && compileJwt(jwt, context)) ??
+    (introspection && compileIntrospection(introspection, context)) ??
+    (userinfo && compileUserinfo(userinfo, context));
+  if (entry === undefined || method === undefined) return undefined;
+  const { cache, clockTolerance } = entry;
+  // A hash, since the definition contains secrets.
+  const key = hash('sha256', JSON.stringify([tokens, method.dependencies]));
+  if (previous?.key === key) return previous;
+  const { networkVerifier } = context;
+  const verifier = (networkVerifier && method.delegateTo?.(networkVerifier(key))) ?? method.verifier;
+  return new CachingVerifier(key, verifier, {
+    cache,
+    clockToleranceMs: durationMs(clockTolerance),
+    staleIfErrorMs: method.staleIfErrorMs,
   });
 }
 

@@ -2,9 +2,17 @@ import type { UpstreamEndpoint } from '../manifest/manifest.generated.ts';
 import { timerMs } from '../manifest/units.ts';
 import { type Path, quoteFreeErrorAt } from '../problem/finding.ts';
 import { parseHttpUrl } from '../settings/address.ts';
-import { findUpstream, serverNameOf } from '../settings/upstream.ts';
+import type { CompileContext } from '../settings/compile-context.ts';
+import { findUpstream, serverNameOf, type Upstreams } from '../settings/upstream.ts';
 import type { Endpoint, UpstreamTls } from '../settings/upstream-definition.ts';
-import type { TokensContext } from './tokens-context.ts';
+import type { NetworkVerifier } from './verifier.ts';
+
+/** Everything that compiling `auth.tokens` needs from the rest of the manifest. */
+export interface TokensContext extends CompileContext {
+  readonly upstreams: Upstreams;
+  /** Returns the verifier of the main thread with a key; absent in the main thread. */
+  readonly networkVerifier?: ((key: string) => NetworkVerifier) | undefined;
+}
 
 /** The endpoint of an identity service that verifies tokens. */
 export interface IdentityEndpoint {

@@ -6,10 +6,10 @@ import { errorAt, errorAtKey, type Path, quoteFreeErrorAt } from '../problem/fin
 import { parseHttpUrl } from '../settings/address.ts';
 import { requireSecretFromEnvironment } from '../settings/compile-context.ts';
 import { parseStrictJson } from '../validation/strict-json.ts';
+import type { TokensContext } from './identity-endpoint.ts';
 import { MAX_KEYS, readKeySet, secretKeySet, type VerificationKeySet } from './key-set.ts';
 import { RemoteKeySource } from './remote-key-source.ts';
 import { type KeySource, staticKeySource } from './token-method.ts';
-import type { TokensContext } from './tokens-context.ts';
 
 /** A key source. `dependencies` identifies keys that are not in the manifest itself. */
 type JwtKeySource = KeySource & { readonly dependencies?: string };

@@ -3,11 +3,11 @@ import type { Jwt } from '../manifest/manifest.generated.ts';
 import { sharedNow } from '../shared-memory/worker-context.ts';
 import { type ClaimRules, claimRules, claimsError, type TokenErrorCode } from './claims.ts';
 import { DelegatedKeySource } from './delegated-verifier.ts';
+import type { TokensContext } from './identity-endpoint.ts';
 import { compileJwtKeys } from './jwt-keys.ts';
 import type { VerificationKeySet } from './key-set.ts';
 import type { KeySource, TokenMethod, TokenVerifier, VerifiedToken } from './token-method.ts';
 import { parseJwt, type UnverifiedJwt } from './token-syntax.ts';
-import type { TokensContext } from './tokens-context.ts';
 import type { RejectedToken } from './verifier.ts';
 
 interface JwtRules extends ClaimRules {

@@ -1,8 +1,7 @@
 import type { Auth as AuthEntry, RouteEntry } from '../manifest/manifest.generated.ts';
 import { sizeBytes } from '../manifest/units.ts';
-import { routeKeyOf } from '../plan/route-key.ts';
 import { errorAtKey, type Finding } from '../problem/finding.ts';
-import { type CancellablePromise, validationPool } from '../validation/body-rule.ts';
+import { type CancellablePromise, routeKeyOf, validationPool } from '../validation/body-rule.ts';
 import type { Overload } from '../validation/validation-thread.ts';
 import {
   findTokens,

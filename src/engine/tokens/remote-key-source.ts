@@ -28,9 +28,9 @@ export class RemoteKeySource implements KeySource {
   readonly #breaker = new CircuitBreaker(IDENTITY_BREAKER_RULE);
   /** Key ids that were not found, with the time of the lookup. */
   readonly #absentIds = new Map<string, number>();
-  #keys: VerificationKeySet | undefined;
+  cachedKeys: VerificationKeySet | undefined;
   #version: Int32Array = new Int32Array(1);
-  #error: string | undefined;
+  lastError: string | undefined;
   #lastFetchAt = Number.NEGATIVE_INFINITY;
   /** When the fetch of the current keys began. */
   #keysAt = Number.NEGATIVE_INFINITY;
@@ -53,34 +53,26 @@ export class RemoteKeySource implements KeySource {
     this.#maxAgeMs = FRESH_MS + limits.staleMs;
   }
 
-  get cachedKeys(): VerificationKeySet | undefined {
-    return this.#keys;
-  }
-
   get state(): KeySource['state'] {
     if (this.#keysAt === Number.NEGATIVE_INFINITY) return 'unknown';
     // Without requests nothing fetches keys, so old keys without a failed fetch are not an error.
-    const isExpired = elapsedMs(this.#keysAt) > this.#maxAgeMs && this.#error !== undefined;
-    return this.#keys === undefined || isExpired ? 'stale' : 'known';
-  }
-
-  get lastError(): string | undefined {
-    return this.#error;
+    const isExpired = elapsedMs(this.#keysAt) > this.#maxAgeMs && this.lastError !== undefined;
+    return this.cachedKeys === undefined || isExpired ? 'stale' : 'known';
   }
 
   async current(): Promise<VerificationKeySet | undefined> {
     const age = elapsedMs(this.#keysAt);
     // After hours without a request, the keys may be too old to use.
-    if (this.#keys === undefined || age > this.#maxAgeMs) await this.#fetchOnce();
+    if (this.cachedKeys === undefined || age > this.#maxAgeMs) await this.#fetchOnce();
     else if (age > FRESH_MS && elapsedMs(this.#lastFetchAt) > RETRY_MS) void this.#fetchOnce();
-    return elapsedMs(this.#keysAt) > this.#maxAgeMs ? undefined : this.#keys;
+    return elapsedMs(this.#keysAt) > this.#maxAgeMs ? undefined : this.cachedKeys;
   }
 
   async refresh(
     keys: VerificationKeySet,
     { keyId = '', receivedAtMs, isUnknownKeyId, clientKey }: KeyLookup,
   ): Promise<VerificationKeySet | 'none' | 'unavailable'> {
-    while (this.#keys === keys) {
+    while (this.cachedKeys === keys) {
       if (elapsedMs(this.#absentIds.get(keyId)) < ABSENT_MS) return 'none';
       if (this.#keysAt >= receivedAtMs) {
         this.#rememberAbsent(keyId);
@@ -88,7 +80,7 @@ export class RemoteKeySource implements KeySource {
       }
       if (!(await this.#fetchWhenDue(isUnknownKeyId, clientKey))) return 'unavailable';
     }
-    return this.#keys ?? 'unavailable';
+    return this.cachedKeys ?? 'unavailable';
   }
 
   share(version: Int32Array): void {
@@ -97,13 +89,13 @@ export class RemoteKeySource implements KeySource {
   }
 
   async publish({ version, lookup }: KeyRequest): Promise<KeyResponse> {
-    const known = version === this.#version[0] ? this.#keys : undefined;
+    const known = version === this.#version[0] ? this.cachedKeys : undefined;
     const result =
       known === undefined || lookup === undefined ? await this.current() : await this.refresh(known, lookup);
     if (result === 'none') return { outcome: 'none' };
-    const keys = this.#keys;
+    const keys = this.cachedKeys;
     if (result === undefined || result === 'unavailable' || keys === undefined)
-      return { outcome: 'unavailable', cause: this.#error };
+      return { outcome: 'unavailable', cause: this.lastError };
     const current = this.#version[0] as number;
     const freshUntilMs = this.#keysAt + FRESH_MS;
     return { outcome: 'keys', version: current, freshUntilMs, keys: version === current ? undefined : keys.keys };
@@ -138,7 +130,7 @@ export class RemoteKeySource implements KeySource {
     this.#fetching = this.#fetch(AbortSignal.timeout(this.#timeoutMs))
       .then((keys) => this.#replaceKeys(keys, startedAt))
       .catch((error: Error) => {
-        this.#error = error.message;
+        this.lastError = error.message;
         this.fetchFailures += 1;
         this.#breaker.recordFailure('request', GATEWAY_CLIENT, 0);
         return false;
@@ -158,16 +150,16 @@ export class RemoteKeySource implements KeySource {
     this.#breaker.recordResponse();
     this.#breaker.recordSuccess();
     this.fetchSuccesses += 1;
-    this.#error = undefined;
+    this.lastError = undefined;
     this.#keysAt = fetchedAt;
     // Equal keys stay the same object, so that verified tokens stay cached.
-    if (keys.fingerprint !== this.#keys?.fingerprint) this.#setKeys(keys);
+    if (keys.fingerprint !== this.cachedKeys?.fingerprint) this.#setKeys(keys);
     return true;
   }
 
   /** All threads see at once that the keys have changed. */
   #setKeys(keys: VerificationKeySet | undefined): void {
-    this.#keys = keys;
+    this.cachedKeys = keys;
     lastVersion += 1;
     Atomics.store(this.#version, 0, lastVersion);
   }

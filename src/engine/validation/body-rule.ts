@@ -1,5 +1,4 @@
 import { truncatePointer } from '../json-pointer.ts';
-import { routeKeyOf } from '../plan/route-key.ts';
 import type { Path } from '../problem/finding.ts';
 import { withinBudget } from '../schema/cost-budget.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
@@ -47,6 +46,11 @@ export interface ValidationResult {
   readonly body: Buffer | undefined;
   /** Set if nothing was validated because the threads are overloaded. */
   readonly overload?: Overload;
+}
+
+/** Returns the key of the route that a path of the manifest belongs to. Routes share the threads fairly by this key. */
+export function routeKeyOf(path: Path): string {
+  return path.slice(0, 2).join('/');
 }
 
 /** The threads of the process that validate long or costly values. */

@@ -1,7 +1,6 @@
 import { foldHeaderName } from '../header-names.ts';
 import { pointerStep } from '../json-pointer.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
-import { routeKeyOf } from '../plan/route-key.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { Pattern } from '../routing/pattern.ts';
@@ -9,7 +8,7 @@ import { withinBudget } from '../schema/cost-budget.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import type { SchemaCompiler } from '../schema/schema-compiler.ts';
 import type { Violation } from '../schema/value-validator.ts';
-import type { CancellablePromise } from './body-rule.ts';
+import { type CancellablePromise, routeKeyOf } from './body-rule.ts';
 import { MAX_VIOLATIONS, validateDeferred } from './deferred-values.ts';
 import { type Parameter, parameterFindings } from './parameter-findings.ts';
 import {
