@@ -2,10 +2,10 @@ import { hash, randomBytes } from 'node:crypto';
 import type { Manifest, RouteEntry } from '../manifest/manifest.generated.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
-import { type Finding, quoteFreeErrorAt } from '../problem/finding.ts';
+import type { Finding } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 import { readSegment } from '../routing/path-folding.ts';
-import { requireSecretFromEnvironment } from '../settings/compile-context.ts';
+import { checkSecret } from '../settings/compile-context.ts';
 import type { PathValueRule } from '../validation/parameters.ts';
 import { decodeFormText } from '../validation/query.ts';
 import { createMediaTypeNames, isShortWord, isWord, looksLikeIdentifier } from './plain-names.ts';
@@ -40,11 +40,8 @@ const PROCESS_SECRET = randomBytes(32).toString('hex');
 
 /** Reports a secret that is short, or that did not come from the environment. */
 export function checkLog({ secret }: Manifest['log'], secrets: Secrets, findings: Finding[]): void {
-  const path = ['log', 'secret'];
-  if (secret === undefined || !requireSecretFromEnvironment(path, { secrets, findings })) return;
-  if (secret.length >= MIN_SECRET) return;
-  const message = `a secret of fewer than ${MIN_SECRET} characters can be guessed; set a longer one, such as the output of "openssl rand -hex 32"`;
-  findings.push(quoteFreeErrorAt(path, 'log-secret', message));
+  if (secret === undefined) return;
+  checkSecret(secret, ['log', 'secret'], { rule: 'log-secret', min: MIN_SECRET }, { secrets, findings });
 }
 
 interface LogContext {

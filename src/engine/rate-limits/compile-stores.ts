@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Manifest, Redis, Store as StoreEntry } from '../manifest/manifest.generated.ts';
 import { timerMs } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
-import { type CompileContext, requireSecretFromEnvironment } from '../settings/compile-context.ts';
+import { type CompileContext, checkSecret, requireSecretFromEnvironment } from '../settings/compile-context.ts';
 import { readCertificate } from '../settings/tls.ts';
 import type { CounterStore, RedisSettings } from './rate-limit.ts';
 
@@ -19,10 +19,7 @@ export function compileStores(entries: Manifest['stores'], context: CompileConte
 function compileStore(id: string, entry: StoreEntry, context: CompileContext): CounterStore | undefined {
   const path = ['stores', id];
   const { secret } = entry;
-  if (requireSecretFromEnvironment([...path, 'secret'], context) && secret.length < MIN_SECRET) {
-    const message = `a secret of fewer than ${MIN_SECRET} characters can be guessed; set a longer one, such as the output of "openssl rand -hex 32"`;
-    context.findings.push(quoteFreeErrorAt([...path, 'secret'], 'store-secret', message));
-  }
+  checkSecret(secret, [...path, 'secret'], { rule: 'store-secret', min: MIN_SECRET }, context);
   const redis = compileRedis(entry.redis, [...path, 'redis'], context);
   if (redis === undefined) return undefined;
   const { timeout, onFailure } = entry;

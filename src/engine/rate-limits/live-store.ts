@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { NameResolver } from '../dns/name-resolver.ts';
 import { type Log, ThrottledWarning } from '../log/log.ts';
 import type { StoreFailureReason, StoreState, StoreStatus } from './limit-status.ts';
@@ -134,19 +135,13 @@ export class LiveStore {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort();
     clearTimeout(this.#pauseTimer);
-    if (this.#pending > 0 && this.#connection !== undefined) await this.#untilIdle();
+    if (this.#pending > 0 && this.#connection !== undefined) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#onIdle = resolve;
+      await Promise.race([promise, sleep(this.store.timeoutMs, undefined, { ref: false })]);
+    }
     this.#connection?.close();
     this.#connection = undefined;
-  }
-
-  #untilIdle(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.store.timeoutMs);
-      this.#onIdle = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 
   #fail(reason: StoreFailureReason): void {

@@ -107,22 +107,19 @@ export function hostError(host: string): string | undefined {
 
 function ipv6Error(address: string): string | undefined {
   if (!isIPv6(address)) return 'this is not an IPv6 address';
-  if (LINK_LOCAL.check(address, 'ipv6')) return 'a link-local address needs a zone, and a manifest cannot contain one';
+  // RFC 4291 section 2.5.6.
+  if (isListed(address, 'fe80::', 10)) return 'a link-local address needs a zone, and a manifest cannot contain one';
   return multicastError(address);
 }
 
-/** RFC 4291 section 2.5.6. */
-const LINK_LOCAL = blockList(['fe80::', 10, 'ipv6']);
 /** RFC 5771, RFC 4291 section 2.7, and the limited broadcast address of RFC 919. */
-const MULTICAST = blockList(['224.0.0.0', 4, 'ipv4'], ['ff00::', 8, 'ipv6'], ['255.255.255.255', 32, 'ipv4']);
+const MULTICAST = [
+  ['224.0.0.0', 4],
+  ['ff00::', 8],
+  ['255.255.255.255', 32],
+] as const;
 
 function multicastError(address: string): string | undefined {
-  const isMulticast = MULTICAST.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+  const isMulticast = MULTICAST.some(([block, prefix]) => isListed(address, block, prefix));
   return isMulticast ? 'TCP has no multicast and broadcast addresses' : undefined;
-}
-
-function blockList(...blocks: [string, number, 'ipv4' | 'ipv6'][]): BlockList {
-  const list = new BlockList();
-  for (const block of blocks) list.addSubnet(...block);
-  return list;
 }

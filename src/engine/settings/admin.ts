@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isLoopback } from '../dns/loopback.ts';
 import type { Admin, Manifest } from '../manifest/manifest.generated.ts';
-import { errorAt, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
+import { errorAt, type Path } from '../problem/finding.ts';
 import { compileAddress, type ListenAddress } from './address.ts';
-import { type CompileContext, requireSecretFromEnvironment } from './compile-context.ts';
+import { type CompileContext, checkSecret } from './compile-context.ts';
 import { compileTls, readCertificate } from './tls.ts';
 
 /** A certificate and its key; with `ca`, the authorities that sign client certificates. */
@@ -30,10 +30,8 @@ export function compileAdmin(entry: NonNullable<Manifest['admin']>, context: Com
   const address = compileAddress(listen, path, findings);
   if (!isLoopback(address.host) && token === undefined && tls?.clientCa === undefined)
     findings.push(errorAt(path, 'admin-exposed', exposedMessage(entry)));
-  if (token !== undefined && requireSecretFromEnvironment(['admin', 'token'], context) && token.length < MIN_TOKEN) {
-    const message = `a token of fewer than ${MIN_TOKEN} characters can be guessed; set a longer one, such as the output of "openssl rand -hex 32"`;
-    findings.push(quoteFreeErrorAt(['admin', 'token'], 'admin-token', message));
-  }
+  if (token !== undefined)
+    checkSecret(token, ['admin', 'token'], { rule: 'admin-token', noun: 'token', min: MIN_TOKEN }, context);
   const pem = tls && compileAdminTls(tls, context);
   return Object.freeze({
     ...address,

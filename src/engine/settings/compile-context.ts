@@ -1,5 +1,5 @@
 import type { Environment } from '../manifest/source.ts';
-import { errorAt, type Finding, type Path } from '../problem/finding.ts';
+import { errorAt, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 
 /** The inputs of the compilers of all parts of a manifest. */
@@ -18,4 +18,16 @@ export function requireSecretFromEnvironment(
   const message = 'a secret must not be in the file, not even as a default; write ${NAME}, and set the variable NAME';
   findings.push({ ...errorAt(path, 'secret-in-file', message), isSecret: true });
   return false;
+}
+
+/** Reports a secret that did not come from the environment, or that is shorter than `min` characters. */
+export function checkSecret(
+  secret: string,
+  path: Path,
+  { rule, noun = 'secret', min }: { readonly rule: string; readonly noun?: string; readonly min: number },
+  context: Pick<CompileContext, 'secrets' | 'findings'>,
+): void {
+  if (!requireSecretFromEnvironment(path, context) || secret.length >= min) return;
+  const message = `a ${noun} of fewer than ${min} characters can be guessed; set a longer one, such as the output of "openssl rand -hex 32"`;
+  context.findings.push(quoteFreeErrorAt(path, rule, message));
 }

@@ -1,5 +1,6 @@
 import { compilePointer } from '../json-pointer.ts';
 import { parseStrictJson } from '../validation/strict-json.ts';
+import { isJsonObject } from './claims.ts';
 import { findJwts } from './find-jwts.ts';
 
 /** A response that is searched for tokens. */
@@ -105,8 +106,7 @@ function findUndeclared(text: string): readonly string[] {
 
 function isObject(part: string): boolean {
   try {
-    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString());
-    return value !== null && typeof value === 'object' && !Array.isArray(value);
+    return isJsonObject(JSON.parse(Buffer.from(part, 'base64url').toString()));
   } catch {
     return false;
   }

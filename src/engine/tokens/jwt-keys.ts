@@ -64,21 +64,20 @@ function compileSecret(secret: string, { algorithms }: Jwt, context: TokensConte
 
 function compileDiscovery(discovery: string, entry: Jwt, { findings }: TokensContext): JwtKeySource | undefined {
   const url = parseHttpUrl(discovery);
-  const reason =
-    typeof url === 'string'
-      ? `${url}; write the address of the issuer, such as https://identity.example`
-      : discoveryUrlError(url);
-  if (typeof url !== 'string' && reason === undefined) {
-    return remoteKeySource(entry, async (signal) => {
-      const { discoverJwksUri, fetchKeySet } = await import('./key-fetcher.ts');
-      return fetchKeySet(await discoverJwksUri(url, entry.issuer, signal), entry.algorithms, signal);
-    });
+  const reason = discoveryUrlError(url);
+  if (reason !== undefined) {
+    findings.push(quoteFreeErrorAt([...PATH, 'discovery'], 'discovery', reason));
+    return undefined;
   }
-  findings.push(quoteFreeErrorAt([...PATH, 'discovery'], 'discovery', reason ?? ''));
-  return undefined;
+  return remoteKeySource(entry, async (signal) => {
+    const { discoverJwksUri, fetchKeySet } = await import('./key-fetcher.ts');
+    return fetchKeySet(await discoverJwksUri(url as URL, entry.issuer, signal), entry.algorithms, signal);
+  });
 }
 
-function discoveryUrlError(url: URL): string | undefined {
+/** @param url the result of `parseHttpUrl` */
+function discoveryUrlError(url: URL | string): string | undefined {
+  if (typeof url === 'string') return `${url}; write the address of the issuer, such as https://identity.example`;
   if (!isProtectedInTransit(url))
     return 'metadata must use https, or http on loopback; write https://, or jwks: with a URL';
   return url.pathname.includes('/.well-known/')

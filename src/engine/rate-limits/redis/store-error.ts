@@ -23,19 +23,8 @@ const SERVER_ERRORS: Readonly<Record<string, StoreFailureReason>> = {
   CLUSTERDOWN: 'cluster',
 };
 
-/** Errors of the network by their code. */
-const CODES: Readonly<Record<string, StoreFailureReason>> = {
-  ECONNREFUSED: 'unreachable',
-  EHOSTUNREACH: 'unreachable',
-  ENETUNREACH: 'unreachable',
-  ENOTFOUND: 'unreachable',
-  EAI_AGAIN: 'unreachable',
-  ETIMEOUT: 'unreachable',
-  ETIMEDOUT: 'unreachable',
-  EMFILE: 'unreachable',
-  ECONNRESET: 'closed',
-  EPIPE: 'closed',
-};
+/** Codes of the network before a connection is open. */
+const UNREACHABLE = /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ETIMEOUT|ETIMEDOUT|EMFILE)$/;
 
 /** Returns the error of a store for an error of the library, of the network or of the server. */
 export function storeErrorOf(error: unknown): StoreError {
@@ -43,7 +32,8 @@ export function storeErrorOf(error: unknown): StoreError {
   const { code, message, errors } = error as { code?: unknown; message?: unknown; errors?: readonly unknown[] };
   // One error for each address of a name.
   if (code === undefined && errors?.[0] !== undefined) return storeErrorOf(errors[0]);
-  if (typeof code === 'string') return new StoreError(CODES[code] ?? (isTlsCode(code) ? 'tls' : 'closed'));
+  if (typeof code === 'string')
+    return new StoreError(UNREACHABLE.test(code) ? 'unreachable' : isTlsCode(code) ? 'tls' : 'closed');
   const [word = ''] = String(message).split(' ', 1);
   // Errors of the library without a code, such as "Socket closed unexpectedly", begin with a word in lower case.
   return new StoreError(SERVER_ERRORS[word] ?? (/^[A-Z]{2}|RESP/.test(String(message)) ? 'response' : 'closed'));
