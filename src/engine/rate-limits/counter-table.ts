@@ -2,7 +2,7 @@ import { HASH_KEY_LENGTH, KeyedHash } from '../shared-memory/keyed-hash.ts';
 import { SharedLock } from '../shared-memory/shared-lock.ts';
 import { CounterSlots, OVERFLOW_PLACE } from './counter-slots.ts';
 import { HASH_KEY_AT, MIN_SLOTS, SHARD_BYTES, SHARDS, SHARDS_AT } from './limit-buffer.ts';
-import { ROW, WorkerRows } from './limit-status.ts';
+import { type LimitRows, limitRows } from './limit-status.ts';
 import { NO_ENTRY, type PendingCounter, PendingRequests } from './pending-requests.ts';
 
 /** The cells of a shard. The size of a shard is 16, doubled as often as its level says. */
@@ -28,7 +28,7 @@ const MAX_ID = 2 ** 30;
 export class CounterTable {
   readonly buffer: SharedArrayBuffer;
   /** The numbers that each worker has counted. */
-  readonly rows: WorkerRows;
+  readonly rows: LimitRows;
   readonly #pending: PendingRequests;
   readonly #now: () => number;
   readonly #hash: KeyedHash;
@@ -49,7 +49,7 @@ export class CounterTable {
    */
   constructor(buffer: SharedArrayBuffer, workerIndex: number, capacity: number, now: () => number) {
     this.buffer = buffer;
-    this.rows = new WorkerRows(buffer, workerIndex);
+    this.rows = limitRows(buffer, workerIndex);
     this.#pending = new PendingRequests(buffer, workerIndex);
     this.#now = now;
     this.#hash = new KeyedHash(new Int32Array(buffer, HASH_KEY_AT, HASH_KEY_LENGTH));
@@ -79,17 +79,17 @@ export class CounterTable {
 
   /** Counters that were removed before their time had passed. */
   get evicted(): number {
-    return this.rows.sum(ROW.evicted);
+    return this.rows.sum('evicted');
   }
 
   /** Requests that were counted together, because there was no room. */
   get overflowed(): number {
-    return this.rows.sum(ROW.overflowed);
+    return this.rows.sum('overflowed');
   }
 
   /** Requests that remained counted although they were no failures: there was no room to remember them until their responses. */
   get retained(): number {
-    return this.rows.sum(ROW.retained);
+    return this.rows.sum('retained');
   }
 
   get arrival(): number {
@@ -146,10 +146,10 @@ export class CounterTable {
     const place = this.#placeFor(now);
     const lightest = this.#slots.arrivalAt(place);
     if (lightest > blockedAfter) {
-      this.rows.add(ROW.overflowed);
+      this.rows.add('overflowed');
       return false;
     }
-    if (lightest > now) this.rows.add(ROW.evicted);
+    if (lightest > now) this.rows.add('evicted');
     this.#slots.insert(place, this.#high, this.#low, now, this.#nextId());
     this.#place = place;
     return true;

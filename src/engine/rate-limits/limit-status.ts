@@ -1,45 +1,28 @@
 import { MAX_WORKERS } from '../shared-memory/worker-context.ts';
+import { WorkerRows } from '../shared-memory/worker-rows.ts';
 import { WORKER_BYTES, WORKERS_AT } from './limit-buffer.ts';
 
-/** The numbers in the row of a worker. The first seven are the members of `LimitCounts`. */
-export const ROW = {
-  allowed: 0,
-  refused: 1,
-  reported: 2,
-  skipped: 3,
-  undecided: 4,
-  released: 5,
-  fallback: 6,
-  evicted: 7,
-  overflowed: 8,
-  retained: 9,
-} as const;
+/** The numbers that each worker counts by a limit. The first seven are the members of `LimitCounts`. */
+const COUNTS = [
+  'allowed',
+  'refused',
+  'reported',
+  'skipped',
+  'undecided',
+  'released',
+  'fallback',
+  'evicted',
+  'overflowed',
+  'retained',
+] as const;
 
-export type RowMember = (typeof ROW)[keyof typeof ROW];
+export type LimitCount = (typeof COUNTS)[number];
+export type LimitRows = WorkerRows<LimitCount>;
 
-const STRIDE = WORKER_BYTES / 8;
-
-/** The numbers that each worker has counted by a limit. A worker changes only its own row, so it needs no lock. */
-export class WorkerRows {
-  readonly #cells: Float64Array;
-  readonly #start: number;
-
-  constructor(buffer: SharedArrayBuffer, workerIndex: number) {
-    this.#cells = new Float64Array(buffer, WORKERS_AT, MAX_WORKERS * STRIDE);
-    this.#start = workerIndex * STRIDE;
-  }
-
-  /** Adds 1 to a number of this worker. */
-  add(member: RowMember): void {
-    (this.#cells[this.#start + member] as number) += 1;
-  }
-
-  /** Returns the sum over all workers, terminated ones included. */
-  sum(member: RowMember): number {
-    let sum = 0;
-    for (let cell: number = member; cell < this.#cells.length; cell += STRIDE) sum += this.#cells[cell] as number;
-    return sum;
-  }
+/** Returns the numbers in the buffer of a limit. */
+export function limitRows(buffer: SharedArrayBuffer, workerIndex: number): LimitRows {
+  const cells = new Float64Array(buffer, WORKERS_AT, (MAX_WORKERS * WORKER_BYTES) / Float64Array.BYTES_PER_ELEMENT);
+  return new WorkerRows(cells, COUNTS, workerIndex);
 }
 
 /** The number of requests with each outcome of a rate limit. Each request is in exactly one of the first five. */
@@ -76,49 +59,49 @@ export function copyLimitCounts(counts: Readonly<LimitCounts> | undefined): Limi
 
 /** The counts of a limit over all workers. They continue if a reload changes the key of the limit. */
 export class SharedLimitCounts implements Readonly<LimitCounts> {
-  #rows: WorkerRows;
+  #rows: LimitRows;
   /** The counts by former keys. */
   #former = copyLimitCounts(undefined);
 
-  constructor(rows: WorkerRows) {
+  constructor(rows: LimitRows) {
     this.#rows = rows;
   }
 
   get allowed(): number {
-    return this.#former.allowed + this.#rows.sum(ROW.allowed);
+    return this.#former.allowed + this.#rows.sum('allowed');
   }
 
   get refused(): number {
-    return this.#former.refused + this.#rows.sum(ROW.refused);
+    return this.#former.refused + this.#rows.sum('refused');
   }
 
   get reported(): number {
-    return this.#former.reported + this.#rows.sum(ROW.reported);
+    return this.#former.reported + this.#rows.sum('reported');
   }
 
   get skipped(): number {
-    return this.#former.skipped + this.#rows.sum(ROW.skipped);
+    return this.#former.skipped + this.#rows.sum('skipped');
   }
 
   get undecided(): number {
-    return this.#former.undecided + this.#rows.sum(ROW.undecided);
+    return this.#former.undecided + this.#rows.sum('undecided');
   }
 
   get released(): number {
-    return this.#former.released + this.#rows.sum(ROW.released);
+    return this.#former.released + this.#rows.sum('released');
   }
 
   get fallback(): number {
-    return this.#former.fallback + this.#rows.sum(ROW.fallback);
+    return this.#former.fallback + this.#rows.sum('fallback');
   }
 
   /** Counts a request of this worker. */
-  add(member: RowMember): void {
+  add(member: LimitCount): void {
     this.#rows.add(member);
   }
 
   /** Continues with the rows of the active plan. */
-  continueWith(rows: WorkerRows): void {
+  continueWith(rows: LimitRows): void {
     if (rows === this.#rows) return;
     this.#former = copyLimitCounts(this);
     this.#rows = rows;

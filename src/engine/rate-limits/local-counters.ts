@@ -1,7 +1,7 @@
 import { createSingleWorker, type WorkerContext } from '../shared-memory/worker-context.ts';
 import { CounterTable } from './counter-table.ts';
 import { limitBuffer, MAX_SLOTS } from './limit-buffer.ts';
-import { ROW, type WorkerRows } from './limit-status.ts';
+import type { LimitRows } from './limit-status.ts';
 import { NO_ENTRY } from './pending-requests.ts';
 import type { RateLimit } from './rate-limit.ts';
 
@@ -76,7 +76,7 @@ export class LocalCounters implements Counters {
   }
 
   /** Returns the rows of a limit of the active plan. */
-  rowsOf(key: string): WorkerRows {
+  rowsOf(key: string): LimitRows {
     return (this.#tables.get(key) as CounterTable).rows;
   }
 
@@ -144,7 +144,7 @@ export class LocalCounters implements Counters {
    * request, and slow successes would let more failures pass.
    */
   release(limit: RateLimit, value: string, counted: LocalCount): void {
-    if (limit.failures !== undefined && counted.entry === NO_ENTRY) counted.table.rows.add(ROW.retained);
+    if (limit.failures !== undefined && counted.entry === NO_ENTRY) counted.table.rows.add('retained');
     else this.#settle(value, counted, limit.intervalMs);
   }
 

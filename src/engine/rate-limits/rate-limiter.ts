@@ -2,7 +2,7 @@ import type { NameResolver } from '../dns/name-resolver.ts';
 import { Refusal } from '../gateway/response/refusal.ts';
 import type { Log } from '../log/log.ts';
 import type { WorkerContext } from '../shared-memory/worker-context.ts';
-import { type LimitCounts, ROW, type RowMember, SharedLimitCounts, type StoreStatus } from './limit-status.ts';
+import { type LimitCount, type LimitCounts, SharedLimitCounts, type StoreStatus } from './limit-status.ts';
 import { LiveStores } from './live-stores.ts';
 import { type CountedRequest, type Counters, LocalCounters, type StoreFailure } from './local-counters.ts';
 import type { RateLimit, RateLimitFacts } from './rate-limit.ts';
@@ -125,7 +125,7 @@ export class RateLimiter {
       const { countedBy } = counted;
       if (isReleased(limit)) {
         countedBy.release(limit, value, counted);
-        this.#add(limit, ROW.released);
+        this.#add(limit, 'released');
       } else if (limit.failures !== undefined) countedBy.keep?.(limit, value, counted);
     }
   }
@@ -142,17 +142,17 @@ export class RateLimiter {
   }
 
   #handleMissingKey(limit: RateLimit, exchange: LimitedExchange): void {
-    if (limit.missing === 'skip') this.#add(limit, ROW.skipped);
+    if (limit.missing === 'skip') this.#add(limit, 'skipped');
     else this.#refuseUncounted(limit, exchange, new Refusal('rate_limit_key_missing', { limit: limit.id }));
   }
 
   /** Refuses a request that the limit could not count, unless the limit only reports. @throws Refusal */
   #refuseUncounted(limit: RateLimit, exchange: LimitedExchange, refusal: Refusal): void {
     if (limit.mode === 'enforce') {
-      this.#add(limit, ROW.undecided);
+      this.#add(limit, 'undecided');
       throw refusal;
     }
-    this.#add(limit, ROW.skipped);
+    this.#add(limit, 'skipped');
     exchange.addReport(refusal);
   }
 
@@ -168,25 +168,25 @@ export class RateLimiter {
       this.#refuseUncounted(limit, exchange, new Refusal('rate_limit_unavailable', details));
       return undefined;
     }
-    if (result.isFallback) this.#add(limit, ROW.fallback);
+    if (result.isFallback) this.#add(limit, 'fallback');
     exchange.appliedLimits ??= [];
     if (result.waitMs === 0) {
-      this.#add(limit, ROW.allowed);
+      this.#add(limit, 'allowed');
       exchange.appliedLimits.push({ limit, value, counted: result });
       return undefined;
     }
     const headers = { 'Retry-After': String(wholeSeconds(result.waitMs)) };
     const refusal = new Refusal('rate_limit_exceeded', { limit: limit.id, headers });
     if (limit.mode === 'enforce') {
-      this.#add(limit, ROW.refused);
+      this.#add(limit, 'refused');
       return refusal;
     }
-    this.#add(limit, ROW.reported);
+    this.#add(limit, 'reported');
     exchange.addReport(refusal);
     return undefined;
   }
 
-  #add({ id }: RateLimit, member: RowMember): void {
+  #add({ id }: RateLimit, member: LimitCount): void {
     // A request may have begun with an earlier plan. Its counts are not kept.
     this.#counts.get(id)?.add(member);
   }

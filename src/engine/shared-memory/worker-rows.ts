@@ -1,0 +1,38 @@
+import { MAX_WORKERS } from './worker-context.ts';
+
+/** Numbers by name that each worker counts in a row of its own, so that it needs no lock. All workers can read their sums. */
+export class WorkerRows<Name extends string> {
+  readonly #cells: Float64Array;
+  readonly #columns: ReadonlyMap<Name, number>;
+  readonly #stride: number;
+  readonly #start: number;
+
+  /** @param cells a row for each of `MAX_WORKERS` workers, with room for all names */
+  constructor(cells: Float64Array, names: readonly Name[], workerIndex: number) {
+    this.#cells = cells;
+    this.#columns = new Map(names.map((name, column) => [name, column]));
+    this.#stride = cells.length / MAX_WORKERS;
+    this.#start = workerIndex * this.#stride;
+  }
+
+  /** Adds 1 to a number of this worker. */
+  add(name: Name): void {
+    (this.#cells[this.#start + this.#column(name)] as number) += 1;
+  }
+
+  set(name: Name, value: number): void {
+    this.#cells[this.#start + this.#column(name)] = value;
+  }
+
+  /** Returns the sum over all workers, terminated ones included. */
+  sum(name: Name): number {
+    let sum = 0;
+    for (let cell = this.#column(name); cell < this.#cells.length; cell += this.#stride)
+      sum += this.#cells[cell] as number;
+    return sum;
+  }
+
+  #column(name: Name): number {
+    return this.#columns.get(name) as number;
+  }
+}
