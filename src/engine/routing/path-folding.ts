@@ -1,3 +1,5 @@
+import { foldVisible } from '../text-folding.ts';
+
 /** Matches the characters that folding changes: a path without them folds to itself. */
 export const FOLDABLE = /[A-Z;%]|\.(?:\/|$)/;
 
@@ -124,9 +126,9 @@ function decode(segment: string): string {
 
 /** Returns the text that a server reads from a segment. Escapes that appear only after normalization, such as `％2f`, are decoded too. */
 export function readSegment(segment: string): string {
-  const text = normalizeText(decode(segment));
+  const text = foldVisible(decode(segment));
   if (!text.includes('%') || !NON_ASCII.test(segment)) return text;
-  return normalizeText(text.replaceAll(ESCAPES, decodeAgain));
+  return foldVisible(text.replaceAll(ESCAPES, decodeAgain));
 }
 
 const ESCAPES = /(?:%[0-9a-f]{2})+/g;
@@ -137,18 +139,6 @@ function decodeAgain(escapes: string): string {
   } catch {
     return escapes;
   }
-}
-
-const ASCII = /^[ -~]*$/;
-/** Soft hyphens, zero-width characters, direction marks, variation selectors, tags. */
-const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
-
-/** Lowercases a text, removes invisible characters and applies Unicode NFKC to the rest. */
-function normalizeText(text: string): string {
-  if (ASCII.test(text)) return text.toLowerCase();
-  const visible = text.replaceAll(INVISIBLE, '').normalize('NFKC').replaceAll(INVISIBLE, '');
-  // Uppercase first: many servers read the long s and the dotless i as ASCII letters, and in Turkish locales the dotted capital I too.
-  return visible.toUpperCase().replaceAll('\u0130', 'I').toLowerCase().normalize('NFKC');
 }
 
 function withoutEnd(text: string): string {
