@@ -830,7 +830,7 @@ when: {
  */
 path?: (string | string[])
 /**
- * One method, or a list of methods; by default every method.
+ * One method, or a list of methods; by default every method. `GET` includes HEAD.
  */
 method?: (Method | Method[])
 /**
