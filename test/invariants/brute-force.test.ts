@@ -177,4 +177,21 @@ describe('the prover', () => {
       { numRuns: runs(1_000) },
     );
   });
+
+  test.each([
+    [['/{p0}/a/{p2}/{p3}/**', '/raw/projects', '/blob/{p1}/blob/files/raw/files/projects/**'], 2],
+    [['/{p0}/{p1}/{p2}/a/**', '/{p0}/{p1}/**', '/raw/files/{p2}/**'], 1],
+  ])('decides about routes that keep encoded slashes and overlap: %j', (paths, strict) => {
+    const written = paths.map((path, index) => ({
+      path,
+      method: 'GET',
+      upstream: 'one',
+      access: index === 0 ? 'public' : 'protected',
+      encodedSlash: 'keep',
+    }));
+    const when = { path: strict === 2 ? paths[2] : '/{p0}/raw/files/files/projects/a/projects/files/**' };
+    const { manifest, plan } = readManifest(written, [{ when, require: { access: 'protected' } }]);
+    const [proof] = runToEnd(proveInvariants(compileInvariants(manifest, []), manifest, plan));
+    expect([proof?.violations, proof?.undecided]).toEqual([[], []]);
+  });
 });
