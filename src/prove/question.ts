@@ -42,9 +42,14 @@ function readQuestion(text: string) {
   const yaml = require === undefined ? text : `{ when: ${inBraces(when)}, require: ${inBraces(require)} }`;
   const { document, findings } = parse({ path: 'question', text: yaml });
   if (findings.length > 0 || !isMap(document.value))
-    throw new QuestionError("write it as 'when path: /internal/** require served: false'");
+    throw new QuestionError(
+      `write it as 'when path: /internal/** require served: false'${/[{}]/.test(text) ? QUOTES : ''}`,
+    );
   return { id: 'question', ...document.value };
 }
+
+/** YAML reads braces without quotes as a map. */
+const QUOTES = `, with quotes around a path that has braces: "when path: '/accounts/{id}' require access: protected"`;
 
 function inBraces(text: string): string {
   return text.startsWith('{') ? text : `{ ${text} }`;

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -77,6 +77,9 @@ describe('run', () => {
   it('reloads on SIGHUP and logs both hashes and a summary of the change', async () => {
     const cli = start(['run'], { 'gateway.yaml': GOOD('http://127.0.0.1:9') });
     const [, hash = ''] = await cli.waitFor(/"hash":"([0-9a-f]{64})".*"msg":"serving"/);
+    // The manual finds the process by this name.
+    if (process.platform === 'linux')
+      expect(readFileSync(`/proc/${cli.child.pid}/comm`, 'utf8').trim()).toBe('signing-gateway');
     cli.child.kill('SIGHUP');
     await cli.waitFor(/"cause":"signal","msg":"manifest unchanged; nothing was reloaded"/);
     writeFileSync(join(cli.folder, 'gateway.yaml'), GOOD('http://127.0.0.1:9').replaceAll('one', 'two'));

@@ -15,7 +15,7 @@ import { runs } from '../support/runs.ts';
 /** Few words, so that paths overlap. Some fold into others, and `x` is the sample of a parameter. */
 const WORDS = ['a', 'b', 'A', 'x'];
 /** The segments of requests: other spellings, dropped segments, ends of a path, and encoded slashes. */
-const SEGMENTS = [...WORDS, 'a;p', 'B', 'zz', '...', 'a%3Fx', '%3Fx', 'a%2Fb', 'zz%2Fa'];
+const SEGMENTS = [...WORDS, 'a;p', 'B', 'zz', '...', '...;p', 'a%3Fx', '%3Fx', 'a%2Fb', 'zz%2Fa'];
 const METHODS = ['GET', 'POST'];
 
 const pathOf = (minLength: number) => {
@@ -176,5 +176,22 @@ describe('the prover', () => {
       }),
       { numRuns: runs(1_000) },
     );
+  });
+
+  test.each([
+    [['/{p0}/a/{p2}/{p3}/**', '/raw/projects', '/blob/{p1}/blob/files/raw/files/projects/**'], 2],
+    [['/{p0}/{p1}/{p2}/a/**', '/{p0}/{p1}/**', '/raw/files/{p2}/**'], 1],
+  ])('decides about routes that keep encoded slashes and overlap: %j', (paths, strict) => {
+    const written = paths.map((path, index) => ({
+      path,
+      method: 'GET',
+      upstream: 'one',
+      access: index === 0 ? 'public' : 'protected',
+      encodedSlash: 'keep',
+    }));
+    const when = { path: strict === 2 ? paths[2] : '/{p0}/raw/files/files/projects/a/projects/files/**' };
+    const { manifest, plan } = readManifest(written, [{ when, require: { access: 'protected' } }]);
+    const [proof] = runToEnd(proveInvariants(compileInvariants(manifest, []), manifest, plan));
+    expect([proof?.violations, proof?.undecided]).toEqual([[], []]);
   });
 });

@@ -80,6 +80,7 @@ export class RequestSearch {
     const { keepsEncodedSlash } = route;
     const read = pattern.map(foldLiteral);
     if (haveOtherStart(target.pattern, read)) return undefined;
+    if (methods.every((method) => this.#isRefused(read, target, method))) return undefined;
     const maxLength = Math.max(this.#maxLength, read.length + 2);
     // With unknown texts a route competes with the fewest others, so a length that it loses with them is lost.
     const isWon = (length: number) => methods.some((method) => this.#mayWin(target, method, length));
@@ -106,6 +107,22 @@ export class RequestSearch {
       }
     }
     return undefined;
+  }
+
+  /** True if every path of a folded pattern belongs to a stricter route: the router refuses each spelling of it. */
+  #isRefused(read: Pattern, { route }: PatternRoute, method: string): boolean {
+    const rivals = [...this.#index.withMethod(method)].flatMap((index) => {
+      const pattern = this.#folded[index] ?? [];
+      const rival = this.routes[index]?.route;
+      if (rival === undefined || intersect(pattern, read) === undefined) return [];
+      return [{ pattern, isStrict: rival !== route && isStricter(rival, route) }];
+    });
+    return rivals.some(
+      ({ pattern, isStrict }) =>
+        isStrict &&
+        covers(pattern, read) &&
+        rivals.every((other) => other.isStrict || precedes(pattern, other.pattern)),
+    );
   }
 
   /** False if all paths that servers read like this belong to stricter routes, so that the router refuses every spelling of them. */
@@ -162,6 +179,29 @@ function haveOtherStart(sent: Pattern, read: Pattern): boolean {
     if (other === undefined || (other.kind === 'literal' && other.text !== foldLiteral(segment).text)) return true;
   }
   return false;
+}
+
+/** True if a pattern matches every path of another one. */
+function covers(pattern: Pattern, other: Pattern): boolean {
+  return (
+    pattern.every((segment, index) => {
+      const same = other[index];
+      if (segment.kind === 'literal') return same?.kind === 'literal' && same.text === segment.text;
+      return segment.kind === 'rest' || same?.kind === 'literal' || same?.kind === 'parameter';
+    }) &&
+    (pattern.length === other.length || pattern.at(-1)?.kind === 'rest')
+  );
+}
+
+const RANKS = { literal: 0, parameter: 1, rest: 2 };
+
+/** True if the router prefers a pattern for every path that it shares with another one. */
+function precedes(pattern: Pattern, other: Pattern): boolean {
+  for (const [index, { kind }] of pattern.entries()) {
+    const difference = RANKS[other[index]?.kind ?? 'literal'] - RANKS[kind];
+    if (difference !== 0) return difference > 0;
+  }
+  return pattern.length < other.length;
 }
 
 /** Returns the folded texts as which servers read a path that read encoded slashes, drop segments, and end the path early. */

@@ -794,9 +794,9 @@ client?: {
 ipv6Prefix: number
 }
 /**
- * `case` counts spellings together that differ only in letter case, Unicode compatibility forms, or spaces at the ends.
+ * Counts spellings together that upstreams may read as one account. `case`: letter case, Unicode compatibility forms and spaces at the ends. `text`: also characters that cannot be seen. `accents`: also accents.
  */
-fold?: "case"
+fold?: ("case" | "text" | "accents")
 }
 /**
  * Settings of `signing-gateway lint`. They do not affect requests.
@@ -830,7 +830,7 @@ when: {
  */
 path?: (string | string[])
 /**
- * One method, or a list of methods; by default every method.
+ * One method, or a list of methods; by default every method. `GET` includes HEAD.
  */
 method?: (Method | Method[])
 /**

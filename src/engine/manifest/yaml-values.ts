@@ -146,7 +146,7 @@ function readMap(pairs: readonly Pair<Node, Node | null>[], depth: number, reade
   for (const pair of pairs) {
     if (!isScalar(pair.key) || typeof pair.key.value !== 'string') {
       reader.findings.push(syntaxAt(pair.key, 'a key must be a string; put it in quotes'));
-    } else if (pair.key.value === '<<') {
+    } else if (pair.key.value === '<<' && pair.key.type === 'PLAIN') {
       reader.findings.push(syntaxAt(pair.key, 'merge keys ("<<") are not part of YAML 1.2; write the keys out'));
     } else if (members.has(pair.key.value)) {
       const message = `the key "${pair.key.value}" appears twice; remove one of the two`;

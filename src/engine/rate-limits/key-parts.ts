@@ -1,8 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { clientKey } from '../gateway/fairness/client-key.ts';
+import { Refusal } from '../gateway/response/refusal.ts';
 import { isHeader } from '../http1/raw-headers.ts';
-import { compilePointer } from '../json-pointer.ts';
+import { compilePointer, parsePointer, pointerStep, truncatePointer } from '../json-pointer.ts';
 import type { RateLimitKeyName, RateLimitKeyPart } from '../manifest/manifest.generated.ts';
+import { FOLDS } from '../text-folding.ts';
 import { parseStrictJson } from '../validation/strict-json.ts';
 import type { RateLimit, RateLimitKeyKind, RateLimitStage } from './rate-limit.ts';
 
@@ -32,21 +35,67 @@ export const STAGE_OF: Readonly<Record<RateLimitKeyKind, RateLimitStage>> = {
 export function compileKeyPart(entry: RateLimitKeyName | RateLimitKeyPart): KeyPart {
   if (typeof entry === 'string') return { kind: entry, readValue: NAMED_VALUES[entry] };
   const { body, claim, header, client } = entry;
-  const folded = (value: string | undefined) => (entry.fold === undefined || value === undefined ? value : fold(value));
+  const fold = entry.fold === undefined ? (text: string) => text : FOLDS[entry.fold];
   if (body !== undefined) {
-    const valueAt = compilePointer(body);
-    return { kind: 'body', readValue: (facts) => folded(scalarText(valueAt(parseBody(facts.body)))) };
+    const readMember = compileMember(body);
+    const readValue: KeyPart['readValue'] = (facts) => {
+      const value = readMember(parseBody(facts.body));
+      if (value instanceof Refusal) return value;
+      const text = scalarText(value);
+      return text !== undefined && HIDDEN.test(text) ? refuseBody(body, HIDDEN_MESSAGE) : text && fold(text);
+    };
+    return { kind: 'body', readValue };
   }
   if (claim !== undefined) {
     const valueAt = compilePointer(claim);
-    return { kind: 'claim', readValue: ({ principal }) => folded(scalarText(valueAt(principal?.claims))) };
+    const readValue: KeyPart['readValue'] = ({ principal }) => {
+      const text = scalarText(valueAt(principal?.claims));
+      return text && fold(text);
+    };
+    return { kind: 'claim', readValue };
   }
   if (header !== undefined) {
     const name = header.toLowerCase();
-    return { kind: 'header', readValue: ({ request }) => folded(headerText(request.rawHeaders, name)) };
+    const errors = [{ pointer: `/headers${pointerStep(header)}`, message: HIDDEN_MESSAGE }];
+    const readValue: KeyPart['readValue'] = ({ request }) => {
+      const text = headerText(request.rawHeaders, name);
+      return text !== undefined && HIDDEN.test(text)
+        ? new Refusal('parameter_invalid', { errors })
+        : text && fold(text);
+    };
+    return { kind: 'header', readValue };
   }
   const prefix = client?.ipv6Prefix;
   return { kind: 'client', readValue: ({ clientAddress }) => clientKey(clientAddress, prefix) };
+}
+
+/** Controls and characters that Unicode does not assign: collations and parsers ignore them, end a text there, or refuse it. */
+const HIDDEN = /[\p{Cc}\p{Cn}]/u;
+const HIDDEN_MESSAGE = 'contains a character that servers read differently';
+
+function refuseBody(pointer: string, message: string): Refusal {
+  return new Refusal('body_invalid', { errors: [{ pointer: truncatePointer(pointer), message }] });
+}
+
+/**
+ * Compiles a pointer into a body. The function returns a refusal if an object on the way has a member whose name some servers read
+ * as that of the pointer: of `{"email": …, "Email": …}` they take the last.
+ */
+function compileMember(pointer: string): (body: unknown) => unknown {
+  const steps = parsePointer(pointer).map((name) => ({ name, folded: FOLDS.accents(name) }));
+  return (body) => {
+    let value = body;
+    let at = '';
+    for (const { name, folded } of steps) {
+      if (value === null || typeof value !== 'object') return undefined;
+      const twin = Object.keys(value).find((other) => other !== name && FOLDS.accents(other) === folded);
+      if (twin !== undefined) return refuseBody(at + pointerStep(twin), `is read as "${name}" by some servers`);
+      if (!Object.hasOwn(value, name)) return undefined;
+      value = (value as Record<string, unknown>)[name];
+      at += pointerStep(name);
+    }
+    return value;
+  };
 }
 
 const NAMED_VALUES: Readonly<Record<RateLimitKeyName, RateLimit['readValue']>> = {
@@ -64,30 +113,23 @@ export function joinKeyParts(parts: readonly KeyPart[]): RateLimit['readValue'] 
     let joined = '';
     for (const { readValue } of parts) {
       const value = readValue(facts);
-      if (value === undefined) return undefined;
+      if (typeof value !== 'string') return value;
       joined += `${value.length}:${value}`;
     }
     return shorten(joined);
   };
 }
 
-function shorten(value: string | undefined): string | undefined {
-  return value === undefined || value.length <= MAX_LENGTH ? value : hash('sha256', value, 'base64url');
+function shorten<V extends ReturnType<RateLimit['readValue']>>(value: V): V | string {
+  return typeof value !== 'string' || value.length <= MAX_LENGTH ? value : hash('sha256', value, 'base64url');
 }
 
-/** Folds letter case and compatibility forms: an upstream may read all these spellings as one account. */
-function fold(value: string): string {
-  // Some letters decompose when their case changes.
-  return value.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC').trim();
-}
-
-/** Returns the text of a value with its type, so that `1` and `"1"` differ; `undefined` for anything but a scalar. */
+/** Returns the text of a scalar, so that `1` and `"1"` count together; `undefined` for anything else. */
 function scalarText(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
-  return typeof value === 'number' || typeof value === 'boolean' ? `\0${value}` : undefined;
+  return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined;
 }
 
-/** Returns the values of all headers of a name, because an upstream may read any one of them. */
+/** Returns the values of all headers of a name, because an upstream may read any one of them; of valid UTF-8 the text. */
 function headerText(rawHeaders: readonly string[], name: string): string | undefined {
   let text: string | undefined;
   for (let index = 0; index < rawHeaders.length; index += 2)
@@ -95,7 +137,8 @@ function headerText(rawHeaders: readonly string[], name: string): string | undef
       const value = rawHeaders[index + 1] as string;
       text = text === undefined ? value : `${text}, ${value}`;
     }
-  return text;
+  const bytes = Buffer.from(text ?? '', 'latin1');
+  return text !== undefined && isUtf8(bytes) ? bytes.toString() : text;
 }
 
 /** Returns the value of a body; `undefined` if it is no strict JSON, which a route with `validation: report` forwards. */

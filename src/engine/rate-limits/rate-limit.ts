@@ -1,4 +1,4 @@
-import type { RefusalCode } from '../gateway/response/refusal.ts';
+import type { Refusal, RefusalCode } from '../gateway/response/refusal.ts';
 import type { RawHeaders } from '../http1/raw-headers.ts';
 import type { Principal } from '../tokens/verifier.ts';
 
@@ -59,8 +59,11 @@ export interface RateLimit {
   readonly key: string;
   readonly kinds: readonly RateLimitKeyKind[];
   readonly stage: RateLimitStage;
-  /** Returns the value to count by, at most 48 characters; `undefined` if the request lacks a part of it. */
-  readonly readValue: (facts: RateLimitFacts) => string | undefined;
+  /**
+   * Returns the value to count by, at most 48 characters; `undefined` if the request lacks a part of it, and a refusal if servers
+   * could read another value than the gateway.
+   */
+  readonly readValue: (facts: RateLimitFacts) => string | Refusal | undefined;
   /** `undefined` if the value cannot be missing. */
   readonly missing: 'refuse' | 'skip' | undefined;
   /** The number in `allow`, and its duration. */

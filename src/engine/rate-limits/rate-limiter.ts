@@ -89,15 +89,17 @@ export class RateLimiter {
    * Counts a request by several limits. If one of them refuses it, still applies the others, so that the client learns the
    * longest time to wait. Returns a promise only if a limit counts in a store.
    *
-   * @throws Refusal `rate_limit_exceeded`, `rate_limit_key_missing` or `rate_limit_unavailable`
+   * @throws Refusal `rate_limit_exceeded`, `rate_limit_key_missing` or `rate_limit_unavailable`; `body_invalid` or
+   *   `parameter_invalid` if servers could read another key than the gateway
    */
   apply(limits: readonly RateLimit[], exchange: LimitedExchange, start = 0, earlier?: Refusal): void | Promise<void> {
     let refusal = earlier;
     for (let index = start; index < limits.length; index += 1) {
       const limit = limits[index] as RateLimit;
       const value = limit.readValue(exchange);
-      if (value === undefined) {
-        this.#handleMissingKey(limit, exchange);
+      if (typeof value !== 'string') {
+        if (value === undefined) this.#handleMissingKey(limit, exchange);
+        else this.#refuseUncounted(limit, exchange, value);
         continue;
       }
       const result = this.#countersOf(limit).count(limit, value);

@@ -1,3 +1,5 @@
+import { foldVisible } from '../text-folding.ts';
+
 /** Matches the characters that folding changes: a path without them folds to itself. */
 export const FOLDABLE = /[A-Z;%]|\.(?:\/|$)/;
 
@@ -48,10 +50,10 @@ export function isAlreadyFolded(segment: PatternSegment): boolean {
 
 const NON_ASCII = /%[89a-f]/i;
 
-/** Some servers decode the path before they split off query and fragment: an escaped `?` or `#` ends the path there. */
+/** Some servers decode the path before they split off query, fragment, or both: the first escaped `?` or `#` ends the path there. */
 function withoutQueries(path: string): string[] {
-  const cut = path.search(/%3f|%23/i);
-  return cut === -1 ? [path] : [path, path.slice(0, cut)];
+  const cuts = new Set([path.search(/%3f/i), path.search(/%23/)]);
+  return [path, ...[...cuts].filter((cut) => cut !== -1).map((cut) => path.slice(0, cut))];
 }
 
 /** Matches a segment that some servers read as empty, or one that is empty: only Unicode normalization writes those. */
@@ -61,8 +63,14 @@ function foldsOf(path: string): string[] {
   const folded = foldPath(path, foldSegment);
   if (!MAY_BE_EMPTY.test(path)) return [folded];
   // Some servers read a segment of only dots and blanks as a parameter's value. Others read it as empty, and may merge the slashes.
-  const emptied = foldPath(path, foldToEmpty);
-  return [folded, emptied, emptied.replaceAll(/\/{2,}/g, '/')];
+  // They do so before, after or without the removal of `;` parameters.
+  const emptied = [foldToEmpty, foldDotsToEmpty].map((fold) => foldPath(path, fold));
+  return [folded, ...emptied.flatMap((one) => [one, one.replaceAll(/\/{2,}/g, '/')])];
+}
+
+/** The number of forms of a complete path that does not normalize to another one. */
+export function countForms(path: string): number {
+  return MAY_BE_EMPTY.test(path) ? 5 : 1;
 }
 
 /** Returns the path as read by a server that normalizes Unicode before it splits segments, and reads a fullwidth solidus as a slash. */
@@ -110,6 +118,10 @@ function foldToEmpty(segment: string): string {
   return encodeURI(withoutEnd(withoutParameters(segment)));
 }
 
+function foldDotsToEmpty(segment: string): string {
+  return withoutEnd(readSegment(segment)) === '' ? '' : foldSegment(segment);
+}
+
 /** Decodes a segment and removes its `;` parameters. Callers escape the result again in the form of the tree's keys. */
 function withoutParameters(segment: string): string {
   const lower = readSegment(segment).trim();
@@ -124,9 +136,9 @@ function decode(segment: string): string {
 
 /** Returns the text that a server reads from a segment. Escapes that appear only after normalization, such as `％2f`, are decoded too. */
 export function readSegment(segment: string): string {
-  const text = normalizeText(decode(segment));
+  const text = foldVisible(decode(segment));
   if (!text.includes('%') || !NON_ASCII.test(segment)) return text;
-  return normalizeText(text.replaceAll(ESCAPES, decodeAgain));
+  return foldVisible(text.replaceAll(ESCAPES, decodeAgain));
 }
 
 const ESCAPES = /(?:%[0-9a-f]{2})+/g;
@@ -137,18 +149,6 @@ function decodeAgain(escapes: string): string {
   } catch {
     return escapes;
   }
-}
-
-const ASCII = /^[ -~]*$/;
-/** Soft hyphens, zero-width characters, direction marks, variation selectors, tags. */
-const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
-
-/** Lowercases a text, removes invisible characters and applies Unicode NFKC to the rest. */
-function normalizeText(text: string): string {
-  if (ASCII.test(text)) return text.toLowerCase();
-  const visible = text.replaceAll(INVISIBLE, '').normalize('NFKC').replaceAll(INVISIBLE, '');
-  // Uppercase first: many servers read the long s and the dotless i as ASCII letters, and in Turkish locales the dotted capital I too.
-  return visible.toUpperCase().replaceAll('\u0130', 'I').toLowerCase().normalize('NFKC');
 }
 
 function withoutEnd(text: string): string {

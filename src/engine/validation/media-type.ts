@@ -9,13 +9,14 @@ export interface MediaTypes {
 }
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
-/** RFC 9110 section 8.3.1: one media type with any parameters. */
+/** RFC 9110 section 8.3.1: one media type with any parameters, which may be empty (section 5.6.6). */
 const MEDIA_TYPE = new RegExp(
-  `^(${TOKEN}/${TOKEN})((?:[\\t ]*;[\\t ]*${TOKEN}=(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*"))*)[\\t ]*$`,
+  `^(${TOKEN}/${TOKEN})((?:[\\t ]*;(?:[\\t ]*${TOKEN}=(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*"))?)*)[\\t ]*$`,
 );
 const PARAMETER = new RegExp(`;[\\t ]*(${TOKEN})=(?:(${TOKEN})|"((?:[^"\\\\]|\\\\.)*)")`, 'g');
 /** JSON is UTF-8 (RFC 8259 section 8.1) and has no other parameter; `+json` is RFC 6839 section 3.1. */
-const JSON_TYPE = /^application\/(?:json|[a-z0-9.!#$&^_-]+\+json)[\t ]*(?:;[\t ]*charset=(?:utf-8|"utf-8")[\t ]*)?$/i;
+const JSON_TYPE =
+  /^application\/(?:json|[a-z0-9.!#$&^_-]+\+json)(?:(?:[\t ]*;)+(?:[\t ]*charset=(?:utf-8|"utf-8")(?:[\t ]*;)*)?)?[\t ]*$/i;
 
 /** A parsed media type. */
 interface MediaType {

@@ -11,15 +11,19 @@ interface PartHead {
 }
 
 const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)$/;
-const DISPOSITION = /^form-data((?: *; *[A-Za-z*]+=(?:"[^"\\]*"|[!#$&+.^_`{|}~0-9A-Za-z-]+))+)$/i;
+/** A text, or for `filename*` the extended notation in UTF-8 (RFC 8187 section 3.2.1). The last semicolon may have no parameter. */
+const DISPOSITION =
+  /^form-data((?: *; *(?:[a-z]+=(?:"[^"\\]*"|[!#$&+.^_`{|}~0-9a-z-]+)|filename\*=utf-8'[a-z0-9-]*'(?:[!#$&+.^_`|~0-9a-z-]|%[0-9a-f]{2})+))+) *;?$/i;
 const PARAMETER = /; *([A-Za-z*]+)=(?:"([^"\\]*)"|([^ ;]+))/g;
+/** The form in which .NET writes a name that is not ASCII (RFC 2047 section 2). */
+const ENCODED_WORD = /^=\?utf-8\?b\?([0-9A-Za-z+/]*={0,2})\?=$/i;
 /** Encodings that leave the bytes unchanged. Servers that decode another encoding would read a different part. */
 const IDENTITY_ENCODINGS = new Set(['7bit', '8bit', 'binary']);
 
 /**
  * Parses the headers of a part; returns `undefined` if two servers could read them differently: folded lines, control
- * characters, duplicate headers or parameters, `filename*` beside `filename`, a quote or a backslash in a name, a part
- * that is itself multipart.
+ * characters, duplicate headers or parameters, `filename*` that differs from `filename`, a quote or a backslash in a name,
+ * a part that is itself multipart.
  */
 export function parsePartHead(bytes: Buffer): PartHead | undefined {
   if (!isUtf8(bytes)) return undefined;
@@ -59,8 +63,23 @@ function nameOf(disposition: string): string | undefined {
   const parameters = new Map<string, string>();
   for (const [, written = '', quoted, token = ''] of (rest ?? '').matchAll(PARAMETER)) {
     const name = written.toLowerCase();
-    if (parameters.has(name) || (name !== 'name' && name !== 'filename')) return undefined;
+    if (parameters.has(name) || !PARAMETERS.has(name)) return undefined;
     parameters.set(name, quoted ?? token);
   }
+  const extended = parameters.get('filename*');
+  if (extended !== undefined && !isSameName(parameters.get('filename'), extended)) return undefined;
   return parameters.get('name');
+}
+
+const PARAMETERS = new Set(['name', 'filename', 'filename*']);
+
+/** True if servers that read `filename*` have the same name as those that ignore it. */
+function isSameName(name: string | undefined, extended: string): boolean {
+  const [, word] = ENCODED_WORD.exec(name ?? '') ?? [];
+  const plain = word === undefined ? name : Buffer.from(word, 'base64').toString();
+  try {
+    return decodeURIComponent(extended.slice(extended.lastIndexOf("'") + 1)) === plain;
+  } catch {
+    return false;
+  }
 }

@@ -1,6 +1,7 @@
 import { pointerStep } from '../json-pointer.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import type { Violation } from '../schema/value-validator.ts';
+import { FOLDS } from '../text-folding.ts';
 import { MAX_VIOLATIONS } from './deferred-values.ts';
 import type { ParametersCheck, ParameterValidator } from './parameter-value.ts';
 
@@ -16,6 +17,7 @@ export function compileQuery(
 ): ParametersCheck {
   const mayRepeat =
     repeated === 'allow' ? () => true : (name: string) => repeated !== 'refuse' && repeated.includes(name);
+  const listedAs = new Map([...validators.keys()].map((name) => [FOLDS.text(name), name]));
   return (_path, query) => {
     const violations: Violation[] = [];
     const seen = new Set<string>();
@@ -31,6 +33,10 @@ export function compileQuery(
       if (validate !== undefined)
         violations.push(...validateValue(validate, equals === -1 ? '' : pair.slice(equals + 1), pointer));
       else if (unknown === 'refuse') violations.push({ pointer, message: 'has an unknown name' });
+      else {
+        const listed = listedAs.get(FOLDS.text(name));
+        if (listed !== undefined) violations.push({ pointer: `/query${pointerStep(listed)}`, message: TWIN });
+      }
       if (violations.length >= MAX_VIOLATIONS) break;
     }
     if (unknown === 'refuse' && query.includes(';')) violations.push({ pointer: '/query', message: SEMICOLON });
@@ -40,6 +46,7 @@ export function compileQuery(
   };
 }
 
+const TWIN = 'appears in another spelling, which some servers read as this name';
 const DUPLICATE = 'appears twice in the query';
 /** An unknown name could hide after a semicolon. */
 const SEMICOLON = 'contains a semicolon, which separates parameters for some servers; write %3B';

@@ -48,7 +48,7 @@ export class CandidateLimits {
     const enforced = limits.filter(({ mode }) => mode === 'enforce');
     const isCountable = (limit: RateLimit) => isEachCounted && limit.store === undefined;
     // Nothing counts a request without a value, so its result needs no counter.
-    const counted = enforced.filter((limit) => isCountable(limit) || limit.readValue(request) === undefined);
+    const counted = enforced.filter((limit) => isCountable(limit) || typeof limit.readValue(request) !== 'string');
     // Never a promise, because this limiter is connected to no store.
     void this.#limiter.apply(counted, request);
     for (const limit of enforced) if (!counted.includes(limit)) this.#applyActiveResult(limit, request);

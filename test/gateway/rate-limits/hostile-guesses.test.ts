@@ -20,7 +20,13 @@ afterEach(async () => {
 });
 
 /** Starts a gateway that allows 5 wrong passwords for each account. `login` has more keys of the route. */
-async function start(respond: () => WireResponse, login = '', timeouts = '{}', upstreamKeys = ''): Promise<void> {
+async function start(
+  respond: () => WireResponse,
+  login = '',
+  timeouts = '{}',
+  upstreamKeys = '',
+  fold = 'text',
+): Promise<void> {
   upstream = await startWireUpstream(respond);
   const routes = `  - id: login
     method: POST
@@ -33,7 +39,7 @@ async function start(respond: () => WireResponse, login = '', timeouts = '{}', u
       schema: { type: object, required: [email], properties: { email: { type: string } } }
     ${login}
 rateLimits:
-  account: { key: { body: /email, fold: case }, missing: refuse, allow: ${ALLOWED} per 15m, count: failures }
+  account: { key: { body: /email, fold: ${fold} }, missing: refuse, allow: ${ALLOWED} per 15m, count: failures }
 `;
   const text = manifest(routes, { up: upstream.url, timeouts }).replace('timeouts:', `${upstreamKeys} timeouts:`);
   gateway = await startGateway(text);
@@ -290,11 +296,11 @@ describe('validation: report', () => {
     },
   );
 
-  it('counts a number, however it is written, apart from its text', async () => {
+  it('counts a number, however it is written, with its text', async () => {
     await start(() => WRONG, 'validation: report');
-    for (const number of ['7', '7.0', '70e-1', '0.7e1', '7', '7']) await send(guess('', `{"email":${number}}`));
+    for (const number of ['7', '7.0', '"7"', '70e-1', '0.7e1', '7']) await send(guess('', `{"email":${number}}`));
     expect(received()).toBe(ALLOWED);
-    expect(await send(guess('', '{"email":"7"}'))).toBe(401);
+    expect(await send(guess('', '{"email":"8"}'))).toBe(401);
   });
 
   it('counts very long values', async () => {
@@ -303,6 +309,89 @@ describe('validation: report', () => {
     for (let index = 0; index < GUESSES; index += 1) await send(guess('', `{"email":"${long}"}`));
     expect(received()).toBe(ALLOWED);
     expect(await send(guess('', `{"email":"${long}y"}`))).toBe(401);
+  });
+});
+
+describe('spellings of one account', () => {
+  const accents = [
+    'us\u00e9r',
+    'use\u0301r',
+    'u\u015fer',
+    'user\u0308',
+    '\u00daser',
+    'us\u0113r',
+    'uSer\u0301',
+    'user',
+  ];
+
+  it('count together, whichever characters are hidden in them', async () => {
+    await start(() => WRONG);
+    const hidden = '\u00ad\u034f\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2063\ufe0f\ufeff';
+    const emails = [...hidden].flatMap((one) => [`${one}user@example.com`, `us${one}ER@example.com${one}`]);
+    for (const email of [...emails, '\uff35ser@example.com', 'uſer@example.com', 'user@example.com\u2003'])
+      await send(guess('', JSON.stringify({ email })));
+    expect(received()).toBe(ALLOWED);
+  });
+
+  it('count apart by their accents, unless the limit folds them', async () => {
+    await start(() => WRONG, '', '{}', '', 'accents');
+    for (const email of accents) await send(guess('', JSON.stringify({ email })));
+    expect(received()).toBe(ALLOWED);
+    await gateway?.close();
+    await upstream?.close();
+    await start(() => WRONG);
+    for (const email of accents) await send(guess('', JSON.stringify({ email })));
+    expect(received()).toBe(accents.length);
+  });
+
+  it.each([
+    ['NUL at the end', '/email', '{"email":"user@example.com\\u0000"}'],
+    ['NUL inside', '/email', '{"email":"us\\u0000er@example.com"}'],
+    ['a control of C1', '/email', '{"email":"\\u0085user@example.com"}'],
+    ['DEL', '/email', '{"email":"user@example.com\\u007f"}'],
+    ['a line break', '/email', '{"email":"user@example.com\\n"}'],
+    ['a character that Unicode does not assign', '/email', '{"email":"user@example.com\\uffff"}'],
+    ['a second member in another letter case', '/Email', '{"email":"x@example.com","Email":"user@example.com"}'],
+    ['a second member before it', '/EMAIL', '{"EMAIL":"user@example.com","email":"x@example.com"}'],
+    ['a member of another script', '/ema\u0131l', '{"email":"x@example.com","ema\\u0131l":"user@example.com"}'],
+    ['a hidden character in a name', '/em\u200bail', '{"em\\u200bail":"user@example.com","email":"x@example.com"}'],
+    ['a fullwidth name', '/\uff45mail', '{"email":"x@example.com","\\uff45mail":"user@example.com"}'],
+    ['a trailing space in a name', '/email ', '{"email":"x@example.com","email ":"user@example.com"}'],
+  ])('are refused without being counted: %s', async (_name, pointer, body) => {
+    await start(() => WRONG);
+    for (let index = 0; index < GUESSES; index += 1) {
+      const response = await sendRequest(portOf(), guess('', body));
+      const { code, errors } = response.json();
+      expect([response.status, code, errors[0].pointer]).toEqual([400, 'body_invalid', pointer]);
+    }
+    expect(received()).toBe(0);
+    expect(await send(guess('', '{"email":"x@example.com"}'))).toBe(401);
+  });
+
+  it('are refused where the limit skips requests without the member', async () => {
+    upstream = await startWireUpstream(() => WRONG);
+    const routes = `  - id: login
+    method: POST
+    path: /login
+    upstream: up
+    access: public
+    rateLimits: [account, client]
+    body: { maxBytes: 4KB, schema: { type: object } }
+rateLimits:
+  account: { key: [{ body: /user/email, fold: text }, client], missing: skip, allow: 5 per 15m, count: failures }
+  client: { key: { header: X-Client, fold: case }, missing: skip, allow: 5 per 15m }
+`;
+    gateway = await startGateway(manifest(routes, { up: upstream.url }));
+    for (const body of ['{"user":{"Email":"x"}}', '{"USER":{"email":"x"}}', '{"user":{"email":"x"},"User":{}}'])
+      expect(await send(guess('', body))).toBe(400);
+    expect(await send(guess('', '{"other":{"Email":"x"}}'))).toBe(401);
+    expect(received()).toBe(1);
+    const named = (name: string) => send(guess('', '{}', '1.1', `X-Client: ${name}`));
+    expect(await named('a\tb')).toBe(400);
+    const statuses: number[] = [];
+    for (const name of ['\u00c9va', '\u00e9va', '\u00c9VA', '\u00e9vA', '\u00e9va', 'E\u0301va'])
+      statuses.push(await named(name));
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
   });
 });
 

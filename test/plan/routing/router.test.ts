@@ -551,3 +551,18 @@ describe('a path with an encoded slash', () => {
     );
   });
 });
+
+test.each([
+  ['trims dots and keeps parameters', '/.../...;x'],
+  ['trims dots and keeps parameters, then merges slashes', '/.../.../...;x'],
+  ['trims blanks and dots and keeps parameters', '/.%20./...;x'],
+  ['reads the same in encoded parameters', '/.../...%3Bx'],
+  ['removes parameters first', '/...;x/7'],
+])('a path does not bypass a stricter route for a server that %s: %s', (_server, path) => {
+  const { router } = planOf([
+    ['GET', '/{one}/{two}', 'public'],
+    ['GET', '/{one}/{two}/{three}', 'public'],
+    ['GET', '/{id}', 'protected'],
+  ]);
+  expect(router.match('GET', path)?.access).not.toBe('public');
+});

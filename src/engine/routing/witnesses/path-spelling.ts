@@ -1,4 +1,4 @@
-import { readPath } from '../path-folding.ts';
+import { countForms, readPath } from '../path-folding.ts';
 import type { Pattern } from '../pattern.ts';
 
 /** Ends the path for servers that decode it before they split off the query. */
@@ -75,7 +75,7 @@ export class PathSpelling {
   /** Returns a name that is equal for forms of different spellings that servers read in the same way. */
   formName(form: number): string {
     if (form >= this.writtenCount) return 'normalized';
-    const completeCount = /\/[.%]/.test(this.path) ? 3 : 1;
+    const completeCount = countForms(this.path);
     return form < completeCount ? `complete ${form}` : `cut ${form - completeCount}`;
   }
 

@@ -127,9 +127,13 @@ function* unusedLimits({ old, next }: DiffContext, names: ReadonlyMap<string, st
 }
 
 function keyText({ entry }: DiffLimit): string {
-  const folds = [entry.key].flat().some((part) => typeof part === 'object' && part.fold !== undefined);
-  return `${rateLimitKeyText(entry.key)}${folds ? ', in any letter case' : ''}`;
+  const folds = [entry.key]
+    .flat()
+    .flatMap((part) => (typeof part === 'object' && part.fold ? FOLD_TEXTS[part.fold] : []));
+  return [rateLimitKeyText(entry.key), ...new Set(folds)].join(', ');
 }
+
+const FOLD_TEXTS = { case: 'in any letter case', text: 'in any spelling', accents: 'with or without accents' } as const;
 
 /** The key of a rate limit that changed, and the effect of the change. */
 type LimitChange = [key: string, message: string];
