@@ -43,7 +43,7 @@ class BlockReader extends FlowReader {
     if (cursor.column === 0 && cursor.skip(DOCUMENT_START)) cursor.endLine();
     if (cursor.column !== 0) throw new NotSimple();
     const value = cursor.sees(OPENING) ? this.#readLine(0) : this.#readBlock(0);
-    if (cursor.column !== -1) throw new NotSimple();
+    if (cursor.character !== undefined) throw new NotSimple();
     return { value, positions, comments: cursor.comments, hasLookAlike: this.hasLookAlike };
   }
 
