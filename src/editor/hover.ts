@@ -4,6 +4,7 @@ import { compileInvariants } from '../engine/invariants/compile-invariants.ts';
 import { meets } from '../engine/invariants/prove.ts';
 import type { PlannedManifest } from '../engine/load.ts';
 import type { Route } from '../engine/plan/route-definition.ts';
+import { runToEnd } from '../engine/plan/sliced-work.ts';
 import { intersect } from '../engine/routing/pattern.ts';
 import { SamplePaths } from '../engine/routing/route-index.ts';
 import { roleOf } from './file-links.ts';
@@ -70,7 +71,7 @@ function findMoreSpecificRoutes(
   routes: readonly Route[],
   match: (method: string, path: string) => Route | undefined,
 ): Route[] {
-  const samples = SamplePaths.create(routes.map(({ pattern }) => pattern));
+  const samples = runToEnd(SamplePaths.create(routes.map(({ pattern }) => pattern)));
   return routes.filter((other) => {
     const method = other.methods.find((name) => route.methods.includes(name));
     if (other === route || method === undefined) return false;

@@ -13,7 +13,6 @@ export const SAMPLES = [
   'a:\r\n  - b: 1\r\n    c: "x" # y\r\n\r\n  - d\r\ne: [1,\r\n  2]\r\n',
   'a: b c\n  d e # f\n\nb: "x y\n  z\n\n  w "\nc: \'it\'\'s\n   so\n  \'\nd:\n  long\n  text\ne:\n  "q: r\n  s"\nf:\n  [a, b,\n  c d\n  e]\n',
   'a:\n  - long: text that goes\n      on and on\n    x: 1\n  - "a\n    b"\n  -\n    k\n    l\nb: {c: "x\n  y", d: z\n  w}\n',
-  'a: &x\n  b: &y {c: d}\n  e: [f]\ng: *x\nh:\n  - &z i # j\n  - *z\n  - *x # k\n  - &m\n    n: *y\nl: *m\no: &t |\n  text\np: *t\n',
 ] as const;
 
 const FRAGMENTS = [

@@ -2,6 +2,7 @@ import { CONTENT_METHODS } from '../../engine/http1/http-methods.ts';
 import type { Document } from '../../engine/manifest/document.ts';
 import type { Manifest, RouteEntry, Upstream as UpstreamEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
+import { runToEnd } from '../../engine/plan/sliced-work.ts';
 import type { Finding, Path } from '../../engine/problem/finding.ts';
 import type { Secrets } from '../../engine/problem/redaction.ts';
 import { type PatternRoute, RouteIndex } from '../../engine/routing/route-index.ts';
@@ -48,7 +49,7 @@ export function createLintContext(valid: ValidManifest, today: string): LintCont
     route,
     pattern: route.pattern,
   }));
-  const routeIndex = RouteIndex.create(routes);
+  const routeIndex = runToEnd(RouteIndex.create(routes));
   return {
     ...valid,
     routes,

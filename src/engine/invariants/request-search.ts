@@ -1,5 +1,5 @@
 import type { Plan } from '../plan/plan.ts';
-import type { SlicedWork } from '../plan/sliced-work.ts';
+import { runToEnd, type SlicedWork } from '../plan/sliced-work.ts';
 import type { RouteWitness } from '../problem/finding.ts';
 import { foldLiteral, respell } from '../routing/path-folding.ts';
 import { intersect, type Pattern } from '../routing/pattern.ts';
@@ -29,7 +29,7 @@ export class RequestSearch {
     this.#plan = plan;
     this.#index = index;
     this.#witnesses = new WitnessSearch(index, plan.router);
-    this.#unknown = SamplePaths.create(patterns).unknown;
+    this.#unknown = runToEnd(SamplePaths.create(patterns)).unknown;
     this.#maxLength = patterns.reduce((most, { length }) => Math.max(most, length), 0) + 2;
     this.#folded = patterns.map((pattern) => pattern.map(foldLiteral));
   }
@@ -37,7 +37,7 @@ export class RequestSearch {
   /** Creates the search step by step. */
   static *create(plan: Plan): SlicedWork<RequestSearch> {
     const routes = plan.routes.map((route) => ({ route, pattern: route.pattern }));
-    return new RequestSearch(plan, yield* RouteIndex.createSliced(routes));
+    return new RequestSearch(plan, yield* RouteIndex.create(routes));
   }
 
   /**

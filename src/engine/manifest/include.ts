@@ -4,10 +4,9 @@ import { displayPathBeside } from '../problem/problem.ts';
 import { isMap } from '../schema/schema-walk.ts';
 import { MAX_GLOB_MATCHES, type TrackedEnvironment } from './dependencies.ts';
 import { type Document, type DocumentParser, parse } from './document.ts';
-import { readInvariantFiles, readNamedFile, withFile } from './invariant-files.ts';
 import { isManifestKey, isMergedKey, MERGED_KEYS } from './manifest-keys.ts';
 import { mergeDocuments } from './merge-documents.ts';
-import { describeFileError, MAX_FILE_BYTES, type Source } from './source.ts';
+import { describeFileError, fileErrorCode, MAX_FILE_BYTES, type Source } from './source.ts';
 
 const RULE = 'include';
 const MAX_FILES = 1_000;
@@ -25,7 +24,20 @@ export function readDocument(
   if (main.findings.length > 0) return main;
   const findings: Finding[] = [];
   const report: Report = (path, message) => findings.push(errorAt(path, RULE, message));
-  const invariants = readInvariantFiles({ source, document: main.document }, environment, parseText, findings);
+  const read = (file: string, path: Path) => readNamedFile(file, path, environment, report);
+  const parseFile = (file: string, text: string, findingsOf: (document: Document) => Finding[]): Document => {
+    const { document, findings: syntax } = parseText({ path: displayPathBeside(source.path, file), text });
+    const found = syntax.length > 0 ? syntax : findingsOf(document);
+    for (const finding of found) findings.push(withFile(finding, document.file));
+    return document;
+  };
+  const named = invariantsFileOf(main.document);
+  // The files of the environment may be outside of the manifest's folder.
+  const invariantFiles = [...(named === undefined ? [] : [named]), ...(environment.invariantFiles ?? [])];
+  const invariants = invariantFiles.flatMap((file) => {
+    const text = read(file, file === named ? ['invariants', 'file'] : []);
+    return text === undefined ? [] : [parseFile(file, text, invariantFileFindings)];
+  });
   if (patterns.length === 0 && invariants.length === 0 && findings.length === 0) return main;
   const files = findIncludedFiles(patterns, environment, report);
   let bytes = Buffer.byteLength(source.text);
@@ -33,29 +45,47 @@ export function readDocument(
     // The limit of one file applies to all texts together. Files after it are not read.
     if (bytes > MAX_FILE_BYTES) return [];
     const path = ['include', ...(patterns.isList ? [index] : [])];
-    const shownPath = displayPathBeside(source.path, file);
-    if (shownPath === source.path) {
+    if (displayPathBeside(source.path, file) === source.path) {
       report(path, 'a manifest cannot include itself; include other files only');
       return [];
     }
-    const read = readNamedFile(file, environment);
-    const text = typeof read === 'string' ? read : '';
+    const text = read(file, path);
+    if (text === undefined) return [];
     bytes += Buffer.byteLength(text);
-    if (typeof read !== 'string' || bytes > MAX_FILE_BYTES) {
-      const reason =
-        typeof read === 'string'
-          ? `makes the manifest larger than ${MAX_FILE_BYTES} bytes; include fewer files`
-          : `cannot be read: ${describeFileError(read.code)}`;
-      report(path, `the file "${file}" ${reason}`);
-      return [];
-    }
-    const { document, findings: syntax } = parseText({ path: shownPath, text });
-    const fileFindings = syntax.length > 0 ? syntax : includedFileFindings(document);
-    for (const finding of fileFindings) findings.push(withFile(finding, document.file));
-    return [document];
+    if (bytes <= MAX_FILE_BYTES) return [parseFile(file, text, includedFileFindings)];
+    report(path, `the file "${file}" makes the manifest larger than ${MAX_FILE_BYTES} bytes; include fewer files`);
+    return [];
   });
   const merged = mergeDocuments(main.document, [...included, ...invariants]);
   return { document: merged.document, findings: [...findings, ...merged.findings] };
+}
+
+/** Returns the text of a file that the manifest names; `undefined` if it cannot be read, which it reports. */
+function readNamedFile(file: string, path: Path, { readFile }: TrackedEnvironment, report: Report): string | undefined {
+  try {
+    return readFile(file);
+  } catch (error) {
+    report(path, `the file "${file}" cannot be read: ${describeFileError(fileErrorCode(error))}`);
+    return undefined;
+  }
+}
+
+/** Returns a finding with its places in one file of the manifest. */
+function withFile(finding: Finding, file: string): Finding {
+  const { location, related } = finding;
+  return { ...finding, location: { ...location, file }, ...(related && { related: { file, ...related } }) };
+}
+
+/** Returns the file of `invariants: { file }`. */
+function invariantsFileOf({ value }: Document): string | undefined {
+  const invariants = isMap(value) ? value['invariants'] : undefined;
+  const file = isMap(invariants) ? invariants['file'] : undefined;
+  return typeof file === 'string' && file !== '' ? file : undefined;
+}
+
+function invariantFileFindings({ value }: Document): Finding[] {
+  const isValid = isMap(value) && Array.isArray(value['invariants']) && Object.keys(value).length === 1;
+  return isValid ? [] : [errorAt([], RULE, 'this file must have one key, "invariants", with a list; remove the rest')];
 }
 
 /** Parses texts that were parsed without errors before into one document. The first text is the manifest. */

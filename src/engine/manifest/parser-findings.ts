@@ -1,11 +1,10 @@
-import type { YAMLError } from 'yaml';
+import { isCollection, isScalar, type Node, visit, type YAMLError } from 'yaml';
 import type { Finding } from '../problem/finding.ts';
 import { findLookAlikeNear } from './look-alikes.ts';
 import { misindentedLine } from './misindented-line.ts';
 import { syntaxError, syntaxMessage } from './syntax-error.ts';
 import type { OffsetRange } from './value-positions.ts';
 import { tokenize, type YamlToken } from './yaml-tokens.ts';
-import { openerBefore, type YamlRoot } from './yaml-tree.ts';
 
 /** An error of the YAML parser. Its offsets are UTF-16 code units. */
 type ParserError = Pick<YAMLError, 'code' | 'message' | 'pos'>;
@@ -15,7 +14,7 @@ type ParserError = Pick<YAMLError, 'code' | 'message' | 'pos'>;
  * reports all warnings except the one about a closing bracket at the indentation of its key, which is not ambiguous.
  */
 export function parserFindings(
-  { contents: root, errors, warnings }: { contents: YamlRoot; errors: ParserError[]; warnings: ParserError[] },
+  { contents: root, errors, warnings }: { contents: Node | null; errors: ParserError[]; warnings: ParserError[] },
   text: string,
 ): Finding[] {
   const first = firstError(errors, text);
@@ -42,7 +41,7 @@ function firstError(errors: readonly ParserError[], text: string): ParserError |
 }
 
 /** Finds the cause of an error: the parser reports only where it could not go on. */
-function explain(error: ParserError, text: string, root: YamlRoot): Finding {
+function explain(error: ParserError, text: string, root: Node | null): Finding {
   const { code, message, pos } = error;
   const tokens = tokenize(text);
   const cause =
@@ -96,9 +95,18 @@ function findBracketInValue(offset: number, text: string): Finding | undefined {
 }
 
 /** Finds the bracket or quote that is never closed. The parser only reports where its search for the closing one ended. */
-function unclosedOpener({ code, message, pos }: ParserError, root: YamlRoot): OffsetRange | undefined {
-  if (code === 'MISSING_CHAR' && message.startsWith('Missing closing')) return openerBefore(root, pos[0], 'quote');
-  return /^(?:flow|expected flow) .* end with/i.test(message) ? openerBefore(root, pos[0], 'bracket') : undefined;
+function unclosedOpener({ code, message, pos }: ParserError, root: Node | null): OffsetRange | undefined {
+  const isQuote = code === 'MISSING_CHAR' && message.startsWith('Missing closing');
+  if (!isQuote && !/^(?:flow|expected flow) .* end with/i.test(message)) return undefined;
+  let start: number | undefined;
+  visit(root, (_key, node) => {
+    const isOpener = isQuote
+      ? isScalar(node) && /^QUOTE/.test(node.type ?? '')
+      : isCollection(node) && node.flow === true;
+    const range = isOpener ? (node as Node).range : undefined;
+    if (range && range[0] < pos[0] && pos[0] <= range[2]) start = range[0];
+  });
+  return start === undefined ? undefined : { start, end: start + 1 };
 }
 
 /** Finds the line that is indented further than its key, so that it continues the value above: `a: b\n    c: d`. */

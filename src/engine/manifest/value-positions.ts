@@ -10,7 +10,7 @@ export const FLOW_MAP = 3;
 export const FLOW_LIST = 4;
 export type ValueKind = typeof SCALAR | typeof BLOCK_MAP | typeof BLOCK_LIST | typeof FLOW_MAP | typeof FLOW_LIST;
 
-/** The columns of a row. A member of a list, and the root, have a key from -1 to -1. */
+/** The columns of a row. A member of a list, and the root, have a key that ends at 0. */
 const KEY_START = 0;
 const KEY_END = 1;
 const START = 2;
@@ -37,9 +37,6 @@ export class ValuePositions {
   #cells = new Int32Array(64 * COLUMNS);
   #rows = 0;
   readonly #keys: (string | undefined)[] = [];
-  #key: string | undefined;
-  #keyStart = -1;
-  #keyEnd = -1;
   /** The rows of values that aliases refer to, by the rows of the aliases. */
   readonly #aliased = new Map<number, number>();
   readonly #members = new Map<number, ReadonlyMap<string | number, number>>();
@@ -50,26 +47,21 @@ export class ValuePositions {
 
   /** Sets the key of the value that is added next. */
   setKey(key: string, start: number, end: number): void {
-    this.#key = key;
-    this.#keyStart = start;
-    this.#keyEnd = end;
+    const at = this.#rows * COLUMNS;
+    this.#keys.push(key);
+    this.#cells[at + KEY_START] = start;
+    this.#cells[at + KEY_END] = end;
   }
 
   /** Adds a row and returns its number. The members of a collection follow, then `close` is called. */
   open(kind: ValueKind, start: number): number {
     const row = this.#rows;
     this.#rows += 1;
-    if (this.#rows * COLUMNS > this.#cells.length) this.#grow();
-    const cells = this.#cells;
-    const at = row * COLUMNS;
-    cells[at + KEY_START] = this.#keyStart;
-    cells[at + KEY_END] = this.#keyEnd;
-    cells[at + START] = start;
-    cells[at + KIND] = kind;
-    this.#keys.push(this.#key);
-    this.#key = undefined;
-    this.#keyStart = -1;
-    this.#keyEnd = -1;
+    if (this.#keys.length === row) this.#keys.push(undefined);
+    this.#cells[row * COLUMNS + START] = start;
+    this.#cells[row * COLUMNS + KIND] = kind;
+    // The key of the next row may be set before the row is added.
+    if ((this.#rows + 1) * COLUMNS > this.#cells.length) this.#grow();
     return row;
   }
 
@@ -78,10 +70,8 @@ export class ValuePositions {
     this.#cells[row * COLUMNS + NEXT] = this.#rows;
   }
 
-  add(kind: ValueKind, start: number, end: number): number {
-    const row = this.open(kind, start);
-    this.close(row, end);
-    return row;
+  add(kind: ValueKind, start: number, end: number): void {
+    this.close(this.open(kind, start), end);
   }
 
   setAlias(row: number, target: number): void {
@@ -107,7 +97,7 @@ export class ValuePositions {
 
   /** Yields the members of a collection in the order of the text, with those of an equal key too. */
   *members(row: number): Generator<{ readonly step: string | number; readonly row: number }> {
-    const end = row < this.#rows ? this.#cell(row, NEXT) : 0;
+    const end = this.#cell(row, NEXT);
     let index = 0;
     for (let member = row + 1; member < end; member = this.#cell(member, NEXT)) {
       yield { step: this.#keys[member] ?? index, row: member };
@@ -133,14 +123,13 @@ export class ValuePositions {
   /** Returns the offsets of a key or a value; of the parent if the member is missing. */
   offsetsAt({ path, at }: { path: Path; at: 'key' | 'value' }): OffsetRange {
     const { row } = this.find(path, 'follow');
-    if (row >= this.#rows) return { start: 0, end: 0 };
     return (at === 'key' ? this.keyOf(row) : undefined) ?? this.#highlightOf(row);
   }
 
   /** Returns the offsets of the key of a member; `undefined` for a member of a list. */
   keyOf(row: number): OffsetRange | undefined {
-    const start = this.#cell(row, KEY_START);
-    return start === -1 ? undefined : { start, end: this.#cell(row, KEY_END) };
+    const end = this.#cell(row, KEY_END);
+    return end === 0 ? undefined : { start: this.#cell(row, KEY_START), end };
   }
 
   valueOf(row: number): OffsetRange {
@@ -190,12 +179,8 @@ export class ValuePositions {
     const cached = this.#members.get(row);
     if (cached !== undefined) return cached;
     const members = new Map<string | number, number>();
-    const end = row < this.#rows ? this.#cell(row, NEXT) : 0;
-    for (let member = row + 1; member < end; member = this.#cell(member, NEXT)) {
-      const key = this.#keys[member] ?? members.size;
-      // The first of two equal keys wins.
-      if (!members.has(key)) members.set(key, member);
-    }
+    // The first of two equal keys wins.
+    for (const { step, row: member } of this.members(row)) if (!members.has(step)) members.set(step, member);
     this.#members.set(row, members);
     return members;
   }

@@ -1,8 +1,16 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
 import type { Finding } from '../problem/finding.ts';
 import { syntaxError } from './syntax-error.ts';
-import { ValuePositions } from './value-positions.ts';
-import { nodeKind, nodeOffsets } from './yaml-tree.ts';
+import {
+  BLOCK_LIST,
+  BLOCK_MAP,
+  FLOW_LIST,
+  FLOW_MAP,
+  type OffsetRange,
+  SCALAR,
+  type ValueKind,
+  ValuePositions,
+} from './value-positions.ts';
 
 export const MAX_DEPTH = 100;
 /** Counts nodes behind aliases too, so that a few lines cannot expand to billions of nodes. */
@@ -170,4 +178,14 @@ function setKey(name: string, key: Node, { openAliases, positions }: ValueReader
 function syntaxAt(node: Node, message: string): Finding {
   const { start, end } = nodeOffsets(node);
   return syntaxError(start, end, message);
+}
+
+function nodeOffsets(node: Node | null | undefined): OffsetRange {
+  return { start: node?.range?.[0] ?? 0, end: node?.range?.[1] ?? 0 };
+}
+
+function nodeKind(node: Node | null | undefined): ValueKind {
+  if (isMap(node)) return node.flow === true ? FLOW_MAP : BLOCK_MAP;
+  if (isSeq(node)) return node.flow === true ? FLOW_LIST : BLOCK_LIST;
+  return SCALAR;
 }

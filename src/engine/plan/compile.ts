@@ -6,7 +6,7 @@ import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 import { compileRateLimits } from '../rate-limits/compile-rate-limits.ts';
 import { compileStores } from '../rate-limits/compile-stores.ts';
-import { createRouterSliced } from '../routing/router.ts';
+import { createRouter } from '../routing/router.ts';
 import { createManifestNameCheck } from '../schema/manifest-names.ts';
 import { createSchemaCompiler } from '../schema/schema-compiler.ts';
 import { checkListeners, compileAddress } from '../settings/address.ts';
@@ -90,7 +90,7 @@ export function* compilePlan(
   );
   if (findings.length > 0 || invalidParts.size > 0) return { findings };
   if (listen === undefined || server === undefined || reload === undefined) return { findings };
-  const router = yield* createRouterSliced(routes);
+  const router = yield* createRouter(routes);
   const plan = {
     hash,
     listen,

@@ -1,4 +1,4 @@
-import { runToEnd, type SlicedWork } from '../plan/sliced-work.ts';
+import type { SlicedWork } from '../plan/sliced-work.ts';
 import { BitSet } from './bit-set.ts';
 import type { Pattern } from './pattern.ts';
 import { createLevels, type LiteralMembers, type PatternLevel } from './pattern-levels.ts';
@@ -23,12 +23,7 @@ export class PatternIndex {
     this.#levels = levels;
   }
 
-  static create(patterns: readonly Pattern[]): PatternIndex {
-    return runToEnd(PatternIndex.createSliced(patterns));
-  }
-
-  /** Does the same as `create`, step by step. */
-  static *createSliced(patterns: readonly Pattern[]): SlicedWork<PatternIndex> {
+  static *create(patterns: readonly Pattern[]): SlicedWork<PatternIndex> {
     return new PatternIndex(patterns, yield* createLevels(patterns));
   }
 

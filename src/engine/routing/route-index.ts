@@ -1,6 +1,6 @@
 import { sortMethods } from '../http1/http-methods.ts';
 import type { Route } from '../plan/route-definition.ts';
-import { runToEnd, type SlicedWork } from '../plan/sliced-work.ts';
+import type { SlicedWork } from '../plan/sliced-work.ts';
 import { BitSet } from './bit-set.ts';
 import { foldLiteral, isAlreadyFolded } from './path-folding.ts';
 import type { Pattern } from './pattern.ts';
@@ -25,13 +25,8 @@ export class RouteIndex<R extends PatternRoute = PatternRoute> {
     this.#byMethod = byMethod;
   }
 
-  static create<R extends PatternRoute>(routes: readonly R[]): RouteIndex<R> {
-    return runToEnd(RouteIndex.createSliced(routes));
-  }
-
-  /** Does the same as `create`, step by step. */
-  static *createSliced<R extends PatternRoute>(routes: readonly R[]): SlicedWork<RouteIndex<R>> {
-    const patterns = yield* PatternIndex.createSliced(routes.map(({ pattern }) => pattern));
+  static *create<R extends PatternRoute>(routes: readonly R[]): SlicedWork<RouteIndex<R>> {
+    const patterns = yield* PatternIndex.create(routes.map(({ pattern }) => pattern));
     const aliases = methodAliases(routes.map(({ route }) => route));
     const sets = new Map([...aliases.values()].map((method) => [method, BitSet.empty(routes.length)]));
     for (const [index, { route }] of routes.entries()) for (const method of route.methods) sets.get(method)?.add(index);
@@ -131,12 +126,7 @@ export class SamplePaths {
   }
 
   /** @param patterns of all routes */
-  static create(patterns: readonly Pattern[]): SamplePaths {
-    return runToEnd(SamplePaths.createSliced(patterns));
-  }
-
-  /** Does the same as `create`, step by step. */
-  static *createSliced(patterns: readonly Pattern[]): SlicedWork<SamplePaths> {
+  static *create(patterns: readonly Pattern[]): SlicedWork<SamplePaths> {
     const unknown = yield* findUnusedSegment(patterns);
     const lengths = new Set<number>();
     for (const pattern of patterns) {

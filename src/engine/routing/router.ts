@@ -1,6 +1,6 @@
 import { addRoute, createRouter as createTree, findRoute } from 'rou3';
 import type { Route } from '../plan/route-definition.ts';
-import { runToEnd, type SlicedWork } from '../plan/sliced-work.ts';
+import type { SlicedWork } from '../plan/sliced-work.ts';
 import { FOLDABLE, foldedVariants, foldLiteral, isAlreadyFolded } from './path-folding.ts';
 import type { Pattern } from './pattern.ts';
 
@@ -27,12 +27,7 @@ export interface Router {
  * A path with an encoded slash matches only a route that keeps it. Some servers still read it as a slash, so the path has
  * no route if, read like that and folded, it would bypass a stricter route.
  */
-export function createRouter(routes: readonly Route[]): Router {
-  return runToEnd(createRouterSliced(routes));
-}
-
-/** Does the same as `createRouter`, step by step. */
-export function* createRouterSliced(routes: readonly Route[]): SlicedWork<Router> {
+export function* createRouter(routes: readonly Route[]): SlicedWork<Router> {
   const entries: RouterEntry[] = [];
   for (const route of routes) {
     entries.push({ route, isFolded: route.pattern.every(isAlreadyFolded), strictness: strictness(route) });

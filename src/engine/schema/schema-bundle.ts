@@ -1,7 +1,7 @@
 import { formatPointer, valueAt } from '../json-pointer.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import type { Environment } from '../manifest/source.ts';
-import { runToEnd, type SlicedWork } from '../plan/sliced-work.ts';
+import type { SlicedWork } from '../plan/sliced-work.ts';
 import { errorAt, type Finding, type FindingLocation, type Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 import { readSchemaFile, type SchemaFile, targetOf, withoutId } from './schema-file.ts';
@@ -33,15 +33,6 @@ interface SchemaBundle {
  * manifest and below it. It fetches nothing from the network.
  */
 export function bundleSchemas(
-  manifest: Manifest,
-  readFile: Environment['readFile'],
-  findings: Finding[],
-): SchemaBundle {
-  return runToEnd(bundleSchemasSliced(manifest, readFile, findings));
-}
-
-/** Does the same as `bundleSchemas`, step by step. */
-export function bundleSchemasSliced(
   manifest: Manifest,
   readFile: Environment['readFile'],
   findings: Finding[],

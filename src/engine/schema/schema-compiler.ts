@@ -6,7 +6,7 @@ import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 import { certainlyCompiles } from './compile-proof.ts';
 import { withHiddenKeywords } from './hidden-keywords.ts';
-import { bundleSchemasSliced, redactRoot, type SchemaRoot } from './schema-bundle.ts';
+import { bundleSchemas, redactRoot, type SchemaRoot } from './schema-bundle.ts';
 import { createSchemaCheck } from './schema-check.ts';
 import { createRecursionCheck } from './schema-recursion.ts';
 import { type LocatedSchema, listedValuesAt, schemasWithin, typesAt } from './schema-walk.ts';
@@ -47,7 +47,7 @@ export function* createSchemaCompiler(
   findings: Finding[],
   previous: SchemaCompilations | undefined,
 ): SlicedWork<SchemaCompiler> {
-  const { root, referencedPaths: fileTargets, relocate } = yield* bundleSchemasSliced(manifest, readFile, findings);
+  const { root, referencedPaths: fileTargets, relocate } = yield* bundleSchemas(manifest, readFile, findings);
   const markedRoot = withHiddenKeywords(root, secrets);
   const { contentValidatorAt, compilations } = createSchemaValidators(markedRoot);
   const check = createSchemaCheck(root, fileTargets);

@@ -167,29 +167,27 @@ export class PendingJob implements FairQueueItem {
   readonly job: ValidationJob;
   readonly route: string;
   readonly client: string;
-  readonly result: Promise<ValidationJobResult>;
   /** Limits the time in the queue, then the time of the run. */
   timer: NodeJS.Timeout | undefined;
   thread: ValidationThread | undefined;
   isAbandoned = false;
   /** The start of the wait, then the start of the run. */
   since = performance.now();
-  #resolve: (result: ValidationJobResult) => void = () => undefined;
-  #reject: (error: Error) => void = () => undefined;
+  readonly #settled = Promise.withResolvers<ValidationJobResult>();
 
   constructor(job: ValidationJob) {
     this.job = job;
     this.route = job.route;
     this.client = job.client;
-    this.result = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
+  }
+
+  get result(): Promise<ValidationJobResult> {
+    return this.#settled.promise;
   }
 
   end(result: ValidationJobResult | Error): void {
     clearTimeout(this.timer);
-    if (result instanceof Error) this.#reject(result);
-    else this.#resolve(result);
+    if (result instanceof Error) this.#settled.reject(result);
+    else this.#settled.resolve(result);
   }
 }

@@ -30,7 +30,7 @@ export class CrossingPaths {
   }
 
   static *createSliced(routes: readonly Route[], matchSample: SampleMatch): SlicedWork<CrossingPaths> {
-    const index = yield* PatternIndex.createSliced(routes.map(({ pattern }) => pattern));
+    const index = yield* PatternIndex.create(routes.map(({ pattern }) => pattern));
     return new CrossingPaths(routes, index, matchSample);
   }
 

@@ -45,7 +45,7 @@ class RoutePairing<R extends PatternRoute> {
 
   *run(): SlicedWork<RoutePair<R>[]> {
     const routes = [...this.#old.routes, ...this.#next.routes];
-    const samplePaths = yield* SamplePaths.createSliced(routes.map(({ pattern }) => pattern));
+    const samplePaths = yield* SamplePaths.create(routes.map(({ pattern }) => pattern));
     for (const { pattern, route } of routes) yield* this.#addRequests(samplePaths.of(pattern), route.methods);
     yield* this.#addOverlaps(samplePaths);
     // A stricter route that changes may also allow or refuse other spellings of its path, which match wider routes.
@@ -62,8 +62,8 @@ class RoutePairing<R extends PatternRoute> {
   *#addOverlaps(samplePaths: SamplePaths): SlicedWork<void> {
     const changedIds = yield* this.#changedIds();
     if (changedIds.size === 0) return;
-    const oldIndex = yield* RouteIndex.createSliced(this.#old.routes);
-    const nextIndex = yield* RouteIndex.createSliced(this.#next.routes);
+    const oldIndex = yield* RouteIndex.create(this.#old.routes);
+    const nextIndex = yield* RouteIndex.create(this.#next.routes);
     const changedRoutes = oldIndex.select(({ route }) => changedIds.has(route.id));
     const byAccess = {
       public: oldIndex.select(({ route }) => route.access === 'public'),

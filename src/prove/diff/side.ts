@@ -2,6 +2,7 @@ import { valueAt } from '../../engine/json-pointer.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Environment } from '../../engine/manifest/source.ts';
+import { runToEnd } from '../../engine/plan/sliced-work.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import type { PatternRoute } from '../../engine/routing/route-index.ts';
 import { bundleSchemas, redactRoot, type SchemaRoot } from '../../engine/schema/schema-bundle.ts';
@@ -47,7 +48,7 @@ export function createDiffSide(planned: PlannedManifest, readFile: Environment['
     pattern: route.pattern,
   }));
   const routeById = new Map(routes.map((route) => [route.route.id, route]));
-  const root = bundleSchemas(manifest, readFile, []).root;
+  const root = runToEnd(bundleSchemas(manifest, readFile, [])).root;
   let validators: ReturnType<typeof createSchemaValidators> | undefined;
   const validatorAt = (path: Path) => {
     validators ??= createSchemaValidators(root);

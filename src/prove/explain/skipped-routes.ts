@@ -1,7 +1,7 @@
 import { hasEncodedSlash } from '../../engine/gateway/request/request-target.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
-import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
+import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
 import { editSteps, isNear } from '../../engine/problem/did-you-mean.ts';
 import { foldedVariants, foldLiteral } from '../../engine/routing/path-folding.ts';
 import type { Pattern } from '../../engine/routing/pattern.ts';
@@ -31,7 +31,7 @@ export function* findSkippedRoutes(
   for (const route of plan.routes) {
     yield;
     if (route === winner || !mayMatch(route.pattern, segments)) continue;
-    const methods = createRouter([withEncodedSlash(route)]).allowedMethods(path);
+    const methods = runToEnd(createRouter([withEncodedSlash(route)])).allowedMethods(path);
     if (methods.length === 0) continue;
     if (!methods.includes(method)) skipped.push({ route, reason: 'other-method', otherRoute: undefined });
     else if (hasEncodedSlash(path) && !route.keepsEncodedSlash)
@@ -55,14 +55,14 @@ function* findSkipReason(
   const moreSpecific = yield* findRoute(others, (other) => {
     if (!mayMatch(other.pattern, segments)) return false;
     const relaxed = withEncodedSlash(other);
-    return createRouter([route, relaxed]).match(method, path) === relaxed;
+    return runToEnd(createRouter([route, relaxed])).match(method, path) === relaxed;
   });
   if (moreSpecific !== undefined) return { reason: 'less-specific', otherRoute: moreSpecific };
   const readings = [path, path.replaceAll(/%2f/gi, '/')].flatMap(foldedVariants).map(segmentsOf);
   const stricter = yield* findRoute(others, (other) => {
     const folded = other.pattern.map(foldLiteral);
     const isPossible = mayMatch(other.pattern, segments) || readings.some((reading) => mayMatch(folded, reading));
-    return isPossible && createRouter([route, other]).match(method, path) === undefined;
+    return isPossible && runToEnd(createRouter([route, other])).match(method, path) === undefined;
   });
   return { reason: 'other-reading', otherRoute: stricter };
 }

@@ -1,6 +1,7 @@
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import type { Environment } from '../../engine/manifest/source.ts';
+import { runToEnd } from '../../engine/plan/sliced-work.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { SamplePaths } from '../../engine/routing/route-index.ts';
 import { bundleSchemas } from '../../engine/schema/schema-bundle.ts';
@@ -29,7 +30,7 @@ export function createMutationContext(
     route,
     pattern: route.pattern,
   }));
-  const samples = SamplePaths.create(routes.map(({ pattern }) => pattern));
+  const samples = runToEnd(SamplePaths.create(routes.map(({ pattern }) => pattern)));
   let original: SchemaSide | undefined;
   const getOriginal = () => {
     original ??= schemaSide(manifest, readFile);
@@ -57,7 +58,7 @@ export function createMutationContext(
 }
 
 function schemaSide(manifest: Manifest, readFile: Environment['readFile']) {
-  const { root } = bundleSchemas(manifest, readFile, []);
+  const { root } = runToEnd(bundleSchemas(manifest, readFile, []));
   return { root, validatorAt: createSchemaValidators(root).validatorAt };
 }
 

@@ -87,7 +87,7 @@ class RoutePlanner {
     return {
       planFor: (paths) => {
         const possible = routes.filter((route) => paths.some((path) => reads(path, this.#patternOf(route).pattern)));
-        const router = { ...createRouter(possible), keepsEncodedSlash };
+        const router = { ...runToEnd(createRouter(possible)), keepsEncodedSlash };
         return { plan: { ...plan, routes, router }, manifest: changed, secrets };
       },
       affects: (url, paths) => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runToEnd } from '../../../src/engine/plan/sliced-work.ts';
 import { BitSet } from '../../../src/engine/routing/bit-set.ts';
 import { intersect, type Pattern, parsePattern } from '../../../src/engine/routing/pattern.ts';
 import { PatternIndex } from '../../../src/engine/routing/pattern-index.ts';
@@ -52,7 +53,7 @@ describe('an index of patterns agrees with their sets of paths', () => {
       fc.property(patterns, pattern, (all, searched) => {
         const paths = setOf(searched);
         const expected = indexesOf(all, (_, others) => !others.isDisjointFrom(paths));
-        expect([...PatternIndex.create(all).overlapping(searched)]).toEqual(expected);
+        expect([...runToEnd(PatternIndex.create(all)).overlapping(searched)]).toEqual(expected);
       }),
     );
   });
@@ -61,7 +62,7 @@ describe('an index of patterns agrees with their sets of paths', () => {
     fc.assert(
       fc.property(patterns, pattern, (all, searched) => {
         const paths = setOf(searched);
-        const index = PatternIndex.create(all);
+        const index = runToEnd(PatternIndex.create(all));
         expect([...index.containedIn(searched)]).toEqual(indexesOf(all, (_, others) => others.isSubsetOf(paths)));
         expect([...index.containing(searched)]).toEqual(indexesOf(all, (_, others) => others.isSupersetOf(paths)));
       }),
@@ -71,7 +72,7 @@ describe('an index of patterns agrees with their sets of paths', () => {
   test('about precedence', () => {
     fc.assert(
       fc.property(patterns, pattern, (all, searched) => {
-        const index = PatternIndex.create(all);
+        const index = runToEnd(PatternIndex.create(all));
         const members = index.overlapping(searched);
         const ranked = (isWanted: (other: string) => boolean) =>
           [...members].filter((member) => isWanted(rank(all[member] as Pattern)));
@@ -84,7 +85,7 @@ describe('an index of patterns agrees with their sets of paths', () => {
   test('about the patterns that take precedence for a path', () => {
     fc.assert(
       fc.property(patterns, fc.constantFrom(...PATHS), (all, segments) => {
-        const index = PatternIndex.create(all);
+        const index = runToEnd(PatternIndex.create(all));
         const matching = index.overlapping(segments.map((text) => ({ kind: 'literal', text })));
         const ranks = [...matching].map((member) => rank(all[member] as Pattern));
         const best = ranks.toSorted()[0];
@@ -101,7 +102,7 @@ describe('an index of patterns agrees with their sets of paths', () => {
         const ofLength = (one: Pattern) => new Set([...setOf(one)].filter((text) => count(text) === length));
         const [knownPaths, coverPaths] = [ofLength(known), ofLength(cover)];
         fc.pre(!knownPaths.isDisjointFrom(coverPaths));
-        const index = PatternIndex.create(all);
+        const index = runToEnd(PatternIndex.create(all));
         const members = index.overlapping(known).intersect(index.ofLength(length));
         const expected = [...members].filter(
           (member) =>
@@ -133,7 +134,9 @@ function count(text: string): number {
 test('sample paths include one of each set of matching patterns that no text of a segment can shrink', () => {
   fc.assert(
     fc.property(patterns, pattern, (all, one) => {
-      const samples = [...SamplePaths.create([...all, one]).of(one)].map((path) => path.split('/').filter(Boolean));
+      const samples = [...runToEnd(SamplePaths.create([...all, one])).of(one)].map((path) =>
+        path.split('/').filter(Boolean),
+      );
       const matching = (segments: readonly string[]) => all.filter((other) => isMatch(other, segments)).length;
       for (const segments of PATHS.filter((path) => isMatch(one, path))) {
         const isEnough = samples.some(

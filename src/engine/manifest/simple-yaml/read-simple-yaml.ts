@@ -1,10 +1,8 @@
-import { BLOCK_LIST, BLOCK_MAP, ValuePositions } from '../value-positions.ts';
+import { BLOCK_LIST, BLOCK_MAP, SCALAR, type ValuePositions } from '../value-positions.ts';
 import type { YamlValue } from '../yaml-values.ts';
-import { readBlockScalar } from './block-scalar.ts';
-import { AMPERSAND, ASTERISK, COLON, CR, DASH, GREATER, HASH, isOpeningBracket, LF, PIPE } from './characters.ts';
-import { Cursor, NotSimple } from './cursor.ts';
-import { FlowReader, type Members } from './flow-reader.ts';
-import { keyEnd } from './scalar-text.ts';
+import { LINE_END, NotSimple } from './cursor.ts';
+import { FlowReader, type Members, OPENING } from './flow-reader.ts';
+import { readBlockScalar, scalarEnd } from './scalars.ts';
 
 /** A text that was read without the YAML parser. */
 interface SimpleDocument {
@@ -17,9 +15,9 @@ interface SimpleDocument {
 }
 
 /**
- * Reads YAML text of simple forms: maps and lists, as blocks or in brackets, scalars on one line, and texts below `|` or `>`. JSON
- * is such text. Returns the values and positions that the YAML parser finds, in less than a tenth of its time. Returns `undefined`
- * for any other text, and for text with an error: the YAML parser reads it.
+ * Reads YAML text of simple forms: maps and lists, as blocks or in brackets, scalars, and texts below `|` or `>`. JSON is such
+ * text. Returns the values and positions that the YAML parser finds, in less than a tenth of its time. Returns `undefined` for any
+ * other text, and for text with an error: the YAML parser reads it.
  *
  * @param text a text without an error of `findTextError`
  */
@@ -34,165 +32,94 @@ export function readSimpleYaml(text: string): SimpleDocument | undefined {
   }
 }
 
-/** An anchor or an alias with a usual name, and the space or line break after it. */
-const ANCHOR_OR_ALIAS = /[&*]([\w-]+)(?=[ \r\n]|$)/y;
+const DOCUMENT_START = /---(?=[ \r\n]|$)/y;
+const DASH = /-(?=[ \r\n]|$)/y;
+/** The start of a text, an anchor or an alias, or of a value in brackets. */
+const NOT_KEY = /[|>&*[{]/y;
 
-class BlockReader {
-  readonly #cursor: Cursor;
-  readonly #positions = new ValuePositions();
-  readonly #flow: FlowReader;
-  /** The values of the anchors, and their rows in the positions. */
-  readonly #anchors = new Map<string, { readonly value: YamlValue; readonly row: number }>();
-
-  constructor(text: string) {
-    this.#cursor = new Cursor(text);
-    this.#flow = new FlowReader(this.#cursor, this.#positions);
-  }
-
+class BlockReader extends FlowReader {
   read(): SimpleDocument {
-    const cursor = this.#cursor;
-    cursor.firstContent(0);
-    if (cursor.isMarker()) {
-      if (cursor.code !== DASH) throw new NotSimple();
-      cursor.at += 3;
-      cursor.endLine();
-    }
-    const value = this.#readRoot();
-    if (cursor.column !== -1) throw new NotSimple();
-    const { comments, hasLookAlike } = cursor;
-    return { value, positions: this.#positions, comments, hasLookAlike };
-  }
-
-  #readRoot(): YamlValue {
-    const cursor = this.#cursor;
+    const { cursor, positions } = this;
+    if (cursor.column === 0 && cursor.skip(DOCUMENT_START)) cursor.endLine();
     if (cursor.column !== 0) throw new NotSimple();
-    if (!isOpeningBracket(cursor.code)) return this.#readBlock(0);
-    const value = this.#flow.readFlow(0);
-    cursor.endLine();
-    return value;
+    const value = cursor.sees(OPENING) ? this.#readLine(0) : this.#readBlock(0);
+    if (cursor.character !== undefined) throw new NotSimple();
+    return { value, positions, comments: cursor.comments, hasLookAlike: this.hasLookAlike };
   }
 
   /** Reads the list or map that begins at the cursor. */
   #readBlock(column: number): YamlValue {
-    return this.#cursor.isDashAt(this.#cursor.at) ? this.#readList(column) : this.#readMap(column);
+    return this.cursor.sees(DASH) ? this.#readList(column) : this.#readMap(column);
   }
 
   #readMap(column: number): YamlValue {
-    const cursor = this.#cursor;
-    const row = this.#flow.open(BLOCK_MAP);
+    const { cursor } = this;
+    const row = this.open(BLOCK_MAP);
     const members: Members = {};
-    let count = 0;
     do {
-      count += 1;
-      const key = this.#flow.readKey(members);
+      const key = this.readKey(members);
       members[key] = this.#readMember(column, true);
-    } while (cursor.column === column && !cursor.isDashAt(cursor.at));
-    this.#close(row, column, count);
-    return members;
+    } while (cursor.column === column && !cursor.sees(DASH));
+    return this.#closeBlock(row, column, members);
   }
 
   #readList(column: number): YamlValue {
-    const cursor = this.#cursor;
-    const row = this.#flow.open(BLOCK_LIST);
+    const { cursor } = this;
+    const row = this.open(BLOCK_LIST);
     const members: YamlValue[] = [];
     do {
       cursor.at += 1;
       cursor.skipSpaces();
-      const isBlock = cursor.isDashAt(cursor.at) || this.#isKey();
+      const isBlock = this.#seesBlock();
       members.push(isBlock ? this.#readBlock(cursor.at - cursor.lineStart) : this.#readMember(column, false));
-    } while (cursor.column === column && cursor.isDashAt(cursor.at));
-    this.#close(row, column, members.length);
-    return members;
+    } while (cursor.column === column && cursor.sees(DASH));
+    return this.#closeBlock(row, column, members);
   }
 
-  #close(row: number, column: number, count: number): void {
-    if (this.#cursor.column > column) throw new NotSimple();
-    this.#flow.close(row, count);
+  #closeBlock(row: number, column: number, members: YamlValue): YamlValue {
+    if (this.cursor.column > column) throw new NotSimple();
+    return this.close(row, members);
   }
 
-  /** True if the value at the cursor is the key of a map. */
-  #isKey(): boolean {
-    const cursor = this.#cursor;
-    const { at, code } = cursor;
-    const isOther = code === HASH || code === PIPE || code === GREATER || code === AMPERSAND || code === ASTERISK;
-    return !isOther && !isOpeningBracket(code) && !cursor.isBlankAt(at) && cursor.codeAt(keyEnd(cursor, at)) === COLON;
+  /** True if the value at the cursor is a list or a map without brackets. */
+  #seesBlock(): boolean {
+    const { cursor } = this;
+    if (cursor.sees(LINE_END) || cursor.sees(NOT_KEY)) return false;
+    return cursor.sees(DASH) || cursor.text[scalarEnd(cursor)] === ':';
   }
 
   /** Reads the value after a colon or a dash, and the rest of its line. */
   #readMember(column: number, isInMap: boolean): YamlValue {
-    const cursor = this.#cursor;
+    const { cursor } = this;
     cursor.skipSpaces();
-    const { code } = cursor;
-    if (code === LF || code === CR || code === HASH || code === -1) return this.#readBelow(column, isInMap);
-    if (code === PIPE || code === GREATER) return this.#readText(column);
-    if (code === AMPERSAND) return this.#readAnchored(column);
-    if (code === ASTERISK) return this.#readAlias();
-    return this.#readFlow(column);
-  }
-
-  /** Reads an anchor and its value, which is on the same line or a block on the lines below. */
-  #readAnchored(column: number): YamlValue {
-    const cursor = this.#cursor;
-    const name = this.#readName();
-    const row = this.#positions.count;
-    cursor.skipSpaces();
-    const isBelow = cursor.isLineEndAt(cursor.at) || cursor.code === HASH;
-    if (isBelow) cursor.endLine();
-    const isBlock = cursor.isDashAt(cursor.at) || this.#isKey();
-    // An anchor on the line of a key is that of the key.
-    if (isBlock !== isBelow || (isBelow && cursor.column <= column) || this.#anchors.has(name)) throw new NotSimple();
-    const value = isBlock ? this.#readBlock(cursor.column) : this.#readMember(column, false);
-    this.#anchors.set(name, { value, row });
-    return value;
-  }
-
-  #readAlias(): YamlValue {
-    const cursor = this.#cursor;
-    const { at: start } = cursor;
-    const anchor = this.#anchors.get(this.#readName());
-    if (anchor === undefined) throw new NotSimple();
-    this.#positions.setAlias(this.#flow.addScalar(start, cursor.at), anchor.row);
-    const value = this.#flow.copy(anchor.value);
-    cursor.endLine();
-    return value;
-  }
-
-  /** Reads the name of an anchor or an alias. */
-  #readName(): string {
-    const cursor = this.#cursor;
-    ANCHOR_OR_ALIAS.lastIndex = cursor.at;
-    const [all = '', name] = ANCHOR_OR_ALIAS.exec(cursor.text) ?? [];
-    if (name === undefined) throw new NotSimple();
-    cursor.at += all.length;
-    return name;
+    if (cursor.sees(LINE_END)) return this.#readBelow(column, isInMap);
+    return cursor.character === '|' || cursor.character === '>' ? this.#readText(column) : this.#readLine(column + 1);
   }
 
   /** Reads a value in brackets or a scalar, and the rest of its line. */
-  #readFlow(column: number): YamlValue {
-    const value = this.#flow.readFlow(column + 1);
-    this.#cursor.endLine();
+  #readLine(indent: number): YamlValue {
+    const value = this.readFlow(indent);
+    this.cursor.endLine();
     return value;
   }
 
   #readText(column: number): string {
-    const cursor = this.#cursor;
-    const { at: start } = cursor;
-    const value = readBlockScalar(cursor, column);
-    this.#flow.addScalar(start, cursor.at);
-    cursor.nextContent(cursor.at);
+    const { at: start } = this.cursor;
+    const value = readBlockScalar(this.cursor, column);
+    this.addScalar(start);
+    this.cursor.nextContent();
     return value;
   }
 
   /** Reads a block on the lines below; an empty value if there is none. */
   #readBelow(column: number, isInMap: boolean): YamlValue {
-    const cursor = this.#cursor;
+    const { cursor } = this;
     const { at: start } = cursor;
     cursor.endLine();
-    if (cursor.column > column)
-      return cursor.isDashAt(cursor.at) || this.#isKey() ? this.#readBlock(cursor.column) : this.#readFlow(column);
+    if (cursor.column > column) return this.#seesBlock() ? this.#readBlock(cursor.column) : this.#readLine(column + 1);
     // A list may have the column of its key.
-    if (isInMap && cursor.column === column && cursor.isDashAt(cursor.at)) return this.#readList(column);
-    this.#flow.addScalar(start, start);
+    if (isInMap && cursor.column === column && cursor.sees(DASH)) return this.#readList(column);
+    this.positions.add(SCALAR, start, start);
     return null;
   }
 }

@@ -1,3 +1,4 @@
+import { runToEnd } from '../../plan/sliced-work.ts';
 import { foldLiteral, readPath } from '../path-folding.ts';
 import type { Pattern } from '../pattern.ts';
 import { PatternIndex } from '../pattern-index.ts';
@@ -254,7 +255,7 @@ export class SpellingSearch<R extends PatternRoute = PatternRoute> {
 
   #getFoldedPatterns(): PatternIndex {
     const { patterns } = this.#index.patterns;
-    this.#foldedPatterns ??= PatternIndex.create(patterns.map((pattern) => pattern.map(foldLiteral)));
+    this.#foldedPatterns ??= runToEnd(PatternIndex.create(patterns.map((pattern) => pattern.map(foldLiteral))));
     return this.#foldedPatterns;
   }
 }

@@ -1,4 +1,5 @@
 import { sortMethods } from '../../http1/http-methods.ts';
+import { runToEnd } from '../../plan/sliced-work.ts';
 import type { RouteWitness } from '../../problem/finding.ts';
 import type { BitSet } from '../bit-set.ts';
 import { intersect, literalPattern, type Pattern } from '../pattern.ts';
@@ -32,7 +33,7 @@ export class WitnessSearch<R extends PatternRoute = PatternRoute> {
   constructor(index: RouteIndex<R>, router: Router) {
     this.#index = index;
     this.#router = router;
-    this.#samplePaths = SamplePaths.create(index.patterns.patterns);
+    this.#samplePaths = runToEnd(SamplePaths.create(index.patterns.patterns));
     this.#spellings = new SpellingSearch(index, router, this.#samplePaths.unknown);
   }
 
