@@ -9,7 +9,6 @@ import { histogram, type Metric, metric, metricBy } from './metric.ts';
 import { RATE_LIMIT_METRICS } from './rate-limit-metrics.ts';
 import { UPSTREAM_METRICS } from './upstream-metrics.ts';
 import { VALIDATION_METRICS } from './validation-metrics.ts';
-import { WORKER_METRICS } from './worker-metrics.ts';
 
 /** The metrics of the gateway. No label contains text from a client, which could create any number of series. */
 export const METRICS: readonly Metric[] = [
@@ -117,7 +116,27 @@ export const METRICS: readonly Metric[] = [
     ({ gateway: { plan } }) => certificatesOf(plan).map(({ use, upstream, cert }) => [use, upstream, expiryOf(cert)]),
   ),
   ...LOSS_METRICS,
-  ...WORKER_METRICS,
+  metric('workers', 'Workers that serve requests.', ({ workers }) => workers.status.serving),
+  metric('workers_wanted', 'Workers that server.workers requires.', ({ workers }) => workers.status.count),
+  metric(
+    'worker_failures_total',
+    'Workers that ended unexpectedly. Each is replaced.',
+    ({ workers }) => workers.status.failures,
+  ),
+  metricBy(['worker'], 'worker_connections', 'Open connections of clients, by worker.', ({ workers }) =>
+    workers.telemetry.figures.entries().map(([worker, { connections }]) => [String(worker), connections]),
+  ),
+  metricBy(
+    ['worker', 'state'],
+    'worker_eventloop_seconds_total',
+    'Time that the event loop of a worker was active, and idle. Worker 0 is the main thread.',
+    ({ workers }) =>
+      workers.telemetry.figures
+        .entries()
+        .flatMap(([index, { eventLoop }]) =>
+          Object.entries(eventLoop).map(([state, ms]) => [String(index), state, ms / 1_000] as const),
+        ),
+  ),
 ];
 
 function verifierStatus({ gateway: { plan } }: AdminContext) {

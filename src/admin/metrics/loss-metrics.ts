@@ -39,7 +39,7 @@ export const LOSS_METRICS: readonly Metric[] = [
     'accept_errors_total',
     'Connections that could not be accepted, by listener.',
     ({ gateway, adminMetrics }) =>
-      Object.entries({ clients: gateway.clients.unaccepted, admin: adminMetrics.acceptErrors }),
+      Object.entries({ clients: gateway.clients.unaccepted, admin: adminMetrics.unaccepted.total }),
   ),
   metric(
     'process_open_fds',
@@ -67,12 +67,12 @@ export const LOSS_METRICS: readonly Metric[] = [
   metric(
     'admin_connections_evicted_total',
     'Connections of the admin API that were closed to make room for new ones.',
-    ({ adminMetrics }) => adminMetrics.evictions,
+    ({ adminMetrics }) => adminMetrics.evicted.total,
   ),
   metric(
     'admin_refusals_total',
     'Requests to the admin API that were refused because too many others were being served.',
-    ({ adminMetrics }) => adminMetrics.refusals,
+    ({ adminMetrics }) => adminMetrics.refused.total,
   ),
   metric(
     'skipped_decisions_total',

@@ -1,12 +1,18 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { fileSizeError, sha256 } from '../../engine/manifest/dependencies.ts';
 import { createFileEnvironment, fileErrorCode, MAX_ALL_CHARACTERS } from '../../engine/manifest/source.ts';
-import { bypassThreadPool } from './bypass-thread-pool.ts';
-import { changesSince, type FileSnapshot, hashManifest, type ManifestFiles, pathsToWatch } from './file-snapshot.ts';
+import {
+  changesSince,
+  type FileSnapshot,
+  hashManifest,
+  isConsistent,
+  type ManifestFiles,
+  pathsToWatch,
+  waitUntilSettled,
+} from './file-snapshot.ts';
 import type { FileChanges, FileContent, FileThreadRequest, FileWatchEvent } from './file-thread.ts';
 import { type FileWatcher, watchFiles } from './file-watcher.ts';
-import { countOperations, runOperation } from './operation-counter.ts';
-import { isConsistent, waitUntilSettled } from './settled-files.ts';
+import { bypassThreadPool, countOperations, runOperation } from './operation-counter.ts';
 import type { WorkerInput, WorkerMessage, WorkerRequest } from './worker-thread.ts';
 
 /** The input of this thread, which `file-thread.ts` starts. */

@@ -4,15 +4,19 @@ import { type Dependencies, sha256 } from '../../engine/manifest/dependencies.ts
 import type { AddressOverrides, Environment, Source } from '../../engine/manifest/source.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Finding } from '../../engine/problem/finding.ts';
-import type { FileSnapshot } from './file-snapshot.ts';
+import { type FileSnapshot, SETTLE_MS } from './file-snapshot.ts';
 import { FileThread, type FileWatchEvent } from './file-thread.ts';
 import { ManifestThread } from './manifest-thread.ts';
 import { type PlanChanges, type StartupSettings, settingsNeedingRestart, summarizeChanges } from './plan-changes.ts';
 import { type PreparedReload, prepareReload } from './prepare-reload.ts';
-import { type ReloadCount, ReloadCounts } from './reload-counts.ts';
-import type { ReloadCause, ReloadOutcome, ReportedReloadOutcome } from './reload-outcome.ts';
+import {
+  type ReloadCause,
+  type ReloadCount,
+  ReloadCounts,
+  type ReloadOutcome,
+  type ReportedReloadOutcome,
+} from './reload-outcome.ts';
 import { isExplicit, ReloadQueue } from './reload-queue.ts';
-import { SETTLE_MS } from './settled-files.ts';
 import { createUnsavedManifest, hideContents, restrictReader } from './unsaved-manifest.ts';
 import { FileSystemHangError } from './worker-thread.ts';
 
