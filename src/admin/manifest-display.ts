@@ -5,7 +5,6 @@ import { joinRanges, redactRanges, type SecretRange } from '../check/lint/secret
 import { type ParsedText, parseText } from '../engine/manifest/document.ts';
 import type { Source } from '../engine/manifest/source.ts';
 import type { Problem } from '../engine/problem/problem.ts';
-import type { DisplayInput } from './display-worker.ts';
 import { findSecretRanges } from './secret-ranges.ts';
 
 /** A longer file, or route, is cut. */
@@ -14,7 +13,13 @@ const MAX_ROUTE_LINES = 500;
 const MAX_ROUTE_LENGTH = 32_768;
 
 /** A problem whose text is a secret. */
-export type SecretProblem = Pick<Problem, 'file' | 'range'>;
+type SecretProblem = Pick<Problem, 'file' | 'range'>;
+
+/** What the thread that parses a manifest starts with. */
+export interface DisplayInput {
+  readonly sources: readonly Source[];
+  readonly problems: readonly SecretProblem[];
+}
 
 /** The offsets of a file that its display needs. The text itself has another home. */
 export interface FileDisplay {

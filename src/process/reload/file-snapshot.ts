@@ -40,7 +40,7 @@ export function pathsToWatch(
 }
 
 /** Returns the modification times of all files, as one text to compare, and the latest of them. */
-export function modificationTimesOf(
+function modificationTimesOf(
   snapshot: FileSnapshot,
   files: ManifestFiles,
 ): { readonly text: string; readonly latestMs: number } {

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Gateway } from '../../engine/gateway/gateway.ts';
+import { type ValidationPoolStatus, validationPool } from '../../engine/validation/validation-pool.ts';
 
 /** Numbers of one worker that are not in shared memory. */
 export interface ThreadFigures {
@@ -7,7 +8,7 @@ export interface ThreadFigures {
   readonly connections: number;
   /** Milliseconds in which the event loop of the thread was active, and idle. */
   readonly eventLoop: { readonly active: number; readonly idle: number };
-  readonly validation: Gateway['validation'];
+  readonly validation: ValidationPoolStatus;
   readonly dns: Pick<Gateway['resolver']['counts'], 'outcomes' | 'buckets' | 'sumMs' | 'stale'> & {
     /** Lookups in progress or in the queue. */
     readonly inFlight: number;
@@ -15,13 +16,13 @@ export interface ThreadFigures {
 }
 
 /** Returns the figures of this thread. */
-export function readFigures({ clients, resolver, validation }: Gateway): ThreadFigures {
+export function readFigures({ clients, resolver }: Pick<Gateway, 'clients' | 'resolver'>): ThreadFigures {
   const { active, idle } = performance.eventLoopUtilization();
   const { outcomes, buckets, sumMs, stale } = resolver.counts;
   return {
     connections: clients.workerConnections,
     eventLoop: { active, idle },
-    validation,
+    validation: validationPool.status,
     dns: { outcomes, buckets, sumMs, stale, inFlight: resolver.inFlight },
   };
 }
