@@ -3,8 +3,10 @@ import type { Source } from '../../engine/manifest/source.ts';
 import type { Problem } from '../../engine/problem/problem.ts';
 import type { PlanChanges } from './plan-changes.ts';
 
-/** The trigger of a reload: a file event, the poll, `SIGHUP`, or a request to the admin API. */
-export type ReloadCause = 'change' | 'poll' | 'signal' | 'request';
+/** The triggers of a reload: a file event, the poll, `SIGHUP`, or a request to the admin API. */
+const CAUSES = ['change', 'poll', 'signal', 'request'] as const;
+
+export type ReloadCause = (typeof CAUSES)[number];
 
 interface ReloadAttempt {
   readonly cause: ReloadCause;
@@ -59,30 +61,14 @@ interface ReloadCancelled extends ReloadAttempt {
   readonly kind: 'cancelled';
 }
 
-const KINDS = ['accepted', 'rejected', 'unreadable'] as const satisfies readonly ReloadOutcome['kind'][];
-const CAUSES = ['change', 'poll', 'signal', 'request'] as const satisfies readonly ReloadCause[];
-
 export interface ReloadCount {
-  readonly kind: (typeof KINDS)[number];
+  readonly kind: ReportedReloadOutcome['kind'];
   readonly cause: ReloadCause;
   readonly count: number;
 }
 
-/** Counts reloads by outcome and cause. */
-export class ReloadCounts {
-  readonly #counts = new Map(KINDS.flatMap((kind) => CAUSES.map((cause) => [keyOf({ kind, cause }), 0])));
-
-  add(reload: ReloadOutcome): void {
-    const key = keyOf(reload);
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
-  }
-
-  /** Returns every combination, including those with a count of zero, so that each metric series exists from the start. */
-  all(): ReloadCount[] {
-    return [...this.#counts].map(([key, count]) => ({ ...JSON.parse(key), count }));
-  }
-}
-
-function keyOf({ kind, cause }: Pick<ReloadOutcome, 'kind' | 'cause'>): string {
-  return JSON.stringify({ kind, cause });
+/** Returns the counts of reloads by outcome and cause. All are 0, so that each metric series exists from the start. */
+export function noReloadCounts(): ReloadCount[] {
+  const kinds = ['accepted', 'rejected', 'unreadable'] as const;
+  return kinds.flatMap((kind) => CAUSES.map((cause) => ({ kind, cause, count: 0 })));
 }
