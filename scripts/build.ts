@@ -129,7 +129,7 @@ function finishChunk(output: OutputAsset | OutputChunk): void {
  * line editor and archives, which take 2 MB.
  */
 function readBuiltins({ code, moduleIds }: OutputChunk): string {
-  // bypass-thread-pool.ts replaces functions that these packages have imported.
+  // operation-counter.ts replaces functions that these packages have imported.
   if (moduleIds.some((id) => id.includes('/node_modules/chokidar/'))) return code;
   return code.replaceAll(
     /import(?:\*as )?\s*([\w$]+|\{[^}]*\})\s*from\s*"(node:[\w/]+)";/g,

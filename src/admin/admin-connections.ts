@@ -46,7 +46,7 @@ export class AdminConnections {
       response.once('close', resolve);
       connection.abandon = resolve;
       await serve().catch((error: Error) => {
-        this.#metrics.recordResponseError(error);
+        this.#metrics.failed.add({ reason: error.message });
         connection.socket.destroy();
       });
       await ended;
@@ -92,7 +92,7 @@ export class AdminConnections {
     const victim = largest.find(({ requests }) => requests === 0) ?? largest[0];
     if (victim === undefined) return;
     this.#connections.delete(victim.key);
-    this.#metrics.recordEviction(victim.socket.remoteAddress ?? '');
+    this.#metrics.evicted.add({ peer: victim.socket.remoteAddress ?? '' });
     victim.socket.destroy();
   }
 }

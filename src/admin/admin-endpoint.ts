@@ -9,7 +9,7 @@ import type { CandidateControl } from '../traffic/candidate/candidate-control.ts
 import type { AdminMetrics } from './admin-metrics.ts';
 import type { CpuBudget } from './cpu-budget.ts';
 import type { DescriptorMonitor } from './descriptor-monitor.ts';
-import type { ManifestDisplays } from './manifest-displays.ts';
+import type { ManifestDisplays } from './manifest-display.ts';
 import type { RequestEventStreams } from './request-event-streams.ts';
 import type { TrafficHistory } from './traffic-history.ts';
 
@@ -148,7 +148,7 @@ export function busyResponse(
   detail: string,
   retryAfterSeconds = 1,
 ): AdminResponse {
-  metrics.recordRefusal(path);
+  metrics.refused.add({ path });
   return problemDetails(503, detail, { 'Retry-After': String(retryAfterSeconds) });
 }
 

@@ -16,7 +16,7 @@ import {
 import { AdminBodyReader } from './body-reader.ts';
 import { CpuBudget } from './cpu-budget.ts';
 import { ADMIN_ENDPOINTS } from './endpoints.ts';
-import { ManifestDisplays } from './manifest-displays.ts';
+import { ManifestDisplays } from './manifest-display.ts';
 import { RequestEventStreams } from './request-event-streams.ts';
 import { ResponseWriter } from './response-writer.ts';
 import { createTrafficHistory } from './traffic-history.ts';
@@ -73,7 +73,7 @@ export function createAdminServer(
         server.listen(settings.port, settings.host, () => {
           server.off('error', reject);
           // Without a listener, an error of `accept` would end the process, for example when no file descriptor is free.
-          server.on('error', (error) => adminMetrics.recordAcceptError(error));
+          server.on('error', ({ code: reason }: NodeJS.ErrnoException) => adminMetrics.unaccepted.add({ reason }));
           resolve(server.address() as AddressInfo);
         });
       }),

@@ -1,7 +1,6 @@
 import { streamOpenApi } from '../openapi/export/stream-openapi.ts';
-import { type AdminEndpoint, largeJsonResponse, type Respond } from './admin-endpoint.ts';
+import { type AdminEndpoint, busyResponse, largeJsonResponse, problemDetails, type Respond } from './admin-endpoint.ts';
 import { candidate, discardCandidate, putCandidate } from './endpoints/candidate.ts';
-import { decisions } from './endpoints/decisions.ts';
 import { explain } from './endpoints/explain.ts';
 import { livez, readyz } from './endpoints/health.ts';
 import { manifest } from './endpoints/manifest.ts';
@@ -10,6 +9,7 @@ import { route, routes } from './endpoints/route.ts';
 import { status } from './endpoints/status.ts';
 import { recentTraffic, trafficHistory } from './endpoints/traffic.ts';
 import { PAGE_ENDPOINTS } from './page.ts';
+import { parseFilter } from './request-event-filter.ts';
 
 /** Responds to a scrape. The first scrape loads the Prometheus library, so that a gateway without scrapes starts faster. */
 const metrics: Respond = async (_request, context) => {
@@ -20,6 +20,23 @@ const metrics: Respond = async (_request, context) => {
 /** Describes the active routes as OpenAPI 3.1: parameters, bodies, roles and refusals. */
 const openapi: Respond = (_request, { activeManifest, version }) =>
   largeJsonResponse(streamOpenApi(activeManifest(), version));
+
+/**
+ * Streams one server-sent event `decision` for each request when it ends, and `skipped` events with the number of
+ * decisions beyond the rate limit. `?filter=` selects decisions that contain all its words; `?only=refused` selects
+ * refused requests, `?only=failed` those with a 5xx response.
+ */
+const decisions: Respond = ({ query, peerAddress }, { adminMetrics }, { eventStreams }) => {
+  const filter = parseFilter(query);
+  if (typeof filter === 'string') return problemDetails(400, filter);
+  if (!eventStreams.hasCapacityFor(peerAddress))
+    return busyResponse(adminMetrics, '/decisions', 'too many streams of decisions are open; close another stream', 5);
+  return {
+    status: 200,
+    headers: { 'Content-Type': 'text/event-stream' },
+    body: (response) => eventStreams.open(filter, peerAddress, response),
+  };
+};
 
 /** The endpoints of the admin API. */
 export const ADMIN_ENDPOINTS: readonly AdminEndpoint[] = [

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AdminContext, AdminRequest, AdminResources } from '../../src/admin/admin-endpoint.ts';
 import { manifest } from '../../src/admin/endpoints/manifest.ts';
-import { createFileDisplays, linesOfRoute } from '../../src/admin/manifest-display.ts';
-import { ManifestDisplays } from '../../src/admin/manifest-displays.ts';
+import { createFileDisplays, linesOfRoute, ManifestDisplays } from '../../src/admin/manifest-display.ts';
 import type { Source } from '../../src/engine/manifest/source.ts';
 import type { Problem } from '../../src/engine/problem/problem.ts';
 

@@ -106,9 +106,9 @@ describe('the differences of two manifests', () => {
           ['route-public', 'route-added-public'].includes(rule),
         );
         const ids = new Set(publicRules.map(({ message }) => /"([^"]+)"/.exec(message)?.[1]));
-        const { nowPublic } = comparePlans(before.plan, now.plan);
-        expect(new Set(nowPublic)).toEqual(ids);
-        count += nowPublic.length;
+        const { now_public } = comparePlans(before.plan, now.plan);
+        expect(new Set(now_public)).toEqual(ids);
+        count += now_public.length;
       }),
       { numRuns: RUNS },
     );

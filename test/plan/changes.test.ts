@@ -24,15 +24,15 @@ const B = '  - { id: b, method: POST, path: /b, upstream: up, access: public, bo
 const C = '  - { id: c, method: GET, path: /c, upstream: up, access: public }\n';
 const ALL = '  - { id: all, method: any, path: /**, upstream: up, access: public, body: { maxBytes: 1KB } }\n';
 const NOTHING = {
-  ...{ added: [], removed: [], changed: [], nowPublic: [], nowProtected: [] },
+  ...{ added: [], removed: [], changed: [], now_public: [], now_protected: [] },
   ...{
     upstreams: [],
-    upstreamsRemoved: [],
-    rateLimits: [],
-    rateLimitsRemoved: [],
+    upstreams_removed: [],
+    rate_limits: [],
+    rate_limits_removed: [],
     server: [],
     rules: [],
-    needsRestart: [],
+    needs_restart: [],
   },
 };
 
@@ -40,39 +40,39 @@ describe('comparePlans', () => {
   it.each([
     ['no changes', A + B, B + A, NOTHING],
     ['a new protected route', B, A + B, { ...NOTHING, added: ['a'] }],
-    ['a new public route', A, A + B, { ...NOTHING, added: ['b'], nowPublic: ['b'] }],
+    ['a new public route', A, A + B, { ...NOTHING, added: ['b'], now_public: ['b'] }],
     ['a removed route', A + B, A, { ...NOTHING, removed: ['b'] }],
     [
       'a protected route made public',
       A,
       A.replace('protected', 'public'),
-      { ...NOTHING, changed: ['a'], nowPublic: ['a'] },
+      { ...NOTHING, changed: ['a'], now_public: ['a'] },
     ],
     [
       'a public route made protected',
       A.replace('protected', 'public'),
       A,
-      { ...NOTHING, changed: ['a'], nowProtected: ['a'] },
+      { ...NOTHING, changed: ['a'], now_protected: ['a'] },
     ],
     [
       'a protected route removed from under a public one',
       A + ALL,
       ALL,
-      { ...NOTHING, removed: ['a'], nowPublic: ['all'] },
+      { ...NOTHING, removed: ['a'], now_public: ['all'] },
     ],
     [
       'a public route moved to the path of a protected one',
       A + C,
       C.replace('/c', '/a'),
-      { ...NOTHING, removed: ['a'], changed: ['c'], nowPublic: ['c'] },
+      { ...NOTHING, removed: ['a'], changed: ['c'], now_public: ['c'] },
     ],
     [
       'a protected route that becomes public on a path that was public before',
       A + ALL,
       `${ALL.replace('access: public', 'access: protected')}${A.replace('/a', '/c').replace('protected', 'public')}`,
-      { ...NOTHING, changed: ['all', 'a'], nowProtected: ['all'] },
+      { ...NOTHING, changed: ['all', 'a'], now_protected: ['all'] },
     ],
-    ['a protected route put above a public one', ALL, A + ALL, { ...NOTHING, added: ['a'], nowProtected: ['a'] }],
+    ['a protected route put above a public one', ALL, A + ALL, { ...NOTHING, added: ['a'], now_protected: ['a'] }],
     ['a public route that no request reaches', A, A + C.replace('/c,', '/A,'), { ...NOTHING, added: ['c'] }],
     ['another body limit', B, B.replace('1KB', '2KB'), { ...NOTHING, changed: ['b'] }],
   ])('finds %s', (_name, old, next, changes) => {
@@ -84,15 +84,18 @@ describe('comparePlans', () => {
     const [one, two] = ['one: { key: client, allow: 5 per 1m }', 'two: { key: route, allow: 5 per 1m }'];
     const changed = one.replace('}', ', mode: report }');
     expect(comparePlans(withLimits(one, two), withLimits(two, one))).toEqual(NOTHING);
-    expect(comparePlans(withLimits(one), withLimits(two, changed))).toEqual({ ...NOTHING, rateLimits: ['two', 'one'] });
+    expect(comparePlans(withLimits(one), withLimits(two, changed))).toEqual({
+      ...NOTHING,
+      rate_limits: ['two', 'one'],
+    });
     const removed = comparePlans(withLimits(one, two), withLimits(two));
-    expect(removed).toEqual({ ...NOTHING, rateLimitsRemoved: ['one'] });
+    expect(removed).toEqual({ ...NOTHING, rate_limits_removed: ['one'] });
     expect(summarizeChanges(removed)).toBe('1 rate limit removed');
   });
 
   it('finds another address, which needs a restart', () => {
     const moved = { ...planOf(A), listen: { host: '127.0.0.1', port: 1 } };
-    expect(comparePlans(planOf(A), moved)).toEqual({ ...NOTHING, needsRestart: ['listen'] });
+    expect(comparePlans(planOf(A), moved)).toEqual({ ...NOTHING, needs_restart: ['listen'] });
   });
 
   it('finds changed keys of the server, and TLS that is switched on or off, which needs a restart', () => {
@@ -113,7 +116,7 @@ describe('comparePlans', () => {
       [rules({}), rules({ tls: 'one' }, pair)],
       [rules({ tls: 'one' }, pair), rules({})],
     ] as const)
-      expect(comparePlans(old, next)).toEqual({ ...NOTHING, server: ['tls'], needsRestart: ['server.tls'] });
+      expect(comparePlans(old, next)).toEqual({ ...NOTHING, server: ['tls'], needs_restart: ['server.tls'] });
   });
 
   it('finds another number of workers, which needs a restart', () => {
@@ -121,7 +124,7 @@ describe('comparePlans', () => {
     expect(comparePlans(workers('2'), workers('auto'))).toEqual({
       ...NOTHING,
       server: ['workers'],
-      needsRestart: ['server.workers'],
+      needs_restart: ['server.workers'],
     });
     expect(comparePlans(planOf(A), workers('1'))).toEqual(NOTHING);
     expect(comparePlans(workers('2'), workers("'2'"))).toEqual(NOTHING);

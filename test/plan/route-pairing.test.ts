@@ -104,12 +104,12 @@ describe('the comparison of two plans agrees with their routers', () => {
         const isNowProtected = (from?: Route, to?: Route) => to?.access === 'protected' && from?.access === 'public';
         const plain = new Set(PATHS.flatMap((url) => accessOf(url, isNowPublic)));
         const respelled = PATHS.flatMap((url) => accessOf(url.replaceAll(/\w+/g, '$&;x'), isNowPublic));
-        const nowPublic = new Set(comparePlans(old, next).nowPublic);
-        expect(plain.difference(nowPublic)).toEqual(new Set());
+        const now_public = new Set(comparePlans(old, next).now_public);
+        expect(plain.difference(now_public)).toEqual(new Set());
         // Other spellings of a path may have had no route because of a stricter one.
-        expect(nowPublic.difference(plain).difference(new Set(respelled))).toEqual(new Set());
-        const nowProtected = new Set(PATHS.flatMap((url) => accessOf(url, isNowProtected)));
-        expect(new Set(comparePlans(old, next).nowProtected)).toEqual(nowProtected);
+        expect(now_public.difference(plain).difference(new Set(respelled))).toEqual(new Set());
+        const now_protected = new Set(PATHS.flatMap((url) => accessOf(url, isNowProtected)));
+        expect(new Set(comparePlans(old, next).now_protected)).toEqual(now_protected);
       }),
       { numRuns: runs(80) },
     );
@@ -136,16 +136,16 @@ describe('the comparison of plans with hundreds of crossing routes', () => {
   ];
 
   test('finds the one route that is now public', () => {
-    const { nowPublic, nowProtected } = comparePlans(planOf(crossing('protected')), planOf(crossing('public')));
-    expect([nowPublic, nowProtected]).toEqual([['last'], []]);
+    const { now_public, now_protected } = comparePlans(planOf(crossing('protected')), planOf(crossing('public')));
+    expect([now_public, now_protected]).toEqual([['last'], []]);
   });
 
   test('finds the public routes that receive the requests of a protected route that moves away', () => {
     const hidden = { id: 'own', path: '/a7/own', method: 'GET', access: 'protected' as const };
     const old = planOf([...crossing('protected'), hidden]);
     const next = planOf([...crossing('protected', '/c'), { ...hidden, path: '/own' }]);
-    const { nowPublic, nowProtected } = comparePlans(old, next);
-    expect([nowPublic, nowProtected]).toEqual([['a7'], []]);
+    const { now_public, now_protected } = comparePlans(old, next);
+    expect([now_public, now_protected]).toEqual([['a7'], []]);
   });
 
   test('pauses often', () => {
@@ -158,7 +158,7 @@ describe('the comparison of plans with hundreds of crossing routes', () => {
     const [old, next] = [withTimeout('1s'), withTimeout('2s')];
     const steps = comparePlansSliced(old, next);
     expect(steps.reduce((count) => count + 1, 0)).toBeLessThan(10 * old.routes.length);
-    const { changed, nowPublic, nowProtected } = comparePlans(old, next);
-    expect([changed.length, nowPublic, nowProtected]).toEqual([602, [], []]);
+    const { changed, now_public, now_protected } = comparePlans(old, next);
+    expect([changed.length, now_public, now_protected]).toEqual([602, [], []]);
   });
 });

@@ -143,12 +143,12 @@ describe('a key that needs a restart', () => {
     await serve(text('one'));
     save('gateway.yaml', text('two').replace('127.0.0.1:0', '127.0.0.1:1'));
     expect(await reloader.reload('request')).toMatchObject({
-      changes: { added: ['two'], needsRestart: ['listen'] },
+      changes: { added: ['two'], needs_restart: ['listen'] },
       keysNeedingRestart: ['listen'],
     });
     save('gateway.yaml', text('three').replace('127.0.0.1:0', '127.0.0.1:1'));
     expect(await reloader.reload('request')).toMatchObject({
-      changes: { needsRestart: [] },
+      changes: { needs_restart: [] },
       keysNeedingRestart: ['listen'],
     });
     expect(reloader.keysNeedingRestart).toEqual(['listen']);

@@ -118,7 +118,7 @@ describe('a certificate and its key', () => {
     write('tls.key', two.key);
     await isServed(two);
     await isReported('accepted');
-    expect(reported.at(-1)).toMatchObject({ kind: 'accepted', changes: { server: ['tls'], needsRestart: [] } });
+    expect(reported.at(-1)).toMatchObject({ kind: 'accepted', changes: { server: ['tls'], needs_restart: [] } });
   });
 
   it('are reloaded when they are renamed into place, twice', async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { processorCount } from '../../src/process/workers/processor-count.ts';
-import { countWorkers } from '../../src/process/workers/worker-count.ts';
+import { countWorkers, processorCount } from '../../src/process/workers/processor-count.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const V2 = { 'proc/self/cgroup': '0::/\n' };

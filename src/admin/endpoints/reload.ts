@@ -1,5 +1,5 @@
 import type { ReloadOutcome, ReportedReloadOutcome } from '../../process/reload/reload-outcome.ts';
-import { reportChanges, reportProblems } from '../../process/reload/reload-report.ts';
+import { reportProblems } from '../../process/reload/reload-report.ts';
 import { jsonResponse, problemDetails, type ReloadControl, type Respond } from '../admin-endpoint.ts';
 
 /** Status codes by outcome (RFC 9110 sections 15.3.1, 15.5.21 and 15.6.4). 200 means that the saved manifest is active. */
@@ -50,5 +50,5 @@ function outcomeFields(reload: ReportedReloadOutcome) {
     };
   if (reload.kind === 'unreadable') return { result: reload.kind, ...attempt, reason: reload.reason };
   const { kind: result, hash, oldHash: old_hash, summary, changes, keysNeedingRestart: needs_restart } = reload;
-  return { result, ...attempt, hash, old_hash, summary, changes: reportChanges(changes), needs_restart };
+  return { result, ...attempt, hash, old_hash, summary, changes, needs_restart };
 }

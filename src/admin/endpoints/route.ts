@@ -2,8 +2,7 @@ import type { Route } from '../../engine/plan/route-definition.ts';
 import { jsonResponse, largeJsonResponse, problemDetails, type Respond } from '../admin-endpoint.ts';
 import { streamJsonWithList } from '../json-stream.ts';
 import { linesOfRoute, type ManifestLines } from '../manifest-display.ts';
-import { rateLimitSummary } from '../rate-limit-summary.ts';
-import { rateLimitsOf, routeSummary } from '../route-summary.ts';
+import { rateLimitSummary, rateLimitsOf, routeSummary } from '../route-summary.ts';
 import type { TrafficHistory } from '../traffic-history.ts';
 import { statusesOf } from './traffic.ts';
 

@@ -3,7 +3,7 @@ import type { LogStatus } from '../../engine/log/log.ts';
 import { copyLimitCounts, STORE_FAILURES } from '../../engine/rate-limits/limit-status.ts';
 import type { VerifierStatus } from '../../engine/tokens/verifier.ts';
 import { type AdminContext, jsonResponse, type Respond } from '../admin-endpoint.ts';
-import { rateLimitSummary } from '../rate-limit-summary.ts';
+import { rateLimitSummary } from '../route-summary.ts';
 import { candidateSummary } from './candidate.ts';
 import { readinessOf } from './health.ts';
 import { reloadFields } from './reload.ts';
@@ -87,14 +87,14 @@ function clientFields({ gateway }: AdminContext) {
   return { open: connections, limit, refused, unaccepted };
 }
 
-function adminFields({
-  connections,
-  evictions,
-  refusals,
-  acceptErrors: unaccepted,
-  skippedEvents: skipped_decisions,
-}: AdminContext['adminMetrics']) {
-  return { connections, evictions, refusals, unaccepted, skipped_decisions };
+function adminFields({ connections, evicted, refused, unaccepted, skippedEvents }: AdminContext['adminMetrics']) {
+  return {
+    connections,
+    evictions: evicted.total,
+    refusals: refused.total,
+    unaccepted: unaccepted.total,
+    skipped_decisions: skippedEvents,
+  };
 }
 
 function tokenFields({ results, failedFetches: failed_fetches, ...status }: VerifierStatus) {

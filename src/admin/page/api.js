@@ -1,6 +1,6 @@
 /**
  * @import { Json } from '../admin-endpoint.ts'
- * @import { RequestEventMessage } from '../request-event-stream.ts'
+ * @import { RequestEventMessage } from '../request-event-streams.ts'
  * @import { CandidateResponse } from '../endpoints/candidate.ts'
  * @import { Explanation } from '../../prove/explain/explanation.ts'
  * @import { ManifestText } from '../endpoints/manifest.ts'

@@ -1,7 +1,7 @@
 /** @import { Responses } from './api.js' */
 import { fetchJson } from './api.js';
 import { changeRow } from './change-rows.js';
-import { byId, element, setText, showFacts, showRows } from './element.js';
+import { byId, cell, element, rowHead, setText, showFacts, showRows } from './element.js';
 import { ago, dateAndTime, integer, NONE, quantity, share } from './format.js';
 import { problemElements } from './problems.js';
 
@@ -123,8 +123,6 @@ function showCounts(table, counts) {
   const rows = Object.entries(counts)
     .filter(([, count]) => count > 0)
     .sort(([, one], [, other]) => other - one)
-    .map(([name, count]) =>
-      element('tr', {}, element('th', { scope: 'row' }, name), element('td', { class: 'number' }, integer(count))),
-    );
+    .map(([name, count]) => element('tr', {}, rowHead(name), cell('number', integer(count))));
   showRows(table, rows, 'None.');
 }

@@ -1,5 +1,5 @@
 /** @import { Responses } from './api.js' */
-import { badge, element, KEYED_TITLE, setText } from './element.js';
+import { badge, cell, element, KEYED_TITLE, rowHead, setText } from './element.js';
 import { explainHash } from './explain.js';
 import { integer, NONE, timeOfDay } from './format.js';
 import { routeHash } from './route-columns.js';
@@ -29,19 +29,19 @@ const KINDS = {
  * @param {Change} change
  */
 export function changeRow({ kind, from, to }) {
-  const [requests, callers] = [element('td', { class: 'number' }), element('td', { class: 'number wide-only' })];
+  const [requests, callers] = [cell('number'), cell('number wide-only')];
   const link = element('a');
   const time = element('span', { class: 'hint' });
   const row = element(
     'tr',
     {},
-    element('td', {}, badge(kind, KINDS[kind])),
-    element('th', { scope: 'row' }, ...routeElements(from, to)),
-    element('td', { class: 'wide-only' }, ...decisionElements(from)),
-    element('td', {}, ...decisionElements(to)),
+    cell('', badge(kind, KINDS[kind])),
+    rowHead(...routeElements(from, to)),
+    cell('wide-only', ...decisionElements(from)),
+    cell('', ...decisionElements(to)),
     requests,
     callers,
-    element('td', { class: 'long' }, link, time),
+    cell('long', link, time),
   );
   const update = (/** @type {Change} */ change) => {
     setText(requests, integer(change.requests));

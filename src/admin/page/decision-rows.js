@@ -1,5 +1,5 @@
 /** @import { Decision } from './decisions.js' */
-import { badge, element, KEYED_TITLE } from './element.js';
+import { badge, cell, element, factElements, KEYED_TITLE } from './element.js';
 import { explainHash } from './explain.js';
 import { duration, integer, NONE, timeOfDay } from './format.js';
 import { routeHash } from './route-columns.js';
@@ -16,12 +16,12 @@ let lastNumber = 0;
 export function decisionRows(decision) {
   lastNumber += 1;
   const detailsId = `decision-${lastNumber}`;
-  const cell = element('td', { colspan: COLUMNS });
-  const details = element('tr', { id: detailsId, class: 'details', hidden: '' }, cell);
+  const body = element('td', { colspan: COLUMNS });
+  const details = element('tr', { id: detailsId, class: 'details', hidden: '' }, body);
   const time = element('time', { datetime: new Date(decision.at).toISOString() }, timeOfDay(decision.at));
   const button = element('button', { type: 'button', 'aria-expanded': 'false', 'aria-controls': detailsId }, time);
   button.addEventListener('click', () => {
-    if (cell.childElementCount === 0) cell.append(...detailsOf(decision));
+    if (body.childElementCount === 0) body.append(...detailsOf(decision));
     details.hidden = !details.hidden;
     button.setAttribute('aria-expanded', String(!details.hidden));
   });
@@ -38,19 +38,15 @@ function summaryRow({ id, method, path, keyed, route, status, refusal, reason, s
   return element(
     'tr',
     { class: 'summary-row' },
-    element('td', {}, button),
-    element('td', {}, method ?? NONE),
-    element('td', { class: 'long' }, codeOf(path), ...(keyed ? [' ', keyedBadge()] : [])),
-    element('td', { class: 'wide-only' }, route ?? NONE),
-    element(
-      'td',
-      { class: 'number' },
-      status === null ? badge('disconnected', 'calm') : badge(String(status), kindOf(status)),
-    ),
-    element('td', { class: 'number wide-only' }, duration(ms)),
-    element('td', { class: 'long wide-only' }, ...(refusal === null ? [NONE] : refusalText)),
-    element('td', { class: 'wide-only' }, codeOf(subject)),
-    element('td', { class: 'wide-only' }, element('code', { title: id }, id.slice(0, 8))),
+    cell('', button),
+    cell('', method ?? NONE),
+    cell('long', codeOf(path), ...(keyed ? [' ', keyedBadge()] : [])),
+    cell('wide-only', route ?? NONE),
+    cell('number', status === null ? badge('disconnected', 'calm') : badge(String(status), kindOf(status))),
+    cell('number wide-only', duration(ms)),
+    cell('long wide-only', ...(refusal === null ? [NONE] : refusalText)),
+    cell('wide-only', codeOf(subject)),
+    cell('wide-only', element('code', { title: id }, id.slice(0, 8))),
   );
 }
 
@@ -69,11 +65,7 @@ function detailsOf(decision) {
     ['Subject', codeOf(subject)],
     ['Request id', element('code', {}, id)],
   ];
-  const list = element(
-    'dl',
-    { class: 'facts' },
-    ...facts.map(([name, ...values]) => element('div', {}, element('dt', {}, name), element('dd', {}, ...values))),
-  );
+  const list = element('dl', { class: 'facts' }, ...factElements(facts));
   if (method === null || path === null) return [list];
   const link = element('a', { href: explainHash(method, path) }, 'Explain this request');
   return [

@@ -50,6 +50,34 @@ export function badge(text, kind) {
   return element('span', { class: `badge ${kind}` }, text);
 }
 
+/**
+ * Returns a cell of a table.
+ *
+ * @param {string} kind its classes: `number`, `long`, `wide-only`
+ * @param {...(Node | string | number)} children
+ */
+export function cell(kind, ...children) {
+  return element('td', { class: kind || undefined }, ...children);
+}
+
+/**
+ * Returns the cell that names its row.
+ *
+ * @param {...(Node | string)} children
+ */
+export function rowHead(...children) {
+  return element('th', { scope: 'row' }, ...children);
+}
+
+/**
+ * Returns the elements of named values in a description list.
+ *
+ * @param {readonly (readonly [name: string, ...values: (Node | string)[]])[]} facts
+ */
+export function factElements(facts) {
+  return facts.map(([name, ...values]) => element('div', {}, element('dt', {}, name), element('dd', {}, ...values)));
+}
+
 /** Explains a path with surrogates. */
 export const KEYED_TITLE =
   'Surrogates stand in place of identifiers: log.paths. "signing-gateway surrogate" prints that of a real path.';
@@ -61,8 +89,7 @@ export const KEYED_TITLE =
  * @param {[string, string][]} facts
  */
 export function showFacts(list, facts) {
-  if (list.childElementCount === 0)
-    list.append(...facts.map(([name]) => element('div', {}, element('dt', {}, name), element('dd'))));
+  if (list.childElementCount === 0) list.append(...factElements(facts.map(([name]) => [name])));
   for (const [index, value] of list.querySelectorAll('dd').entries()) setText(value, facts[index]?.[1] ?? '');
 }
 

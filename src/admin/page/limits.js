@@ -1,5 +1,5 @@
 /** @import { Responses } from './api.js' */
-import { badge, byId, element, setText, showRows } from './element.js';
+import { badge, byId, cell, element, rowHead, setText, showRows } from './element.js';
 import { decimal, integer, NONE, quantity } from './format.js';
 
 /**
@@ -36,18 +36,9 @@ export function showLimits({ rate_limits: limits, stores }, traffic, seconds) {
   if (text === displayed) return;
   displayed = text;
   setText(byId('limits-count'), limits.length > MAX_ROWS ? `The first ${MAX_ROWS} of ${integer(limits.length)}.` : '');
-  showRows(
-    'limits',
-    rows.map(({ limit, counts }) =>
-      limitRow(
-        limit,
-        stores.find(({ id }) => id === limit.store),
-        counts,
-        seconds,
-      ),
-    ),
-    'None.',
-  );
+  const storeOf = new Map(stores.map((store) => [store.id, store]));
+  const elements = rows.map(({ limit, counts }) => limitRow(limit, storeOf.get(limit.store ?? ''), counts, seconds));
+  showRows('limits', elements, 'None.');
 }
 
 /**
@@ -76,25 +67,18 @@ function limitRow(limit, store, counts, seconds) {
   const rate = (/** @type {number} */ count) =>
     counts === undefined || seconds === 0 ? NONE : `${decimal(count / seconds)}/s`;
   const { refused = 0, reported = 0, last_hour = { refused: 0, reported: 0 } } = counts ?? {};
-  const number = (/** @type {string} */ text, wide = '') => element('td', { class: `number ${wide}` }, text);
   return element(
     'tr',
     {},
-    element(
-      'th',
-      { scope: 'row' },
-      limit.id,
-      ...modeBadges(limit),
-      element('span', { class: 'narrow-only hint' }, ruleOf(limit)),
-    ),
-    element('td', { class: 'wide-only' }, ruleOf(limit)),
-    number(rate(counts?.requests ?? 0), 'wide-only'),
-    number(rate(refused)),
-    number(rate(reported)),
-    number(integer(last_hour.refused)),
-    number(integer(last_hour.reported)),
-    number(integer(limit.counters), 'wide-only'),
-    element('td', { class: 'wide-only' }, limit.store ?? 'this process', ...storeBadges(store)),
+    rowHead(limit.id, ...modeBadges(limit), element('span', { class: 'narrow-only hint' }, ruleOf(limit))),
+    cell('wide-only', ruleOf(limit)),
+    cell('number wide-only', rate(counts?.requests ?? 0)),
+    cell('number', rate(refused)),
+    cell('number', rate(reported)),
+    cell('number', integer(last_hour.refused)),
+    cell('number', integer(last_hour.reported)),
+    cell('number wide-only', integer(limit.counters)),
+    cell('wide-only', limit.store ?? 'this process', ...storeBadges(store)),
   );
 }
 

@@ -1,4 +1,4 @@
-import { byId, element, showRows } from './element.js';
+import { cell, element, rowHead, showRows } from './element.js';
 import { integer } from './format.js';
 
 /**
@@ -9,29 +9,18 @@ import { integer } from './format.js';
  * @param {Record<string, number>} statuses by code
  */
 export function showRefusals(table, counts, statuses) {
-  if (byId(table).tHead.rows.length === 0) byId(table).tHead.append(headerRow());
   const rows = Object.entries(counts)
     .sort(([, one], [, other]) => other - one)
     .map(([code, count]) =>
       element(
         'tr',
         {},
-        element('th', { scope: 'row' }, element('code', {}, code)),
-        element('td', { class: `number ${isFailure(statuses[code]) ? 'bad' : ''}` }, String(statuses[code] ?? '')),
-        element('td', { class: 'number' }, integer(count)),
+        rowHead(element('code', {}, code)),
+        cell(`number ${isFailure(statuses[code]) ? 'bad' : ''}`, statuses[code] ?? ''),
+        cell('number', integer(count)),
       ),
     );
   showRows(table, rows, 'None.');
-}
-
-function headerRow() {
-  return element(
-    'tr',
-    {},
-    element('th', { scope: 'col' }, 'Code'),
-    element('th', { scope: 'col', class: 'number' }, 'Status'),
-    element('th', { scope: 'col', class: 'number' }, 'Requests'),
-  );
 }
 
 /** @param {number | undefined} status */

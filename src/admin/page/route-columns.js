@@ -21,26 +21,12 @@ export const COLUMNS = [
   { ...textColumn('access', 'Access', ({ route }) => accessOf(route)), cell: accessElement },
   { ...textColumn('upstream', 'Upstream', ({ route }) => route.upstream) },
   { ...textColumn('schema', 'Schema', ({ checks }) => checks), cell: ({ checks }) => checks || NONE },
-  { ...trafficColumn('rate', 'Rate', ({ requests, seconds }) => requests / seconds), cell: rateOf },
-  {
-    ...trafficColumn('p50', 'p50', ({ p50_ms }) => p50_ms),
-    isWideOnly: true,
-    cell: ({ traffic }) => duration(traffic?.p50_ms),
-  },
-  { ...trafficColumn('p95', 'p95', ({ p95_ms }) => p95_ms), cell: ({ traffic }) => duration(traffic?.p95_ms) },
-  {
-    ...trafficColumn('p99', 'p99', ({ p99_ms }) => p99_ms),
-    isWideOnly: true,
-    cell: ({ traffic }) => duration(traffic?.p99_ms),
-  },
-  {
-    ...trafficColumn('4xx', '4xx', ({ client_errors }) => client_errors),
-    cell: ({ traffic }) => countOf(traffic?.client_errors),
-  },
-  {
-    ...trafficColumn('5xx', '5xx', ({ server_errors }) => server_errors),
-    cell: ({ traffic }) => countOf(traffic?.server_errors),
-  },
+  { ...trafficColumn('Rate', ({ requests, seconds }) => requests / seconds, decimal), cell: rateOf },
+  { ...trafficColumn('p50', ({ p50_ms }) => p50_ms, duration), isWideOnly: true },
+  trafficColumn('p95', ({ p95_ms }) => p95_ms, duration),
+  { ...trafficColumn('p99', ({ p99_ms }) => p99_ms, duration), isWideOnly: true },
+  trafficColumn('4xx', ({ client_errors }) => client_errors, integer),
+  trafficColumn('5xx', ({ server_errors }) => server_errors, integer),
 ];
 
 /**
@@ -73,23 +59,23 @@ export function routeHash(id) {
 }
 
 /**
- * @param {string} name
  * @param {string} title
  * @param {(traffic: RecentTraffic) => number | null} read
+ * @param {(value: number) => string} format
+ * @returns {Column}
  */
-function trafficColumn(name, title, read) {
-  const key = (/** @type {Row} */ { traffic }) => (traffic === undefined ? -1 : (read(traffic) ?? -1));
-  return { name, title, isNumber: true, key };
+function trafficColumn(title, read, format) {
+  const readRow = (/** @type {Row} */ { traffic }) => (traffic === undefined ? null : read(traffic));
+  const cell = (/** @type {Row} */ row) => {
+    const value = readRow(row);
+    return value === null ? NONE : format(value);
+  };
+  return { name: title, title, isNumber: true, key: (row) => readRow(row) ?? -1, cell };
 }
 
 /** @param {Row} row */
 function rateOf({ traffic }) {
   return traffic === undefined || traffic.seconds === 0 ? NONE : `${decimal(traffic.requests / traffic.seconds)}/s`;
-}
-
-/** @param {number | undefined} count */
-function countOf(count) {
-  return count === undefined ? NONE : integer(count);
 }
 
 /** The number of methods that `any` stands for. */

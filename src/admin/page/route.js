@@ -1,6 +1,6 @@
 /** @import { Responses } from './api.js' */
 import { fetchJson } from './api.js';
-import { badge, byId, element, setText } from './element.js';
+import { badge, byId, element, factElements, setText } from './element.js';
 import { exampleHash } from './explain.js';
 import { duration, integer, NONE, size } from './format.js';
 import { modeBadges, ruleOf } from './limits.js';
@@ -62,7 +62,7 @@ export class RouteView {
     byId('route-request').replaceChildren(`${methodsOf(details)} `, pathElement(details.path));
     byId('route-watch').href = `#/decisions?${new URLSearchParams({ filter: id })}`;
     byId('route-explain').href = exampleHash(details);
-    byId('route-facts').replaceChildren(...factsOf(details).map(([name, ...values]) => factElement(name, values)));
+    byId('route-facts').replaceChildren(...factElements(factsOf(details)));
     showRefusals('route-refusals', refusals, statuses);
     // Selected text stays selected.
     if (!isSameSource) {
@@ -79,14 +79,6 @@ export class RouteView {
       '5xx': ({ server_errors }) => server_errors,
     });
   }
-}
-
-/**
- * @param {string} name
- * @param {(Node | string)[]} values
- */
-function factElement(name, values) {
-  return element('div', {}, element('dt', {}, name), element('dd', {}, ...values));
 }
 
 /**

@@ -1,5 +1,5 @@
 /** @import { Responses } from './api.js' */
-import { badge, element, setText, showRows } from './element.js';
+import { badge, cell, element, setText, showRows } from './element.js';
 import { decimal, duration, integer, NONE } from './format.js';
 
 /**
@@ -41,16 +41,11 @@ export function showUpstreams(upstreams) {
         'tr',
         {},
         ...(index === 0 ? first : []),
-        element('td', { class: 'long' }, element('code', {}, url), ...nameBadges(resolution)),
-        element(
-          'td',
-          {},
-          healthBadge(health),
-          ...(reason === null ? [] : [' ', element('code', { class: 'reason' }, reason)]),
-        ),
-        element('td', {}, breaker === null ? NONE : breaker === 'closed' ? 'closed' : badge(breaker, 'warn')),
-        element('td', { class: 'number' }, integer(busy)),
-        element('td', { class: 'number' }, integer(connections)),
+        cell('long', element('code', {}, url), ...nameBadges(resolution)),
+        cell('', healthBadge(health), ...(reason === null ? [] : [' ', element('code', { class: 'reason' }, reason)])),
+        cell('', breaker === null ? NONE : breaker === 'closed' ? 'closed' : badge(breaker, 'warn')),
+        cell('number', integer(busy)),
+        cell('number', integer(connections)),
         ...(index === 0 ? last : []),
       );
     });

@@ -1,7 +1,7 @@
 import type { Log } from '../../engine/log/log.ts';
 import type { PlanChanges } from '../../process/reload/plan-changes.ts';
 import type { ReloadOutcome } from '../../process/reload/reload-outcome.ts';
-import { reportChanges, reportProblems } from '../../process/reload/reload-report.ts';
+import { reportProblems } from '../../process/reload/reload-report.ts';
 import { formatProblems } from '../../report/text.ts';
 import { type Streams, writeNote } from './streams.ts';
 
@@ -14,8 +14,9 @@ export function logReload(reload: ReloadOutcome, { log: { logger }, notes }: Str
   const attempt = { cause, files: files.slice(0, MAX_NAMES), ms };
   if (reload.kind === 'accepted') {
     const { hash, oldHash: old_hash, summary, changes, keysNeedingRestart } = reload;
-    logger.info({ hash, old_hash, summary, ...attempt, ...reportChanges(changes, MAX_NAMES) }, 'manifest reloaded');
-    const keys = changes.needsRestart.filter((key) => keysNeedingRestart.includes(key));
+    const names = Object.entries(changes).map(([kind, ids]) => [kind, ids.slice(0, MAX_NAMES)]);
+    logger.info({ hash, old_hash, summary, ...attempt, ...Object.fromEntries(names) }, 'manifest reloaded');
+    const keys = changes.needs_restart.filter((key) => keysNeedingRestart.includes(key));
     if (keys.length > 0) logger.warn({ keys }, 'these keys take effect only after a restart; restart the gateway');
     writeNote(notes, `${formatChanges(changes, files)}\n`);
   } else if (reload.kind === 'unreadable') {
@@ -41,21 +42,11 @@ export function logUnchanged({ kind, cause }: ReloadOutcome, { logger }: Log): v
  * @param files the files that changed
  */
 function formatChanges(changes: PlanChanges, files: readonly string[]): string {
-  const parts = [
-    ['added', changes.added],
-    ['removed', changes.removed],
-    ['changed', changes.changed],
-    ['now public', changes.nowPublic],
-    ['now protected', changes.nowProtected],
-    ['upstreams', changes.upstreams],
-    ['upstreams removed', changes.upstreamsRemoved],
-    ['rate limits', changes.rateLimits],
-    ['rate limits removed', changes.rateLimitsRemoved],
-    ['server', changes.server],
-    ['rules', changes.rules],
-    ['needs a restart', changes.needsRestart],
-  ] as const;
-  const changed = parts.filter(([, ids]) => ids.length > 0).map(([kind, ids]) => `${kind}: ${joinNames(ids)}`);
+  const changed = Object.entries(changes)
+    .filter(([, ids]) => ids.length > 0)
+    .map(
+      ([kind, ids]) => `${kind === 'needs_restart' ? 'needs a restart' : kind.replaceAll('_', ' ')}: ${joinNames(ids)}`,
+    );
   const unchanged = `routes and upstreams are unchanged; saved: ${joinNames(files)}`;
   return `the saved manifest is active; ${changed.join('; ') || unchanged}`;
 }

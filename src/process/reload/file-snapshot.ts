@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { changedDependencies, type Dependencies, globFolders, sha256 } from '../../engine/manifest/dependencies.ts';
 import type { FileEnvironment } from '../../engine/manifest/source.ts';
 
@@ -39,7 +40,7 @@ export function pathsToWatch(
 }
 
 /** Returns the modification times of all files, as one text to compare, and the latest of them. */
-export function modificationTimesOf(
+function modificationTimesOf(
   snapshot: FileSnapshot,
   files: ManifestFiles,
 ): { readonly text: string; readonly latestMs: number } {
@@ -54,4 +55,38 @@ export function hashManifest({ path, environment }: ManifestFiles): string {
   } catch {
     return '';
   }
+}
+
+/** Editors write a file in several steps. Steps less than this apart count as one save. */
+export const SETTLE_MS = 50;
+
+/**
+ * Waits until no file was written for `SETTLE_MS`: half a file may be a valid manifest.
+ *
+ * @param isOver returns true when it is too late to wait any longer
+ * @returns the modification times of all files
+ */
+export async function waitUntilSettled(
+  snapshot: FileSnapshot,
+  files: ManifestFiles,
+  isOver: () => boolean,
+): Promise<string> {
+  for (;;) {
+    const { text, latestMs } = modificationTimesOf(snapshot, files);
+    const age = Date.now() - latestMs;
+    // A negative age means that the clock was set back; waiting for it could take hours.
+    if (age < 0 || age >= SETTLE_MS || isOver()) return text;
+    await pause(SETTLE_MS - age);
+  }
+}
+
+/**
+ * True if no file changed while a reload read the files, so that the plan never mixes two saves.
+ *
+ * @param read the files that were read
+ * @param previous the files of the previous reload
+ * @param times the modification times of `previous` when this reload started
+ */
+export function isConsistent(read: FileSnapshot, files: ManifestFiles, previous: FileSnapshot, times: string): boolean {
+  return modificationTimesOf(previous, files).text === times && changesSince(read, files).length === 0;
 }

@@ -1,3 +1,4 @@
+import type { Requests, ThreadChannel } from '../workers/thread-channel.ts';
 import type { FileSnapshot } from './file-snapshot.ts';
 import { WorkerThread } from './worker-thread.ts';
 
@@ -14,74 +15,46 @@ export interface FileChanges {
   readonly manifestHash: string;
 }
 
-/** `change`: a file changed. `watch`: the files cannot be watched or, if `code` is undefined, can be watched again. */
-export type FileWatchEvent =
-  | { readonly kind: 'change' }
-  | { readonly kind: 'watch'; readonly code: string | undefined };
+/** The requests that the thread handles. */
+export type FileRequests = {
+  /** Compares all files with a snapshot, after they have settled: half a file may be a valid manifest. */
+  readonly compare: {
+    /** `waitMs`: the longest time to wait until the files settle. */
+    readonly value: { readonly snapshot: FileSnapshot; readonly waitMs: number };
+    readonly result: FileChanges;
+  };
+  /** Returns true if no file changed while a reload read the files, so that the plan never mixes two saves. */
+  readonly checkConsistency: {
+    /** `previous`: the files of the previous reload. `times`: their modification times when this reload started. */
+    readonly value: { readonly read: FileSnapshot; readonly previous: FileSnapshot; readonly times: string };
+    readonly result: boolean;
+  };
+  /** Reads files, and returns them by path. */
+  readonly read: { readonly value: readonly string[]; readonly result: ReadonlyMap<string, FileContent> };
+  /** Watches the files of a snapshot instead of those watched before. */
+  readonly watch: { readonly value: FileSnapshot; readonly result: unknown };
+};
 
-export type FileThreadRequest =
-  | { readonly kind: 'compare'; readonly snapshot: FileSnapshot; readonly waitMs: number }
-  | {
-      readonly kind: 'check-consistency';
-      readonly read: FileSnapshot;
-      readonly previous: FileSnapshot;
-      readonly times: string;
-    }
-  | { readonly kind: 'read'; readonly paths: readonly string[] }
-  | { readonly kind: 'watch'; readonly snapshot: FileSnapshot };
+/** The notices of the thread. */
+export type FileEvents = {
+  /** A file has changed. */
+  readonly changed: { readonly value: undefined; readonly result: unknown };
+  /** The files cannot be watched, for the reason of this error code, or can be watched again: `undefined`. */
+  readonly watchError: { readonly value: string | undefined; readonly result: unknown };
+};
+
+/** The thread that reads, compares and watches the files of a manifest while the gateway runs. */
+export type FileThread = WorkerThread<FileRequests, FileEvents>;
 
 /** Enough for all files of a large manifest on a slow mount. */
 const TIMEOUT_MS = 120_000;
 
-/** The thread that reads, compares and watches the files of a manifest while the gateway runs. */
-export class FileThread {
-  readonly #thread: WorkerThread<FileThreadRequest>;
-
-  constructor(path: string, report: (event: FileWatchEvent) => void) {
-    const onEvent = (event: unknown) => report(event as FileWatchEvent);
-    this.#thread = new WorkerThread({ file: 'file-worker', data: { path }, timeoutMs: TIMEOUT_MS, onEvent });
-  }
-
-  get hungCount(): number {
-    return this.#thread.hungCount;
-  }
-
-  get isBlocked(): boolean {
-    return this.#thread.isBlocked;
-  }
-
-  /**
-   * Compares all files with a snapshot, after they have settled: half a file may be a valid manifest.
-   *
-   * @param waitMs the longest time to wait until the files settle
-   */
-  compare(snapshot: FileSnapshot, waitMs: number): Promise<FileChanges> {
-    return this.#thread.request({ kind: 'compare', snapshot, waitMs });
-  }
-
-  /**
-   * Resolves to true if no file changed while this reload read the files, so that the plan never mixes two saves.
-   *
-   * @param previous the files of the previous reload
-   * @param times the modification times of these files when this reload started
-   */
-  isConsistent(read: FileSnapshot, previous: FileSnapshot, times: string): Promise<boolean> {
-    return this.#thread.request({ kind: 'check-consistency', read, previous, times });
-  }
-
-  readFiles(paths: readonly string[]): Promise<ReadonlyMap<string, FileContent>> {
-    return this.#thread.request({ kind: 'read', paths });
-  }
-
-  /** Watches the files of a snapshot instead of those watched before. */
-  watch(snapshot: FileSnapshot): Promise<void> {
-    return this.#thread.request({ kind: 'watch', snapshot });
-  }
-
-  close(): Promise<void> {
-    return this.#thread.stop();
-  }
+export function createFileThread(
+  path: string,
+  listen: (channel: ThreadChannel<Requests, FileEvents>) => void,
+): FileThread {
+  return new WorkerThread({ file: 'file-worker', data: { path }, timeoutMs: TIMEOUT_MS, listen });
 }
 
 /** Reads the files that a plan is compiled from. */
-export type FileReader = Pick<FileThread, 'readFiles'>;
+export type FileReader = (paths: readonly string[]) => Promise<FileRequests['read']['result']>;

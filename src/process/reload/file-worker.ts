@@ -1,13 +1,20 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { fileSizeError, sha256 } from '../../engine/manifest/dependencies.ts';
 import { createFileEnvironment, fileErrorCode, MAX_ALL_CHARACTERS } from '../../engine/manifest/source.ts';
-import { bypassThreadPool } from './bypass-thread-pool.ts';
-import { changesSince, type FileSnapshot, hashManifest, type ManifestFiles, pathsToWatch } from './file-snapshot.ts';
-import type { FileChanges, FileContent, FileThreadRequest, FileWatchEvent } from './file-thread.ts';
+import { type ChannelPort, ThreadChannel } from '../workers/thread-channel.ts';
+import {
+  changesSince,
+  type FileSnapshot,
+  hashManifest,
+  isConsistent,
+  type ManifestFiles,
+  pathsToWatch,
+  waitUntilSettled,
+} from './file-snapshot.ts';
+import type { FileChanges, FileContent, FileEvents, FileRequests } from './file-thread.ts';
 import { type FileWatcher, watchFiles } from './file-watcher.ts';
-import { countOperations, runOperation } from './operation-counter.ts';
-import { isConsistent, waitUntilSettled } from './settled-files.ts';
-import type { WorkerInput, WorkerMessage, WorkerRequest } from './worker-thread.ts';
+import { bypassThreadPool, countOperations, runOperation } from './operation-counter.ts';
+import type { WorkerInput } from './worker-thread.ts';
 
 /** The input of this thread, which `file-thread.ts` starts. */
 const { path, operations } = workerData as WorkerInput<{ readonly path: string }>;
@@ -19,28 +26,17 @@ const manifestFiles: ManifestFiles = {
 /** A folder with many writes causes at most one event in this time. */
 const REPORT_INTERVAL_MS = 10;
 
+const channel = new ThreadChannel<FileEvents, FileRequests>(parentPort as ChannelPort);
 let watcher: FileWatcher | undefined;
 let watchedPaths = '';
 let isReporting = false;
 
-parentPort?.on('message', async ({ id, request }: WorkerRequest<FileThreadRequest>) => {
-  parentPort?.postMessage({ id, response: await handleRequest(request) } satisfies WorkerMessage);
-});
+channel.handle('compare', compareFiles);
+channel.handle('checkConsistency', ({ read, previous, times }) => isConsistent(read, manifestFiles, previous, times));
+channel.handle('read', readFiles);
+channel.handle('watch', watchSnapshot);
 
-async function handleRequest(request: FileThreadRequest): Promise<unknown> {
-  switch (request.kind) {
-    case 'compare':
-      return compareFiles(request.snapshot, request.waitMs);
-    case 'check-consistency':
-      return isConsistent(request.read, manifestFiles, request.previous, request.times);
-    case 'read':
-      return readFiles(request.paths);
-    case 'watch':
-      return watchSnapshot(request.snapshot);
-  }
-}
-
-async function compareFiles(snapshot: FileSnapshot, waitMs: number): Promise<FileChanges> {
+async function compareFiles({ snapshot, waitMs }: FileRequests['compare']['value']): Promise<FileChanges> {
   const endMs = performance.now() + waitMs;
   runOperation(operations, () => watcher?.refresh());
   const modificationTimes = await waitUntilSettled(snapshot, manifestFiles, () => performance.now() >= endMs);
@@ -74,7 +70,7 @@ function watchSnapshot(snapshot: FileSnapshot): void {
   watchedPaths = paths;
   runOperation(operations, () => {
     if (watcher === undefined)
-      watcher = watchFiles(files, reportChange, folders, (code) => post({ kind: 'watch', code }));
+      watcher = watchFiles(files, reportChange, folders, (code) => channel.notify('watchError', code));
     else watcher.watch(files, folders);
   });
 }
@@ -84,10 +80,6 @@ function reportChange(): void {
   isReporting = true;
   setTimeout(() => {
     isReporting = false;
-    post({ kind: 'change' });
+    channel.notify('changed', undefined);
   }, REPORT_INTERVAL_MS);
-}
-
-function post(event: FileWatchEvent): void {
-  parentPort?.postMessage({ event } satisfies WorkerMessage);
 }

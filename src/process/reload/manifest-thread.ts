@@ -27,12 +27,6 @@ export interface UnsavedManifest {
   readonly includes: readonly string[];
 }
 
-/** `locate` finds the lines of findings, and `self-test` tests the manifest, in the texts that the last `read` has read. */
-export type ManifestThreadRequest =
-  | { readonly kind: 'read'; readonly unsaved: UnsavedManifest | undefined }
-  | { readonly kind: 'locate'; readonly findings: readonly Finding[] }
-  | { readonly kind: 'self-test' };
-
 /** The result of reading and checking a manifest, as the thread sends it. */
 export interface TransferredManifest {
   readonly findings: readonly Finding[];
@@ -58,68 +52,28 @@ export interface ReadFailure {
   readonly reason: string;
 }
 
-const TIMEOUT_MS = 60_000;
-/** The thread stops after this time without a reload, to free its memory. */
-const IDLE_MS = 600_000;
+/** The requests that the thread handles. */
+export type ManifestRequests = {
+  /** Reads and checks the manifest, or the unsaved one in its place. */
+  readonly read: {
+    readonly value: UnsavedManifest | undefined;
+    readonly result: TransferredManifest | ReadFailure;
+  };
+  /** Finds the lines of findings in the texts that the last `read` has read. */
+  readonly locate: { readonly value: readonly Finding[]; readonly result: LocatedProblems };
+  /** Tests the manifest that the last `read` has read. */
+  readonly selfTest: { readonly value: undefined; readonly result: LocatedProblems };
+};
 
 /** The thread that parses and checks the manifest, so that a large one delays no request. It handles one request at a time. */
-export class ManifestThread {
-  readonly #thread: WorkerThread<ManifestThreadRequest>;
-  #idleTimer: NodeJS.Timeout | undefined;
+export type ManifestThread = WorkerThread<ManifestRequests>;
 
-  constructor({ env, ...options }: ManifestThreadOptions) {
-    this.#thread = new WorkerThread({
-      file: 'manifest-worker',
-      data: { ...options, env: { ...env } },
-      timeoutMs: TIMEOUT_MS,
-    });
-  }
+const TIMEOUT_MS = 60_000;
+const IDLE_MS = 600_000;
 
-  get hungCount(): number {
-    return this.#thread.hungCount;
-  }
-
-  get isBlocked(): boolean {
-    return this.#thread.isBlocked;
-  }
-
-  /** Starts the thread ahead of the first request. */
-  start(): void {
-    this.#thread.start();
-    this.#stopWhenIdle();
-  }
-
-  /** @param unsaved a manifest that is read in place of the file */
-  read(unsaved?: UnsavedManifest): Promise<TransferredManifest | ReadFailure> {
-    return this.#request({ kind: 'read', unsaved });
-  }
-
-  locate(findings: readonly Finding[]): Promise<LocatedProblems> {
-    return this.#request({ kind: 'locate', findings });
-  }
-
-  runSelfTest(): Promise<LocatedProblems> {
-    return this.#request({ kind: 'self-test' });
-  }
-
-  close(): Promise<void> {
-    clearTimeout(this.#idleTimer);
-    return this.#thread.stop();
-  }
-
-  async #request<Response>(request: ManifestThreadRequest): Promise<Response> {
-    clearTimeout(this.#idleTimer);
-    try {
-      return await this.#thread.request<Response>(request);
-    } finally {
-      this.#stopWhenIdle();
-    }
-  }
-
-  #stopWhenIdle(): void {
-    clearTimeout(this.#idleTimer);
-    this.#idleTimer = setTimeout(() => void this.#thread.stop(), IDLE_MS).unref();
-  }
+export function createManifestThread({ env, ...options }: ManifestThreadOptions): ManifestThread {
+  const data = { ...options, env: { ...env } };
+  return new WorkerThread({ file: 'manifest-worker', data, timeoutMs: TIMEOUT_MS, idleMs: IDLE_MS });
 }
 
 /** Assembles the chunks of a manifest in slices: receiving a large manifest at once would delay requests. */

@@ -12,17 +12,18 @@ import {
 import { createFileEnvironment, type Environment, type Source } from '../../engine/manifest/source.ts';
 import type { Finding } from '../../engine/problem/finding.ts';
 import { referencedSources, toProblems } from '../../engine/problem/problem.ts';
+import { type ChannelPort, type Requests, ThreadChannel } from '../workers/thread-channel.ts';
 import type {
   LocatedProblems,
+  ManifestRequests,
   ManifestThreadOptions,
-  ManifestThreadRequest,
   ReadFailure,
   TransferredManifest,
   UnsavedManifest,
 } from './manifest-thread.ts';
 import { countOperations } from './operation-counter.ts';
 import { restrictFiles } from './unsaved-manifest.ts';
-import type { WorkerInput, WorkerMessage, WorkerRequest } from './worker-thread.ts';
+import type { WorkerInput } from './worker-thread.ts';
 
 interface WorkerReadResult extends Pick<TransferredManifest, 'dependencies' | 'manifestHash'> {
   readonly read: ReadManifest;
@@ -44,21 +45,19 @@ const WARM_UP_DELAY_MS = 100;
 /** The manifest that was read last. */
 let last: WorkerReadResult | undefined;
 
-parentPort?.on('message', async ({ id, request }: WorkerRequest<ManifestThreadRequest>) => {
-  if (request.kind === 'read') respond(id, toTransferred(readOneManifest(request.unsaved)));
-  else if (request.kind === 'locate') respond(id, locateFindings(request.findings));
-  else respond(id, await runManifestSelfTest());
-});
+const channel = new ThreadChannel<Requests, ManifestRequests>(parentPort as ChannelPort);
+channel.handle(
+  'read',
+  (unsaved) => toTransferred(readOneManifest(unsaved)),
+  (result) => ('routes' in result && result.routes !== undefined ? [result.routes] : []),
+);
+channel.handle('locate', locateFindings);
+channel.handle('selfTest', runManifestSelfTest);
 
 // Read the files once to warm up the thread: the first read takes 1.5 times as long as later ones.
 setTimeout(() => {
   if (last === undefined) readOneManifest(undefined);
 }, WARM_UP_DELAY_MS);
-
-function respond(id: number, response: TransferredManifest | ReadFailure | LocatedProblems): void {
-  const ports = 'routes' in response && response.routes !== undefined ? [response.routes] : [];
-  parentPort?.postMessage({ id, response } satisfies WorkerMessage, ports);
-}
 
 function readOneManifest(unsaved: UnsavedManifest | undefined): WorkerReadResult | ReadFailure {
   const environment = unsaved === undefined ? saved : restrictFiles(saved, path, unsaved, unsaved.includes);

@@ -5,28 +5,28 @@ import type { PatternRoute } from '../../engine/routing/route-index.ts';
 import { pairRoutesSliced } from '../../prove/diff/route-pairing.ts';
 import { becameProtected, becamePublic, type PairingSide, type RoutePair } from '../../prove/diff/route-pairs.ts';
 
-/** The differences between two plans, by the ids of routes and upstreams. */
+/** The differences between two plans, by the ids of routes and upstreams, as the log and the admin API name them. */
 export interface PlanChanges {
   /** Routes of only one plan, and those with another definition. */
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly changed: readonly string[];
   /** Routes that serve requests without a token that needed a token, or had no route, before. */
-  readonly nowPublic: readonly string[];
+  readonly now_public: readonly string[];
   /** Routes that need a token for requests that needed none before. */
-  readonly nowProtected: readonly string[];
+  readonly now_protected: readonly string[];
   /** Upstreams that are new or have a different definition. */
   readonly upstreams: readonly string[];
-  readonly upstreamsRemoved: readonly string[];
+  readonly upstreams_removed: readonly string[];
   /** Rate limits that are new or have a different definition or store. */
-  readonly rateLimits: readonly string[];
-  readonly rateLimitsRemoved: readonly string[];
+  readonly rate_limits: readonly string[];
+  readonly rate_limits_removed: readonly string[];
   /** Keys of `server` whose value, or whose file's content, differs. */
   readonly server: readonly string[];
   /** Changed rules: token verification, the role rule, CORS, the access log. */
   readonly rules: readonly ('tokens' | 'role' | 'cors' | 'log')[];
   /** Keys of the manifest that need a restart: until then their old values stay active. */
-  readonly needsRestart: readonly string[];
+  readonly needs_restart: readonly string[];
 }
 
 /** The settings that a process cannot change while it runs. */
@@ -50,15 +50,15 @@ export function* comparePlansSliced(old: Plan, next: Plan): SlicedWork<PlanChang
     added: routes.filter((id) => !oldIds.has(id)),
     removed,
     changed: routes.filter((id) => oldIds.has(id)),
-    nowPublic: newRouteIds(next, pairs.filter(becamePublic)),
-    nowProtected: newRouteIds(next, pairs.filter(becameProtected)),
+    now_public: newRouteIds(next, pairs.filter(becamePublic)),
+    now_protected: newRouteIds(next, pairs.filter(becameProtected)),
     upstreams: newOrChanged(old.upstreams, next.upstreams, ({ key }) => key),
-    upstreamsRemoved: missingFrom(next.upstreams, old.upstreams),
-    rateLimits: newOrChanged(old.rateLimits, next.rateLimits, limitDefinition),
-    rateLimitsRemoved: missingFrom(next.rateLimits, old.rateLimits),
+    upstreams_removed: missingFrom(next.upstreams, old.upstreams),
+    rate_limits: newOrChanged(old.rateLimits, next.rateLimits, limitDefinition),
+    rate_limits_removed: missingFrom(next.rateLimits, old.rateLimits),
     server: serverKeys.filter((key) => old.server.keys[key] !== next.server.keys[key]),
     rules: changedRules(old, next),
-    needsRestart: settingsNeedingRestart(old, next),
+    needs_restart: settingsNeedingRestart(old, next),
   };
 }
 
@@ -110,12 +110,12 @@ export function summarizeChanges(changes: PlanChanges): string {
     formatCount(changes.added, 'route', 'added'),
     formatCount(changes.removed, 'route', 'removed'),
     formatCount(changes.changed, 'route', 'changed'),
-    ...(changes.nowPublic.length > 0 ? [`${changes.nowPublic.length} now public`] : []),
-    ...(changes.nowProtected.length > 0 ? [`${changes.nowProtected.length} now protected`] : []),
+    ...(changes.now_public.length > 0 ? [`${changes.now_public.length} now public`] : []),
+    ...(changes.now_protected.length > 0 ? [`${changes.now_protected.length} now protected`] : []),
     formatCount(changes.upstreams, 'upstream', 'new or changed'),
-    formatCount(changes.upstreamsRemoved, 'upstream', 'removed'),
-    formatCount(changes.rateLimits, 'rate limit', 'new or changed'),
-    formatCount(changes.rateLimitsRemoved, 'rate limit', 'removed'),
+    formatCount(changes.upstreams_removed, 'upstream', 'removed'),
+    formatCount(changes.rate_limits, 'rate limit', 'new or changed'),
+    formatCount(changes.rate_limits_removed, 'rate limit', 'removed'),
     ...[...changes.rules, ...changes.server.map((key) => `server.${key}`)].map((key) => `${key} changed`),
   ];
   return counts.filter((part) => part !== '').join(', ') || 'no effective changes';

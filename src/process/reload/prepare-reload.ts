@@ -4,7 +4,13 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import { runInSlices } from '../../engine/plan/sliced-work.ts';
 import type { FileSnapshot } from './file-snapshot.ts';
 import type { FileContent, FileReader } from './file-thread.ts';
-import { assembleManifest, type LocatedProblems, type ManifestThread, type ReadFailure } from './manifest-thread.ts';
+import {
+  assembleManifest,
+  type LocatedProblems,
+  type ManifestThread,
+  type ReadFailure,
+  type UnsavedManifest,
+} from './manifest-thread.ts';
 import { comparePlansSliced, type PlanChanges } from './plan-changes.ts';
 
 /** The longest time that compiling delays a request. */
@@ -18,32 +24,33 @@ export type PreparedReload = { readonly snapshot: FileSnapshot } & (
 );
 
 /**
- * Reads, checks, compiles and tests the saved manifest. Activates nothing.
+ * Reads, checks, compiles and tests the saved manifest, or an unsaved one in its place. Activates nothing.
  *
  * @param likelyFiles the files that the manifest named before; they are read in one request
  * @param active the plan from which unchanged parts are taken over
  */
 export async function prepareReload(
-  manifestThread: Pick<ManifestThread, 'read' | 'locate' | 'runSelfTest'>,
-  fileThread: FileReader,
+  manifestThread: ManifestThread,
+  readFiles: FileReader,
   likelyFiles: Iterable<string>,
   active: Plan,
+  unsaved?: UnsavedManifest,
 ): Promise<PreparedReload> {
-  const read = await manifestThread.read();
+  const read = await manifestThread.request('read', unsaved);
   if ('reason' in read) return { ...read, snapshot: EMPTY_SNAPSHOT };
   const { manifestHash, sources } = read;
   const checked = await runInSlices(assembleManifest(read), SLICE_MS);
   if (checked === undefined) {
     const snapshot = { manifestHash, dependencies: read.dependencies };
-    return { ...(await manifestThread.locate(read.findings)), snapshot };
+    return { ...(await manifestThread.request('locate', read.findings)), snapshot };
   }
-  const { plan, findings, files, texts } = await compileFromFiles(checked, fileThread, likelyFiles, active);
+  const { plan, findings, files, texts } = await compileFromFiles(checked, readFiles, likelyFiles, active);
   const { globs } = read.dependencies;
   const dependencies = { files: new Map([...read.dependencies.files, ...files]), globs };
   const snapshot = { manifestHash, dependencies };
-  if (plan === undefined) return { ...(await manifestThread.locate(findings)), snapshot };
+  if (plan === undefined) return { ...(await manifestThread.request('locate', findings)), snapshot };
   if (plan.reload.selfTest !== undefined) {
-    const selfTest = await manifestThread.runSelfTest();
+    const selfTest = await manifestThread.request('selfTest', undefined);
     if (selfTest.problems.length > 0) return { ...selfTest, snapshot };
   }
   const changes = await runInSlices(comparePlansSliced(active, plan), SLICE_MS);
@@ -57,11 +64,11 @@ export async function prepareReload(
  */
 async function compileFromFiles(
   checked: CheckedManifest,
-  fileThread: FileReader,
+  readFiles: FileReader,
   likelyFiles: Iterable<string>,
   active: Plan,
 ) {
-  const contents = new Map(await fileThread.readFiles([...likelyFiles]));
+  const contents = new Map(await readFiles([...likelyFiles]));
   for (;;) {
     const files = new Map<string, string>();
     const texts = new Map<string, string>();
@@ -76,7 +83,7 @@ async function compileFromFiles(
     };
     const compiled = await runInSlices(planManifest(checked, readFile, active), SLICE_MS);
     if (missing.size === 0) return { ...compiled, files, texts };
-    for (const [path, content] of await fileThread.readFiles([...missing])) contents.set(path, content);
+    for (const [path, content] of await readFiles([...missing])) contents.set(path, content);
   }
 }
 

@@ -3,8 +3,10 @@ import type { Source } from '../../engine/manifest/source.ts';
 import type { Problem } from '../../engine/problem/problem.ts';
 import type { PlanChanges } from './plan-changes.ts';
 
-/** The trigger of a reload: a file event, the poll, `SIGHUP`, or a request to the admin API. */
-export type ReloadCause = 'change' | 'poll' | 'signal' | 'request';
+/** The triggers of a reload: a file event, the poll, `SIGHUP`, or a request to the admin API. */
+const CAUSES = ['change', 'poll', 'signal', 'request'] as const;
+
+export type ReloadCause = (typeof CAUSES)[number];
 
 interface ReloadAttempt {
   readonly cause: ReloadCause;
@@ -57,4 +59,16 @@ interface ReloadUnchanged extends ReloadAttempt {
 /** The gateway is stopping; the active plan stays until the process exits. */
 interface ReloadCancelled extends ReloadAttempt {
   readonly kind: 'cancelled';
+}
+
+export interface ReloadCount {
+  readonly kind: ReportedReloadOutcome['kind'];
+  readonly cause: ReloadCause;
+  readonly count: number;
+}
+
+/** Returns the counts of reloads by outcome and cause. All are 0, so that each metric series exists from the start. */
+export function noReloadCounts(): ReloadCount[] {
+  const kinds = ['accepted', 'rejected', 'unreadable'] as const;
+  return kinds.flatMap((kind) => CAUSES.map((cause) => ({ kind, cause, count: 0 })));
 }

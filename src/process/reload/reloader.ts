@@ -3,16 +3,19 @@ import type { PlannedManifest } from '../../engine/load.ts';
 import { type Dependencies, sha256 } from '../../engine/manifest/dependencies.ts';
 import type { AddressOverrides, Environment, Source } from '../../engine/manifest/source.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
-import type { Finding } from '../../engine/problem/finding.ts';
-import type { FileSnapshot } from './file-snapshot.ts';
-import { FileThread, type FileWatchEvent } from './file-thread.ts';
-import { ManifestThread } from './manifest-thread.ts';
+import { type FileSnapshot, SETTLE_MS } from './file-snapshot.ts';
+import { createFileThread, type FileReader, type FileThread } from './file-thread.ts';
+import { createManifestThread, type ManifestThread } from './manifest-thread.ts';
 import { type PlanChanges, type StartupSettings, settingsNeedingRestart, summarizeChanges } from './plan-changes.ts';
 import { type PreparedReload, prepareReload } from './prepare-reload.ts';
-import { type ReloadCount, ReloadCounts } from './reload-counts.ts';
-import type { ReloadCause, ReloadOutcome, ReportedReloadOutcome } from './reload-outcome.ts';
+import {
+  noReloadCounts,
+  type ReloadCause,
+  type ReloadCount,
+  type ReloadOutcome,
+  type ReportedReloadOutcome,
+} from './reload-outcome.ts';
 import { isExplicit, ReloadQueue } from './reload-queue.ts';
-import { SETTLE_MS } from './settled-files.ts';
 import { createUnsavedManifest, hideContents, restrictReader } from './unsaved-manifest.ts';
 import { FileSystemHangError } from './worker-thread.ts';
 
@@ -56,15 +59,17 @@ export class Reloader {
   /** The error code while the files cannot be watched. */
   watchError: string | undefined;
   lastActivatedAt = new Date();
+  /** The reloads that found a change, by outcome and cause. */
+  counts: readonly ReloadCount[] = noReloadCounts();
   readonly #options: ReloaderOptions;
   readonly #fileThread: FileThread;
   readonly #manifestThread: ManifestThread;
   /** Reads manifests that are not saved. The thread of the saved manifest caches its files. */
   readonly #unsavedThread: ManifestThread;
   #lastUnsaved: Promise<unknown> = Promise.resolve();
+  readonly #readFiles: FileReader = (paths) => this.#fileThread.request('read', paths);
   /** The settings that the process started with and that need a restart to change. */
   readonly #startup: StartupSettings;
-  readonly #counts = new ReloadCounts();
   readonly #queue = new ReloadQueue((cause) => this.#reload(cause));
   readonly #pollTimer: NodeJS.Timeout;
   #settleTimer: NodeJS.Timeout | undefined;
@@ -77,9 +82,12 @@ export class Reloader {
   constructor(options: ReloaderOptions) {
     const { path, env, overrides = {}, gateway, initial } = options;
     this.#options = options;
-    this.#fileThread = new FileThread(path, (event) => this.#onFileEvent(event));
-    this.#manifestThread = new ManifestThread({ path, env, overrides });
-    this.#unsavedThread = new ManifestThread({ path, env, overrides });
+    this.#fileThread = createFileThread(path, (channel) => {
+      channel.handle('changed', () => this.#onFileChange());
+      channel.handle('watchError', (code) => this.#onWatchError(code));
+    });
+    this.#manifestThread = createManifestThread({ path, env, overrides });
+    this.#unsavedThread = createManifestThread({ path, env, overrides });
     const { listen, admin, server } = gateway.plan;
     this.#startup = { listen, admin, server: { tls: server.tls, workers: server.workers } };
     // The hash of the text that was loaded, not of the file: a save since then is a change.
@@ -117,11 +125,6 @@ export class Reloader {
     return settingsNeedingRestart(this.#startup, this.#options.gateway.plan);
   }
 
-  /** Reloads that found a change, counted by outcome and cause. */
-  get counts(): readonly ReloadCount[] {
-    return this.#counts.all();
-  }
-
   /**
    * Reloads if a file has changed. Each reload reads the files when it starts, so that the last save wins.
    *
@@ -148,19 +151,14 @@ export class Reloader {
     const { path, gateway } = this.#options;
     const { plan: active } = gateway;
     const unsaved = createUnsavedManifest(text, this.#snapshot.dependencies);
-    const thread = this.#unsavedThread;
-    const reader = {
-      read: () => thread.read(unsaved),
-      locate: async (findings: readonly Finding[]) =>
-        hideContents(await thread.locate(findings), path, unsaved, active),
-      runSelfTest: async () => hideContents(await thread.runSelfTest(), path, unsaved, active),
-    };
+    const readFiles = restrictReader(this.#readFiles, unsaved);
     try {
-      return await prepareReload(reader, restrictReader(this.#fileThread, unsaved), unsaved.files, active);
+      const prepared = await prepareReload(this.#unsavedThread, readFiles, unsaved.files, active, unsaved);
+      return 'problems' in prepared ? { ...prepared, ...hideContents(prepared, path, unsaved, active) } : prepared;
     } catch (error) {
       return { reason: error instanceof Error ? error.message : String(error), snapshot: this.#snapshot };
     } finally {
-      await thread.close();
+      await this.#unsavedThread.stop();
     }
   }
 
@@ -168,7 +166,7 @@ export class Reloader {
     this.#isClosed = true;
     clearTimeout(this.#settleTimer);
     clearInterval(this.#pollTimer);
-    await Promise.all(this.#threads.map((thread) => thread.close()));
+    await Promise.all(this.#threads.map((thread) => thread.stop()));
     await this.#queue.idle();
   }
 
@@ -189,7 +187,10 @@ export class Reloader {
     const outcome = { ...attempt, ...result };
     if (outcome.kind === 'unchanged' || this.#isRepeatedHang(outcome)) return outcome;
     this.lastOutcome = outcome;
-    this.#counts.add(outcome);
+    const { kind } = outcome;
+    this.counts = this.counts.map((one) =>
+      one.kind === kind && one.cause === cause ? { ...one, count: one.count + 1 } : one,
+    );
     this.#options.onReload(outcome);
     return outcome;
   }
@@ -203,14 +204,16 @@ export class Reloader {
   async #loadAndActivate(files: Set<string>, cause: ReloadCause, deadlineMs: number) {
     for (;;) {
       const waitMs = Math.max(0, deadlineMs - performance.now());
-      const { modificationTimes, changed, manifestHash } = await this.#fileThread.compare(this.#snapshot, waitMs);
+      const comparison = { snapshot: this.#snapshot, waitMs };
+      const { modificationTimes, changed, manifestHash } = await this.#fileThread.request('compare', comparison);
       this.#manifestHash = manifestHash;
       for (const file of changed) files.add(file);
       if (files.size === 0 && !this.#shouldRetry(cause)) return { kind: 'unchanged' } as const;
       const dependencies = this.#snapshot.dependencies.files.keys();
       const { plan: active } = this.#options.gateway;
-      const prepared = await prepareReload(this.#manifestThread, this.#fileThread, dependencies, active);
-      if (await this.#fileThread.isConsistent(prepared.snapshot, this.#snapshot, modificationTimes)) {
+      const prepared = await prepareReload(this.#manifestThread, this.#readFiles, dependencies, active);
+      const snapshots = { read: prepared.snapshot, previous: this.#snapshot, times: modificationTimes };
+      if (await this.#fileThread.request('checkConsistency', snapshots)) {
         this.#snapshot = prepared.snapshot;
         if ('reason' in prepared) return { kind: 'unreadable', reason: prepared.reason } as const;
         if ('problems' in prepared)
@@ -263,16 +266,17 @@ export class Reloader {
 
   #watch(): void {
     // Ignore errors: the next reload reports a thread that hangs.
-    if (!this.#isClosed) this.#fileThread.watch(this.#snapshot).catch(() => undefined);
+    if (!this.#isClosed) this.#fileThread.request('watch', this.#snapshot).catch(() => undefined);
   }
 
-  #onFileEvent(event: FileWatchEvent): void {
+  #onWatchError(code: string | undefined): void {
     if (this.#isClosed) return;
-    if (event.kind === 'watch') {
-      this.watchError = event.code;
-      if (event.code !== undefined) this.#options.onWatchError?.(event.code);
-      return;
-    }
+    this.watchError = code;
+    if (code !== undefined) this.#options.onWatchError?.(code);
+  }
+
+  #onFileChange(): void {
+    if (this.#isClosed) return;
     if (this.#options.gateway.plan.routes.length >= MANY_ROUTES) this.#manifestThread.start();
     clearTimeout(this.#settleTimer);
     this.#settleTimer = setTimeout(() => void this.reload('change'), SETTLE_MS);

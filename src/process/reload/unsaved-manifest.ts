@@ -32,14 +32,12 @@ export function restrictFiles(
 }
 
 /** Returns a reader of the files that the manifest may use. */
-export function restrictReader(reader: FileReader, { files }: UnsavedManifest): FileReader {
+export function restrictReader(readFiles: FileReader, { files }: UnsavedManifest): FileReader {
   const isListed = listCheck(files);
-  return {
-    readFiles: async (paths) => {
-      const contents = new Map<string, FileContent>(await reader.readFiles(paths.filter(isListed)));
-      for (const path of paths) if (!isListed(path)) contents.set(path, { code: FILE_NOT_LISTED });
-      return contents;
-    },
+  return async (paths) => {
+    const contents = new Map<string, FileContent>(await readFiles(paths.filter(isListed)));
+    for (const path of paths) if (!isListed(path)) contents.set(path, { code: FILE_NOT_LISTED });
+    return contents;
   };
 }
 

@@ -1,26 +1,21 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { type Requests, ThreadChannel } from '../workers/thread-channel.ts';
 import { createOperationCounter, type OperationCounter } from './operation-counter.ts';
 
 /** The `workerData` of a thread: its own data and the operation counter. */
 export type WorkerInput<Data> = Data & { readonly operations: OperationCounter };
 
-/** A message to a thread. */
-export interface WorkerRequest<Request> {
-  readonly id: number;
-  readonly request: Request;
-}
-
-/** A message from a thread: the response to the request with this id, or an event. */
-export type WorkerMessage = { readonly id: number; readonly response: unknown } | { readonly event: unknown };
-
-interface WorkerThreadOptions {
+interface WorkerThreadOptions<Events extends Requests> {
   /** The name of the code file in this folder, without its extension. */
   readonly file: string;
   readonly data: object;
   /** A request that takes longer ends the thread. The next request starts another one. */
   readonly timeoutMs: number;
-  readonly onEvent?: (event: unknown) => void;
+  /** The thread stops after this time without a request, to free its memory. Such a thread handles one request at a time. */
+  readonly idleMs?: number;
+  /** Adds the handlers of the notices of a thread that was started. */
+  readonly listen?: (channel: ThreadChannel<Requests, Events>) => void;
 }
 
 /** A thread whose file operation takes longer is abandoned. The next request starts another thread. */
@@ -38,16 +33,16 @@ const LIMIT_EXCEEDED_MESSAGE = 'reading the files took too long or ran out of me
 export class FileSystemHangError extends Error {}
 
 /** A thread that accesses files and responds to requests about them. A file system that hangs blocks only this thread. */
-export class WorkerThread<Request> {
-  readonly #options: WorkerThreadOptions;
+export class WorkerThread<Served extends Requests, Events extends Requests = Record<never, never>> {
+  readonly #options: WorkerThreadOptions<Events>;
   #worker: Worker | undefined;
+  #channel: ThreadChannel<Served, Events> | undefined;
   #operations = createOperationCounter();
   /** Abandoned threads that have not ended. */
   readonly #hung = new Set<Worker>();
-  readonly #pending = new Map<number, PromiseWithResolvers<never>>();
-  #lastId = 0;
+  #idleTimer: NodeJS.Timeout | undefined;
 
-  constructor(options: WorkerThreadOptions) {
+  constructor(options: WorkerThreadOptions<Events>) {
     this.#options = options;
   }
 
@@ -61,33 +56,34 @@ export class WorkerThread<Request> {
     return this.#hung.size > 0 || (this.#worker !== undefined && Atomics.load(this.#operations, 0) % 2 !== 0);
   }
 
+  /** Starts the thread ahead of the first request. */
   start(): void {
     this.#worker ??= this.#newWorker();
+    this.#stopWhenIdle();
   }
 
   /**
    * Rejects with `FileSystemHangError` if the file system hangs, or with another error if the thread ends before it
    * responds.
    */
-  async request<Response>(request: Request): Promise<Response> {
+  async request<Name extends keyof Served & string>(
+    name: Name,
+    value: Served[Name]['value'],
+  ): Promise<Served[Name]['result']> {
     if (this.#worker === undefined && this.#hung.size >= MAX_HUNG_THREADS) throw hangError();
     this.start();
-    const worker = this.#worker;
-    const pending = Promise.withResolvers<never>();
-    this.#lastId += 1;
-    const id = this.#lastId;
-    this.#pending.set(id, pending);
+    clearTimeout(this.#idleTimer);
     const watchdog = this.#startWatchdog();
-    worker?.postMessage({ id, request } satisfies WorkerRequest<Request>);
     try {
-      return await pending.promise;
+      return await this.#channel?.request(name, value);
     } finally {
       clearInterval(watchdog);
-      this.#pending.delete(id);
+      this.#stopWhenIdle();
     }
   }
 
   async stop(): Promise<void> {
+    clearTimeout(this.#idleTimer);
     const worker = this.#worker;
     if (worker === undefined) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -130,21 +126,24 @@ export class WorkerThread<Request> {
   #detach(worker: Worker, reason: Error): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
-    for (const pending of this.#pending.values()) pending.reject(reason);
-    this.#pending.clear();
+    this.#channel?.close(reason);
+  }
+
+  #stopWhenIdle(): void {
+    clearTimeout(this.#idleTimer);
+    const { idleMs } = this.#options;
+    if (idleMs !== undefined) this.#idleTimer = setTimeout(() => void this.stop(), idleMs).unref();
   }
 
   #newWorker(): Worker {
-    const { file, data, onEvent } = this.#options;
+    const { file, data, listen } = this.#options;
     this.#operations = createOperationCounter();
     // The extension of this file: the sources run as .ts, the package as .js.
     const url = new URL(`./${file}${extname(import.meta.url)}`, import.meta.url);
     const workerData = { ...data, operations: this.#operations };
     const worker = new Worker(url, { name: file, workerData, execArgv: [] });
-    worker.on('message', (message: WorkerMessage) => {
-      if ('event' in message) onEvent?.(message.event);
-      else this.#pending.get(message.id)?.resolve(message.response as never);
-    });
+    this.#channel = new ThreadChannel(worker);
+    listen?.(this.#channel);
     worker.on('error', (error: Error) => this.#detach(worker, error));
     worker.on('exit', () => {
       this.#hung.delete(worker);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { BroadcastChannel } from 'node:worker_threads';
 import { SharedMemory, type WorkerBus, type WorkerContext } from '../../engine/shared-memory/worker-context.ts';
-import { createWorkerBus } from './worker-bus.ts';
 
 /** The context of worker 0, from which the other workers get theirs. */
 export interface MainContext extends WorkerContext {
@@ -14,4 +14,29 @@ export function createMainContext(count: number): MainContext {
   // Unique, because tests run several groups in one process.
   const busName = `workers ${randomUUID()}`;
   return { index: 0, count, memory: new SharedMemory(), bus: createWorkerBus(busName), busName };
+}
+
+interface BusMessage {
+  readonly topic: string;
+  readonly value: unknown;
+}
+
+/** Connects the workers of a process. @param name the same in all of them */
+export function createWorkerBus(name: string): WorkerBus & { close(): void } {
+  const channel = new BroadcastChannel(name);
+  const listeners = new Map<string, Set<(value: unknown) => void>>();
+  channel.onmessage = (event) => {
+    const { topic, value } = (event as { readonly data: BusMessage }).data;
+    for (const listener of listeners.get(topic) ?? []) listener(value);
+  };
+  channel.unref();
+  return {
+    publish: (topic, value) => channel.postMessage({ topic, value } satisfies BusMessage),
+    subscribe: (topic, listener) => {
+      const ofTopic = listeners.get(topic) ?? new Set();
+      listeners.set(topic, ofTopic.add(listener));
+      return () => void ofTopic.delete(listener);
+    },
+    close: () => channel.close(),
+  };
 }

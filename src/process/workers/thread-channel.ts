@@ -1,4 +1,4 @@
-import type { Transferable } from 'node:worker_threads';
+import type { MessagePort, Transferable } from 'node:worker_threads';
 
 /** The requests that one side of a channel handles: the value and the result of each, by name. */
 export type Requests = Readonly<Record<string, { readonly value: unknown; readonly result: unknown }>>;
@@ -22,10 +22,15 @@ type Handler<Side extends Requests, Name extends keyof Side> = (
   signal: AbortSignal,
 ) => Side[Name]['result'] | Promise<Side[Name]['result']>;
 
+interface AnyHandler {
+  readonly handler: (value: unknown, signal: AbortSignal) => unknown;
+  readonly portsOf: (result: unknown) => readonly MessagePort[];
+}
+
 /** Requests and notices between two threads. `Remote` are the requests of the other side, `Local` those of this one. */
 export class ThreadChannel<Remote extends Requests, Local extends Requests> {
   readonly #port: ChannelPort;
-  readonly #handlers = new Map<string, (value: unknown, signal: AbortSignal) => unknown>();
+  readonly #handlers = new Map<string, AnyHandler>();
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
   /** The requests of the other side in progress. */
   readonly #handling = new Map<number, AbortController>();
@@ -37,8 +42,13 @@ export class ThreadChannel<Remote extends Requests, Local extends Requests> {
     port.on('message', (message) => this.#onMessage(message));
   }
 
-  handle<Name extends keyof Local & string>(name: Name, handler: Handler<Local, Name>): void {
-    this.#handlers.set(name, handler as (value: unknown, signal: AbortSignal) => unknown);
+  /** @param portsOf returns the ports in a result, which move to the other thread */
+  handle<Name extends keyof Local & string>(
+    name: Name,
+    handler: Handler<Local, Name>,
+    portsOf: (result: Local[Name]['result']) => readonly MessagePort[] = () => [],
+  ): void {
+    this.#handlers.set(name, { handler, portsOf } as AnyHandler);
   }
 
   /** Sends a request. Rejects with the error of the handler, when the signal is aborted, or when the other thread ends. */
@@ -86,7 +96,7 @@ export class ThreadChannel<Remote extends Requests, Local extends Requests> {
 
   #onMessage(message: ChannelMessage): void {
     if (message.kind === 'request') void this.#handle(message.id, message.name, message.value);
-    else if (message.kind === 'notice') this.#handlers.get(message.name)?.(message.value, NEVER_ABORTED);
+    else if (message.kind === 'notice') this.#handlers.get(message.name)?.handler(message.value, NEVER_ABORTED);
     else if (message.kind === 'cancel') this.#handling.get(message.id)?.abort();
     else if (message.kind === 'result') this.#pending.get(message.id)?.resolve(message.result);
     else this.#pending.get(message.id)?.reject(message.error);
@@ -96,8 +106,9 @@ export class ThreadChannel<Remote extends Requests, Local extends Requests> {
     const controller = new AbortController();
     this.#handling.set(id, controller);
     try {
-      const result = await this.#handlers.get(name)?.(value, controller.signal);
-      this.#port.postMessage({ kind: 'result', id, result } satisfies ChannelMessage);
+      const { handler, portsOf } = this.#handlers.get(name) as AnyHandler;
+      const result = await handler(value, controller.signal);
+      this.#port.postMessage({ kind: 'result', id, result } satisfies ChannelMessage, portsOf(result));
     } catch (error) {
       this.#port.postMessage({ kind: 'error', id, error } satisfies ChannelMessage);
     } finally {

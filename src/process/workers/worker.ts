@@ -6,12 +6,12 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import { runInSlices, runToEnd } from '../../engine/plan/sliced-work.ts';
 import { SharedMemory } from '../../engine/shared-memory/worker-context.ts';
 import { findRequestTracer } from '../telemetry/opentelemetry.ts';
+import { createWorkerBus } from './main-context.ts';
 import type { MainRequests, ServingRequests, WorkerSetup } from './messages.ts';
 import { RequestEventBatches } from './request-event-batches.ts';
 import { createMainThreadVerifier } from './shared-verifiers.ts';
 import { type ChannelPort, ThreadChannel } from './thread-channel.ts';
 import { readFigures } from './thread-figures.ts';
-import { createWorkerBus } from './worker-bus.ts';
 import { WorkerCandidate } from './worker-candidate.ts';
 
 /** The longest time that compiling a plan delays a request. */

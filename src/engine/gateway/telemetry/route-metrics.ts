@@ -61,7 +61,7 @@ export const BUCKET_BOUNDS_MS = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500
 /** The phases of a request: until the gateway forwards it, from then until the upstream responds, and in total. */
 const LATENCY_PHASES = ['gateway', 'upstream', 'total'] as const;
 
-export type LatencyPhase = (typeof LATENCY_PHASES)[number];
+type LatencyPhase = (typeof LATENCY_PHASES)[number];
 
 const STATUS_CLASSES = ['none', '1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 const OTHER_METHOD = 'other';
