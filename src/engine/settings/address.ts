@@ -1,7 +1,6 @@
-import { BlockList, isIP, isIPv4 } from 'node:net';
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import { isLocalhostName } from '../dns/loopback.ts';
 import { type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
-import { hostError } from './host.ts';
 
 export interface ListenAddress {
   readonly host: string;
@@ -76,8 +75,56 @@ function includes(listener: string, address: string): boolean {
 
 /** True if an address is in a block, in any spelling. The IPv6 form of an IPv4 address is the same address. */
 function isListed(address: string, block: string, prefix: number): boolean {
-  if (isIP(address) === 0) return false;
+  return isIP(address) !== 0 && blockList([block, prefix]).check(address, familyOf(address));
+}
+
+/** RFC 1123 section 2.1. The underscore is not in it, but name servers and container networks use it. */
+const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/i;
+const MAX_NAME_LENGTH = 253;
+/** Libraries read such a name as an IPv4 address in one of its old forms: `127.1`, `0x7f.1` (WHATWG URL section 3.5). */
+const NUMBER_AT_END = /(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$/i;
+/** A mistyped IPv4 address, such as `127.0.0.x` or `10.0.0.1O`, would be a valid host name that nobody has registered. */
+const MISTYPED_ADDRESS = /^(?:\d+\.){3}(?:[^.]{1,3}|\d[^.]*)$/;
+
+/**
+ * Returns why no connection can use a host, as the start of a message; `undefined` for an address or a host name. The name
+ * may still not resolve, and the address may belong to another machine.
+ *
+ * @param host an IPv6 address with or without brackets
+ */
+export function hostError(host: string): string | undefined {
+  const address = host.replace(/^\[|\]$/g, '');
+  if (host.startsWith('[') || address.includes(':')) return ipv6Error(address);
+  if (NUMBER_AT_END.test(host) || MISTYPED_ADDRESS.test(host))
+    return isIPv4(host) ? multicastError(host) : 'this is not an IPv4 address, which is four numbers from 0 to 255';
+  const name = host.replace(/\.$/, '');
+  const isName = name.length <= MAX_NAME_LENGTH && name.split('.').every((label) => LABEL.test(label));
+  return isName ? undefined : 'this is not a host name, which has letters, digits and hyphens between its dots';
+}
+
+function ipv6Error(address: string): string | undefined {
+  if (!isIPv6(address)) return 'this is not an IPv6 address';
+  if (LINK_LOCAL.check(address, 'ipv6')) return 'a link-local address needs a zone, and a manifest cannot contain one';
+  return multicastError(address);
+}
+
+/** RFC 4291 section 2.5.6. */
+const LINK_LOCAL = blockList(['fe80::', 10]);
+/** RFC 5771, RFC 4291 section 2.7, and the limited broadcast address of RFC 919. */
+const MULTICAST = blockList(['224.0.0.0', 4], ['ff00::', 8], ['255.255.255.255', 32]);
+
+function multicastError(address: string): string | undefined {
+  const isMulticast = MULTICAST.check(address, familyOf(address));
+  return isMulticast ? 'TCP has no multicast and broadcast addresses' : undefined;
+}
+
+function blockList(...blocks: [address: string, prefix: number][]): BlockList {
   const list = new BlockList();
-  list.addSubnet(block, prefix, isIPv4(block) ? 'ipv4' : 'ipv6');
-  return list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+  for (const [address, prefix] of blocks) list.addSubnet(address, prefix, familyOf(address));
+  return list;
+}
+
+/** Returns the family of an IP address. */
+export function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return address.includes(':') ? 'ipv6' : 'ipv4';
 }

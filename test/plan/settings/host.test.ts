@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hostError } from '../../../src/engine/settings/host.ts';
+import { hostError } from '../../../src/engine/settings/address.ts';
 import { loadText, manifestOf } from '../../manifest/support.ts';
 
 const VALID = [
