@@ -7,6 +7,7 @@ import type { Secrets } from '../problem/redaction.ts';
 import { withHiddenKeywords } from './hidden-keywords.ts';
 import { bundleSchemas, redactRoot, type SchemaRoot } from './schema-bundle.ts';
 import { createSchemaCheck } from './schema-check.ts';
+import { unevaluatedFindings } from './schema-findings.ts';
 import { createRecursionCheck } from './schema-recursion.ts';
 import {
   isDataKeyword,
@@ -17,7 +18,6 @@ import {
   schemasWithin,
   typesAt,
 } from './schema-walk.ts';
-import { unevaluatedFindings } from './unevaluated-findings.ts';
 import {
   type ContentValidator,
   createSchemaValidators,

@@ -4,7 +4,7 @@ import { patternError } from './ajv-validator.ts';
 import { type FormError, formErrors } from './keyword-form.ts';
 import { formOf, KNOWN_KEYWORDS } from './keywords.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
-import { isMap, isSchema, type LocatedSchema, leadsToSchema, referencePath } from './schema-walk.ts';
+import { isMap, isSchema, type LocatedSchema, leadsToSchema, referencePath, schemasInPlace } from './schema-walk.ts';
 
 const RULE = 'body-schema';
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
@@ -151,4 +151,38 @@ function unsupportedKeywordMessage(keyword: string): string | undefined {
   const near = didYouMean(keyword, KNOWN_KEYWORDS);
   const fix = near === undefined ? 'remove it' : `did you mean "${near}"?`;
   return `"${keyword}" is not a keyword of JSON Schema; ${fix}`;
+}
+
+const UNEVALUATED = ['unevaluatedItems', 'unevaluatedProperties'] as const;
+
+/**
+ * Finds `unevaluatedProperties` and `unevaluatedItems` in schemas where ajv forgets which members or items other keywords
+ * have validated, so that it would accept invalid values or refuse valid ones.
+ *
+ * @param located a schema and its subschemas
+ */
+export function unevaluatedFindings(root: SchemaRoot, located: readonly LocatedSchema[]): Finding[] {
+  const findings: Finding[] = [];
+  for (const { schema, at } of located)
+    for (const key of UNEVALUATED)
+      if (Object.hasOwn(schema, key)) findings.push(...unevaluatedKeywordFindings(root, key, schema[key], at));
+  return findings;
+}
+
+function* unevaluatedKeywordFindings(root: SchemaRoot, key: string, value: unknown, path: Path): Generator<Finding> {
+  const schemas = schemasInPlace(root, path, () => true).map(({ schema }) => schema);
+  const at = [...path, key];
+  const wrong = `"${key}" is not validated correctly`;
+  const isHalf = (schema: Record<string, unknown>) =>
+    Object.hasOwn(schema, 'if') && (isEmpty(schema['then']) || isEmpty(schema['else']));
+  if (schemas.some(isHalf))
+    yield errorAtKey(at, RULE, `${wrong} beside an "if" without a non-empty "then" and "else"; write both`);
+  if (key === 'unevaluatedProperties') return;
+  if (typeof value !== 'boolean') yield errorAtKey(at, RULE, `${wrong} with a schema; write false, or "items"`);
+  if (schemas.some((schema) => Object.hasOwn(schema, 'contains')))
+    yield errorAtKey(at, RULE, `${wrong} beside "contains"; write "items"`);
+}
+
+function isEmpty(schema: unknown): boolean {
+  return schema === undefined || schema === true || (isMap(schema) && Object.keys(schema).length === 0);
 }
