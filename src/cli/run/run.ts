@@ -49,8 +49,6 @@ const SLICE_MS = 50;
 
 /** Serves a manifest file until `terminal.stop` is aborted. */
 export async function serveFile(file: string, terminal: Terminal, options: ServeOptions): Promise<ExitCode> {
-  // Linux keeps 15 characters as the name of the process, which is all that `pidof` compares.
-  process.title = `signing-gateway ${file}`;
   const initial = await loadForServing(file, terminal, options.overrides);
   if (initial === undefined) return 1;
   // A signal that arrived while this thread was busy is delivered in the next turn of the event loop.

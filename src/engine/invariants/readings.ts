@@ -8,12 +8,9 @@ import type { Pattern } from '../routing/pattern.ts';
  */
 function readingsOf(path: string, { keepsEncodedSlash }: Pick<Route, 'keepsEncodedSlash'>): string[] {
   const { written } = readPath(path);
-  if (!keepsEncodedSlash || !ENCODED_SLASH.test(path)) return [...written];
-  return [...written, ...readPath(path.replaceAll(ENCODED_SLASHES, '/')).written];
+  const decoded = keepsEncodedSlash ? path.replaceAll(/%2f/gi, '/') : path;
+  return decoded === path ? [...written] : [...written, ...readPath(decoded).written];
 }
-
-const ENCODED_SLASH = /%2f/i;
-const ENCODED_SLASHES = /%2f/gi;
 
 /** True if a path matches one of the patterns, as sent or as some server reads it. */
 export function isReadAs(path: string, patterns: readonly Pattern[], route: Pick<Route, 'keepsEncodedSlash'>): boolean {

@@ -18,7 +18,13 @@ export function editOf(fix: Fix, { text, value, positions }: EditedText): TextEd
   if (depth < path.length) return undefined;
   const parentKind = parent === -1 ? undefined : positions.kindOf(parent);
   const isInFlow = parentKind === FLOW_MAP || parentKind === FLOW_LIST;
-  const spanOf = (range: OffsetRange | undefined, written: unknown) => scalarSpan(range, { written, text, isInFlow });
+  // A string on one line without variables.
+  const spanOf = (range: OffsetRange | undefined, written: unknown): ScalarSpan | undefined => {
+    if (range === undefined || typeof written !== 'string' || written.includes('${')) return undefined;
+    const source = text.slice(range.start, range.end);
+    const isQuoted = /^(["']).*\1$/.test(source);
+    return isQuoted || source === written ? { ...range, isInFlow } : undefined;
+  };
   if (change === 'key') {
     const span = spanOf(positions.keyOf(row), path.at(-1));
     return span && replaceScalar(text, span, fix.text);
@@ -33,28 +39,8 @@ export function editOf(fix: Fix, { text, value, positions }: EditedText): TextEd
   return previous && removeItem(text, span, previous);
 }
 
-interface WrittenScalar {
-  /** The value, or the key. */
-  readonly written: unknown;
-  readonly text: string;
-  readonly isInFlow: boolean;
-}
-
-/** Returns the span of a string on one line without variables. */
-function scalarSpan(
-  range: OffsetRange | undefined,
-  { written, text, isInFlow }: WrittenScalar,
-): ScalarSpan | undefined {
-  if (range === undefined || typeof written !== 'string' || written.includes('${')) return undefined;
-  const source = text.slice(range.start, range.end);
-  const isQuoted = /^(["']).*\1$/.test(source);
-  return isQuoted || source === written ? { ...range, isInFlow } : undefined;
-}
-
 /** The offsets of a string in the text of a manifest; `end` is exclusive. */
-interface ScalarSpan {
-  readonly start: number;
-  readonly end: number;
+interface ScalarSpan extends OffsetRange {
   /** True if it is inside brackets. */
   readonly isInFlow: boolean;
 }

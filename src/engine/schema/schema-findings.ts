@@ -1,10 +1,10 @@
-import { suggestion } from '../problem/did-you-mean.ts';
+import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import { patternError } from './ajv-validator.ts';
 import { type FormError, formErrors } from './keyword-form.ts';
+import { formOf, KNOWN_KEYWORDS } from './keywords.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
-import { isMap, isSchema, type LocatedSchema, leadsToSchema, referencePath } from './schema-walk.ts';
-import { unsupportedKeywordMessage } from './unsupported-keywords.ts';
+import { isMap, isSchema, type LocatedSchema, leadsToSchema, referencePath, schemasInPlace } from './schema-walk.ts';
 
 const RULE = 'body-schema';
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
@@ -108,4 +108,81 @@ function* referenceFindings(root: SchemaRoot, reference: string, path: Path): Ge
       RULE,
       `the schema "${name}" has nothing at "${reference}"; write #/schemas/ and a name, or a path to a schema inside of it`,
     );
+}
+
+const REFERENCE = 'is not supported; remove it, and refer to a schema as #/schemas/ and its name';
+const FORMAT_RANGE = 'is not a keyword of JSON Schema; remove it, and limit the text with "pattern"';
+
+/** Keywords of other drafts, of OpenAPI and of other validators, with the message for each. */
+const UNSUPPORTED: Readonly<Record<string, string>> = {
+  $anchor: REFERENCE,
+  $dynamicAnchor: REFERENCE,
+  $dynamicRef: REFERENCE,
+  $id: REFERENCE,
+  $recursiveAnchor: REFERENCE,
+  $recursiveRef: REFERENCE,
+  id: REFERENCE,
+  // Such a schema validates asynchronously: every body would already have passed.
+  $async: 'is not a keyword of JSON Schema; remove it',
+  $vocabulary: 'is not supported; remove it',
+  contentMediaType: 'validates nothing; remove it',
+  contentSchema: 'validates nothing; remove it',
+  nullable: "is not a keyword of JSON Schema; add 'null' to \"type\", as in type: [string, 'null']",
+  dependencies:
+    'is not a keyword of JSON Schema 2020-12; write dependentRequired for names, dependentSchemas for schemas',
+  additionalItems: 'is not a keyword of JSON Schema 2020-12; write prefixItems for the list, and items for the rest',
+  discriminator: 'is not a keyword of JSON Schema; remove it, and give the member a const in each schema of oneOf',
+  divisibleBy: 'is not a keyword of JSON Schema 2020-12; write multipleOf',
+  extends: 'is not a keyword of JSON Schema 2020-12; write allOf',
+  disallow: 'is not a keyword of JSON Schema 2020-12; write not',
+  example: 'is not a keyword of JSON Schema; write examples, with a list',
+  externalDocs: 'is not a keyword of JSON Schema; remove it',
+  xml: 'is not a keyword of JSON Schema; remove it',
+  formatMinimum: FORMAT_RANGE,
+  formatMaximum: FORMAT_RANGE,
+  formatExclusiveMinimum: FORMAT_RANGE,
+  formatExclusiveMaximum: FORMAT_RANGE,
+};
+
+/** Returns the message for a keyword that a schema may not have; `undefined` if it is supported. */
+function unsupportedKeywordMessage(keyword: string): string | undefined {
+  if (formOf(keyword) !== undefined) return undefined;
+  if (Object.hasOwn(UNSUPPORTED, keyword)) return `"${keyword}" ${UNSUPPORTED[keyword]}`;
+  const near = didYouMean(keyword, KNOWN_KEYWORDS);
+  const fix = near === undefined ? 'remove it' : `did you mean "${near}"?`;
+  return `"${keyword}" is not a keyword of JSON Schema; ${fix}`;
+}
+
+const UNEVALUATED = ['unevaluatedItems', 'unevaluatedProperties'] as const;
+
+/**
+ * Finds `unevaluatedProperties` and `unevaluatedItems` in schemas where ajv forgets which members or items other keywords
+ * have validated, so that it would accept invalid values or refuse valid ones.
+ *
+ * @param located a schema and its subschemas
+ */
+export function unevaluatedFindings(root: SchemaRoot, located: readonly LocatedSchema[]): Finding[] {
+  const findings: Finding[] = [];
+  for (const { schema, at } of located)
+    for (const key of UNEVALUATED)
+      if (Object.hasOwn(schema, key)) findings.push(...unevaluatedKeywordFindings(root, key, schema[key], at));
+  return findings;
+}
+
+function* unevaluatedKeywordFindings(root: SchemaRoot, key: string, value: unknown, path: Path): Generator<Finding> {
+  const schemas = schemasInPlace(root, path, () => true).map(({ schema }) => schema);
+  const at = [...path, key];
+  const wrong = `"${key}" is not validated correctly`;
+  const isHalf = (schema: Record<string, unknown>) =>
+    Object.hasOwn(schema, 'if') && (isEmpty(schema['then']) || isEmpty(schema['else']));
+  if (schemas.some(isHalf))
+    yield errorAtKey(at, RULE, `${wrong} beside an "if" without a non-empty "then" and "else"; write both`);
+  if (key === 'unevaluatedProperties') return;
+  if (typeof value !== 'boolean') yield errorAtKey(at, RULE, `${wrong} with a schema; write false, or "items"`);
+  if (schemas.some((schema) => Object.hasOwn(schema, 'contains')))
+    yield errorAtKey(at, RULE, `${wrong} beside "contains"; write "items"`);
+}
+
+function isEmpty(schema: unknown): boolean {
+  return schema === undefined || schema === true || (isMap(schema) && Object.keys(schema).length === 0);
 }

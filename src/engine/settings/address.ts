@@ -75,10 +75,7 @@ function includes(listener: string, address: string): boolean {
 
 /** True if an address is in a block, in any spelling. The IPv6 form of an IPv4 address is the same address. */
 function isListed(address: string, block: string, prefix: number): boolean {
-  if (isIP(address) === 0) return false;
-  const list = new BlockList();
-  list.addSubnet(block, prefix, isIPv4(block) ? 'ipv4' : 'ipv6');
-  return list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+  return isIP(address) !== 0 && blockList([block, prefix]).check(address, familyOf(address));
 }
 
 /** RFC 1123 section 2.1. The underscore is not in it, but name servers and container networks use it. */
@@ -107,19 +104,27 @@ export function hostError(host: string): string | undefined {
 
 function ipv6Error(address: string): string | undefined {
   if (!isIPv6(address)) return 'this is not an IPv6 address';
-  // RFC 4291 section 2.5.6.
-  if (isListed(address, 'fe80::', 10)) return 'a link-local address needs a zone, and a manifest cannot contain one';
+  if (LINK_LOCAL.check(address, 'ipv6')) return 'a link-local address needs a zone, and a manifest cannot contain one';
   return multicastError(address);
 }
 
+/** RFC 4291 section 2.5.6. */
+const LINK_LOCAL = blockList(['fe80::', 10]);
 /** RFC 5771, RFC 4291 section 2.7, and the limited broadcast address of RFC 919. */
-const MULTICAST = [
-  ['224.0.0.0', 4],
-  ['ff00::', 8],
-  ['255.255.255.255', 32],
-] as const;
+const MULTICAST = blockList(['224.0.0.0', 4], ['ff00::', 8], ['255.255.255.255', 32]);
 
 function multicastError(address: string): string | undefined {
-  const isMulticast = MULTICAST.some(([block, prefix]) => isListed(address, block, prefix));
+  const isMulticast = MULTICAST.check(address, familyOf(address));
   return isMulticast ? 'TCP has no multicast and broadcast addresses' : undefined;
+}
+
+function blockList(...blocks: [address: string, prefix: number][]): BlockList {
+  const list = new BlockList();
+  for (const [address, prefix] of blocks) list.addSubnet(address, prefix, familyOf(address));
+  return list;
+}
+
+/** Returns the family of an IP address. */
+export function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return address.includes(':') ? 'ipv6' : 'ipv4';
 }

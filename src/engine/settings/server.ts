@@ -4,6 +4,7 @@ import type { Server } from '../manifest/manifest.generated.ts';
 import type { Environment } from '../manifest/source.ts';
 import { durationMs, sizeBytes } from '../manifest/units.ts';
 import { type Finding, quoteFreeErrorAt } from '../problem/finding.ts';
+import { familyOf } from './address.ts';
 import { compileTls, type ServerTls } from './tls.ts';
 
 /** The settings of the listener, which apply to all routes. */
@@ -126,8 +127,4 @@ function compileTrustedProxies(
     }
   }
   return (address) => blocks.check(address, familyOf(address));
-}
-
-function familyOf(address: string): 'ipv4' | 'ipv6' {
-  return address.includes(':') ? 'ipv6' : 'ipv4';
 }

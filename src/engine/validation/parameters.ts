@@ -9,13 +9,14 @@ import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import type { SchemaCompiler } from '../schema/schema-compiler.ts';
 import type { Violation } from '../schema/value-validator.ts';
 import { type CancellablePromise, routeKeyOf } from './body-rule.ts';
-import { MAX_VIOLATIONS, validateDeferred } from './deferred-values.ts';
 import { type Parameter, parameterFindings } from './parameter-findings.ts';
 import {
   createParameterValidator,
   type DeferredValues,
+  MAX_VIOLATIONS,
   type ParametersCheck,
   type ParameterValidator,
+  validateDeferred,
 } from './parameter-value.ts';
 import { compileQuery } from './query.ts';
 

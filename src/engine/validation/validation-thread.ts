@@ -43,24 +43,20 @@ export interface ValidationWorkerResponse {
 /** The number of manifests whose schemas a thread caches: after a reload, requests with the old plan are still running. */
 export const MAX_CACHED_ROOTS = 2;
 
-/** Texts to validate or to search. Their memory is transferred to the thread, not copied. */
-interface ValidationTask {
+/** A job for another thread: texts of a body or of parameters to validate, or a response to search for tokens. */
+export interface ValidationJob extends FairQueueItem {
   /** The schemas of the checks. */
   readonly root: SchemaRoot | undefined;
   readonly checks: readonly SchemaCheck[];
   readonly search?: ResponseSearch;
+  /** Its memory is transferred to the thread, not copied. */
   readonly body: Buffer;
 }
 
 /** Receives the result; `undefined`: the thread was terminated, and the body is lost. */
-type OnDone = (
-  result:
-    | (Pick<ValidationWorkerResponse, 'violations' | 'searchResult'> & { readonly body: Buffer })
-    | Error
-    | undefined,
-) => void;
+type OnDone = (result: ValidationJobResult | Error | undefined) => void;
 
-/** A thread that validates one task at a time, which limits the total memory. */
+/** A thread that runs one job at a time, which limits the total memory. */
 export class ValidationThread {
   readonly #worker: Worker;
   readonly #sentRootIds: number[] = [];
@@ -93,7 +89,7 @@ export class ValidationThread {
     return this.#onDone === undefined && !this.#isEnding;
   }
 
-  run({ root, checks, search, body }: ValidationTask, onDone: OnDone): void {
+  run({ root, checks, search, body }: ValidationJob, onDone: OnDone): void {
     this.#onDone = onDone;
     const bytes = unsharedBytes(body);
     const request: ValidationWorkerRequest = { ...this.#rootFields(root), checks, search, bytes };
@@ -143,9 +139,6 @@ function idOf(root: SchemaRoot): number {
   rootIds.set(root, lastRootId);
   return lastRootId;
 }
-
-/** A job for another thread: texts of a body or of parameters to validate, or a response to search for tokens. */
-export interface ValidationJob extends ValidationTask, FairQueueItem {}
 
 /** The reason why a job did not run: the queue is full, its client's or route's share of it is, or the job waited too long. */
 export type Overload = 'queue_full' | 'queue_share' | 'queue_wait';

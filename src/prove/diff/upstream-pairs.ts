@@ -4,11 +4,11 @@ import { matchedRoutes } from './matched-routes.ts';
 import { commonValues, type PairById, renamedIds } from './pairs-by-id.ts';
 import type { DiffSide } from './side.ts';
 
-export type Upstream = Route['upstream'];
-export type UpstreamPair = Omit<PairById<Upstream>, 'id'>;
+export type PlannedUpstream = Route['upstream'];
+export type UpstreamPair = Omit<PairById<PlannedUpstream>, 'id'>;
 
 /** Yields the upstreams that both manifests have. */
-export function commonUpstreams({ old, next }: DiffContext): Iterable<PairById<Upstream>> {
+export function commonUpstreams({ old, next }: DiffContext): Iterable<PairById<PlannedUpstream>> {
   return commonValues(upstreamsOf(old), upstreamsOf(next));
 }
 
@@ -27,21 +27,21 @@ export function renamedUpstreams({ old, next }: DiffContext): ReadonlyMap<string
   return renamedIds(upstreamsOf(old), upstreamsOf(next), effectOf);
 }
 
-function upstreamsOf({ plan }: DiffSide): ReadonlyMap<string, Upstream> {
+function upstreamsOf({ plan }: DiffSide): ReadonlyMap<string, PlannedUpstream> {
   return new Map(plan.upstreams.map((upstream) => [upstream.id, upstream]));
 }
 
 /** True if requests to both upstreams go to the same endpoints in the same way. */
-export function hasSameEffect(one: Upstream, other: Upstream): boolean {
+export function hasSameEffect(one: PlannedUpstream, other: PlannedUpstream): boolean {
   return effectOf(one) === effectOf(other);
 }
 
 /** Identifies the servers of an upstream, and how the gateway authenticates them. The order of endpoints means nothing. */
-export function endpointsKey({ endpoints, tlsKey }: Upstream): string {
+export function endpointsKey({ endpoints, tlsKey }: PlannedUpstream): string {
   return JSON.stringify([endpoints.map(({ url, serverName }) => `${url.href} ${serverName ?? ''}`).sort(), tlsKey]);
 }
 
-function effectOf(upstream: Upstream): string {
+function effectOf(upstream: PlannedUpstream): string {
   const { id: _id, key: _key, endpoints: _endpoints, tls: _tls, tlsKey: _tlsKey, ...settings } = upstream;
   return JSON.stringify([settings, endpointsKey(upstream)]);
 }

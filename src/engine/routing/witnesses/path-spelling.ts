@@ -1,4 +1,4 @@
-import { countForms, readPath } from '../path-folding.ts';
+import { countForms, foldedVariants, readPath } from '../path-folding.ts';
 import type { Pattern } from '../pattern.ts';
 
 /** Ends the path for servers that decode it before they split off the query. */
@@ -64,8 +64,7 @@ export class PathSpelling {
   segmentsOf(form: number): readonly FormSegment[] {
     const names = this.#segments.map((_, position) => `${this.#unknown}-${position}-${this.#unknown}`);
     const positions = new Map(names.map((name, position) => [name, position]));
-    const { written, normalized } = readPath(this.#write((position) => names[position] ?? ''));
-    const named = segmentsOf([...written, ...normalized][form] ?? '');
+    const named = segmentsOf(foldedVariants(this.#write((position) => names[position] ?? ''))[form] ?? '');
     return segmentsOf(this.forms[form] ?? '').map((text, index) => ({
       text,
       freePosition: positions.get(named[index] ?? ''),

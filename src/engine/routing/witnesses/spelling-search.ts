@@ -1,5 +1,5 @@
 import { runToEnd } from '../../plan/sliced-work.ts';
-import { foldLiteral, readPath } from '../path-folding.ts';
+import { foldedVariants, foldLiteral, readPath } from '../path-folding.ts';
 import type { Pattern } from '../pattern.ts';
 import { PatternIndex } from '../pattern-index.ts';
 import type { PatternRoute, RouteIndex } from '../route-index.ts';
@@ -87,8 +87,7 @@ export class SpellingSearch<R extends PatternRoute = PatternRoute> {
 
   /** Returns the stricter route because of which the router refuses a path of a route. */
   findRefusing(patternRoute: R, method: string, path: string): R | undefined {
-    const { written, normalized } = readPath(path);
-    const refusers = [...written, ...normalized].map((form) => this.#refuserOf(patternRoute, method, form));
+    const refusers = foldedVariants(path).map((form) => this.#refuserOf(patternRoute, method, form));
     return this.#index.routes[refusers.find((refuser) => refuser !== undefined) ?? -1];
   }
 

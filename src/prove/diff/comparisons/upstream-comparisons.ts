@@ -5,8 +5,8 @@ import {
   commonUpstreams,
   endpointsKey,
   hasSameEffect,
+  type PlannedUpstream,
   replacedUpstreams,
-  type Upstream,
   type UpstreamPair,
 } from '../upstream-pairs.ts';
 import { forwardedWitness } from '../witnesses/forwarded-request.ts';
@@ -132,8 +132,8 @@ function* changedUpstreams(
 
 function changedTls(
   sides: DiffContext,
-  part: keyof ReturnType<Upstream['tls']>,
-  messageOf: (next: Upstream) => string | undefined,
+  part: keyof ReturnType<PlannedUpstream['tls']>,
+  messageOf: (next: PlannedUpstream) => string | undefined,
 ) {
   const isChanged = ({ old, next }: UpstreamPair) => old.tls()[part] !== next.tls()[part];
   return changedUpstreams(
@@ -144,14 +144,14 @@ function changedTls(
 }
 
 /** Returns the names by endpoint. */
-function serverNames({ endpoints }: Upstream): string {
+function serverNames({ endpoints }: PlannedUpstream): string {
   return endpoints
     .map(({ url, serverName = '' }) => `${url.href} ${serverName.toLowerCase()}`)
     .sort()
     .join();
 }
 
-function isSecure({ endpoints }: Upstream): boolean {
+function isSecure({ endpoints }: PlannedUpstream): boolean {
   return endpoints.every(({ url }) => url.protocol === 'https:');
 }
 
@@ -160,7 +160,7 @@ function redactedUrls({ redacted }: DiffSide, id: string): string {
   return [...(url === undefined ? [] : [url]), ...urls].join(', ');
 }
 
-function endpointUrls({ endpoints }: Upstream): string {
+function endpointUrls({ endpoints }: PlannedUpstream): string {
   return endpoints
     .map(({ url }) => url.href)
     .sort()
