@@ -104,7 +104,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   chokidar: ['src/process/reload/file-watcher.ts'],
   '@redis/client': ['src/engine/rate-limits/redis/redis-link.ts'],
   '@prometheus-io/client': ['src/admin/metrics/prometheus-renderer.ts'],
-  'vscode-languageserver': ['code-actions', 'completion', 'connection', 'diagnostics', 'symbols'].map(
+  'vscode-languageserver': ['code-actions', 'completion', 'connection', 'symbols', 'text-file'].map(
     (name) => `src/editor/${name}.ts`,
   ),
   'vscode-languageserver-textdocument': ['src/editor/connection.ts', 'src/editor/text-file.ts'],

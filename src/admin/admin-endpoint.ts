@@ -74,19 +74,7 @@ export class RunningLimit {
 }
 
 /** The part of the reloader that the admin API uses. */
-export type ReloadControl = Pick<
-  Reloader,
-  | 'lastOutcome'
-  | 'lastActivatedAt'
-  | 'keysNeedingRestart'
-  | 'counts'
-  | 'hash'
-  | 'reload'
-  | 'hungThreadCount'
-  | 'watchError'
-  | 'path'
-  | 'prepareUnsaved'
->;
+export type ReloadControl = Omit<Reloader, 'isThreadBlocked' | 'close'>;
 
 export interface AdminEndpoint {
   /** An endpoint with GET also responds to HEAD. */

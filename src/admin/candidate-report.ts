@@ -1,41 +1,25 @@
 import type { LocatedProblems } from '../process/reload/manifest-thread.ts';
-import type { CandidateWitness, SkippedRequests } from '../traffic/candidate/candidate-results.ts';
-import type { ComparisonCounts, ComparisonReport } from '../traffic/comparison.ts';
+import type { ComparisonCounts } from '../traffic/comparison.ts';
 import type { AdminContext } from './admin-endpoint.ts';
 
 /** `rejected`: the file of `--candidate` has problems, and no earlier version of it is compared. */
 export const CANDIDATE_STATES = ['none', 'active', 'rejected'] as const;
 
 /** The candidate with its counts, and the problems of its file. */
-export interface CandidateReport {
-  readonly state: (typeof CANDIDATE_STATES)[number];
-  readonly source: 'file' | 'request' | null;
-  /** The file of `--candidate`. */
-  readonly file: string | null;
-  readonly hash: string | null;
-  readonly active_hash: string;
-  readonly since: Date | null;
-  readonly sample: number;
-  readonly counts: ComparisonCounts;
-  readonly skipped: SkippedRequests;
-  readonly errors: number;
-  /** The problems of the saved file. An earlier version of the file may be active. */
-  readonly rejected: LocatedProblems;
-  /** Why the file cannot be read, or `null`. */
-  readonly reason: string | null;
-  readonly groups: () => Pick<ComparisonReport<CandidateWitness>, 'groups' | 'ungrouped'>;
-}
+export type CandidateReport = ReturnType<typeof reportCandidate>;
 
 const NO_COUNTS: ComparisonCounts = { requests: 0, same: 0, unknown: new Map(), changed: new Map() };
+const NO_PROBLEMS: LocatedProblems = { problems: [], sources: [] };
 
 /** Returns the state of the candidate. It is cheap: only `groups` depends on the number of changes. */
-export function reportCandidate({ candidate, candidateFile, gateway }: AdminContext): CandidateReport {
-  const { status } = candidate;
+export function reportCandidate({ candidate: { status }, candidateFile, gateway }: AdminContext) {
   const outcome = candidateFile?.lastOutcome;
   const hasFailed = outcome?.kind === 'rejected' || outcome?.kind === 'unreadable';
+  const state: (typeof CANDIDATE_STATES)[number] = status !== undefined ? 'active' : hasFailed ? 'rejected' : 'none';
   return {
-    state: status !== undefined ? 'active' : hasFailed ? 'rejected' : 'none',
+    state,
     source: status?.source ?? (candidateFile === undefined ? null : 'file'),
+    /** The file of `--candidate`. */
     file: candidateFile?.path ?? null,
     hash: status?.hash ?? null,
     active_hash: status?.activeHash ?? gateway.plan.hash,
@@ -44,7 +28,9 @@ export function reportCandidate({ candidate, candidateFile, gateway }: AdminCont
     counts: status?.counts ?? NO_COUNTS,
     skipped: status?.skipped ?? { queue: 0, 'earlier-plan': 0, sample: 0 },
     errors: status?.errors ?? 0,
-    rejected: outcome?.kind === 'rejected' ? outcome : { problems: [], sources: [] },
+    /** The problems of the saved file. An earlier version of the file may be active. */
+    rejected: outcome?.kind === 'rejected' ? outcome : NO_PROBLEMS,
+    /** Why the file cannot be read, or `null`. */
     reason: outcome?.kind === 'unreadable' ? outcome.reason : null,
     groups: () => status?.report() ?? { groups: [], ungrouped: 0 },
   };

@@ -55,19 +55,14 @@ export class DescriptorMonitor {
 
   /** Checks now, and then every second. */
   async start(): Promise<void> {
-    await this.#check();
+    this.#checkLimits(this.#gateway.plan);
+    this.#open = await countOpenDescriptors();
+    await this.#tryOpen();
+    this.#timer = setTimeout(() => void this.start(), CHECK_INTERVAL_MS).unref();
   }
 
   close(): void {
     clearTimeout(this.#timer);
-    this.#timer = undefined;
-  }
-
-  async #check(): Promise<void> {
-    this.#checkLimits(this.#gateway.plan);
-    this.#open = await countOpenDescriptors();
-    await this.#tryOpen();
-    this.#timer = setTimeout(() => void this.#check(), CHECK_INTERVAL_MS).unref();
   }
 
   async #tryOpen(): Promise<void> {

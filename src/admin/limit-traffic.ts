@@ -1,7 +1,6 @@
-import type { Gateway } from '../engine/gateway/gateway.ts';
+import type { LimitCounts } from '../engine/rate-limits/limit-status.ts';
 
-type Counts = Gateway['rateLimiter']['counts'];
-type LimitCounts = Counts extends ReadonlyMap<string, infer Value extends object> ? Value : never;
+type Counts = ReadonlyMap<string, Readonly<LimitCounts>>;
 
 /** The requests that a rate limit handled in some time. */
 interface LimitTotals {

@@ -1,41 +1,16 @@
+import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
 import type { AdminEndpoint, AdminResponse } from './admin-endpoint.ts';
 
-/** The files of the admin page. They are public and contain no data of the gateway. */
-const FILES = [
-  'index.html',
-  'page.css',
-  'icon.svg',
-  'page.js',
-  'api.js',
-  'candidate.js',
-  'change-rows.js',
-  'decision-rows.js',
-  'decisions.js',
-  'element.js',
-  'explain.js',
-  'format.js',
-  'limits.js',
-  'manifest-lines.js',
-  'manifest.js',
-  'overview.js',
-  'plot.js',
-  'problems.js',
-  'refusals.js',
-  'route.js',
-  'route-columns.js',
-  'routes.js',
-  'tiles.js',
-  'time-range.js',
-  'traffic-plots.js',
-  'upstreams.js',
-] as const;
+const FOLDER = new URL('./page/', import.meta.url);
 
+/** The media types of the files of the admin page. They are public and contain no data of the gateway. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  html: 'text/html; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  svg: 'image/svg+xml',
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
 };
 
 /** The page cannot load from or send to other origins, cannot parse text as markup, and cannot be framed. */
@@ -52,27 +27,29 @@ const CONTENT_SECURITY_POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** The endpoints of the admin page. The first request for a file reads it from disk. */
-export const PAGE_ENDPOINTS: readonly AdminEndpoint[] = FILES.map((file) => {
+/** The endpoints of the admin page: the files with a media type. The first request for a file reads it from disk. */
+export const PAGE_ENDPOINTS: readonly AdminEndpoint[] = readdirSync(FOLDER).flatMap((file) => {
+  const mediaType = MEDIA_TYPES[extname(file)];
+  if (mediaType === undefined) return [];
   let response: Promise<AdminResponse> | undefined;
   return {
     method: 'GET',
     path: file === 'index.html' ? '/' : `/page/${file}`,
     isPublic: true,
     respond: () => {
-      response ??= readPageFile(file);
+      response ??= readPageFile(file, mediaType);
       return response;
     },
   };
 });
 
-async function readPageFile(file: string): Promise<AdminResponse> {
+async function readPageFile(file: string, mediaType: string): Promise<AdminResponse> {
   const headers = {
-    'Content-Type': MEDIA_TYPES[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
+    'Content-Type': mediaType,
     'Content-Security-Policy': CONTENT_SECURITY_POLICY,
     'Referrer-Policy': 'no-referrer',
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Cross-Origin-Resource-Policy': 'same-origin',
   };
-  return { status: 200, headers, body: await readFile(new URL(`./page/${file}`, import.meta.url)) };
+  return { status: 200, headers, body: await readFile(new URL(file, FOLDER)) };
 }

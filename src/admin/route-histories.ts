@@ -1,3 +1,4 @@
+import type { RefusalCode } from '../engine/gateway/response/refusal.ts';
 import { REFUSAL_CODES, type RouteMetrics } from '../engine/gateway/telemetry/route-metrics.ts';
 import { rounded, type TrafficCounts } from './traffic-counts.ts';
 
@@ -16,12 +17,14 @@ export interface RouteHistory {
   readonly refusals: Readonly<Record<string, number>>;
 }
 
+type RefusalCounts = ReadonlyMap<RefusalCode, number>;
+
 /** The number of intervals of half a minute in an hour. */
 const INTERVALS = 120;
 /** Refusals are counted in groups of five minutes. */
 const GROUP_INTERVALS = 10;
 const GROUPS = INTERVALS / GROUP_INTERVALS;
-/** Each history takes at most 5 kB. A route without one has had no request, or other routes had some in the last hour. */
+/** Each history takes about 5 kB. A route without one has had no request, or other routes had some in the last hour. */
 const MAX_ROUTES = 1_000;
 const NO_COUNTS: TrafficCounts = {
   requests: 0,
@@ -39,8 +42,8 @@ export class RouteHistories {
   readonly #intervals: Pick<RouteInterval, 'at' | 'seconds'>[] = [];
   /** The number of the latest interval. */
   #latest = 0;
-  /** The refusals of each route that were already recorded, by code. */
-  readonly #recordedRefusals = new WeakMap<RouteMetrics, Uint32Array>();
+  /** The refusals of each route that were already recorded. */
+  readonly #recordedRefusals = new WeakMap<RouteMetrics, RefusalCounts>();
 
   startInterval(at: Date, seconds: number): void {
     this.#latest += 1;
@@ -52,7 +55,9 @@ export class RouteHistories {
   /** Records the latest interval of a route. */
   record(id: string, metrics: RouteMetrics, counts: TrafficCounts): void {
     if (counts.requests === 0) return;
-    const refusals = this.#newRefusals(metrics);
+    const counted = metrics.refusals;
+    const refusals = newRefusals(counted, this.#recordedRefusals.get(metrics));
+    if (refusals.length > 0) this.#recordedRefusals.set(metrics, counted);
     let ring = this.#rings.get(id);
     if (ring === undefined) {
       if (this.#rings.size >= MAX_ROUTES) return;
@@ -71,19 +76,16 @@ export class RouteHistories {
     }));
     return { intervals, refusals: ring?.refusalsSince(this.#latest) ?? {} };
   }
+}
 
-  /** Returns the refusals since the last call for this route, by index of their code. */
-  #newRefusals(metrics: RouteMetrics): readonly (readonly [codeIndex: number, count: number])[] {
-    if (metrics.refusals.size === 0) return [];
-    const recorded = this.#recordedRefusals.get(metrics) ?? new Uint32Array(REFUSAL_CODES.length);
-    this.#recordedRefusals.set(metrics, recorded);
-    return Array.from(metrics.refusals, ([code, count]) => {
-      const index = REFUSAL_CODES.indexOf(code);
-      const added = count - (recorded[index] as number);
-      recorded[index] = count;
-      return [index, added] as const;
-    });
-  }
+/** Returns the counts of the codes that occurred since earlier counts. */
+export function newRefusals(
+  counts: RefusalCounts,
+  earlier: RefusalCounts | undefined,
+): readonly (readonly [code: RefusalCode, count: number])[] {
+  return Array.from(counts, ([code, count]) => [code, count - (earlier?.get(code) ?? 0)] as const).filter(
+    ([, count]) => count > 0,
+  );
 }
 
 const MEMBERS = ['requests', 'client_errors', 'server_errors', 'p50_ms', 'p95_ms', 'p99_ms'] as const;
@@ -95,17 +97,17 @@ class RouteRing {
   /** The number of the latest interval with requests. */
   latest = 0;
   readonly #slots = new Float32Array(INTERVALS * SLOT_LENGTH);
-  /** Each group: its number, then its refusals by code. Allocated by the first refusal. */
-  #groups: Uint32Array | undefined;
+  /** The latest groups with refusals, oldest first. */
+  readonly #groups: { readonly number: number; readonly counts: Map<RefusalCode, number> }[] = [];
 
-  record(interval: number, counts: TrafficCounts, refusals: readonly (readonly [number, number])[]): void {
+  record(interval: number, counts: TrafficCounts, refusals: ReturnType<typeof newRefusals>): void {
     this.latest = interval;
     const start = (interval % INTERVALS) * SLOT_LENGTH;
     this.#slots[start] = interval;
     for (const [index, member] of MEMBERS.entries()) this.#slots[start + 1 + index] = counts[member] ?? 0;
-    const groupStart = refusals.length === 0 ? 0 : this.#startGroup(Math.floor(interval / GROUP_INTERVALS));
-    for (const [code, count] of refusals)
-      if (this.#groups !== undefined) this.#groups[groupStart + code] = (this.#groups[groupStart + code] ?? 0) + count;
+    if (refusals.length === 0) return;
+    const group = this.#groupOf(Math.floor(interval / GROUP_INTERVALS));
+    for (const [code, count] of refusals) group.set(code, (group.get(code) ?? 0) + count);
   }
 
   countsOf(interval: number): TrafficCounts | undefined {
@@ -117,23 +119,20 @@ class RouteRing {
   }
 
   refusalsSince(latestInterval: number): Record<string, number> {
-    const latestGroup = Math.floor(latestInterval / GROUP_INTERVALS);
-    const totals = new Map<string, number>();
-    for (let group = Math.max(0, latestGroup - GROUPS + 1); group <= latestGroup; group += 1) {
-      const start = (group % GROUPS) * (REFUSAL_CODES.length + 1);
-      if (this.#groups?.[start] !== group) continue;
-      for (const [index, code] of REFUSAL_CODES.entries())
-        totals.set(code, (totals.get(code) ?? 0) + (this.#groups[start + 1 + index] as number));
-    }
-    return Object.fromEntries([...totals].filter(([, count]) => count > 0));
+    const first = Math.floor(latestInterval / GROUP_INTERVALS) - GROUPS + 1;
+    const groups = this.#groups.filter(({ number }) => number >= first);
+    const totals = REFUSAL_CODES.map(
+      (code) => [code, groups.reduce((sum, { counts }) => sum + (counts.get(code) ?? 0), 0)] as const,
+    );
+    return Object.fromEntries(totals.filter(([, count]) => count > 0));
   }
 
-  /** Clears the slots of an earlier group. @returns the index of the first code */
-  #startGroup(group: number): number {
-    this.#groups ??= new Uint32Array(GROUPS * (REFUSAL_CODES.length + 1));
-    const start = (group % GROUPS) * (REFUSAL_CODES.length + 1);
-    if (this.#groups[start] !== group) this.#groups.fill(0, start, start + REFUSAL_CODES.length + 1);
-    this.#groups[start] = group;
-    return start + 1;
+  #groupOf(number: number): Map<RefusalCode, number> {
+    const last = this.#groups.at(-1);
+    if (last?.number === number) return last.counts;
+    const counts = new Map<RefusalCode, number>();
+    this.#groups.push({ number, counts });
+    if (this.#groups.length > GROUPS) this.#groups.shift();
+    return counts;
   }
 }

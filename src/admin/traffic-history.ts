@@ -3,7 +3,7 @@ import { NO_ROUTE, TOTALS_LENGTH, type TrafficTotals } from '../engine/gateway/t
 import { runInSlices, type SlicedWork } from '../engine/plan/sliced-work.ts';
 import { SLICE_MS } from './cpu-budget.ts';
 import { LimitHistories, type LimitTraffic } from './limit-traffic.ts';
-import { RouteHistories, type RouteHistory } from './route-histories.ts';
+import { newRefusals, RouteHistories, type RouteHistory } from './route-histories.ts';
 import { countsBetween, rounded, sumsOf, type TrafficCounts, ZERO_SUMS } from './traffic-counts.ts';
 
 /** The traffic of all routes in one interval of the last hour. */
@@ -62,7 +62,7 @@ export function createTrafficHistory(
   intervalMs = INTERVAL_MS,
 ): TrafficHistory {
   const intervals: TrafficInterval[] = [];
-  let last = { at: performance.now(), sums: metrics.totals(), refusals: new Map(metrics.refusals) };
+  let last = { at: performance.now(), sums: metrics.totals(), refusals: metrics.refusals };
   // A weak map, so that routes that a reload removes are freed.
   const windowSums = new WeakMap<TrafficTotals, WindowSums>();
   const histories = new RouteHistories();
@@ -91,10 +91,8 @@ export function createTrafficHistory(
   };
   const endInterval = () => {
     const now = performance.now();
-    const current = { at: now, sums: metrics.totals(), refusals: new Map(metrics.refusals) };
-    const refusals = [...current.refusals]
-      .map(([code, count]) => [code, count - (last.refusals.get(code) ?? 0)] as const)
-      .filter(([, count]) => count > 0);
+    const current = { at: now, sums: metrics.totals(), refusals: metrics.refusals };
+    const refusals = newRefusals(current.refusals, last.refusals);
     const counts = countsBetween(last.sums, current.sums);
     const seconds = rounded((now - last.at) / 1_000);
     intervals.push({ at: new Date(), seconds, ...counts, refusals: Object.fromEntries(refusals) });

@@ -7,9 +7,8 @@ import {
 import { formatSource } from '../check/fmt/format-source.ts';
 import { fixText } from '../check/lint/fix-text.ts';
 import type { Problem, TextEdit } from '../engine/problem/problem.ts';
-import { toDiagnostic, toEditorRange } from './diagnostics.ts';
 import type { Project } from './project.ts';
-import { rangeIn, type TextFile, toEditorEdit } from './text-file.ts';
+import { rangeIn, type TextFile, toDiagnostic, toEditorEdit, toEditorRange } from './text-file.ts';
 
 /** The kind of the action that applies all fixes of a file, as editors run it on saving. */
 export const FIX_ALL = `${CodeActionKind.SourceFixAll}.signing-gateway`;
@@ -36,9 +35,8 @@ export function quickFixes(file: TextFile, range: EditorRange, problems: readonl
 /** Returns the action that applies all fixes of a file; none if there is nothing to fix. */
 export function fixAllAction(file: TextFile, project: Project): CodeAction[] {
   if (project.problems.every(({ edit, file: path }) => edit === undefined || path !== file.path)) return [];
-  const { text, editCount } = fixText(file.text, (next) => project.problemsWith(file, next));
+  const { text: newText, editCount } = fixText(file.text, (next) => project.problemsWith(file, next));
   if (editCount === 0) return [];
-  const newText = text;
   const range = rangeIn(file, { start: 0, end: file.text.length });
   const title = `Fix all problems that have a safe fix (${editCount})`;
   return [{ title, kind: FIX_ALL, edit: { changes: { [file.uri]: [{ range, newText }] } } }];

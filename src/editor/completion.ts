@@ -2,8 +2,7 @@ import { type CompletionItem, CompletionItemKind } from 'vscode-languageserver';
 import { parseText } from '../engine/manifest/document.ts';
 import { replaceScalar } from '../engine/manifest/write-yaml.ts';
 import { roleOf } from './file-links.ts';
-import { KIND_LABELS, type NameKind, nameKindAt } from './names.ts';
-import { findDefinitions } from './navigation.ts';
+import { findDefinitions, KIND_LABELS, type NameKind, nameKindAt } from './names.ts';
 import type { Project } from './project.ts';
 import { rangeIn, type TextFile } from './text-file.ts';
 

@@ -6,6 +6,7 @@ import {
   createConnection,
   ErrorCodes,
   type InitializeResult,
+  type Location,
   LSPErrorCodes,
   MarkupKind,
   type Position,
@@ -18,13 +19,12 @@ import { TextDocument } from 'vscode-languageserver-textdocument';
 import type { Environment } from '../engine/manifest/source.ts';
 import { FIX_ALL, fixAllAction, formatFile, quickFixes } from './code-actions.ts';
 import { completeNames } from './completion.ts';
-import { toDiagnostic } from './diagnostics.ts';
 import { hoverAt } from './hover.ts';
-import { filesOf, findOccurrences, nameAtOffset, toLocation } from './navigation.ts';
+import { filesOf, findOccurrences, type NameOccurrence, nameAtOffset } from './names.ts';
 import { OpenProjects } from './open-projects.ts';
 import { RenameError, rename, requireRenameable } from './rename.ts';
 import { documentSymbols, publicRouteLenses } from './symbols.ts';
-import { rangeIn, type TextFile, toEditorEdit } from './text-file.ts';
+import { rangeIn, type TextFile, toDiagnostic, toEditorEdit } from './text-file.ts';
 import { Workspace } from './workspace.ts';
 
 interface LanguageServerOptions {
@@ -100,7 +100,13 @@ export function serveLanguage({ input, output, env, version }: LanguageServerOpt
       if (token.isCancellationRequested) return new ResponseError(LSPErrorCodes.RequestCancelled, 'cancelled');
       const path = pathOf(params.textDocument.uri);
       const file = path === undefined ? undefined : workspace.openFile(path);
-      return file === undefined || workspace.manifestsOf(file).length === 0 ? null : respond(file, params);
+      if (file === undefined || workspace.manifestsOf(file).length === 0) return null;
+      try {
+        return respond(file, params);
+      } catch (error) {
+        if (error instanceof RenameError) return new ResponseError(LSPErrorCodes.RequestFailed, error.message);
+        throw error;
+      }
     };
   };
   const nameAt = (file: TextFile, position: Position) => nameAtOffset(file, file.document.offsetAt(position));
@@ -129,24 +135,20 @@ export function serveLanguage({ input, output, env, version }: LanguageServerOpt
     onFile((file, { position }) => {
       const name = nameAt(file, position);
       if (name === undefined) return null;
-      return orResponseError(() => {
-        requireRenameable(name);
-        return { range: rangeIn(file, name), placeholder: name.name };
-      });
+      requireRenameable(name);
+      return { range: rangeIn(file, name), placeholder: name.name };
     }),
   );
   connection.onRenameRequest(
     onFile((file, { position, newName }) => {
       const name = nameAt(file, position);
       if (name === undefined) return null;
-      return orResponseError(() => {
-        const renamed = rename(name, newName, projects.projectsOfName(file, name));
-        const changes = renamed.map(({ file: other, edits }) => [
-          other.uri,
-          edits.map((edit) => toEditorEdit(other, edit)),
-        ]);
-        return { changes: Object.fromEntries(changes) };
-      });
+      const renamed = rename(name, newName, projects.projectsOfName(file, name));
+      const changes = renamed.map(({ file: other, edits }) => [
+        other.uri,
+        edits.map((edit) => toEditorEdit(other, edit)),
+      ]);
+      return { changes: Object.fromEntries(changes) };
     }),
   );
   connection.onHover(
@@ -200,11 +202,6 @@ function pathsOf(folders: readonly WorkspaceFolder[]): string[] {
   return folders.flatMap(({ uri }) => pathOf(uri) ?? []);
 }
 
-function orResponseError<Result>(run: () => Result): Result | ResponseError {
-  try {
-    return run();
-  } catch (error) {
-    if (error instanceof RenameError) return new ResponseError(LSPErrorCodes.RequestFailed, error.message);
-    throw error;
-  }
+function toLocation({ file, start, end }: NameOccurrence): Location {
+  return { uri: file.uri, range: rangeIn(file, { start, end }) };
 }

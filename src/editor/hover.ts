@@ -8,8 +8,7 @@ import { runToEnd } from '../engine/plan/sliced-work.ts';
 import { intersect } from '../engine/routing/pattern.ts';
 import { SamplePaths } from '../engine/routing/route-index.ts';
 import { roleOf } from './file-links.ts';
-import { KIND_LABELS, memberTexts, type NameOccurrence } from './names.ts';
-import { filesOf, findOccurrences, nameAtOffset } from './navigation.ts';
+import { filesOf, findOccurrences, KIND_LABELS, memberTexts, type NameOccurrence, nameAtOffset } from './names.ts';
 import type { Project } from './project.ts';
 import type { TextFile } from './text-file.ts';
 

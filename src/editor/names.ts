@@ -3,7 +3,8 @@ import { replaceScalar } from '../engine/manifest/write-yaml.ts';
 import type { Path } from '../engine/problem/finding.ts';
 import type { TextEdit } from '../engine/problem/problem.ts';
 import { referencePath } from '../engine/schema/schema-walk.ts';
-import type { FileRole } from './file-links.ts';
+import { type FileRole, roleOf } from './file-links.ts';
+import type { Project } from './project.ts';
 import type { TextFile } from './text-file.ts';
 
 export type NameKind = 'upstream' | 'schema' | 'rateLimit' | 'store' | 'role' | 'route';
@@ -77,8 +78,42 @@ function sitesOf(role: FileRole): readonly NameSite[] {
 
 const SCHEMA_PREFIX = '#/schemas/';
 
+/** Returns the name at an offset; `undefined` if there is none. */
+export function nameAtOffset(file: TextFile, offset: number): NameOccurrence | undefined {
+  const role = roleOf(file);
+  if (role === undefined) return undefined;
+  return findNames(file, role).find(({ start, end }) => start <= offset && offset <= end);
+}
+
+/** Returns all places of a name in the files of its projects: the definitions first, then in the order of the files. */
+export function findOccurrences(
+  { kind, name }: Pick<NameOccurrence, 'kind' | 'name'>,
+  files: readonly TextFile[],
+): NameOccurrence[] {
+  return files
+    .flatMap((file) => namesOf(file))
+    .filter((other) => other.kind === kind && other.name === name)
+    .toSorted((a, b) => Number(b.isDefinition) - Number(a.isDefinition));
+}
+
+/** Returns the files of all projects, each once. */
+export function filesOf(projects: readonly Project[]): TextFile[] {
+  const files = projects.flatMap((project) => project.allFiles());
+  return [...new Map(files.map((file) => [file.path, file])).values()];
+}
+
+/** Returns the definitions in the files of all projects. */
+export function findDefinitions(projects: readonly Project[]): NameOccurrence[] {
+  const files = projects.flatMap((project) => project.sources());
+  return files.flatMap((file) => namesOf(file)).filter(({ isDefinition }) => isDefinition);
+}
+
+function namesOf(file: TextFile): NameOccurrence[] {
+  return findNames(file, roleOf(file) ?? 'part');
+}
+
 /** Returns all names in a file, in no order. A text with syntax errors has those that can be read. */
-export function findNames(file: TextFile, role: FileRole): NameOccurrence[] {
+function findNames(file: TextFile, role: FileRole): NameOccurrence[] {
   const { positions } = file.parsed;
   const found = sitesOf(role).flatMap((site) =>
     [...rowsAt(positions, site.path)].flatMap((row) => {

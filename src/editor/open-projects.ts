@@ -5,8 +5,7 @@ import { type FileWatcher, watchFiles } from '../process/reload/file-watcher.ts'
 import { manifestProblem, readTestFile } from '../prove/testing/read-test-file.ts';
 import { findUnknownReferences } from '../prove/testing/unknown-references.ts';
 import { readLinks } from './file-links.ts';
-import type { NameOccurrence } from './names.ts';
-import { findOccurrences } from './navigation.ts';
+import { findOccurrences, type NameOccurrence } from './names.ts';
 import { Project } from './project.ts';
 import type { TextFile } from './text-file.ts';
 import type { Workspace } from './workspace.ts';

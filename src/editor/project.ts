@@ -34,18 +34,11 @@ export class Project {
   /** Loads and lints the manifest. Unchanged parts of the last plan are reused. */
   check(): void {
     const file = this.#workspace.file(this.manifest);
-    if (file === undefined) {
-      this.#loaded = undefined;
-      this.#planned = undefined;
-      this.#problems = [];
-      this.#selfTestProblems = [];
-      return;
-    }
-    const loaded = this.#load(file);
+    const loaded = file && this.#load(file);
     this.#loaded = loaded;
-    if (loaded.plan === undefined || loaded.plan.reload.selfTest === undefined) this.#selfTestProblems = [];
-    if (loaded.plan !== undefined) this.#planned = loaded;
-    this.#problems = absoluteProblems(lint(loaded));
+    if (loaded === undefined || loaded.plan !== undefined) this.#planned = loaded;
+    if (loaded?.plan?.reload.selfTest === undefined) this.#selfTestProblems = [];
+    this.#problems = loaded === undefined ? [] : absoluteProblems(lint(loaded));
   }
 
   /**
@@ -64,9 +57,8 @@ export class Project {
 
   /** Returns the problems in one file if it had another text. */
   problemsWith(file: TextFile, text: string): Problem[] {
-    const main = () => this.#workspace.file(this.manifest);
     const problems = this.#workspace.withTexts(new Map([[file.path, text]]), () => {
-      const source = main();
+      const source = this.#workspace.file(this.manifest);
       return source === undefined ? [] : lint(this.#load(source));
     });
     return absoluteProblems(problems).filter((problem) => problem.file === file.path);

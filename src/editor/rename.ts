@@ -1,8 +1,7 @@
 import { basename } from 'node:path';
 import { applyEdits } from '../check/lint/fix-text.ts';
 import type { TextEdit } from '../engine/problem/problem.ts';
-import { KIND_LABELS, type NameKind, type NameOccurrence } from './names.ts';
-import { filesOf, findOccurrences } from './navigation.ts';
+import { filesOf, findOccurrences, KIND_LABELS, type NameKind, type NameOccurrence } from './names.ts';
 import type { Project } from './project.ts';
 import type { TextFile } from './text-file.ts';
 

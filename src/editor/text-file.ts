@@ -1,8 +1,14 @@
 import { pathToFileURL } from 'node:url';
-import type { TextEdit as EditorEdit, Range as EditorRange } from 'vscode-languageserver';
+import {
+  type Diagnostic,
+  DiagnosticSeverity,
+  type TextEdit as EditorEdit,
+  type Range as EditorRange,
+} from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { type ParsedText, parseText } from '../engine/manifest/document.ts';
-import type { TextEdit } from '../engine/problem/problem.ts';
+import type { Range, Severity } from '../engine/problem/finding.ts';
+import type { Problem, TextEdit } from '../engine/problem/problem.ts';
 
 /** A file with its text, as the editor has it or as it is on disk. */
 export interface TextFile {
@@ -44,4 +50,36 @@ export function rangeIn({ document }: TextFile, { start, end }: Pick<TextEdit, '
 /** Converts an edit to that of the protocol. */
 export function toEditorEdit(file: TextFile, edit: TextEdit): EditorEdit {
   return { range: rangeIn(file, edit), newText: edit.text };
+}
+
+/** The name that editors show beside a message. */
+const SOURCE = 'signing-gateway';
+
+const SEVERITIES: Readonly<Record<Severity, DiagnosticSeverity>> = {
+  error: DiagnosticSeverity.Error,
+  warning: DiagnosticSeverity.Warning,
+  info: DiagnosticSeverity.Information,
+};
+
+/** Converts a problem to the form of the protocol. */
+export function toDiagnostic({ rule, severity, file, range, message, related }: Problem): Diagnostic {
+  const uri = pathToFileURL(related?.file ?? file).href;
+  return {
+    range: toEditorRange(range),
+    severity: SEVERITIES[severity],
+    source: SOURCE,
+    code: rule,
+    message,
+    ...(related && {
+      relatedInformation: [{ location: { uri, range: toEditorRange(related.range) }, message: related.message }],
+    }),
+  };
+}
+
+/** Converts a range that counts from 1 to one that counts from 0. */
+export function toEditorRange({ line, column, endLine, endColumn }: Range): EditorRange {
+  return {
+    start: { line: line - 1, character: column - 1 },
+    end: { line: endLine - 1, character: endColumn - 1 },
+  };
 }

@@ -6,7 +6,7 @@ export const CHANGE_KINDS = {
   'newly-allowed': 'the gateway allows a request that it refused',
   'other-route': 'another route forwards the request',
   'other-upstream': 'the request goes to another upstream, or to other endpoints',
-  'other-status': 'the gateway responds itself both times, with another status, code, detail or headers',
+  'other-status': 'the gateway responds itself both times, with another status, code, detail, headers or errors',
   'other-message': 'the upstream receives another path or other headers',
 } as const satisfies Record<string, string>;
 
@@ -31,7 +31,11 @@ export function compareOutcomes(from: Outcome, to: Outcome): ComparisonResult {
 function kindOfChange(from: KnownOutcome, to: KnownOutcome): ChangeKind | undefined {
   if (from.kind === 'refused') {
     if (to.kind !== 'refused') return 'newly-allowed';
-    const isSame = from.code === to.code && from.status === to.status && from.detail === to.detail;
+    const isSame =
+      from.code === to.code &&
+      from.status === to.status &&
+      from.detail === to.detail &&
+      (from.response === undefined || from.response() === to.response?.());
     return isSame ? undefined : 'other-status';
   }
   if (to.kind === 'refused') return 'newly-refused';

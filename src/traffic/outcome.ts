@@ -6,7 +6,7 @@ export const UNKNOWN_REASONS = {
   head: 'the headers or the request target were refused, and the plans check them in different ways',
   token: 'the token was not verified by the rules of this plan',
   role: 'the log does not have all roles of the caller',
-  origin: 'the origin of a WebSocket handshake is not known',
+  origin: 'the origin of the page is not known, and the plans treat it in different ways',
   path: 'the log has surrogates in place of parts of the path',
   query: 'the values of the query are not known',
   headers: 'the headers of the request are not known',
@@ -60,6 +60,8 @@ export type Outcome =
       readonly reason: string;
       /** The rate limit. */
       readonly limit: string | undefined;
+      /** Returns a text that is equal for responses with the same headers and violations; `undefined` for a log, which has none. */
+      readonly response: (() => string) | undefined;
     }
   | {
       /** The gateway responds itself, to `OPTIONS *` or a preflight. */
@@ -104,18 +106,22 @@ export const UPSTREAM_REFUSALS: ReadonlySet<RefusalCode> = new Set([
   'upstream_unreachable',
 ]);
 
+/** Returns a text that is equal for equal responses to a refused request. */
+type DescribeResponse = (refusal: Refusal) => string;
+
 /** Returns the outcome of a request that a plan refuses. */
-export function refusedOutcome(refusal: Refusal, route: string | undefined): Outcome {
+export function refusedOutcome(refusal: Refusal, route: string | undefined, describe?: DescribeResponse): Outcome {
   const { code, status, detail, reason, limit } = refusal;
   if (UNDECIDED.has(code)) return { kind: 'unknown', route, reason: 'no-decision' };
   if (reason === 'client_closed') return { kind: 'unknown', route, reason: 'client-left' };
-  return { kind: 'refused', route, code, status, detail, reason, limit };
+  const response = describe && (() => describe(refusal));
+  return { kind: 'refused', route, code, status, detail, reason, limit, response };
 }
 
 /** Returns the outcome of a decision that threw. Throws what is neither a refusal nor a fact that is not known. */
-export function thrownOutcome(error: unknown, route: string | undefined): Outcome {
+export function thrownOutcome(error: unknown, route: string | undefined, describe: DescribeResponse): Outcome {
   if (error instanceof UnknownFact) return { kind: 'unknown', route, reason: error.reason };
-  if (error instanceof Refusal) return refusedOutcome(error, route);
+  if (error instanceof Refusal) return refusedOutcome(error, route, describe);
   throw error;
 }
 

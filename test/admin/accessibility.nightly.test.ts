@@ -61,7 +61,7 @@ describe.skipIf(!hasBrowser)('the accessibility of the admin page', () => {
     const { problems } = load({ path: 'gateway.yaml', text }, worldOf(env));
     const sources = [{ path: 'gateway.yaml', text }];
     const outcome = { cause: 'change', at: new Date(), ms: 3, files: ['gateway.yaml'], problems, sources } as const;
-    const reloader = { ...noReloads('0'.repeat(64)), lastOutcome: { kind: 'rejected', ...outcome } as const };
+    const reloader = { ...noReloads(), lastOutcome: { kind: 'rejected', ...outcome } as const };
     site = await startGatewayWithAdmin(MANIFEST, env, {}, { reloader });
   });
   afterAll(async () => {

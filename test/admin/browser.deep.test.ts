@@ -193,7 +193,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     const attempt = { cause: 'change', at: new Date(), ms: 3, files: ['gateway.yaml'] } as const;
     let last: ReloadControl['lastOutcome'] = { kind: 'rejected', problems, sources, ...attempt };
     const reloader: ReloadControl = {
-      ...noReloads('0'.repeat(64)),
+      ...noReloads(),
       get lastOutcome() {
         return last;
       },
@@ -460,7 +460,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
       files: [],
       reason: 'permission denied',
     } as const;
-    const reloader = { ...noReloads('0'.repeat(64)), lastOutcome: unreadable };
+    const reloader = { ...noReloads(), lastOutcome: unreadable };
     const site = await start(manifestOf(`${ROUTES}${many.join('')}`), { reloader });
     const { page } = await visit(site, '', { viewport: { width, height: 500 } });
     const notice = page.getByText('The saved manifest is not active');

@@ -100,7 +100,7 @@ describe('/readyz', () => {
       problems: [],
     } as const;
     const text = MANIFEST.replace(/auth:[\s\S]*routes:/, 'routes:').replace(/\n {2}- \{ id: note[\s\S]*/, '\n');
-    const { getJson } = await start(text.replace('schemas:', ''), { reloader: { ...noReloads(''), lastOutcome } });
+    const { getJson } = await start(text.replace('schemas:', ''), { reloader: { ...noReloads(), lastOutcome } });
     expect(await getJson('/readyz')).toEqual({
       status: 200,
       body: { status: 'degraded', reasons: ['the saved manifest was rejected'] },

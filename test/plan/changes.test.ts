@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { load } from '../../src/engine/load.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
-import { comparePlans, settingsNeedingRestart, summarizeChanges } from '../../src/process/reload/plan-changes.ts';
+import { settingsNeedingRestart, summarizeChanges } from '../../src/process/reload/plan-changes.ts';
 import { worldOf } from '../support/gateway.ts';
+import { comparePlans } from '../support/plan-changes.ts';
 
 const MANIFEST = `version: 1
 upstreams: { up: { url: 'http://127.0.0.1:1' } }

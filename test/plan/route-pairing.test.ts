@@ -4,8 +4,9 @@ import { load } from '../../src/engine/load.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
 import type { Route } from '../../src/engine/plan/route-definition.ts';
 import { parsePattern, patternKey } from '../../src/engine/routing/pattern.ts';
-import { comparePlans, comparePlansSliced } from '../../src/process/reload/plan-changes.ts';
+import { comparePlansSliced } from '../../src/process/reload/plan-changes.ts';
 import { pairRoutes } from '../../src/prove/diff/route-pairing.ts';
+import { comparePlans } from '../support/plan-changes.ts';
 import { runs } from '../support/runs.ts';
 
 interface Entry {

@@ -58,14 +58,14 @@ afterEach(async () => {
 describe('an explicit reload', () => {
   it('activates the saved manifest before it resolves, and returns both hashes and a summary', async () => {
     await serve(text('one'));
-    const { hash } = reloader;
+    const { hash } = gateway.plan;
     save('gateway.yaml', text('two'));
     const reload = await reloader.reload('request');
     expect(gateway.plan.routes.map(({ id }) => id)).toEqual(['two']);
     expect(reload).toMatchObject({
       kind: 'accepted',
       oldHash: hash,
-      hash: reloader.hash,
+      hash: gateway.plan.hash,
       files: [join(folder, 'gateway.yaml')],
       summary: '1 route added, 1 route removed, 1 now public',
     });

@@ -7,11 +7,11 @@ import type { Gateway } from '../../src/engine/gateway/gateway.ts';
 import { load, type PlannedManifest } from '../../src/engine/load.ts';
 import type { Log } from '../../src/engine/log/log.ts';
 import { createMemoryEnvironment } from '../../src/engine/manifest/source.ts';
-import { comparePlans } from '../../src/process/reload/plan-changes.ts';
 import type { PreparedReload } from '../../src/process/reload/prepare-reload.ts';
 import { WorkerTelemetry } from '../../src/process/workers/worker-telemetry.ts';
 import { CandidateControl } from '../../src/traffic/candidate/candidate-control.ts';
 import { startGateway, type TestGateway } from './gateway.ts';
+import { comparePlans } from './plan-changes.ts';
 
 export interface GatewayWithAdmin extends TestGateway {
   /** The address of the admin API. */
@@ -57,7 +57,7 @@ export function adminContextOf(gateway: Gateway, log: Log, activeManifest: () =>
     startedAt: new Date(),
     overrides: {},
     activeManifest,
-    reloader: { ...noReloads(gateway.plan.hash), prepareUnsaved: async (text) => prepareText(text, gateway) },
+    reloader: { ...noReloads(), prepareUnsaved: async (text) => prepareText(text, gateway) },
     candidate: new CandidateControl(gateway, log.logger),
     candidateFile: undefined,
     isStopping: () => false,
@@ -80,7 +80,7 @@ function prepareText(text: string, gateway: Gateway): PreparedReload {
 const WORKING = { droppedLines: 0, waitingBytes: 0, error: undefined, errors: 0 };
 
 /** The reload control of a gateway whose manifest is not a file. */
-export function noReloads(hash: string): ReloadControl {
+export function noReloads(): ReloadControl {
   const lastActivatedAt = new Date();
   const unchanged = { kind: 'unchanged', cause: 'request', files: [], at: lastActivatedAt, ms: 0 } as const;
   const counts = [{ kind: 'rejected', cause: 'change', count: 2 }] as const;
@@ -90,7 +90,6 @@ export function noReloads(hash: string): ReloadControl {
     lastActivatedAt,
     keysNeedingRestart: [],
     counts,
-    hash,
     hungThreadCount: 0,
     watchError: undefined,
     reload: async () => unchanged,

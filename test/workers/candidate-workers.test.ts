@@ -13,6 +13,8 @@ import { runs } from '../support/runs.ts';
 /** A worker as its thread is: it compares with the candidate that it has compiled last. */
 class FakeWorker {
   readonly index: number;
+  /** Waits before and after each request. */
+  readonly #wait: () => Promise<void>;
   hasJoined = true;
   compiled: CompileInput | undefined;
   compared: { readonly input: CompileInput | undefined; readonly definition: ComparisonDefinition } | undefined;
@@ -20,11 +22,18 @@ class FakeWorker {
   /** Comparisons that the worker made already. To start again loses results. */
   repeated = 0;
 
-  constructor(index: number) {
+  constructor(index: number, wait: () => Promise<void>) {
     this.index = index;
+    this.#wait = wait;
   }
 
-  handle([name, value]: ServingRequest): void {
+  async request(...request: ServingRequest): Promise<void> {
+    await this.#wait();
+    this.#handle(request);
+    await this.#wait();
+  }
+
+  #handle([name, value]: ServingRequest): void {
     if (!this.hasJoined) throw new Error('the thread ended');
     if (name === 'prepareCandidate') this.compiled = value.input;
     else if (name === 'compare') {
@@ -50,18 +59,16 @@ it('every worker makes the comparison that was wanted last, with its candidate, 
       let turns = 0;
       let lastId = 0;
       let wanted: FakeWorker['compared'];
-      const workers = [new FakeWorker(1), new FakeWorker(2)];
+      const wait = async () => {
+        for (let turn = turns; turn > 0; turn -= 1) await new Promise(setImmediate);
+      };
+      const workers = [new FakeWorker(1, wait), new FakeWorker(2, wait)];
       const joined = () => workers.filter(({ hasJoined }) => hasJoined);
       const candidates = new CandidateWorkers({
         context: createSingleWorker(),
         logger: pino({ level: 'silent' }),
         workers: () => joined() as unknown as ServingWorker[],
         addVerifier: () => undefined,
-        send: async (worker, ...request) => {
-          for (let turn = turns; turn > 0; turn -= 1) await new Promise(setImmediate);
-          (worker as unknown as FakeWorker).handle(request);
-          for (let turn = turns; turn > 0; turn -= 1) await new Promise(setImmediate);
-        },
       });
       const pending: Promise<unknown>[] = [];
       for (const step of steps) {
@@ -76,7 +83,7 @@ it('every worker makes the comparison that was wanted last, with its candidate, 
           wanted = undefined;
           pending.push(candidates.stop());
         } else if (step.operation === 'join') {
-          const worker = new FakeWorker(workers.length + 1);
+          const worker = new FakeWorker(workers.length + 1, wait);
           workers.push(worker);
           pending.push(candidates.update(worker as unknown as ServingWorker));
         } else if (step.operation === 'end') {

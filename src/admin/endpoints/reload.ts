@@ -11,13 +11,13 @@ const STATUS_CODES: Readonly<Record<Exclude<ReloadOutcome['kind'], 'cancelled'>,
 };
 
 /** Reloads the manifest now, and responds with the outcome. */
-export const reload: Respond = async (_request, { reloader, isStopping }) => {
+export const reload: Respond = async (_request, { gateway, reloader, isStopping }) => {
   const outcome = isStopping() ? undefined : await reloader.reload('request');
   if (outcome === undefined || outcome.kind === 'cancelled')
     return problemDetails(503, 'the gateway is stopping and does not reload; send the request to another instance');
   const fields =
     outcome.kind === 'unchanged' ? { result: outcome.kind, ...attemptFields(outcome) } : outcomeFields(outcome);
-  return jsonResponse({ hash: reloader.hash, ...fields }, STATUS_CODES[outcome.kind]);
+  return jsonResponse({ hash: gateway.plan.hash, ...fields }, STATUS_CODES[outcome.kind]);
 };
 
 /** Returns the members of /status that describe reloads. */

@@ -1,11 +1,9 @@
-import { STORE_FAILURES, type StoreFailureReason } from '../../engine/rate-limits/limit-status.ts';
+import { type LimitCounts, STORE_FAILURES, type StoreFailureReason } from '../../engine/rate-limits/limit-status.ts';
 import type { AdminContext } from '../admin-endpoint.ts';
 import { type Metric, metricBy } from './metric.ts';
 
-type RateLimiter = AdminContext['gateway']['rateLimiter'];
-type LimitCounts = MapValue<RateLimiter['counts']>;
-type CounterTable = MapValue<RateLimiter['local']['tables']>;
-type MapValue<Values> = Values extends ReadonlyMap<unknown, infer Value> ? Value : never;
+type Tables = AdminContext['gateway']['rateLimiter']['local']['tables'];
+type CounterTable = NonNullable<ReturnType<Tables['get']>>;
 
 /** The results of a request by a limit. Each request has one. */
 const RESULTS = ['allowed', 'refused', 'reported', 'skipped', 'undecided'] as const;

@@ -1,9 +1,10 @@
 /** @import { Responses } from './api.js' */
 import { fetchJson } from './api.js';
 import { changeRow } from './change-rows.js';
-import { byId, cell, element, rowHead, setText, showFacts, showRows } from './element.js';
+import { byId, rowHead, setText, showFacts, showRows } from './element.js';
 import { ago, dateAndTime, integer, NONE, quantity, share } from './format.js';
 import { problemElements } from './problems.js';
+import { showCounts } from './refusals.js';
 
 /** @typedef {Responses['candidate']} Candidate */
 
@@ -42,8 +43,8 @@ export class CandidateView {
     if (problemsKey !== this.#displayedProblems)
       byId('candidate-problems').replaceChildren(...problemElements(problems, problem_count));
     this.#displayedProblems = problemsKey;
-    showCounts('candidate-kinds', changed.kinds);
-    showCounts('candidate-unknown', unknown.reasons);
+    showCounts('candidate-kinds', changed.kinds, (kind) => [rowHead(kind)]);
+    showCounts('candidate-unknown', unknown.reasons, (reason) => [rowHead(reason)]);
     this.#showGroups(changed.groups);
   }
 
@@ -65,7 +66,6 @@ export class CandidateView {
     showRows(
       'candidate-groups',
       rows.map(([, { row }]) => row),
-      'None.',
     );
     if (focused instanceof HTMLElement && byId('candidate-groups').contains(focused))
       focused.focus({ preventScroll: true });
@@ -111,18 +111,4 @@ function countsOf({ requests, same, changed, unknown, skipped, errors }) {
     ['Not compared', integer(skipped.total)],
     ['Errors', integer(errors)],
   ];
-}
-
-/**
- * Shows counts, the highest first.
- *
- * @param {string} table its id
- * @param {Record<string, number>} counts
- */
-function showCounts(table, counts) {
-  const rows = Object.entries(counts)
-    .filter(([, count]) => count > 0)
-    .sort(([, one], [, other]) => other - one)
-    .map(([name, count]) => element('tr', {}, rowHead(name), cell('number', integer(count))));
-  showRows(table, rows, 'None.');
 }

@@ -19,7 +19,11 @@ export function decisionRows(decision) {
   const body = element('td', { colspan: COLUMNS });
   const details = element('tr', { id: detailsId, class: 'details', hidden: '' }, body);
   const time = element('time', { datetime: new Date(decision.at).toISOString() }, timeOfDay(decision.at));
-  const button = element('button', { type: 'button', 'aria-expanded': 'false', 'aria-controls': detailsId }, time);
+  const button = element(
+    'button',
+    { type: 'button', class: 'plain', 'aria-expanded': 'false', 'aria-controls': detailsId },
+    time,
+  );
   button.addEventListener('click', () => {
     if (body.childElementCount === 0) body.append(...detailsOf(decision));
     details.hidden = !details.hidden;

@@ -98,11 +98,10 @@ export function showFacts(list, facts) {
  *
  * @param {string} table its id
  * @param {HTMLElement[]} rows
- * @param {string} placeholder the text without rows
  */
-export function showRows(table, rows, placeholder) {
+export function showRows(table, rows) {
   const columns = byId(table).querySelectorAll('thead th').length;
-  const emptyRow = element('tr', {}, element('td', { colspan: columns, class: 'empty' }, placeholder));
+  const emptyRow = element('tr', {}, element('td', { colspan: columns, class: 'empty' }, 'None.'));
   byId(table).tBodies[0].replaceChildren(...(rows.length === 0 ? [emptyRow] : rows));
 }
 

@@ -38,7 +38,7 @@ export function showLimits({ rate_limits: limits, stores }, traffic, seconds) {
   setText(byId('limits-count'), limits.length > MAX_ROWS ? `The first ${MAX_ROWS} of ${integer(limits.length)}.` : '');
   const storeOf = new Map(stores.map((store) => [store.id, store]));
   const elements = rows.map(({ limit, counts }) => limitRow(limit, storeOf.get(limit.store ?? ''), counts, seconds));
-  showRows('limits', elements, 'None.');
+  showRows('limits', elements);
 }
 
 /**

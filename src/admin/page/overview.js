@@ -1,11 +1,9 @@
 /** @import { Responses } from './api.js' */
-import { byId, setText, showFacts } from './element.js';
+import { byId, element, setText, showFacts } from './element.js';
 import { ago, dateAndTime, decimal, duration, integer, NONE, quantity } from './format.js';
 import { showLimits } from './limits.js';
 import { showProblems } from './problems.js';
 import { isFailure, showRefusals } from './refusals.js';
-import { alarmOf, setAlarm, tileOf } from './tiles.js';
-import { minutesOf, onRangeChange } from './time-range.js';
 import { perSecond, TrafficPlots } from './traffic-plots.js';
 import { showUpstreams, showUpstreamTraffic } from './upstreams.js';
 
@@ -25,11 +23,11 @@ const LAST_INTERVAL = 'last 10 s';
 
 /** The first view: the state, the traffic and the upstreams of the gateway. */
 export class Overview {
-  #plots = new TrafficPlots('overview-range', {
-    rate: 'plot-rate',
-    latency: 'plot-latency',
-    errors: 'plot-refusals',
-  });
+  #plots = new TrafficPlots(
+    'overview-range',
+    { rate: 'plot-rate', latency: 'plot-latency', errors: 'plot-refusals' },
+    () => this.#history && this.showHistory(this.#history),
+  );
   #tiles = {
     upstreams: tileOf('Healthy upstreams', 'now'),
     rate: tileOf('Requests per second', LAST_MINUTE),
@@ -52,10 +50,6 @@ export class Overview {
   #limits = { rate_limits: [], stores: [] };
   /** @type {Responses['history'] | undefined} */
   #history;
-
-  constructor() {
-    onRangeChange('overview-range', () => this.#history && this.showHistory(this.#history));
-  }
 
   /** @param {Responses['status']} status */
   showStatus(status) {
@@ -110,7 +104,7 @@ export class Overview {
     const latest = intervals.at(-1);
     setText(this.#tiles.latency, duration(latest?.p95_ms));
     setText(this.#tiles.refused, latest === undefined ? NONE : decimal(perSecond(latest, refused(latest))));
-    setText(byId('refusals-window'), `in the last ${minutesOf('overview-range')} minutes`);
+    setText(byId('refusals-window'), `in the last ${this.#plots.minutes} minutes`);
     showRefusals('refusals', countsOf(intervals), statuses);
   }
 
@@ -186,4 +180,37 @@ function countsOf(intervals) {
 /** @param {readonly number[]} numbers */
 function sumOf(numbers) {
   return numbers.reduce((sum, number) => sum + number, 0);
+}
+
+/**
+ * Adds a tile and returns the element of its value.
+ *
+ * @param {string} name
+ * @param {string} window the time that the value covers
+ */
+function tileOf(name, window) {
+  const value = element('dd', {}, NONE);
+  const title = element('dt', {}, `${name} `, element('span', { class: 'window' }, window));
+  byId('tiles').append(element('div', {}, title, value));
+  return value;
+}
+
+/**
+ * Returns the alarm of a share; none for NaN.
+ *
+ * @param {number} share
+ * @param {readonly [number, number]} bounds
+ */
+function alarmOf(share, [warn, bad]) {
+  return share >= bad ? 'bad' : share >= warn ? 'warn' : '';
+}
+
+/**
+ * Colours a tile.
+ *
+ * @param {HTMLElement} value the element of its value
+ * @param {'' | 'warn' | 'bad'} alarm
+ */
+function setAlarm(value, alarm) {
+  if (value.parentElement !== null) value.parentElement.className = alarm;
 }

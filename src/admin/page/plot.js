@@ -21,7 +21,7 @@ export class Plot {
   /** @type {number | undefined} */
   #selected;
   #timeLabel = element('span', { class: 'hint' });
-  #legend = element('p', { class: 'legend' });
+  #legend = element('p', { class: 'legend row' });
   #frame = element('div', { class: 'frame', tabindex: 0, role: 'img' });
   #title;
   #format;
@@ -64,13 +64,15 @@ export class Plot {
     for (const value of [0, top / 2, top]) {
       svg.append(
         svgElement('line', { class: 'grid', x1: MARGIN.left, x2: right, y1: y(value), y2: y(value) }),
-        svgElement('text', { class: 'y', x: MARGIN.left - 6, y: y(value) + 4 }, this.#format(value)),
+        svgElement('text', { 'text-anchor': 'end', x: MARGIN.left - 6, y: y(value) + 4 }, this.#format(value)),
       );
     }
     const tick = [1, 2, 5, 10].map((minutes) => minutes * MINUTE_MS).find((step) => step * TICKS >= span) ?? span;
     for (let time = Math.floor(end / tick) * tick; time > end - span; time -= tick) {
       if (x(time) < MARGIN.left + 14 || x(time) > right - 14) continue;
-      svg.append(svgElement('text', { class: 'x', x: x(time), y: HEIGHT - 4 }, timeOfDay(time).slice(0, 5)));
+      svg.append(
+        svgElement('text', { 'text-anchor': 'middle', x: x(time), y: HEIGHT - 4 }, timeOfDay(time).slice(0, 5)),
+      );
     }
     for (const [index, { values }] of lines.entries())
       svg.append(svgElement('path', { class: `line line-${index}`, d: pathOf(times, values, x, y) }));

@@ -7,7 +7,6 @@ import { modeBadges, ruleOf } from './limits.js';
 import { yamlLines } from './manifest-lines.js';
 import { showRefusals } from './refusals.js';
 import { accessElement, checksOf, methodsOf, pathElement } from './route-columns.js';
-import { onRangeChange } from './time-range.js';
 import { TrafficPlots } from './traffic-plots.js';
 
 const REFRESH_MS = 10_000;
@@ -16,15 +15,15 @@ const REFRESH_MS = 10_000;
 
 /** The view of one route. */
 export class RouteView {
-  #plots = new TrafficPlots('route-range', { rate: 'route-rate', latency: 'route-latency', errors: 'route-errors' });
+  #plots = new TrafficPlots(
+    'route-range',
+    { rate: 'route-rate', latency: 'route-latency', errors: 'route-errors' },
+    () => this.#details && this.#showPlots(this.#details),
+  );
   /** @type {Details | undefined} */
   #details;
   #id = '';
   #fetchedAt = Number.NEGATIVE_INFINITY;
-
-  constructor() {
-    onRangeChange('route-range', () => this.#details && this.#showPlots(this.#details));
-  }
 
   /** @param {string} id */
   open(id) {

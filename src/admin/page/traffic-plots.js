@@ -1,7 +1,8 @@
 import { byId } from './element.js';
 import { decimal, duration } from './format.js';
 import { Plot } from './plot.js';
-import { inRange } from './time-range.js';
+
+const MINUTE_MS = 60_000;
 
 /**
  * The members of an interval that every plot of traffic needs.
@@ -25,23 +26,32 @@ export class TrafficPlots {
   /**
    * @param {string} range the id of the time range
    * @param {{ rate: string, latency: string, errors: string }} figures their ids
+   * @param {() => void} onChange called when the reader selects another time range
    */
-  constructor(range, { rate, latency, errors }) {
-    this.#range = range;
+  constructor(range, { rate, latency, errors }, onChange) {
+    this.#range = byId(range);
+    this.#range.addEventListener('change', onChange);
     this.#rate = new Plot(byId(rate), decimal);
     this.#latency = new Plot(byId(latency), duration);
     this.#errors = new Plot(byId(errors), decimal);
+  }
+
+  /** The length of the selected time range. */
+  get minutes() {
+    return Number(this.#range.value);
   }
 
   /**
    * Shows the intervals in the selected time range, and returns them.
    *
    * @template {Interval} Kind
-   * @param {readonly Kind[]} all
+   * @param {readonly Kind[]} all oldest first
    * @param {Record<string, (interval: Kind) => number>} errors the count of an interval, for each line of the third plot
    */
   show(all, errors) {
-    const intervals = inRange(this.#range, all);
+    const last = all.at(-1);
+    const startMs = last === undefined ? 0 : new Date(last.at).getTime() - this.minutes * MINUTE_MS;
+    const intervals = all.filter(({ at }) => new Date(at).getTime() > startMs);
     const times = intervals.map(({ at }) => new Date(at).getTime());
     const rateLines = (/** @type {Record<string, (interval: Kind) => number>} */ counts) =>
       Object.entries(counts).map(([name, count]) => ({

@@ -50,7 +50,7 @@ export function showUpstreams(upstreams) {
       );
     });
   });
-  showRows('upstreams', rows, 'None.');
+  showRows('upstreams', rows);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Plan } from '../../engine/plan/plan.ts';
-import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
+import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
 import { limitDefinition } from '../../engine/rate-limits/rate-limit.ts';
 import type { PatternRoute } from '../../engine/routing/route-index.ts';
 import { pairRoutesSliced } from '../../prove/diff/route-pairing.ts';
@@ -33,10 +33,6 @@ export interface PlanChanges {
 export type StartupSettings = Pick<Plan, 'listen' | 'admin'> & {
   readonly server: Pick<Plan['server'], 'tls' | 'workers'>;
 };
-
-export function comparePlans(old: Plan, next: Plan): PlanChanges {
-  return runToEnd(comparePlansSliced(old, next));
-}
 
 /** Compares two plans, step by step. */
 export function* comparePlansSliced(old: Plan, next: Plan): SlicedWork<PlanChanges> {

@@ -1,16 +1,12 @@
 import type { ReloadCause, ReloadOutcome } from './reload-outcome.ts';
 
-interface PendingReload {
-  readonly outcome: Promise<ReloadOutcome>;
-  cause: ReloadCause;
-}
-
 /** Runs reloads one after the other. All causes that arrive while a reload waits share that reload. */
 export class ReloadQueue {
   readonly #run: (cause: ReloadCause) => Promise<ReloadOutcome>;
   #last: Promise<unknown> = Promise.resolve();
-  /** The reload that has not started. */
-  #pending: PendingReload | undefined;
+  /** The reload that has not started, and its cause. */
+  #waiting: Promise<ReloadOutcome> | undefined;
+  #cause: ReloadCause = 'change';
 
   /** @param run never rejects */
   constructor(run: (cause: ReloadCause) => Promise<ReloadOutcome>) {
@@ -18,19 +14,14 @@ export class ReloadQueue {
   }
 
   add(cause: ReloadCause): Promise<ReloadOutcome> {
-    if (this.#pending === undefined) {
-      const outcome = this.#last.then(() => {
-        const { cause: latest } = this.#pending as PendingReload;
-        this.#pending = undefined;
-        return this.#run(latest);
-      });
-      this.#pending = { outcome, cause };
-      this.#last = outcome;
-    } else if (isExplicit(cause)) {
-      // An explicit reload reports its outcome even if nothing changed, so it outranks a change or a poll.
-      this.#pending.cause = cause;
-    }
-    return this.#pending.outcome;
+    // An explicit reload reports its outcome even if nothing changed, so it outranks a change or a poll.
+    if (this.#waiting === undefined || isExplicit(cause)) this.#cause = cause;
+    this.#waiting ??= this.#last.then(() => {
+      this.#waiting = undefined;
+      return this.#run(this.#cause);
+    });
+    this.#last = this.#waiting;
+    return this.#waiting;
   }
 
   /** Resolves when the last reload has ended. */

@@ -105,11 +105,6 @@ export class Reloader {
     return this.#options.path;
   }
 
-  /** SHA-256 of the active manifest, in hex. */
-  get hash(): string {
-    return this.#options.gateway.plan.hash;
-  }
-
   /** Threads that wait for a file system that does not respond. */
   get hungThreadCount(): number {
     return this.#threads.reduce((sum, { hungCount }) => sum + hungCount, 0);

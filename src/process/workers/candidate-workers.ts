@@ -8,7 +8,6 @@ import type {
   ComparisonDefinition,
   ComparisonListener,
 } from '../../traffic/candidate/comparing-workers.ts';
-import type { ServingRequest } from './messages.ts';
 import type { ServingWorker } from './serving-worker.ts';
 
 interface CandidateWorkersOptions {
@@ -18,8 +17,6 @@ interface CandidateWorkersOptions {
   readonly workers: () => readonly ServingWorker[];
   /** Lets the other workers verify tokens by the verifier of a plan. */
   readonly addVerifier: (plan: Plan) => void;
-  /** Sends a request to a worker, and terminates the worker if it does not respond in time. */
-  readonly send: (worker: ServingWorker, ...request: ServingRequest) => Promise<void>;
 }
 
 /** A comparison that all workers make, or none. */
@@ -110,7 +107,7 @@ export class CandidateWorkers implements ComparingWorkers {
     const wanted = this.#wanted;
     if (state.comparison === wanted) return;
     if (wanted !== undefined && state.input !== wanted.input) await this.#prepareIn(worker, state, wanted.input);
-    await this.#options.send(worker, 'compare', wanted?.definition);
+    await worker.request('compare', wanted?.definition);
     state.comparison = wanted;
     // Without a comparison, the worker drops the candidate.
     if (wanted === undefined) state.input = undefined;
@@ -118,7 +115,7 @@ export class CandidateWorkers implements ComparingWorkers {
 
   async #prepareIn(worker: ServingWorker, state: WorkerState, input: CompileInput): Promise<void> {
     const { buffers } = this.#options.context.memory;
-    await this.#options.send(worker, 'prepareCandidate', { input, buffers });
+    await worker.request('prepareCandidate', { input, buffers });
     state.input = input;
   }
 

@@ -71,10 +71,6 @@ export class ServingWorker {
     this.input = input;
   }
 
-  async activate(hash: string): Promise<void> {
-    await this.request('activate', hash);
-  }
-
   async listen(address: ListenAddress): Promise<void> {
     await this.request('listen', address);
     this.isListening = true;

@@ -52,7 +52,6 @@ export class WorkerGroup {
       logger: options.log.logger,
       workers: () => this.#joined,
       addVerifier: (plan) => this.#verifiers.addCandidate(plan),
-      send: (worker, ...request) => worker.request(...request),
     });
   }
 
@@ -185,7 +184,7 @@ export class WorkerGroup {
     while (worker.input !== this.#input) {
       const input = this.#input;
       await worker.prepare(input, this.#options.context.memory.buffers);
-      await worker.activate(input.checked.hash);
+      await worker.request('activate', input.checked.hash);
     }
     worker.hasJoined = true;
     await this.candidates.update(worker);
@@ -198,7 +197,7 @@ export class WorkerGroup {
     try {
       // A worker that joined after the plan was prepared elsewhere does not have it.
       if (worker.input !== input) await worker.prepare(input, this.#options.context.memory.buffers);
-      await worker.activate(input.checked.hash);
+      await worker.request('activate', input.checked.hash);
     } catch {
       await worker.terminate();
     }

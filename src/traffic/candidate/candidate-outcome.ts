@@ -1,7 +1,8 @@
 import { type Decision, decide } from '../../engine/gateway/decide.ts';
 import type { Exchange, RoutedExchange } from '../../engine/gateway/exchange.ts';
-import { forwardedMessage, preflightResponse } from '../../engine/gateway/request/observed-request.ts';
+import { forwardedMessage, preflightResponse, refusalHeaders } from '../../engine/gateway/request/observed-request.ts';
 import { isServerOptions, type RequestTarget } from '../../engine/gateway/request/request-target.ts';
+import type { Refusal } from '../../engine/gateway/response/refusal.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import {
@@ -18,7 +19,8 @@ import type { PlanPair } from './plan-pair.ts';
 /** Returns what the active plan did with a request. */
 export function servedOutcome(exchange: Exchange): Outcome {
   const { refusal, route, target, forwardedAfterMs, request, plan } = exchange;
-  if (refusal !== undefined && !UPSTREAM_REFUSALS.has(refusal.code)) return refusedOutcome(refusal, route?.id);
+  if (refusal !== undefined && !UPSTREAM_REFUSALS.has(refusal.code))
+    return refusedOutcome(refusal, route?.id, describeResponse(plan, request));
   if (route === undefined) {
     if (isServerOptions(request)) return SERVER_OPTIONS;
     if (target !== undefined) return preflightOutcome(plan, request, target);
@@ -41,8 +43,13 @@ export async function candidateOutcome(
     while (step.done !== true) step = deciding.next(await withTimeout(step.value));
     return outcomeOf(step.value, request, exchange, pair);
   } catch (error) {
-    return thrownOutcome(error, (request as Partial<CandidateRequest>).route?.id);
+    const { route } = request as Partial<CandidateRequest>;
+    return thrownOutcome(error, route?.id, describeResponse(plan, exchange.request));
   }
+}
+
+function describeResponse(plan: Plan, request: Exchange['request']) {
+  return (refusal: Refusal) => JSON.stringify([refusalHeaders(plan, request, refusal), refusal.errors]);
 }
 
 const SERVER_OPTIONS: Outcome = { kind: 'responded', status: 204, headers: [] };

@@ -98,7 +98,7 @@ function headKey({ server, router, cors }: Plan): string {
 }
 
 function authKey(auth: Auth | undefined): string {
-  return JSON.stringify(auth && [auth.verifier.key, auth.role.key, auth.role.message]);
+  return JSON.stringify(auth && [auth.verifier.key, auth.role.key, auth.role.message, auth.challengePrefix]);
 }
 
 function limitsKey({ rateLimits }: Route): string {

@@ -137,9 +137,14 @@ export class Replay {
     const calibration = withSameRoute(compare(logged, before.outcome), request, logged, before.route);
     const after = replayOutcome(facts, this.#next, this.#nextRules);
     const isReproduced = calibration.result !== 'changed';
-    const comparison = isReproduced ? compare(logged, after.outcome) : NOT_REPRODUCED;
+    const comparison = isReproduced ? compare(withResponse(logged, before.outcome), after.outcome) : NOT_REPRODUCED;
     return { calibration, comparison, effects: effectsOf(facts, after, comparison) };
   }
+}
+
+/** Adds the response that the manifest of the log gives to a refused request. */
+function withResponse(logged: Outcome, before: Outcome): Outcome {
+  return logged.kind === 'refused' && before.kind === 'refused' ? { ...logged, response: before.response } : logged;
 }
 
 function compare(from: Outcome, to: Outcome): ComparisonResult {

@@ -1,4 +1,5 @@
 import { type Decision, decide } from '../../engine/gateway/decide.ts';
+import type { Refusal } from '../../engine/gateway/response/refusal.ts';
 import type { RequestHeaderRules } from '../../engine/manifest/manifest.generated.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
@@ -42,9 +43,19 @@ function outcomeOf(steps: LoggedSteps, facts: LoggedFacts, plan: Plan, rulesOf: 
     const headers = () => headerChanges(facts, rulesOf(decision), plan);
     return forwardedOutcome(decision, messageOf(decision, path, headers));
   } catch (error) {
-    return thrownOutcome(error, steps.route?.id);
+    return thrownOutcome(error, steps.route?.id, (refusal) => describeResponse(refusal, plan, facts.loggedPlan));
   }
 }
+
+/** Describes what depends on the plan. @throws UnknownFact, because a log does not have the origin */
+function describeResponse({ code, headers }: Refusal, { auth, cors }: Plan, logged: Plan): string {
+  if (cors?.key !== logged.cors?.key) throw new UnknownFact('origin');
+  const challenge = CHALLENGED.has(code) ? auth?.challengePrefix : undefined;
+  return JSON.stringify([challenge, headers['Allow']]);
+}
+
+/** The refusals with `WWW-Authenticate`. */
+const CHALLENGED: ReadonlySet<string> = new Set(['token_missing', 'token_invalid', 'role_not_allowed']);
 
 /** @param headers returns what differs from the headers that the plan of the log sends */
 function messageOf({ upstreamPath }: Route, path: string, headers: () => readonly string[]) {

@@ -251,7 +251,7 @@ describe('PUT /-/candidate', () => {
       await loading.promise;
       return adminContextOf(site.gateway, site.log, site.planned).reloader.prepareUnsaved(text);
     };
-    const others = { candidate, isStopping: () => isStopping, reloader: { ...noReloads(''), prepareUnsaved } };
+    const others = { candidate, isStopping: () => isStopping, reloader: { ...noReloads(), prepareUnsaved } };
     const other = await startGatewayWithAdmin(MANIFEST, {}, {}, others);
     const put = () => send('PUT', '/-/candidate', NEXT, other);
     const first = put();
@@ -272,7 +272,7 @@ describe('PUT /-/candidate', () => {
 
   it('responds 503 if the files of the manifest cannot be read', async () => {
     const prepareUnsaved = async () => ({ reason: 'the files change', snapshot: NO_FILES });
-    const others = { candidate, reloader: { ...noReloads(''), prepareUnsaved } };
+    const others = { candidate, reloader: { ...noReloads(), prepareUnsaved } };
     const other = await startGatewayWithAdmin(MANIFEST, {}, {}, others);
     const { status, body } = await send('PUT', '/-/candidate', NEXT, other);
     expect([status, body.detail]).toEqual([503, expect.stringContaining('cannot be read: the files change')]);

@@ -37,7 +37,7 @@ describe('/manifest', () => {
     const { problems } = load({ path: 'gateway.yaml', text }, worldOf(ENV));
     const outcome = { cause: 'change', at: new Date(), ms: 3, files: [], problems } as const;
     const lastOutcome = { kind: 'rejected', ...outcome, sources: [{ path: 'gateway.yaml', text }] } as const;
-    site = await startGatewayWithAdmin(MANIFEST, ENV, {}, { reloader: { ...noReloads('0'.repeat(64)), lastOutcome } });
+    site = await startGatewayWithAdmin(MANIFEST, ENV, {}, { reloader: { ...noReloads(), lastOutcome } });
     const response = await read();
     expect(response).toMatchObject({ state: 'rejected', problem_count: problems.length });
     expect(response['problems']).toHaveLength(500);

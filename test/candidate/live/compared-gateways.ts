@@ -72,8 +72,9 @@ export interface Observation {
   readonly upstream: string | undefined;
   readonly status: number | undefined;
   readonly code: string | undefined;
+  /** With the violations. */
   readonly detail: string | undefined;
-  /** The headers of a response to a preflight. */
+  /** The headers of the gateway's own response. */
   readonly permissions: string;
   /** The head that the upstream received, without parts that differ for each request. */
   readonly message: string | undefined;
@@ -334,20 +335,16 @@ function observationOf(
     route: line['route'] as string | undefined,
     status,
     code: isRefused ? refusal : undefined,
-    detail: isRefused && isProblem ? response.json().detail : undefined,
+    detail: isRefused && isProblem ? JSON.stringify([response.json().detail, response.json().errors]) : undefined,
     isParsed: line['ms'] !== undefined,
-    permissions: '',
+    permissions: isRefused ? permissionsOf(response) : '',
     upstream: undefined,
     message: undefined,
   };
   if (isRefused) return { ...common, outcome: line['reason'] === 'client_closed' ? 'left' : 'refused' };
   if (common.route === undefined) {
-    const permissions = response?.headers.filter(([name]) => /^access-control-/i.test(name)) ?? [];
-    return {
-      ...common,
-      outcome: response === undefined ? 'left' : 'responded',
-      permissions: JSON.stringify(permissions),
-    };
+    const outcome = response === undefined ? 'left' : 'responded';
+    return { ...common, outcome, permissions: permissionsOf(response) };
   }
   if (message === undefined) return { ...common, outcome: 'left' };
   return {
@@ -356,6 +353,11 @@ function observationOf(
     upstream: `${line['upstream']} at ${upstream}`,
     message: textOfMessage(message, tokens),
   };
+}
+
+function permissionsOf(response: RawResponse | undefined): string {
+  const isPermission = /^(?:access-control-.*|vary|allow|accept|www-authenticate)$/i;
+  return JSON.stringify(response?.headers.filter(([name]) => isPermission.test(name)) ?? []);
 }
 
 /** Excludes the framing: a validated body has a length, where the client may have sent chunks. */

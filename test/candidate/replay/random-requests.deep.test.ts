@@ -59,7 +59,7 @@ describe('the replay of random requests', () => {
       const context = `seed ${SEED}, request ${index}: ${JSON.stringify(one.line)}, then ${JSON.stringify(other.line)}`;
       expect(nameOf(result), context).toBe(observedChange(one, other));
     }
-    // A change of the header limit makes every request unknown.
-    if (name !== 'header count') expect(decided).toBeGreaterThan(requests.length / 2);
+    // A change of the header limit makes every request unknown, and one of CORS every refusal: a log has no origin.
+    if (name !== 'header count' && name !== 'cors') expect(decided).toBeGreaterThan(requests.length / 2);
   });
 });

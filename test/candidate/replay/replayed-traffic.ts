@@ -17,7 +17,7 @@ export interface ServedRequest {
   readonly line: any;
   readonly status: number;
   readonly detail: string | undefined;
-  /** The CORS headers of the response. */
+  /** The CORS headers of the response, the methods that are allowed, and the challenge. */
   readonly permissions: string;
   /** The request that the upstream received, without what differs for each request. */
   readonly sent: string | undefined;
@@ -72,6 +72,7 @@ async function serve(manifest: string, requests: readonly RandomRequest[], upstr
       detail: response.status >= 400 && method !== 'HEAD' ? response.json().detail : undefined,
       permissions: ['origin', 'methods', 'headers']
         .map((name) => response.value(`access-control-allow-${name}`))
+        .concat(response.value('allow'), response.value('www-authenticate'))
         .join(),
       sent: sentText(upstreams),
     });
@@ -94,8 +95,9 @@ export function observedChange(before: ServedRequest, after: ServedRequest): str
   const [old, next] = [before.line, after.line];
   if (isRefused(before)) {
     if (!isRefused(after)) return 'newly-allowed';
-    const isSame = old.refusal === next.refusal && before.status === after.status && before.detail === after.detail;
-    return isSame ? 'same' : 'other-status';
+    const textOf = ({ line, status, detail, permissions }: ServedRequest) =>
+      JSON.stringify([line.refusal, status, detail, permissions]);
+    return textOf(before) === textOf(after) ? 'same' : 'other-status';
   }
   if (isRefused(after)) return 'newly-refused';
   if (old.kind === 'server-options') return 'same';

@@ -140,6 +140,14 @@ export function forwardedMessage(
   };
 }
 
+/** Returns what the headers of the response to a refused request owe to a plan, so not the time to wait. */
+export function refusalHeaders(plan: Plan, request: Exchange['request'], refusal: Refusal): readonly string[] {
+  const headers = Object.entries(refusal.headers)
+    .filter(([name]) => name !== 'Retry-After')
+    .flat();
+  return plan.cors === undefined ? headers : withCorsHeaders(plan.cors, request.headers.origin, headers);
+}
+
 /** Returns the headers of the response to a preflight, by a plan. */
 export function preflightResponse(
   plan: Plan,
