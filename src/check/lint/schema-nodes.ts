@@ -71,8 +71,3 @@ function collectMembers(
     for (const name of Object.keys(members))
       collectNodes(members[name], [...path, name], isInPlace, isCondition, found);
 }
-
-/** True if `type` of a schema includes this type. */
-export function allowsType({ type }: Schema, name: string): boolean {
-  return type === name || (Array.isArray(type) && type.includes(name));
-}
