@@ -28,12 +28,6 @@ export interface Directive {
   readonly targetLine: number;
 }
 
-interface ParsedDirectives {
-  readonly directives: readonly Directive[];
-  readonly findings: readonly Finding[];
-}
-
-const PREFIX = 'gateway-disable';
 const SYNTAX = /^#\s*gateway-disable-next-line\s+(?<rules>[\w-]+(?:\s*,\s*[\w-]+)*)\s*(?:--\s*(?<reason>.*))?$/;
 const USAGE = 'write # gateway-disable-next-line RULE -- reason';
 
@@ -42,25 +36,17 @@ const USAGE = 'write # gateway-disable-next-line RULE -- reason';
  *
  * @param table all rules
  */
-export function readDirectives(document: Document, table: readonly Rule[]): ParsedDirectives {
-  const files = [document, ...document.included].map((file) => readFileDirectives(file, table));
-  return {
-    directives: files.flatMap(({ directives }) => directives),
-    findings: files.flatMap(({ findings }) => findings),
-  };
-}
-
-function readFileDirectives(document: Document, table: readonly Rule[]): ParsedDirectives {
-  const { file, text } = document;
+export function readDirectives(document: Document, table: readonly Rule[]) {
   const directives: Directive[] = [];
   const findings: Finding[] = [];
   // `comments` tokenizes the file again, so skip files without directives.
-  const comments = text.includes(PREFIX) ? document.comments() : [];
-  for (const comment of comments) {
-    if (!/^#\s*gateway-disable/.test(comment.text)) continue;
-    const rules = readDirective({ comment, file }, table, findings);
-    if (rules.length > 0) directives.push({ comment, file, rules, targetLine: nextLine(document, comment) });
-  }
+  for (const part of [document, ...document.included].filter(({ text }) => text.includes('gateway-disable')))
+    for (const comment of part.comments()) {
+      if (!/^#\s*gateway-disable/.test(comment.text)) continue;
+      const { file } = part;
+      const rules = readDirective({ comment, file }, table, findings);
+      if (rules.length > 0) directives.push({ comment, file, rules, targetLine: nextLine(part, comment) });
+    }
   return { directives, findings };
 }
 
