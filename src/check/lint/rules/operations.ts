@@ -4,10 +4,10 @@ import { durationMs } from '../../../engine/manifest/units.ts';
 import { loggedSecrets } from '../lint-context.ts';
 import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
 
-const LIMITS = { headers: '60s', stalled: '5m' } as const;
+const CLIENT_TIMEOUT_LIMITS = { headers: '60s', stalled: '5m' } as const;
 
 /** Longer than the default idle timeouts of an AWS ALB (60 s) and of nginx (60 s); that of Envoy is one hour. */
-const MIN_MS = 61_000;
+const MIN_KEEP_ALIVE_MS = 61_000;
 
 /** Rules for addresses, timeouts, the log and the admin API. */
 export const OPERATION_RULES = rulesOf('operations', [
@@ -40,8 +40,8 @@ export const OPERATION_RULES = rulesOf('operations', [
     rationale:
       'A client that sends or reads almost nothing holds its connection for this long, and a few thousand of them exhaust the connection limit.',
     *find({ manifest }) {
-      for (const [step, limit] of Object.entries(LIMITS)) {
-        const configured = manifest.server.timeouts[step as keyof typeof LIMITS];
+      for (const [step, limit] of Object.entries(CLIENT_TIMEOUT_LIMITS)) {
+        const configured = manifest.server.timeouts[step as keyof typeof CLIENT_TIMEOUT_LIMITS];
         if (durationMs(configured) > durationMs(limit))
           yield findingAt(
             ['server', 'timeouts', step],
@@ -57,7 +57,7 @@ export const OPERATION_RULES = rulesOf('operations', [
     rationale:
       'If the gateway closes an idle connection while a load balancer sends a request on it, the client of the load balancer gets a 502 response.',
     *find({ manifest, plan }) {
-      if (plan.server.keepAliveTimeoutMs >= MIN_MS) return;
+      if (plan.server.keepAliveTimeoutMs >= MIN_KEEP_ALIVE_MS) return;
       const { keepAlive } = manifest.server.timeouts;
       const message = `a load balancer keeps idle connections longer than ${keepAlive} and would send a request on a closed one; write more than its own timeout, for example 620s`;
       yield findingAt(['server', 'timeouts', 'keepAlive'], message);

@@ -147,20 +147,20 @@ export const RATE_LIMIT_RULES = rulesOf('limits', [
   },
 ]);
 
-const WORDS =
+const GUESSED_WORDS =
   /(?:^|[-_.])(?:log-?in|sign-?in|mfa|2fa|t?otp|passwords?|passcode|reset|forgot|verif(?:y|ication)|recover(?:y)?|unlock)(?:$|[-_.])/i;
 
 /** True if a route checks a secret that a client can guess, as far as its id and its path show. */
 function isGuessable({ entry, pattern }: LintRoute): boolean {
   const texts = pattern.flatMap((segment) => (segment.kind === 'literal' ? [segment.text] : []));
-  return entry.login !== undefined || [entry.id, ...texts].some((text) => WORDS.test(text));
+  return entry.login !== undefined || [entry.id, ...texts].some((text) => GUESSED_WORDS.test(text));
 }
 
-const CHOSEN = new Set<RateLimitKeyKind>(['header', 'body']);
+const CHOSEN_BY_CLIENT = new Set<RateLimitKeyKind>(['header', 'body']);
 
 /** True if a part of the key is a value that clients choose. The route of a request adds nothing to it. */
 function isChosenByClient({ kinds }: RateLimit): boolean {
-  return kinds.some((kind) => CHOSEN.has(kind));
+  return kinds.some((kind) => CHOSEN_BY_CLIENT.has(kind));
 }
 
 /** Returns the number of requests that an upstream can process and keep waiting at one time. */

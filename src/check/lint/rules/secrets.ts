@@ -13,7 +13,7 @@ export const SECRET_RULES = rulesOf('secrets', [
     rationale: 'Every deployment that does not set the variable uses the same public secret.',
     *find({ document }) {
       for (const { text, path } of stringValues(document.value, (text) => text.includes('${'))) {
-        const [, name] = REFERENCE.exec(text) ?? [];
+        const [, name] = SECRET_REFERENCE.exec(text) ?? [];
         if (name === undefined) continue;
         const message = `if ${name} is not set, the gateway uses the secret that this file contains; write \${${name}} without a default`;
         yield findingAt(path, message, { isSecret: true });
@@ -41,7 +41,7 @@ export const SECRET_RULES = rulesOf('secrets', [
       const isSetHeader = (text: string, [, , key, operation]: Path) =>
         key === 'requestHeaders' && operation === 'set' && !text.includes('${');
       for (const { text, path } of stringValues(document.value, isSetHeader, mayHoldHeaders)) {
-        const isSecret = NAME.test(String(path[4])) ? text.length >= 8 : VALUE.test(text);
+        const isSecret = HEADER_NAME.test(String(path[4])) ? text.length >= 8 : HEADER_VALUE.test(text);
         if (isSecret) yield findingAt(path, LOOKS_SECRET, { isSecret });
       }
     },
@@ -66,7 +66,7 @@ export const SECRET_RULES = rulesOf('secrets', [
 ]);
 
 /** A reference to a variable that is named like a secret, with a default. */
-const REFERENCE =
+const SECRET_REFERENCE =
   /(?<!\$)\$\{([A-Za-z_][A-Za-z0-9_]*(?:SECRET|PASSWORD|PASSWD|_TOKEN|API_?KEY|PRIVATE_?KEY|_KEY)):-[^}]+\}/i;
 
 /** True for schemas, paths, ids and public keys, which may look random without being secret. */
@@ -96,8 +96,9 @@ function mayHoldHeaders([first = 'routes', , key = 'requestHeaders']: Path): boo
   return first === 'routes' && key === 'requestHeaders';
 }
 
-const NAME = /(?:key|token|secret|password|passwd|credentials?|authorization)$/i;
-const VALUE = /^(?:Basic|Bearer) +\S{8,}$/i;
+/** The names of headers that hold secrets, and the values of others. */
+const HEADER_NAME = /(?:key|token|secret|password|passwd|credentials?|authorization)$/i;
+const HEADER_VALUE = /^(?:Basic|Bearer) +\S{8,}$/i;
 
 /**
  * Returns the strings of a manifest that match, as written, before substitution.

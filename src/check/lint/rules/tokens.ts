@@ -4,8 +4,8 @@ import { tokenMethods } from '../lint-context.ts';
 import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
 
 /** Keys rarely change, and a stale key still verifies only the tokens that it signed. */
-const KEYS_MS = 24 * 3_600_000;
-const TOKENS_MS = 300_000;
+const MAX_STALE_KEYS_MS = 24 * 3_600_000;
+const MAX_STALE_TOKENS_MS = 300_000;
 
 /** Rules for the verification of tokens. */
 export const TOKEN_RULES = rulesOf('auth', [
@@ -120,7 +120,7 @@ export const TOKEN_RULES = rulesOf('auth', [
     *find({ manifest }) {
       for (const { entry, path } of tokenMethods(manifest)) {
         const isKeys = path.at(-1) === 'jwt';
-        if (durationMs(entry.staleIfError) <= (isKeys ? KEYS_MS : TOKENS_MS)) continue;
+        if (durationMs(entry.staleIfError) <= (isKeys ? MAX_STALE_KEYS_MS : MAX_STALE_TOKENS_MS)) continue;
         const message = `while the issuer is unavailable, revocations have no effect for up to ${entry.staleIfError}; write ${isKeys ? '24h' : '5m'} or less`;
         yield findingAt([...path, 'staleIfError'], message);
       }

@@ -3,7 +3,7 @@ import { durationMs } from '../../../engine/manifest/units.ts';
 import { tokenMethods, upstreamsOf } from '../lint-context.ts';
 import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
 
-const LIMITS = { connect: '10s', response: '2m', idle: '5m' } as const;
+const TIMEOUT_LIMITS = { connect: '10s', response: '2m', idle: '5m' } as const;
 
 /** Rules for upstreams and their endpoints. */
 export const UPSTREAM_RULES = rulesOf('upstreams', [
@@ -117,8 +117,8 @@ export const UPSTREAM_RULES = rulesOf('upstreams', [
       'While an upstream hangs, each request holds a connection for this long, so all connections are in use before the failure is visible.',
     *find(context) {
       for (const { path, entry } of upstreamsOf(context))
-        for (const [step, limit] of Object.entries(LIMITS)) {
-          const configured = entry.timeouts[step as keyof typeof LIMITS];
+        for (const [step, limit] of Object.entries(TIMEOUT_LIMITS)) {
+          const configured = entry.timeouts[step as keyof typeof TIMEOUT_LIMITS];
           if (durationMs(configured) <= durationMs(limit)) continue;
           const remedy = step === 'response' ? ', and add timeout: to the routes that need more' : '';
           yield findingAt(
