@@ -55,6 +55,15 @@ function nearOption(name: string, options: Options): string {
   return near === undefined ? '' : `; did you mean "--${near}"?`;
 }
 
+/** Parses JSON. Returns `undefined` for another text: the message of `JSON.parse` would quote it. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Parses a count. Throws a `UsageError` if it is not an integer. */
 export function parseCount(option: string, text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--${option} takes an integer, not "${text}"`);
@@ -81,4 +90,25 @@ export function parseChoice<Word extends string, Default = Word>(
   const word = words.find((candidate) => candidate === text);
   if (word === undefined) throw new UsageError(`unknown ${noun} "${text}"${suggestion(text, words)}`);
   return word;
+}
+
+/** Returns the option `--format` of a verb, whose first format is the default. */
+export function formatOption(formats: Readonly<Record<string, unknown>>, summary: string) {
+  return { type: 'string', short: 'f', valueName: 'FORMAT', choices: Object.keys(formats), summary } as const;
+}
+
+/** Returns the name of the format that `--format` states, or of the first one. Throws a `UsageError` for an unknown name. */
+export function parseFormat<Name extends string>(
+  formats: Readonly<Record<Name, unknown>>,
+  text: string | undefined,
+): Name {
+  const names = Object.keys(formats) as Name[];
+  return parseChoice('--format', text, names, names[0] as Name);
+}
+
+/** Parses a share of the requests. Throws a `UsageError` if it is not above 0 and at most 1. */
+export function parseShare(option: string, text = '1'): number {
+  const share = Number(text);
+  if (!(share > 0 && share <= 1)) throw new UsageError(`--${option} ${text}: write a number such as 0.1`);
+  return share;
 }

@@ -21,16 +21,14 @@ interface ProblemGroup {
  * @returns `omitted` describes the problems of the remaining groups; it is empty if there are none
  */
 export function groupProblems(problems: readonly Problem[], max: number): { groups: ProblemGroup[]; omitted: string } {
-  const groups = groupEqualProblems(problems).flatMap((group) =>
-    group.length < MIN_GROUP || max === Number.POSITIVE_INFINITY ? group.map((problem) => [problem]) : [group],
-  );
-  const position = new Map(problems.map((problem, index) => [problem, index]));
-  const indexOf = ([first]: readonly Problem[]) => (first && position.get(first)) ?? 0;
-  const sorted = groups.toSorted((a, b) => indexOf(a) - indexOf(b));
-  const shown = mostSevere(sorted, max);
+  const minGroup = max === Number.POSITIVE_INFINITY ? max : MIN_GROUP;
+  const large = groupEqualProblems(problems).filter(({ length }) => length >= minGroup);
+  const groupOf = new Map(large.flatMap((group) => group.map((problem) => [problem, group])));
+  const groups = [...Map.groupBy<unknown, Problem>(problems, (problem) => groupOf.get(problem) ?? problem).values()];
+  const shown = mostSevere(groups, max);
   return {
     groups: [...shown].map(([first, ...others]) => ({ first: first as Problem, others: formatPositions(others) })),
-    omitted: formatOmitted(sorted.filter((group) => !shown.has(group)).flat()),
+    omitted: formatOmitted(groups.filter((group) => !shown.has(group)).flat()),
   };
 }
 

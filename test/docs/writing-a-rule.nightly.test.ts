@@ -1,14 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
-  appendFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,13 +26,16 @@ it('docs/writing-a-rule.md adds a rule to a copy of the project', () => {
   ])
     cpSync(join(root, name), join(copy, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
-  const [rule = '', line = '', bad = '', good = '', command = ''] = blocks;
+  const [rule = '', bad = '', good = '', command = ''] = blocks;
   const write = (path: string, text: string) => {
     mkdirSync(dirname(join(copy, path)), { recursive: true });
     writeFileSync(join(copy, path), text);
   };
-  write('src/check/lint/rules/route-id-long.ts', rule);
-  appendFileSync(join(copy, 'src/check/lint/rules/index.ts'), line);
+  const table = 'src/check/lint/rules/routes.ts';
+  write(
+    table,
+    readFileSync(join(copy, table), 'utf8').replace(/^\]\);$/m, (end) => rule + end),
+  );
   write('test/lint/cases/route-id-long/bad.yaml', bad);
   write('test/lint/cases/route-id-long/good.yaml', good);
 

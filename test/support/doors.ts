@@ -47,7 +47,6 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'routing/bit-set',
     'routing/path-folding',
     'routing/pattern',
-    'routing/pattern-index',
     'routing/route-index',
     'routing/router',
     'routing/witnesses/witness-search',

@@ -1,7 +1,11 @@
 import { isIndicator, tokenize, type YamlToken } from '../../engine/manifest/yaml-tokens.ts';
-import { gapBetween, type SpacedToken } from './spacing.ts';
 
 const INDENT = 2;
+
+/** A token with the white space before it on its line. */
+interface SpacedToken extends YamlToken {
+  readonly gap: string;
+}
 
 /** A list or map in block style: its original column and its formatted column. */
 interface Block {
@@ -144,6 +148,25 @@ function renderLine({ tokens }: SourceLine, to: number, block: Block | undefined
     return gap + (token.kind === 'scalar' ? shiftScalar(token.text, shiftOf(block)) : token.text.trimEnd());
   });
   return ' '.repeat(to) + texts.join('');
+}
+
+/** The space between two tokens of a line, by the first matching row; `undefined` keeps it. */
+const GAPS: readonly (readonly [
+  matches: (left: SpacedToken, right: SpacedToken) => boolean,
+  gap: string | undefined,
+])[] = [
+  // Comments may be aligned.
+  [(_, right) => right.kind === 'comment', undefined],
+  [(_, right) => isIndicator(right, ',') || isIndicator(right, ':'), ''],
+  [(left) => isIndicator(left, ':') || isIndicator(left, '-') || isIndicator(left, '?'), ' '],
+  [(left, right) => isIndicator(left, '{') && isIndicator(right, '}'), ''],
+  [(left, right) => isIndicator(left, '[') || isIndicator(right, ']'), ''],
+  [(left, right) => isIndicator(left, '{') || isIndicator(right, '}') || isIndicator(left, ','), ' '],
+];
+
+function gapBetween(left: SpacedToken, right: SpacedToken): string {
+  const row = GAPS.find(([matches]) => matches(left, right));
+  return row?.[1] ?? (row === undefined && right.gap !== '' ? ' ' : right.gap);
 }
 
 function shiftScalar(scalar: string, shift: number): string {

@@ -2,33 +2,21 @@ import type { Document } from '../../engine/manifest/document.ts';
 import type { YamlComment } from '../../engine/manifest/yaml-tokens.ts';
 import { suggestion } from '../../engine/problem/did-you-mean.ts';
 import type { Finding } from '../../engine/problem/finding.ts';
-import type { Rule } from './rule.ts';
+import { type Rule, reportedRules } from './rule.ts';
 
 const DEFAULTS = { category: 'directives', severity: 'warning', preset: 'minimal' } as const;
 
 /** The rules for comments that disable other rules. */
 export const DIRECTIVE_RULES: readonly Rule[] = [
-  {
-    ...DEFAULTS,
-    id: 'directive-malformed',
-    rationale: 'A malformed directive disables nothing, although readers believe that it does.',
-  },
-  {
-    ...DEFAULTS,
-    id: 'directive-without-reason',
-    rationale: 'Without a reason nobody can verify that the directive is still justified.',
-  },
-  {
-    ...DEFAULTS,
-    id: 'directive-unknown-rule',
-    rationale: 'A directive for an unknown rule has no effect, and a directive cannot disable an error.',
-  },
-  {
-    ...DEFAULTS,
-    id: 'directive-unused',
-    preset: 'recommended',
-    rationale: 'The problem no longer exists, so the directive would only hide the next one.',
-  },
+  ...reportedRules(DEFAULTS, {
+    'directive-malformed': 'A malformed directive disables nothing, although readers believe that it does.',
+    'directive-without-reason': 'Without a reason nobody can verify that the directive is still justified.',
+    'directive-unknown-rule': 'A directive for an unknown rule has no effect, and a directive cannot disable an error.',
+  }),
+  ...reportedRules(
+    { ...DEFAULTS, preset: 'recommended' },
+    { 'directive-unused': 'The problem no longer exists, so the directive would only hide the next one.' },
+  ),
 ];
 
 /** A comment that disables rules on the next line that is neither empty nor a comment. */
@@ -40,12 +28,6 @@ export interface Directive {
   readonly targetLine: number;
 }
 
-interface ParsedDirectives {
-  readonly directives: readonly Directive[];
-  readonly findings: readonly Finding[];
-}
-
-const PREFIX = 'gateway-disable';
 const SYNTAX = /^#\s*gateway-disable-next-line\s+(?<rules>[\w-]+(?:\s*,\s*[\w-]+)*)\s*(?:--\s*(?<reason>.*))?$/;
 const USAGE = 'write # gateway-disable-next-line RULE -- reason';
 
@@ -54,25 +36,17 @@ const USAGE = 'write # gateway-disable-next-line RULE -- reason';
  *
  * @param table all rules
  */
-export function readDirectives(document: Document, table: readonly Rule[]): ParsedDirectives {
-  const files = [document, ...document.included].map((file) => readFileDirectives(file, table));
-  return {
-    directives: files.flatMap(({ directives }) => directives),
-    findings: files.flatMap(({ findings }) => findings),
-  };
-}
-
-function readFileDirectives(document: Document, table: readonly Rule[]): ParsedDirectives {
-  const { file, text } = document;
+export function readDirectives(document: Document, table: readonly Rule[]) {
   const directives: Directive[] = [];
   const findings: Finding[] = [];
   // `comments` tokenizes the file again, so skip files without directives.
-  const comments = text.includes(PREFIX) ? document.comments() : [];
-  for (const comment of comments) {
-    if (!/^#\s*gateway-disable/.test(comment.text)) continue;
-    const rules = readDirective({ comment, file }, table, findings);
-    if (rules.length > 0) directives.push({ comment, file, rules, targetLine: nextLine(document, comment) });
-  }
+  for (const part of [document, ...document.included].filter(({ text }) => text.includes('gateway-disable')))
+    for (const comment of part.comments()) {
+      if (!/^#\s*gateway-disable/.test(comment.text)) continue;
+      const { file } = part;
+      const rules = readDirective({ comment, file }, table, findings);
+      if (rules.length > 0) directives.push({ comment, file, rules, targetLine: nextLine(part, comment) });
+    }
   return { directives, findings };
 }
 

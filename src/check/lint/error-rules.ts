@@ -1,4 +1,4 @@
-import type { Rule } from './rule.ts';
+import { type Rule, reportedRules } from './rule.ts';
 
 /** The rationales of the errors of `load`, by id, for a category each, in the order of the docs. */
 const ERRORS: readonly (readonly [category: Rule['category'], rationales: Readonly<Record<string, string>>])[] = [
@@ -110,11 +110,5 @@ const ERRORS: readonly (readonly [category: Rule['category'], rationales: Readon
 
 /** The errors of `load`. A manifest that has one is not served. */
 export const ERROR_RULES: readonly Rule[] = ERRORS.flatMap(([category, rationales]) =>
-  Object.entries(rationales).map(([id, rationale]) => ({
-    id,
-    category,
-    severity: 'error',
-    preset: 'minimal',
-    rationale,
-  })),
+  reportedRules({ category, severity: 'error', preset: 'minimal' }, rationales),
 );

@@ -8,7 +8,6 @@ import type { Secrets } from '../../engine/problem/redaction.ts';
 import { type PatternRoute, RouteIndex } from '../../engine/routing/route-index.ts';
 import { WitnessSearch } from '../../engine/routing/witnesses/witness-search.ts';
 import { type SchemaNode, schemaNodes } from './schema-nodes.ts';
-import { findUnusedExceptions, type UnusedException } from './unused-exceptions.ts';
 
 /** A manifest that loads without errors, with the results of each stage of `load`. */
 export interface ValidManifest {
@@ -28,8 +27,6 @@ export interface LintContext extends ValidManifest {
   /** Finds the routes that overlap with a route. Sets have the indexes of `routes`. */
   readonly routeIndex: RouteIndex<LintRoute>;
   readonly witnessSearch: WitnessSearch<LintRoute>;
-  /** Returns the exceptions of invariants that no route needs. */
-  readonly unusedExceptions: () => readonly UnusedException[];
   /** The date, such as `2027-01-31`. */
   readonly today: string;
 }
@@ -56,7 +53,6 @@ export function createLintContext(valid: ValidManifest, today: string): LintCont
     schemas: schemaNodes(manifest),
     routeIndex,
     witnessSearch: new WitnessSearch(routeIndex, plan.router),
-    unusedExceptions: () => findUnusedExceptions(manifest, plan),
     today,
   };
 }

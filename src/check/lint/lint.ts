@@ -37,9 +37,10 @@ export function lint(
   const ruleFindings = RULES.flatMap((rule) => (severities.get(rule.id) === 'off' ? [] : runRule(rule, context)));
   const parsed = readDirectives(document, RULES);
   const { remaining, unused } = applyDirectives([...ruleFindings, ...extraFindings], parsed.directives, input);
-  // The result of an online rule may differ in the next run, so its directives never count as unused.
+  // Another run may need the directives of rules that did not run. The result of an online rule may differ in the next run.
   const isRun = (id: string) => severities.get(id) !== 'off' && !ONLINE_RULES.some((rule) => rule.id === id);
-  const active = [...remaining, ...parsed.findings, ...unusedDirectiveFindings(unused, isRun)].flatMap((finding) => {
+  const unusedFindings = unused.filter(({ rule }) => isRun(rule)).map(unusedFinding);
+  const active = [...remaining, ...parsed.findings, ...unusedFindings].flatMap((finding) => {
     const severity = severities.get(finding.rule);
     return severity === undefined || severity === 'off' ? [] : [{ ...finding, severity }];
   });
@@ -97,15 +98,7 @@ function applyDirectives(findings: readonly Finding[], directives: readonly Dire
   return { remaining, unused: [...byLine].filter(([key]) => !used.has(key)).map(([, unused]) => unused) };
 }
 
-/** Reports unused directives. Skips rules that did not run, because another run may need their directives. */
-function unusedDirectiveFindings(unused: readonly DisabledRule[], isRun: (id: string) => boolean): Finding[] {
-  return unused
-    .filter(({ rule }) => isRun(rule))
-    .map(({ directive, rule }) =>
-      directiveFinding(
-        'directive-unused',
-        directive,
-        `"${rule}" finds nothing on the next line; remove it from this comment`,
-      ),
-    );
+function unusedFinding({ directive, rule }: DisabledRule): Finding {
+  const message = `"${rule}" finds nothing on the next line; remove it from this comment`;
+  return directiveFinding('directive-unused', directive, message);
 }

@@ -1,27 +1,16 @@
 import { errorAtKey, type Finding } from '../../engine/problem/finding.ts';
 import { type LintUpstream, tokenMethods, upstreamsOf, type ValidManifest } from './lint-context.ts';
-import { findingAt, type Rule } from './rule.ts';
-
-const DEFAULTS = { category: 'online', severity: 'warning', preset: 'minimal' } as const;
+import { findingAt, reportedRules } from './rule.ts';
 
 /** The rules that need the network. They run only with `--online`. */
-export const ONLINE_RULES: readonly Rule[] = [
+export const ONLINE_RULES = reportedRules(
+  { category: 'online', severity: 'warning', preset: 'minimal' },
   {
-    ...DEFAULTS,
-    id: 'online-upstream',
-    rationale: 'An endpoint that cannot be reached now cannot serve the first request either.',
+    'online-upstream': 'An endpoint that cannot be reached now cannot serve the first request either.',
+    'online-health': 'The gateway sends no requests to an endpoint whose health check fails.',
+    'online-tokens': 'While the issuer is unavailable the gateway cannot verify new tokens.',
   },
-  {
-    ...DEFAULTS,
-    id: 'online-health',
-    rationale: 'The gateway sends no requests to an endpoint whose health check fails.',
-  },
-  {
-    ...DEFAULTS,
-    id: 'online-tokens',
-    rationale: 'While the issuer is unavailable the gateway cannot verify new tokens.',
-  },
-];
+);
 
 const TIMEOUT_MS = 3_000;
 const MAX_CONCURRENT = 16;

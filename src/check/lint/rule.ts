@@ -49,3 +49,16 @@ export function findingAt(path: Path, message: string, extras: RuleFindingExtras
 export function findingAtKey(path: Path, message: string, extras: RuleFindingExtras = {}): RuleFinding {
   return { location: { path, at: 'key' }, message, ...extras };
 }
+
+/** Returns rules of one category. */
+export function rulesOf(category: Rule['category'], rules: readonly Omit<Rule, 'category'>[]): Rule[] {
+  return rules.map((rule) => ({ ...rule, category }));
+}
+
+/** Returns the rules that another stage reports, from the reason of each by its id. */
+export function reportedRules(
+  defaults: Pick<Rule, 'category' | 'severity' | 'preset'>,
+  rationales: Readonly<Record<string, string>>,
+): Rule[] {
+  return Object.entries(rationales).map(([id, rationale]) => ({ ...defaults, id, rationale }));
+}

@@ -12,7 +12,6 @@ interface RefusedRequest {
   readonly refusing: LintRoute;
   /** True if the paths of both routes differ only in spelling. */
   readonly isTwin: boolean;
-  readonly witness: RouteWitness;
 }
 
 /** The routes whose paths differ only in spelling from others. */
@@ -35,20 +34,19 @@ export class SpellingTwins {
 
   /** Returns the stricter route because of which a route receives no request, or only those with unusual spellings of its path. */
   findRefusing(lintRoute: LintRoute): RefusedRequest | undefined {
-    const witness = this.sampleWitness(lintRoute);
+    const { method, path, route: receiver } = this.sampleWitness(lintRoute);
     const { route } = lintRoute;
-    const { method } = witness;
-    if (witness.route !== undefined || !this.#witnessSearch.needsOtherSpelling(lintRoute, route.methods))
-      return undefined;
+    if (receiver !== undefined || !this.#witnessSearch.needsOtherSpelling(lintRoute, route.methods)) return undefined;
     const twin = this.#groupOf(lintRoute).find(
       (other) => isTwin(other, lintRoute) && other.route.methods.includes(method) && isStricter(other.route, route),
     );
-    if (twin !== undefined) return { refusing: twin, isTwin: true, witness };
+    if (twin !== undefined) return { refusing: twin, isTwin: true };
     if (this.#witnessSearch.isUnreachable(lintRoute, route.methods)) return undefined;
-    const refusing = this.#witnessSearch.findRefusing(lintRoute, method, witness.path);
-    return refusing && { refusing, isTwin: false, witness };
+    const refusing = this.#witnessSearch.findRefusing(lintRoute, method, path);
+    return refusing && { refusing, isTwin: false };
   }
 
+  /** Returns a request for a route, with the route that receives it. */
   sampleWitness({ route, pattern }: LintRoute): RouteWitness {
     const [method = ''] = sortMethods(route.methods);
     const [path = ''] = this.#witnessSearch.samplePaths(pattern);

@@ -1,12 +1,14 @@
 import { X509Certificate } from 'node:crypto';
-import * as http from 'node:http';
-import * as https from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import type { RequestOptions } from 'node:https';
 import type { Json } from '../../admin/admin-endpoint.ts';
 import { CANDIDATE_STATES } from '../../admin/candidate-report.ts';
 import type { CandidateResponse } from '../../admin/endpoints/candidate.ts';
 import { printable } from '../../engine/problem/problem.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import type { ChangeCounts } from '../fail-on.ts';
+import { parseJson } from '../parse-arguments.ts';
+import { errorCode, sendRequest } from '../send-request.ts';
 import { CommandError } from '../terminal.ts';
 
 /** The address of an admin API, and the credentials for it. */
@@ -43,12 +45,12 @@ const PUT_TIMEOUT_MS = 180_000;
 /** Sends requests to the admin API of a gateway. */
 export class AdminClient {
   readonly #connection: AdminConnection;
-  readonly #options: https.RequestOptions;
+  readonly #options: RequestOptions;
   readonly #stop: AbortSignal;
 
   constructor(connection: AdminConnection, stop: AbortSignal) {
     this.#connection = connection;
-    this.#options = { agent: false, ...pinnedCertificate(connection.certificate) };
+    this.#options = pinnedCertificate(connection.certificate);
     this.#stop = stop;
   }
 
@@ -79,28 +81,22 @@ export class AdminClient {
     return reply;
   }
 
-  #exchange(method: string, path: string, signal: AbortSignal, body?: Buffer): Promise<AdminReply> {
+  async #exchange(method: string, path: string, signal: AbortSignal, body?: Buffer): Promise<AdminReply> {
     const { url, token } = this.#connection;
-    const headers: http.OutgoingHttpHeaders = {
+    const headers = {
       Accept: 'application/json',
       ...(token !== undefined && { Authorization: `Bearer ${token}` }),
       ...(body !== undefined && { 'Content-Type': 'application/yaml', 'Content-Length': body.length }),
     };
-    return new Promise((resolve, reject) => {
-      const send = url.startsWith('https:') ? https.request : http.request;
-      const request = send(`${url}${path}`, { ...this.#options, method, headers, signal }, (response) => {
-        readReply(response, url).then(resolve, reject);
-      });
-      request.on('error', reject);
-      request.end(body);
-    });
+    const response = await sendRequest(`${url}${path}`, { ...this.#options, method, headers, signal }, body);
+    return readReply(response, url);
   }
 }
 
 /** The environment variable with the token of the admin API: an argument would be visible to other users of the machine. */
 export const TOKEN_VARIABLE = 'SIGNING_GATEWAY_ADMIN_TOKEN';
 
-async function readReply(response: http.IncomingMessage, url: string): Promise<AdminReply> {
+async function readReply(response: IncomingMessage, url: string): Promise<AdminReply> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -120,19 +116,11 @@ export function foreignResponse(url: string, status: number | undefined): Comman
   );
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Trusts only this certificate, by its fingerprint: the names in it are those that other machines use. */
-function pinnedCertificate(certificate: string | undefined): https.RequestOptions {
+function pinnedCertificate(certificate: string | undefined): RequestOptions {
   if (certificate === undefined) return {};
   const { fingerprint256 } = new X509Certificate(certificate);
-  const checkServerIdentity: https.RequestOptions['checkServerIdentity'] = (_host, peer) =>
+  const checkServerIdentity: RequestOptions['checkServerIdentity'] = (_host, peer) =>
     peer.fingerprint256 === fingerprint256
       ? undefined
       : new CommandError('the gateway presents another certificate than that of the manifest; use --url');
@@ -140,7 +128,7 @@ function pinnedCertificate(certificate: string | undefined): https.RequestOption
 }
 
 function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  const code = errorCode(error);
   if (code === 'ECONNREFUSED')
     return `${code}; check that the gateway runs and that this is the address of its "admin"`;
   if (/CERT|SELF_SIGNED|ISSUER/.test(code))

@@ -6,7 +6,7 @@ import { printable } from '../../engine/problem/problem.ts';
 import { formatRow, pluralize } from '../../report/text.ts';
 import { FAIL_ON_WORDS, failuresOf, parseFailOn, UNKNOWN_CONDITION } from '../fail-on.ts';
 import { readOrFail } from '../manifest-file.ts';
-import { parseArguments, parseChoice, parseCount } from '../parse-arguments.ts';
+import { formatOption, parseArguments, parseCount, parseFormat, parseShare } from '../parse-arguments.ts';
 import {
   CommandError,
   type ExitCode,
@@ -44,13 +44,7 @@ const ACTION_OPTIONS = {
     starts: FAIL_ON_WORDS,
     summary: `wait, status: exit with 1 if one of these occurred: ${FAIL_ON_WORDS.join(',')},${UNKNOWN_CONDITION}`,
   },
-  format: {
-    type: 'string',
-    short: 'f',
-    valueName: 'FORMAT',
-    choices: Object.keys(CANDIDATE_FORMATS),
-    summary: 'pretty (default), json, or markdown for a pull request',
-  },
+  format: formatOption(CANDIDATE_FORMATS, 'pretty (default), json, or markdown for a pull request'),
 } as const satisfies Options;
 
 const OPTIONS = { ...CONNECTION_OPTIONS, ...ACTION_OPTIONS } as const satisfies Options;
@@ -114,7 +108,7 @@ function checkArguments(name: string, action: Action, values: CandidateOptions, 
 }
 
 export async function showStatus(options: CandidateOptions, _file: string, terminal: Terminal): Promise<ExitCode> {
-  const [format, failOn] = [parseFormat(options.format), parseFailOn(options['fail-on'])];
+  const [format, failOn] = [formatOf(options), parseFailOn(options['fail-on'])];
   const status = await fetchStatus(connect(options, terminal));
   terminal.out(format(status, terminal.outColour));
   return report(failuresOf(failOn, countsOf(status)), terminal);
@@ -134,7 +128,7 @@ export async function waitForCandidate(
     forMs: time === undefined ? undefined : parseTime(time),
     failOn: parseFailOn(options['fail-on']),
   };
-  const format = parseFormat(options.format);
+  const format = formatOf(options);
   const { status, failures, isTimeOver } = await waitForRequests(connect(options, terminal), limits, terminal);
   terminal.out(format(status, terminal.outColour));
   if (failures.length > 0) return report(failures, terminal);
@@ -152,7 +146,7 @@ export async function waitForCandidate(
 
 /** Sends a manifest as the candidate. Prints its problems if the gateway rejects it. */
 export async function putCandidate(options: CandidateOptions, file: string, terminal: Terminal): Promise<ExitCode> {
-  const [format, sample] = [parseFormat(options.format), parseSample(options.sample)];
+  const [format, sample] = [formatOf(options), parseShare('sample', options.sample)];
   const bytes = readManifestBytes(file);
   const client = connect(options, terminal);
   const reply = await client.request('PUT', `/-/candidate?sample=${sample}`, bytes);
@@ -201,15 +195,8 @@ function readManifestBytes(file: string): Buffer {
   );
 }
 
-function parseFormat(text: string | undefined) {
-  const names = Object.keys(CANDIDATE_FORMATS) as (keyof typeof CANDIDATE_FORMATS)[];
-  return CANDIDATE_FORMATS[parseChoice('--format', text, names, 'pretty')];
-}
-
-function parseSample(text = '1'): number {
-  const sample = Number(text);
-  if (!(sample > 0 && sample <= 1)) throw new UsageError(`--sample ${text}: write a number such as 0.1`);
-  return sample;
+function formatOf({ format }: CandidateOptions) {
+  return CANDIDATE_FORMATS[parseFormat(CANDIDATE_FORMATS, format)];
 }
 
 function parseTime(text: string): number {

@@ -1,12 +1,10 @@
-import type { Options } from '../terminal.ts';
+import type { Options, Verb } from '../terminal.ts';
 
 /** The part of a verb that a completion script needs. */
-export interface CompletionVerb {
+export interface CompletionVerb extends Pick<Verb, 'choices'> {
   readonly name: string;
   readonly summary: string;
   readonly options: Options;
-  /** The words that are valid as the first argument. File names follow it. Default: file names. */
-  readonly choices?: readonly string[];
 }
 
 /** Returns the script that completes the command line in one shell. */

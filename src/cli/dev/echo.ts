@@ -6,9 +6,7 @@ const MAX_BODY_BYTES = 65_536;
 
 /** Starts an upstream that responds with 200 and the request as it received it, in JSON. */
 export function startEcho(port: number): Promise<LocalServer> {
-  return startLocalServer(port, (request, response) => {
-    respond(request, response).catch(() => response.destroy());
-  });
+  return startLocalServer(port, respond);
 }
 
 async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {

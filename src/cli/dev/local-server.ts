@@ -10,8 +10,13 @@ export interface LocalServer {
 }
 
 /** Starts a server on this port or, if it is in use, on a free one. */
-export async function startLocalServer(port: number, listener: RequestListener): Promise<LocalServer> {
-  const server = createServer(listener);
+export async function startLocalServer(
+  port: number,
+  respond: (...exchange: Parameters<RequestListener>) => Promise<void>,
+): Promise<LocalServer> {
+  const server = createServer((request, response) => {
+    respond(request, response).catch(() => response.destroy());
+  });
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening');
   } catch (error) {

@@ -27,11 +27,9 @@ const LIFETIME = '1h';
 export async function startTokenIssuer(port: number, profile: TokenProfile): Promise<TokenIssuer> {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const keys = [{ ...publicKey.export({ format: 'jwk' }), kid: KEY_ID, alg: ALGORITHM, use: 'sig' }];
-  const server = await startLocalServer(port, (request, response) => {
-    respond(request, response, { keys }, (role) => issueToken(profile, role, privateKey)).catch(() =>
-      response.destroy(),
-    );
-  });
+  const server = await startLocalServer(port, (request, response) =>
+    respond(request, response, { keys }, (role) => issueToken(profile, role, privateKey)),
+  );
   return {
     ...server,
     jwksUrl: `${server.url}/.well-known/jwks.json`,

@@ -3,7 +3,7 @@ import type { Difference, DiffWitness } from '../../prove/diff/difference.ts';
 import { formatMarkdown, inlineCode, markdownTable, tableCell } from '../../report/markdown.ts';
 import { countSeverities, type Facts, isFailing, placeOf, toJson } from '../../report/report.ts';
 import { formatRow, paint, pluralize } from '../../report/text.ts';
-import { parseChoice } from '../parse-arguments.ts';
+import { formatOption, parseChoice, parseFormat } from '../parse-arguments.ts';
 import type { Options, OptionValues } from '../terminal.ts';
 
 /** The names of two manifests and their differences, most severe first. */
@@ -112,23 +112,16 @@ export const DIFF_OPTIONS = {
     choices: ['error', 'warning', 'info', 'never'],
     summary: 'exit with 1 from this severity on: error, warning (default), info or never',
   },
-  format: {
-    type: 'string',
-    short: 'f',
-    valueName: 'FORMAT',
-    choices: Object.keys(DIFF_FORMATS),
-    summary: 'text (default), json, or markdown for a pull request',
-  },
+  format: formatOption(DIFF_FORMATS, 'text (default), json, or markdown for a pull request'),
 } as const satisfies Options;
 
 type FailOn = Severity | 'never';
 
 /** Parses the options. Throws a `UsageError` if they are invalid. */
 export function readDiffOptions(values: OptionValues<typeof DIFF_OPTIONS>) {
-  const formats = Object.keys(DIFF_FORMATS) as (keyof typeof DIFF_FORMATS)[];
   return {
     failOn: parseChoice<FailOn>('--fail-on', values['fail-on'], DIFF_OPTIONS['fail-on'].choices, 'warning'),
-    format: parseChoice('--format', values.format, formats, 'text'),
+    format: parseFormat(DIFF_FORMATS, values.format),
   };
 }
 

@@ -1,13 +1,14 @@
 import { HTTP_METHODS, sortMethods } from '../../engine/http1/http-methods.ts';
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import { readBytes } from '../../engine/manifest/source.ts';
+import { isMap } from '../../engine/schema/schema-walk.ts';
 import { explain } from '../../prove/explain/explain-request.ts';
 import { createOfflineRequest, headerValue, type OfflineRequest } from '../../prove/offline/request-bytes.ts';
 import { claimsOfRole } from '../../prove/offline/role-claims.ts';
 import type { CallerClaims } from '../../prove/offline/stub-verifier.ts';
 import { toJson } from '../../report/report.ts';
 import { chooseManifest, loadPlanned, readOrFail, SINGLE_MANIFEST_OPTIONS } from '../manifest-file.ts';
-import { parseArguments } from '../parse-arguments.ts';
+import { parseArguments, parseJson } from '../parse-arguments.ts';
 import { type Options, type OptionValues, UsageError, type Verb } from '../terminal.ts';
 import { formatExplanation } from './explain-text.ts';
 
@@ -112,11 +113,7 @@ function claimsOf(
 }
 
 function readClaims(text: string): CallerClaims {
-  try {
-    const claims: unknown = JSON.parse(text);
-    if (claims !== null && typeof claims === 'object' && !Array.isArray(claims)) return claims as CallerClaims;
-  } catch {
-    // Falls through to the usage error.
-  }
+  const claims = parseJson(text);
+  if (isMap(claims)) return claims as CallerClaims;
   throw new UsageError(`--claims is not a JSON object; write for example '{"company_role":"user"}'`);
 }

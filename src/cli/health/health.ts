@@ -1,10 +1,9 @@
-import * as http from 'node:http';
-import * as https from 'node:https';
 import { durationMs } from '../../engine/manifest/units.ts';
 import { readOverrides } from '../address-options.ts';
 import { readLocalAdmin } from '../admin-address.ts';
 import { chooseManifest, SINGLE_MANIFEST_OPTIONS } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
+import { errorCode, sendRequest } from '../send-request.ts';
 import { type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 
 const DEFAULT_TIMEOUT = '2s';
@@ -55,24 +54,16 @@ function readTimeout(text: string): number {
 async function probe(url: string, timeoutMs: number) {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const response = await get(url, signal);
+    // The peer is this machine, the request carries no secret, and the certificate names other hosts.
+    const response = await sendRequest(url, { signal, rejectUnauthorized: false });
     const chunks: Buffer[] = [];
     for await (const chunk of response) chunks.push(chunk as Buffer);
     const message = messageOf(Buffer.concat(chunks).toString(), response.statusCode);
     return { isHealthy: response.statusCode === 200, message };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    const reason = signal.aborted ? `timed out after ${timeoutMs} ms` : code;
+    const reason = signal.aborted ? `timed out after ${timeoutMs} ms` : errorCode(error);
     return { isHealthy: false, message: `no response from ${url}: ${reason}` };
   }
-}
-
-function get(url: string, signal: AbortSignal): Promise<http.IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    // The peer is this machine, the request carries no secret, and the certificate names other hosts.
-    const options = { signal, agent: false, rejectUnauthorized: false } as const;
-    (url.startsWith('https:') ? https : http).get(url, options, resolve).on('error', reject);
-  });
 }
 
 function messageOf(body: string, status: number | undefined): string {

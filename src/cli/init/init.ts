@@ -2,13 +2,15 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isLoopback } from '../../engine/dns/loopback.ts';
+import { redactCredentials } from '../../engine/problem/redaction.ts';
+import { parseHttpUrl } from '../../engine/settings/address.ts';
 import { MANIFEST_OPTIONS, namedManifest } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { SCHEMA_FOLDER } from '../schema.ts';
-import { CommandError, type Options, type Terminal, type Verb } from '../terminal.ts';
+import { errorCode, sendRequest } from '../send-request.ts';
+import { CommandError, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { unwritableFileError } from '../write-file-atomic.ts';
 import { type Starter, starterManifest, starterTestFile } from './starter-files.ts';
-import { probeUpstream, readTarget, type UpstreamTarget } from './upstream-probe.ts';
 
 const OPTIONS = {
   ...MANIFEST_OPTIONS,
@@ -47,6 +49,44 @@ export const verb: Verb = {
     return 0;
   },
 };
+
+/** The address of a service and the path at which it responds. */
+interface UpstreamTarget {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  readonly path: string;
+}
+
+const EXAMPLE = 'write for example http://127.0.0.1:3000';
+
+/** Reads the value of `--upstream`. Its path becomes the path of the first route. Throws a `UsageError` if it is no such URL. */
+function readTarget(text: string): UpstreamTarget {
+  const fail = (reason: string) => new UsageError(`--upstream ${redactCredentials(text)}: ${reason}`);
+  if (!/^https?:\/\//i.test(text)) throw fail(`the address begins with http:// or https://; ${EXAMPLE}`);
+  const url = parseHttpUrl(text);
+  if (typeof url === 'string') throw fail(`${url}; ${EXAMPLE}`);
+  const { origin, pathname, search, hash } = url;
+  if (search !== '' || hash !== '')
+    throw fail('a route has no query and no fragment; remove everything after the path');
+  const path = pathname.replace(/\/+$/, '') || '/';
+  if (!/^(?:\/[A-Za-z0-9._~-]+)+$|^\/$/.test(path))
+    throw fail('the path has characters that need a pattern; name a simpler path, and add the route to the manifest');
+  return { origin, path };
+}
+
+const TIMEOUT_MS = 3_000;
+
+/** Sends GET to the target. Returns the status of the response, or the code of the error. */
+async function probeUpstream({ origin, path }: UpstreamTarget): Promise<number | string> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    const response = await sendRequest(`${origin}${path}`, { signal, headers: { accept: '*/*' } });
+    response.destroy();
+    return response.statusCode ?? 0;
+  } catch (error) {
+    return signal.aborted ? `no response within ${TIMEOUT_MS / 1_000} s` : errorCode(error);
+  }
+}
 
 /** The echo upstream is a part of `dev`, which sets the variable. */
 const ECHO = {

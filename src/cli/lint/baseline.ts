@@ -4,6 +4,7 @@ import type { Problem } from '../../engine/problem/problem.ts';
 import { withFingerprints } from '../../report/fingerprint.ts';
 import { toJson } from '../../report/report.ts';
 import { readOrFail } from '../manifest-file.ts';
+import { parseJson } from '../parse-arguments.ts';
 import { CommandError } from '../terminal.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
 import type { LintReport } from './lint-formats.ts';
@@ -43,15 +44,6 @@ function readBaseline(path: string): Baseline {
   if (baseline === undefined) throw refuse('it is not JSON');
   if (!isBaseline(baseline)) throw refuse('it is not a baseline of version 1');
   return baseline;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The message of the parser quotes the file.
-    return undefined;
-  }
 }
 
 function isBaseline(value: unknown): value is Baseline {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type parseArguments, parseChoice } from '../parse-arguments.ts';
+import { formatOption, type parseArguments, parseFormat } from '../parse-arguments.ts';
 import { type Options, type Terminal, UsageError } from '../terminal.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
 import { LINT_FORMATS, type LintFormat, type LintReport } from './lint-formats.ts';
@@ -11,16 +11,10 @@ export interface Output {
   readonly file?: string;
 }
 
-const FORMATS = Object.keys(LINT_FORMATS) as LintFormat[];
-
 export const OUTPUT_OPTIONS = {
   format: {
-    type: 'string',
-    short: 'f',
+    ...formatOption(LINT_FORMATS, `one of ${Object.keys(LINT_FORMATS).join(', ')}; repeat it with -o for several`),
     multiple: true,
-    valueName: 'FORMAT',
-    choices: FORMATS,
-    summary: `one of ${FORMATS.join(', ')}; repeat it with -o for several`,
   },
   output: {
     type: 'string',
@@ -41,7 +35,7 @@ export function readOutputs(tokens: ReturnType<typeof parseArguments>['tokens'],
   for (const token of tokens) {
     if (token.kind !== 'option') continue;
     const { name, value = '' } = token;
-    if (name === 'format') outputs.push({ format: parseChoice('--format', value, FORMATS, 'pretty') });
+    if (name === 'format') outputs.push({ format: parseFormat(LINT_FORMATS, value) });
     if (name === 'output') outputs.push(withFile(outputs.pop(), value));
   }
   rejectDuplicateOutputs(outputs, inputs);

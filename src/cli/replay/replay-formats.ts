@@ -48,8 +48,6 @@ export const REPLAY_FORMATS = {
   junit: formatReplayJunit,
 } as const satisfies Record<string, FormatReplay>;
 
-export type ReplayFormat = keyof typeof REPLAY_FORMATS;
-
 /** The names of the outcomes that are compared. */
 const NAMES = ['before', 'after'] as const;
 const CALIBRATION_NAMES = ['logged', 'replayed'] as const;

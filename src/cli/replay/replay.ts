@@ -4,12 +4,11 @@ import { loadRevision } from '../diff/revision.ts';
 import { FAIL_ON_WORDS, failuresOf, parseFailOn } from '../fail-on.ts';
 import { formatSkippedLines, logInputs } from '../logs/log-inputs.ts';
 import { showProgress } from '../logs/read-progress.ts';
-import { parseArguments, parseChoice } from '../parse-arguments.ts';
+import { formatOption, parseArguments, parseFormat } from '../parse-arguments.ts';
 import { CommandError, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
-import { REPLAY_FORMATS, type ReplayFormat } from './replay-formats.ts';
+import { REPLAY_FORMATS } from './replay-formats.ts';
 import { calibrationWarning, createReplaySummary } from './replay-summary.ts';
 
-const FORMATS = Object.keys(REPLAY_FORMATS) as ReplayFormat[];
 const DEFAULT_FAIL_ON = 'newly-refused,newly-allowed';
 const NEVER = 'never';
 
@@ -19,13 +18,7 @@ const OPTIONS = {
     valueName: 'OLD',
     summary: 'the manifest that the gateway served when it wrote the logs: a file, or REVISION:PATH of git',
   },
-  format: {
-    type: 'string',
-    short: 'f',
-    valueName: 'FORMAT',
-    choices: FORMATS,
-    summary: 'pretty (default), json, markdown for a pull request, sarif or junit',
-  },
+  format: formatOption(REPLAY_FORMATS, 'pretty (default), json, markdown for a pull request, sarif or junit'),
   'fail-on': {
     type: 'string',
     valueName: 'LIST',
@@ -47,7 +40,7 @@ export const verb: Verb = {
     const { from: old } = values;
     if (old === undefined) throw new UsageError('name the manifest that wrote the logs: --from OLD');
     if (positionals.length < 2) throw new UsageError('name the logs, and after them the new manifest: LOG... NEW');
-    const format = parseChoice('--format', values.format, FORMATS, 'pretty');
+    const format = parseFormat(REPLAY_FORMATS, values.format);
     const failOnText = values['fail-on'] ?? DEFAULT_FAIL_ON;
     const failOn = failOnText === NEVER ? parseFailOn(undefined) : parseFailOn(failOnText);
     const logs = logInputs(positionals.slice(0, -1));

@@ -6,6 +6,7 @@ import { reportProblems } from '../../process/reload/reload-report.ts';
 import { Reloader } from '../../process/reload/reloader.ts';
 import { formatProblems } from '../../report/text.ts';
 import type { CandidateControl } from '../../traffic/candidate/candidate-control.ts';
+import { parseShare } from '../parse-arguments.ts';
 import { type Options, type OptionValues, type Terminal, UsageError } from '../terminal.ts';
 import { type Streams, writeNote } from './streams.ts';
 
@@ -71,8 +72,7 @@ export const CANDIDATE_OPTIONS = {
 /** Returns the file that the options name. Throws a `UsageError` for an invalid share. */
 export function readCandidate(values: OptionValues<typeof CANDIDATE_OPTIONS>): CandidateFile | undefined {
   const { candidate: path, 'candidate-sample': share } = values;
-  const sample = share === undefined ? 1 : Number(share);
-  if (!(sample > 0 && sample <= 1)) throw new UsageError(`--candidate-sample ${share}: write a number such as 0.1`);
+  const sample = parseShare('candidate-sample', share);
   if (path !== undefined) return { path, sample };
   if (share !== undefined) throw new UsageError('--candidate-sample needs --candidate FILE');
   return undefined;

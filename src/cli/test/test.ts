@@ -3,7 +3,7 @@ import { runMutants } from '../../prove/mutation/run-mutants.ts';
 import { coverageOf, summarizeCoverage } from '../../prove/testing/coverage.ts';
 import { runTestFile, type TestResult } from '../../prove/testing/run-test-file.ts';
 import { showProgress } from '../logs/read-progress.ts';
-import { parseArguments, parseChoice, parseLimit } from '../parse-arguments.ts';
+import { formatOption, parseArguments, parseFormat, parseLimit } from '../parse-arguments.ts';
 import {
   CommandError,
   type ExitCode,
@@ -30,13 +30,7 @@ const OPTIONS = {
     valueName: 'N',
     summary: `print at most N lines of what no case covers (default ${DEFAULT_MAX_UNCOVERED}); 0 prints everything`,
   },
-  format: {
-    type: 'string',
-    short: 'f',
-    valueName: 'FORMAT',
-    choices: Object.keys(TEST_FORMATS),
-    summary: 'text (default), junit or json',
-  },
+  format: formatOption(TEST_FORMATS, 'text (default), junit or json'),
   json: { type: 'boolean', summary: 'the same as --format json' },
   mutate: {
     type: 'boolean',
@@ -78,11 +72,14 @@ export const verb: Verb = {
 type TestOptions = ReturnType<typeof readOptions>;
 
 function readOptions(path: string, values: OptionValues<typeof OPTIONS>) {
+  const { format = values.json ? 'json' : undefined } = values;
+  if (values.json && format !== 'json')
+    throw new UsageError(`--json and "--format ${format}" exclude each other; remove one`);
   return {
     path,
     manifest: values.config,
     failUnder: parsePercent(values['fail-under']),
-    format: parseFormat(values.format, values.json),
+    format: parseFormat(TEST_FORMATS, format),
     maxUncovered: parseLimit('max-uncovered', values['max-uncovered'], DEFAULT_MAX_UNCOVERED),
     mutate: values.mutate === true,
     maxMs: parseDuration(values['max-time']),
@@ -97,13 +94,6 @@ function parsePercent(text = '0'): number {
 function parseDuration(text = '10m'): number {
   if (/^\d{1,9}(?:ms|s|m|h)$/.test(text)) return timerMs(text);
   throw new UsageError(`--max-time takes a duration such as 30s or 10m, not "${text}"`);
-}
-
-function parseFormat(text: string | undefined, isJson = false): keyof typeof TEST_FORMATS {
-  if (isJson && text !== undefined && text !== 'json')
-    throw new UsageError(`--json and "--format ${text}" exclude each other; remove one`);
-  const formats = Object.keys(TEST_FORMATS) as (keyof typeof TEST_FORMATS)[];
-  return parseChoice('--format', text, formats, isJson ? 'json' : 'text');
 }
 
 /**

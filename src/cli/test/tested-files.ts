@@ -1,6 +1,12 @@
 import { dirname, join } from 'node:path';
 import { load, type PlannedManifest } from '../../engine/load.ts';
-import { createFileEnvironment, type Environment, readText, type Source } from '../../engine/manifest/source.ts';
+import {
+  createFileEnvironment,
+  type Environment,
+  fileErrorCode,
+  readText,
+  type Source,
+} from '../../engine/manifest/source.ts';
 import { type Problem, toProblems } from '../../engine/problem/problem.ts';
 import { type CheckedTestFile, manifestProblem, readTestFile } from '../../prove/testing/read-test-file.ts';
 import { findUnknownReferences } from '../../prove/testing/unknown-references.ts';
@@ -55,7 +61,7 @@ function readNamedManifest(path: string): Source | { readonly code: string } {
   try {
     return { path, text: readText(path) };
   } catch (error) {
-    return { code: error instanceof Error && 'code' in error ? String(error.code) : 'unknown' };
+    return { code: fileErrorCode(error) };
   }
 }
 

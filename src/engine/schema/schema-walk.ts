@@ -17,6 +17,9 @@ export function isDataKeyword(keyword: string): boolean {
 export interface LocatedSchema {
   readonly schema: Record<string, unknown>;
   readonly at: Path;
+  /** The schema around it, and the keyword of that one that holds it; undefined for the outermost schema. */
+  readonly holder?: LocatedSchema | undefined;
+  readonly keyword?: string | undefined;
 }
 
 /** Returns a schema and its subschemas. */
@@ -26,19 +29,38 @@ export function schemasWithin(schema: unknown, at: Path): readonly LocatedSchema
   return found;
 }
 
+/** Returns the schemas of a route of a manifest: those of its body and of its parameters. */
+export function schemasOfRoute(entry: unknown, at: Path): LocatedSchema[] {
+  const parameters = ['params', 'query', 'headers'].flatMap((section) => {
+    const path = [section, 'properties'];
+    const properties = valueAt(entry, path);
+    return isMap(properties)
+      ? Object.keys(properties).flatMap((name) => schemasWithin(properties[name], [...at, ...path, name]))
+      : [];
+  });
+  return [...schemasWithin(valueAt(entry, ['body', 'schema']), [...at, 'body', 'schema']), ...parameters];
+}
+
 /** Adds to a list, because nested generators would take most of the time that the check of a schema takes. */
-function collectSchemas(schema: unknown, at: Path, found: LocatedSchema[]): void {
+function collectSchemas(
+  schema: unknown,
+  at: Path,
+  found: LocatedSchema[],
+  holder?: LocatedSchema,
+  keyword?: string,
+): void {
   if (!isMap(schema)) return;
-  found.push({ schema, at });
+  const located = { schema, at, holder, keyword };
+  found.push(located);
   for (const key of Object.keys(schema)) {
     const form = formOf(key);
-    if (form === 'schema') collectSchemas(schema[key], [...at, key], found);
+    if (form === 'schema') collectSchemas(schema[key], [...at, key], found, located, key);
     else if (form === 'schemas' || form === 'schemas by name') {
       const members = schema[key];
       const isHolder = form === 'schemas' ? Array.isArray(members) : isMap(members);
       if (isHolder)
         for (const step of stepsOf(members as object))
-          collectSchemas((members as Record<string | number, unknown>)[step], [...at, key, step], found);
+          collectSchemas((members as Record<string | number, unknown>)[step], [...at, key, step], found, located, key);
     }
   }
 }

@@ -107,6 +107,6 @@ function headerParameters({ entry: { headers }, index, components }: DescribedRo
 /** OpenAPI 3.1 section 4.8.12.2 ignores parameters with these names: other parts of an operation describe them. */
 const IGNORED_HEADERS = new Set(['accept', 'content-type', 'authorization']);
 
-function isIgnoredHeader({ name }: Parameter): boolean {
+export function isIgnoredHeader({ name }: { readonly name: string }): boolean {
   return IGNORED_HEADERS.has(name.toLowerCase());
 }

@@ -2,9 +2,11 @@ import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
-import { type Pattern, patternKey } from '../../engine/routing/pattern.ts';
-import { findUnusedSegment } from '../../engine/routing/route-index.ts';
-import { CrossingPaths, type SampleMatch, type TemplateSegment } from './crossing-paths.ts';
+import { BitSet } from '../../engine/routing/bit-set.ts';
+import { intersect, type Pattern, patternKey, type Segment } from '../../engine/routing/pattern.ts';
+import { findUnusedSegment, type PatternRoute, RouteIndex } from '../../engine/routing/route-index.ts';
+
+type TemplateSegment = Exclude<Segment, { kind: 'rest' }>;
 
 /** A path of an OpenAPI document, and the route of each of its methods. */
 export interface PathTemplate {
@@ -35,7 +37,7 @@ interface TemplateDraft {
  * with one parameter in its place, and longer paths while other routes receive the requests of the shorter ones.
  *
  * The router says which routes receive the requests of a path. A path has the methods of every route that matches it, because
- * readers of a document select the path before the method. `CrossingPaths` says which other paths this needs.
+ * readers of a document select the path before the method. `addCrossings` adds the other paths that this needs.
  */
 export function* createPathTemplates({ routes, router }: Plan): SlicedWork<PathTemplates> {
   const unused = yield* findUnusedSegment(routes.map(({ pattern }) => pattern));
@@ -46,7 +48,8 @@ export function* createPathTemplates({ routes, router }: Plan): SlicedWork<PathT
       `/${segments.map((segment) => (segment.kind === 'literal' ? segment.text : unused)).join('/')}`,
     );
   const { drafts, mainKeys } = yield* draftTemplates(routes, matchSample);
-  yield* addCrossings(drafts, yield* CrossingPaths.createSliced(routes, matchSample));
+  const index = yield* RouteIndex.createSliced(routes.map((route) => ({ route, pattern: route.pattern })));
+  yield* addCrossings(drafts, index, matchSample);
   const templates = new Map<string, PathTemplate>();
   for (const [key, { segments }] of drafts) {
     const routesByMethod = matchMethods(segments, matchSample);
@@ -60,6 +63,9 @@ export function* createPathTemplates({ routes, router }: Plan): SlicedWork<PathT
   }
   return { templates: [...templates.values()], mainTemplates };
 }
+
+/** Returns the route of a method for a path with an unused text in place of each parameter. */
+type SampleMatch = (method: string, segments: readonly TemplateSegment[]) => Route | undefined;
 
 function* draftTemplates(
   routes: readonly Route[],
@@ -84,18 +90,48 @@ function* draftTemplates(
   return { drafts, mainKeys };
 }
 
-/** Adds the paths that crossing routes need, at most `MAX_CROSSINGS`. */
-function* addCrossings(drafts: Map<string, TemplateDraft>, crossingPaths: CrossingPaths): SlicedWork<void> {
+/**
+ * Adds the paths that crossing routes need, at most `MAX_CROSSINGS`. A crossing route receives some requests of a path, but not those
+ * of its sample.
+ *
+ * `/a/{p}` has the methods of every route that contains it. `/{q}/b` crosses it: neither contains the other. If only the
+ * second one has `GET`, a reader of the document selects `/a/{p}` for `GET /a/b`, but the router selects `/{q}/b`. The document
+ * therefore needs `/a/b` as well.
+ */
+function* addCrossings(
+  drafts: Map<string, TemplateDraft>,
+  index: RouteIndex,
+  matchSample: SampleMatch,
+): SlicedWork<void> {
   const maxSize = drafts.size + MAX_CROSSINGS;
   // The loop also visits the paths that it adds.
   for (const { segments } of drafts.values()) {
     yield;
-    for (const common of crossingPaths.of(segments)) {
-      if (common !== undefined) addDraft(drafts, patternKey(common), { segments: common, isExact: false });
+    for (const member of crossingRoutes(segments, index, matchSample)) {
+      const { route, pattern } = index.routes[member] as PatternRoute;
+      // Parameters get the names of the second pattern. A path without a rest has no path with a rest in common.
+      const common = intersect(pattern, segments) as readonly TemplateSegment[] | undefined;
+      if (common !== undefined && route.methods.some((method) => matchSample(method, common) === route))
+        addDraft(drafts, patternKey(common), { segments: common, isExact: false });
       if (drafts.size === maxSize) return;
       yield;
     }
   }
+}
+
+/** Returns the crossing routes that readers select after a path, but the router before the route of its sample. */
+function crossingRoutes(segments: readonly TemplateSegment[], index: RouteIndex, matchSample: SampleMatch): BitSet {
+  const { patterns } = index;
+  const overlapping = patterns.overlapping(segments);
+  const crossing = patterns.following(segments, overlapping.subtract(patterns.containing(segments)));
+  const found = BitSet.empty(index.routes.length);
+  if (crossing.isEmpty()) return found;
+  for (const method of index.distinctMethods(HTTP_METHODS)) {
+    const candidates = crossing.copy().intersect(index.withMethod(method));
+    const route = matchSample(method, segments);
+    found.unite(route === undefined ? candidates : patterns.preceding(route.pattern, candidates));
+  }
+  return found;
 }
 
 /** Returns the routes of a path by method. */

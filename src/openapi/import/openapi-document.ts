@@ -1,4 +1,5 @@
 import { upgrade } from '@scalar/openapi-upgrader';
+import { applyEdits } from '../../check/lint/fix-text.ts';
 import { valueAt } from '../../engine/json-pointer.ts';
 import { type Document, parse } from '../../engine/manifest/document.ts';
 import type { Source } from '../../engine/manifest/source.ts';
@@ -90,17 +91,14 @@ function isNumber({ location }: Finding, text: string): boolean {
 }
 
 function quote(findings: readonly Finding[], text: string): string {
-  const places = findings
+  const edits = findings
     .filter((finding) => isNumber(finding, text))
     .flatMap(({ location }) => ('start' in location ? [location] : []))
-    .sort((a, b) => a.start - b.start);
-  let end = 0;
-  const parts = places.map((place) => {
-    const before = text.slice(end, place.start);
-    end = place.end;
-    return `${before}"${text.slice(place.start, place.end)}"`;
-  });
-  return parts.join('') + text.slice(end);
+    .map(({ start, end }) => ({ start, end, text: `"${text.slice(start, end)}"` }));
+  return applyEdits(
+    text,
+    edits.sort((a, b) => a.start - b.start),
+  );
 }
 
 const VERSION = /^(?:2\.0|3\.[01](?:\.\d+)?)$/;

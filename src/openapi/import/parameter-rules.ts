@@ -2,6 +2,7 @@ import { valueAt } from '../../engine/json-pointer.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { validatedType } from '../../engine/schema/keywords.ts';
 import { inPlaceSchemasOf, isMap } from '../../engine/schema/schema-walk.ts';
+import { isIgnoredHeader } from '../export/operation.ts';
 import { isAnnotation } from './convert-schema.ts';
 import { type ImportContext, type Operation, parameterName } from './imported-route.ts';
 
@@ -13,9 +14,6 @@ interface Parameter {
 
 const LOCATIONS = new Set(['path', 'query', 'header']);
 
-/** Headers that OpenAPI describes elsewhere (OpenAPI 3.1 section 4.8.12.2). */
-const IGNORED_HEADERS = new Set(['accept', 'content-type', 'authorization']);
-
 /** Returns `params`, `query` and `headers` of a route. */
 export function parameterRulesOf(operation: Operation, context: ImportContext, origins: Map<string, Path>): object {
   const all = readParameters(operation, context);
@@ -25,7 +23,7 @@ export function parameterRulesOf(operation: Operation, context: ImportContext, o
     else if (!LOCATIONS.has(String(value['in'])))
       context.report(path, 'looser', `the parameter ${JSON.stringify(name)} is not validated: its location is unknown`);
   }
-  const headers = of('header').filter(({ name }) => !IGNORED_HEADERS.has(name.toLowerCase()));
+  const headers = of('header').filter((header) => !isIgnoredHeader(header));
   return {
     ...pathRules(of('path'), context, origins),
     ...queryRules(of('query'), operation, context, origins),

@@ -2,7 +2,14 @@ import { valueAt } from '../../engine/json-pointer.ts';
 import { load } from '../../engine/load.ts';
 import type { Finding, Path } from '../../engine/problem/finding.ts';
 import { formOf } from '../../engine/schema/keywords.ts';
-import { isMap, isSchema, type LocatedSchema, schemasWithin, targetsIn } from '../../engine/schema/schema-walk.ts';
+import {
+  isMap,
+  isSchema,
+  type LocatedSchema,
+  schemasOfRoute,
+  schemasWithin,
+  targetsIn,
+} from '../../engine/schema/schema-walk.ts';
 import { UNRESOLVED } from './convert-schema.ts';
 import { type ImportedRoute, type ImportOptions, originOf } from './imported-route.ts';
 import type { ReportLoss } from './openapi-document.ts';
@@ -76,25 +83,13 @@ function refusedParts(
 ): RefusedPart[] {
   if (routes.length === 0) return [];
   const located = [
-    ...routes.flatMap(({ entry }, index) => schemasOf(entry, ['routes', index])),
+    ...routes.flatMap(({ entry }, index) => schemasOfRoute(entry, ['routes', index])),
     ...[...schemas].flatMap(([name, schema]) => schemasWithin(schema, ['schemas', name])),
   ];
   const unresolved = located.flatMap(({ schema, at }) => unresolvedReference(schema, at));
   if (unresolved.length > 0) return unresolved;
   const errors = errorsOf(routes, schemas, options);
   return errors.length > 0 ? errors : looseConditions(located, schemas, loosened);
-}
-
-const SECTIONS = ['params', 'query', 'headers'] as const;
-
-function schemasOf(entry: Readonly<Record<string, unknown>>, at: Path): LocatedSchema[] {
-  const parameters = SECTIONS.flatMap((section) => {
-    const properties = valueAt(entry, [section, 'properties']);
-    return isMap(properties)
-      ? Object.keys(properties).flatMap((name) => schemasWithin(properties[name], [...at, section, 'properties', name]))
-      : [];
-  });
-  return [...schemasWithin(valueAt(entry, ['body', 'schema']), [...at, 'body', 'schema']), ...parameters];
 }
 
 function unresolvedReference(schema: Readonly<Record<string, unknown>>, at: Path): RefusedPart[] {

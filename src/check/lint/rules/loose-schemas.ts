@@ -1,0 +1,157 @@
+import { isMap } from '../../../engine/schema/schema-walk.ts';
+import { findingAt, rulesOf } from '../rule.ts';
+import type { Schema, SchemaNode } from '../schema-nodes.ts';
+
+/** Keywords by which other schemas, or a list of values, may limit what a schema accepts. */
+const BRANCHES = ['allOf', 'anyOf', 'oneOf', '$ref'];
+const LIMITS_ELSEWHERE = ['enum', 'const', ...BRANCHES];
+
+/** Rules for schemas that accept more than their authors usually intend. */
+export const LOOSE_SCHEMA_RULES = rulesOf('validation', [
+  {
+    id: 'array-items-open',
+    severity: 'info',
+    preset: 'strict',
+    rationale: 'Without "items" the gateway validates the list but none of its items.',
+    *find({ schemas }) {
+      for (const { path } of schemasWithout(['items', 'prefixItems', ...LIMITS_ELSEWHERE], 'array', schemas))
+        yield findingAt(path, 'this schema accepts any items; add items: with their schema');
+    },
+  },
+  {
+    id: 'array-unbounded',
+    severity: 'info',
+    preset: 'recommended',
+    rationale:
+      'A small body can hold a very large number of items, and the upstream may send a mail or query a database for each.',
+    *find({ schemas }) {
+      for (const { path } of schemasWithout(['maxItems', ...LIMITS_ELSEWHERE], 'array', schemas))
+        yield findingAt(path, 'this list has no limit on the number of items; add maxItems:');
+    },
+  },
+  {
+    id: 'pattern-unanchored',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale:
+      'A pattern may match anywhere in a text, so without ^ and $ it also accepts arbitrary text before and after the match.',
+    *find({ schemas }) {
+      for (const { schema, path, isCondition } of schemas) {
+        const pattern = schema['pattern'];
+        if (isCondition || typeof pattern !== 'string') continue;
+        const reason = unanchoredReason(pattern);
+        if (reason !== undefined) yield findingAt([...path, 'pattern'], reason);
+      }
+    },
+  },
+  {
+    id: 'schema-open',
+    severity: 'info',
+    preset: 'recommended',
+    rationale:
+      'The gateway forwards members that the schema does not list without validation, for example "is_admin" to a framework that assigns every member it receives.',
+    *find({ schemas }) {
+      const closing = ['additionalProperties', 'unevaluatedProperties', ...BRANCHES];
+      const message =
+        'unlisted members pass without validation; add additionalProperties: false, or true if that is intended';
+      for (const { schema, path } of schemasWithout(closing, 'object', schemas))
+        if (isMap(schema['properties'])) yield findingAt(path, message);
+    },
+  },
+  {
+    id: 'schema-type-missing',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale:
+      'A keyword applies only to values of its own type: { maxLength: 5 } accepts every number, list and object.',
+    *find({ schemas }) {
+      for (const { schema, path } of schemasWithout(['type', ...LIMITS_ELSEWHERE], undefined, schemas)) {
+        const keyword = Object.keys(schema).find((name) => Object.hasOwn(TYPES, name)) ?? '';
+        const type = TYPES[keyword];
+        const isParameter = path[2] === 'params' || path[2] === 'query' || path[2] === 'headers';
+        if (type !== undefined && !isParameter)
+          yield findingAt(
+            path,
+            `"${keyword}" applies only to type ${type}, so this schema accepts every other type; add type: ${type}`,
+          );
+      }
+    },
+  },
+  {
+    id: 'string-unbounded',
+    severity: 'info',
+    preset: 'recommended',
+    rationale:
+      'Only the size limit of the body bounds this string: a name of a megabyte may reach a database column, a log line or a mail of the upstream.',
+    *find({ schemas }) {
+      const bounds = ['maxLength', 'contentMaxBytes', ...LIMITS_ELSEWHERE];
+      for (const { schema, path } of schemasWithout(bounds, 'string', schemas)) {
+        // The size limit of the request head bounds parameters.
+        const isInBody = path[0] === 'schemas' || path[2] === 'body';
+        if (isInBody && !isShort(schema))
+          yield findingAt(path, 'this string may be as long as the body; add maxLength:');
+      }
+    },
+  },
+]);
+
+/** Returns the schemas of a type that have none of the keywords and stand alone: another one may have them for the same value. */
+function schemasWithout(
+  keywords: readonly string[],
+  type: string | undefined,
+  schemas: readonly SchemaNode[],
+): readonly SchemaNode[] {
+  return schemas.filter(
+    ({ schema, isInPlace }) =>
+      !isInPlace &&
+      (type === undefined || [schema['type']].flat().includes(type)) &&
+      !keywords.some((keyword) => Object.hasOwn(schema, keyword)),
+  );
+}
+
+const SHORT_FORMATS = new Set([
+  ...['date', 'time', 'date-time', 'iso-time', 'iso-date-time', 'uuid', 'ipv4', 'ipv6'],
+  ...['email', 'idn-email', 'hostname', 'idn-hostname'],
+]);
+
+/** True if a format, or an anchored pattern without unbounded repetition, limits the length. */
+function isShort({ format, pattern }: Schema): boolean {
+  const isFixed = typeof pattern === 'string' && /^\^.*\$$/s.test(pattern) && !/[*+|]|,\}/.test(pattern);
+  return isFixed || (typeof format === 'string' && SHORT_FORMATS.has(format));
+}
+
+function unanchoredReason(pattern: string): string | undefined {
+  const starts = /^(?:\(\?i\))?\^/.test(pattern);
+  const ends = /(?:^|[^\\])(?:\\\\)*\$$/.test(pattern);
+  if (!starts && !ends) return 'this pattern accepts any text that contains a match; start it with ^ and end it with $';
+  if (!starts) return 'this pattern accepts any text before the match; start it with ^';
+  if (!ends) return 'this pattern accepts any text after the match; end it with $';
+  if (hasBranches(pattern)) return '^ applies only to the first branch, and $ only to the last; write ^(?:…|…)$';
+  return undefined;
+}
+
+/** True if the pattern contains a `|` outside of all brackets. */
+function hasBranches(pattern: string): boolean {
+  const simplified = pattern.replaceAll(/\\[\s\S]/g, '').replaceAll(/\[\^?\]?[^\]]*\]/g, '');
+  let depth = 0;
+  for (const character of simplified) {
+    if (character === '(') depth += 1;
+    else if (character === ')') depth -= 1;
+    else if (character === '|' && depth === 0) return true;
+  }
+  return false;
+}
+
+/** The types of values that keywords apply to, in schemas of authors who forget the type. */
+const TYPES: Readonly<Record<string, string>> = {
+  ...{ maxLength: 'string', minLength: 'string', pattern: 'string', format: 'string' },
+  ...{
+    maximum: 'number',
+    minimum: 'number',
+    exclusiveMaximum: 'number',
+    exclusiveMinimum: 'number',
+    multipleOf: 'number',
+  },
+  ...{ maxItems: 'array', minItems: 'array', uniqueItems: 'array', items: 'array', prefixItems: 'array' },
+  ...{ properties: 'object', required: 'object', additionalProperties: 'object', patternProperties: 'object' },
+};

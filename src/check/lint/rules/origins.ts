@@ -1,0 +1,107 @@
+import { isLoopback } from '../../../engine/dns/loopback.ts';
+import type { Path } from '../../../engine/problem/finding.ts';
+import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
+
+/** Rules for the pages that may read responses (CORS) or open a WebSocket. */
+export const ORIGIN_RULES = rulesOf('auth', [
+  {
+    id: 'cors-any-origin',
+    severity: 'info',
+    preset: 'recommended',
+    rationale:
+      'Every page that a user visits may read the responses of this gateway, so an internal gateway becomes readable from outside.',
+    *find({ manifest }) {
+      for (const [index, origin] of (manifest.cors?.origins ?? []).entries())
+        if (origin === '*')
+          yield findingAt(
+            ['cors', 'origins', index],
+            'pages of every origin may read responses; list the origins that need access',
+          );
+    },
+  },
+  {
+    id: 'cors-null-origin',
+    severity: 'warning',
+    preset: 'minimal',
+    rationale: 'Any page can obtain the origin null with a sandboxed frame, so allowing it allows every page.',
+    *find({ manifest }) {
+      for (const [index, origin] of (manifest.cors?.origins ?? []).entries())
+        if (origin === 'null')
+          yield findingAt(
+            ['cors', 'origins', index],
+            'any page can obtain this origin; list the origins that need access',
+          );
+    },
+  },
+  {
+    id: 'cors-plain-origin',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale:
+      'Anyone on the network path can change a page that is loaded over plain HTTP, so its origin cannot be trusted.',
+    *find({ manifest, secrets }) {
+      for (const [index, origin] of (manifest.cors?.origins ?? []).entries()) {
+        const path = ['cors', 'origins', index];
+        const url = URL.parse(origin);
+        if (url?.protocol !== 'http:' || isLoopback(url.hostname)) continue;
+        const suggested = secrets.isSecret(path) ? 'https://' : `https://${url.host}`;
+        yield findingAt(
+          path,
+          `an attacker on the network can change pages of this origin and read responses through them; write ${suggested}`,
+        );
+      }
+    },
+  },
+  {
+    id: 'websocket-any-origin',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale:
+      'Any page on the web can open a WebSocket from the browsers of its visitors, with their cookies and their network access.',
+    *find({ routes, manifest }) {
+      const corsPath: Path[] = manifest.cors?.origins.includes('*') ? [['cors', 'origins', 0]] : [];
+      for (const { entry, path } of routes) {
+        const origins = typeof entry.websocket === 'object' ? entry.websocket.origins : undefined;
+        const isAny = origins === undefined ? entry.websocket === true && corsPath.length > 0 : origins.includes('*');
+        if (!isAny) continue;
+        const [related] = origins === undefined ? corsPath : [];
+        yield findingAt(
+          [...path, 'websocket'],
+          'pages of any origin may open a WebSocket here; write websocket: { origins: [...] } with the origins that need access',
+          related && { related: { path: related, message: 'the list that applies here' } },
+        );
+      }
+    },
+  },
+  {
+    id: 'websocket-origins-missing',
+    severity: 'info',
+    preset: 'recommended',
+    rationale:
+      'Browsers let every page open a WebSocket to any server, so the gateway accepts only pages of its own host unless origins are listed.',
+    *find({ routes, manifest }) {
+      if (manifest.cors !== undefined) return;
+      for (const { entry, path } of routes)
+        if (entry.websocket === true && entry.access === 'public')
+          yield findingAt(
+            [...path, 'websocket'],
+            'no origins are listed, so only pages of the same host may open a WebSocket here; write websocket: { origins: [https://app.example] }',
+          );
+    },
+  },
+  {
+    id: 'websocket-public',
+    severity: 'info',
+    preset: 'recommended',
+    rationale:
+      'The gateway does not inspect WebSocket messages, and on a public route it does not authenticate the client either.',
+    *find({ routes }) {
+      for (const { entry, path } of routes)
+        if (entry.websocket !== false && entry.access === 'public')
+          yield findingAtKey(
+            [...path, 'websocket'],
+            'anyone may open a WebSocket to the upstream here; write access: protected, or make sure that the upstream authenticates clients',
+          );
+    },
+  },
+]);

@@ -1,0 +1,191 @@
+import { sortMethods } from '../../../engine/http1/http-methods.ts';
+import type { RouteWitness } from '../../../engine/problem/finding.ts';
+import { BitSet } from '../../../engine/routing/bit-set.ts';
+import { intersect, patternKey } from '../../../engine/routing/pattern.ts';
+import type { LintContext, LintRoute } from '../lint-context.ts';
+import { findingAt, rulesOf } from '../rule.ts';
+import { SpellingTwins } from '../spelling-twins.ts';
+
+/** Rules for routes whose paths match the same requests. */
+export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', [
+  {
+    id: 'route-ambiguous',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale:
+      'Where two paths overlap, the one that has a literal segment first wins, which readers of the manifest may not expect.',
+    *find(context) {
+      const { routes, witnessSearch } = context;
+      for (const [lintRoute, others] of crossingRoutes(context))
+        for (const index of others) {
+          const other = routes[index] as LintRoute;
+          const methods = lintRoute.route.methods.filter((name) => other.route.methods.includes(name));
+          const overlap = intersect(lintRoute.pattern, other.pattern) ?? [];
+          const witness = witnessSearch.findAnyRequest(sortMethods(methods), overlap);
+          if (witness === undefined && witnessSearch.isExhausted()) break;
+          if (witness === undefined) continue;
+          const { method, path, route } = witness;
+          const message = `${method} ${path} matches this route and "${other.route.id}", and goes to "${route}"; narrow one of the two paths`;
+          yield findingAt([...lintRoute.path, 'path'], message, {
+            witness,
+            related: { path: [...other.path, 'path'], message: 'the other route' },
+          });
+          break;
+        }
+    },
+  },
+  {
+    id: 'route-case-twin',
+    severity: 'warning',
+    preset: 'minimal',
+    rationale:
+      'Some servers ignore letter case, trailing dots and `;` parameters, so the gateway responds with 404 to a path that such a server would treat as the path of a stricter route.',
+    *find({ routes, witnessSearch }) {
+      const twins = new SpellingTwins(routes, witnessSearch);
+      for (const lintRoute of routes) {
+        const refused = twins.findRefusing(lintRoute);
+        const earlier = refused?.isTwin ? undefined : twins.findEarlier(lintRoute);
+        const other = earlier ?? refused?.refusing;
+        if (other === undefined) continue;
+        const { id } = other.route;
+        const witness = twins.sampleWitness(lintRoute);
+        const request = `${witness.method} ${witness.path}`;
+        const message =
+          earlier !== undefined
+            ? `this path differs only in spelling from that of "${id}": ${request} ${outcomeOf(witness)}; use one spelling`
+            : refused?.isTwin
+              ? `${request} gets a 404 response: its path differs only in spelling from that of the stricter route "${id}"; give one of the two another path`
+              : `${request} gets a 404 response, as almost every request for this path does: in another spelling it is a path of the stricter route "${id}"; give one of the two another path`;
+        yield findingAt([...lintRoute.path, 'path'], message, {
+          witness,
+          related: { path: [...other.path, 'path'], message: 'the other route' },
+        });
+      }
+    },
+  },
+  {
+    id: 'route-method-unreachable',
+    severity: 'info',
+    preset: 'recommended',
+    rationale:
+      'If more specific routes receive every request with this method, this route never serves it, although the manifest suggests that it does.',
+    *find({ routes, witnessSearch }) {
+      for (const lintRoute of routes) {
+        const { entry, route, path, pattern } = lintRoute;
+        if (typeof entry.method === 'string') continue;
+        const isUnreached = entry.method.map((method) => witnessSearch.isUnreachable(lintRoute, [method]));
+        if (isUnreached.every((isMissing) => isMissing)) continue;
+        const [samplePath = ''] = witnessSearch.samplePaths(pattern);
+        for (const [index, method] of entry.method.entries()) {
+          if (!isUnreached[index]) continue;
+          const witness = witnessSearch.match(method, samplePath);
+          const message = `${method} never reaches "${route.id}": ${method} ${samplePath} ${outcomeOf(witness)}; remove ${method}`;
+          yield findingAt([...path, 'method', index], message, { witness });
+        }
+      }
+    },
+  },
+  {
+    id: 'route-slash-twin',
+    severity: 'info',
+    preset: 'recommended',
+    rationale:
+      'Matching ignores one trailing slash, so a path that ends with a slash belongs to the shorter route, although it looks like a prefix of the longer one.',
+    *find({ routes, witnessSearch }) {
+      const restsByPath = Map.groupBy(
+        routes.filter(({ pattern }) => pattern.at(-1)?.kind === 'rest'),
+        ({ pattern }) => patternKey(pattern.slice(0, -1)),
+      );
+      for (const lintRoute of routes) {
+        const { route, path, pattern } = lintRoute;
+        // A path cannot consist of two slashes.
+        if (pattern.length === 0) continue;
+        for (const rest of restsByPath.get(patternKey(pattern)) ?? []) {
+          if (rest.route.access === route.access && rest.route.upstream === route.upstream) continue;
+          const methods = route.methods.filter((name) => rest.route.methods.includes(name));
+          const request = witnessSearch.findRequest(lintRoute, methods);
+          const witness = request && witnessSearch.match(request.method, `${request.path}/`);
+          if (witness?.route !== route.id) continue;
+          const message = `${witness.method} ${witness.path} goes to this route, not to "${rest.route.id}", because matching ignores a trailing slash; make sure that this is intended`;
+          yield findingAt([...path, 'path'], message, {
+            witness,
+            related: { path: [...rest.path, 'path'], message: 'the longer route' },
+          });
+          break;
+        }
+      }
+    },
+  },
+  {
+    id: 'route-undecided',
+    severity: 'warning',
+    preset: 'minimal',
+    rationale:
+      'Paths with escapes, capitals or leading dots have several readings. If there are too many of them to try, a public route may receive requests for a protected path although no other rule reports it.',
+    *find({ routes, witnessSearch }) {
+      // The rules before this one have searched too. This search finds routes whose paths no rule has tried.
+      for (const lintRoute of routes) witnessSearch.isUnreachable(lintRoute, lintRoute.route.methods);
+      const [first, ...others] = witnessSearch.undecidedRoutes();
+      if (first === undefined) return;
+      const more = others.length === 0 ? '' : ` and ${others.length} other route${others.length === 1 ? '' : 's'}`;
+      const message = `the search for requests to this route${more} stopped after ${witnessSearch.stepCount()} spellings, so findings may be missing; write literals in lower case without escapes and leading dots`;
+      yield findingAt([...first.path, 'path'], message);
+    },
+  },
+  {
+    id: 'route-unreachable',
+    severity: 'warning',
+    preset: 'minimal',
+    rationale: 'A route that receives no requests does nothing, and the checks that it configures never run.',
+    *find({ routes, witnessSearch }) {
+      const twins = new SpellingTwins(routes, witnessSearch);
+      const byId = new Map(routes.map((lintRoute) => [lintRoute.route.id, lintRoute]));
+      for (const lintRoute of routes) {
+        const { route, path } = lintRoute;
+        if (!witnessSearch.isUnreachable(lintRoute, route.methods)) continue;
+        // The rule route-case-twin reports these.
+        if (twins.findRefusing(lintRoute) !== undefined) continue;
+        const witness = twins.sampleWitness(lintRoute);
+        const winner = byId.get(witness.route ?? '');
+        const message = `no request reaches this route: ${witness.method} ${witness.path} ${outcomeOf(witness)}; remove it, or change its path`;
+        const related = winner && { path: [...winner.path, 'path'], message: 'the route that wins' };
+        yield findingAt([...path, 'path'], message, { witness, ...(related && { related }) });
+      }
+    },
+  },
+]);
+
+/**
+ * Yields each route with the routes before it that handle their common requests differently, if each of the two has
+ * paths that the other lacks.
+ */
+function* crossingRoutes({ routes, routeIndex }: LintContext): Generator<[LintRoute, BitSet]> {
+  const { patterns } = routeIndex;
+  const byAccess = new Map<string, BitSet>();
+  const byEffect = new Map<string, BitSet>();
+  for (const [index, lintRoute] of routes.entries()) {
+    const { pattern, route, entry } = lintRoute;
+    const sameAccess = setAt(byAccess, entry.access, routes.length);
+    const sameEffect = setAt(byEffect, effectOf(lintRoute), routes.length);
+    const others = patterns.overlapping(pattern, sameAccess.copy().subtract(sameEffect));
+    others.subtract(patterns.containing(pattern, others)).subtract(patterns.containedIn(pattern, others));
+    yield [lintRoute, others.intersect(routeIndex.withAnyMethod(route.methods))];
+    sameAccess.add(index);
+    sameEffect.add(index);
+  }
+}
+
+function setAt(sets: Map<string, BitSet>, key: string, size: number): BitSet {
+  const set = sets.get(key) ?? BitSet.empty(size);
+  sets.set(key, set);
+  return set;
+}
+
+/** Equal for routes that handle requests in the same way. The `public-` rules report routes with different access. */
+function effectOf({ entry: { access, upstream, roles, login, upstreamPath } }: LintRoute): string {
+  return JSON.stringify([access, upstream, roles, login, upstreamPath]);
+}
+
+function outcomeOf({ route }: RouteWitness): string {
+  return route === undefined ? 'gets a 404 response' : `goes to "${route}"`;
+}

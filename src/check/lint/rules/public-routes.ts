@@ -1,0 +1,144 @@
+import { BitSet } from '../../../engine/routing/bit-set.ts';
+import { isStricter } from '../../../engine/routing/router.ts';
+import type { LostRequest } from '../../../engine/routing/witnesses/witness-search.ts';
+import type { LintContext, LintRoute } from '../lint-context.ts';
+import { findingAt, rulesOf } from '../rule.ts';
+
+/** Rules for public routes that may receive requests for protected paths. */
+export const PUBLIC_ROUTE_RULES = rulesOf('routes', [
+  {
+    id: 'header-override-kept',
+    severity: 'warning',
+    preset: 'minimal',
+    rationale:
+      'An upstream that obeys such a header serves another path or method than the one that the gateway matched and authorized.',
+    *find({ routes }) {
+      for (const { entry, route, path } of routes) {
+        const [name] = entry.requestHeaders?.keep ?? [];
+        if (name === undefined) continue;
+        const stricter = routes.find(
+          (other) => other.route.upstream === route.upstream && isStricter(other.route, route),
+        );
+        if (stricter === undefined) continue;
+        const message = `with this header a request could reach a path that "${stricter.route.id}" protects; remove it, or make sure that the upstream ignores it`;
+        yield findingAt([...path, 'requestHeaders', 'keep', 0], message, {
+          related: { path: [...stricter.path, 'path'], message: 'the stricter route' },
+        });
+      }
+    },
+  },
+  {
+    id: 'public-any-method',
+    severity: 'info',
+    preset: 'strict',
+    rationale:
+      'A client without a token should not be able to use methods that the upstream does not mean to offer, for example DELETE.',
+    *find({ routes }) {
+      for (const { entry, path } of routes)
+        if (entry.access === 'public' && entry.method === 'any')
+          yield findingAt([...path, 'method'], 'anyone may use any method here; list the methods that the route needs');
+    },
+  },
+  {
+    id: 'public-covers-protected',
+    severity: 'warning',
+    preset: 'minimal',
+    rationale:
+      'Every path around a protected one is public, so a path that the upstream adds later is public without a decision.',
+    *find({ routes, routeIndex, witnessSearch }) {
+      const protectedRoutes = routeIndex.select(({ entry }) => entry.access === 'protected');
+      for (const publicRoute of routes) {
+        if (publicRoute.entry.access === 'protected') continue;
+        const covered = routeIndex.patterns.containedIn(publicRoute.pattern, protectedRoutes);
+        if (covered.isEmpty()) continue;
+        for (const method of routeIndex.distinctMethods(publicRoute.route.methods)) {
+          const [first] = covered.copy().intersect(routeIndex.withMethod(method));
+          const protectedRoute = routes[first ?? -1];
+          if (protectedRoute === undefined) continue;
+          const witness = witnessSearch.findRequest(publicRoute, [method]);
+          if (witness === undefined) continue;
+          const message = `this public path includes ${protectedRoute.route.path} of "${protectedRoute.route.id}", which is protected: ${witness.method} ${witness.path} requires no token; list the public paths, and protect the rest`;
+          yield findingAt([...publicRoute.path, 'path'], message, {
+            witness,
+            related: { path: [...protectedRoute.path, 'path'], message: 'the protected route' },
+          });
+          break;
+        }
+      }
+    },
+  },
+  {
+    id: 'public-method-gap',
+    severity: 'warning',
+    preset: 'minimal',
+    rationale:
+      'If a route does not accept the method of a request, a less specific route may: a path that is protected for GET can be public for POST.',
+    *find({ routes, routeIndex, witnessSearch }) {
+      const { patterns } = routeIndex;
+      const unreported = routeIndex.select(({ entry }) => entry.access === 'protected');
+      const byUpstream = new Map(
+        Map.groupBy(routes.keys(), (index) => routes[index]?.route.upstream)
+          .entries()
+          .map(([upstream, indexes]) => [upstream, BitSet.of(routes.length, indexes)]),
+      );
+      for (const publicRoute of routes) {
+        const { pattern, route, entry } = publicRoute;
+        const upstream = byUpstream.get(route.upstream);
+        if (entry.access === 'protected' || upstream === undefined) continue;
+        const overlapping = patterns.overlapping(pattern, unreported.copy().intersect(upstream));
+        const open = overlapping.copy().subtract(patterns.containing(pattern, overlapping));
+        for (const method of routeIndex.distinctMethods(route.methods.filter((name) => !HARMLESS.has(name)))) {
+          const candidates = open.copy().subtract(routeIndex.withMethod(method));
+          for (const { loser, index, witness } of witnessSearch.lostRequests(publicRoute, method, candidates)) {
+            open.delete(index);
+            unreported.delete(index);
+            const message = `${witness.method} ${witness.path} requires no token: this route does not accept ${witness.method}, but the public route "${route.id}" does; protect the other methods of this path too`;
+            yield findingAt([...loser.path, 'method'], message, {
+              witness,
+              related: { path: [...publicRoute.path, 'path'], message: 'the public route' },
+            });
+          }
+        }
+      }
+    },
+  },
+  {
+    id: 'public-overlaps-protected',
+    severity: 'warning',
+    preset: 'minimal',
+    rationale:
+      'Where both paths match, the public route wins because it is more specific, so a request that belongs to the protected route requires no token.',
+    *find(context) {
+      const protectedRoutes = context.routeIndex.select(({ entry }) => entry.access === 'protected');
+      for (const publicRoute of context.routes) {
+        if (publicRoute.entry.access === 'protected') continue;
+        // One is enough: the message asks for a narrower path, and the next run reports what remains.
+        const [lost] = lostRequests(publicRoute, protectedRoutes, context).take(1);
+        if (lost === undefined) continue;
+        const { loser, witness } = lost;
+        const message = `${witness.method} ${witness.path} requires no token here, although it also matches the protected route "${loser.route.id}"; narrow one of the two paths`;
+        yield findingAt([...publicRoute.path, 'path'], message, {
+          witness,
+          related: { path: [...loser.path, 'path'], message: 'the protected route' },
+        });
+      }
+    },
+  },
+]);
+
+/** Methods that change nothing and reveal nothing beyond GET. */
+const HARMLESS = new Set(['HEAD', 'OPTIONS']);
+
+/** Yields the protected routes that lose requests to a public one, unless its path is an exception within theirs. */
+function* lostRequests(
+  publicRoute: LintRoute,
+  protectedRoutes: BitSet,
+  { routeIndex, witnessSearch }: LintContext,
+): Generator<LostRequest<LintRoute>> {
+  const { patterns } = routeIndex;
+  const { pattern, route } = publicRoute;
+  const losing = patterns.following(pattern, patterns.overlapping(pattern, protectedRoutes));
+  losing.subtract(patterns.containing(pattern, losing));
+  for (const method of routeIndex.distinctMethods(route.methods))
+    yield* witnessSearch.lostRequests(publicRoute, method, losing.copy().intersect(routeIndex.withMethod(method)));
+}

@@ -1,0 +1,177 @@
+import { isLoopback } from '../../../engine/dns/loopback.ts';
+import type { Redis } from '../../../engine/manifest/manifest.generated.ts';
+import type { Path } from '../../../engine/problem/finding.ts';
+import type { RateLimit, RateLimitKeyKind } from '../../../engine/rate-limits/rate-limit.ts';
+import { hasWriteMethod, type LintRoute, type LintUpstream, usedLimits } from '../lint-context.ts';
+import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
+
+/** Rules for rate limits and the stores that count them. */
+export const RATE_LIMIT_RULES = rulesOf('limits', [
+  {
+    id: 'login-unlimited',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale:
+      'Without a rate limit, anyone can try passwords and codes as fast as the upstream responds; a code of six digits does not last a day.',
+    *find({ routes }) {
+      for (const lintRoute of routes) {
+        const { entry, route, path } = lintRoute;
+        if (entry.access === 'protected' || !hasWriteMethod(entry, true) || !isGuessable(lintRoute)) continue;
+        const limits = Object.values(route.rateLimits ?? {}).flat();
+        // A date in `reportUntil` is a plan to enforce the limit, which `rate-limit-report-over` verifies.
+        if (limits.some(({ mode, reportUntil }) => mode === 'enforce' || reportUntil !== undefined)) continue;
+        const message =
+          limits.length === 0
+            ? 'anyone can guess passwords or codes here without a limit; add rateLimits: with the name of one, such as { key: client, allow: 30 per 15m, count: failures }'
+            : 'the rate limits of this route only report guesses; write mode: enforce, or add reportUntil: with a date';
+        yield findingAtKey([...path, 'access'], message);
+      }
+    },
+  },
+  {
+    id: 'rate-limit-avoidable',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale:
+      'Clients choose headers and bodies: a client that sends another value with each request, or none, is never over a limit that counts by it.',
+    *find({ routes }) {
+      for (const { entry, route, path } of routes) {
+        const limits = Object.values(route.rateLimits ?? {}).flat();
+        if (limits.length === 0 || !limits.every(isChosenByClient)) continue;
+        const key = entry.access === 'protected' ? 'subject' : 'client';
+        const isSkipped = entry.validation === 'report' && limits.every(({ missing }) => missing === 'skip');
+        const message = isSkipped
+          ? `a body that violates the schema is forwarded without its key, so nothing limits it; write missing: refuse, and add a limit with key: ${key}`
+          : `a client that sends other values with each request is never limited here; add a limit with key: ${key}`;
+        yield findingAtKey([...path, 'rateLimits'], message);
+      }
+    },
+  },
+  {
+    id: 'rate-limit-client',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale:
+      'Behind a proxy, all requests come from its address: without trusted proxies all clients share one counter, and a single one of them blocks the others.',
+    *find(context) {
+      const { plan } = context;
+      if (isLoopback(plan.listen.host) || plan.server.trustedProxies !== undefined) return;
+      const limit = usedLimits(context).find(({ kinds }) => kinds.includes('client'));
+      if (limit !== undefined)
+        yield findingAt(
+          ['rateLimits', limit.id, 'key'],
+          'behind a proxy, this key is the address of the proxy for all clients; list the proxies in server.trustedProxies',
+          { related: { path: ['listen'], message: 'other machines reach this address' } },
+        );
+    },
+  },
+  {
+    id: 'rate-limit-high',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale:
+      'If a limit allows more requests at once than the connections and the queue of the upstream hold, a single client fills both before the limit stops it.',
+    *find({ manifest, routes }) {
+      const reported = new Set<string>();
+      for (const { route } of routes)
+        for (const { id, burst } of Object.values(route.rateLimits ?? {}).flat()) {
+          const room = roomOf(route.upstream);
+          if (burst <= room || reported.has(id)) continue;
+          reported.add(id);
+          const key = manifest.rateLimits[id]?.burst === undefined ? 'allow' : 'burst';
+          yield findingAt(
+            ['rateLimits', id, key],
+            `${burst} requests may come at once, and the upstream "${route.upstream.id}" takes ${room}; set burst to less`,
+            { related: { path: ['upstreams', route.upstream.id], message: 'its connections and its queue' } },
+          );
+        }
+    },
+  },
+  {
+    id: 'rate-limit-report-over',
+    severity: 'warning',
+    preset: 'minimal',
+    rationale: 'A limit that only reports protects nothing, and its author planned to enforce it after this date.',
+    *find({ plan, today }) {
+      for (const { id, reportUntil } of plan.rateLimits)
+        if (reportUntil !== undefined && reportUntil < today)
+          yield findingAt(
+            ['rateLimits', id, 'reportUntil'],
+            'this date has passed, and the limit still only reports; write mode: enforce, or set a later date',
+          );
+    },
+  },
+  {
+    id: 'rate-limit-unused',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale: 'A rate limit without routes limits nothing: a route that needs it lacks it, or the limit is obsolete.',
+    *find(context) {
+      const used = new Set(usedLimits(context));
+      for (const limit of context.plan.rateLimits)
+        if (!used.has(limit))
+          yield findingAtKey(
+            ['rateLimits', limit.id],
+            `no route uses the rate limit "${limit.id}"; add it to the rateLimits of a route, or remove it`,
+          );
+    },
+  },
+  {
+    id: 'store-plain',
+    severity: 'warning',
+    preset: 'strict',
+    rationale: 'Anyone on the network path can read the password of Redis, and delete the counters.',
+    *find({ manifest }) {
+      for (const [id, { redis }] of Object.entries(manifest.stores))
+        for (const [text, path] of urlsOf(redis, ['stores', id, 'redis'])) {
+          const { protocol, hostname } = new URL(text);
+          if (protocol === 'redis:' && !isLoopback(hostname))
+            yield findingAt(path, 'the gateway connects to this server without TLS; write a rediss:// URL');
+        }
+    },
+  },
+  {
+    id: 'store-unused',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale: 'Each gateway counts alone if no rate limit names the store, so several gateways together allow more.',
+    *find({ manifest }) {
+      const used = new Set(Object.values(manifest.rateLimits).map(({ store }) => store));
+      for (const id of Object.keys(manifest.stores))
+        if (!used.has(id))
+          yield findingAtKey(
+            ['stores', id],
+            `no rate limit uses the store "${id}"; add store: ${id} to one, or remove it`,
+          );
+    },
+  },
+]);
+
+const GUESSED_WORDS =
+  /(?:^|[-_.])(?:log-?in|sign-?in|mfa|2fa|t?otp|passwords?|passcode|reset|forgot|verif(?:y|ication)|recover(?:y)?|unlock)(?:$|[-_.])/i;
+
+/** True if a route checks a secret that a client can guess, as far as its id and its path show. */
+function isGuessable({ entry, pattern }: LintRoute): boolean {
+  const texts = pattern.flatMap((segment) => (segment.kind === 'literal' ? [segment.text] : []));
+  return entry.login !== undefined || [entry.id, ...texts].some((text) => GUESSED_WORDS.test(text));
+}
+
+const CHOSEN_BY_CLIENT = new Set<RateLimitKeyKind>(['header', 'body']);
+
+/** True if a part of the key is a value that clients choose. The route of a request adds nothing to it. */
+function isChosenByClient({ kinds }: RateLimit): boolean {
+  return kinds.some((kind) => CHOSEN_BY_CLIENT.has(kind));
+}
+
+/** Returns the number of requests that an upstream can process and keep waiting at one time. */
+function roomOf({ endpoints, connectionLimit, queueLimit }: LintUpstream['upstream']): number {
+  return endpoints.length * connectionLimit + queueLimit;
+}
+
+function urlsOf(redis: string | Redis, path: Path): readonly (readonly [url: string, path: Path])[] {
+  if (typeof redis === 'string') return [[redis, path]];
+  const { url, sentinels, cluster } = redis;
+  if (url !== undefined) return [[url, [...path, 'url']]];
+  const key = sentinels === undefined ? 'cluster' : 'sentinels';
+  return (sentinels ?? cluster ?? []).map((each, index) => [each, [...path, key, index]]);
+}

@@ -1,0 +1,84 @@
+import { compileInvariants } from '../../../engine/invariants/compile-invariants.ts';
+import { proveInvariants } from '../../../engine/invariants/prove.ts';
+import { runToEnd } from '../../../engine/plan/sliced-work.ts';
+import { patternKey } from '../../../engine/routing/pattern.ts';
+import type { LintRoute } from '../lint-context.ts';
+import { findingAt, rulesOf } from '../rule.ts';
+
+/** Rules for the names in routes, and for the exceptions of invariants. */
+export const ROUTE_RULES = rulesOf('routes', [
+  {
+    id: 'invariant-exception-expired',
+    severity: 'warning',
+    preset: 'minimal',
+    rationale: 'Its author planned to remove the exception by this date.',
+    *find({ manifest, today }) {
+      const invariants = Array.isArray(manifest.invariants) ? manifest.invariants : [];
+      for (const [index, { except = [] }] of invariants.entries())
+        for (const [position, exception] of except.entries()) {
+          if (typeof exception === 'string' || exception.until === undefined || exception.until >= today) continue;
+          const path = ['invariants', index, 'except', position, 'until'];
+          yield findingAt(path, 'this date has passed; remove the exception, or set a later date');
+        }
+    },
+  },
+  {
+    id: 'invariant-exception-unused',
+    severity: 'warning',
+    preset: 'minimal',
+    rationale: 'The exception would hide a later mistake in this route.',
+    *find({ manifest, plan }) {
+      const excepting = compileInvariants(manifest, []).filter(({ except }) => except.length > 0);
+      const strict = excepting.map((invariant) => ({ ...invariant, except: [] }));
+      const proofs = runToEnd(proveInvariants(strict, manifest, plan));
+      for (const [index, { path, except }] of excepting.entries()) {
+        const { violations = [], undecided = [] } = proofs[index] ?? {};
+        const needed = new Set([...violations.map(({ route }) => route.id), ...undecided.map(({ id }) => id)]);
+        for (const [position, { route }] of except.entries())
+          if (!needed.has(route))
+            yield findingAt(
+              [...path, 'except', position],
+              `"${route}" meets the requirement without this exception; remove it`,
+            );
+      }
+    },
+  },
+  {
+    id: 'route-id-number',
+    severity: 'info',
+    preset: 'strict',
+    rationale:
+      'Logs, metrics and tables identify a route by its id; a number has no meaning there, and shifts when routes are added.',
+    *find({ routes }) {
+      for (const { entry, path } of routes)
+        if (/^(?:route|r|test|todo|path|endpoint)?-?\d+$|^(?:route|test|todo|foo|bar)$/.test(entry.id))
+          yield findingAt(
+            [...path, 'id'],
+            `the id "${entry.id}" does not describe the route; name its purpose, for example contacts-list`,
+          );
+    },
+  },
+  {
+    id: 'route-parameter-names',
+    severity: 'info',
+    preset: 'strict',
+    rationale: 'Readers take a segment that has different names in two routes for two different parameters.',
+    *find({ routes }) {
+      const names = new Map<string, { name: string; first: LintRoute }>();
+      for (const lintRoute of routes) {
+        for (const [index, segment] of lintRoute.pattern.entries()) {
+          if (segment.kind !== 'parameter') continue;
+          const prefix = patternKey(lintRoute.pattern.slice(0, index + 1));
+          const previous = names.get(prefix);
+          if (previous === undefined) names.set(prefix, { name: segment.name, first: lintRoute });
+          if (previous === undefined || previous.name === segment.name) continue;
+          const message = `{${segment.name}} is called {${previous.name}} in the path of "${previous.first.route.id}"; use one name`;
+          yield findingAt([...lintRoute.path, 'path'], message, {
+            related: { path: [...previous.first.path, 'path'], message: 'the other name' },
+          });
+          break;
+        }
+      }
+    },
+  },
+]);

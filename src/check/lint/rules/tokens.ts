@@ -1,0 +1,176 @@
+import { isProtectedInTransit } from '../../../engine/dns/loopback.ts';
+import { durationMs } from '../../../engine/manifest/units.ts';
+import { tokenMethods } from '../lint-context.ts';
+import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
+
+/** Keys rarely change, and a stale key still verifies only the tokens that it signed. */
+const MAX_STALE_KEYS_MS = 24 * 3_600_000;
+const MAX_STALE_TOKENS_MS = 300_000;
+
+/** Rules for the verification of tokens. */
+export const TOKEN_RULES = rulesOf('auth', [
+  {
+    id: 'auth-unused',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale:
+      'The manifest configures tokens that no route requires: either a route lacks protection, or the configuration is dead.',
+    *find({ manifest, routes }) {
+      if (manifest.auth === undefined || routes.some(({ route }) => route.auth !== undefined)) return;
+      yield findingAtKey(['auth'], 'no route is protected and none has "login"; protect one, or remove "auth"');
+    },
+  },
+  {
+    id: 'token-algorithms-mixed',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale:
+      'An issuer usually signs with one type of key, and every further type that the gateway accepts can be broken or confused with another (RFC 8725 section 3.1).',
+    *find({ manifest }) {
+      const algorithms = manifest.auth?.tokens.jwt?.algorithms ?? [];
+      const index = algorithms.findIndex((algorithm) => keyTypeOf(algorithm) !== keyTypeOf(algorithms[0] ?? ''));
+      if (index < 0) return;
+      const message = `"${algorithms[index]}" and "${algorithms[0]}" use different types of keys; keep only the algorithms that the issuer signs with`;
+      yield findingAt(['auth', 'tokens', 'jwt', 'algorithms', index], message);
+    },
+  },
+  {
+    id: 'token-cache-long',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale: 'A user who was blocked, or who lost a role, keeps access for this long.',
+    *find({ manifest }) {
+      for (const { entry, path } of tokenMethods(manifest)) {
+        const { maxAge } = entry.cache;
+        if (durationMs(maxAge) <= 60_000) continue;
+        const message = `a blocked user keeps access for up to ${maxAge}; write 60s or less`;
+        yield findingAt([...path, 'cache', 'maxAge'], message);
+      }
+    },
+  },
+  {
+    id: 'token-clock-tolerance-long',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale:
+      'The gateway accepts every token for this long after it expires; clocks that NTP synchronizes differ by less than a second.',
+    *find({ manifest }) {
+      for (const { entry, path } of tokenMethods(manifest)) {
+        if (durationMs(entry.clockTolerance) <= 60_000) continue;
+        const message = `every token stays valid for ${entry.clockTolerance} after it expires; write 60s or less, and synchronize the clocks`;
+        yield findingAt([...path, 'clockTolerance'], message);
+      }
+    },
+  },
+  {
+    id: 'token-issuer-elsewhere',
+    severity: 'info',
+    preset: 'recommended',
+    rationale:
+      'The metadata must name exactly the configured issuer (RFC 8414 section 3.3); if the two addresses differ it usually does not, and then no token is valid.',
+    *find({ manifest, secrets }) {
+      const jwt = manifest.auth?.tokens.jwt;
+      const path = ['auth', 'tokens', 'jwt', 'issuer'];
+      if (jwt?.discovery === undefined || withoutSlash(jwt.discovery) === withoutSlash(jwt.issuer)) return;
+      const addresses = [path, path.with(3, 'discovery')].some(secrets.isSecret)
+        ? ''
+        : ` ("${jwt.issuer}" and "${jwt.discovery}")`;
+      yield findingAt(
+        path,
+        `"issuer" and "discovery" are different addresses${addresses}; make sure that the metadata names this issuer`,
+      );
+    },
+  },
+  {
+    id: 'token-keys-plain',
+    severity: 'warning',
+    preset: 'minimal',
+    rationale:
+      'Over plain HTTP an attacker on the network path can respond instead of the issuer, with other keys, and impersonate any user.',
+    *find({ manifest }) {
+      for (const { entry, path } of tokenMethods(manifest)) {
+        const key = 'endpoint' in entry ? 'endpoint' : 'jwks';
+        const text: unknown = 'endpoint' in entry ? entry.endpoint : entry.jwks;
+        const url = typeof text === 'string' && /^https?:/i.test(text) ? URL.parse(text) : null;
+        if (url === null || isProtectedInTransit(url)) continue;
+        const message = 'an attacker on the network can change what the issuer sends over plain HTTP; write https://';
+        yield findingAt([...path, key], message);
+      }
+    },
+  },
+  {
+    id: 'token-secret-shared',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale:
+      'Anyone who can verify tokens with a shared secret can also sign them, so access to the environment of the gateway allows an attacker to impersonate any user.',
+    *find({ manifest }) {
+      if (manifest.auth?.tokens.jwt?.secret === undefined) return;
+      const message =
+        'anyone who knows this secret can create tokens; let the issuer sign with a private key, and write jwks: or discovery:';
+      yield findingAt(['auth', 'tokens', 'jwt', 'secret'], message);
+    },
+  },
+  {
+    id: 'token-stale-long',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale:
+      'While the issuer is unavailable the gateway cannot see revocations, so an attacker who blocks the issuer keeps revoked access.',
+    *find({ manifest }) {
+      for (const { entry, path } of tokenMethods(manifest)) {
+        const isKeys = path.at(-1) === 'jwt';
+        if (durationMs(entry.staleIfError) <= (isKeys ? MAX_STALE_KEYS_MS : MAX_STALE_TOKENS_MS)) continue;
+        const message = `while the issuer is unavailable, revocations have no effect for up to ${entry.staleIfError}; write ${isKeys ? '24h' : '5m'} or less`;
+        yield findingAt([...path, 'staleIfError'], message);
+      }
+    },
+  },
+  {
+    id: 'token-subject-optional',
+    severity: 'info',
+    preset: 'strict',
+    rationale: 'A token without "sub" identifies no user, so the log cannot group requests by user.',
+    *find({ manifest }) {
+      for (const { entry, path } of tokenMethods(manifest))
+        if (!entry.requiredClaims.includes('sub'))
+          yield findingAtKey(path, 'tokens without a subject are accepted; add requiredClaims: [sub]');
+    },
+  },
+  {
+    id: 'token-type-unchecked',
+    severity: 'info',
+    preset: 'strict',
+    rationale:
+      'Without "type" the gateway accepts an ID token, which pages can read, as an access token if issuer and audience match (RFC 8725 section 3.11).',
+    *find({ manifest }) {
+      const jwt = manifest.auth?.tokens.jwt;
+      if (jwt === undefined || jwt.type !== undefined) return;
+      yield findingAtKey(
+        ['auth', 'tokens', 'jwt'],
+        'tokens of every type are accepted; add type: at+jwt if the issuer sets it (RFC 9068)',
+      );
+    },
+  },
+  {
+    id: 'token-without-audience',
+    severity: 'warning',
+    preset: 'minimal',
+    rationale:
+      'The gateway also accepts tokens that the issuer created for another service, so that service can impersonate its users here.',
+    *find({ manifest }) {
+      const entry = manifest.auth?.tokens.introspection;
+      if (entry === undefined || entry.audience !== undefined) return;
+      const message = 'tokens for any service are accepted; add audience: with the name of this service at the issuer';
+      yield findingAtKey(['auth', 'tokens', 'introspection'], message);
+    },
+  },
+]);
+
+function keyTypeOf(algorithm: string): string {
+  return algorithm.slice(0, 2);
+}
+
+function withoutSlash(text: string): string {
+  return text.replace(/\/$/, '');
+}

@@ -1,0 +1,212 @@
+import { isLoopback, isProtectedInTransit } from '../../../engine/dns/loopback.ts';
+import { durationMs } from '../../../engine/manifest/units.ts';
+import { tokenMethods, upstreamsOf } from '../lint-context.ts';
+import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
+
+const TIMEOUT_LIMITS = { connect: '10s', response: '2m', idle: '5m' } as const;
+
+/** Rules for upstreams and their endpoints. */
+export const UPSTREAM_RULES = rulesOf('upstreams', [
+  {
+    id: 'breaker-failures-low',
+    severity: 'info',
+    preset: 'strict',
+    rationale:
+      'A single lost connection, common during deployments, ejects the endpoint for the full duration of the pause.',
+    *find(context) {
+      for (const { path, upstream } of upstreamsOf(context))
+        if (upstream.breaker?.failures === 1)
+          yield findingAt([...path, 'breaker', 'failures'], 'one failure ejects the endpoint; write 3 or more');
+    },
+  },
+  {
+    id: 'upstream-connections-few',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale:
+      'A connection belongs to one worker. If an endpoint allows fewer connections than there are workers, they close idle connections for each other, and requests wait for new ones.',
+    *find(context) {
+      const { workers } = context.plan.server;
+      // With `auto` the number depends on the machine.
+      if (workers === 'auto') return;
+      for (const { path, upstream } of upstreamsOf(context))
+        if (upstream.connectionLimit < workers)
+          yield findingAt(
+            [...path, 'connections', 'limit'],
+            `this is less than the ${workers} workers, which must then close connections for each other; write at least ${workers}, or use fewer workers`,
+          );
+    },
+  },
+  {
+    id: 'upstream-endpoint-twice',
+    severity: 'warning',
+    preset: 'minimal',
+    rationale:
+      'An endpoint that is listed twice receives twice its share of requests, and counts as two failed endpoints when it fails.',
+    *find(context) {
+      for (const { endpoints } of upstreamsOf(context)) {
+        const seen = new Map<string, (typeof endpoints)[number]>();
+        for (const endpoint of endpoints) {
+          const first = seen.get(endpoint.url.origin);
+          if (first === undefined) seen.set(endpoint.url.origin, endpoint);
+          else
+            yield findingAt(endpoint.path, 'this endpoint is already in the list, in another spelling; remove one', {
+              related: { path: first.path, message: 'the first entry' },
+              fix: { change: 'remove', path: endpoint.path },
+            });
+        }
+      }
+    },
+  },
+  {
+    id: 'upstream-loop',
+    severity: 'warning',
+    preset: 'minimal',
+    rationale:
+      'The gateway would send requests to itself until no connection is left, or expose the admin API to clients.',
+    *find(context) {
+      const { listen, admin } = context.plan;
+      for (const { endpoints } of upstreamsOf(context))
+        for (const { url, path } of endpoints) {
+          const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+          const key = port === listen.port ? 'listen' : port === admin?.port ? 'admin' : undefined;
+          const host = (key === 'admin' ? admin?.host : listen.host) ?? '';
+          const isHere = isLoopback(url.hostname) && (isLoopback(host) || isWildcardHost(host));
+          if (key !== undefined && port !== 0 && isHere)
+            yield findingAt(path, `this is the "${key}" address of the gateway; write the address of the service`, {
+              related: { path: [key], message: 'the address of the gateway' },
+            });
+        }
+    },
+  },
+  {
+    id: 'upstream-plain-http',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale:
+      'The gateway forwards tokens to the upstream, and over plain HTTP anyone on the network path can read and use them.',
+    *find(context) {
+      for (const { endpoints } of upstreamsOf(context))
+        for (const { url, path } of endpoints) {
+          if (isProtectedInTransit(url)) continue;
+          const suggested = context.secrets.isSecret(path) ? 'https://' : `https://${url.host}`;
+          yield findingAt(path, `tokens cross the network in plain text; write ${suggested}`);
+        }
+    },
+  },
+  {
+    id: 'upstream-retry-off',
+    severity: 'info',
+    preset: 'recommended',
+    rationale:
+      'If an endpoint refuses a connection, nothing was sent and another endpoint could serve the request; without "retry" the client gets a 502 response.',
+    *find(context) {
+      for (const { path, entry, endpoints } of upstreamsOf(context))
+        if (endpoints.length > 1 && !entry.retry)
+          yield findingAt(
+            [...path, 'retry'],
+            'requests fail although another endpoint could serve them; remove "retry": the gateway never sends a write twice',
+          );
+    },
+  },
+  {
+    id: 'upstream-timeout-long',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale:
+      'While an upstream hangs, each request holds a connection for this long, so all connections are in use before the failure is visible.',
+    *find(context) {
+      for (const { path, entry } of upstreamsOf(context))
+        for (const [step, limit] of Object.entries(TIMEOUT_LIMITS)) {
+          const configured = entry.timeouts[step as keyof typeof TIMEOUT_LIMITS];
+          if (durationMs(configured) <= durationMs(limit)) continue;
+          const remedy = step === 'response' ? ', and add timeout: to the routes that need more' : '';
+          yield findingAt(
+            [...path, 'timeouts', step],
+            `${configured} is longer than clients wait; write ${limit} or less${remedy}`,
+          );
+        }
+    },
+  },
+  {
+    id: 'upstream-timeout-order',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale:
+      'A timeout that is longer than an enclosing one never applies, so the manifest promises something that cannot happen.',
+    *find(context) {
+      for (const { path, entry, upstream } of upstreamsOf(context)) {
+        const { connectTimeoutMs, responseTimeoutMs, totalTimeoutMs = Number.POSITIVE_INFINITY, health } = upstream;
+        const { connect, response } = entry.timeouts;
+        if (totalTimeoutMs <= connectTimeoutMs)
+          yield findingAt(
+            [...path, 'timeouts', 'total'],
+            `"total" expires before "connect" (${connect}); write more than that`,
+          );
+        else if (totalTimeoutMs < responseTimeoutMs)
+          yield findingAt(
+            [...path, 'timeouts', 'total'],
+            `"total" expires before "response" (${response}); write more than that, or lower "response"`,
+          );
+        if (health !== undefined && health.timeoutMs > health.intervalMs)
+          yield findingAt(
+            [...path, 'health', 'timeout'],
+            `the next health check starts (${entry.health?.interval}) before this one times out; write at most "interval"`,
+          );
+      }
+      for (const { entry, route, path } of context.routes) {
+        if (route.timeoutMs === undefined || route.timeoutMs > route.upstream.connectTimeoutMs) continue;
+        const { connect } = context.manifest.upstreams[entry.upstream]?.timeouts ?? {};
+        yield findingAt(
+          [...path, 'timeout'],
+          `this expires before "connect" of "${entry.upstream}" (${connect}); write more than that`,
+        );
+      }
+    },
+  },
+  {
+    id: 'upstream-unused',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale:
+      'An upstream without routes is obsolete, or its routes are missing; the gateway still checks its health.',
+    *find({ manifest, routes }) {
+      const used = new Set(routes.map(({ entry }) => entry.upstream));
+      for (const { entry } of tokenMethods(manifest))
+        if ('endpoint' in entry && typeof entry.endpoint === 'object') used.add(entry.endpoint.upstream);
+      for (const id of Object.keys(manifest.upstreams))
+        if (!used.has(id))
+          yield findingAtKey(['upstreams', id], `no route uses the upstream "${id}"; add one, or remove it`);
+    },
+  },
+  {
+    id: 'upstream-without-breaker',
+    severity: 'info',
+    preset: 'recommended',
+    rationale: 'Only a breaker ejects an endpoint that passes its health check and fails every request.',
+    *find(context) {
+      for (const { path, entry, endpoints } of upstreamsOf(context))
+        if (endpoints.length > 1 && entry.breaker?.enabled === false)
+          yield findingAt(
+            [...path, 'breaker', 'enabled'],
+            'an endpoint that fails every request is not ejected; remove enabled: false',
+          );
+    },
+  },
+  {
+    id: 'upstream-without-health',
+    severity: 'warning',
+    preset: 'recommended',
+    rationale:
+      'Without health checks a failed endpoint still receives its share of the requests, and each of them waits until it fails.',
+    *find(context) {
+      for (const { path, entry, endpoints } of upstreamsOf(context))
+        if (endpoints.length > 1 && entry.health === undefined)
+          yield findingAtKey([...path, 'urls'], 'these endpoints have no health check; add health: { path: /healthz }');
+    },
+  },
+]);
+
+function isWildcardHost(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}
