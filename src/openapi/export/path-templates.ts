@@ -48,7 +48,7 @@ export function* createPathTemplates({ routes, router }: Plan): SlicedWork<PathT
       `/${segments.map((segment) => (segment.kind === 'literal' ? segment.text : unused)).join('/')}`,
     );
   const { drafts, mainKeys } = yield* draftTemplates(routes, matchSample);
-  const index = yield* RouteIndex.createSliced(routes.map((route) => ({ route, pattern: route.pattern })));
+  const index = yield* RouteIndex.create(routes.map((route) => ({ route, pattern: route.pattern })));
   yield* addCrossings(drafts, index, matchSample);
   const templates = new Map<string, PathTemplate>();
   for (const [key, { segments }] of drafts) {
