@@ -1,10 +1,8 @@
-import { accessComparisons } from './comparisons/access-comparisons.ts';
 import { bodyComparisons } from './comparisons/body-comparisons.ts';
 import { fileComparisons } from './comparisons/file-comparisons.ts';
 import { headerComparisons } from './comparisons/header-comparisons.ts';
 import { invariantComparisons } from './comparisons/invariant-comparisons.ts';
 import { loginComparisons } from './comparisons/login-comparisons.ts';
-import { mediaTypeComparisons } from './comparisons/media-type-comparisons.ts';
 import { parameterComparisons } from './comparisons/parameter-comparisons.ts';
 import { rateLimitComparisons } from './comparisons/rate-limit-comparisons.ts';
 import { roleComparisons } from './comparisons/role-comparisons.ts';
@@ -18,12 +16,10 @@ import type { Comparison, Comparisons } from './difference.ts';
 
 /** In the order in which the docs list them. */
 const TABLES: readonly Comparisons[] = [
-  accessComparisons,
   routeComparisons,
   roleComparisons,
   loginComparisons,
   bodyComparisons,
-  mediaTypeComparisons,
   parameterComparisons,
   validationComparisons,
   sizeLimitComparisons,

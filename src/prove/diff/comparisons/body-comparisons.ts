@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { validateJson } from '../../../engine/validation/body-rule.ts';
+import { isJsonType, mediaTypeMatcher } from '../../../engine/validation/media-type.ts';
 import {
   areEqualSchemas,
   type ComparedSchema,
@@ -11,13 +12,15 @@ import { sizeOf } from '../../schema-comparison/json-value.ts';
 import { schemaContent } from '../../schema-comparison/schema-content.ts';
 import {
   type Comparisons,
+  type DiffContext,
   type DiffFinding,
   type DiffWitness,
   type MatchedRoutePair,
   oncePerDiff,
 } from '../difference.ts';
-import { findingAtKey, routesWithOtherSchemas } from '../matched-routes.ts';
+import { findingAtKey, rewrittenRoutes, routesWithOtherSchemas } from '../matched-routes.ts';
 import type { DiffRoute, DiffSide } from '../side.ts';
+import { mediaTypeWitness } from '../witnesses/body-requests.ts';
 
 export const bodyComparisons: Comparisons = {
   'body-loosened': {
@@ -55,6 +58,16 @@ export const bodyComparisons: Comparisons = {
           yield findingAtSchema(pair, `has a different schema for bodies, and ${reason}`);
       }
     },
+  },
+  'media-types-widened': {
+    severity: 'warning',
+    description: 'A route now accepts media types that it refused before.',
+    find: (sides) => changedTypes(sides, 'accepts more media types', true),
+  },
+  'media-types-narrowed': {
+    severity: 'info',
+    description: 'A route no longer accepts some media types.',
+    find: (sides) => changedTypes(sides, 'accepts fewer media types', false),
   },
 };
 
@@ -120,3 +133,37 @@ function bytesOf(value: unknown): Buffer {
 
 /** The schema of a route without a schema. */
 const ANYTHING = { root: { schemas: { anything: true }, routes: [], files: {} }, path: ['schemas', 'anything'] };
+
+/** `undefined` accepts every type. */
+type AcceptedTypes = readonly string[] | undefined;
+
+function* changedTypes(sides: DiffContext, message: string, isWider: boolean): Generator<DiffFinding> {
+  for (const pair of rewrittenRoutes(sides)) {
+    const [old, next] = [typesOf(pair.from.entry), typesOf(pair.to.entry)];
+    const [smaller, larger] = isWider ? [old, next] : [next, old];
+    const isMore = smaller !== undefined && (larger === undefined || !larger.every(covers(smaller)));
+    if (!isMore) continue;
+    const text = `${message}: ${formatTypes(pair.to)} (was: ${formatTypes(pair.from)})`;
+    yield findingAtKey(pair, 'body', text, mediaTypeWitness(sides, pair, { from: !isWider, to: isWider }));
+  }
+}
+
+const ANY_JSON = 'application/*+json';
+
+/** Returns a function that is true for a type, or a wildcard such as `image/*`, that the list covers completely. */
+function covers(types: readonly string[]): (type: string) => boolean {
+  const matches = mediaTypeMatcher(types);
+  const hasAnyJson = types.includes(ANY_JSON);
+  return (type) => matches(type.toLowerCase()) || (hasAnyJson && isJsonType(type));
+}
+
+function typesOf({ body }: MatchedRoutePair['from']['entry']): AcceptedTypes {
+  if (body === undefined || body.types !== undefined) return body?.types;
+  if (body.schema !== undefined) return ['application/json', ANY_JSON];
+  const formTypes = [...(body.multipart ? ['multipart/form-data'] : []), ...(body.csv ? ['text/csv'] : [])];
+  return formTypes.length === 0 ? undefined : formTypes;
+}
+
+function formatTypes({ redactedEntry }: MatchedRoutePair['from']): string {
+  return typesOf(redactedEntry)?.join(', ') ?? 'any';
+}

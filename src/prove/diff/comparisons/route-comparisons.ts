@@ -1,9 +1,20 @@
 import type { Comparisons, DiffContext, DiffFinding } from '../difference.ts';
-import { requestWitness } from '../matched-routes.ts';
+import { findingAtKey, matchedRoutes, requestWitness } from '../matched-routes.ts';
+import { becameProtected, becamePublic } from '../route-pairs.ts';
 import type { DiffRoute } from '../side.ts';
 import { withCaller } from '../witnesses/forwarded-request.ts';
 
 export const routeComparisons: Comparisons = {
+  'route-public': {
+    severity: 'error',
+    description: 'Requests that required a token no longer require one.',
+    find: (sides) => changedAccess(sides, becamePublic, 'is now public: it no longer requires a token'),
+  },
+  'route-protected': {
+    severity: 'warning',
+    description: 'Requests that required no token now require one.',
+    find: (sides) => changedAccess(sides, becameProtected, 'is now protected: it requires a token'),
+  },
   'route-shadowed': {
     severity: 'warning',
     description: 'Requests go to another route.',
@@ -51,6 +62,12 @@ export const routeComparisons: Comparisons = {
     find: (sides) => gainedRequests(sides, 'public'),
   },
 };
+
+/** The witness is a request without a token. */
+function* changedAccess(sides: DiffContext, isChanged: typeof becamePublic, message: string): Generator<DiffFinding> {
+  for (const pair of matchedRoutes(sides))
+    if (isChanged(pair)) yield { ...findingAtKey(pair, 'access', message, requestWitness(pair)), hasCaller: false };
+}
 
 function* lostRequests({ pairs, next }: DiffContext, isRetained: boolean): Generator<DiffFinding> {
   for (const pair of pairs) {

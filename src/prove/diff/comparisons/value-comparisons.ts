@@ -11,8 +11,7 @@ import {
   oncePerDiff,
 } from '../difference.ts';
 import { rewrittenRoutes } from '../matched-routes.ts';
-import { normalize } from '../settings/effective-settings.ts';
-import { startsWith } from '../settings/path-patterns.ts';
+import { normalize, startsWith } from '../settings/effective-settings.ts';
 import { type DiffSide, formatRedactedValue } from '../side.ts';
 import { renamedUpstreams } from '../upstream-pairs.ts';
 import { VALUE_RULES, type ValueRule } from './value-rules.ts';
