@@ -8,9 +8,8 @@ import { rateLimitComparisons } from './comparisons/rate-limit-comparisons.ts';
 import { roleComparisons } from './comparisons/role-comparisons.ts';
 import { routeComparisons } from './comparisons/route-comparisons.ts';
 import { sizeLimitComparisons } from './comparisons/size-limit-comparisons.ts';
-import { switchComparisons } from './comparisons/switch-comparisons.ts';
+import { switchComparisons, validationComparisons } from './comparisons/switch-comparisons.ts';
 import { upstreamComparisons } from './comparisons/upstream-comparisons.ts';
-import { validationComparisons } from './comparisons/validation-comparisons.ts';
 import { valueComparisons } from './comparisons/value-comparisons.ts';
 import type { Comparison, Comparisons } from './difference.ts';
 

@@ -11,8 +11,7 @@ import type {
 } from './difference.ts';
 import { pairRoutes } from './route-pairing.ts';
 import type { DiffRoute, DiffSide } from './side.ts';
-import { jsonBodyWitness } from './witnesses/body-requests.ts';
-import { withCaller } from './witnesses/forwarded-request.ts';
+import { jsonBodyWitness, withCaller } from './witnesses/sample-witnesses.ts';
 
 /** Returns the differences between two manifests, sorted by severity, then by position in the file. */
 export function diff(old: DiffSide, next: DiffSide): Difference[] {

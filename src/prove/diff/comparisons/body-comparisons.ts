@@ -20,7 +20,7 @@ import {
 } from '../difference.ts';
 import { findingAtKey, rewrittenRoutes, routesWithOtherSchemas } from '../matched-routes.ts';
 import type { DiffRoute, DiffSide } from '../side.ts';
-import { mediaTypeWitness } from '../witnesses/body-requests.ts';
+import { mediaTypeWitness } from '../witnesses/sample-witnesses.ts';
 
 export const bodyComparisons: Comparisons = {
   'body-loosened': {

@@ -3,7 +3,7 @@ import { foldHeaderName } from '../../../engine/header-names.ts';
 import type { Comparisons, DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
 import { findingAtKey, matchedRoutes, rewrittenRoutes } from '../matched-routes.ts';
 import type { DiffRoute } from '../side.ts';
-import { forwardedWitness } from '../witnesses/forwarded-request.ts';
+import { forwardedWitness } from '../witnesses/sample-witnesses.ts';
 
 export const headerComparisons: Comparisons = {
   'headers-changed': {

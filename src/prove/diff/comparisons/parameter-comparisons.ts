@@ -12,8 +12,8 @@ import {
 } from '../difference.ts';
 import { findingAtKey, routesWithOtherSchemas } from '../matched-routes.ts';
 import type { DiffSide } from '../side.ts';
-import { hasValidParameters } from '../witnesses/forwarded-request.ts';
 import { sampleRequests, segmentOf } from '../witnesses/sample-requests.ts';
+import { hasValidParameters } from '../witnesses/sample-witnesses.ts';
 
 export const parameterComparisons: Comparisons = {
   'parameters-loosened': {

@@ -15,16 +15,12 @@ export const rateLimitComparisons: Comparisons = {
   'rate-limit-removed': {
     severity: 'warning',
     description: 'A rate limit no longer applies to a route.',
-    find: (sides) =>
-      changedRoutes(
-        changedRouteLimits(sides).lost,
-        (id, routes) => `the rate limit "${id}" no longer applies to ${routes}`,
-      ),
+    find: (sides) => changedRoutes(changedRouteLimits(sides).lost, 'no longer applies to'),
   },
   'rate-limit-loosened': {
     severity: 'warning',
     description: 'A rate limit allows or skips more requests, counts fewer of them, or is no longer shared.',
-    find: (sides) => changedLimits(sides, loosenings),
+    find: (sides) => changedLimits(sides, true),
   },
   'rate-limit-reported': {
     severity: 'warning',
@@ -43,13 +39,12 @@ export const rateLimitComparisons: Comparisons = {
   'rate-limit-added': {
     severity: 'info',
     description: 'A rate limit now applies to a route.',
-    find: (sides) =>
-      changedRoutes(changedRouteLimits(sides).added, (id, routes) => `the rate limit "${id}" now applies to ${routes}`),
+    find: (sides) => changedRoutes(changedRouteLimits(sides).added, 'now applies to'),
   },
   'rate-limit-tightened': {
     severity: 'info',
     description: 'A rate limit allows or skips fewer requests, counts more of them, or is now shared.',
-    find: (sides) => changedLimits(sides, tightenings),
+    find: (sides) => changedLimits(sides, false),
   },
   'rate-limit-enforced': {
     severity: 'info',
@@ -72,26 +67,43 @@ export const rateLimitComparisons: Comparisons = {
   },
 };
 
-function* changedRoutes(
-  changed: RoutesByLimit,
-  message: (id: string, routes: string) => string,
-): Generator<DiffFinding> {
+function* changedRoutes(changed: RoutesByLimit, change: string): Generator<DiffFinding> {
   for (const [id, routes] of changed) {
     const [first] = routes;
     if (first === undefined) continue;
     const ids = routes.map(({ route }) => `"${route.id}"`);
     const others = ids.length > MAX_ROUTES ? ` and ${ids.length - MAX_ROUTES} other routes` : '';
     const named = `the ${ids.length === 1 ? 'route' : 'routes'} ${ids.slice(0, MAX_ROUTES).join(', ')}${others}`;
-    yield { message: message(id, named), path: [...first.path, 'rateLimits'] };
+    yield { message: `the rate limit "${id}" ${change} ${named}`, path: [...first.path, 'rateLimits'] };
   }
 }
 
 /** The routes that a message names. */
 const MAX_ROUTES = 3;
 
-function* changedLimits(sides: DiffContext, changesOf: (pair: LimitPair) => Iterable<LimitChange>) {
-  for (const pair of commonLimits(sides))
-    for (const [key, message] of changesOf(pair)) yield limitFinding(pair.id, key, message);
+/** Yields the changes after which a rate limit refuses fewer requests, or those after which it refuses more. */
+function* changedLimits(sides: DiffContext, isLooser: boolean): Generator<DiffFinding> {
+  for (const { id, old, next } of commonLimits(sides)) {
+    const [strict, loose] = isLooser ? [old.limit, next.limit] : [next.limit, old.limit];
+    const finding = (key: string, looser: string, tighter: string) =>
+      limitFinding(id, key, isLooser ? looser : tighter);
+    if (loose.intervalMs < strict.intervalMs || loose.burst > strict.burst)
+      yield limitFinding(id, 'allow', `now allows ${rateText(next)} (was ${rateText(old)})`);
+    const statuses = statusesOnlyIn(strict.failures, loose.failures);
+    if (statuses !== undefined) yield finding('count', `no longer counts ${statuses}`, `now counts ${statuses}`);
+    if (strict.missing === 'refuse' && loose.missing === 'skip')
+      yield finding(
+        'missing',
+        'now skips requests without its key (it refused them)',
+        'now refuses requests without its key (it skipped them)',
+      );
+    if (strict.store !== undefined && loose.store === undefined)
+      yield finding(
+        'store',
+        'is now counted by each gateway alone (the gateways shared its counters)',
+        'now shares its counters with other gateways (each gateway counted alone)',
+      );
+  }
 }
 
 function* changedModes(sides: DiffContext, mode: 'enforce' | 'report', message: string): Generator<DiffFinding> {
@@ -129,37 +141,6 @@ function* unusedLimits({ old, next }: DiffContext, names: ReadonlyMap<string, st
 function keyText({ entry }: DiffLimit): string {
   const folds = [entry.key].flat().some((part) => typeof part === 'object' && part.fold !== undefined);
   return `${rateLimitKeyText(entry.key)}${folds ? ', in any letter case' : ''}`;
-}
-
-/** The key of a rate limit that changed, and the effect of the change. */
-type LimitChange = [key: string, message: string];
-
-/** Yields the changes after which a rate limit refuses fewer requests. */
-function* loosenings({ old, next }: LimitPair): Generator<LimitChange> {
-  const [before, now] = [old.limit, next.limit];
-  if (now.intervalMs < before.intervalMs || now.burst > before.burst) yield ['allow', rateMessage(old, next)];
-  const uncounted = statusesOnlyIn(before.failures, now.failures);
-  if (uncounted !== undefined) yield ['count', `no longer counts ${uncounted}`];
-  if (before.missing === 'refuse' && now.missing === 'skip')
-    yield ['missing', 'now skips requests without its key (it refused them)'];
-  if (before.store !== undefined && now.store === undefined)
-    yield ['store', 'is now counted by each gateway alone (the gateways shared its counters)'];
-}
-
-/** Yields the changes after which a rate limit refuses more requests. */
-function* tightenings({ old, next }: LimitPair): Generator<LimitChange> {
-  const [before, now] = [old.limit, next.limit];
-  if (now.intervalMs > before.intervalMs || now.burst < before.burst) yield ['allow', rateMessage(old, next)];
-  const counted = statusesOnlyIn(now.failures, before.failures);
-  if (counted !== undefined) yield ['count', `now counts ${counted}`];
-  if (before.missing === 'skip' && now.missing === 'refuse')
-    yield ['missing', 'now refuses requests without its key (it skipped them)'];
-  if (before.store === undefined && now.store !== undefined)
-    yield ['store', 'now shares its counters with other gateways (each gateway counted alone)'];
-}
-
-function rateMessage(old: DiffLimit, next: DiffLimit): string {
-  return `now allows ${rateText(next)} (was ${rateText(old)})`;
 }
 
 function rateText({ entry: { allow, burst } }: DiffLimit): string {

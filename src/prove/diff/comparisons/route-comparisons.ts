@@ -2,7 +2,7 @@ import type { Comparisons, DiffContext, DiffFinding } from '../difference.ts';
 import { findingAtKey, matchedRoutes, requestWitness } from '../matched-routes.ts';
 import { becameProtected, becamePublic } from '../route-pairs.ts';
 import type { DiffRoute } from '../side.ts';
-import { withCaller } from '../witnesses/forwarded-request.ts';
+import { withCaller } from '../witnesses/sample-witnesses.ts';
 
 export const routeComparisons: Comparisons = {
   'route-public': {

@@ -1,7 +1,7 @@
 import { sizeBytes } from '../../../engine/manifest/units.ts';
 import type { Comparisons, DiffContext, DiffFinding, MatchedRoutePair } from '../difference.ts';
 import { findingAtKey, rewrittenRoutes } from '../matched-routes.ts';
-import { limitWitness } from '../witnesses/body-requests.ts';
+import { limitWitness } from '../witnesses/sample-witnesses.ts';
 
 export const sizeLimitComparisons: Comparisons = {
   'limit-raised': {

@@ -9,7 +9,13 @@ import type {
   MatchedRoutePair,
 } from '../difference.ts';
 import { bothReceive, findingAtKey, matchedRoutes } from '../matched-routes.ts';
-import { hasValidParameters, validRequest, withCaller, withHeaders } from '../witnesses/forwarded-request.ts';
+import {
+  hasValidParameters,
+  invalidWitness,
+  validRequest,
+  withCaller,
+  withHeaders,
+} from '../witnesses/sample-witnesses.ts';
 
 export const switchComparisons: Comparisons = {
   'websocket-opened': {
@@ -44,6 +50,19 @@ export const switchComparisons: Comparisons = {
   },
 };
 
+export const validationComparisons: Comparisons = {
+  'validation-reported': {
+    severity: 'warning',
+    description: 'A route only reports invalid requests, and forwards them.',
+    find: (sides) => changedSwitches(sides, REPORT, true, 'now only reports invalid requests (it refused them)'),
+  },
+  'validation-enforced': {
+    severity: 'info',
+    description: 'A route now refuses invalid requests.',
+    find: (sides) => changedSwitches(sides, REPORT, false, 'now refuses invalid requests (it only reported them)'),
+  },
+};
+
 /** A setting of a route that is on or off. */
 interface Switch {
   readonly key: string;
@@ -65,6 +84,12 @@ const ENCODED_SLASH: Switch = {
   // A literal path never has an encoded slash.
   mayHaveEffect: ({ from, to }) =>
     from.route.id === to.route.id && [from, to].some(({ pattern }) => pattern.some(({ kind }) => kind !== 'literal')),
+};
+
+const REPORT: Switch = {
+  key: 'validation',
+  isOn: ({ validation }: RouteEntry) => validation === 'report',
+  witnessOf: invalidWitness,
 };
 
 /** Yields a finding for each pair whose switch was turned on, or off. */

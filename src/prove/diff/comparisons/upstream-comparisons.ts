@@ -9,7 +9,7 @@ import {
   replacedUpstreams,
   type UpstreamPair,
 } from '../upstream-pairs.ts';
-import { forwardedWitness } from '../witnesses/forwarded-request.ts';
+import { forwardedWitness } from '../witnesses/sample-witnesses.ts';
 
 export const upstreamComparisons: Comparisons = {
   'upstream-changed': {
