@@ -1,5 +1,5 @@
 import { rateLimitKeyText } from '../../rate-limit-key-text.ts';
-import type { Comparisons, DiffContext, DiffFinding } from '../difference.ts';
+import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
 import {
   changedRouteLimits,
   commonLimits,
@@ -11,70 +11,52 @@ import {
 } from '../rate-limit-pairs.ts';
 import type { DiffSide } from '../side.ts';
 
-export const rateLimitComparisons: Comparisons = {
-  'rate-limit-removed': {
-    severity: 'warning',
-    description: 'A rate limit no longer applies to a route.',
-    find: (sides) => changedRoutes(changedRouteLimits(sides).lost, 'no longer applies to'),
+export const rateLimitComparison: Comparison = {
+  rules: {
+    'rate-limit-removed': ['warning', 'A rate limit no longer applies to a route.'],
+    'rate-limit-loosened': [
+      'warning',
+      'A rate limit allows or skips more requests, counts fewer of them, or is no longer shared.',
+    ],
+    'rate-limit-reported': ['warning', 'A rate limit only reports the requests that it refused.'],
+    'rate-limit-key': ['warning', 'A rate limit counts by another value, and its counters start again.'],
+    'rate-limit-added': ['info', 'A rate limit now applies to a route.'],
+    'rate-limit-tightened': [
+      'info',
+      'A rate limit allows or skips fewer requests, counts more of them, or is now shared.',
+    ],
+    'rate-limit-enforced': ['info', 'A rate limit refuses the requests that it only reported.'],
+    'rate-limit-settings': [
+      'info',
+      'A rate limit has another name, store or date, or one without routes was added or removed.',
+    ],
   },
-  'rate-limit-loosened': {
-    severity: 'warning',
-    description: 'A rate limit allows or skips more requests, counts fewer of them, or is no longer shared.',
-    find: (sides) => changedLimits(sides, true),
-  },
-  'rate-limit-reported': {
-    severity: 'warning',
-    description: 'A rate limit only reports the requests that it refused.',
-    find: (sides) => changedModes(sides, 'report', 'now only reports the requests over it (it refused them)'),
-  },
-  'rate-limit-key': {
-    severity: 'warning',
-    description: 'A rate limit counts by another value, and its counters start again.',
-    *find(sides) {
-      for (const { id, old, next } of commonLimits(sides))
-        if (old.keyEffect !== next.keyEffect)
-          yield limitFinding(id, 'key', `now counts by ${keyText(next)} (was ${keyText(old)})`);
-    },
-  },
-  'rate-limit-added': {
-    severity: 'info',
-    description: 'A rate limit now applies to a route.',
-    find: (sides) => changedRoutes(changedRouteLimits(sides).added, 'now applies to'),
-  },
-  'rate-limit-tightened': {
-    severity: 'info',
-    description: 'A rate limit allows or skips fewer requests, counts more of them, or is now shared.',
-    find: (sides) => changedLimits(sides, false),
-  },
-  'rate-limit-enforced': {
-    severity: 'info',
-    description: 'A rate limit refuses the requests that it only reported.',
-    find: (sides) => changedModes(sides, 'enforce', 'now refuses the requests over it (it only reported them)'),
-  },
-  'rate-limit-settings': {
-    severity: 'info',
-    description: 'A rate limit has another name, store or date, or one without routes was added or removed.',
-    *find(sides) {
-      const names = renamedLimits(sides);
-      for (const [id, newId] of names)
-        yield {
-          message: `the rate limit "${id}" is now "${newId}"; its counters start again`,
-          path: ['rateLimits', newId],
-        };
-      for (const pair of commonLimits(sides)) yield* changedSettings(pair);
-      yield* unusedLimits(sides, names);
-    },
+  *find(sides) {
+    const { lost, added } = changedRouteLimits(sides);
+    yield* changedRoutes('rate-limit-removed', lost, 'no longer applies to');
+    yield* changedRoutes('rate-limit-added', added, 'now applies to');
+    for (const pair of commonLimits(sides)) {
+      yield* changedLimit(pair, true);
+      yield* changedLimit(pair, false);
+      yield* changedSettings(pair);
+    }
+    const names = renamedLimits(sides);
+    for (const [id, newId] of names) {
+      const message = `the rate limit "${id}" is now "${newId}"; its counters start again`;
+      yield { rule: 'rate-limit-settings', message, path: ['rateLimits', newId] };
+    }
+    yield* unusedLimits(sides, names);
   },
 };
 
-function* changedRoutes(changed: RoutesByLimit, change: string): Generator<DiffFinding> {
+function* changedRoutes(rule: string, changed: RoutesByLimit, change: string): Generator<DiffFinding> {
   for (const [id, routes] of changed) {
     const [first] = routes;
     if (first === undefined) continue;
     const ids = routes.map(({ route }) => `"${route.id}"`);
     const others = ids.length > MAX_ROUTES ? ` and ${ids.length - MAX_ROUTES} other routes` : '';
     const named = `the ${ids.length === 1 ? 'route' : 'routes'} ${ids.slice(0, MAX_ROUTES).join(', ')}${others}`;
-    yield { message: `the rate limit "${id}" ${change} ${named}`, path: [...first.path, 'rateLimits'] };
+    yield { rule, message: `the rate limit "${id}" ${change} ${named}`, path: [...first.path, 'rateLimits'] };
   }
 }
 
@@ -82,45 +64,47 @@ function* changedRoutes(changed: RoutesByLimit, change: string): Generator<DiffF
 const MAX_ROUTES = 3;
 
 /** Yields the changes after which a rate limit refuses fewer requests, or those after which it refuses more. */
-function* changedLimits(sides: DiffContext, isLooser: boolean): Generator<DiffFinding> {
-  for (const { id, old, next } of commonLimits(sides)) {
-    const [strict, loose] = isLooser ? [old.limit, next.limit] : [next.limit, old.limit];
-    const finding = (key: string, looser: string, tighter: string) =>
-      limitFinding(id, key, isLooser ? looser : tighter);
-    if (loose.intervalMs < strict.intervalMs || loose.burst > strict.burst)
-      yield limitFinding(id, 'allow', `now allows ${rateText(next)} (was ${rateText(old)})`);
-    const statuses = statusesOnlyIn(strict.failures, loose.failures);
-    if (statuses !== undefined) yield finding('count', `no longer counts ${statuses}`, `now counts ${statuses}`);
-    if (strict.missing === 'refuse' && loose.missing === 'skip')
-      yield finding(
-        'missing',
-        'now skips requests without its key (it refused them)',
-        'now refuses requests without its key (it skipped them)',
-      );
-    if (strict.store !== undefined && loose.store === undefined)
-      yield finding(
-        'store',
-        'is now counted by each gateway alone (the gateways shared its counters)',
-        'now shares its counters with other gateways (each gateway counted alone)',
-      );
-  }
-}
-
-function* changedModes(sides: DiffContext, mode: 'enforce' | 'report', message: string): Generator<DiffFinding> {
-  for (const { id, old, next } of commonLimits(sides))
-    if (next.limit.mode === mode && old.limit.mode !== mode) yield limitFinding(id, 'mode', message);
+function* changedLimit({ id, old, next }: LimitPair, isLooser: boolean): Generator<DiffFinding> {
+  const [strict, loose] = isLooser ? [old.limit, next.limit] : [next.limit, old.limit];
+  const rule = isLooser ? 'rate-limit-loosened' : 'rate-limit-tightened';
+  const finding = (key: string, looser: string, tighter: string) =>
+    limitFinding(id, rule, key, isLooser ? looser : tighter);
+  if (loose.intervalMs < strict.intervalMs || loose.burst > strict.burst)
+    yield limitFinding(id, rule, 'allow', `now allows ${rateText(next)} (was ${rateText(old)})`);
+  const statuses = statusesOnlyIn(strict.failures, loose.failures);
+  if (statuses !== undefined) yield finding('count', `no longer counts ${statuses}`, `now counts ${statuses}`);
+  if (strict.missing === 'refuse' && loose.missing === 'skip')
+    yield finding(
+      'missing',
+      'now skips requests without its key (it refused them)',
+      'now refuses requests without its key (it skipped them)',
+    );
+  if (strict.store !== undefined && loose.store === undefined)
+    yield finding(
+      'store',
+      'is now counted by each gateway alone (the gateways shared its counters)',
+      'now shares its counters with other gateways (each gateway counted alone)',
+    );
 }
 
 function* changedSettings({ id, old, next }: LimitPair): Generator<DiffFinding> {
+  if (old.keyEffect !== next.keyEffect)
+    yield limitFinding(id, 'rate-limit-key', 'key', `now counts by ${keyText(next)} (was ${keyText(old)})`);
+  const { mode } = next.limit;
+  if (mode !== old.limit.mode && mode === 'report')
+    yield limitFinding(id, 'rate-limit-reported', 'mode', 'now only reports the requests over it (it refused them)');
+  if (mode !== old.limit.mode && mode === 'enforce')
+    yield limitFinding(id, 'rate-limit-enforced', 'mode', 'now refuses the requests over it (it only reported them)');
+  const finding = (key: string, message: string) => limitFinding(id, 'rate-limit-settings', key, message);
   const [before, now] = [old.limit.store?.id, next.limit.store?.id];
   if (before !== undefined && now !== undefined && before !== now)
-    yield limitFinding(id, 'store', `now uses the store "${now}" (was "${before}"), in which its counters start again`);
+    yield finding('store', `now uses the store "${now}" (was "${before}"), in which its counters start again`);
   const [date, newDate] = [old, next].map(({ entry }) => entry.reportUntil ?? 'not set');
-  if (date !== newDate) yield limitFinding(id, 'reportUntil', `is intended to report until: ${newDate} (was ${date})`);
+  if (date !== newDate) yield finding('reportUntil', `is intended to report until: ${newDate} (was ${date})`);
 }
 
-function limitFinding(id: string, key: string, message: string): DiffFinding {
-  return { message: `the rate limit "${id}" ${message}`, path: ['rateLimits', id, key] };
+function limitFinding(id: string, rule: string, key: string, message: string): DiffFinding {
+  return { rule, message: `the rate limit "${id}" ${message}`, path: ['rateLimits', id, key] };
 }
 
 /** Yields the limits that only one manifest has, and no route of it uses. */
@@ -133,9 +117,13 @@ function* unusedLimits({ old, next }: DiffContext, names: ReadonlyMap<string, st
         !renamed.has(id) &&
         !side.routes.some(({ entry }) => entry.rateLimits?.includes(id)),
     );
-  const text = (id: string, change: string) => `the rate limit "${id}", which no route uses, was ${change}`;
-  for (const id of unusedIn(old, next)) yield { message: text(id, 'removed'), path: ['rateLimits', id], side: 'old' };
-  for (const id of unusedIn(next, old)) yield { message: text(id, 'added'), path: ['rateLimits', id] };
+  const finding = (id: string, change: string) => ({
+    rule: 'rate-limit-settings',
+    message: `the rate limit "${id}", which no route uses, was ${change}`,
+    path: ['rateLimits', id],
+  });
+  for (const id of unusedIn(old, next)) yield { ...finding(id, 'removed'), side: 'old' };
+  for (const id of unusedIn(next, old)) yield finding(id, 'added');
 }
 
 function keyText({ entry }: DiffLimit): string {
