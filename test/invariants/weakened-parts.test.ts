@@ -4,7 +4,7 @@ import { compileInvariants, type Invariant } from '../../src/engine/invariants/c
 import { proveInvariants } from '../../src/engine/invariants/prove.ts';
 import { load, type PlannedManifest } from '../../src/engine/load.ts';
 import { runToEnd } from '../../src/engine/plan/sliced-work.ts';
-import { weakenedParts } from '../../src/prove/diff/weakened-parts.ts';
+import { weakenedParts } from '../../src/prove/diff/comparisons/invariant-comparisons.ts';
 import { runs } from '../support/runs.ts';
 
 const AUTH = `auth:

@@ -50,8 +50,12 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'routing/route-index',
     'routing/router',
     'routing/witnesses/witness-search',
+    'schema/base64-keywords',
     'schema/cost-budget',
+    'schema/equality',
+    'schema/formats/formats',
     'schema/keywords',
+    'schema/multiple-of',
     'schema/pattern/pattern-parts',
     'schema/schema-bundle',
     'schema/schema-walk',
@@ -162,9 +166,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'workers/worker-group',
     'workers/worker-telemetry',
   ],
-  editor: [
-    'connection',
-  ],
+  editor: ['connection'],
   admin: [
     'access-control',
     'admin-endpoint',

@@ -1,41 +1,32 @@
-import { accessComparisons } from './comparisons/access-comparisons.ts';
-import { bodyComparisons } from './comparisons/body-comparisons.ts';
-import { fileComparisons } from './comparisons/file-comparisons.ts';
-import { headerComparisons } from './comparisons/header-comparisons.ts';
-import { invariantComparisons } from './comparisons/invariant-comparisons.ts';
-import { loginComparisons } from './comparisons/login-comparisons.ts';
-import { mediaTypeComparisons } from './comparisons/media-type-comparisons.ts';
-import { parameterComparisons } from './comparisons/parameter-comparisons.ts';
-import { rateLimitComparisons } from './comparisons/rate-limit-comparisons.ts';
-import { roleComparisons } from './comparisons/role-comparisons.ts';
-import { routeComparisons } from './comparisons/route-comparisons.ts';
-import { sizeLimitComparisons } from './comparisons/size-limit-comparisons.ts';
-import { switchComparisons } from './comparisons/switch-comparisons.ts';
-import { upstreamComparisons } from './comparisons/upstream-comparisons.ts';
-import { validationComparisons } from './comparisons/validation-comparisons.ts';
-import { valueComparisons } from './comparisons/value-comparisons.ts';
-import type { Comparison, Comparisons } from './difference.ts';
+import { bodyComparison } from './comparisons/body-comparisons.ts';
+import { fileComparison } from './comparisons/file-comparisons.ts';
+import { headerComparison } from './comparisons/header-comparisons.ts';
+import { invariantComparison } from './comparisons/invariant-comparisons.ts';
+import { loginComparison } from './comparisons/login-comparisons.ts';
+import { parameterComparison } from './comparisons/parameter-comparisons.ts';
+import { rateLimitComparison } from './comparisons/rate-limit-comparisons.ts';
+import { roleComparison } from './comparisons/role-comparisons.ts';
+import { routeComparison } from './comparisons/route-comparisons.ts';
+import { sizeLimitComparison } from './comparisons/size-limit-comparisons.ts';
+import { switchComparison, validationComparison } from './comparisons/switch-comparisons.ts';
+import { upstreamComparison } from './comparisons/upstream-comparisons.ts';
+import { valueComparison } from './comparisons/value-comparisons.ts';
+import type { Comparison } from './difference.ts';
 
 /** In the order in which the docs list them. */
-const TABLES: readonly Comparisons[] = [
-  accessComparisons,
-  routeComparisons,
-  roleComparisons,
-  loginComparisons,
-  bodyComparisons,
-  mediaTypeComparisons,
-  parameterComparisons,
-  validationComparisons,
-  sizeLimitComparisons,
-  rateLimitComparisons,
-  upstreamComparisons,
-  headerComparisons,
-  switchComparisons,
-  fileComparisons,
-  invariantComparisons,
-  valueComparisons,
+export const COMPARISONS: readonly Comparison[] = [
+  routeComparison,
+  roleComparison,
+  loginComparison,
+  bodyComparison,
+  parameterComparison,
+  validationComparison,
+  sizeLimitComparison,
+  rateLimitComparison,
+  upstreamComparison,
+  headerComparison,
+  switchComparison,
+  fileComparison,
+  invariantComparison,
+  valueComparison,
 ];
-
-export const COMPARISONS: readonly Comparison[] = TABLES.flatMap((table) =>
-  Object.entries(table).map(([id, comparison]) => ({ id, ...comparison })),
-);

@@ -1,37 +1,36 @@
 import { type FindingLocation, SEVERITY_RANKS } from '../../engine/problem/finding.ts';
 import { COMPARISONS } from './comparisons.ts';
 import type {
-  Comparison,
   Counterpart,
   DiffContext,
   Difference,
   DiffFinding,
+  DiffRule,
   DiffWitness,
   MatchedRoutePair,
 } from './difference.ts';
 import { pairRoutes } from './route-pairing.ts';
 import type { DiffRoute, DiffSide } from './side.ts';
-import { jsonBodyWitness } from './witnesses/body-requests.ts';
-import { withCaller } from './witnesses/forwarded-request.ts';
+import { jsonBodyWitness, withCaller } from './witnesses/sample-witnesses.ts';
 
 /** Returns the differences between two manifests, sorted by severity, then by position in the file. */
 export function diff(old: DiffSide, next: DiffSide): Difference[] {
   const sides: DiffContext = { old, next, pairs: pairRoutes(old, next) };
-  const all = COMPARISONS.flatMap((comparison) =>
-    [...comparison.find(sides)].map((finding) => toDifference(comparison, finding, sides)),
+  const all = COMPARISONS.flatMap(({ rules, find }) =>
+    [...find(sides)].map((finding) => toDifference(rules[finding.rule] as DiffRule, finding, sides)),
   );
   const distinct = new Map(all.map((difference) => [keyOf(difference), difference]));
   return [...distinct.values()].sort(compareDifferences);
 }
 
-function toDifference({ id, severity }: Comparison, finding: DiffFinding, sides: DiffContext): Difference {
+function toDifference([severity]: DiffRule, finding: DiffFinding, sides: DiffContext): Difference {
   const { old, next } = sides;
-  const { message, path } = finding;
+  const { rule, message, path } = finding;
   const witness = completeWitness(sides, finding);
   const { document } = finding.side === 'old' ? old : next;
   const location = { path, at: 'value' } as const;
   return {
-    rule: id,
+    rule,
     severity,
     message,
     file: document.fileOf(location),

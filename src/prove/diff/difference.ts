@@ -2,18 +2,15 @@ import type { Path, Range, Severity } from '../../engine/problem/finding.ts';
 import type { RoutePair, SampleRequest } from './route-pairs.ts';
 import type { DiffRoute, DiffSide } from './side.ts';
 
-/** One kind of difference between two manifests. */
+/** The severity of a kind of difference, and a sentence for the documentation, with a capital letter and a full stop. */
+export type DiffRule = readonly [severity: Severity, description: string];
+
+/** The kinds of differences of one subject, and the function that finds them. */
 export interface Comparison {
-  /** Kebab-case, stable across versions. */
-  readonly id: string;
-  readonly severity: Severity;
-  /** A sentence for the documentation, with a capital letter and a full stop. */
-  readonly description: string;
+  /** By their ids: kebab-case, stable across versions. */
+  readonly rules: Readonly<Record<string, DiffRule>>;
   readonly find: (sides: DiffContext) => Iterable<DiffFinding>;
 }
-
-/** Comparisons by their ids. */
-export type Comparisons = Readonly<Record<string, Omit<Comparison, 'id'>>>;
 
 export interface DiffContext {
   readonly old: DiffSide;
@@ -22,18 +19,10 @@ export interface DiffContext {
   readonly pairs: readonly RoutePair<DiffRoute>[];
 }
 
-/** Returns a function that computes a value once for each diff. */
-export function oncePerDiff<Value>(compute: (sides: DiffContext) => Value): (sides: DiffContext) => Value {
-  const known = new WeakMap<DiffContext, Value>();
-  return (sides) => {
-    const value = known.get(sides) ?? compute(sides);
-    known.set(sides, value);
-    return value;
-  };
-}
-
 /** A difference without its line. */
 export interface DiffFinding {
+  /** One of the rules of the comparison. */
+  readonly rule: string;
   /** A sentence about the change, in lower case and without a full stop. */
   readonly message: string;
   /** The path in the new manifest or, with `side: 'old'`, in the old one. */

@@ -33,8 +33,14 @@ function describeRoute({ from, to }: MatchedRoutePair): string {
 }
 
 /** Returns a finding at a key of the new route, or at the route itself if it lacks the key. */
-export function findingAtKey(pair: MatchedRoutePair, key: string, message: string, witness?: DiffWitness): DiffFinding {
-  return { message: `${describeRoute(pair)} ${message}`, path: [...pair.to.path, key], witness, pair };
+export function findingAtKey(
+  pair: MatchedRoutePair,
+  rule: string,
+  key: string,
+  message: string,
+  witness?: DiffWitness,
+): DiffFinding {
+  return { rule, message: `${describeRoute(pair)} ${message}`, path: [...pair.to.path, key], witness, pair };
 }
 
 export function requestWitness({ request }: RoutePair): DiffWitness | undefined {

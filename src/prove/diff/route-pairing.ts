@@ -3,15 +3,15 @@ import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
 import type { BitSet } from '../../engine/routing/bit-set.ts';
 import { respell } from '../../engine/routing/path-folding.ts';
 import { intersect, type Pattern } from '../../engine/routing/pattern.ts';
-import { type PatternRoute, RouteIndex, SamplePaths } from '../../engine/routing/route-index.ts';
+import { RouteIndex, SamplePaths } from '../../engine/routing/route-index.ts';
 import { routingKey } from '../../engine/routing/router.ts';
-import { becameProtected, becamePublic, type PairingSide, type RoutePair } from './route-pairs.ts';
+import { becameProtected, becamePublic, type PairedRoute, type PairingSide, type RoutePair } from './route-pairs.ts';
 
 /**
  * Pairs all routes of two plans, however long that takes: an omitted pair could be a route that became public. Of old routes
- * that `kindOf` does not tell apart, a new route is paired with the first ones.
+ * of one kind, a new route is paired with the first ones.
  */
-export function pairRoutes<R extends PatternRoute>(old: PairingSide<R>, next: PairingSide<R>): RoutePair<R>[] {
+export function pairRoutes<R extends PairedRoute>(old: PairingSide<R>, next: PairingSide<R>): RoutePair<R>[] {
   return runToEnd(new RoutePairing(old, next, false).run());
 }
 
@@ -19,7 +19,7 @@ export function pairRoutes<R extends PatternRoute>(old: PairingSide<R>, next: Pa
  * Finds every route that became public or protected, in slices, for a process that serves requests meanwhile. Omits pairs
  * with the same access, and further pairs of a route that it has found.
  */
-export function pairRoutesSliced<R extends PatternRoute>(
+export function pairRoutesSliced<R extends PairedRoute>(
   old: PairingSide<R>,
   next: PairingSide<R>,
 ): SlicedWork<RoutePair<R>[]> {
@@ -30,7 +30,7 @@ export function pairRoutesSliced<R extends PatternRoute>(
  * Pairs routes by the requests that they match. Both routers match the same sample paths, so every pair has a request
  * that proves it. Where two patterns overlap, one sample path of each length stands for all paths of the overlap.
  */
-class RoutePairing<R extends PatternRoute> {
+class RoutePairing<R extends PairedRoute> {
   readonly #old: PairingSide<R>;
   readonly #next: PairingSide<R>;
   readonly #isAccessOnly: boolean;
@@ -76,7 +76,7 @@ class RoutePairing<R extends PatternRoute> {
       if (this.#isAccessOnly) candidates.subtract(byAccess[route.access]);
       if (candidates.isEmpty()) continue;
       const overlapping = oldIndex.patterns.overlapping(pattern, candidates);
-      const limit = new KindLimit(this.#old);
+      const limit = new KindLimit<R>();
       const search = { to, overlapping, oldIndex, nextIndex, samplePaths, limit };
       for (const method of sortMethods(route.methods)) if (yield* this.#addPairsOf(search, method)) break;
     }
@@ -140,7 +140,7 @@ class RoutePairing<R extends PatternRoute> {
   }
 }
 
-interface PairSearch<R extends PatternRoute> {
+interface PairSearch<R extends PairedRoute> {
   readonly to: R;
   /** The old routes that could be in a pair with it. */
   readonly overlapping: BitSet;
@@ -153,19 +153,14 @@ interface PairSearch<R extends PatternRoute> {
 /** The old routes of one kind with which a new route is paired. */
 const MAX_OF_KIND = 20;
 
-/** Limits the pairs of a new route with old routes of one kind. Without `kindOf`, there is no limit. */
-class KindLimit<R extends PatternRoute> {
-  readonly #kindOf: ((route: R) => string) | undefined;
+/** Limits the pairs of a new route with old routes of one kind. Routes without a kind have no limit. */
+class KindLimit<R extends PairedRoute> {
   /** The routes with which the new one is paired, by kind. */
   readonly #paired = new Map<string, Set<R>>();
 
-  constructor({ kindOf }: PairingSide<R>) {
-    this.#kindOf = kindOf;
-  }
-
   /** Counts a pair with an old route. If the kind is complete, removes its routes from the set, and returns their number. */
   count(route: R, members: BitSet, index: RouteIndex<R>): number {
-    const kind = this.#kindOf?.(route);
+    const { kind } = route;
     if (kind === undefined) return 0;
     const paired = this.#paired.get(kind) ?? new Set<R>();
     this.#paired.set(kind, paired);
@@ -183,7 +178,7 @@ class KindLimit<R extends PatternRoute> {
     let removed = 0;
     for (const member of members) {
       const route = index.routes[member] as R;
-      const paired = this.#paired.get(this.#kindOf?.(route) ?? '');
+      const paired = this.#paired.get(route.kind ?? '');
       if (paired === undefined || paired.size < MAX_OF_KIND || paired.has(route)) continue;
       members.delete(member);
       removed += 1;
@@ -197,7 +192,7 @@ function keyOf({ from, to }: RoutePair): string {
 }
 
 /** Removes the routes that lose all their common paths with the pattern to a route that precedes them. */
-function removeLosers<R extends PatternRoute>(
+function removeLosers<R extends PairedRoute>(
   members: BitSet,
   winner: R,
   pattern: Pattern,
@@ -209,7 +204,7 @@ function removeLosers<R extends PatternRoute>(
   members.subtract(losers.subtract(others));
 }
 
-function matchRoute<R extends PatternRoute>(side: PairingSide<R>, method: string, path: string): R | undefined {
+function matchRoute<R extends PairedRoute>(side: PairingSide<R>, method: string, path: string): R | undefined {
   const route = side.plan.router.match(method, path);
   return route && side.routeById.get(route.id);
 }

@@ -1,16 +1,20 @@
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { PatternRoute } from '../../engine/routing/route-index.ts';
 
+/** A route that is paired with routes of another plan. */
+export interface PairedRoute extends PatternRoute {
+  /**
+   * A text that is equal for routes that differ only in their ids and in the literals of their paths. With it, a route is paired
+   * with a limited number of routes of one kind: thousands of crossing routes would have millions of pairs.
+   */
+  readonly kind?: string;
+}
+
 /** One of the two plans whose routes are paired. */
-export interface PairingSide<R extends PatternRoute> {
+export interface PairingSide<R extends PairedRoute> {
   readonly plan: Plan;
   readonly routes: readonly R[];
   readonly routeById: ReadonlyMap<string, R>;
-  /**
-   * Returns a text that is equal for routes that differ only in their ids and in the literals of their paths. With it, a
-   * route is paired with a limited number of routes of one kind: thousands of crossing routes would have millions of pairs.
-   */
-  readonly kindOf?: (route: R) => string;
 }
 
 export interface SampleRequest {

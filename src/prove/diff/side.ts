@@ -4,9 +4,9 @@ import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.genera
 import type { Environment } from '../../engine/manifest/source.ts';
 import { runToEnd } from '../../engine/plan/sliced-work.ts';
 import type { Path } from '../../engine/problem/finding.ts';
-import type { PatternRoute } from '../../engine/routing/route-index.ts';
 import { bundleSchemas, redactRoot, type SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { createSchemaValidators, type ValueValidator } from '../../engine/schema/value-validator.ts';
+import type { PairedRoute } from './route-pairs.ts';
 import { effectiveSettings, uniformManifest } from './settings/effective-settings.ts';
 
 /** One of the two manifests of a comparison. */
@@ -21,14 +21,12 @@ export interface DiffSide
   readonly routeById: ReadonlyMap<string, DiffRoute>;
   /** The redacted JSON Schemas, including those of other files. */
   readonly schemas: SchemaRoot;
-  /** Returns a text that is equal for routes that differ only in their ids and in the literals of their paths. */
-  readonly kindOf: (route: DiffRoute) => string;
   /** Returns a validator for the schema at a path of `schemas`. */
   readonly validatorAt: (path: Path) => ValueValidator;
 }
 
 /** A route as written and as compiled. */
-export interface DiffRoute extends PatternRoute {
+export interface DiffRoute extends PairedRoute {
   /** For example `['routes', 3]`. */
   readonly path: Path;
   readonly entry: RouteEntry;
@@ -46,6 +44,7 @@ export function createDiffSide(planned: PlannedManifest, readFile: Environment['
     redactedEntry: redacted.routes[index] as RouteEntry,
     route,
     pattern: route.pattern,
+    kind: kindOf(manifest.routes[index] as RouteEntry),
   }));
   const routeById = new Map(routes.map((route) => [route.route.id, route]));
   const root = runToEnd(bundleSchemas(manifest, readFile, [])).root;
@@ -63,21 +62,13 @@ export function createDiffSide(planned: PlannedManifest, readFile: Environment['
     effective: effectiveSettings(manifest, plan, readFile),
     routes,
     routeById,
-    kindOf: createKindOf(),
     schemas: redactRoot(root, secrets),
     validatorAt,
   };
 }
 
-function createKindOf(): DiffSide['kindOf'] {
-  const kinds = new Map<DiffRoute, string>();
-  return (route) => {
-    const { id: _id, path, ...rest } = route.entry;
-    const shape = path.replaceAll(LITERAL_SEGMENT, '/');
-    const kind = kinds.get(route) ?? JSON.stringify([shape, rest]);
-    kinds.set(route, kind);
-    return kind;
-  };
+function kindOf({ id: _id, path, ...rest }: RouteEntry): string {
+  return JSON.stringify([path.replaceAll(LITERAL_SEGMENT, '/'), rest]);
 }
 
 /** A segment of a path that is no parameter and no wildcard. */

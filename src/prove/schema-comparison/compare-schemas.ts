@@ -2,13 +2,13 @@ import { valueAt } from '../../engine/json-pointer.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { withinBudget } from '../../engine/schema/cost-budget.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
-import { isMap } from '../../engine/schema/schema-walk.ts';
-import { findValues, SEARCH_ROUNDS, searchValues } from './find-values.ts';
 import { sizeOf } from './json-value.ts';
 import { normalizeSchema } from './normal-form.ts';
 import { schemaContent } from './schema-content.ts';
+import { findValues, searchValues } from './schema-solver.ts';
 import { type SchemaTerm, satisfies } from './schema-terms.ts';
-import { shrinkValue, smallValues } from './small-values.ts';
+import { SEARCH_ROUNDS } from './search-budget.ts';
+import { SIMPLEST, shrinkValue, withChange } from './shrink-value.ts';
 
 /** A schema with its location. */
 export interface SchemaLocation {
@@ -44,7 +44,7 @@ const MAX_EXAMPLES = 8;
 const MAX_FURTHER = 20;
 
 /** The costs of parts of a comparison, in the units of `charge`. */
-const MAX_COST = { normalForms: 10_000_000, smallValues: 3_000_000, commonValues: 3_000_000 };
+const MAX_COST = { normalForms: 10_000_000, commonValues: 3_000_000 };
 
 /** True if two schemas are written alike, or have the same normal form. Normal forms of very large schemas are not computed. */
 export function areEqualSchemas(old: SchemaLocation, next: SchemaLocation): boolean {
@@ -83,7 +83,6 @@ interface ExampleSearch {
 /** Searches for a small value that one schema accepts and the other refuses. */
 function findExample(accepting: SchemaTerm, refusing: SchemaTerm, test: (value: unknown) => boolean): ExampleSearch {
   let isCut = false;
-  let small: unknown;
   for (const effort of SEARCH_ROUNDS) {
     const found: unknown[] = [];
     let further = MAX_FURTHER;
@@ -94,39 +93,22 @@ function findExample(accepting: SchemaTerm, refusing: SchemaTerm, test: (value: 
     }));
     const [smallest] = found.sort((one, other) => sizeOf(one) - sizeOf(other));
     if (found.length > 0) return { example: { value: shrinkValue(smallest, test) }, isCut: false };
-    // The search may spend its steps in the branches of one schema before it reaches a simple value.
-    if (effort === SEARCH_ROUNDS[0])
-      small = withinBudget(
-        () =>
-          smallValues([accepting, refusing]).find((value) => satisfies(value, [accepting, refusing]) && test(value)),
-        MAX_COST.smallValues,
-      );
-    if (small !== undefined) return { example: { value: shrinkValue(small, test) }, isCut: false };
   }
-  return { example: undefined, isCut };
+  // The search may spend its steps in the branches of one type before it reaches another one.
+  const simple = SIMPLEST.find((value) => satisfies(value, [accepting, refusing]) && test(value));
+  return { example: simple === undefined ? undefined : { value: simple }, isCut };
 }
 
-/** Returns values that both schemas accept, with large numbers, which the gateway may still refuse. */
+/** Returns values that both schemas accept, each with one large number, which the gateway may still refuse. */
 function commonValues(old: SchemaTerm, next: SchemaTerm): unknown[] {
-  return findValues([old, next], MAX_COMMON).values.flatMap((value) => [...withLargeNumbers(value)]);
+  const { values } = findValues([old, next], MAX_COMMON);
+  return values.flatMap((value) => [...withChange(value, (part) => (typeof part === 'number' ? LARGE : []))]);
 }
 
 const MAX_COMMON = 30;
 
 /** An integer that a parser with doubles cannot tell from its neighbours. */
 const LARGE = [2 ** 60, -(2 ** 60)];
-
-/** Yields copies of a value in which one number is an integer that `type: integer` refuses as inexact. */
-function* withLargeNumbers(value: unknown): Generator<unknown> {
-  if (typeof value === 'number') yield* LARGE;
-  if (Array.isArray(value))
-    for (const [index, item] of value.entries())
-      for (const large of withLargeNumbers(item)) yield value.with(index, large);
-  if (!isMap(value)) return;
-  const members = Object.entries(value);
-  for (const [index, [name, inside]] of members.entries())
-    for (const large of withLargeNumbers(inside)) yield Object.fromEntries(members.with(index, [name, large]));
-}
 
 function exampleAmong(values: readonly unknown[], test: (value: unknown) => boolean): SchemaExample | undefined {
   const value = values.find(test);

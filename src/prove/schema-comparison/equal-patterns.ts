@@ -1,7 +1,7 @@
 import { charge } from '../../engine/schema/cost-budget.ts';
 import { WORD } from './character-set.ts';
-import type { PatternAutomaton, PatternState } from './pattern-automaton.ts';
-import { automatonOf } from './schema-text.ts';
+import { automatonOf, type PatternAutomaton, type PatternState } from './pattern-automaton.ts';
+import { digest } from './schema-content.ts';
 
 /** Larger automata are not compared. */
 const MAX_STATES = 200;
@@ -26,18 +26,36 @@ export function representativeOf(pattern: string): string {
   return pattern;
 }
 
-/** A state with the index of the next one for each range of characters. */
-interface Row {
-  readonly isAccepted: boolean;
-  readonly next: readonly number[];
-}
-
-/** Returns a text that is equal for automata that match the same texts. */
+/**
+ * Returns a text that is equal for automata that match the same texts. In each round, the name of a state tells how it continues
+ * for one more character. When no further states differ, the names describe the minimal automaton.
+ */
 function minimalAutomaton(automaton: PatternAutomaton): string | undefined {
   const starts = rangeStarts(automaton);
   const rows = starts && rowsOf(automaton, starts);
   if (rows === undefined) return undefined;
-  return textOf(rows, classesOf(rows), starts as readonly number[]);
+  let names: readonly string[] = rows.map(() => '');
+  for (let count = 0; ; ) {
+    const texts = rows.map((row) => textOf(row, names, starts as readonly number[]));
+    const different = new Set(texts);
+    if (different.size === count) return [names[0], ...[...different].sort()].join('\n');
+    count = different.size;
+    names = texts.map(digest);
+  }
+}
+
+/** Prints a state with the names of those that follow. Neighbouring ranges with the same name are merged. */
+function textOf({ isAccepted, next }: Row, names: readonly string[], starts: readonly number[]): string {
+  charge(next.length);
+  const steps = next.map((state) => names[state]);
+  const merged = steps.flatMap((name, range) => (name === steps[range - 1] ? [] : [`${starts[range]}:${name}`]));
+  return `${isAccepted ? '+' : '-'}${merged.join(' ')}`;
+}
+
+/** A state with the index of the next one for each range of characters. */
+interface Row {
+  readonly isAccepted: boolean;
+  readonly next: readonly number[];
 }
 
 /** Returns the first characters of the ranges that the automaton treats alike; `undefined` if they are not known. */
@@ -64,45 +82,4 @@ function rowsOf(automaton: PatternAutomaton, starts: readonly number[]): readonl
     rows.push({ isAccepted: automaton.accepts(state), next });
   }
   return rows;
-}
-
-/** Returns the class of each state: states of one class accept the same continuations. */
-function classesOf(rows: readonly Row[]): readonly number[] {
-  let classes: readonly number[] = rows.map(({ isAccepted }) => Number(isAccepted));
-  for (let count = 0; ; ) {
-    const known = new Map<string, number>();
-    classes = rows.map(({ next }, index) => {
-      charge(next.length);
-      const key = [classes[index], ...next.map((state) => classes[state])].join(' ');
-      const number = known.get(key) ?? known.size;
-      known.set(key, number);
-      return number;
-    });
-    if (known.size === count) return classes;
-    count = known.size;
-  }
-}
-
-/** Prints the classes in the order in which they are reached. Ranges with the same transitions everywhere are merged. */
-function textOf(rows: readonly Row[], classes: readonly number[], starts: readonly number[]): string {
-  const order = new Map<number, number>([[0, 0]]);
-  const numbers = new Map<number, number>([[classes[0] ?? 0, 0]]);
-  const lines: string[] = [];
-  for (const index of order.keys()) {
-    const row = rows[index] as Row;
-    const steps: string[] = [];
-    let last: number | undefined;
-    for (const [range, reached] of row.next.entries()) {
-      const found = classes[reached] ?? 0;
-      const number = numbers.get(found) ?? numbers.size;
-      if (!numbers.has(found)) {
-        numbers.set(found, number);
-        order.set(reached, number);
-      }
-      if (number !== last) steps.push(`${starts[range]}:${number}`);
-      last = number;
-    }
-    lines.push(`${row.isAccepted ? '+' : '-'}${steps.join(' ')}`);
-  }
-  return lines.join('\n');
 }

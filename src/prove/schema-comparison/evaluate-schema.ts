@@ -1,10 +1,13 @@
 import { valueAt } from '../../engine/json-pointer.ts';
-import { sizeBytes } from '../../engine/manifest/units.ts';
-import { canonicalJson, charge } from '../../engine/schema/cost-budget.ts';
+import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from '../../engine/schema/base64-keywords.ts';
+import { charge } from '../../engine/schema/cost-budget.ts';
+import { CONST, ENUM, UNIQUE_ITEMS } from '../../engine/schema/equality.ts';
+import { NUMBER_FORMATS, TEXT_FORMATS } from '../../engine/schema/formats/formats.ts';
+import { MULTIPLE_OF } from '../../engine/schema/multiple-of.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { isMap, referencePath } from '../../engine/schema/schema-walk.ts';
 import { hasType, toList, toMap } from './json-value.ts';
-import { lengthOf, matchesPattern, meetsKeyword } from './schema-text.ts';
+import { matchesPattern } from './pattern-automaton.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -49,24 +52,17 @@ function isScalarValid(schema: Schema, value: unknown): boolean {
   const { type, enum: values, const: constant } = schema;
   if (type !== undefined && ![type].flat().some((name) => hasType(value, String(name)))) return false;
   if (Array.isArray(values) && !isListed(values, value)) return false;
-  if ('const' in schema && !isEqual(constant, value)) return false;
+  if ('const' in schema && !CONST.compile(constant)(value)) return false;
   if (typeof value === 'string') return isTextValid(schema, value);
   return typeof value !== 'number' || isNumberValid(schema, value);
 }
 
-const listedTexts = new WeakMap<readonly unknown[], ReadonlySet<string>>();
-/** A longer `enum` is compared by texts. */
-const LONG_ENUM = 50;
+const compiledEnums = new WeakMap<readonly unknown[], (value: unknown) => boolean>();
 
 function isListed(values: readonly unknown[], value: unknown): boolean {
-  if (values.length <= LONG_ENUM) return values.some((one) => isEqual(one, value));
-  const texts = listedTexts.get(values) ?? new Set(values.map(canonicalJson));
-  listedTexts.set(values, texts);
-  return texts.has(canonicalJson(value));
-}
-
-function isEqual(one: unknown, other: unknown): boolean {
-  return one === other || (typeof one === 'object' && canonicalJson(one) === canonicalJson(other));
+  const accepts = compiledEnums.get(values) ?? ENUM.compile(values);
+  compiledEnums.set(values, accepts);
+  return accepts(value);
 }
 
 function isTextValid(
@@ -76,15 +72,16 @@ function isTextValid(
   if (typeof minLength === 'number' && lengthOf(text) < minLength) return false;
   if (typeof maxLength === 'number' && lengthOf(text) > maxLength) return false;
   if (typeof pattern === 'string' && !matchesPattern(pattern, text)) return false;
-  if (typeof format === 'string' && !meetsKeyword('format', format, text)) return false;
-  if (typeof contentEncoding === 'string' && !meetsKeyword('contentEncoding', contentEncoding, text)) return false;
-  return typeof contentMaxBytes !== 'string' || decodedBytes(text) <= sizeBytes(contentMaxBytes);
+  if (typeof format === 'string' && TEXT_FORMATS[format]?.(text) === false) return false;
+  if (typeof contentEncoding === 'string' && !CONTENT_ENCODING.validate(contentEncoding, text)) return false;
+  return typeof contentMaxBytes !== 'string' || CONTENT_MAX_BYTES.compile(contentMaxBytes)(text);
 }
 
-/** The size of the bytes that a base64 text holds. */
-function decodedBytes(text: string): number {
-  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
-  return Math.floor((text.length / 4) * 3) - padding;
+/** Counts code points, as `maxLength` does. */
+function lengthOf(text: string): number {
+  let length = 0;
+  for (const _ of text) length += 1;
+  return length;
 }
 
 function isNumberValid(schema: Schema, value: number): boolean {
@@ -93,31 +90,8 @@ function isNumberValid(schema: Schema, value: number): boolean {
   if (typeof maximum === 'number' && value > maximum) return false;
   if (typeof exclusiveMinimum === 'number' && value <= exclusiveMinimum) return false;
   if (typeof exclusiveMaximum === 'number' && value >= exclusiveMaximum) return false;
-  if (typeof multipleOf === 'number' && !isMultiple(value, multipleOf)) return false;
-  return typeof format !== 'string' || meetsKeyword('format', format, value);
-}
-
-/** The cost to divide two decimals. Each power of ten between them adds to it. */
-const DECIMAL_COST = 50;
-
-/** True if the quotient of the shortest decimals is an integer. */
-export function isMultiple(value: number, divisor: number): boolean {
-  if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
-  const [one, other] = [decimalOf(value), decimalOf(divisor)];
-  const exponent = Math.min(one.exponent, other.exponent);
-  charge(DECIMAL_COST + Math.abs(one.exponent - other.exponent));
-  return (
-    (one.digits * 10n ** BigInt(one.exponent - exponent)) %
-      (other.digits * 10n ** BigInt(other.exponent - exponent)) ===
-    0n
-  );
-}
-
-/** Returns the digits of a number and their power of ten. */
-export function decimalOf(value: number): { digits: bigint; exponent: number } {
-  const [mantissa = '', exponent = '0'] = String(value).split('e');
-  const [integer = '', fraction = ''] = mantissa.split('.');
-  return { digits: BigInt(integer + fraction), exponent: Number(exponent) - fraction.length };
+  if (typeof multipleOf === 'number' && !MULTIPLE_OF.compile(multipleOf)(value)) return false;
+  return typeof format !== 'string' || NUMBER_FORMATS[format]?.(value) !== false;
 }
 
 function isInPlaceValid(root: SchemaRoot, schema: Schema, value: unknown, own: Evaluated): boolean {
@@ -194,7 +168,7 @@ function areItemsValid(root: SchemaRoot, schema: Schema, value: readonly unknown
   const { prefixItems, items, minItems, maxItems, uniqueItems, contains, minContains, maxContains } = schema;
   if (typeof minItems === 'number' && value.length < minItems) return false;
   if (typeof maxItems === 'number' && value.length > maxItems) return false;
-  if (uniqueItems === true && new Set(value.map(canonicalJson)).size < value.length) return false;
+  if (uniqueItems === true && !UNIQUE_ITEMS.validate(true, value)) return false;
   if (!value.every((item, index) => accepts(root, itemSchema(schema, index), item))) return false;
   own.items = Math.max(own.items, items === undefined ? toList(prefixItems).length : Number.POSITIVE_INFINITY);
   if ('contains' in schema) {

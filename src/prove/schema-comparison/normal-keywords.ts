@@ -5,7 +5,7 @@ import { representativeOf } from './equal-patterns.ts';
 import { distinct, hasType, sortedByText, toList, toMap } from './json-value.ts';
 import { addPart, isExactCondition, isTrue, type SimplificationLimits, simplifyBranches } from './normal-branches.ts';
 import { isNumberFormat, simplifyNumberLimits } from './number-keywords.ts';
-import { automatonOf } from './schema-text.ts';
+import { automatonOf } from './pattern-automaton.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 type Mutable = Record<string, unknown>;

@@ -3,7 +3,7 @@ import { keywordsWith } from '../../engine/schema/keywords.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { keywordsOf } from '../../engine/schema/schema-walk.ts';
 import { targetOf } from './evaluate-schema.ts';
-import { reachedFrom, referencesIn } from './schema-content.ts';
+import { oncePerReference, referencesFrom, referencesIn } from './schema-content.ts';
 
 const NUMERIC = new Set(keywordsWith({ type: 'number' }));
 const INTEGER_LIMITS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
@@ -11,20 +11,14 @@ const INTEGER_LIMITS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaxi
 /** The cost to visit a keyword, in the units of `charge`. */
 const KEYWORD_COST = 5;
 
-const comparing = new WeakMap<SchemaRoot, Map<string, boolean>>();
-
 /** True if a schema compares numbers anywhere, and therefore refuses inexact ones. */
 export function comparesNumbers(root: SchemaRoot, schema: unknown): boolean {
-  if (namesNumbers(schema)) return true;
-  const known = comparing.get(root) ?? new Map<string, boolean>();
-  comparing.set(root, known);
-  return referencesIn(schema).some((reference) => {
-    const reaches = () => [...reachedFrom(root, [reference])].some((name) => namesNumbers(targetOf(root, name)));
-    const result = known.get(reference) ?? reaches();
-    known.set(reference, result);
-    return result;
-  });
+  return namesNumbers(schema) || referencesIn(schema).some((reference) => leadsToNumbers(root, reference));
 }
+
+const leadsToNumbers = oncePerReference((root, reference) =>
+  [reference, ...referencesFrom(root, reference)].some((name) => namesNumbers(targetOf(root, name))),
+);
 
 /** True if a schema has a keyword that compares numbers, without following its references. */
 export function namesNumbers(schema: unknown): boolean {

@@ -1,4 +1,4 @@
-import { decimalOf, isMultiple } from './evaluate-schema.ts';
+import { MULTIPLE_OF, toDecimal } from '../../engine/schema/multiple-of.ts';
 import { toList } from './json-value.ts';
 import { literalsOf, type SchemaLiteral } from './schema-terms.ts';
 
@@ -39,21 +39,12 @@ function rounded(number: number): number {
   return Number(number.toPrecision(15));
 }
 
-/** Returns the least common multiple of each pair, and of all. */
+/** Returns the least common multiple of each pair, and of all if a double can be that large. */
 function commonMultiples(divisors: readonly number[]): number[] {
   const paired = divisors.slice(0, MAX_PAIRED);
   const pairs = paired.flatMap((one, index) => paired.slice(index + 1).map((other) => leastCommon(one, other)));
-  return [...new Set([...pairs, commonMultiple(divisors)])].filter((unit) => Number.isFinite(unit) && unit > 0);
-}
-
-/** Returns the least common multiple of all divisors; infinity if no number is that large. */
-function commonMultiple(divisors: readonly number[]): number {
-  let multipleOfAll = divisors[0] ?? 1;
-  for (const divisor of divisors) {
-    multipleOfAll = leastCommon(multipleOfAll, divisor);
-    if (!Number.isFinite(multipleOfAll)) break;
-  }
-  return multipleOfAll;
+  const ofAll = divisors.reduce((all, divisor) => (Number.isFinite(all) ? leastCommon(all, divisor) : all), 1);
+  return [...new Set([...pairs, ofAll])].filter((unit) => Number.isFinite(unit) && unit > 0);
 }
 
 /** Returns the lowest and the highest numbers: the values around the others are rarely needed, and there may be thousands. */
@@ -65,9 +56,9 @@ function extremesOf(numbers: readonly number[]): readonly number[] {
 }
 
 function leastCommon(one: number, other: number): number {
-  if (isMultiple(one, other)) return one;
-  if (isMultiple(other, one)) return other;
-  const [first, second] = [decimalOf(one), decimalOf(other)];
+  if (MULTIPLE_OF.compile(other)(one)) return one;
+  if (MULTIPLE_OF.compile(one)(other)) return other;
+  const [first, second] = [toDecimal(one), toDecimal(other)];
   const exponent = Math.min(first.exponent, second.exponent);
   const [a, b] = [first, second].map((part) => part.digits * 10n ** BigInt(part.exponent - exponent)) as [
     bigint,

@@ -15,9 +15,8 @@ import type { LazyList, PartSolver } from './search-budget.ts';
 type Members = ReadonlyMap<string, readonly SchemaTerm[]>;
 
 /** Yields objects that may satisfy the literals, those with few members first. The caller tests them. */
-export function* objectSolutions(solver: PartSolver, literals: readonly SchemaLiteral[]): Generator<unknown> {
-  const search = new ObjectSearch(solver, literals);
-  yield* search.solutions();
+export function objectSolutions(solver: PartSolver, literals: readonly SchemaLiteral[]): Generator<unknown> {
+  return new ObjectSearch(solver, literals).solutions();
 }
 
 class ObjectSearch {

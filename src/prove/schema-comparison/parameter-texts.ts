@@ -3,8 +3,8 @@ import type { Path } from '../../engine/problem/finding.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { typesAt } from '../../engine/schema/schema-walk.ts';
 import { type SchemaLocation, termOf } from './compare-schemas.ts';
-import { findValues } from './find-values.ts';
 import { normalizeSchema } from './normal-form.ts';
+import { findValues } from './schema-solver.ts';
 import { standaloneTerm } from './schema-terms.ts';
 
 /** Serializes the rules for a parameter: two equal results accept the same texts. */

@@ -163,3 +163,27 @@ function addRepetition({ part, min, max }: Repetition, next: number, nodes: Auto
   }
   return entry;
 }
+
+const automata = new Map<string, PatternAutomaton | undefined>();
+/** The cache holds the patterns of one comparison; a process that compares many manifests must not keep all of them. */
+const MAX_CACHED = 1_000;
+
+/** Returns the automaton of a pattern; `undefined` if it has unsupported syntax or is too large. */
+export function automatonOf(pattern: string): PatternAutomaton | undefined {
+  if (!automata.has(pattern)) {
+    if (automata.size >= MAX_CACHED) automata.clear();
+    automata.set(pattern, PatternAutomaton.of(pattern));
+  }
+  return automata.get(pattern);
+}
+
+/** True if a text matches a pattern. Without an automaton, JavaScript decides, which differs only in rare syntax. */
+export function matchesPattern(pattern: string, text: string): boolean {
+  const automaton = automatonOf(pattern);
+  if (automaton !== undefined) return automaton.matches(text);
+  try {
+    return new RegExp(pattern, 'u').test(text);
+  } catch {
+    return false;
+  }
+}

@@ -1,6 +1,6 @@
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { targetOf } from './evaluate-schema.ts';
-import { digest, digestOf, referencesIn } from './schema-content.ts';
+import { digest, digestOf, referencesFrom, referencesIn } from './schema-content.ts';
 
 /** Serializes a normal form. */
 type Normalize = (schema: unknown, keepsEvaluated: boolean) => string;
@@ -8,8 +8,6 @@ type Normalize = (schema: unknown, keepsEvaluated: boolean) => string;
 /** The references of a root that lead back to themselves, with a text for each that is equal for equal schemas. */
 export class RecursiveSchemas {
   readonly #root: SchemaRoot;
-  readonly #direct = new Map<string, readonly string[]>();
-  readonly #reached = new Map<string, ReadonlySet<string>>();
   /** The texts of the last round. They stand for the schemas while the next texts are computed. */
   readonly #texts = new Map<string, string>();
   #isReady = false;
@@ -21,7 +19,7 @@ export class RecursiveSchemas {
   }
 
   isRecursive(reference: string): boolean {
-    return this.#referencesFrom(reference).has(reference);
+    return referencesFrom(this.#root, reference).has(reference);
   }
 
   /** Returns the text of a schema, or a text that also differs if the schema evaluates other members or items. */
@@ -32,10 +30,10 @@ export class RecursiveSchemas {
   /** Computes the texts of the recursive schemas that a schema reaches. */
   prepare(schema: unknown, normalize: Normalize): void {
     if (this.#isReady) return;
-    const names = referencesIn(schema).flatMap((reference) => [reference, ...this.#referencesFrom(reference)]);
+    const names = referencesIn(schema).flatMap((reference) => [reference, ...referencesFrom(this.#root, reference)]);
     const pending = [...new Set(names)].filter((name) => this.isRecursive(name) && !this.#isKnown(name));
     // A schema reaches more references than those that it depends on, so these come first.
-    pending.sort((one, other) => this.#referencesFrom(one).size - this.#referencesFrom(other).size);
+    pending.sort((one, other) => referencesFrom(this.#root, one).size - referencesFrom(this.#root, other).size);
     this.#isReady = true;
     try {
       for (const name of pending) if (!this.#isKnown(name)) this.#computeTexts(this.#groupOf(name), normalize);
@@ -64,14 +62,13 @@ export class RecursiveSchemas {
       return;
     }
     setTexts(() => '');
-    let isComplete = false;
     try {
       for (let round = 0; round < rounds; round += 1)
         setTexts((name, keepsEvaluated) => digest(normalize(targetOf(this.#root, name), keepsEvaluated)));
-      isComplete = true;
-    } finally {
+    } catch (error) {
       // The texts of a round in the middle would make different schemas equal.
-      if (!isComplete) asWritten();
+      asWritten();
+      throw error;
     }
   }
 
@@ -81,23 +78,7 @@ export class RecursiveSchemas {
 
   /** Returns the references that lead to a reference and that it leads to. */
   #groupOf(reference: string): string[] {
-    return [...this.#referencesFrom(reference)].filter((name) => this.#referencesFrom(name).has(reference));
-  }
-
-  /** Returns the references that a reference leads to. */
-  #referencesFrom(reference: string): ReadonlySet<string> {
-    const known = this.#reached.get(reference);
-    if (known !== undefined) return known;
-    const reached = new Set(this.#directFrom(reference));
-    for (const name of reached) for (const next of this.#directFrom(name)) reached.add(next);
-    this.#reached.set(reference, reached);
-    return reached;
-  }
-
-  #directFrom(reference: string): readonly string[] {
-    const direct = this.#direct.get(reference) ?? referencesIn(targetOf(this.#root, reference));
-    this.#direct.set(reference, direct);
-    return direct;
+    return [...referencesFrom(this.#root, reference)].filter((name) => referencesFrom(this.#root, name).has(reference));
   }
 }
 

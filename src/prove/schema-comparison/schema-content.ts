@@ -5,8 +5,6 @@ import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { keywordsOf } from '../../engine/schema/schema-walk.ts';
 import { targetOf } from './evaluate-schema.ts';
 
-const targetDigests = new WeakMap<SchemaRoot, Map<string, string>>();
-
 /** Returns a text that is equal for schemas written alike, with all that they refer to. Most routes of two manifests have such schemas. */
 export function schemaContent(root: SchemaRoot, path: Path): string {
   const schema = valueAt(root, path);
@@ -16,27 +14,8 @@ export function schemaContent(root: SchemaRoot, path: Path): string {
   return `${text} ${references.map((reference) => digestOf(root, reference)).join(' ')}`;
 }
 
-/** Returns a digest of the schema that a reference leads to, and of those that it refers to itself. */
-export function digestOf(root: SchemaRoot, reference: string): string {
-  const digests = targetDigests.get(root) ?? new Map<string, string>();
-  targetDigests.set(root, digests);
-  const known = digests.get(reference);
-  if (known !== undefined) return known;
-  const texts = [...reachedFrom(root, [reference])].map((name) => [name, targetOf(root, name)]);
-  const found = digest(JSON.stringify(texts));
-  digests.set(reference, found);
-  return found;
-}
-
 export function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64');
-}
-
-/** Returns some references, and all that their schemas lead to. */
-export function reachedFrom(root: SchemaRoot, references: readonly string[]): Set<string> {
-  const reached = new Set(references);
-  for (const name of reached) for (const next of referencesIn(targetOf(root, name))) reached.add(next);
-  return reached;
 }
 
 export function referencesIn(schema: unknown): string[] {
@@ -44,3 +23,32 @@ export function referencesIn(schema: unknown): string[] {
     key === '$ref' && typeof value === 'string' ? [value] : [],
   );
 }
+
+/** Returns a function that computes a value once for each reference of a root. */
+export function oncePerReference<Value>(
+  compute: (root: SchemaRoot, reference: string) => Value,
+): (root: SchemaRoot, reference: string) => Value {
+  const byRoot = new WeakMap<SchemaRoot, Map<string, Value>>();
+  return (root, reference) => {
+    const known = byRoot.get(root) ?? new Map<string, Value>();
+    byRoot.set(root, known);
+    const value = known.get(reference) ?? compute(root, reference);
+    known.set(reference, value);
+    return value;
+  };
+}
+
+const directReferences = oncePerReference((root, reference) => referencesIn(targetOf(root, reference)));
+
+/** Returns the references that the schema of a reference leads to, which may include itself. */
+export const referencesFrom = oncePerReference((root, reference): ReadonlySet<string> => {
+  const reached = new Set(directReferences(root, reference));
+  for (const name of reached) for (const next of directReferences(root, name)) reached.add(next);
+  return reached;
+});
+
+/** Returns a digest of the schema that a reference leads to, and of those that it refers to itself. */
+export const digestOf = oncePerReference((root, reference) => {
+  const reached = new Set([reference, ...referencesFrom(root, reference)]);
+  return digest(JSON.stringify([...reached].map((name) => [name, targetOf(root, name)])));
+});

@@ -1,7 +1,9 @@
 import { validatedType } from '../../engine/schema/keywords.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
+import { isMap } from '../../engine/schema/schema-walk.ts';
 import { itemSchema, memberSchemas } from './evaluate-schema.ts';
 import { type JsonType, toList, toMap } from './json-value.ts';
+import { matchesPattern } from './pattern-automaton.ts';
 import {
   inPlaceParts,
   literalPart,
@@ -9,9 +11,9 @@ import {
   type SchemaAlternative,
   type SchemaLiteral,
   type SchemaPart,
+  type SchemaTerm,
   termMaker,
 } from './schema-terms.ts';
-import { matchesPattern } from './schema-text.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -21,8 +23,15 @@ const SCALAR_KEYWORDS: Readonly<Partial<Record<JsonType, readonly string[]>>> = 
   number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'format'],
 };
 
+/** Returns the alternatives of a term for values of a type, as a list of choices of which each must be made. */
+export function choicesOf({ root, schema, isPositive }: SchemaTerm, type: JsonType): (readonly SchemaAlternative[])[] {
+  if (!isMap(schema)) return (schema !== false) === isPositive ? [] : [[]];
+  const parts = partsOf(root, schema, type);
+  return isPositive ? parts.map(({ met }) => met) : [parts.flatMap(({ violated }) => violated)];
+}
+
 /** Returns the parts of a schema that concern values of a type. */
-export function partsOf(root: SchemaRoot, schema: Schema, type: JsonType): SchemaPart[] {
+function partsOf(root: SchemaRoot, schema: Schema, type: JsonType): SchemaPart[] {
   const parts = [...typeParts(schema, type), ...inPlaceParts(root, schema)];
   for (const keyword of SCALAR_KEYWORDS[type] ?? [])
     if (keyword in schema && (validatedType(keyword) ?? type) === type)
@@ -140,11 +149,12 @@ type CountLiteral = (min: number, max: number) => SchemaAlternative;
 const count: CountLiteral = (min, max) => literalsOnly({ kind: 'count', min, max });
 
 function atLeast(min: number, literal: CountLiteral): SchemaPart {
-  return { met: [literal(min, Number.POSITIVE_INFINITY)], violated: min > 0 ? [literal(0, min - 1)] : [] };
+  const least = Math.ceil(min);
+  return { met: [literal(least, Number.POSITIVE_INFINITY)], violated: least > 0 ? [literal(0, least - 1)] : [] };
 }
 
 function atMost(max: number, literal: CountLiteral): SchemaPart {
-  return { met: [literal(0, max)], violated: [literal(max + 1, Number.POSITIVE_INFINITY)] };
+  return { met: [literal(0, max)], violated: [literal(Math.floor(max) + 1, Number.POSITIVE_INFINITY)] };
 }
 
 /** The part of a keyword that one literal describes. */

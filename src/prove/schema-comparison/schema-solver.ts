@@ -1,4 +1,5 @@
-import { canonicalJson, charge } from '../../engine/schema/cost-budget.ts';
+import { canonicalJson, charge, withinBudget } from '../../engine/schema/cost-budget.ts';
+import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { arraySolutions } from './array-solutions.ts';
 import { type BranchSearchContext, branchesOf, type Choice } from './branch-search.ts';
@@ -6,26 +7,77 @@ import { countParts, type JsonType, jsonTypeOf, toList } from './json-value.ts';
 import { normalizeSchema } from './normal-form.ts';
 import { numberSolutions } from './number-solutions.ts';
 import { objectSolutions } from './object-solutions.ts';
-import { partsOf } from './schema-parts.ts';
-import { choicesOf, literalsOf, type SchemaLiteral, type SchemaTerm, satisfies } from './schema-terms.ts';
-import { LazyList, type PartSolver, type SearchBudget } from './search-budget.ts';
+import { choicesOf } from './schema-parts.ts';
+import { literalsOf, type SchemaLiteral, type SchemaTerm, satisfies } from './schema-terms.ts';
+import {
+  LazyList,
+  type PartSolver,
+  SEARCH_CUT,
+  SEARCH_ROUNDS,
+  SearchBudget,
+  type SearchEffort,
+} from './search-budget.ts';
 import { textSolutions } from './text-solutions.ts';
+
+/** The values that a search found. */
+interface FoundValues {
+  readonly values: readonly unknown[];
+  /** True if the search left out values, or ended because it had used its steps. */
+  readonly isCut: boolean;
+}
+
+/** Searches for values that satisfy all terms until `collect` returns true, or until the steps of the round are used. */
+export function searchValues(
+  terms: readonly SchemaTerm[],
+  effort: SearchEffort,
+  collect: (value: unknown) => boolean,
+): { readonly isCut: boolean } {
+  const budget = new SearchBudget(effort);
+  const search = () => {
+    for (const value of new SchemaSolver(budget).solve(terms).take(MAX_VALUES)) if (collect(value)) break;
+    return { isCut: budget.isLimited };
+  };
+  try {
+    return withinBudget(search, effort.cost) ?? { isCut: true };
+  } catch (error) {
+    // References to references may nest deeper than the stack.
+    if (error !== SEARCH_CUT && !(error instanceof RangeError)) throw error;
+    return { isCut: true };
+  }
+}
+
+/** The values of one round. */
+const MAX_VALUES = 300;
+
+/** Returns the first values that satisfy all terms. */
+export function findValues(terms: readonly SchemaTerm[], count: number): FoundValues {
+  const values: unknown[] = [];
+  const [effort] = SEARCH_ROUNDS as [SearchEffort];
+  const { isCut } = searchValues(terms, effort, (value) => values.push(value) >= count);
+  return { values, isCut };
+}
 
 /** The types in the order in which they are tried: a short text reads best where any value will do. */
 const TYPES: readonly JsonType[] = ['string', 'number', 'boolean', 'null', 'array', 'object'];
 /** Values nest at most so deep. A deeper one would not be an example that anybody reads. */
 const MAX_DEPTH = 12;
 
+interface KnownSchema {
+  /** Equal for equal schemas. */
+  readonly key: string;
+  /** By the sign of the term and the type of the values. */
+  readonly choices: Map<string, readonly Choice[]>;
+}
+
 /**
  * Finds values that some schemas accept and others refuse. It divides the schemas into literals, one branch after the
  * other, and constructs values from the literals of a branch.
  */
-export class SchemaSolver implements PartSolver {
+class SchemaSolver implements PartSolver {
   readonly budget: SearchBudget;
   readonly #solutions = new Map<string, LazyList<unknown>>();
   /** By root and schema: two roots may share a schema whose references lead to different ones. */
-  readonly #keys = new WeakMap<object, WeakMap<object, string>>();
-  readonly #choices = new WeakMap<object, WeakMap<object, Map<string, readonly Choice[]>>>();
+  readonly #known = new WeakMap<object, WeakMap<object, KnownSchema>>();
   /** Numbers for the normal forms, which would be long keys. */
   readonly #numbers = new Map<string, string>();
   #depth = 0;
@@ -68,16 +120,21 @@ export class SchemaSolver implements PartSolver {
   #keyOf({ root, schema, isPositive }: SchemaTerm): string {
     const sign = isPositive ? '+' : '-';
     if (!isMap(schema)) return `${sign}${schema !== false}`;
-    const keys = this.#keys.get(root) ?? new WeakMap<object, string>();
-    this.#keys.set(root, keys);
-    let key = keys.get(schema);
-    if (key === undefined) {
+    return sign + this.#knownSchema(root, schema).key;
+  }
+
+  #knownSchema(root: SchemaRoot, schema: object): KnownSchema {
+    const bySchema = this.#known.get(root) ?? new WeakMap<object, KnownSchema>();
+    this.#known.set(root, bySchema);
+    let known = bySchema.get(schema);
+    if (known === undefined) {
       const text = normalizeSchema(root, schema);
-      key = this.#numbers.get(text) ?? String(this.#numbers.size);
+      const key = this.#numbers.get(text) ?? String(this.#numbers.size);
       this.#numbers.set(text, key);
-      keys.set(schema, key);
+      known = { key, choices: new Map() };
+      bySchema.set(schema, known);
     }
-    return sign + key;
+    return known;
   }
 
   *#generate(terms: readonly SchemaTerm[]): Generator<unknown> {
@@ -117,15 +174,12 @@ export class SchemaSolver implements PartSolver {
   /** Returns the choices of a term for values of a type. */
   #choicesOf(term: SchemaTerm, type: JsonType): readonly Choice[] {
     const { root, schema, isPositive } = term;
-    if (!isMap(schema)) return choicesOf(term, type, partsOf);
-    const byRoot = this.#choices.get(root) ?? new WeakMap<object, Map<string, readonly Choice[]>>();
-    this.#choices.set(root, byRoot);
-    const bySign = byRoot.get(schema) ?? new Map<string, readonly Choice[]>();
-    byRoot.set(schema, bySign);
-    const key = `${isPositive} ${type}`;
-    const choices = bySign.get(key) ?? choicesOf(term, type, partsOf);
-    bySign.set(key, choices);
-    return choices;
+    if (!isMap(schema)) return choicesOf(term, type);
+    const { choices } = this.#knownSchema(root, schema);
+    const name = `${isPositive} ${type}`;
+    const found = choices.get(name) ?? choicesOf(term, type);
+    choices.set(name, found);
+    return found;
   }
 
   /** True for values of a size that the search can afford. Their parts are shared, so that they are larger than the memory in use. */

@@ -1,8 +1,6 @@
 import { charge } from '../../engine/schema/cost-budget.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
-import { isMap } from '../../engine/schema/schema-walk.ts';
 import { accepts, targetOf } from './evaluate-schema.ts';
-import type { JsonType } from './json-value.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -76,15 +74,6 @@ export interface SchemaPart {
   /** The ways to violate the part. */
   readonly violated: readonly SchemaAlternative[];
 }
-
-/** Returns the alternatives of a term, as a list of choices of which each must be made. */
-export function choicesOf(term: SchemaTerm, type: JsonType, partsOf: PartsOf): (readonly SchemaAlternative[])[] {
-  if (!isMap(term.schema)) return (term.schema !== false) === term.isPositive ? [] : [[]];
-  const parts = partsOf(term.root, term.schema, type);
-  return term.isPositive ? parts.map(({ met }) => met) : [parts.flatMap(({ violated }) => violated)];
-}
-
-type PartsOf = (root: SchemaRoot, schema: Schema, type: JsonType) => SchemaPart[];
 
 /** Returns the parts whose schemas apply to the same value: references, branches and conditions. */
 export function inPlaceParts(root: SchemaRoot, schema: Schema): SchemaPart[] {

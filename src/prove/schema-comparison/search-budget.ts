@@ -53,6 +53,12 @@ export interface SearchEffort {
   readonly states: number;
 }
 
+/** The rounds of a search: most differences have a simple example. */
+export const SEARCH_ROUNDS: readonly SearchEffort[] = [
+  { steps: 3_000, cost: 4_000_000, width: 2, states: 1_000 },
+  { steps: 25_000, cost: 10_000_000, width: 6, states: 10_000 },
+];
+
 /** Limits the work of a search, so that no schema can make it run for minutes. */
 export class SearchBudget {
   readonly effort: SearchEffort;

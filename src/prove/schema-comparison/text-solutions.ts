@@ -1,10 +1,8 @@
 import { sizeBytes } from '../../engine/manifest/units.ts';
 import { alphabetOf } from './character-set.ts';
 import { BASE64_PATTERN, FORMAT_PATTERNS, FORMAT_TEXTS } from './format-texts.ts';
-import { toList } from './json-value.ts';
-import type { PatternAutomaton, PatternState } from './pattern-automaton.ts';
+import { automatonOf, type PatternAutomaton, type PatternState } from './pattern-automaton.ts';
 import { type LiteralOf, literalsOf, type SchemaLiteral } from './schema-terms.ts';
-import { automatonOf } from './schema-text.ts';
 import type { SearchBudget } from './search-budget.ts';
 
 type Keyword = LiteralOf<'keyword'>;
@@ -23,7 +21,6 @@ export function* textSolutions(
   const range = lengthRange(keywords);
   if (range.min > range.max) return;
   const texts = [
-    ...enumTexts(keywords),
     ...(keywords.some(({ keyword }) => keyword === 'format') ? FORMAT_TEXTS : []),
     ...encodedTexts(keywords, range),
   ];
@@ -45,12 +42,6 @@ function lengthRange(keywords: readonly Keyword[]): LengthRange {
       min = Math.max(min, Math.floor((sizeBytes(String(value)) * 4) / 3));
   }
   return { min, max };
-}
-
-function enumTexts(keywords: readonly Keyword[]): string[] {
-  return keywords.flatMap(({ keyword, value, isPositive }) =>
-    keyword === 'enum' && isPositive ? toList(value).filter((one) => typeof one === 'string') : [],
-  );
 }
 
 /** Returns base64 texts at the minimum length: with each padding. */

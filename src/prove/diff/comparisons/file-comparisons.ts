@@ -1,54 +1,42 @@
 import { isDeepStrictEqual } from 'node:util';
 import { valueAt } from '../../../engine/json-pointer.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
-import type { Comparisons, DiffContext } from '../difference.ts';
+import type { Comparison, DiffContext } from '../difference.ts';
 import { commonUpstreams, endpointsKey } from '../upstream-pairs.ts';
 
-export const fileComparisons: Comparisons = {
-  'token-method': {
-    severity: 'error',
-    description: 'Tokens are verified by another method.',
-    *find(sides) {
-      const [old, next] = [tokenMethodOf(sides.old), tokenMethodOf(sides.next)];
-      if (old !== undefined && next !== undefined && old !== next)
-        yield { message: `tokens are now verified by ${next} (was ${old})`, path: ['auth', 'tokens', next] };
-    },
+export const fileComparison: Comparison = {
+  rules: {
+    'token-method': ['error', 'Tokens are verified by another method.'],
+    'token-files': [
+      'error',
+      'The token settings name the same file or upstream, but its contents or endpoints changed.',
+    ],
+    'server-files': ['info', 'The paths of the server certificate did not change, but the files did.'],
+    'admin-files': ['info', 'The paths of the certificate of the admin API did not change, but the files did.'],
+    'admin-authorities': [
+      'warning',
+      'The path of the authorities for clients of the admin API did not change, but the file did.',
+    ],
   },
-  'token-files': {
-    severity: 'error',
-    description: 'The token settings name the same file or upstream, but its contents or endpoints changed.',
-    *find(sides) {
-      if (isFileChanged(sides, ['auth', 'tokens', 'jwt', 'jwks']) || hasOtherIdentityService(sides))
-        yield {
-          message: 'the file or the upstream that the token settings name has changed',
-          path: ['auth', 'tokens'],
-        };
-    },
-  },
-  'server-files': {
-    severity: 'info',
-    description: 'The paths of the server certificate did not change, but the files did.',
-    *find(sides) {
-      if (CERTIFICATE.some((key) => isFileChanged(sides, ['server', 'tls', key])))
-        yield { message: 'the certificate files have changed', path: ['server', 'tls'] };
-    },
-  },
-  'admin-files': {
-    severity: 'info',
-    description: 'The paths of the certificate of the admin API did not change, but the files did.',
-    *find(sides) {
-      if (CERTIFICATE.some((key) => isFileChanged(sides, ['admin', 'tls', key])))
-        yield { message: 'the certificate files of the admin API have changed', path: ['admin', 'tls'] };
-    },
-  },
-  'admin-authorities': {
-    severity: 'warning',
-    description: 'The path of the authorities for clients of the admin API did not change, but the file did.',
-    *find(sides) {
-      const path = ['admin', 'tls', 'clientCa'];
-      if (isFileChanged(sides, path))
-        yield { message: 'other authorities sign the certificates of admin clients', path };
-    },
+  *find(sides) {
+    const [old, next] = [tokenMethodOf(sides.old), tokenMethodOf(sides.next)];
+    if (old !== undefined && next !== undefined && old !== next) {
+      const message = `tokens are now verified by ${next} (was ${old})`;
+      yield { rule: 'token-method', message, path: ['auth', 'tokens', next] };
+    }
+    if (isFileChanged(sides, ['auth', 'tokens', 'jwt', 'jwks']) || hasOtherIdentityService(sides)) {
+      const message = 'the file or the upstream that the token settings name has changed';
+      yield { rule: 'token-files', message, path: ['auth', 'tokens'] };
+    }
+    if (CERTIFICATE.some((key) => isFileChanged(sides, ['server', 'tls', key])))
+      yield { rule: 'server-files', message: 'the certificate files have changed', path: ['server', 'tls'] };
+    if (CERTIFICATE.some((key) => isFileChanged(sides, ['admin', 'tls', key]))) {
+      const message = 'the certificate files of the admin API have changed';
+      yield { rule: 'admin-files', message, path: ['admin', 'tls'] };
+    }
+    const path = ['admin', 'tls', 'clientCa'];
+    if (isFileChanged(sides, path))
+      yield { rule: 'admin-authorities', message: 'other authorities sign the certificates of admin clients', path };
   },
 };
 

@@ -1,28 +1,29 @@
 import { isDeepStrictEqual } from 'node:util';
 import { foldHeaderName } from '../../../engine/header-names.ts';
-import type { Comparisons, DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
+import type { Comparison, DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
 import { findingAtKey, matchedRoutes, rewrittenRoutes } from '../matched-routes.ts';
 import type { DiffRoute } from '../side.ts';
-import { forwardedWitness } from '../witnesses/forwarded-request.ts';
+import { forwardedWitness } from '../witnesses/sample-witnesses.ts';
 
-export const headerComparisons: Comparisons = {
-  'headers-changed': {
-    severity: 'info',
-    description: 'The headers that the gateway sets or removes changed.',
-    *find(sides) {
-      for (const pair of rewrittenRoutes(sides))
-        for (const direction of DIRECTIONS) yield* changedRules(sides, pair, direction);
-    },
+export const headerComparison: Comparison = {
+  rules: {
+    'headers-changed': ['info', 'The headers that the gateway sets or removes changed.'],
+    'header-override-kept': [
+      'error',
+      'The gateway forwards headers that may override the method, path, host or scheme of a request.',
+    ],
+    'header-override-dropped': [
+      'info',
+      'The gateway drops headers that may override the method, path, host or scheme of a request.',
+    ],
   },
-  'header-override-kept': {
-    severity: 'error',
-    description: 'The gateway forwards headers that may override the method, path, host or scheme of a request.',
-    find: (sides) => changedHeaders(sides, ({ from, to }) => [from, to], 'now forwards these headers'),
-  },
-  'header-override-dropped': {
-    severity: 'info',
-    description: 'The gateway drops headers that may override the method, path, host or scheme of a request.',
-    find: (sides) => changedHeaders(sides, ({ from, to }) => [to, from], 'now drops these headers'),
+  *find(sides) {
+    for (const pair of rewrittenRoutes(sides))
+      for (const direction of DIRECTIONS) yield* changedRules(sides, pair, direction);
+    for (const pair of matchedRoutes(sides)) {
+      yield* keptHeadersOnlyIn(pair.to, pair.from, 'header-override-kept', 'now forwards these headers', pair, sides);
+      yield* keptHeadersOnlyIn(pair.from, pair.to, 'header-override-dropped', 'now drops these headers', pair, sides);
+    }
   },
 };
 
@@ -41,7 +42,7 @@ function* changedRules(sides: DiffContext, pair: MatchedRoutePair, direction: Di
     if (isDeepStrictEqual(before?.effect, now?.effect)) continue;
     const text = `has a different rule for the ${direction.direction} header ${(now ?? before)?.name}: ${now?.text ?? FORWARD} (was: ${before?.text ?? FORWARD})`;
     const witness = headerWitness(sides, pair, direction, [before, now]);
-    yield findingAtKey(pair, direction.key, text, witness);
+    yield findingAtKey(pair, 'headers-changed', direction.key, text, witness);
   }
 }
 
@@ -83,22 +84,23 @@ function headerWitness(
   return key === 'requestHeaders' && name !== undefined ? forwardedWitness(sides, pair, [name, 'x']) : undefined;
 }
 
-function* changedHeaders(
-  sides: DiffContext,
-  inOrder: (pair: MatchedRoutePair) => [less: DiffRoute, more: DiffRoute],
+/** Yields a finding if one route forwards headers that the other one drops. */
+function* keptHeadersOnlyIn(
+  more: DiffRoute,
+  less: DiffRoute,
+  rule: string,
   message: string,
+  pair: MatchedRoutePair,
+  sides: DiffContext,
 ): Generator<DiffFinding> {
-  for (const pair of matchedRoutes(sides)) {
-    const [less, more] = inOrder(pair);
-    const kept = new Set(keptHeaders(less).map(foldHeaderName));
-    const names = keptHeaders(more).filter((name) => !kept.has(foldHeaderName(name)));
-    const [first] = names;
-    if (first === undefined) continue;
-    const witness = forwardedWitness(sides, pair, [first, 'x']);
-    const redacted = more.redactedEntry.requestHeaders?.keep ?? [];
-    const printed = names.map((name) => redacted[keptHeaders(more).indexOf(name)] ?? name);
-    yield findingAtKey(pair, 'requestHeaders', `${message}: ${printed.join(', ')}`, witness);
-  }
+  const kept = new Set(keptHeaders(less).map(foldHeaderName));
+  const names = keptHeaders(more).filter((name) => !kept.has(foldHeaderName(name)));
+  const [first] = names;
+  if (first === undefined) return;
+  const witness = forwardedWitness(sides, pair, [first, 'x']);
+  const redacted = more.redactedEntry.requestHeaders?.keep ?? [];
+  const printed = names.map((name) => redacted[keptHeaders(more).indexOf(name)] ?? name);
+  yield findingAtKey(pair, rule, 'requestHeaders', `${message}: ${printed.join(', ')}`, witness);
 }
 
 function keptHeaders({ entry }: DiffRoute): readonly string[] {

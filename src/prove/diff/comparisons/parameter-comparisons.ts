@@ -1,67 +1,53 @@
 import { isDeepStrictEqual } from 'node:util';
 import { foldHeaderName } from '../../../engine/header-names.ts';
-import type { Path } from '../../../engine/problem/finding.ts';
 import { normalizeParameter } from '../../schema-comparison/parameter-texts.ts';
-import { schemaContent } from '../../schema-comparison/schema-content.ts';
-import {
-  type Comparisons,
-  type DiffContext,
-  type DiffRequest,
-  type MatchedRoutePair,
-  oncePerDiff,
-} from '../difference.ts';
+import type { Comparison, DiffContext, DiffRequest, MatchedRoutePair } from '../difference.ts';
 import { findingAtKey, routesWithOtherSchemas } from '../matched-routes.ts';
 import type { DiffSide } from '../side.ts';
-import { hasValidParameters } from '../witnesses/forwarded-request.ts';
 import { sampleRequests, segmentOf } from '../witnesses/sample-requests.ts';
+import { hasValidParameters } from '../witnesses/sample-witnesses.ts';
 
-export const parameterComparisons: Comparisons = {
-  'parameters-loosened': {
-    severity: 'warning',
-    description: 'The gateway now accepts a request that it refused before because of its path, query or headers.',
-    *find(sides) {
-      for (const { pair, looser } of changedParameters(sides))
-        if (looser !== undefined)
-          yield findingAtKey(pair, keyOf(pair), 'now accepts parameters that it refused before', { request: looser });
-    },
-  },
-  'parameters-tightened': {
-    severity: 'info',
-    description:
+export const parameterComparison: Comparison = {
+  rules: {
+    'parameters-loosened': [
+      'warning',
+      'The gateway now accepts a request that it refused before because of its path, query or headers.',
+    ],
+    'parameters-tightened': [
+      'info',
       'The gateway now refuses a request because of its path, query or headers, although it accepted it before.',
-    *find(sides) {
-      for (const { pair, tighter } of changedParameters(sides))
-        if (tighter !== undefined)
-          yield findingAtKey(pair, keyOf(pair), 'now refuses parameters that it accepted before', { request: tighter });
-    },
+    ],
+    'parameters-changed': ['warning', 'The rules for parameters changed, and no sample request shows the effect.'],
   },
-  'parameters-changed': {
-    severity: 'warning',
-    description: 'The rules for parameters changed, and no sample request shows the effect.',
-    *find(sides) {
-      for (const { pair, looser, tighter, isCut } of changedParameters(sides)) {
-        const reason = isCut
-          ? 'the search for a request that shows the effect was cut short'
-          : 'no sample request shows the effect';
-        if (looser === undefined && tighter === undefined)
-          yield findingAtKey(pair, keyOf(pair), `has different rules for parameters, and ${reason}`);
-      }
-    },
+  *find(sides) {
+    for (const pair of changedParameters(sides)) {
+      const { looser, tighter, isCut } = compareParameters(sides, pair);
+      const finding = (rule: string, message: string, request?: DiffRequest) =>
+        findingAtKey(pair, rule, keyOf(pair), message, request && { request });
+      const reason = isCut
+        ? 'the search for a request that shows the effect was cut short'
+        : 'no sample request shows the effect';
+      if (looser !== undefined)
+        yield finding('parameters-loosened', 'now accepts parameters that it refused before', looser);
+      if (tighter !== undefined)
+        yield finding('parameters-tightened', 'now refuses parameters that it accepted before', tighter);
+      if (looser === undefined && tighter === undefined)
+        yield finding('parameters-changed', `has different rules for parameters, and ${reason}`);
+    }
   },
 };
 
 const KEYS = ['params', 'query', 'headers'] as const;
 
 interface ParameterComparison {
-  readonly pair: MatchedRoutePair;
   readonly looser: DiffRequest | undefined;
   readonly tighter: DiffRequest | undefined;
   /** True if the search for samples ended because it had used its steps. */
   readonly isCut: boolean;
 }
 
-/** Returns the pairs whose rules differ, with sample requests that show it. */
-const changedParameters = oncePerDiff((sides): readonly ParameterComparison[] => {
+/** Returns the pairs whose rules differ. */
+function changedParameters(sides: DiffContext): readonly MatchedRoutePair[] {
   const byContent = new Map<string, boolean>();
   const isChanged = (pair: MatchedRoutePair) => {
     const content = JSON.stringify([pair.from, pair.to].map(({ entry }) => KEYS.map((key) => entry[key])));
@@ -69,8 +55,8 @@ const changedParameters = oncePerDiff((sides): readonly ParameterComparison[] =>
     byContent.set(content, known);
     return known;
   };
-  return [...routesWithOtherSchemas(sides)].filter(isChanged).map((pair) => compareParameters(sides, pair));
-});
+  return [...routesWithOtherSchemas(sides)].filter(isChanged);
+}
 
 /** Returns the key that differs, or `path` if only referenced schemas differ. */
 function keyOf({ from, to }: MatchedRoutePair): string {
@@ -81,35 +67,26 @@ function hasDifferentRules({ old, next }: DiffContext, { from, to }: MatchedRout
   return KEYS.some((key) => {
     const [before, now] = [from.entry[key], to.entry[key]];
     if (before === undefined && now === undefined) return false;
-    const isAlike =
-      JSON.stringify(before) === JSON.stringify(now) && contentOf(old, from, key) === contentOf(next, to, key);
-    return !isAlike && rulesOf(old, from, key) !== rulesOf(next, to, key);
+    return rulesOf(old, from, key) !== rulesOf(next, to, key);
   });
 }
 
 type ParameterKey = (typeof KEYS)[number];
-
-function schemaPaths({ entry, path }: MatchedRoutePair['from'], key: ParameterKey): [name: string, path: Path][] {
-  return Object.keys(entry[key]?.properties ?? {}).map((name) => [name, [...path, key, 'properties', name]]);
-}
-
-function contentOf({ schemas }: DiffSide, route: MatchedRoutePair['from'], key: ParameterKey): string {
-  return schemaPaths(route, key)
-    .map(([, path]) => schemaContent(schemas, path))
-    .join('\n');
-}
 
 /** Serializes the rules for path parameters, the query or headers: two equal results accept the same requests. */
 function rulesOf({ schemas }: DiffSide, route: MatchedRoutePair['from'], key: ParameterKey): string {
   // The names of path parameters do not matter, only their segments. Header names have several spellings.
   const keyOfName = (name: string) =>
     key === 'params' ? String(segmentOf(route, name)) : key === 'headers' ? foldHeaderName(name) : name;
-  const { properties: _schemas, ...lists } = { properties: {}, ...route.entry[key] };
+  const { properties, ...lists } = { properties: {}, ...route.entry[key] };
   const rest = Object.entries(lists).map(([name, value]) => [
     name,
     Array.isArray(value) ? value.map((item) => keyOfName(String(item))).sort() : value,
   ]);
-  const rules = schemaPaths(route, key).map(([name, path]) => [keyOfName(name), normalizeParameter(schemas, path)]);
+  const rules = Object.keys(properties).map((name) => [
+    keyOfName(name),
+    normalizeParameter(schemas, [...route.path, key, 'properties', name]),
+  ]);
   return JSON.stringify([rest.sort(), rules.sort()]);
 }
 
@@ -122,7 +99,7 @@ function compareParameters(sides: DiffContext, pair: MatchedRoutePair): Paramete
     if (now && !before) looser ??= request;
     if (before && !now) tighter ??= request;
   }
-  return { pair, looser, tighter, isCut };
+  return { looser, tighter, isCut };
 }
 
 function lengthOf({ url, headers = [] }: DiffRequest): number {

@@ -1,5 +1,5 @@
 import { rateLimitKeyText } from '../../rate-limit-key-text.ts';
-import type { Comparisons, DiffContext, DiffFinding } from '../difference.ts';
+import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
 import {
   changedRouteLimits,
   commonLimits,
@@ -11,104 +11,100 @@ import {
 } from '../rate-limit-pairs.ts';
 import type { DiffSide } from '../side.ts';
 
-export const rateLimitComparisons: Comparisons = {
-  'rate-limit-removed': {
-    severity: 'warning',
-    description: 'A rate limit no longer applies to a route.',
-    find: (sides) =>
-      changedRoutes(
-        changedRouteLimits(sides).lost,
-        (id, routes) => `the rate limit "${id}" no longer applies to ${routes}`,
-      ),
+export const rateLimitComparison: Comparison = {
+  rules: {
+    'rate-limit-removed': ['warning', 'A rate limit no longer applies to a route.'],
+    'rate-limit-loosened': [
+      'warning',
+      'A rate limit allows or skips more requests, counts fewer of them, or is no longer shared.',
+    ],
+    'rate-limit-reported': ['warning', 'A rate limit only reports the requests that it refused.'],
+    'rate-limit-key': ['warning', 'A rate limit counts by another value, and its counters start again.'],
+    'rate-limit-added': ['info', 'A rate limit now applies to a route.'],
+    'rate-limit-tightened': [
+      'info',
+      'A rate limit allows or skips fewer requests, counts more of them, or is now shared.',
+    ],
+    'rate-limit-enforced': ['info', 'A rate limit refuses the requests that it only reported.'],
+    'rate-limit-settings': [
+      'info',
+      'A rate limit has another name, store or date, or one without routes was added or removed.',
+    ],
   },
-  'rate-limit-loosened': {
-    severity: 'warning',
-    description: 'A rate limit allows or skips more requests, counts fewer of them, or is no longer shared.',
-    find: (sides) => changedLimits(sides, loosenings),
-  },
-  'rate-limit-reported': {
-    severity: 'warning',
-    description: 'A rate limit only reports the requests that it refused.',
-    find: (sides) => changedModes(sides, 'report', 'now only reports the requests over it (it refused them)'),
-  },
-  'rate-limit-key': {
-    severity: 'warning',
-    description: 'A rate limit counts by another value, and its counters start again.',
-    *find(sides) {
-      for (const { id, old, next } of commonLimits(sides))
-        if (old.keyEffect !== next.keyEffect)
-          yield limitFinding(id, 'key', `now counts by ${keyText(next)} (was ${keyText(old)})`);
-    },
-  },
-  'rate-limit-added': {
-    severity: 'info',
-    description: 'A rate limit now applies to a route.',
-    find: (sides) =>
-      changedRoutes(changedRouteLimits(sides).added, (id, routes) => `the rate limit "${id}" now applies to ${routes}`),
-  },
-  'rate-limit-tightened': {
-    severity: 'info',
-    description: 'A rate limit allows or skips fewer requests, counts more of them, or is now shared.',
-    find: (sides) => changedLimits(sides, tightenings),
-  },
-  'rate-limit-enforced': {
-    severity: 'info',
-    description: 'A rate limit refuses the requests that it only reported.',
-    find: (sides) => changedModes(sides, 'enforce', 'now refuses the requests over it (it only reported them)'),
-  },
-  'rate-limit-settings': {
-    severity: 'info',
-    description: 'A rate limit has another name, store or date, or one without routes was added or removed.',
-    *find(sides) {
-      const names = renamedLimits(sides);
-      for (const [id, newId] of names)
-        yield {
-          message: `the rate limit "${id}" is now "${newId}"; its counters start again`,
-          path: ['rateLimits', newId],
-        };
-      for (const pair of commonLimits(sides)) yield* changedSettings(pair);
-      yield* unusedLimits(sides, names);
-    },
+  *find(sides) {
+    const { lost, added } = changedRouteLimits(sides);
+    yield* changedRoutes('rate-limit-removed', lost, 'no longer applies to');
+    yield* changedRoutes('rate-limit-added', added, 'now applies to');
+    for (const pair of commonLimits(sides)) {
+      yield* changedLimit(pair, true);
+      yield* changedLimit(pair, false);
+      yield* changedSettings(pair);
+    }
+    const names = renamedLimits(sides);
+    for (const [id, newId] of names) {
+      const message = `the rate limit "${id}" is now "${newId}"; its counters start again`;
+      yield { rule: 'rate-limit-settings', message, path: ['rateLimits', newId] };
+    }
+    yield* unusedLimits(sides, names);
   },
 };
 
-function* changedRoutes(
-  changed: RoutesByLimit,
-  message: (id: string, routes: string) => string,
-): Generator<DiffFinding> {
+function* changedRoutes(rule: string, changed: RoutesByLimit, change: string): Generator<DiffFinding> {
   for (const [id, routes] of changed) {
     const [first] = routes;
     if (first === undefined) continue;
     const ids = routes.map(({ route }) => `"${route.id}"`);
     const others = ids.length > MAX_ROUTES ? ` and ${ids.length - MAX_ROUTES} other routes` : '';
     const named = `the ${ids.length === 1 ? 'route' : 'routes'} ${ids.slice(0, MAX_ROUTES).join(', ')}${others}`;
-    yield { message: message(id, named), path: [...first.path, 'rateLimits'] };
+    yield { rule, message: `the rate limit "${id}" ${change} ${named}`, path: [...first.path, 'rateLimits'] };
   }
 }
 
 /** The routes that a message names. */
 const MAX_ROUTES = 3;
 
-function* changedLimits(sides: DiffContext, changesOf: (pair: LimitPair) => Iterable<LimitChange>) {
-  for (const pair of commonLimits(sides))
-    for (const [key, message] of changesOf(pair)) yield limitFinding(pair.id, key, message);
-}
-
-function* changedModes(sides: DiffContext, mode: 'enforce' | 'report', message: string): Generator<DiffFinding> {
-  for (const { id, old, next } of commonLimits(sides))
-    if (next.limit.mode === mode && old.limit.mode !== mode) yield limitFinding(id, 'mode', message);
+/** Yields the changes after which a rate limit refuses fewer requests, or those after which it refuses more. */
+function* changedLimit({ id, old, next }: LimitPair, isLooser: boolean): Generator<DiffFinding> {
+  const [strict, loose] = isLooser ? [old.limit, next.limit] : [next.limit, old.limit];
+  const rule = isLooser ? 'rate-limit-loosened' : 'rate-limit-tightened';
+  const finding = (key: string, looser: string, tighter: string) =>
+    limitFinding(id, rule, key, isLooser ? looser : tighter);
+  if (loose.intervalMs < strict.intervalMs || loose.burst > strict.burst)
+    yield limitFinding(id, rule, 'allow', `now allows ${rateText(next)} (was ${rateText(old)})`);
+  const statuses = statusesOnlyIn(strict.failures, loose.failures);
+  if (statuses !== undefined) yield finding('count', `no longer counts ${statuses}`, `now counts ${statuses}`);
+  if (strict.missing === 'refuse' && loose.missing === 'skip')
+    yield finding(
+      'missing',
+      'now skips requests without its key (it refused them)',
+      'now refuses requests without its key (it skipped them)',
+    );
+  if (strict.store !== undefined && loose.store === undefined)
+    yield finding(
+      'store',
+      'is now counted by each gateway alone (the gateways shared its counters)',
+      'now shares its counters with other gateways (each gateway counted alone)',
+    );
 }
 
 function* changedSettings({ id, old, next }: LimitPair): Generator<DiffFinding> {
+  if (old.keyEffect !== next.keyEffect)
+    yield limitFinding(id, 'rate-limit-key', 'key', `now counts by ${keyText(next)} (was ${keyText(old)})`);
+  const { mode } = next.limit;
+  if (mode !== old.limit.mode && mode === 'report')
+    yield limitFinding(id, 'rate-limit-reported', 'mode', 'now only reports the requests over it (it refused them)');
+  if (mode !== old.limit.mode && mode === 'enforce')
+    yield limitFinding(id, 'rate-limit-enforced', 'mode', 'now refuses the requests over it (it only reported them)');
+  const finding = (key: string, message: string) => limitFinding(id, 'rate-limit-settings', key, message);
   const [before, now] = [old.limit.store?.id, next.limit.store?.id];
   if (before !== undefined && now !== undefined && before !== now)
-    yield limitFinding(id, 'store', `now uses the store "${now}" (was "${before}"), in which its counters start again`);
+    yield finding('store', `now uses the store "${now}" (was "${before}"), in which its counters start again`);
   const [date, newDate] = [old, next].map(({ entry }) => entry.reportUntil ?? 'not set');
-  if (date !== newDate) yield limitFinding(id, 'reportUntil', `is intended to report until: ${newDate} (was ${date})`);
+  if (date !== newDate) yield finding('reportUntil', `is intended to report until: ${newDate} (was ${date})`);
 }
 
-function limitFinding(id: string, key: string, message: string): DiffFinding {
-  return { message: `the rate limit "${id}" ${message}`, path: ['rateLimits', id, key] };
+function limitFinding(id: string, rule: string, key: string, message: string): DiffFinding {
+  return { rule, message: `the rate limit "${id}" ${message}`, path: ['rateLimits', id, key] };
 }
 
 /** Yields the limits that only one manifest has, and no route of it uses. */
@@ -121,9 +117,13 @@ function* unusedLimits({ old, next }: DiffContext, names: ReadonlyMap<string, st
         !renamed.has(id) &&
         !side.routes.some(({ entry }) => entry.rateLimits?.includes(id)),
     );
-  const text = (id: string, change: string) => `the rate limit "${id}", which no route uses, was ${change}`;
-  for (const id of unusedIn(old, next)) yield { message: text(id, 'removed'), path: ['rateLimits', id], side: 'old' };
-  for (const id of unusedIn(next, old)) yield { message: text(id, 'added'), path: ['rateLimits', id] };
+  const finding = (id: string, change: string) => ({
+    rule: 'rate-limit-settings',
+    message: `the rate limit "${id}", which no route uses, was ${change}`,
+    path: ['rateLimits', id],
+  });
+  for (const id of unusedIn(old, next)) yield { ...finding(id, 'removed'), side: 'old' };
+  for (const id of unusedIn(next, old)) yield finding(id, 'added');
 }
 
 function keyText({ entry }: DiffLimit): string {
@@ -134,37 +134,6 @@ function keyText({ entry }: DiffLimit): string {
 }
 
 const FOLD_TEXTS = { case: 'in any letter case', text: 'in any spelling', accents: 'with or without accents' } as const;
-
-/** The key of a rate limit that changed, and the effect of the change. */
-type LimitChange = [key: string, message: string];
-
-/** Yields the changes after which a rate limit refuses fewer requests. */
-function* loosenings({ old, next }: LimitPair): Generator<LimitChange> {
-  const [before, now] = [old.limit, next.limit];
-  if (now.intervalMs < before.intervalMs || now.burst > before.burst) yield ['allow', rateMessage(old, next)];
-  const uncounted = statusesOnlyIn(before.failures, now.failures);
-  if (uncounted !== undefined) yield ['count', `no longer counts ${uncounted}`];
-  if (before.missing === 'refuse' && now.missing === 'skip')
-    yield ['missing', 'now skips requests without its key (it refused them)'];
-  if (before.store !== undefined && now.store === undefined)
-    yield ['store', 'is now counted by each gateway alone (the gateways shared its counters)'];
-}
-
-/** Yields the changes after which a rate limit refuses more requests. */
-function* tightenings({ old, next }: LimitPair): Generator<LimitChange> {
-  const [before, now] = [old.limit, next.limit];
-  if (now.intervalMs > before.intervalMs || now.burst < before.burst) yield ['allow', rateMessage(old, next)];
-  const counted = statusesOnlyIn(now.failures, before.failures);
-  if (counted !== undefined) yield ['count', `now counts ${counted}`];
-  if (before.missing === 'skip' && now.missing === 'refuse')
-    yield ['missing', 'now refuses requests without its key (it skipped them)'];
-  if (before.store === undefined && now.store !== undefined)
-    yield ['store', 'now shares its counters with other gateways (each gateway counted alone)'];
-}
-
-function rateMessage(old: DiffLimit, next: DiffLimit): string {
-  return `now allows ${rateText(next)} (was ${rateText(old)})`;
-}
 
 function rateText({ entry: { allow, burst } }: DiffLimit): string {
   return burst === undefined ? allow : `${allow}, at most ${burst} at once`;

@@ -1,36 +1,36 @@
-import type { Comparisons, DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
+import type { Comparison, DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
 import { findingAtKey, matchedRoutes } from '../matched-routes.ts';
 import type { DiffRoute, DiffSide } from '../side.ts';
 
-export const roleComparisons: Comparisons = {
-  'role-widened': {
-    severity: 'error',
-    description: 'A role is now allowed, on every route or on a route with its own list.',
-    find: (sides) => missingRoles(sides, 'old', 'next', ['these roles are now allowed', 'now allows these roles']),
+export const roleComparison: Comparison = {
+  rules: {
+    'role-widened': ['error', 'A role is now allowed, on every route or on a route with its own list.'],
+    'role-narrowed': ['warning', 'A role is no longer allowed, on every route or on a route with its own list.'],
   },
-  'role-narrowed': {
-    severity: 'warning',
-    description: 'A role is no longer allowed, on every route or on a route with its own list.',
-    find: (sides) =>
-      missingRoles(sides, 'next', 'old', ['these roles are no longer allowed', 'no longer allows these roles']),
+  *find(sides) {
+    const widened = ['these roles are now allowed', 'now allows these roles'] as const;
+    yield* missingRoles(sides, 'role-widened', 'old', 'next', widened);
+    const narrowed = ['these roles are no longer allowed', 'no longer allows these roles'] as const;
+    yield* missingRoles(sides, 'role-narrowed', 'next', 'old', narrowed);
   },
 };
 
 /** Yields the roles that only the side `more` allows: by default, and on the routes that list roles. */
 function* missingRoles(
   sides: DiffContext,
+  rule: string,
   less: 'old' | 'next',
   more: 'old' | 'next',
   [messageOfAll, messageOfRoute]: readonly [string, string],
 ): Generator<DiffFinding> {
   const hasAuth = sides.old.manifest.auth !== undefined && sides.next.manifest.auth !== undefined;
   const roles = hasAuth ? missingFrom(allowedRoles(sides[less]), allowedRoles(sides[more])) : [];
-  if (roles.length > 0) yield { message: `${messageOfAll}: ${printed(roles)}`, path: ALLOW };
+  if (roles.length > 0) yield { rule, message: `${messageOfAll}: ${printed(roles)}`, path: ALLOW };
   for (const pair of pairsWithRoles(sides)) {
     const routes = { old: pair.from, next: pair.to };
     const missing = missingFrom(requiredRoles(routes[less], sides[less]), requiredRoles(routes[more], sides[more]));
     if (missing.length > 0)
-      yield findingAtKey(pair, 'roles', `${messageOfRoute}: ${printed(missing)}`, callerWitness(pair, missing));
+      yield findingAtKey(pair, rule, 'roles', `${messageOfRoute}: ${printed(missing)}`, callerWitness(pair, missing));
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Manifest, RouteEntry } from '../../../engine/manifest/manifest.generated.ts';
 import type { Route } from '../../../engine/plan/route-definition.ts';
 import type {
-  Comparisons,
+  Comparison,
   DiffContext,
   DiffFinding,
   DiffRequest,
@@ -9,45 +9,45 @@ import type {
   MatchedRoutePair,
 } from '../difference.ts';
 import { bothReceive, findingAtKey, matchedRoutes } from '../matched-routes.ts';
-import { hasValidParameters, validRequest, withCaller, withHeaders } from '../witnesses/forwarded-request.ts';
+import {
+  hasValidParameters,
+  invalidWitness,
+  validRequest,
+  withCaller,
+  withHeaders,
+} from '../witnesses/sample-witnesses.ts';
 
-export const switchComparisons: Comparisons = {
-  'websocket-opened': {
-    severity: 'warning',
-    description: 'A route now accepts WebSocket handshakes.',
-    find: (sides) => changedSwitches(sides, WEBSOCKET, true, 'now accepts WebSocket handshakes'),
+export const switchComparison: Comparison = {
+  rules: {
+    'websocket-opened': ['warning', 'A route now accepts WebSocket handshakes.'],
+    'websocket-closed': ['info', 'A route no longer accepts WebSocket handshakes.'],
+    'websocket-origins-widened': ['warning', 'A route accepts WebSockets from pages of more origins.'],
+    'websocket-origins-narrowed': ['info', 'A route accepts WebSockets from pages of fewer origins.'],
+    'encoded-slash-kept': ['warning', 'A route now accepts paths with an encoded slash.'],
+    'encoded-slash-refused': ['info', 'A route now refuses paths with an encoded slash.'],
   },
-  'websocket-closed': {
-    severity: 'info',
-    description: 'A route no longer accepts WebSocket handshakes.',
-    find: (sides) => changedSwitches(sides, WEBSOCKET, false, 'no longer accepts WebSocket handshakes'),
-  },
-  'websocket-origins-widened': {
-    severity: 'warning',
-    description: 'A route accepts WebSockets from pages of more origins.',
-    find: (sides) => changedOrigins(sides, ({ before, now }) => isMore(before, now), 'more'),
-  },
-  'websocket-origins-narrowed': {
-    severity: 'info',
-    description: 'A route accepts WebSockets from pages of fewer origins.',
-    find: (sides) => changedOrigins(sides, ({ before, now }) => isMore(now, before), 'fewer'),
-  },
-  'encoded-slash-kept': {
-    severity: 'warning',
-    description: 'A route now accepts paths with an encoded slash.',
-    find: (sides) => changedSwitches(sides, ENCODED_SLASH, true, 'now accepts encoded slashes'),
-  },
-  'encoded-slash-refused': {
-    severity: 'info',
-    description: 'A route now refuses paths with an encoded slash.',
-    find: (sides) => changedSwitches(sides, ENCODED_SLASH, false, 'now refuses encoded slashes'),
+  *find(sides) {
+    yield* changedSwitch(sides, WEBSOCKET);
+    yield* changedSwitch(sides, ENCODED_SLASH);
+    for (const pair of matchedRoutes(sides)) yield* changedOrigins(sides, pair);
   },
 };
 
+export const validationComparison: Comparison = {
+  rules: {
+    'validation-reported': ['warning', 'A route only reports invalid requests, and forwards them.'],
+    'validation-enforced': ['info', 'A route now refuses invalid requests.'],
+  },
+  find: (sides) => changedSwitch(sides, VALIDATION),
+};
+
 /** A setting of a route that is on or off. */
-interface Switch {
+export interface Switch {
   readonly key: string;
   readonly isOn: (entry: RouteEntry) => boolean;
+  /** Reports that the setting was turned on. */
+  readonly on: readonly [rule: string, message: string];
+  readonly off: readonly [rule: string, message: string];
   readonly witnessOf?: (sides: DiffContext, pair: MatchedRoutePair) => DiffWitness | undefined;
   /** False if the switch has no effect on the requests of a pair for which no witness was found. */
   readonly mayHaveEffect?: (pair: MatchedRoutePair) => boolean;
@@ -56,46 +56,55 @@ interface Switch {
 const WEBSOCKET: Switch = {
   key: 'websocket',
   isOn: ({ websocket }) => websocket !== false,
+  on: ['websocket-opened', 'now accepts WebSocket handshakes'],
+  off: ['websocket-closed', 'no longer accepts WebSocket handshakes'],
   witnessOf: (sides, pair) => handshakeWitness(sides, pair),
 };
 const ENCODED_SLASH: Switch = {
   key: 'encodedSlash',
   isOn: ({ encodedSlash }) => encodedSlash === 'keep',
+  on: ['encoded-slash-kept', 'now accepts encoded slashes'],
+  off: ['encoded-slash-refused', 'now refuses encoded slashes'],
   witnessOf: encodedSlashWitness,
   // A literal path never has an encoded slash.
   mayHaveEffect: ({ from, to }) =>
     from.route.id === to.route.id && [from, to].some(({ pattern }) => pattern.some(({ kind }) => kind !== 'literal')),
 };
 
-/** Yields a finding for each pair whose switch was turned on, or off. */
-export function* changedSwitches(
+const VALIDATION: Switch = {
+  key: 'validation',
+  isOn: ({ validation }) => validation === 'report',
+  on: ['validation-reported', 'now only reports invalid requests (it refused them)'],
+  off: ['validation-enforced', 'now refuses invalid requests (it only reported them)'],
+  witnessOf: invalidWitness,
+};
+
+/** Yields a finding for each pair whose switch was turned on or off. */
+export function* changedSwitch(
   sides: DiffContext,
-  { key, isOn, witnessOf, mayHaveEffect = () => true }: Switch,
-  to: boolean,
-  message: string,
+  { key, isOn, on, off, witnessOf, mayHaveEffect = () => true }: Switch,
 ): Generator<DiffFinding> {
   for (const pair of matchedRoutes(sides)) {
-    if (isOn(pair.from.entry) === to || isOn(pair.to.entry) !== to) continue;
+    const isNowOn = isOn(pair.to.entry);
+    if (isOn(pair.from.entry) === isNowOn) continue;
     const witness = witnessOf?.(sides, pair);
-    const hasEffect = witness !== undefined || mayHaveEffect(pair);
-    if (hasEffect) yield findingAtKey(pair, key, message, witness);
+    const [rule, message] = isNowOn ? on : off;
+    if (witness !== undefined || mayHaveEffect(pair)) yield findingAtKey(pair, rule, key, message, witness);
   }
 }
 
 type Origins = Readonly<Record<'before' | 'now', readonly string[]>>;
 
 /** Compares routes that accept handshakes on both sides. `websocket-opened` and `websocket-closed` report the others. */
-function* changedOrigins(
-  sides: DiffContext,
-  isMatch: (origins: Origins) => boolean,
-  change: string,
-): Generator<DiffFinding> {
-  const message = `now accepts WebSockets from pages of ${change} origins`;
-  for (const pair of matchedRoutes(sides)) {
-    if (pair.from.entry.websocket === false || pair.to.entry.websocket === false) continue;
-    const origins = originsOf(pair, sides);
-    if (isMatch(origins)) yield findingAtKey(pair, 'websocket', message, originWitness(sides, pair, origins));
-  }
+function* changedOrigins(sides: DiffContext, pair: MatchedRoutePair): Generator<DiffFinding> {
+  if (pair.from.entry.websocket === false || pair.to.entry.websocket === false) return;
+  const origins = originsOf(pair, sides);
+  const finding = (rule: string, change: string) => {
+    const message = `now accepts WebSockets from pages of ${change} origins`;
+    return findingAtKey(pair, rule, 'websocket', message, originWitness(sides, pair, origins));
+  };
+  if (isMore(origins.before, origins.now)) yield finding('websocket-origins-widened', 'more');
+  if (isMore(origins.now, origins.before)) yield finding('websocket-origins-narrowed', 'fewer');
 }
 
 function originsOf({ from, to }: MatchedRoutePair, { old, next }: DiffContext): Origins {

@@ -3,27 +3,25 @@ import { BODYLESS_METHODS } from '../../../engine/http1/http-methods.ts';
 import { valueAt } from '../../../engine/json-pointer.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
 import { isMap } from '../../../engine/schema/schema-walk.ts';
-import {
-  type Comparisons,
-  type DiffContext,
-  type DiffFinding,
-  type MatchedRoutePair,
-  oncePerDiff,
-} from '../difference.ts';
+import type { Comparison, DiffContext, DiffFinding, MatchedRoutePair } from '../difference.ts';
 import { rewrittenRoutes } from '../matched-routes.ts';
-import { normalize } from '../settings/effective-settings.ts';
-import { startsWith } from '../settings/path-patterns.ts';
+import { normalize, startsWith } from '../settings/effective-settings.ts';
 import { type DiffSide, formatRedactedValue } from '../side.ts';
 import { renamedUpstreams } from '../upstream-pairs.ts';
 import { VALUE_RULES, type ValueRule } from './value-rules.ts';
 
-/** One comparison for each id of the value rules. It reports values that changed at the same path. */
-export const valueComparisons: Comparisons = Object.fromEntries(
-  [...Map.groupBy(VALUE_RULES, ({ id }) => id)].map(([id, rules]) => {
-    const [{ severity, description }] = rules as [ValueRule];
-    return [id, { severity, description, find: (sides) => findChanges(rules, sides) }];
-  }),
-);
+/** Reports values that changed at the same path. */
+export const valueComparison: Comparison = {
+  rules: Object.fromEntries(VALUE_RULES.map(({ id, severity, description }) => [id, [severity, description]])),
+  *find(sides) {
+    for (const change of [...topChanges(sides), ...routeChanges(sides)])
+      yield {
+        ...describeChange(change, sides),
+        rule: ruleFor(change, sides).id,
+        ...(change.pair && { pair: change.pair }),
+      };
+  },
+};
 
 /** The keys that other comparisons report. */
 const EXCLUDED_KEYS = new Set(['include', 'invariants', 'rateLimits', 'routes', 'schemas']);
@@ -33,10 +31,6 @@ const EXCLUDED_ROUTE_KEYS = new Set(
     'upstream upstreamPath validation websocket'
   ).split(' '),
 );
-
-function* findChanges(rules: readonly ValueRule[], sides: DiffContext): Generator<DiffFinding> {
-  for (const change of changesOf(sides)) if (rules.includes(ruleFor(change, sides))) yield findingFor(change, sides);
-}
 
 const EXCLUDED_BODY_KEYS = new Set(['maxBytes', 'schema', 'types']);
 
@@ -59,12 +53,7 @@ function ruleFor({ path, old, next }: Change, sides: DiffContext): ValueRule {
   return rule as ValueRule;
 }
 
-function findingFor(change: Change, sides: DiffContext): DiffFinding {
-  const finding = describeChange(change, sides);
-  return change.pair === undefined ? finding : { ...finding, pair: change.pair };
-}
-
-function describeChange({ oldPath, path, old, next }: Change, sides: DiffContext): DiffFinding {
+function describeChange({ oldPath, path, old, next }: Change, sides: DiffContext): Omit<DiffFinding, 'rule'> {
   const name = nameOf(path, sides.next);
   const previous = old === undefined || isMap(old) ? '' : ` (was ${formatRedactedValue(sides.old, oldPath)})`;
   if (next === undefined) return { message: `${name} was removed${previous}`, path: oldPath, side: 'old' };
@@ -78,8 +67,6 @@ function nameOf([first, second, ...rest]: Path, { manifest }: DiffSide): string 
   if (first !== 'routes') return [first, second, ...rest].filter((step) => step !== undefined).join('.');
   return `${rest.join('.')} of the route "${manifest.routes[Number(second)]?.id}"`;
 }
-
-const changesOf = oncePerDiff((sides): readonly Change[] => [...topChanges(sides), ...routeChanges(sides)]);
 
 function* topChanges(sides: DiffContext): Generator<Change> {
   const { old, next } = sides;

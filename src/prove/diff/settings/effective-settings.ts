@@ -6,10 +6,10 @@ import type { Manifest, Redis, Upstream as UpstreamEntry } from '../../../engine
 import type { Environment } from '../../../engine/manifest/source.ts';
 import { durationMs, sizeBytes, timerMs } from '../../../engine/manifest/units.ts';
 import type { Plan } from '../../../engine/plan/plan.ts';
+import type { Path } from '../../../engine/problem/finding.ts';
 import { isMap } from '../../../engine/schema/schema-walk.ts';
 import { parseAddress } from '../../../engine/settings/address.ts';
 import { addressRanges } from './address-ranges.ts';
-import { parsePathPattern, startsWith } from './path-patterns.ts';
 
 /**
  * Returns the manifest in one form: the admin API as a map, and the circuit breaker of every upstream that has one, by
@@ -172,4 +172,20 @@ export function normalize(
 
 function refuseFile(path: string): never {
   throw new TypeError(`no file is expected here: ${path}`);
+}
+
+/** The keys of a path in the manifest, each with its alternatives. `*` stands for any key. */
+export type PathPattern = readonly (readonly string[])[];
+
+/** Parses a pattern such as `auth tokens * issuer|audience`. */
+export function parsePathPattern(text: string): PathPattern {
+  return text
+    .split(' ')
+    .filter(Boolean)
+    .map((key) => key.split('|'));
+}
+
+/** True if a path begins with the keys of a pattern. */
+export function startsWith(path: Path, pattern: PathPattern): boolean {
+  return pattern.every((keys, index) => keys[0] === '*' || keys.includes(String(path[index])));
 }

@@ -1,7 +1,7 @@
 import { CONTENT_METHODS } from '../../../engine/http1/http-methods.ts';
 import type { Route } from '../../../engine/plan/route-definition.ts';
 import { termOf } from '../../schema-comparison/compare-schemas.ts';
-import { findValues } from '../../schema-comparison/find-values.ts';
+import { findValues } from '../../schema-comparison/schema-solver.ts';
 import type { DiffContext, DiffRequest, MatchedRoutePair } from '../difference.ts';
 import { bothReceive } from '../matched-routes.ts';
 
