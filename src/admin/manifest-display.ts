@@ -15,7 +15,7 @@ const MAX_ROUTE_LENGTH = 32_768;
 /** A problem whose text is a secret. */
 type SecretProblem = Pick<Problem, 'file' | 'range'>;
 
-/** What the thread that parses a manifest starts with. */
+/** The input of the thread that parses a manifest. */
 export interface DisplayInput {
   readonly sources: readonly Source[];
   readonly problems: readonly SecretProblem[];
