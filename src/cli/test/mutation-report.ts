@@ -38,9 +38,11 @@ function compareByPlace(a: MutantRow, b: MutantRow): number {
   return a.range.line - b.range.line || a.range.column - b.range.column;
 }
 
-/** Formats each unnoticed change with the case that notices it, then the score. */
+/** Formats the unnoticed changes with the case that notices them, then the score. */
 export function formatMutation(report: MutationReport, colour: boolean): string {
-  const changes = report.unnoticed.map((row) => `${headline(row, colour)}\n${indent(row.caseText)}`);
+  const changes = [...Map.groupBy(report.unnoticed, ({ caseText }) => caseText)].map(
+    ([caseText, rows]) => `${rows.map((row) => headline(row, colour)).join('\n')}\n${indent(caseText)}`,
+  );
   const list =
     changes.length === 0 ? '' : `\nNo case notices these changes. Add the cases below them:\n\n${changes.join('\n')}\n`;
   return list + formatScore(report);

@@ -115,12 +115,13 @@ export class Replay {
     };
   }
 
-  #count({ time, manifest, source, line }: LoggedRequest): void {
+  #count({ time, method, manifest, source, line }: LoggedRequest): void {
     this.#lines += 1;
     this.#firstTime = Math.min(this.#firstTime ?? time, time);
     this.#lastTime = Math.max(this.#lastTime ?? time, time);
     if (manifest === undefined) {
-      this.#linesWithoutFacts += 1;
+      // Bytes that are no request have no facts to log.
+      if (method !== undefined) this.#linesWithoutFacts += 1;
       return;
     }
     if (this.#old.plan.hash.startsWith(manifest)) return;

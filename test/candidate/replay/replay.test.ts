@@ -111,7 +111,10 @@ describe('the replay of a log', () => {
 
   it('names the other manifests that wrote lines, and counts lines without facts', () => {
     const bare = { ...contacts, manifest: undefined, credential: undefined, role: undefined, query: undefined };
-    const { otherManifests, linesWithoutFacts } = replay([contacts, { ...contacts, manifest: 'aa' }, bare, bare], OLD);
+    const { otherManifests, linesWithoutFacts } = replay(
+      [contacts, { ...contacts, manifest: 'aa' }, bare, bare, { ...bare, method: undefined }],
+      OLD,
+    );
     expect(otherManifests).toEqual([{ hash: 'aa', lines: 1, first: { source: 'access.log', line: 2 } }]);
     expect(linesWithoutFacts).toBe(2);
   });
