@@ -4,7 +4,7 @@ import { matchedRoutes } from './matched-routes.ts';
 import { commonValues, type PairById, renamedIds } from './pairs-by-id.ts';
 import type { DiffSide } from './side.ts';
 
-export type UpstreamPair = Omit<PairById<Upstream>, 'id'>;
+type UpstreamPair = Omit<PairById<Upstream>, 'id'>;
 
 /** Yields the upstreams that both manifests have. */
 export function commonUpstreams({ old, next }: DiffContext): Iterable<PairById<Upstream>> {
