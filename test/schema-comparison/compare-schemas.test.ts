@@ -8,7 +8,7 @@ function compare(old: unknown, next: unknown) {
   const [before, now] = [comparedSchema(old), comparedSchema(next)];
   if (areEqualSchemas(before, now)) return { isSame: true };
   const { looser, tighter } = compareSchemas(before, now);
-  return { isSame: false, looser: looser?.value, tighter: tighter?.value };
+  return { isSame: false, looser, tighter };
 }
 
 const A = {

@@ -37,8 +37,8 @@ describe('a schema that refers to itself', () => {
       comparedSchema(reference('Top'), tree(inner, value)),
     ) as [TestSchema, TestSchema];
     const { looser, tighter } = compareSchemas(texts, numbers);
-    expect([texts.accepts(looser?.value), numbers.accepts(looser?.value)]).toEqual([false, true]);
-    expect([texts.accepts(tighter?.value), numbers.accepts(tighter?.value)]).toEqual([true, false]);
+    expect([texts.accepts(looser), numbers.accepts(looser)]).toEqual([false, true]);
+    expect([texts.accepts(tighter), numbers.accepts(tighter)]).toEqual([true, false]);
   });
 
   test.each(RECURSIONS)('inside of %s equals itself with a title', (_, inner) => {
@@ -106,7 +106,7 @@ describe('the cost of a comparison', () => {
 
 test('a new value of a long enum is found', () => {
   const values = (length: number) => ({ Top: { enum: count(length).map((value) => `v${value}`) } });
-  expect(compare(values(5_000), values(5_001)).looser).toEqual({ value: 'v5000' });
+  expect(compare(values(5_000), values(5_001)).looser).toEqual('v5000');
 });
 
 test('a member is found that a branch evaluates only beside another member', () => {

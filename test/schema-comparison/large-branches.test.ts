@@ -22,7 +22,7 @@ describe('a change is found', () => {
         },
       })),
     }));
-    expect(looser).toEqual({ value: { type: 't55', value: 'xxxx' } });
+    expect(looser).toEqual({ type: 't55', value: 'xxxx' });
   });
 
   test('in one of many items', () => {
@@ -31,7 +31,7 @@ describe('a change is found', () => {
       minItems: 300,
       prefixItems: count(300).map((index) => ({ type: 'string', maxLength: isNew && index === 250 ? 4 : 3 })),
     }));
-    expect(looser?.value).toHaveProperty([250], 'xxxx');
+    expect(looser).toHaveProperty([250], 'xxxx');
   });
 
   test('behind several references to one schema', () => {
@@ -41,7 +41,7 @@ describe('a change is found', () => {
       Three: { type: 'object', required: ['a'], properties: { a: { type: 'string', maxLength } } },
     });
     const [old, next] = [3, 4].map((maxLength) => comparedSchema({ $ref: '#/schemas/One' }, others(maxLength)));
-    expect(old && next && compareSchemas(old, next).looser).toEqual({ value: { a: 'xxxx' } });
+    expect(old && next && compareSchemas(old, next).looser).toEqual({ a: 'xxxx' });
   });
 });
 

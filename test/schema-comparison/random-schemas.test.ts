@@ -26,9 +26,8 @@ test('an example is found for every direction in which small values differ', () 
       const { looser, tighter } = compareSchemas(old, next);
       if (opened !== undefined) expect(looser, `loosened by ${JSON.stringify(opened)}`).toBeDefined();
       if (closed !== undefined) expect(tighter, `tightened by ${JSON.stringify(closed)}`).toBeDefined();
-      if (looser !== undefined) expect([old.accepts(looser.value), next.accepts(looser.value)]).toEqual([false, true]);
-      if (tighter !== undefined)
-        expect([old.accepts(tighter.value), next.accepts(tighter.value)]).toEqual([true, false]);
+      if (looser !== undefined) expect([old.accepts(looser), next.accepts(looser)]).toEqual([false, true]);
+      if (tighter !== undefined) expect([old.accepts(tighter), next.accepts(tighter)]).toEqual([true, false]);
       count += looser === undefined && tighter === undefined ? 0 : 1;
     }),
     { numRuns: RUNS },

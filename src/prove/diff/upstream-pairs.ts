@@ -5,7 +5,7 @@ import { commonValues, type PairById, renamedIds } from './pairs-by-id.ts';
 import type { DiffSide } from './side.ts';
 
 export type PlannedUpstream = Route['upstream'];
-export type UpstreamPair = Omit<PairById<PlannedUpstream>, 'id'>;
+type UpstreamPair = Omit<PairById<PlannedUpstream>, 'id'>;
 
 /** Yields the upstreams that both manifests have. */
 export function commonUpstreams({ old, next }: DiffContext): Iterable<PairById<PlannedUpstream>> {

@@ -92,7 +92,7 @@ function comparedSchema(root: SchemaSide['root'], path: Path, accepts: (value: u
 /** Returns a value that only the second schema accepts. */
 function valuesBetween(old: ComparedSchema, next: ComparedSchema): readonly unknown[] {
   const { looser } = compareSchemas(old, next);
-  return looser === undefined ? [] : [looser.value];
+  return looser === undefined ? [] : [looser];
 }
 
 /** Accepts no value. */

@@ -24,18 +24,14 @@ export interface ComparedSchema extends SchemaLocation {
   readonly refuses: (value: unknown) => boolean;
 }
 
-/** The differences of two schemas, each with a small value that shows it. */
+/** Small JSON values that show how two schemas differ; `undefined` where none was found. */
 export interface SchemaComparison {
   /** A value that only the new schema accepts. */
-  readonly looser: SchemaExample | undefined;
+  readonly looser: unknown;
   /** A value that only the old schema accepts. */
-  readonly tighter: SchemaExample | undefined;
+  readonly tighter: unknown;
   /** True if a search ended because it had used its steps. */
   readonly isCut: boolean;
-}
-
-export interface SchemaExample {
-  readonly value: unknown;
 }
 
 /** The number of examples among which the smallest is chosen. */
@@ -44,7 +40,7 @@ const MAX_EXAMPLES = 8;
 const MAX_FURTHER = 20;
 
 /** The costs of parts of a comparison, in the units of `charge`. */
-const MAX_COST = { normalForms: 10_000_000, commonValues: 3_000_000 };
+const MAX_COST = { normalForms: 10_000_000, values: 3_000_000 };
 
 /** True if two schemas are written alike, or have the same normal form. Normal forms of very large schemas are not computed. */
 export function areEqualSchemas(old: SchemaLocation, next: SchemaLocation): boolean {
@@ -65,9 +61,9 @@ export function compareSchemas(old: ComparedSchema, next: ComparedSchema): Schem
   if (!isOpen) return { looser: looser.example, tighter: tighter.example, isCut };
   const byNumbers = () => {
     const common = commonValues(termOf(old, true), termOf(next, true));
-    return { looser: exampleAmong(common, isLooser), tighter: exampleAmong(common, isTighter), isCut };
+    return { looser: common.find(isLooser), tighter: common.find(isTighter), isCut };
   };
-  return withinBudget(byNumbers, MAX_COST.commonValues) ?? { looser: undefined, tighter: undefined, isCut: true };
+  return withinBudget(byNumbers, MAX_COST.values) ?? { looser: undefined, tighter: undefined, isCut: true };
 }
 
 /** Returns a schema as a condition for values. */
@@ -75,13 +71,8 @@ export function termOf({ root, path }: SchemaLocation, isPositive: boolean): Sch
   return { root, schema: valueAt(root, path), isPositive };
 }
 
-interface ExampleSearch {
-  readonly example: SchemaExample | undefined;
-  readonly isCut: boolean;
-}
-
 /** Searches for a small value that one schema accepts and the other refuses. */
-function findExample(accepting: SchemaTerm, refusing: SchemaTerm, test: (value: unknown) => boolean): ExampleSearch {
+function findExample(accepting: SchemaTerm, refusing: SchemaTerm, test: (value: unknown) => boolean) {
   let isCut = false;
   for (const effort of SEARCH_ROUNDS) {
     const found: unknown[] = [];
@@ -92,11 +83,11 @@ function findExample(accepting: SchemaTerm, refusing: SchemaTerm, test: (value: 
       return found.length >= MAX_EXAMPLES || further < 0;
     }));
     const [smallest] = found.sort((one, other) => sizeOf(one) - sizeOf(other));
-    if (found.length > 0) return { example: { value: shrinkValue(smallest, test) }, isCut: false };
+    if (found.length > 0) return { example: shrinkValue(smallest, test), isCut: false };
   }
   // The search may spend its steps in the branches of one type before it reaches another one.
-  const simple = SIMPLEST.find((value) => satisfies(value, [accepting, refusing]) && test(value));
-  return { example: simple === undefined ? undefined : { value: simple }, isCut };
+  const isExample = (value: unknown) => satisfies(value, [accepting, refusing]) && test(value);
+  return { example: withinBudget(() => SIMPLEST.find(isExample), MAX_COST.values), isCut };
 }
 
 /** Returns values that both schemas accept, each with one large number, which the gateway may still refuse. */
@@ -109,8 +100,3 @@ const MAX_COMMON = 30;
 
 /** An integer that a parser with doubles cannot tell from its neighbours. */
 const LARGE = [2 ** 60, -(2 ** 60)];
-
-function exampleAmong(values: readonly unknown[], test: (value: unknown) => boolean): SchemaExample | undefined {
-  const value = values.find(test);
-  return value === undefined ? undefined : { value };
-}

@@ -1,9 +1,14 @@
 import { valueAt } from '../../engine/json-pointer.ts';
-import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from '../../engine/schema/base64-keywords.ts';
 import { charge } from '../../engine/schema/cost-budget.ts';
-import { CONST, ENUM, UNIQUE_ITEMS } from '../../engine/schema/equality.ts';
 import { NUMBER_FORMATS, TEXT_FORMATS } from '../../engine/schema/formats/formats.ts';
-import { MULTIPLE_OF } from '../../engine/schema/multiple-of.ts';
+import {
+  CONST,
+  CONTENT_ENCODING,
+  CONTENT_MAX_BYTES,
+  ENUM,
+  MULTIPLE_OF,
+  UNIQUE_ITEMS,
+} from '../../engine/schema/own-keywords.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { isMap, referencePath } from '../../engine/schema/schema-walk.ts';
 import { hasType, toList, toMap } from './json-value.ts';

@@ -1,4 +1,4 @@
-import { MULTIPLE_OF, toDecimal } from '../../engine/schema/multiple-of.ts';
+import { MULTIPLE_OF, toDecimal } from '../../engine/schema/own-keywords.ts';
 import { toList } from './json-value.ts';
 import { literalsOf, type SchemaLiteral } from './schema-terms.ts';
 

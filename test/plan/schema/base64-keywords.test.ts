@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from '../../../src/engine/schema/base64-keywords.ts';
+import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from '../../../src/engine/schema/own-keywords.ts';
 import { bodyRoute, loadText, manifestOf, violationsOf } from '../../manifest/support.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import { runs } from '../../support/runs.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MULTIPLE_OF } from '../../../src/engine/schema/multiple-of.ts';
+import { MULTIPLE_OF } from '../../../src/engine/schema/own-keywords.ts';
 import { createSchemaValidators } from '../../../src/engine/schema/value-validator.ts';
 
 const isMultiple = (value: number, divisor: number) => MULTIPLE_OF.compile(divisor)(value);

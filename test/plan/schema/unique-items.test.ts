@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { UNIQUE_ITEMS } from '../../../src/engine/schema/equality.ts';
+import { UNIQUE_ITEMS } from '../../../src/engine/schema/own-keywords.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import { runs } from '../../support/runs.ts';
 

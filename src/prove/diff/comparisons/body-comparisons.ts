@@ -6,7 +6,6 @@ import {
   type ComparedSchema,
   compareSchemas,
   type SchemaComparison,
-  type SchemaExample,
 } from '../../schema-comparison/compare-schemas.ts';
 import { sizeOf } from '../../schema-comparison/json-value.ts';
 import { schemaContent } from '../../schema-comparison/schema-content.ts';
@@ -57,8 +56,8 @@ function* findingsOf({ pair, looser, tighter, isCut }: BodyComparison): Generato
 /** The maximum size of an example in a report. Nobody reads a longer one. */
 const MAX_CHARACTERS = 100_000;
 
-function witnessOf(example: SchemaExample | undefined): DiffWitness | undefined {
-  return example === undefined || sizeOf(example.value) > MAX_CHARACTERS ? undefined : { body: example.value };
+function witnessOf(body: unknown): DiffWitness | undefined {
+  return body === undefined || sizeOf(body) > MAX_CHARACTERS ? undefined : { body };
 }
 
 /** Returns a finding at the body, or at the shared schema if only that schema changed. */
