@@ -48,7 +48,7 @@ const TOKENS = [
 
 const UPSTREAM = {
   balance: 'round-robin',
-  timeouts: { connect: '1s', response: '20s', idle: '50s', total: '4m' },
+  timeouts: { connect: '1s', response: '20s', idle: '50s', eventStream: '15m', total: '4m' },
   connections: { limit: 7, queue: 70 },
   retry: true,
   health: { path: '/health', interval: '7s', timeout: '3s', healthy: 3, unhealthy: 4, required: true },

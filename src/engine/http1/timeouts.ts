@@ -1,21 +1,21 @@
 /** A time limit that restarts often. It reuses one timer, because a new timer for each request costs throughput. */
 export class RestartableTimeout {
-  readonly #ms: number;
+  readonly ms: number;
   readonly #onExpired: () => void;
   #timer: NodeJS.Timeout | undefined;
   #isRunning = false;
 
   /** @param ms 0 for no limit */
   constructor(ms: number, onExpired: () => void) {
-    this.#ms = ms;
+    this.ms = ms;
     this.#onExpired = onExpired;
   }
 
   /** Starts the time limit, or restarts it. */
   start(): void {
-    if (this.#ms === 0) return;
+    if (this.ms === 0) return;
     this.#isRunning = true;
-    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#expire(), this.#ms).unref();
+    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#expire(), this.ms).unref();
     else this.#timer.refresh();
   }
 

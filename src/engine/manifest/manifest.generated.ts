@@ -288,6 +288,10 @@ response: string
  */
 idle: string
 /**
+ * The time between two chunks of an event stream (`text/event-stream`), in place of `idle`. By default there is no limit.
+ */
+eventStream?: string
+/**
  * The time for the complete exchange, from the start of the request to the last byte of the response. By default there is no limit.
  */
 total?: string

@@ -18,7 +18,8 @@ export const FAILURE_SOURCES: Readonly<
 > = {
   connect_timeout: 'endpoint',
   response_timeout: 'request',
-  idle_timeout: 'request',
+  // A client can request a response that pauses, such as an event stream.
+  idle_timeout: 'client',
   connection_closed: 'request',
   response_malformed: 'request',
   // Upstreams repeat the query of the client in `Location` and `Link`.
@@ -66,6 +67,8 @@ export interface FailedAttempt {
   readonly isRequestComplete: boolean;
   /** True if the response was paused because the client reads slowly. */
   readonly wasPaused: boolean;
+  /** True if the response is an event stream. */
+  readonly isEventStream: boolean;
   /** True if the endpoint may have closed a reused connection before the request arrived. */
   readonly mayHaveBeenStale: boolean;
 }
@@ -94,6 +97,8 @@ export function sourceOfFailure(failed: FailedAttempt): FailureSource {
   // The limit of the complete exchange also runs while a slow client reads the response.
   if (isTotalTimeout && hasResponse) return 'client';
   if (!isTotalTimeout && !isSent) return failureSourceOf(code) === 'gateway' ? 'gateway' : 'endpoint';
+  // An event stream has no other end than the close of its connection, and clients open it again.
+  if (failed.isEventStream) return 'client';
   // An upstream that responds early and closes resets the connection, because it has not read the rest of the body.
   if (hasResponse && hasBody && code === 'ECONNRESET') return 'client';
   // An upstream may close because the client sends or reads slowly. An upstream that stops reading an upload fails by itself.

@@ -14,7 +14,7 @@ import type { LiveEndpoint } from './live-endpoint.ts';
 import type { LiveUpstream, QueuedRequest } from './live-upstream.ts';
 import type { Assignment } from './load-balancer.ts';
 import { forwardRequestHeaders } from './proxy-headers.ts';
-import { ClientDisconnected, isTimeout, toRefusal, UpstreamError } from './upstream-error.ts';
+import { ClientDisconnected, toRefusal, UpstreamError } from './upstream-error.ts';
 
 /** Receives the events of an upstream's response and sends it to the client. */
 export type ClientResponse = Pick<ResponseSink, 'onHead' | 'onData' | 'onReadComplete' | 'onEnd' | 'onUpgrade'>;
@@ -219,6 +219,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
       isBodyRepeatable: !isStreamed || !body.isStarted,
       isRequestComplete: !isStreamed || request.complete,
       wasPaused: this.#connection?.wasPaused === true,
+      isEventStream: this.#exchange.isLongLived,
       mayHaveBeenStale: this.#connection?.mayHaveBeenStale === true,
     };
   }
@@ -235,8 +236,6 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
     const source = sourceOfFailure(failed);
     if (wasSlow) endpoint.breaker?.recordAbandoned(this.client);
     else endpoint.breaker?.recordFailure(source, this.client, this.#trial);
-    // An event stream without events ends at the idle timeout.
-    if (this.#exchange.isLongLived && isTimeout(failed.error)) return;
     endpoint.observed.recordFailure(source, this.client, toRefusal(failed.error).reason, this.#status);
   }
 
