@@ -174,10 +174,12 @@ export class DnsLookup implements SlotHolder {
 
   #setTimeout(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
+    const expire = () => {
       if (this.#partial === undefined) this.#fail('ETIMEOUT');
       else this.#succeed(this.#partial);
-    }, ms).unref();
+    };
+    // A response that is here counts, also if the process did not run until now.
+    this.#timer = setTimeout(() => setImmediate(expire), ms).unref();
   }
 
   #end(): boolean {

@@ -3,13 +3,15 @@ import { MAX_WORKERS, type WorkerContext } from '../shared-memory/worker-context
 import { workerCounterMemory } from '../shared-memory/worker-counter.ts';
 import { type BufferBudgetMemory, bufferBudgetMemory } from './server/buffer-budget.ts';
 
-/** The counts of the whole process that all workers share. Each array is the memory of a `WorkerCounter`. */
+/** The counts of the whole process that all workers share. Most arrays are the memory of a `WorkerCounter`. */
 export interface GatewayMemory {
   readonly clientConnections: Float64Array;
   readonly tunnels: Float64Array;
   readonly refused: Float64Array;
   readonly unaccepted: Float64Array;
   readonly upstreamConnections: Float64Array;
+  readonly standstillMs: Float64Array;
+  readonly reportedStandstill: { readonly lock: Int32Array; readonly at: Float64Array };
   readonly buffers: BufferBudgetMemory;
 }
 
@@ -20,6 +22,8 @@ function gatewayMemory(parts: BufferParts, workers: number): GatewayMemory {
     refused: workerCounterMemory(parts, workers),
     unaccepted: workerCounterMemory(parts, workers),
     upstreamConnections: workerCounterMemory(parts, workers),
+    standstillMs: workerCounterMemory(parts, workers),
+    reportedStandstill: { lock: parts.int32(1), at: parts.float64(1) },
     buffers: bufferBudgetMemory(parts, workers),
   };
 }

@@ -1,4 +1,5 @@
 import type { BreakerRule } from '../gateway/circuit-breaker/circuit-breaker.ts';
+import { RestartableTimeout } from '../http1/timeouts.ts';
 
 /** A request to an identity service. */
 export interface IdentityRequest {
@@ -19,7 +20,10 @@ export class IdentityError extends Error {}
 
 /** Returns a signal that aborts after a time. Node runs a timer above its maximum at once. */
 export function timeoutSignal(timeoutMs: number): AbortSignal {
-  return AbortSignal.timeout(Math.min(timeoutMs, MAX_TIMER_MS));
+  const abort = new AbortController();
+  const onTimeout = () => abort.abort(new IdentityError('timeout'));
+  new RestartableTimeout(Math.min(timeoutMs, MAX_TIMER_MS), onTimeout).start();
+  return abort.signal;
 }
 
 /** The longest time that Node accepts for a timer. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CircuitBreaker } from '../gateway/circuit-breaker/circuit-breaker.ts';
 import { FairSemaphore } from '../gateway/fairness/fair-semaphore.ts';
+import { standstills } from '../http1/standstills.ts';
 import { sharedNow } from '../shared-memory/worker-context.ts';
 import { GATEWAY_CLIENT, IDENTITY_BREAKER_RULE, timeoutSignal } from './identity-request.ts';
 import type { VerificationKeySet } from './key-set.ts';
@@ -134,13 +135,14 @@ export class RemoteKeySource implements KeySource {
     if (this.#fetching !== undefined) return this.#fetching;
     if (this.#breaker.tryBeginRequest(GATEWAY_CLIENT) === undefined) return Promise.resolve(false);
     const startedAt = sharedNow();
+    const { count } = standstills;
     this.#lastFetchAt = startedAt;
     this.#fetching = this.#fetch(timeoutSignal(this.#timeoutMs))
       .then((keys) => this.#replaceKeys(keys, startedAt))
       .catch((error: Error) => {
         this.#error = error.message;
         this.fetchFailures += 1;
-        this.#breaker.recordFailure('request', GATEWAY_CLIENT, 0);
+        if (!standstills.hasHappenedSince(count)) this.#breaker.recordFailure('request', GATEWAY_CLIENT, 0);
         return false;
       })
       .finally(() => {

@@ -67,6 +67,8 @@ export interface FailedAttempt {
   readonly isRequestComplete: boolean;
   /** True if the response was paused because the client reads slowly. */
   readonly wasPaused: boolean;
+  /** True if this process stood still during the attempt. */
+  readonly hasStoodStill: boolean;
   /** True if the response is an event stream. */
   readonly isEventStream: boolean;
   /** True if the endpoint may have closed a reused connection before the request arrived. */
@@ -92,6 +94,7 @@ export function sourceOfFailure(failed: FailedAttempt): FailureSource {
   const { error, isSent, hasResponse, hasBody, isRequestComplete, wasPaused } = failed;
   const code = error.code ?? '';
   if (error instanceof ClientDisconnected) return 'client';
+  if (failed.hasStoodStill) return 'gateway';
   const isTotalTimeout = error instanceof UpstreamError && error.refusal.code === 'upstream_timeout';
   if (error instanceof UpstreamError && !isTotalTimeout) return failureSourceOf(error.refusal.reason) ?? 'client';
   // The limit of the complete exchange also runs while a slow client reads the response.
