@@ -141,6 +141,7 @@ function settingsOf(up: string): Entry {
       },
       stopping: { delay: '0s', grace: '0s' },
       rateLimitHeaders: 'draft-11',
+      via: 'signing-eu',
     },
     reload: { selfTest: 'passes.test.yaml', grace: '1s' },
     upstreams: {

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { type BufferDefinition, BufferParts, bytesOf } from '../shared-memory/buffer-parts.ts';
 import { MAX_WORKERS, type WorkerContext } from '../shared-memory/worker-context.ts';
 import { workerCounterMemory } from '../shared-memory/worker-counter.ts';
@@ -12,6 +13,7 @@ export interface GatewayMemory {
   readonly upstreamConnections: Float64Array;
   readonly standstillMs: Float64Array;
   readonly reportedStandstill: { readonly lock: Int32Array; readonly at: Float64Array };
+  readonly pseudonym: Int32Array;
   readonly buffers: BufferBudgetMemory;
 }
 
@@ -24,6 +26,7 @@ function gatewayMemory(parts: BufferParts, workers: number): GatewayMemory {
     upstreamConnections: workerCounterMemory(parts, workers),
     standstillMs: workerCounterMemory(parts, workers),
     reportedStandstill: { lock: parts.int32(1), at: parts.float64(1) },
+    pseudonym: parts.int32(2),
     buffers: bufferBudgetMemory(parts, workers),
   };
 }
@@ -38,4 +41,13 @@ export function sharedGatewayMemory({ count, memory }: WorkerContext): GatewayMe
   if (count > MAX_WORKERS) throw new RangeError(`a process has at most ${MAX_WORKERS} workers`);
   const { name, bytes } = gatewayBuffer(count);
   return gatewayMemory(new BufferParts(memory.buffer(name, bytes)), count);
+}
+
+const MAX_CELL = 2 ** 31 - 1;
+
+/** Returns a random name for `Via`, which is the same in all workers. */
+export function processPseudonym({ pseudonym: cells }: GatewayMemory): string {
+  for (let index = 0; index < cells.length; index += 1)
+    Atomics.compareExchange(cells, index, 0, randomInt(1, MAX_CELL));
+  return `signing-gateway-${Array.from(cells, (cell) => cell.toString(16).padStart(8, '0')).join('')}`;
 }

@@ -12,7 +12,7 @@ import { createSingleWorker, sharedNow, type WorkerContext } from '../shared-mem
 import { RequestAcceptor } from './accept-requests.ts';
 import type { ExchangeObserver, RequestTracer } from './exchange.ts';
 import { GatewayCounters } from './gateway-counters.ts';
-import { sharedGatewayMemory } from './gateway-memory.ts';
+import { processPseudonym, sharedGatewayMemory } from './gateway-memory.ts';
 import { acceptWaiting } from './server/accept-waiting.ts';
 import { BufferBudget } from './server/buffer-budget.ts';
 import { ClientLimit } from './server/client-limit.ts';
@@ -121,6 +121,7 @@ export class Gateway {
     );
     this.#state = {
       plan,
+      pseudonym: processPseudonym(memory),
       isDraining: false,
       isClosing: false,
       tracer,

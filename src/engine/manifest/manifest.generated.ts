@@ -232,6 +232,10 @@ bufferedBodies: string
  */
 rateLimitHeaders: ("off" | "draft-11")
 /**
+ * The name of this gateway in the `Via` header of requests to upstreams. A request whose `Via` already has it is a loop and gets 508. Replicas that a loop could connect share one name. By default each process has a random name.
+ */
+via?: string
+/**
  * The shutdown after SIGTERM. See docs/operations.md.
  */
 stopping: {

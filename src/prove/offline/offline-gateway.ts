@@ -120,7 +120,9 @@ function offlinePlanOf(plan: Plan, verifier: Verifier | undefined, connect: NonN
   const router = { ...plan.router, match };
   // The outcome describes the request as sent, and nobody logs it.
   const log = { ...plan.log, keyedPaths: undefined, replay: undefined };
-  return { ...plan, upstreams: [...upstreams.values()], router, auth: authOf(plan.auth), log };
+  // The outcome does not depend on the process.
+  const server = { ...plan.server, via: plan.server.via ?? '<random>' };
+  return { ...plan, server, upstreams: [...upstreams.values()], router, auth: authOf(plan.auth), log };
 }
 
 const OFFLINE_UPSTREAM_SETTINGS = {
