@@ -17,7 +17,7 @@ export interface DnsLookupListener {
   /** Returns the full names to query, in order. */
   candidateNames(): readonly string[];
   /** The addresses of one family are available, and the query for the other one continues. */
-  onPartialResult(result: DnsResult): void;
+  onPartialResult(result: DnsResult, ms: number): void;
   onResult(result: DnsResult, ms: number): void;
   onFailed(error: DnsError, ms: number): void;
   /** The lookup ended without a result. */
@@ -159,7 +159,7 @@ export class DnsLookup implements SlotHolder {
   /** One family has addresses, and the other one has not responded yet (RFC 8305 section 3). */
   #report(partial: DnsResult): void {
     this.#partial = partial;
-    this.#listener.onPartialResult(partial);
+    this.#listener.onPartialResult(partial, performance.now() - this.#startedAt);
   }
 
   #succeed(result: DnsResult): void {

@@ -27,7 +27,7 @@ export class RemoteKeySource implements KeySource {
   readonly #timeoutMs: number;
   readonly #maxAgeMs: number;
   readonly #breaker = new CircuitBreaker(IDENTITY_BREAKER_RULE);
-  /** Key ids that were not found, with the time of the lookup. */
+  /** Key ids that were not found, with the time when the fetch of the keys began. */
   readonly #absentIds = new Map<string, number>();
   #keys: VerificationKeySet | undefined;
   #version: Int32Array = new Int32Array(1);
@@ -113,7 +113,7 @@ export class RemoteKeySource implements KeySource {
   #rememberAbsent(keyId: string): void {
     const [oldest] = this.#absentIds.keys();
     if (this.#absentIds.size >= MAX_ABSENT && oldest !== undefined) this.#absentIds.delete(oldest);
-    this.#absentIds.set(keyId, sharedNow());
+    this.#absentIds.set(keyId, this.#keysAt);
   }
 
   /** Fetches the keys once `MIN_INTERVAL_MS` has passed since the last fetch. Returns true if it succeeds. */
