@@ -48,7 +48,7 @@ const TOKENS = [
 
 const UPSTREAM = {
   balance: 'round-robin',
-  timeouts: { connect: '1s', response: '20s', idle: '50s', total: '4m' },
+  timeouts: { connect: '1s', response: '20s', idle: '50s', eventStream: '15m', total: '4m' },
   connections: { limit: 7, queue: 70 },
   retry: true,
   health: { path: '/health', interval: '7s', timeout: '3s', healthy: 3, unhealthy: 4, required: true },
@@ -156,6 +156,7 @@ export const MANIFESTS = TOKENS.map((tokens) => ({
     timeouts: { headers: '10s', request: '20m', keepAlive: '600s', stalled: '50s' },
     stopping: { delay: '3s', grace: '20s' },
     rateLimitHeaders: 'draft-11',
+    via: 'signing-eu',
     limits: { headerBytes: '8KB', headers: 50, connections: 5_000, requestsPerConnection: 500, bufferedBodies: '64MB' },
   },
   upstreams: {

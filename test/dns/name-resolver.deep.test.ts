@@ -54,6 +54,22 @@ function resolve(resolver: NameResolver, host: string): Promise<string[] | strin
   });
 }
 
+describe.concurrent('the age of an address', () => {
+  it('begins with the query, also if the response for the other family is late', async () => {
+    let time = 0;
+    const zone: Zone = (_name, type) => (type === 'A' ? [a('127.0.0.1', 60)] : 'hang');
+    const { server, resolver, resolve, stop } = await start(zone, { now: () => time });
+    stop();
+    expect(await resolve('contacts.example')).toEqual(['127.0.0.1']);
+    await until(() => expect(resolver.inFlight).toBe(0));
+    const questions = server.questions.length;
+    // The lookup has taken five seconds, which this clock has not counted.
+    time = 56_000;
+    await resolve('contacts.example');
+    await until(() => expect(server.questions.length).toBeGreaterThan(questions));
+  });
+});
+
 describe.concurrent('a lookup', () => {
   it('returns the addresses of both families', async () => {
     const { resolve } = await start((_name, type) => (type === 'A' ? [a('127.0.0.1')] : [aaaa('::1')]));

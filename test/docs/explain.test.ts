@@ -71,6 +71,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
   'upstream.timeoutsMs.connect': 'the timeout in milliseconds; `null`: no limit',
   'upstream.timeoutsMs.response': 'the same',
   'upstream.timeoutsMs.idle': 'the same',
+  'upstream.timeoutsMs.eventStream': 'the same',
   'upstream.timeoutsMs.total': 'the same',
   'invariants[]': 'the [invariants](invariants.md) that are about the request',
   'invariants[].id': 'its id',

@@ -240,5 +240,6 @@ function refusalOf(line: Record<string, unknown>, response: RawResponse): unknow
 
 function valueAt(name: string, value: string, token: string | undefined): string {
   if (name === 'X-Request-Id' || name === 'traceparent') return '<generated for each request>';
+  if (name === 'Via') return value.replace(/ signing-gateway-[0-9a-f]{16}$/, ' <random>');
   return token === undefined ? value : value.replace(token, '<token>');
 }

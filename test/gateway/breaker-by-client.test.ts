@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 /** Starts a gateway with one upstream. The upstream calls `onRequest` with the connection and the first bytes of each request. */
-async function serve(breaker: string, onRequest: (socket: Socket, text: string) => void) {
+async function serve(breaker: string, onRequest: (socket: Socket, text: string) => void, timeouts = '{}') {
   const upstream = await startRawUpstream((socket) => {
     socket.on('data', (bytes) => {
       const text = bytes.toString('latin1');
@@ -25,7 +25,7 @@ async function serve(breaker: string, onRequest: (socket: Socket, text: string) 
   const text = `version: 1
 listen: 127.0.0.1:0
 upstreams:
-  up: { url: '${upstream.url}', breaker: ${breaker}, retry: false }
+  up: { url: '${upstream.url}', breaker: ${breaker}, timeouts: ${timeouts}, retry: false }
 routes:
 ${PUBLIC_ALL}`;
   const gateway = await startGateway(text);
@@ -90,6 +90,46 @@ describe('a client cannot open the breaker', () => {
     await eventually('the exchange ends', () => gateway.lines.length === 1);
     expect(state()).toBe('closed');
     client.destroy();
+  });
+
+  it.each([
+    ['an event stream', 'Content-Type: text/event-stream', 'eventStream'],
+    ['a chunked response', 'Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked', 'idle'],
+    ['a response with a length', 'Content-Length: 100', 'idle'],
+    ['a response until the connection closes', 'X-Kind: raw', 'idle'],
+  ])('by %s that pauses after it began', async (_title, headers, timeout) => {
+    const { gateway, state } = await serve(
+      '{ failures: 1, pause: 1h }',
+      (socket, text) => void socket.write(text.includes('/quiet') ? `HTTP/1.1 200 OK\r\n${headers}\r\n\r\n` : OK),
+      `{ ${timeout}: 50ms }`,
+    );
+    for (let count = 1; count <= 3; count += 1) {
+      const quiet = await Wire.open(gateway.port);
+      quiet.write(keepAliveHead('GET /quiet HTTP/1.1'));
+      await quiet.closed();
+      await eventually('the exchange ends', () => gateway.lines.length === count);
+      expect(gateway.lines.map(({ reason }) => reason)).toEqual(Array(count).fill('upstream_idle_timeout'));
+    }
+    expect([state(), gateway.gateway.upstreams[0]?.health, (await get(gateway)).status]).toEqual([
+      'closed',
+      'healthy',
+      200,
+    ]);
+  });
+
+  it.each([
+    ['closes', (socket: Socket) => void socket.end()],
+    ['resets', (socket: Socket) => void socket.resetAndDestroy()],
+  ])('by an event stream that the upstream %s', async (_title, close) => {
+    const { gateway, state } = await serve('{ failures: 1, pause: 1h }', (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n');
+      setTimeout(() => close(socket), 10);
+    });
+    const events = await Wire.open(gateway.port);
+    events.write(keepAliveHead('GET /events HTTP/1.1'));
+    await events.closed();
+    await eventually('the exchange ends', () => gateway.lines.length === 1);
+    expect(state()).toBe('closed');
   });
 
   it('by disconnecting at any time', async () => {

@@ -307,3 +307,41 @@ describe('WebSocketFrameTracker', () => {
     }
   });
 });
+
+describe('an event stream without events', () => {
+  const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: Text/Event-Stream;charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n';
+
+  it('stays open beyond the idle timeout, which applies to the next response of its connection', async () => {
+    await upstream.close();
+    const sockets: Socket[] = [];
+    upstream = await startRawUpstream((socket) => {
+      sockets.push(socket);
+      socket.on('data', (head: Buffer) =>
+        socket.write(head.includes('/quiet') ? HEAD : 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx'),
+      );
+    });
+    const text = manifest('  - { id: all, method: GET, path: /**, upstream: up, access: public }\n', {
+      up: upstream.url,
+      timeouts: '{ idle: 50ms }',
+    });
+    gateway = await startGateway(text);
+    const wire = await Wire.open(gateway.port);
+    wire.write(keepAliveHead('GET /quiet HTTP/1.1'));
+    await wire.until('Event-Stream');
+    const slow = await Wire.open(gateway.port);
+    slow.write(keepAliveHead('GET /slow HTTP/1.1'));
+    await slow.closed();
+    expect(wire.isClosed).toBe(false);
+    sockets[0]?.write('1\r\n:\r\n0\r\n\r\n');
+    expect((await wire.response()).body.toString()).toBe(':');
+    wire.write(keepAliveHead('GET /slow HTTP/1.1'));
+    await wire.closed();
+    await eventually('all exchanges end', () => gateway.lines.length === 3);
+    expect(sockets).toHaveLength(2);
+    expect(gateway.lines.map(({ reason }) => reason)).toEqual([
+      'upstream_idle_timeout',
+      undefined,
+      'upstream_idle_timeout',
+    ]);
+  });
+});

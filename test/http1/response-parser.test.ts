@@ -16,7 +16,12 @@ interface ParsedResponse {
   error: string | undefined;
 }
 
-const CONNECTION = { abort: () => undefined, pause: () => undefined, resume: () => undefined };
+const CONNECTION = {
+  abort: () => undefined,
+  pause: () => undefined,
+  resume: () => undefined,
+  limitIdle: () => undefined,
+};
 
 /** Parses a response that arrives in these reads. */
 function parse(reads: readonly Buffer[], { method = 'GET', isClosed = false } = {}): ParsedResponse {

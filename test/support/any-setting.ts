@@ -119,7 +119,7 @@ const token = '${TOKEN}';
 /** Returns a valid manifest with nearly every setting. @param up the URL of its upstreams */
 function settingsOf(up: string): Entry {
   const tls = { certificate: 'a.crt', key: 'a.key' };
-  const timeouts = { connect: '1s', response: '2s', idle: '3s', total: '4s' };
+  const timeouts = { connect: '1s', response: '2s', idle: '3s', eventStream: '5m', total: '4s' };
   const route = (id: string, method: string, more: object) =>
     ({ id, method, path: `/${id}`, upstream: 'up', access: 'public', ...more }) as const;
   return {
@@ -141,6 +141,7 @@ function settingsOf(up: string): Entry {
       },
       stopping: { delay: '0s', grace: '0s' },
       rateLimitHeaders: 'draft-11',
+      via: 'signing-eu',
     },
     reload: { selfTest: 'passes.test.yaml', grace: '1s' },
     upstreams: {

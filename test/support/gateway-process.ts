@@ -1,6 +1,7 @@
 /** Runs a gateway in its own process, for tests that measure it. Its argument is the text of the manifest. */
 import { writeHeapSnapshot } from 'node:v8';
 import { createGateway } from '../../src/engine/gateway/gateway.ts';
+import type { UpstreamStatus } from '../../src/engine/gateway/upstream/upstream-status.ts';
 import { load } from '../../src/engine/load.ts';
 import { createProcessLog } from '../../src/engine/log/log.ts';
 import { worldOf } from './gateway.ts';
@@ -9,9 +10,11 @@ const { plan, problems } = load({ path: 'gateway.yaml', text: process.argv[2] ??
 if (plan === undefined) throw new Error(JSON.stringify(problems));
 const gateway = createGateway(plan, createProcessLog('/dev/null'));
 const { port } = await gateway.listen();
-process.on('message', ({ snapshot }: UsageRequest) => {
+process.on('message', ({ snapshot, blockMs }: UsageRequest) => {
   if (snapshot !== undefined) writeHeapSnapshot(snapshot);
-  process.send?.(usage());
+  if (blockMs === undefined) process.send?.(usage());
+  // The test continues as soon as the thread is blocked.
+  else process.send?.(usage(), () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, blockMs));
 });
 process.send?.({ port });
 
@@ -20,6 +23,8 @@ function usage(): Usage {
     maxRssBytes: process.resourceUsage().maxRSS * 1024,
     heapBytes: process.memoryUsage().heapUsed,
     handles: process.getActiveResourcesInfo().length,
+    upstreams: gateway.upstreams,
+    standstillMs: gateway.standstillMs,
   };
 }
 
@@ -27,6 +32,8 @@ function usage(): Usage {
 export interface UsageRequest {
   /** Write a heap snapshot to this file first. */
   readonly snapshot?: string;
+  /** Block the event loop for this time first. */
+  readonly blockMs?: number;
 }
 
 export interface Usage {
@@ -35,4 +42,6 @@ export interface Usage {
   readonly heapBytes: number;
   /** Sockets, servers and timers that keep the process alive. */
   readonly handles: number;
+  readonly upstreams: readonly UpstreamStatus[];
+  readonly standstillMs: number;
 }

@@ -112,6 +112,28 @@ describe('an unknown token', () => {
     expect(identity.requests).toHaveLength(2);
   });
 
+  test('is verified again for a worker that joins a slow verification too late', async () => {
+    verifiers = threads.compile(manifestOf({ cache: { maxAge: '3s' } }));
+    const advance = freezeClock();
+    let respond: () => void = () => undefined;
+    identity.respond = (...request) => {
+      respond = () => accept(...request);
+    };
+    const first = use(1, 'token');
+    await eventually('the identity service has the request', () => identity.requests.length === 1);
+    advance(2_900);
+    // This worker begins a verification of its own, which joins that of the main thread.
+    const second = use(2, 'token');
+    await turns(20);
+    advance(200);
+    const late = [use(2, 'token'), use(3, 'token')];
+    identity.respond = reject;
+    respond();
+    expect([await first, await second]).toEqual(['accepted', 'accepted']);
+    expect(await Promise.all(late)).toEqual(['token_inactive', 'token_inactive']);
+    expect(identity.requests).toHaveLength(2);
+  });
+
   test('that is malformed is sent nowhere', async () => {
     for (const token of ['', 'a b', 'ä', 'a'.repeat(8_193)])
       expect(new Set(await inAll(token))).toEqual(new Set(['token_malformed']));

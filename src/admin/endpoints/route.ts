@@ -30,7 +30,13 @@ export type RouteDetails = ReturnType<typeof detailsOf>;
 
 function detailsOf(found: Route, source: ManifestLines, traffic: TrafficHistory) {
   const { intervals, refusals } = traffic.ofRoute(found.id);
-  const { connectTimeoutMs, responseTimeoutMs, idleTimeoutMs, totalTimeoutMs = null } = found.upstream;
+  const {
+    connectTimeoutMs,
+    responseTimeoutMs,
+    idleTimeoutMs,
+    eventStreamTimeoutMs,
+    totalTimeoutMs = null,
+  } = found.upstream;
   const { connectionLimit, queueLimit, endpoints } = found.upstream;
   return {
     ...routeSummary(found),
@@ -38,6 +44,7 @@ function detailsOf(found: Route, source: ManifestLines, traffic: TrafficHistory)
       connect: connectTimeoutMs,
       response: responseTimeoutMs,
       idle: idleTimeoutMs,
+      event_stream: eventStreamTimeoutMs || null,
       total: found.timeoutMs ?? totalTimeoutMs,
     },
     upstream_limits: { connections: connectionLimit, endpoints: endpoints.length, queue: queueLimit },

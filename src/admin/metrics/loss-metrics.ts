@@ -79,6 +79,11 @@ export const LOSS_METRICS: readonly Metric[] = [
     'Decisions that were not sent to a stream of /decisions because there were too many.',
     ({ adminMetrics }) => adminMetrics.skippedEvents,
   ),
+  metric(
+    'standstill_seconds_total',
+    'Time that the process or one of its workers did not run, in standstills of more than a second.',
+    ({ gateway }) => gateway.standstillMs / 1_000,
+  ),
   metricBy(['state'], 'nodejs_eventloop_seconds_total', 'Time that the event loop was active, and idle.', () => {
     const { active, idle } = performance.eventLoopUtilization();
     return Object.entries({ active: active / 1_000, idle: idle / 1_000 });

@@ -17,7 +17,7 @@ export interface DnsLookupListener {
   /** Returns the full names to query, in order. */
   candidateNames(): readonly string[];
   /** The addresses of one family are available, and the query for the other one continues. */
-  onPartialResult(result: DnsResult): void;
+  onPartialResult(result: DnsResult, ms: number): void;
   onResult(result: DnsResult, ms: number): void;
   onFailed(error: DnsError, ms: number): void;
   /** The lookup ended without a result. */
@@ -155,7 +155,7 @@ export class DnsLookup implements SlotHolder {
   /** One family has addresses, and the other one has not responded yet (RFC 8305 section 3). */
   #report(partial: DnsResult): void {
     this.#partial = partial;
-    this.#listener.onPartialResult(partial);
+    this.#listener.onPartialResult(partial, performance.now() - this.#startedAt);
   }
 
   #succeed(result: DnsResult): void {
@@ -170,10 +170,12 @@ export class DnsLookup implements SlotHolder {
 
   #setTimeout(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
+    const expire = () => {
       if (this.#partial === undefined) this.#fail('ETIMEOUT');
       else this.#succeed(this.#partial);
-    }, ms).unref();
+    };
+    // A response that is here counts, also if the process did not run until now.
+    this.#timer = setTimeout(() => setImmediate(expire), ms).unref();
   }
 
   #end(): boolean {

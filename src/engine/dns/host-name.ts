@@ -140,14 +140,14 @@ export class HostName implements DnsLookupListener {
     return candidateNames(this.#name, this.#context.files.resolvConf);
   }
 
-  onPartialResult(result: DnsResult): void {
-    this.#publish(result, [4, 6]);
+  onPartialResult(result: DnsResult, ms: number): void {
+    this.#publish(result, ms, [4, 6]);
   }
 
   onResult(result: DnsResult, ms: number): void {
     this.#end();
     this.#context.counts.record('ok', ms);
-    this.#publish(result, result.unresolvedFamilies);
+    this.#publish(result, ms, result.unresolvedFamilies);
   }
 
   onFailed(error: DnsError, ms: number): void {
@@ -179,13 +179,16 @@ export class HostName implements DnsLookupListener {
     return now;
   }
 
-  /** @param unresolved families whose current addresses stay valid */
-  #publish({ ips, ttlSeconds }: DnsResult, unresolved: readonly (4 | 6)[]): void {
+  /**
+   * @param ms the time since the query: the addresses may be as old
+   * @param unresolved families whose current addresses stay valid
+   */
+  #publish({ ips, ttlSeconds }: DnsResult, ms: number, unresolved: readonly (4 | 6)[]): void {
     const { now, report } = this.#context;
     const wasFailing = this.isFailing;
     const retained = this.#addresses.ips.filter((ip) => unresolved.includes(ip.includes(':') ? 6 : 4));
     this.#addresses.replace([...ips, ...retained]);
-    this.#freshness.recordSuccess(now(), ttlSeconds);
+    this.#freshness.recordSuccess(now() - ms, ttlSeconds);
     this.#error = undefined;
     if (wasFailing) report(this.#name, undefined);
     this.#notifyWaiters();

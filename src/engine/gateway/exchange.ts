@@ -76,6 +76,8 @@ export interface RequestTracer {
 export interface ExchangeServer {
   /** The active plan. */
   readonly plan: Plan;
+  /** The name of this process in `Via`, for plans that have none. */
+  readonly pseudonym: string;
   /** True if each response closes its connection. */
   readonly isDraining: boolean;
   /** True once the server accepts no connections and long-lived exchanges end. */
@@ -181,6 +183,11 @@ export class Exchange {
   /** The address of the client, as a trusted proxy reports it; otherwise that of the connection. */
   get clientAddress(): string {
     return this.forwardedInfo?.client ?? this.connection.peer ?? '';
+  }
+
+  /** The name of this gateway in `Via`. */
+  get pseudonym(): string {
+    return this.plan.server.via ?? this.#server.pseudonym;
   }
 
   /** Stores the head of the request, and begins or continues its trace. */

@@ -1,4 +1,5 @@
-import type { WorkerPlace } from '../shared-memory/worker-context.ts';
+import { SharedLock } from '../shared-memory/shared-lock.ts';
+import { sharedNow, type WorkerPlace } from '../shared-memory/worker-context.ts';
 import { WorkerCounter } from '../shared-memory/worker-counter.ts';
 import type { GatewayMemory } from './gateway-memory.ts';
 
@@ -13,6 +14,9 @@ export class GatewayCounters {
   /** Connections that could not be accepted. */
   readonly unaccepted: WorkerCounter;
   readonly upstreamConnections: WorkerCounter;
+  /** The total length of the standstills of the process or of one worker. */
+  readonly standstillMs: WorkerCounter;
+  readonly #reported: GatewayMemory['reportedStandstill'];
 
   constructor(memory: GatewayMemory, worker: WorkerPlace) {
     this.connections = new WorkerCounter(memory.clientConnections, worker);
@@ -20,6 +24,22 @@ export class GatewayCounters {
     this.refused = new WorkerCounter(memory.refused, worker);
     this.unaccepted = new WorkerCounter(memory.unaccepted, worker);
     this.upstreamConnections = new WorkerCounter(memory.upstreamConnections, worker);
+    this.standstillMs = new WorkerCounter(memory.standstillMs, worker);
+    this.#reported = memory.reportedStandstill;
+  }
+
+  /** Counts a standstill that ends now. Returns false if another worker has counted the same one. */
+  addStandstill(ms: number): boolean {
+    const { lock, at } = this.#reported;
+    const now = sharedNow();
+    const isFirst = new SharedLock(lock).run(() => {
+      const isNew = (at[0] as number) <= now - ms;
+      if (isNew) at[0] = now;
+      return isNew;
+    });
+    if (!isFirst) return false;
+    this.standstillMs.add(ms);
+    return true;
   }
 
   /** Removes the connections of a worker that ended. Its refused connections still count. */

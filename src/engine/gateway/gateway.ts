@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type NameResolver, systemResolver } from '../dns/name-resolver.ts';
 import { ConnectionBudget } from '../http1/connection-budget.ts';
+import { standstills } from '../http1/standstills.ts';
 import { type Log, ThrottledWarning } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { StoreStatus } from '../rate-limits/limit-status.ts';
@@ -11,7 +12,7 @@ import { createSingleWorker, sharedNow, type WorkerContext } from '../shared-mem
 import { RequestAcceptor } from './accept-requests.ts';
 import type { ExchangeObserver, RequestTracer } from './exchange.ts';
 import { GatewayCounters } from './gateway-counters.ts';
-import { sharedGatewayMemory } from './gateway-memory.ts';
+import { processPseudonym, sharedGatewayMemory } from './gateway-memory.ts';
 import { acceptWaiting } from './server/accept-waiting.ts';
 import { BufferBudget } from './server/buffer-budget.ts';
 import { ClientLimit } from './server/client-limit.ts';
@@ -65,6 +66,9 @@ export function createGateway(plan: Plan, log: Log, options: GatewayOptions = {}
 /** The topic of messages to the other workers: there are too many connections to upstreams. */
 const EXCEEDED_TOPIC = 'upstream-connections';
 
+/** Shorter standstills are usual on a busy machine. */
+const REPORTED_STANDSTILL_MS = 1_000;
+
 /** The server of a plan. */
 export class Gateway {
   /** Resolves the host names of upstreams. */
@@ -82,6 +86,7 @@ export class Gateway {
   readonly #server: HttpServer;
   readonly #acceptor: RequestAcceptor;
   readonly #unaccepted: ThrottledWarning;
+  readonly #standstills: ThrottledWarning;
   readonly #descriptorLimit: number;
   readonly #worker: WorkerContext;
   readonly #counters: GatewayCounters;
@@ -93,6 +98,7 @@ export class Gateway {
   #connected: Promise<void> | undefined;
   #stopClosingStalled = () => {};
   #stopLoggingDns = () => {};
+  #stopWatching = () => {};
   #unsubscribe = () => {};
 
   constructor(plan: Plan, log: Log, options: GatewayOptions) {
@@ -106,6 +112,7 @@ export class Gateway {
     const counters = new GatewayCounters(memory, worker);
     this.#counters = counters;
     this.#clientLimit = new ClientLimit(log.logger, counters.connections, counters.refused);
+    this.#standstills = new ThrottledWarning(log.logger, 'the process stood still');
     this.#unaccepted = new ThrottledWarning(log.logger, 'connections could not be accepted');
     this.#budget = new ConnectionBudget(
       () => this.#upstreamConnectionLimit - counters.tunnels.total,
@@ -114,6 +121,7 @@ export class Gateway {
     );
     this.#state = {
       plan,
+      pseudonym: processPseudonym(memory),
       isDraining: false,
       isClosing: false,
       beginTrace: traceStarter(tracer),
@@ -139,6 +147,7 @@ export class Gateway {
     this.#stopClosingStalled = closeStalledClients(connections, () => this.plan.server.stalledTimeoutMs);
     this.#clientLimit.apply(this.#server);
     this.#unsubscribe = this.#worker.bus.subscribe(EXCEEDED_TOPIC, () => this.#budget.closeExceeding());
+    this.#stopWatching = standstills.watch((ms) => this.#reportStandstill(ms));
     this.#acceptor.start();
     this.#state.upstreams.activate(this.plan);
     this.rateLimiter.activate(this.plan.rateLimits);
@@ -170,6 +179,11 @@ export class Gateway {
       refused: refused.total,
       unaccepted: unaccepted.total,
     };
+  }
+
+  /** How long the process or one of its workers stood still in total. */
+  get standstillMs(): number {
+    return this.#counters.standstillMs.total;
   }
 
   /** The number of subscribers. */
@@ -290,6 +304,11 @@ export class Gateway {
     await this.rateLimiter.close();
     this.#unsubscribe();
     this.#stopLoggingDns();
+    this.#stopWatching();
+  }
+
+  #reportStandstill(ms: number): void {
+    if (ms >= REPORTED_STANDSTILL_MS && this.#counters.addStandstill(ms)) this.#standstills.add({ ms: Math.round(ms) });
   }
 
   #closeRemaining(graceMs: number): void {

@@ -29,6 +29,7 @@ export async function serve(exchange: Exchange, server: ServerState): Promise<vo
     const decision = step.value;
     if (decision === 'server-options') respondWithoutContent(exchange, ['Allow', HTTP_METHODS.join(', ')]);
     else if (decision === 'preflight') respondWithoutContent(exchange, preflightHeaders(exchange));
+    else if (exchange.head?.maxForwards === 0) respondWithoutContent(exchange, allowedMethods(exchange));
     // The client may have left while its token was verified or its body read.
     else if (!response.destroyed) await forward(exchange as RoutedExchange, server);
   } catch (error) {
@@ -48,6 +49,11 @@ function begin(exchange: Exchange, server: ServerState): void {
 function respondWithoutContent(exchange: Exchange, headers: RawHeaders): void {
   exchange.writeHead(204, 'No Content', headers);
   exchange.response.end();
+}
+
+/** Returns the response to an OPTIONS request that may go no further: the methods of its path. */
+function allowedMethods({ plan, target }: Exchange): RawHeaders {
+  return ['Allow', plan.router.allowedMethods(target?.path ?? '').join(', ')];
 }
 
 /** Forwards the request and sends the response to the client. A login response is verified before the client receives it. */

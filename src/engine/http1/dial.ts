@@ -7,6 +7,7 @@ import { type NameResolver, systemResolver } from '../dns/name-resolver.ts';
 import { HostDial } from './host-dial.ts';
 import { Http1Error } from './http1-error.ts';
 import { acquireReadBuffer, lendReadBuffer, READ_BUFFER_BYTES } from './read-buffers.ts';
+import { RestartableTimeout } from './timeouts.ts';
 
 /** Loads the TLS library with the first connection that needs it: it takes 6 MB. */
 const require = createRequire(import.meta.url);
@@ -87,10 +88,11 @@ export function createDial(
     const socket = open(handler, isStream, hostDial);
     hostDial?.watch(socket);
     if (isStream) socket.on('data', (bytes: Buffer) => handler.onBytes(bytes));
-    const timer = setTimeout(() => socket.destroy(new Http1Error('connect_timeout')), connectTimeoutMs);
-    socket.on('close', () => clearTimeout(timer));
+    const onTimeout = () => void socket.destroy(new Http1Error('connect_timeout'));
+    const timeout = new RestartableTimeout(connectTimeoutMs, onTimeout).start();
+    socket.on('close', () => timeout.close());
     return socket.once(isTls ? 'secureConnect' : 'connect', () => {
-      clearTimeout(timer);
+      timeout.close();
       handler.onOpen(hostDial?.onOpen());
     });
   };

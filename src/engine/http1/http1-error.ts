@@ -2,7 +2,7 @@
 export const HTTP1_ERROR_CODES = {
   connect_timeout: 'no connection within the `connect` timeout',
   response_timeout: 'no response within the `response` timeout',
-  idle_timeout: 'the response stopped for longer than the `idle` timeout',
+  idle_timeout: 'the response stopped for longer than the `idle` or `eventStream` timeout',
   connection_closed: 'the upstream closed the connection before the response was complete',
   response_malformed: 'the response is not valid HTTP/1.1, or can be read in two ways',
   response_head_too_large: 'the head of the response is larger than 16 kB',

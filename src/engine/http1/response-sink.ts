@@ -9,6 +9,8 @@ export interface FlowControl {
   /** Suspends reading. */
   pause(): void;
   resume(): void;
+  /** Replaces the idle timeout until this response ends. @param ms 0 for no limit */
+  limitIdle(ms: number): void;
 }
 
 /** Receives the events of one exchange. An error that `onHead` or `onData` throws ends the exchange with that error. */

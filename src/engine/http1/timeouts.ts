@@ -1,38 +1,58 @@
-/** A time limit that restarts often. It reuses one timer, because a new timer for each request costs throughput. */
+import { standstills } from './standstills.ts';
+
+/**
+ * A time limit on a peer. It restarts often, and reuses one timer, because a new timer for each request costs throughput. It expires
+ * only after the process has read all sockets once more, and it runs once again if the process stood still meanwhile: then the peer's
+ * bytes may be here, or could not arrive because the process had not done its own part.
+ */
 export class RestartableTimeout {
-  readonly #ms: number;
+  readonly ms: number;
   readonly #onExpired: () => void;
   #timer: NodeJS.Timeout | undefined;
-  #isRunning = false;
+  #state: 'stopped' | 'running' | 'expiring' = 'stopped';
+  #standstills = 0;
+  #isExtended = false;
 
   /** @param ms 0 for no limit */
   constructor(ms: number, onExpired: () => void) {
-    this.#ms = ms;
+    this.ms = ms;
     this.#onExpired = onExpired;
   }
 
   /** Starts the time limit, or restarts it. */
-  start(): void {
-    if (this.#ms === 0) return;
-    this.#isRunning = true;
-    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#expire(), this.#ms).unref();
+  start(): this {
+    if (this.ms === 0) return this;
+    this.#state = 'running';
+    this.#standstills = standstills.count;
+    this.#isExtended = false;
+    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#expire(), this.ms).unref();
     else this.#timer.refresh();
+    return this;
   }
 
   stop(): void {
-    this.#isRunning = false;
+    this.#state = 'stopped';
   }
 
   /** Stops the time limit permanently. */
   close(): void {
     clearTimeout(this.#timer);
-    this.#isRunning = false;
+    this.#state = 'stopped';
   }
 
   #expire(): void {
-    if (!this.#isRunning) return;
-    this.#isRunning = false;
-    this.#onExpired();
+    if (this.#state !== 'running') return;
+    if (!this.#isExtended && standstills.hasHappenedSince(this.#standstills)) {
+      this.#isExtended = true;
+      this.#timer?.refresh();
+      return;
+    }
+    this.#state = 'expiring';
+    setImmediate(() => {
+      if (this.#state !== 'expiring') return;
+      this.#state = 'stopped';
+      this.#onExpired();
+    });
   }
 }
 

@@ -38,7 +38,7 @@ type ConnectionState = 'new' | 'opening' | 'idle' | 'requested' | 'busy' | 'clos
 export class UpstreamConnection implements FlowControl, PacedSource, SocketHandler, DeferredTask, UploadListener {
   readonly #options: UpstreamConnectionOptions;
   readonly #responseTimeout: RestartableTimeout;
-  readonly #idleTimeout: RestartableTimeout;
+  #idleTimeout: RestartableTimeout;
   readonly #keepAlive = new KeepAliveTimeout();
   readonly #parser = new ResponseParser(this);
   readonly #chunks = new ChunkCounter();
@@ -64,9 +64,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
   constructor(options: UpstreamConnectionOptions) {
     this.#options = options;
     this.#responseTimeout = new RestartableTimeout(options.responseTimeoutMs, () => this.#onResponseTimeout());
-    this.#idleTimeout = new RestartableTimeout(options.idleTimeoutMs, () =>
-      this.#close(new Http1Error('idle_timeout')),
-    );
+    this.#idleTimeout = this.#createIdleTimeout(options.idleTimeoutMs);
   }
 
   /** True if the connection can carry an exchange now. */
@@ -131,6 +129,12 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     if (!this.#isSuspended) this.#socket?.resume();
   }
 
+  limitIdle(ms: number): void {
+    if (ms === this.#idleTimeout.ms) return;
+    this.#idleTimeout.close();
+    this.#idleTimeout = this.#createIdleTimeout(ms);
+  }
+
   resumeReads(): void {
     this.#isSuspended = false;
     if (!this.#isPaused && this.#state !== 'closed') this.#socket?.resume();
@@ -191,6 +195,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     this.#hasResponseBytes = false;
     this.#isEarlyResponse = false;
     this.#wasPaused = false;
+    this.limitIdle(this.#options.idleTimeoutMs);
     const sink = this.#sink as ResponseSink;
     this.#parser.begin(request.method, sink);
     sink.onRequestStart();
@@ -264,6 +269,10 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     if (bytesAfterUpgrade.length > 0) socket.unshift(bytesAfterUpgrade);
     this.#release();
     sink?.onUpgrade(head, socket);
+  }
+
+  #createIdleTimeout(ms: number): RestartableTimeout {
+    return new RestartableTimeout(ms, () => this.#close(new Http1Error('idle_timeout')));
   }
 
   #startResponseTimeout(): void {

@@ -232,6 +232,10 @@ bufferedBodies: string
  */
 rateLimitHeaders: ("off" | "draft-11")
 /**
+ * The name of this gateway in the `Via` header of requests to upstreams. A request whose `Via` already has it is a loop and gets 508. Replicas that a loop could connect share one name. By default each process has a random name.
+ */
+via?: string
+/**
  * The shutdown after SIGTERM. See docs/operations.md.
  */
 stopping: {
@@ -287,6 +291,10 @@ response: string
  * The time between two chunks of the response body.
  */
 idle: string
+/**
+ * The time between two chunks of an event stream (`text/event-stream`), in place of `idle`. By default there is no limit.
+ */
+eventStream?: string
 /**
  * The time for the complete exchange, from the start of the request to the last byte of the response. By default there is no limit.
  */

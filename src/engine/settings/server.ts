@@ -11,7 +11,10 @@ import { compileTls, type ServerTls } from './tls.ts';
 export interface ServerSettings {
   /** One text for each key of `server` in the manifest, equal for equal definitions. */
   readonly keys: Readonly<
-    Record<'workers' | 'tls' | 'trustedProxies' | 'timeouts' | 'limits' | 'rateLimitHeaders' | 'stopping', string>
+    Record<
+      'workers' | 'tls' | 'trustedProxies' | 'timeouts' | 'limits' | 'rateLimitHeaders' | 'via' | 'stopping',
+      string
+    >
   >;
   /** The number of threads that serve requests. `auto`: one per processor that the process may use. */
   readonly workers: number | 'auto';
@@ -32,6 +35,8 @@ export interface ServerSettings {
   readonly maxRequestsPerConnection: number;
   /** Limit of all buffered bodies together. */
   readonly bufferLimitBytes: number;
+  /** The pseudonym of this gateway in `Via`; `undefined` for the random one of the process. */
+  readonly via: string | undefined;
   /** True if responses have the `RateLimit` fields of the IETF draft 11. */
   readonly hasRateLimitHeaders: boolean;
   /** During shutdown: how long the gateway still accepts connections, and how long requests may then take to end. */
@@ -65,6 +70,7 @@ export function compileServer(entry: Server, readFile: Environment['readFile'], 
       timeouts: JSON.stringify(timeouts),
       limits: JSON.stringify(limits),
       rateLimitHeaders: entry.rateLimitHeaders,
+      via: entry.via ?? '',
       stopping: JSON.stringify(stopping),
     },
     // A number from an environment variable is a string.
@@ -85,6 +91,7 @@ export function compileServer(entry: Server, readFile: Environment['readFile'], 
       [MB, Number.POSITIVE_INFINITY],
       'this must be at least 1MB; write for example 256MB',
     ),
+    via: entry.via,
     hasRateLimitHeaders: entry.rateLimitHeaders !== 'off',
     stopping: { delayMs: stoppingMs('delay'), graceMs: stoppingMs('grace') },
   });

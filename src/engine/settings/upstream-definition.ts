@@ -45,6 +45,8 @@ export interface Upstream {
   readonly connectTimeoutMs: number;
   readonly responseTimeoutMs: number;
   readonly idleTimeoutMs: number;
+  /** The idle timeout of an event stream; 0: no limit. */
+  readonly eventStreamTimeoutMs: number;
   /** `undefined` if an exchange may take any time. */
   readonly totalTimeoutMs: number | undefined;
   /** Connections to each endpoint. */

@@ -44,6 +44,7 @@ function compileUpstream(id: string, entry: UpstreamEntry, context: CompileConte
     connectTimeoutMs: timerMs(timeouts.connect),
     responseTimeoutMs: timerMs(timeouts.response),
     idleTimeoutMs: timerMs(timeouts.idle),
+    eventStreamTimeoutMs: timeouts.eventStream === undefined ? 0 : timerMs(timeouts.eventStream),
     totalTimeoutMs: timeouts.total === undefined ? undefined : timerMs(timeouts.total),
     connectionLimit: connections.limit,
     queueLimit: connections.queue,

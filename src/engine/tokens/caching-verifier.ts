@@ -115,12 +115,20 @@ export class CachingVerifier implements Verifier {
     return this.#verify(tokenHash(token), token, client);
   }
 
-  #verify(id: string, token: string, client: VerificationClient | undefined): Promise<CachedToken | CachedRejection> {
+  async #verify(
+    id: string,
+    token: string,
+    client: VerificationClient | undefined,
+  ): Promise<CachedToken | CachedRejection> {
+    const arrivedAt = sharedNow();
     const rejection = this.#rejected.get(id);
-    if (rejection?.until !== undefined && rejection.until > sharedNow()) return Promise.resolve(rejection);
+    if (rejection?.until !== undefined && rejection.until > arrivedAt) return rejection;
     const verification = this.#pending.get(id) ?? this.#start(id, token, client?.key);
     verification.join(client);
-    return verification.verdict;
+    const verdict = await verification.verdict;
+    // A slow issuer may have received the request for the token so long before this client came that its response is too old.
+    const isTooOld = 'askedAt' in verdict && verdict.askedAt + this.#maxAgeMs < arrivedAt;
+    return isTooOld ? this.#verify(id, token, client) : verdict;
   }
 
   #start(id: string, token: string, clientKey: string | undefined): SharedVerification {
@@ -138,35 +146,37 @@ export class CachingVerifier implements Verifier {
   }
 
   async #settle(id: string, token: string, context: VerificationContext): Promise<CachedToken | CachedRejection> {
+    const askedAt = sharedNow();
     const result = await this.#method.verify(token, context);
     // All clients disconnected, so the identity service did not fail.
     if ('code' in result && result.code === 'keys_unavailable' && context.signal.aborted) return result;
     if (!this.#method.isDelegated) this.#counts.add('code' in result ? result.code : 'valid');
-    if ('code' in result) return this.#reject(id, result);
-    const entry = 'principal' in result ? result : this.#toEntry(result);
+    if ('code' in result) return this.#reject(id, result, askedAt);
+    const entry = 'principal' in result ? result : this.#toEntry(result, askedAt);
     this.#accepted.set(id, entry, { size: entry.bytes });
     return entry;
   }
 
-  #reject(id: string, result: CachedRejection): CachedToken | CachedRejection {
+  #reject(id: string, result: CachedRejection, askedAt: number): CachedToken | CachedRejection {
     if (result.code === 'keys_unavailable') {
       const entry = this.#entry(id);
-      return entry !== undefined && entry.staleUntil > Date.now() ? entry : result;
+      return entry !== undefined && entry.staleUntil > Date.now() ? { ...entry, askedAt } : result;
     }
     this.#accepted.delete(id);
     if (!this.#method.isRemote) return result;
     // The main thread may have rejected it earlier.
-    const rejection = { until: sharedNow() + REJECTED_MS, ...result };
+    const rejection = { until: askedAt + REJECTED_MS, ...result };
     this.#rejected.set(id, rejection);
     return rejection;
   }
 
-  #toEntry({ claims, bytes, keySet }: VerifiedToken): CachedToken {
+  /** A response is as old as its request: the issuer may have decided at once, and revoked the token before the response came. */
+  #toEntry({ claims, bytes, keySet }: VerifiedToken, askedAt: number): CachedToken {
     const { clockToleranceMs, staleIfErrorMs } = this.#settings;
-    const staleAt = Date.now() + this.#maxAgeMs;
+    const staleAt = Date.now() - (sharedNow() - askedAt) + this.#maxAgeMs;
     const expiry = expiryMs(claims, clockToleranceMs);
     const principal = { claims, subject: subjectOf(claims), expiresAt: Math.min(expiry, staleAt) };
-    return { principal, keySet, staleUntil: Math.min(expiry, staleAt + staleIfErrorMs), bytes };
+    return { principal, keySet, askedAt, staleUntil: Math.min(expiry, staleAt + staleIfErrorMs), bytes };
   }
 
   #countTokens(): void {

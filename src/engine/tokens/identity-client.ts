@@ -1,6 +1,8 @@
 import { CircuitBreaker } from '../gateway/circuit-breaker/circuit-breaker.ts';
 import { FairSemaphore } from '../gateway/fairness/fair-semaphore.ts';
 import { RoundRobinQueue } from '../gateway/fairness/round-robin-queue.ts';
+import { standstills } from '../http1/standstills.ts';
+import { RestartableTimeout } from '../http1/timeouts.ts';
 import type { IdentityEndpoint } from './identity-endpoint.ts';
 import {
   GATEWAY_CLIENT,
@@ -61,7 +63,8 @@ export class IdentityClient {
 
   async #sendInTime(request: TokenRequest, { clientKey, signal }: VerificationContext): Promise<IdentityResponse> {
     const abort = new AbortController();
-    const timer = setTimeout(() => abort.abort(new IdentityError('timeout')), this.#endpoint.timeoutMs);
+    const onTimeout = () => abort.abort(new IdentityError('timeout'));
+    const timeout = new RestartableTimeout(this.#endpoint.timeoutMs, onTimeout).start();
     const onDisconnect = () => abort.abort(new IdentityError('client_disconnected'));
     // A trial continues without its client: clients that disconnect would otherwise keep the breaker open.
     if (this.#breaker.state === 'closed') signal.addEventListener('abort', onDisconnect);
@@ -69,7 +72,7 @@ export class IdentityClient {
       const hasWaited = await this.#acquireConnection(clientKey, abort.signal);
       return await this.#sendNow(request, clientKey, abort.signal, hasWaited);
     } finally {
-      clearTimeout(timer);
+      timeout.close();
       signal.removeEventListener('abort', onDisconnect);
     }
   }
@@ -99,6 +102,7 @@ export class IdentityClient {
   ): Promise<IdentityResponse> {
     const { endpoints } = this.#endpoint;
     const index = this.#turn % endpoints.length;
+    const { count } = standstills;
     try {
       const url = (endpoints[index] as IdentityEndpoint['endpoints'][number]).url;
       this.#pools ??= this.#loadPools();
@@ -111,7 +115,7 @@ export class IdentityClient {
       // After a wait in the queue, the service had only the remaining time.
       const isCausedByClient =
         signal.aborted && (hasWaited || (signal.reason as Error).message === 'client_disconnected');
-      if (!isCausedByClient) {
+      if (!isCausedByClient && !standstills.hasHappenedSince(count)) {
         this.#recordFailure(client);
         this.#turn += 1;
       }

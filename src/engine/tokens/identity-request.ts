@@ -1,4 +1,5 @@
 import type { BreakerRule } from '../gateway/circuit-breaker/circuit-breaker.ts';
+import { RestartableTimeout } from '../http1/timeouts.ts';
 
 /** A request to an identity service. */
 export interface IdentityRequest {
@@ -16,6 +17,13 @@ export interface IdentityResponse {
 
 /** The identity service sent no complete response. The message is a short code and contains no part of the request. */
 export class IdentityError extends Error {}
+
+/** Returns a signal that aborts after a time, but not because of a standstill of this process. */
+export function timeoutSignal(timeoutMs: number): AbortSignal {
+  const abort = new AbortController();
+  new RestartableTimeout(timeoutMs, () => abort.abort(new IdentityError('timeout'))).start();
+  return abort.signal;
+}
 
 /**
  * The circuit breaker of an identity service: five consecutive failures open it, then one request goes through every two

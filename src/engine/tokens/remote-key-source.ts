@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CircuitBreaker } from '../gateway/circuit-breaker/circuit-breaker.ts';
 import { FairSemaphore } from '../gateway/fairness/fair-semaphore.ts';
+import { standstills } from '../http1/standstills.ts';
 import { sharedNow } from '../shared-memory/worker-context.ts';
-import { GATEWAY_CLIENT, IDENTITY_BREAKER_RULE } from './identity-request.ts';
+import { GATEWAY_CLIENT, IDENTITY_BREAKER_RULE, timeoutSignal } from './identity-request.ts';
 import type { VerificationKeySet } from './key-set.ts';
 import type { KeySource } from './token-method.ts';
 import type { KeyLookup, KeyRequest, KeyResponse } from './verifier.ts';
@@ -26,7 +27,7 @@ export class RemoteKeySource implements KeySource {
   readonly #timeoutMs: number;
   readonly #maxAgeMs: number;
   readonly #breaker = new CircuitBreaker(IDENTITY_BREAKER_RULE);
-  /** Key ids that were not found, with the time of the lookup. */
+  /** Key ids that were not found, with the time when the fetch of the keys began. */
   readonly #absentIds = new Map<string, number>();
   cachedKeys: VerificationKeySet | undefined;
   #version: Int32Array = new Int32Array(1);
@@ -104,7 +105,7 @@ export class RemoteKeySource implements KeySource {
   #rememberAbsent(keyId: string): void {
     const [oldest] = this.#absentIds.keys();
     if (this.#absentIds.size >= MAX_ABSENT && oldest !== undefined) this.#absentIds.delete(oldest);
-    this.#absentIds.set(keyId, sharedNow());
+    this.#absentIds.set(keyId, this.#keysAt);
   }
 
   /** Fetches the keys once `MIN_INTERVAL_MS` has passed since the last fetch. Returns true if it succeeds. */
@@ -126,13 +127,14 @@ export class RemoteKeySource implements KeySource {
     if (this.#fetching !== undefined) return this.#fetching;
     if (this.#breaker.tryBeginRequest(GATEWAY_CLIENT) === undefined) return Promise.resolve(false);
     const startedAt = sharedNow();
+    const { count } = standstills;
     this.#lastFetchAt = startedAt;
-    this.#fetching = this.#fetch(AbortSignal.timeout(this.#timeoutMs))
+    this.#fetching = this.#fetch(timeoutSignal(this.#timeoutMs))
       .then((keys) => this.#replaceKeys(keys, startedAt))
       .catch((error: Error) => {
         this.lastError = error.message;
         this.fetchFailures += 1;
-        this.#breaker.recordFailure('request', GATEWAY_CLIENT, 0);
+        if (!standstills.hasHappenedSince(count)) this.#breaker.recordFailure('request', GATEWAY_CLIENT, 0);
         return false;
       })
       .finally(() => {

@@ -102,8 +102,6 @@ function unreferenced(dial: Dial): Dial {
 function toIdentityError(error: unknown): IdentityError {
   if (error instanceof IdentityError) return error;
   if (error instanceof ResponseTooLargeError) return new IdentityError('response_too_long');
-  // The reason of `AbortSignal.timeout`.
-  if (error instanceof DOMException && error.name === 'TimeoutError') return new IdentityError('timeout');
   return new IdentityError(error instanceof Error && 'code' in error ? String(error.code) : 'connection_failed');
 }
 

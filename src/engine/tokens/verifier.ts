@@ -24,6 +24,8 @@ export interface CachedToken {
   readonly principal: Principal;
   /** The keys that verified it; `undefined` for methods without keys. */
   readonly keySet: unknown;
+  /** When its last verification began, by `sharedNow()`. */
+  readonly askedAt: number;
   /** Until when it is accepted while the identity service is unavailable, in milliseconds since the Unix epoch. */
   readonly staleUntil: number;
   /** The length of the text that the claims were read from. */

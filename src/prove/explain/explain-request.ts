@@ -210,6 +210,7 @@ function explainUpstreamRequest(
       connect: upstream.connectTimeoutMs,
       response: route.timeoutMs === undefined ? upstream.responseTimeoutMs : null,
       idle: upstream.idleTimeoutMs,
+      eventStream: upstream.eventStreamTimeoutMs || null,
       total: route.timeoutMs ?? upstream.totalTimeoutMs ?? null,
     },
   };

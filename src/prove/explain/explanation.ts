@@ -117,5 +117,5 @@ export interface ExplainedUpstreamRequest {
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly bodyBytes: number;
   /** In milliseconds; `null` means no limit. */
-  readonly timeoutsMs: Readonly<Record<'connect' | 'response' | 'idle' | 'total', number | null>>;
+  readonly timeoutsMs: Readonly<Record<'connect' | 'response' | 'idle' | 'eventStream' | 'total', number | null>>;
 }

@@ -46,6 +46,7 @@ export const STEP_OF_REFUSAL: Readonly<Record<RefusalCode, StepName>> = {
   message_malformed: 'message',
   headers_too_large: 'message',
   expectation_failed: 'message',
+  loop_detected: 'message',
   request_timeout: 'message',
   path_ambiguous: 'path',
   route_unknown: 'route',

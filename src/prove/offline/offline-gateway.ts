@@ -123,7 +123,9 @@ function offlinePlanOf(
   const router = { ...plan.router, match };
   // The outcome describes the request as sent, and nobody logs it.
   const log = { ...plan.log, keyedPaths: undefined, replay: undefined };
-  return { ...plan, upstreams: [...upstreams.values()], router, auth: authOf(plan.auth), log };
+  // The outcome does not depend on the process.
+  const server = { ...plan.server, via: plan.server.via ?? '<random>' };
+  return { ...plan, server, upstreams: [...upstreams.values()], router, auth: authOf(plan.auth), log };
 }
 
 const OFFLINE_UPSTREAM_SETTINGS = {

@@ -37,6 +37,7 @@ const CONDITIONS: Readonly<Record<RefusalCode, RefusalCondition>> = {
   upstream_unavailable: ANY_ROUTE,
   upstream_busy: ANY_ROUTE,
   upstream_timeout: ANY_ROUTE,
+  loop_detected: ANY_ROUTE,
   route_unknown: BEFORE_MATCH,
   method_not_allowed: BEFORE_MATCH,
   origin_not_allowed: { appliesTo: ({ websocket }) => websocket, isRule: true },

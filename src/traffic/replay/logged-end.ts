@@ -32,6 +32,7 @@ export type LoggedEnd =
 
 const STEP_BY_CODE: Partial<Record<RefusalCode, Step>> = {
   expectation_failed: 'head',
+  loop_detected: 'head',
   headers_too_large: 'head',
   path_ambiguous: 'target',
   route_unknown: 'route',

@@ -361,7 +361,7 @@ function permissionsOf(response: RawResponse | undefined): string {
 }
 
 /** Excludes the framing: a validated body has a length, where the client may have sent chunks. */
-const IGNORED = /^(?:x-request-id|traceparent|host|content-length|transfer-encoding)$/i;
+const IGNORED = /^(?:x-request-id|traceparent|via|host|content-length|transfer-encoding)$/i;
 
 function textOfMessage({ line, headers }: Message, tokens: ReadonlyMap<Caller, string>): string {
   const text = JSON.stringify([line, ...headers.filter(([name]) => !IGNORED.test(name))], undefined, 1);

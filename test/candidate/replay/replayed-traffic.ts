@@ -35,7 +35,7 @@ export interface TrafficSite {
 }
 
 /** Headers that differ for each request or each gateway. */
-const VARYING = /^(?:x-request-id|traceparent|connection|host|x-forwarded-host)$/i;
+const VARYING = /^(?:x-request-id|traceparent|via|connection|host|x-forwarded-host)$/i;
 
 export async function startTrafficSite(): Promise<TrafficSite> {
   const issuer = await startIssuer();

@@ -104,6 +104,68 @@ describe.each(KINDS)('a token verified by %s', (_kind, make) => {
   });
 });
 
+describe.each(KINDS.slice(1))('the age of a response of a slow issuer to %s', (kind, make) => {
+  /** Verifies a token, and returns the function that sends the response to the request. */
+  async function hold(verifier: Verifier, token: string) {
+    const requests = identity.requests.length;
+    let respond: (isValid: boolean) => void = () => undefined;
+    identity.respond = (response) => {
+      respond = (isValid) => {
+        if (isValid || kind === 'introspection') sendJson(response, { active: isValid, sub: 'someone' });
+        else sendJson(response, {}, 401);
+      };
+    };
+    const outcome = outcomeOf(verifier, token);
+    await eventually('the issuer has the request', () => identity.requests.length === requests + 1);
+    return { outcome, respond: (isValid: boolean) => respond(isValid) };
+  }
+
+  test('begins with the request', async () => {
+    const { verifier, token } = make({ cache: { maxAge: '3s' } });
+    const advance = freezeClock();
+    const { outcome, respond } = await hold(verifier, token);
+    advance(2_000);
+    respond(true);
+    expect(await outcome).toBe('accepted');
+    advance(999);
+    expect(verifier.cached(token)).toBeDefined();
+    advance(1);
+    expect(verifier.cached(token)).toBeUndefined();
+  });
+
+  test('begins with the request for a rejected token', async () => {
+    const { verifier, token } = make();
+    const advance = freezeClock();
+    const { outcome, respond } = await hold(verifier, token);
+    advance(2_000);
+    respond(false);
+    expect(await outcome).toBe('token_inactive');
+    advance(2_999);
+    expect(await outcomeOf(verifier, token)).toBe('token_inactive');
+    expect(identity.requests).toHaveLength(1);
+    advance(2);
+    const next = await hold(verifier, token);
+    next.respond(true);
+    expect(await next.outcome).toBe('accepted');
+  });
+
+  test.each(['3s', '0s'])('is too high for a client that joins later than %s', async (maxAge) => {
+    const { verifier, token } = make({ cache: { maxAge } });
+    const advance = freezeClock();
+    const { outcome, respond } = await hold(verifier, token);
+    advance(maxAge === '3s' ? 3_000 : 0);
+    const inTime = outcomeOf(verifier, token);
+    advance(1);
+    const tooLate = [outcomeOf(verifier, token), outcomeOf(verifier, token)];
+    identity.respond = (response) =>
+      sendJson(response, kind === 'introspection' ? { active: false } : {}, kind === 'introspection' ? 200 : 401);
+    respond(true);
+    expect([await outcome, await inTime]).toEqual(['accepted', 'accepted']);
+    expect(await Promise.all(tooLate)).toEqual(['token_inactive', 'token_inactive']);
+    expect(identity.requests).toHaveLength(2);
+  });
+});
+
 describe('the subject for the log', () => {
   test.each([[undefined], [null], [1], [''], [['someone']]])(
     'of the claim %j is the hash of a string, or absent',

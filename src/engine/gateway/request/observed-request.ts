@@ -16,7 +16,7 @@ import { principalOf, readBearerToken } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { type ForwardedInfo, readForwardedInfo } from './forwarded-info.ts';
 import { checkBodyHead } from './read-body.ts';
-import { type RequestHead, readRequestHead } from './request-head.ts';
+import { type RequestHead, readRequestHead, refuseLoop } from './request-head.ts';
 import { isServerOptions, type RequestTarget, readRequestTarget, upstreamTarget } from './request-target.ts';
 
 /**
@@ -29,6 +29,7 @@ export abstract class ObservedRequest implements RequestSteps {
   readonly request: Exchange['request'];
   readonly connection: Exchange['connection'];
   readonly forwardedInfo: ForwardedInfo | undefined;
+  readonly pseudonym: string;
   readonly client: string;
   readonly clientAddress: string;
   readonly isHandshake: boolean;
@@ -49,6 +50,7 @@ export abstract class ObservedRequest implements RequestSteps {
     this.id = exchange.id;
     this.request = request;
     this.connection = connection;
+    this.pseudonym = plan.server.via ?? exchange.pseudonym;
     const isTrusted = trustedProxies?.(connection.peer ?? '') === true;
     this.forwardedInfo = isTrusted ? readForwardedInfo(request.rawHeaders, trustedProxies) : undefined;
     const client = this.forwardedInfo?.client;
@@ -74,6 +76,7 @@ export abstract class ObservedRequest implements RequestSteps {
     if (this.exchange.expectation === 'unknown') throw new Refusal('expectation_failed');
     const kept = this.#isHeadEqual ? this.exchange.head : undefined;
     this.head = kept ?? readRequestHead(this.request, server.maxHeaders);
+    refuseLoop(this.head, this.pseudonym);
     if (this.isHandshake && this.head.body !== undefined)
       throw new Refusal('message_malformed', { reason: 'handshake_with_body' });
   }

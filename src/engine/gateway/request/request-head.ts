@@ -10,7 +10,11 @@ const CONTENT_LENGTH = /^(?:0|[1-9]\d{0,15})$/;
 /** Headers that must not be repeated, because servers disagree on which one they use. */
 const SINGLE_HEADERS = new Set(['host', 'authorization', 'content-type', 'content-length', 'transfer-encoding']);
 const TRACEPARENT = 'traceparent';
-const NAME_LENGTHS: ReadonlySet<number> = new Set([...SINGLE_HEADERS, TRACEPARENT].map(({ length }) => length));
+const VIA = 'via';
+const MAX_FORWARDS = 'max-forwards';
+const NAME_LENGTHS: ReadonlySet<number> = new Set(
+  [...SINGLE_HEADERS, TRACEPARENT, VIA, MAX_FORWARDS].map(({ length }) => length),
+);
 
 /** The headers of a valid request that determine its routing, access and framing. */
 export interface RequestHead {
@@ -19,6 +23,10 @@ export interface RequestHead {
   readonly contentType: string | undefined;
   /** Empty if the header is repeated. */
   readonly traceparent: string | undefined;
+  /** All members of `Via` (RFC 9110 section 7.6.3). */
+  readonly via: string | undefined;
+  /** The number of further hops of an OPTIONS request (RFC 9110 section 7.6.2); `undefined` without a limit. */
+  readonly maxForwards: number | undefined;
   /** The number of bytes, or `'chunked'` for an unknown length; `undefined` without a body. */
   readonly body: number | 'chunked' | undefined;
 }
@@ -36,11 +44,18 @@ export function readRequestHead(request: IncomingMessage, maxHeaders: number): R
   if (raw.length > 2 * maxHeaders) throw new Refusal('headers_too_large', { reason: 'headers_too_many' });
   const values: Record<string, string> = Object.create(null);
   let traceparent: string | undefined;
+  let via: string | undefined;
+  let maxForwards: number | undefined;
   forEachHeader(raw, (rawName, value) => {
     // Changing the case of every name would measurably reduce the throughput.
     if (!NAME_LENGTHS.has(rawName.length)) return;
     const name = rawName.toLowerCase();
     if (name === TRACEPARENT) traceparent = traceparent === undefined ? value : '';
+    if (name === VIA) via = via === undefined ? value : `${via}, ${value}`;
+    if (name === MAX_FORWARDS && request.method === 'OPTIONS') {
+      if (maxForwards !== undefined || !/^\d+$/.test(value)) throw malformed('max_forwards');
+      maxForwards = Math.min(Number(value), Number.MAX_SAFE_INTEGER);
+    }
     if (!SINGLE_HEADERS.has(name)) return;
     if (name in values) throw malformed('header_repeated');
     values[name] = value;
@@ -52,7 +67,24 @@ export function readRequestHead(request: IncomingMessage, maxHeaders: number): R
     throw malformed('host_missing');
   }
   const body = bodyFraming(values['content-length'], values['transfer-encoding'], request.httpVersion);
-  return { host, authorization: values['authorization'], contentType: values['content-type'], traceparent, body };
+  const { authorization, 'content-type': contentType } = values;
+  return { host, authorization, contentType, traceparent, via, maxForwards, body };
+}
+
+/**
+ * Refuses a request that has passed this gateway before.
+ *
+ * @param pseudonym the name of this gateway
+ * @throws Refusal `loop_detected`
+ */
+export function refuseLoop({ via }: RequestHead, pseudonym: string): void {
+  const own = pseudonym.toLowerCase();
+  const isOwn = (member: string) =>
+    member
+      .trim()
+      .split(/[\t ]+/)[1]
+      ?.toLowerCase() === own;
+  if (via?.split(',').some(isOwn)) throw new Refusal('loop_detected');
 }
 
 /** True for a valid `Host` value (RFC 9110 section 7.2). */

@@ -88,6 +88,7 @@ export const REFUSALS = {
   upstream_busy: { status: 503, title: 'Upstream busy', detail: 'the upstream service has too many requests' },
   keys_unavailable: { status: 503, title: 'Keys unavailable', detail: 'tokens cannot be verified now' },
   upstream_timeout: { status: 504, title: 'Upstream timeout', detail: 'the upstream service did not respond in time' },
+  loop_detected: { status: 508, title: 'Loop detected', detail: 'the request has passed this gateway before' },
 } as const satisfies Record<string, { status: number; title: string; detail: string }>;
 
 export type RefusalCode = keyof typeof REFUSALS;

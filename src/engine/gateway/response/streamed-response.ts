@@ -26,7 +26,7 @@ export class StreamedResponse implements ClientResponse {
     this.exchange = exchange;
   }
 
-  onHead(head: ResponseHead): void {
+  onHead(head: ResponseHead, connection: FlowControl): void {
     const { exchange } = this;
     if (head.status < 200) {
       sendInformational(exchange, head);
@@ -34,10 +34,12 @@ export class StreamedResponse implements ClientResponse {
     }
     exchange.respondedAfterMs = exchange.elapsedMs();
     this.#remaining = head.contentLength;
-    const headers = forwardResponseHeaders(head, exchange);
-    exchange.writeHead(head.status, head.reason, headers);
-    // Only a response without a length can continue forever. If the gateway is stopping, this ends it right after its head.
-    if (Number.isNaN(this.#remaining) && isEventStream(headers)) exchange.trackLongLived(() => this.#endEarly());
+    exchange.writeHead(head.status, head.reason, forwardResponseHeaders(head, exchange));
+    // Only a response without a length can continue forever.
+    if (!Number.isNaN(this.#remaining) || !isEventStream(head.headers)) return;
+    connection.limitIdle(exchange.route?.upstream.eventStreamTimeoutMs ?? 0);
+    // If the gateway is stopping, this ends the response right after its head.
+    exchange.trackLongLived(() => this.#endEarly());
   }
 
   onData(bytes: Buffer, connection: FlowControl): void {

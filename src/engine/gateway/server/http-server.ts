@@ -15,6 +15,7 @@ const loadHttps = (): typeof https => require('node:https');
 /** The interval at which Node checks its request time limits. The default is 30 s. */
 const CHECK_MS = 1_000;
 const TLS_HANDSHAKE_TIMEOUT_MS = 10_000;
+const KEEP_ALIVE_PROBE_MS = 60_000;
 
 export type HttpServer = http.Server | https.Server;
 
@@ -27,6 +28,9 @@ export function createHttpServer(
     connectionsCheckingInterval: CHECK_MS,
     // The gateway refuses a missing Host when it reads the request head.
     requireHostHeader: false,
+    // Otherwise a machine that disappears would hold its WebSocket or its quiet event stream forever.
+    keepAlive: true,
+    keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
     // Node then creates no stream for a request without a body.
     optimizeEmptyRequests: true,
     shouldUpgradeCallback,

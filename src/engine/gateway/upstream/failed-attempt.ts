@@ -18,7 +18,8 @@ export const FAILURE_SOURCES: Readonly<
 > = {
   connect_timeout: 'endpoint',
   response_timeout: 'request',
-  idle_timeout: 'request',
+  // A client can request a response that pauses, such as an event stream.
+  idle_timeout: 'client',
   connection_closed: 'request',
   response_malformed: 'request',
   // Upstreams repeat the query of the client in `Location` and `Link`.
@@ -66,6 +67,10 @@ export interface FailedAttempt {
   readonly isRequestComplete: boolean;
   /** True if the response was paused because the client reads slowly. */
   readonly wasPaused: boolean;
+  /** True if this process stood still during the attempt. */
+  readonly hasStoodStill: boolean;
+  /** True if the response is an event stream. */
+  readonly isEventStream: boolean;
   /** True if the endpoint may have closed a reused connection before the request arrived. */
   readonly mayHaveBeenStale: boolean;
 }
@@ -89,11 +94,14 @@ export function sourceOfFailure(failed: FailedAttempt): FailureSource {
   const { error, isSent, hasResponse, hasBody, isRequestComplete, wasPaused } = failed;
   const code = error.code ?? '';
   if (error instanceof ClientDisconnected) return 'client';
+  if (failed.hasStoodStill) return 'gateway';
   const isTotalTimeout = error instanceof UpstreamError && error.refusal.code === 'upstream_timeout';
   if (error instanceof UpstreamError && !isTotalTimeout) return failureSourceOf(error.refusal.reason) ?? 'client';
   // The limit of the complete exchange also runs while a slow client reads the response.
   if (isTotalTimeout && hasResponse) return 'client';
   if (!isTotalTimeout && !isSent) return failureSourceOf(code) === 'gateway' ? 'gateway' : 'endpoint';
+  // An event stream has no other end than the close of its connection, and clients open it again.
+  if (failed.isEventStream) return 'client';
   // An upstream that responds early and closes resets the connection, because it has not read the rest of the body.
   if (hasResponse && hasBody && code === 'ECONNRESET') return 'client';
   // An upstream may close because the client sends or reads slowly. An upstream that stops reading an upload fails by itself.

@@ -1,3 +1,4 @@
+import { standstills } from '../../http1/standstills.ts';
 import type { HealthCheckSettings } from '../../settings/upstream-definition.ts';
 import { type BufferParts, privateParts } from '../../shared-memory/buffer-parts.ts';
 import { SharedText, textMemory } from '../../shared-memory/shared-text.ts';
@@ -62,14 +63,16 @@ export class HealthCheck {
   }
 
   async #check(): Promise<void> {
+    const { count } = standstills;
     const result = await this.#probe().then(
       (reason) => ({ reason }),
       (error: Error & { code?: string }) =>
         failureSourceOf(error.code ?? '') === 'gateway' ? undefined : { reason: toRefusal(error).reason },
     );
     if (this.#isStopped) return;
-    // A gateway without file descriptors learns nothing about the endpoint.
-    if (result !== undefined) this.#record(result.reason);
+    const isUnknown = result?.reason !== undefined && standstills.hasHappenedSince(count);
+    // A gateway without file descriptors, or one that stood still, learns nothing about the endpoint.
+    if (result !== undefined && !isUnknown) this.#record(result.reason);
     this.#timer = setTimeout(() => void this.#check(), this.#settings.intervalMs).unref();
   }
 

@@ -3,6 +3,7 @@ import type { NameResolver } from '../../dns/name-resolver.ts';
 import { createDial, type Dial } from '../../http1/dial.ts';
 import { fetchResponse, ResponseTooLargeError } from '../../http1/fetch-response.ts';
 import { Http1Error } from '../../http1/http1-error.ts';
+import { RestartableTimeout } from '../../http1/timeouts.ts';
 import { UpstreamConnection } from '../../http1/upstream-connection.ts';
 import type { Endpoint, HealthCheckSettings, Upstream } from '../../settings/upstream-definition.ts';
 
@@ -41,14 +42,14 @@ export class HealthProbe {
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();
     const socket = this.#dial({ onOpen: () => resolve(undefined), onBytes: () => undefined }, false);
     const onTimeout = () => void socket.destroy(new Http1Error('connect_timeout'));
-    const timer = setTimeout(onTimeout, this.#settings.timeoutMs);
+    const timeout = new RestartableTimeout(this.#settings.timeoutMs, onTimeout).start();
     this.#sockets.add(socket);
     socket.on('error', reject);
     socket.on('close', () => reject(new Http1Error('connection_closed')));
     try {
       return await promise;
     } finally {
-      clearTimeout(timer);
+      timeout.close();
       this.#sockets.delete(socket);
       socket.destroy();
     }
@@ -64,7 +65,8 @@ export class HealthProbe {
       isForTunnel: false,
       onClosed: () => undefined,
     });
-    const timer = setTimeout(() => connection.abort(new Http1Error('response_timeout')), timeoutMs);
+    const onTimeout = () => connection.abort(new Http1Error('response_timeout'));
+    const timeout = new RestartableTimeout(timeoutMs, onTimeout).start();
     this.#connections.add(connection);
     const headers = ['Host', this.#host, ...HEADERS];
     try {
@@ -76,7 +78,7 @@ export class HealthProbe {
       if (error instanceof ResponseTooLargeError) return error.status;
       throw error;
     } finally {
-      clearTimeout(timer);
+      timeout.close();
       this.#connections.delete(connection);
       connection.destroy();
     }

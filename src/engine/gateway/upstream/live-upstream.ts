@@ -1,5 +1,6 @@
 import type { NameResolver } from '../../dns/name-resolver.ts';
 import type { ConnectionBudget } from '../../http1/connection-budget.ts';
+import { RestartableTimeout } from '../../http1/timeouts.ts';
 import { WaitingRequests } from '../../http1/waiting-requests.ts';
 import type { Upstream } from '../../settings/upstream-definition.ts';
 import { BufferParts } from '../../shared-memory/buffer-parts.ts';
@@ -165,11 +166,12 @@ export class LiveUpstream {
   }
 
   #enqueue(request: QueuedRequest): void {
+    const { connectTimeoutMs } = this.upstream;
     const onTimeout = () => {
       this.cancel(request);
       request.refuse(busy('queue_too_slow'));
     };
-    const removed = this.#queue.enqueue(request, () => setTimeout(onTimeout, this.upstream.connectTimeoutMs));
+    const removed = this.#queue.enqueue(request, () => new RestartableTimeout(connectTimeoutMs, onTimeout).start());
     removed?.refuse(busy(removed === request ? 'queue_full' : 'queue_share'));
     if (removed === request) return;
     // Another worker may have closed a connection before it saw that this request waits.

@@ -85,7 +85,7 @@ const handlings = new HeaderNameCache<HeaderHandling>();
 /** The parts of an exchange that determine the headers of its upstream request. */
 export type ForwardedRequest = Pick<
   RoutedExchange,
-  'id' | 'connection' | 'forwardedInfo' | 'head' | 'request' | 'route'
+  'id' | 'connection' | 'forwardedInfo' | 'head' | 'pseudonym' | 'request' | 'route'
 >;
 
 /**
@@ -94,13 +94,14 @@ export type ForwardedRequest = Pick<
  * @param trace `undefined`: without trace headers
  */
 export function forwardRequestHeaders(
-  { id, connection, forwardedInfo, head, route, request: { rawHeaders } }: ForwardedRequest,
+  { id, connection, forwardedInfo, head, pseudonym, route, request: { httpVersion, rawHeaders } }: ForwardedRequest,
   trace: { readonly isContinued: boolean; readonly traceparent: string } | undefined,
 ): string[] {
   const rules = route.requestHeaders;
   const named = connectionNames(rawHeaders);
   const headers = withoutHeaders(rawHeaders, (rawName) => {
     const handling = handlingOf(rawName);
+    if (head.maxForwards !== undefined && isHeader(rawName, 'max-forwards')) return true;
     if (handling === 'pass') return isListed(rawName, named, PROTECTED);
     if (handling === 'trace') return trace?.isContinued !== true || isListed(rawName, named, PROTECTED);
     return handling !== 'override' || rules?.keeps?.(rawName) !== true || isListed(rawName, named, PROTECTED);
@@ -111,6 +112,8 @@ export function forwardRequestHeaders(
   headers.push('X-Forwarded-Proto', forwardedInfo?.protocol ?? connection.protocol);
   if (host !== undefined) headers.push('X-Forwarded-Host', host);
   headers.push('X-Request-Id', id);
+  headers.push('Via', `${httpVersion} ${pseudonym}`);
+  if (head.maxForwards !== undefined) headers.push('Max-Forwards', String(head.maxForwards - 1));
   if (trace !== undefined) headers.push('traceparent', trace.traceparent);
   return applyHeaderRules(headers, rules);
 }

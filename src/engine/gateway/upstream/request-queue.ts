@@ -9,6 +9,11 @@ export interface QueueEntry {
   readonly client: string;
 }
 
+/** The time limit of a request that waits. */
+interface QueueTimer {
+  close(): unknown;
+}
+
 /**
  * Requests that wait for a connection. Clients take turns. If the queue is full, a request of a client with fewer requests
  * replaces the latest request of the client with the most, so one client can fill the queue only while no other client waits.
@@ -18,7 +23,7 @@ export class RequestQueue<T extends QueueEntry> {
   readonly #limit: number;
   readonly #waiting: WaitingRequests;
   readonly #lines = new RoundRobinQueue<string, T>();
-  readonly #timers = new Map<T, NodeJS.Timeout>();
+  readonly #timers = new Map<T, QueueTimer>();
   /** The clients by the number of their requests. The last set is empty only if the queue is. */
   readonly #byLength: Set<string>[] = [new Set()];
 
@@ -42,7 +47,7 @@ export class RequestQueue<T extends QueueEntry> {
    * @param startTimer starts the time limit of the request
    * @returns the request that has no room: this one, or one that waited and is now removed
    */
-  enqueue(request: T, startTimer: () => NodeJS.Timeout): T | undefined {
+  enqueue(request: T, startTimer: () => QueueTimer): T | undefined {
     const removed = this.#waiting.tryAdd(this.#limit) ? undefined : this.#makeRoomFor(request);
     if (removed === request) return request;
     this.#lines.enqueue(request.client, request);
@@ -73,7 +78,7 @@ export class RequestQueue<T extends QueueEntry> {
   }
 
   #forget(request: T): void {
-    clearTimeout(this.#timers.get(request));
+    this.#timers.get(request)?.close();
     this.#timers.delete(request);
     this.#updateLength(request.client, -1);
   }

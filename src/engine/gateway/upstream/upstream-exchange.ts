@@ -2,6 +2,8 @@ import type { Duplex } from 'node:stream';
 import type { RawHeaders } from '../../http1/raw-headers.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
 import type { FlowControl, ResponseSink } from '../../http1/response-sink.ts';
+import { standstills } from '../../http1/standstills.ts';
+import { RestartableTimeout } from '../../http1/timeouts.ts';
 import type { UpstreamConnection } from '../../http1/upstream-connection.ts';
 import type { UpstreamRequest } from '../../http1/upstream-request.ts';
 import type { CancellableWork, RoutedExchange } from '../exchange.ts';
@@ -14,7 +16,7 @@ import type { LiveEndpoint } from './live-endpoint.ts';
 import type { LiveUpstream, QueuedRequest } from './live-upstream.ts';
 import type { Assignment } from './load-balancer.ts';
 import { forwardRequestHeaders } from './proxy-headers.ts';
-import { ClientDisconnected, isTimeout, toRefusal, UpstreamError } from './upstream-error.ts';
+import { ClientDisconnected, toRefusal, UpstreamError } from './upstream-error.ts';
 
 /** Receives the events of an upstream's response and sends it to the client. */
 export type ClientResponse = Pick<ResponseSink, 'onHead' | 'onData' | 'onReadComplete' | 'onEnd' | 'onUpgrade'>;
@@ -31,7 +33,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
   readonly #completion = Promise.withResolvers<void>();
   #headers: RawHeaders = [];
   #path = '';
-  #timer: NodeJS.Timeout | undefined;
+  #timeout: RestartableTimeout | undefined;
   #endpoint: LiveEndpoint | undefined;
   #connection: UpstreamConnection | undefined;
   #body: Buffer | RequestBody | null = null;
@@ -40,6 +42,8 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
   #attempts = 0;
   /** Milliseconds from the start of the exchange until this attempt began. */
   #sentAfterMs = 0;
+  /** The standstills of this thread before this attempt. */
+  #standstills = 0;
   #isSent = false;
   #hasResponse = false;
   /** The status of the response; 0 before it begins. */
@@ -70,7 +74,8 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
       },
     );
     this.#path = upstreamTarget(route, target);
-    if (limitMs !== undefined) this.#timer = setTimeout(() => this.#stop(totalTimeout()), limitMs);
+    if (limitMs !== undefined)
+      this.#timeout = new RestartableTimeout(limitMs, () => this.#stop(totalTimeout())).start();
     this.#exchange.work = this;
     this.#upstream.acquire(this);
     return this.#completion.promise;
@@ -96,6 +101,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
     this.#trial = trial;
     if (endpoint.breaker !== undefined) this.#sentAfterMs = this.#exchange.elapsedMs();
     this.#attempts += 1;
+    this.#standstills = standstills.count;
     this.#send(endpoint, connection);
   }
 
@@ -219,6 +225,8 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
       isBodyRepeatable: !isStreamed || !body.isStarted,
       isRequestComplete: !isStreamed || request.complete,
       wasPaused: this.#connection?.wasPaused === true,
+      hasStoodStill: standstills.hasHappenedSince(this.#standstills),
+      isEventStream: this.#exchange.isLongLived,
       mayHaveBeenStale: this.#connection?.mayHaveBeenStale === true,
     };
   }
@@ -230,13 +238,12 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
     const wasAbandoned = isAbandoned(failed);
     if (wasAbandoned) endpoint.abandoned.add(1);
     const waitedMs = this.#exchange.elapsedMs() - this.#sentAfterMs;
-    // The client itself determines how long a streamed upload takes.
-    const wasSlow = wasAbandoned && !(this.#body instanceof RequestBody) && endpoint.responseTime.isSlow(waitedMs);
+    // The client determines how long a streamed upload takes, and it may have left because of a standstill.
+    const isOurDelay = this.#body instanceof RequestBody || failed.hasStoodStill;
+    const wasSlow = wasAbandoned && !isOurDelay && endpoint.responseTime.isSlow(waitedMs);
     const source = sourceOfFailure(failed);
     if (wasSlow) endpoint.breaker?.recordAbandoned(this.client);
     else endpoint.breaker?.recordFailure(source, this.client, this.#trial);
-    // An event stream without events ends at the idle timeout.
-    if (this.#exchange.isLongLived && isTimeout(failed.error)) return;
     endpoint.observed.recordFailure(source, this.client, toRefusal(failed.error).reason, this.#status);
   }
 
@@ -259,7 +266,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
 
   #settle(): void {
     this.#isOver = true;
-    clearTimeout(this.#timer);
+    this.#timeout?.close();
   }
 
   #releaseConnection(isReusable: boolean): void {

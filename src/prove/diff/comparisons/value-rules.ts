@@ -160,6 +160,7 @@ export const VALUE_RULES: readonly ValueRule[] = [
   rule('trusted-proxies-narrowed', 'info', FEWER_PROXIES, 'server trustedProxies'),
   rule('server-stopping', 'info', STOPPING, 'server stopping'),
   rule('server-workers', 'info', 'After a restart, another number of threads serves requests.', 'server workers'),
+  rule('server-via', 'info', 'Upstreams and other gateways know this gateway by another name.', 'server via'),
   rule('rate-limit-headers', 'info', 'Responses have other RateLimit headers.', 'server rateLimitHeaders'),
   rule('server-limit-raised', 'warning', 'Clients may use more resources of the server.', 'server limits', isMore),
   rule('server-limits', 'info', 'Clients may use fewer resources of the server, or have different timeouts.', 'server'),
