@@ -138,6 +138,8 @@ const UNSUPPORTED: Readonly<Record<string, string>> = {
   example: 'is not a keyword of JSON Schema; write examples, with a list',
   externalDocs: 'is not a keyword of JSON Schema; remove it',
   xml: 'is not a keyword of JSON Schema; remove it',
+  min: 'is not a keyword of JSON Schema; write minimum for a number, minLength for a text, minItems for a list',
+  max: 'is not a keyword of JSON Schema; write maximum for a number, maxLength for a text, maxItems for a list',
   formatMinimum: FORMAT_RANGE,
   formatMaximum: FORMAT_RANGE,
   formatExclusiveMinimum: FORMAT_RANGE,

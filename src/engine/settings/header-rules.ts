@@ -96,6 +96,7 @@ const OF_THE_CONNECTION = 'it belongs to the connection, so the gateway never fo
 const OF_THE_FRAMING = 'it determines where the body ends';
 const OF_THE_BODY = 'it describes the body, which the gateway does not change';
 const OF_THE_GATEWAY = 'the gateway sets it for every upstream';
+const OF_THE_TARGET = 'with it an upstream could read another path, host or client than the gateway';
 
 /** Headers that no route may change: two servers could read one message differently, or a request could lose its caller. */
 const RESERVED: Readonly<Record<string, string>> = {
@@ -125,6 +126,6 @@ function reservedReason(name: string, side: Side): string | undefined {
   if (name.startsWith('sec-websocket-')) return 'it belongs to the WebSocket handshake';
   if (Object.hasOwn(RESERVED, name)) return RESERVED[name];
   if (side === 'response') return undefined;
-  if (name.startsWith('x-forwarded-')) return OF_THE_GATEWAY;
+  if (name.startsWith('x-forwarded-')) return isOverrideHeader(name) ? OF_THE_TARGET : OF_THE_GATEWAY;
   return Object.hasOwn(RESERVED_IN_REQUESTS, name) ? RESERVED_IN_REQUESTS[name] : undefined;
 }

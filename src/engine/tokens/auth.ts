@@ -22,7 +22,12 @@ export function compileAuth(
 ): Auth | undefined {
   const verifier = compileTokens(entry.tokens, context, previous);
   if (verifier === undefined) return undefined;
-  const { secrets } = context;
+  const { secrets, findings } = context;
+  const wildcard = entry.role.allow.indexOf('*');
+  if (wildcard !== -1)
+    findings.push(
+      errorAt(['auth', 'role', 'allow', wildcard], 'role-unknown', '"*" is no role; write the names of the roles'),
+    );
   // Clients never see a value from the environment.
   const realm = secrets.isSecret(['auth', 'realm']) ? DEFAULT_REALM : entry.realm;
   return Object.freeze({

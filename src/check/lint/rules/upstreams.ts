@@ -84,13 +84,14 @@ export const UPSTREAM_RULES = rulesOf('upstreams', [
     severity: 'warning',
     preset: 'recommended',
     rationale:
-      'The gateway forwards tokens to the upstream, and over plain HTTP anyone on the network path can read and use them.',
+      'Over plain HTTP anyone on the network path can read requests and responses, and use the tokens that the gateway forwards.',
     *find(context) {
+      const subject = context.manifest.auth === undefined ? 'requests' : 'tokens';
       for (const { endpoints } of upstreamsOf(context))
         for (const { url, path } of endpoints) {
           if (isProtectedInTransit(url)) continue;
           const suggested = context.secrets.isSecret(path) ? 'https://' : `https://${url.host}`;
-          yield findingAt(path, `tokens cross the network in plain text; write ${suggested}`);
+          yield findingAt(path, `${subject} cross the network in plain text; write ${suggested}`);
         }
     },
   },
