@@ -51,8 +51,9 @@ const SEARCH_TEXTS = new WeakMap<RequestEvent, string>();
 function searchTextOf(decision: RequestEvent): string {
   let text = SEARCH_TEXTS.get(decision);
   if (text === undefined) {
-    const { method, path, route, status, refusal, reason, limits, subject } = decision;
-    text = [method, path?.slice(0, MAX_PATH_LENGTH), route, status, refusal, reason, ...limits, subject]
+    const { method, route, status, refusal, reason, limits, subject, client } = decision;
+    const path = decision.path ?? decision.refused_path;
+    text = [method, path?.slice(0, MAX_PATH_LENGTH), route, status, refusal, reason, ...limits, subject, client]
       .join(' ')
       .toLowerCase();
     SEARCH_TEXTS.set(decision, text);

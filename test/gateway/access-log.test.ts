@@ -98,6 +98,16 @@ describe('the access log line', () => {
     ['404', head('GET /nowhere HTTP/1.1'), { status: 404, refusal: 'route_unknown', path: '/nowhere' }],
     ['405', head('PROPFIND /open/x HTTP/1.1'), { status: 405, refusal: 'method_not_allowed', method: 'PROPFIND' }],
     ['400', head('GET /open/../x HTTP/1.1'), { status: 400, refusal: 'path_ambiguous', reason: 'path_dot_segment' }],
+    [
+      'a path that is refused',
+      head('GET /open/..%2f"x?token=secret HTTP/1.1'),
+      { refusal: 'path_ambiguous', refusedPath: '/open/..%2f"x' },
+    ],
+    [
+      'a long one',
+      head(`GET //${'a'.repeat(300)} HTTP/1.1`),
+      { refusal: 'path_ambiguous', refusedPath: `//${'a'.repeat(198)}…` },
+    ],
     ['417', head('GET /open HTTP/1.1', 'Expect: x'), { status: 417, refusal: 'expectation_failed' }],
     [
       '415',
@@ -110,6 +120,11 @@ describe('the access log line', () => {
     expect(line).toMatchObject(members);
     expect(line).not.toHaveProperty('upstreamMs');
     expect(line).not.toHaveProperty('aborted');
+  });
+
+  it('has no refused path with credentials or of another form', async () => {
+    for (const target of ['http://ann:secret@gateway.test/a/../b', 'secret'])
+      expect(JSON.stringify(await lineOf(head(`GET ${target} HTTP/1.1`)))).not.toMatch(/secret|refusedPath/);
   });
 
   it('of an upstream error contains the reason', async () => {

@@ -36,7 +36,8 @@ export function decisionRows(decision) {
  * @param {Decision} decision
  * @param {HTMLElement} button
  */
-function summaryRow({ id, method, path, keyed, route, status, refusal, reason, subject, ms }, button) {
+function summaryRow(decision, button) {
+  const { id, method, path, refused_path, keyed, route, status, refusal, reason, client, ms } = decision;
   const detail = reason === null || reason === refusal ? '' : ` ${reason}`;
   const refusalText = [element('code', {}, refusal ?? ''), element('span', { class: 'hint' }, detail)];
   return element(
@@ -44,12 +45,12 @@ function summaryRow({ id, method, path, keyed, route, status, refusal, reason, s
     { class: 'summary-row' },
     cell('', button),
     cell('', method ?? NONE),
-    cell('long', codeOf(path), ...(keyed ? [' ', keyedBadge()] : [])),
+    cell('long', codeOf(path ?? refused_path), ...(keyed ? [' ', keyedBadge()] : [])),
     cell('wide-only', route ?? NONE),
     cell('number', status === null ? badge('disconnected', 'calm') : badge(String(status), kindOf(status))),
     cell('number wide-only', duration(ms)),
     cell('long wide-only', ...(refusal === null ? [NONE] : refusalText)),
-    cell('wide-only', codeOf(subject)),
+    cell('wide-only', codeOf(client)),
     cell('wide-only', element('code', { title: id }, id.slice(0, 8))),
   );
 }

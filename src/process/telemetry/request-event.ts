@@ -10,6 +10,8 @@ export interface RequestEvent {
   readonly method: string | null;
   /** As in the access log, without the query; `null` if the request target is not valid. */
   readonly path: string | null;
+  /** The start of a path that was refused, as in the access log. */
+  readonly refused_path: string | null;
   /** True if the path has surrogates in place of identifiers. */
   readonly keyed: boolean;
   readonly route: string | null;
@@ -21,6 +23,8 @@ export interface RequestEvent {
   /** The rate limits that refused the request, or that would have refused it without `mode: report`. */
   readonly limits: readonly string[];
   readonly subject: string | null;
+  /** The address of the client, as a trusted proxy reports it, or of the connection. */
+  readonly client: string | null;
   /** Locations of the violations, at most ten. Each name that is not in the manifest is `*`. */
   readonly pointers: readonly string[];
   /** `null` if the request was not forwarded. */
@@ -45,6 +49,7 @@ export function requestEventOf(record: RequestRecord): RequestEvent {
     id,
     method: method ?? null,
     path: path ?? null,
+    refused_path: record.refusedPath ?? null,
     keyed: record.isPathKeyed,
     route: route?.id ?? null,
     status: status ?? null,
@@ -52,6 +57,7 @@ export function requestEventOf(record: RequestRecord): RequestEvent {
     reason: refusal?.reason ?? null,
     limits: limitsOf(record),
     subject: subject ?? null,
+    client: record.client ?? record.peer ?? null,
     pointers: pointersOf(record),
     upstream: forwardedAfterMs === undefined ? null : (route?.upstream.id ?? null),
     retries,

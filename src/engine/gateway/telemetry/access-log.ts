@@ -17,6 +17,7 @@ export function accessLogLine(record: RequestRecord, sampled: number, worker?: n
   if (record.traceId !== undefined) line += `,"trace":"${record.traceId}"`;
   if (record.method !== undefined) line += `,"method":"${record.method}"`;
   if (record.path !== undefined) line += `,"path":"${record.path}"`;
+  if (record.refusedPath !== undefined) line += `,"refusedPath":${JSON.stringify(record.refusedPath)}`;
   if (record.isPathKeyed) line += ',"keyed":true';
   if (route !== undefined) line += `,"route":"${route.id}","upstream":"${route.upstream.id}"`;
   if (subject !== undefined) line += `,"subject":"${subject}"`;

@@ -16,6 +16,7 @@ export function createRequestRecord(exchange: Exchange): RequestRecord {
     traceId: exchange.trace?.id,
     method: request.method,
     path,
+    refusedPath: target === undefined ? refusedPathOf(exchange) : undefined,
     isPathKeyed: path !== target?.path,
     route,
     subject: exchange.principal?.subject,
@@ -36,6 +37,16 @@ export function createRequestRecord(exchange: Exchange): RequestRecord {
     client: exchange.forwardedInfo?.client,
     replay: replayFactsOf(exchange),
   };
+}
+
+const MAX_REFUSED_PATH = 200;
+
+/** Without its query, which may have a secret. An absolute target may have a password. */
+function refusedPathOf({ plan, request, head }: Exchange): string | undefined {
+  const { url = '' } = request;
+  if (head === undefined || plan.log.keyedPaths !== undefined || !url.startsWith('/')) return undefined;
+  const path = url.replace(/[?#].*$/s, '');
+  return path.length > MAX_REFUSED_PATH ? `${path.slice(0, MAX_REFUSED_PATH)}…` : path;
 }
 
 /** Returns the record of a CONNECT, or of bytes that the gateway could not parse as a request. */

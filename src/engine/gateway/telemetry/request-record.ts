@@ -44,6 +44,8 @@ export interface RequestRecord {
    * valid. The path as sent may be a secret.
    */
   readonly path?: string | undefined;
+  /** The start of a path that was refused, as sent; `undefined` for another path, and where paths have surrogates. */
+  readonly refusedPath?: string | undefined;
   /** True if the path has surrogates. */
   readonly isPathKeyed: boolean;
   readonly route?: Route | undefined;
