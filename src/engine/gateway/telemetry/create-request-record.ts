@@ -42,9 +42,9 @@ export function createRequestRecord(exchange: Exchange): RequestRecord {
 const MAX_REFUSED_PATH = 200;
 
 /** Without its query, which may have a secret. An absolute target may have a password. */
-function refusedPathOf({ plan, request, head }: Exchange): string | undefined {
+function refusedPathOf({ plan, request, refusal }: Exchange): string | undefined {
   const { url = '' } = request;
-  if (head === undefined || plan.log.keyedPaths !== undefined || !url.startsWith('/')) return undefined;
+  if (refusal?.code !== 'path_ambiguous' || plan.log.keyedPaths !== undefined || !url.startsWith('/')) return undefined;
   const path = url.replace(/[?#].*$/s, '');
   return path.length > MAX_REFUSED_PATH ? `${path.slice(0, MAX_REFUSED_PATH)}…` : path;
 }
