@@ -104,9 +104,14 @@ describe('the access log line', () => {
       { refusal: 'path_ambiguous', refusedPath: '/open/..%2f"x' },
     ],
     [
+      'one with an identifier',
+      head('GET /open/../ann@example.test/7 HTTP/1.1'),
+      { refusal: 'path_ambiguous', refusedPath: '/open/../*/7' },
+    ],
+    [
       'a long one',
-      head(`GET //${'a'.repeat(300)} HTTP/1.1`),
-      { refusal: 'path_ambiguous', refusedPath: `//${'a'.repeat(198)}…` },
+      head(`GET //${'word/'.repeat(60)} HTTP/1.1`),
+      { refusal: 'path_ambiguous', refusedPath: `//${'word/'.repeat(40).slice(0, 198)}…` },
     ],
     ['417', head('GET /open HTTP/1.1', 'Expect: x'), { status: 417, refusal: 'expectation_failed' }],
     [

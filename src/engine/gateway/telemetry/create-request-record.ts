@@ -1,4 +1,5 @@
 import { loggedPath } from '../../log/logged-path.ts';
+import { looksLikeIdentifier } from '../../log/plain-names.ts';
 import type { Exchange } from '../exchange.ts';
 import { isBearer } from '../request/authenticate.ts';
 import type { RequestHead } from '../request/request-head.ts';
@@ -41,11 +42,13 @@ export function createRequestRecord(exchange: Exchange): RequestRecord {
 
 const MAX_REFUSED_PATH = 200;
 
-/** Without its query, which may have a secret. An absolute target may have a password. */
+/** Without its query, which may have a secret, and without what may be an identifier. An absolute target may have a password. */
 function refusedPathOf({ plan, request, refusal }: Exchange): string | undefined {
   const { url = '' } = request;
-  if (refusal?.code !== 'path_ambiguous' || plan.log.keyedPaths !== undefined || !url.startsWith('/')) return undefined;
-  const path = url.replace(/[?#].*$/s, '');
+  if (refusal?.code !== 'path_ambiguous' || !url.startsWith('/')) return undefined;
+  const isHidden = (segment: string) => plan.log.keyedPaths !== undefined && looksLikeIdentifier(segment);
+  const segments = url.replace(/[?#].*$/s, '').split('/');
+  const path = segments.map((segment) => (isHidden(segment) ? '*' : segment)).join('/');
   return path.length > MAX_REFUSED_PATH ? `${path.slice(0, MAX_REFUSED_PATH)}…` : path;
 }
 

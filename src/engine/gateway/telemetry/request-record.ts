@@ -44,7 +44,7 @@ export interface RequestRecord {
    * valid. The path as sent may be a secret.
    */
   readonly path?: string | undefined;
-  /** The start of a path that was refused, as sent; `undefined` for another path, and where paths have surrogates. */
+  /** The start of a path that was refused, as sent, with `*` for what may be an identifier if paths are keyed. */
   readonly refusedPath?: string | undefined;
   /** True if the path has surrogates. */
   readonly isPathKeyed: boolean;
