@@ -83,6 +83,7 @@ export type ReloadControl = Pick<
   | 'hash'
   | 'reload'
   | 'hungThreadCount'
+  | 'hangCounts'
   | 'watchError'
   | 'path'
   | 'prepareUnsaved'

@@ -123,6 +123,17 @@ export const METRICS: readonly Metric[] = [
     'Workers that ended unexpectedly. Each is replaced.',
     ({ workers }) => workers.status.failures,
   ),
+  metricBy(
+    ['thread'],
+    'hung_threads_total',
+    'Threads that did not respond and were replaced: "worker", "file" and "manifest" (reloads), "validation".',
+    ({ workers, reloader }) =>
+      Object.entries({
+        worker: workers.status.hung,
+        ...reloader.hangCounts,
+        validation: workers.telemetry.totals.validation.too_long,
+      }),
+  ),
   metricBy(['worker'], 'worker_connections', 'Open connections of clients, by worker.', ({ workers }) =>
     workers.telemetry.figures.entries().map(([worker, { connections }]) => [String(worker), connections]),
   ),

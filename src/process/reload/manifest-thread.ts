@@ -68,7 +68,8 @@ export type ManifestRequests = {
 /** The thread that parses and checks the manifest, so that a large one delays no request. It handles one request at a time. */
 export type ManifestThread = WorkerThread<ManifestRequests>;
 
-const TIMEOUT_MS = 60_000;
+/** Enough for the largest manifest on a machine that is not busy. */
+const TIMEOUT_MS = 10_000;
 const IDLE_MS = 600_000;
 
 export function createManifestThread({ env, ...options }: ManifestThreadOptions): ManifestThread {

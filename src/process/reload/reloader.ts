@@ -115,6 +115,11 @@ export class Reloader {
     return this.#threads.reduce((sum, { hungCount }) => sum + hungCount, 0);
   }
 
+  /** Threads that did not respond and were replaced. */
+  get hangCounts() {
+    return { file: this.#fileThread.hangs, manifest: this.#manifestThread.hangs + this.#unsavedThread.hangs };
+  }
+
   /** True while a thread waits for the file system. The process must not wait for such a thread when it exits. */
   get isThreadBlocked(): boolean {
     return this.#threads.some(({ isBlocked }) => isBlocked);
