@@ -32,7 +32,7 @@ const NO_COUNTS: ComparisonCounts = { requests: 0, same: 0, unknown: new Map(), 
 export function reportCandidate({ candidate, candidateFile, gateway }: AdminContext): CandidateReport {
   const { status } = candidate;
   const outcome = candidateFile?.lastOutcome;
-  const hasFailed = outcome?.kind === 'rejected' || outcome?.kind === 'unreadable';
+  const hasFailed = outcome !== undefined && outcome.kind !== 'accepted';
   return {
     state: status !== undefined ? 'active' : hasFailed ? 'rejected' : 'none',
     source: status?.source ?? (candidateFile === undefined ? null : 'file'),
@@ -45,7 +45,7 @@ export function reportCandidate({ candidate, candidateFile, gateway }: AdminCont
     skipped: status?.skipped ?? { queue: 0, 'earlier-plan': 0, sample: 0 },
     errors: status?.errors ?? 0,
     rejected: outcome?.kind === 'rejected' ? outcome : { problems: [], sources: [] },
-    reason: outcome?.kind === 'unreadable' ? outcome.reason : null,
+    reason: outcome !== undefined && 'reason' in outcome ? outcome.reason : null,
     groups: () => status?.report() ?? { groups: [], ungrouped: 0 },
   };
 }

@@ -87,5 +87,6 @@ function workerReasons({
 
 function reloadReasons(reload: ReloadControl['lastOutcome']): string[] {
   if (reload?.kind === 'rejected') return ['the saved manifest was rejected'];
+  if (reload?.kind === 'failed') return [`the saved manifest could not be loaded: ${reload.reason}`];
   return reload?.kind === 'unreadable' ? ['the saved manifest cannot be read'] : [];
 }

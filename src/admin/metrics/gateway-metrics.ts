@@ -92,11 +92,11 @@ export const METRICS: readonly Metric[] = [
   metricBy(
     ['result', 'cause'],
     'config_reloads_total',
-    'Reloads that found a change, by result ("accepted", "rejected", "unreadable") and cause.',
+    'Reloads that found a change, by result ("accepted", "rejected", "unreadable", "failed") and cause.',
     ({ reloader }) => reloader.counts.map(({ kind, cause, count }) => [kind, cause, count]),
   ),
   metric('config_last_reload_successful', '1 if the last reload succeeded, 0 if it failed.', ({ reloader }) =>
-    Number(!['rejected', 'unreadable'].includes(reloader.lastOutcome?.kind ?? 'accepted')),
+    Number((reloader.lastOutcome?.kind ?? 'accepted') === 'accepted'),
   ),
   metric(
     'config_last_reload_success_timestamp_seconds',

@@ -26,8 +26,8 @@ export class ReloadQueue {
       });
       this.#pending = { outcome, cause };
       this.#last = outcome;
-    } else if (isExplicit(cause)) {
-      // An explicit reload reports its outcome even if nothing changed, so it outranks a change or a poll.
+    } else if (isExplicit(cause) || this.#pending.cause === 'poll') {
+      // An explicit reload reports its outcome even if nothing changed, so it outranks the others. A poll does the least.
       this.#pending.cause = cause;
     }
     return this.#pending.outcome;

@@ -23,6 +23,9 @@ import { FileSystemHangError } from './worker-thread.ts';
 const POLL_INTERVAL_MS = 5_000;
 /** A reload fails if the files are still being written after this time. */
 const MAX_SETTLE_MS = 10_000;
+/** The time until the next attempt after a failure. It doubles with each further failure. */
+const MIN_RETRY_MS = 1_000;
+const MAX_RETRY_MS = 60_000;
 /**
  * A manifest with more routes starts its thread at the first sign of a change. The thread takes 40 MB, plus the parsed
  * manifest.
@@ -73,6 +76,9 @@ export class Reloader {
   readonly #queue = new ReloadQueue((cause) => this.#reload(cause));
   readonly #pollTimer: NodeJS.Timeout;
   #settleTimer: NodeJS.Timeout | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
+  /** Set after a failure, until an attempt succeeds: the delay of the next attempt, and the manifest that failed. */
+  #failure: { readonly retryMs: number; readonly manifestHash: string } | undefined;
   /** The files as the last reload read them. */
   #snapshot: FileSnapshot;
   /** SHA-256 of the manifest's own text at the last comparison, which may be newer than the snapshot. */
@@ -170,6 +176,7 @@ export class Reloader {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#settleTimer);
+    clearTimeout(this.#retryTimer);
     clearInterval(this.#pollTimer);
     await Promise.all(this.#threads.map((thread) => thread.stop()));
     await this.#queue.idle();
@@ -213,28 +220,40 @@ export class Reloader {
       const { modificationTimes, changed, manifestHash } = await this.#fileThread.request('compare', comparison);
       this.#manifestHash = manifestHash;
       for (const file of changed) files.add(file);
-      if (files.size === 0 && !this.#shouldRetry(cause)) return { kind: 'unchanged' } as const;
+      if (!this.#shouldLoad(cause, files.size > 0)) return { kind: 'unchanged' } as const;
       const dependencies = this.#snapshot.dependencies.files.keys();
       const { plan: active } = this.#options.gateway;
       const prepared = await prepareReload(this.#manifestThread, this.#readFiles, dependencies, active);
       const snapshots = { read: prepared.snapshot, previous: this.#snapshot, times: modificationTimes };
       if (await this.#fileThread.request('checkConsistency', snapshots)) {
+        const outcome = await this.#activatePrepared(prepared);
+        // Not before: after a failure, the files still count as changed.
         this.#snapshot = prepared.snapshot;
-        if ('reason' in prepared) return { kind: 'unreadable', reason: prepared.reason } as const;
-        if ('problems' in prepared)
-          return { kind: 'rejected', problems: prepared.problems, sources: prepared.sources } as const;
-        await this.#options.gateway.prepare(prepared.planned);
-        return this.#isClosed ? ({ kind: 'cancelled' } as const) : this.#activate(prepared.planned, prepared.changes);
+        this.#failure = undefined;
+        return outcome;
       }
       if (this.#isClosed || performance.now() >= deadlineMs)
-        return { kind: 'unreadable', reason: 'the files change faster than they can be read' } as const;
+        throw new Error('the files change faster than they can be read');
       await pause(SETTLE_MS);
     }
   }
 
-  /** True if an explicit reload follows a failed one: it reports the problems again, or succeeds if they are fixed. */
-  #shouldRetry(cause: ReloadCause): boolean {
-    return isExplicit(cause) && this.lastOutcome !== undefined && this.lastOutcome.kind !== 'accepted';
+  /**
+   * An explicit reload after a failed one reports the problems again, or succeeds if they are fixed. After a failure that is not due to
+   * the files, a poll loads only another manifest; a later retry loads the same one again.
+   */
+  #shouldLoad(cause: ReloadCause, isChanged: boolean): boolean {
+    if (this.#failure === undefined)
+      return isChanged || (isExplicit(cause) && this.lastOutcome !== undefined && this.lastOutcome.kind !== 'accepted');
+    return cause !== 'poll' || this.#failure.manifestHash !== this.#manifestHash;
+  }
+
+  async #activatePrepared(prepared: PreparedReload) {
+    if ('reason' in prepared) return { kind: 'unreadable', reason: prepared.reason } as const;
+    if ('problems' in prepared)
+      return { kind: 'rejected', problems: prepared.problems, sources: prepared.sources } as const;
+    await this.#options.gateway.prepare(prepared.planned);
+    return this.#isClosed ? ({ kind: 'cancelled' } as const) : this.#activate(prepared.planned, prepared.changes);
   }
 
   async #activate(planned: PlannedManifest, changes: PlanChanges) {
@@ -255,11 +274,15 @@ export class Reloader {
   }
 
   #threadFailure(error: unknown) {
-    // Do not read a manifest again that ended its thread, for example because it ran out of memory. After a hang, the empty
-    // hash makes the manifest count as changed as soon as the file system responds.
-    const manifestHash = error instanceof FileSystemHangError ? '' : this.#manifestHash;
-    this.#snapshot = { ...this.#snapshot, manifestHash };
-    return { kind: 'unreadable', reason: error instanceof Error ? error.message : String(error) } as const;
+    // A manifest may always end its thread, for example because it runs out of memory, so each further attempt comes later. While the
+    // file system hangs, each poll is an attempt: it is cheap.
+    const isHang = error instanceof FileSystemHangError;
+    const retryMs = Math.min(this.#failure === undefined ? MIN_RETRY_MS : 2 * this.#failure.retryMs, MAX_RETRY_MS);
+    this.#failure = { retryMs, manifestHash: isHang ? '' : this.#manifestHash };
+    clearTimeout(this.#retryTimer);
+    if (!this.#isClosed) this.#retryTimer = setTimeout(() => void this.reload('retry'), retryMs);
+    const reason = error instanceof Error ? error.message : String(error);
+    return { kind: isHang ? 'unreadable' : 'failed', reason } as const;
   }
 
   /** True if a poll or a file event fails because of a hang that was already reported. */
