@@ -20,8 +20,11 @@ export function logReload(reload: ReloadOutcome, { log: { logger }, notes }: Str
     if (keys.length > 0) logger.warn({ keys }, 'these keys take effect only after a restart; restart the gateway');
     writeNote(notes, `${formatChanges(changes, files)}\n`);
   } else if (reload.kind === 'unreadable' || reload.kind === 'failed') {
-    const text = reload.kind === 'failed' ? 'manifest could not be loaded' : 'manifest cannot be read';
-    logger.error({ reason: reload.reason, ...attempt }, `${text}; the gateway keeps the active manifest`);
+    const message =
+      reload.kind === 'failed'
+        ? 'manifest could not be loaded; the gateway keeps the active manifest'
+        : 'manifest cannot be read; the gateway keeps the active manifest';
+    logger.error({ reason: reload.reason, ...attempt }, message);
   } else if (reload.kind === 'rejected') {
     const problems = reportProblems(reload);
     logger.error({ problems, ...attempt }, 'manifest rejected; the gateway keeps the active manifest');

@@ -25,6 +25,8 @@ export interface UnsavedManifest {
   readonly files: readonly string[];
   /** Those of them that the active manifest includes. No other file is read as a part of a manifest. */
   readonly includes: readonly string[];
+  /** The texts of the files, if they were read before. Otherwise they are read from the file system. */
+  readonly texts?: ReadonlyMap<string, string>;
 }
 
 /** The result of reading and checking a manifest, as the thread sends it. */

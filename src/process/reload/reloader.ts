@@ -1,10 +1,11 @@
+import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PlannedManifest } from '../../engine/load.ts';
 import { type Dependencies, sha256 } from '../../engine/manifest/dependencies.ts';
-import type { AddressOverrides, Environment, Source } from '../../engine/manifest/source.ts';
+import { type AddressOverrides, type Environment, FILE_NOT_LISTED, type Source } from '../../engine/manifest/source.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { type FileSnapshot, SETTLE_MS } from './file-snapshot.ts';
-import { createFileThread, type FileReader, type FileThread } from './file-thread.ts';
+import { createFileThread, type FileContent, type FileReader, type FileThread } from './file-thread.ts';
 import { createManifestThread, type ManifestThread } from './manifest-thread.ts';
 import { type PlanChanges, type StartupSettings, settingsNeedingRestart, summarizeChanges } from './plan-changes.ts';
 import { type PreparedReload, prepareReload } from './prepare-reload.ts';
@@ -21,8 +22,12 @@ import { FileSystemHangError } from './worker-thread.ts';
 
 /** Finds changes on mounts that send no notifications. */
 const POLL_INTERVAL_MS = 5_000;
-/** A reload fails if the files are still being written after this time. */
+/** A reload that has found no settled and consistent files after this time reads all of them at once instead. */
 const MAX_SETTLE_MS = 10_000;
+/** A reload fails if even that has not succeeded this much later. */
+const MAX_FREEZE_MS = 10_000;
+/** Two reads of all files that are at least this far apart and equal are one version: no file was being written. */
+const FREEZE_INTERVAL_MS = 20;
 /** The time until the next attempt after a failure. It doubles with each further failure. */
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
@@ -211,7 +216,7 @@ export class Reloader {
    * Loads the files, again if one of them changes meanwhile, and activates the plan if it has no problems.
    *
    * @param files collects the changed files
-   * @param deadlineMs when to give up, by `performance.now()`
+   * @param deadlineMs when to load a version that is no longer saved too, by `performance.now()`
    */
   async #loadAndActivate(files: Set<string>, cause: ReloadCause, deadlineMs: number) {
     for (;;) {
@@ -223,19 +228,45 @@ export class Reloader {
       if (!this.#shouldLoad(cause, files.size > 0)) return { kind: 'unchanged' } as const;
       const dependencies = this.#snapshot.dependencies.files.keys();
       const { plan: active } = this.#options.gateway;
-      const prepared = await prepareReload(this.#manifestThread, this.#readFiles, dependencies, active);
+      let prepared = await prepareReload(this.#manifestThread, this.#readFiles, dependencies, active);
       const snapshots = { read: prepared.snapshot, previous: this.#snapshot, times: modificationTimes };
-      if (await this.#fileThread.request('checkConsistency', snapshots)) {
+      let isConsistent = await this.#fileThread.request('checkConsistency', snapshots);
+      if (!isConsistent && performance.now() >= deadlineMs && !this.#isClosed) {
+        const frozen = await this.#prepareFrozen(prepared.snapshot);
+        // A version with problems may be half of one.
+        isConsistent = frozen !== undefined && 'planned' in frozen;
+        prepared = frozen ?? prepared;
+      }
+      if (isConsistent) {
         const outcome = await this.#activatePrepared(prepared);
         // Not before: after a failure, the files still count as changed.
         this.#snapshot = prepared.snapshot;
         this.#failure = undefined;
         return outcome;
       }
-      if (this.#isClosed || performance.now() >= deadlineMs)
+      if (this.#isClosed || performance.now() >= deadlineMs + MAX_FREEZE_MS)
         throw new Error('the files change faster than they can be read');
       await pause(SETTLE_MS);
     }
+  }
+
+  /**
+   * Reads all files at once, twice, and prepares them from memory if no file changed in between: files that change faster than a
+   * manifest can be prepared would otherwise never be loaded.
+   */
+  async #prepareFrozen({ dependencies }: FileSnapshot): Promise<PreparedReload | undefined> {
+    const path = resolve(this.path);
+    const paths = [path, ...dependencies.files.keys()];
+    const contents = await this.#readFiles(paths);
+    await pause(FREEZE_INTERVAL_MS);
+    const later = await this.#readFiles(paths);
+    const keyOf = (content: FileContent | undefined) => content && ('hash' in content ? content.hash : content.code);
+    if (paths.some((name) => keyOf(contents.get(name)) !== keyOf(later.get(name)))) return undefined;
+    const texts = new Map([...contents].flatMap(([name, one]) => ('text' in one ? [[name, one.text] as const] : [])));
+    const frozen = { ...createUnsavedManifest(texts.get(path) ?? '', dependencies), texts };
+    const readFrozen: FileReader = async (names) =>
+      new Map(names.map((name) => [name, contents.get(name) ?? { code: FILE_NOT_LISTED }]));
+    return prepareReload(this.#manifestThread, readFrozen, frozen.files, this.#options.gateway.plan, frozen);
   }
 
   /**
