@@ -3,6 +3,7 @@ import type { Dependencies } from '../../engine/manifest/dependencies.ts';
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import type { CheckedManifest } from '../../engine/manifest/read-manifest.ts';
 import type { AddressOverrides, Environment, Source } from '../../engine/manifest/source.ts';
+import type { Reference } from '../../engine/manifest/substitute.ts';
 import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
 import type { Finding } from '../../engine/problem/finding.ts';
 import type { Problem } from '../../engine/problem/problem.ts';
@@ -25,6 +26,8 @@ export interface UnsavedManifest {
   readonly files: readonly string[];
   /** Those of them that the active manifest includes. No other file is read as a part of a manifest. */
   readonly includes: readonly string[];
+  /** The texts with variables that it may have, those of the active manifest; all, if there are none of these here. */
+  readonly references?: readonly Reference[];
   /** The texts of the files, if they were read before. Otherwise they are read from the file system. */
   readonly texts?: ReadonlyMap<string, string>;
 }

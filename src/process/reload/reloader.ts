@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PlannedManifest } from '../../engine/load.ts';
 import { type Dependencies, sha256 } from '../../engine/manifest/dependencies.ts';
-import { type AddressOverrides, type Environment, FILE_NOT_LISTED, type Source } from '../../engine/manifest/source.ts';
+import type { CheckedManifest } from '../../engine/manifest/read-manifest.ts';
+import { type AddressOverrides, type Environment, FILE_NOT_LISTED } from '../../engine/manifest/source.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { type FileSnapshot, SETTLE_MS } from './file-snapshot.ts';
 import { createFileThread, type FileContent, type FileReader, type FileThread } from './file-thread.ts';
@@ -53,7 +54,7 @@ interface ReloaderOptions {
   readonly overrides?: AddressOverrides;
   readonly gateway: ReloadTarget;
   /** The files from which the active plan was loaded. */
-  readonly initial: Dependencies & { readonly sources: readonly Source[] };
+  readonly initial: Dependencies & Pick<PlannedManifest, 'sources'> & Partial<Pick<PlannedManifest, 'compileInput'>>;
   /** Called for every reload that found a change. */
   readonly onReload: (reload: ReloadOutcome) => void;
   /** Called with an error code when the files cannot be watched. The poll continues. */
@@ -86,6 +87,8 @@ export class Reloader {
   #failure: { readonly retryMs: number; readonly manifestHash: string } | undefined;
   /** The files as the last reload read them. */
   #snapshot: FileSnapshot;
+  /** The texts with variables in the active manifest. */
+  #references: CheckedManifest['references'];
   /** SHA-256 of the manifest's own text at the last comparison, which may be newer than the snapshot. */
   #manifestHash: string;
   #isClosed = false;
@@ -107,6 +110,7 @@ export class Reloader {
       manifestHash: this.#manifestHash,
       dependencies: { files: initial.files, globs: initial.globs },
     };
+    this.#references = initial.compileInput?.checked.references ?? [];
     this.#watch();
     this.#pollTimer = setInterval(() => void this.reload('poll'), POLL_INTERVAL_MS);
   }
@@ -166,7 +170,8 @@ export class Reloader {
     if (this.#isClosed) return { reason: 'the gateway is stopping', snapshot: this.#snapshot };
     const { path, gateway } = this.#options;
     const { plan: active } = gateway;
-    const unsaved = createUnsavedManifest(text, this.#snapshot.dependencies);
+    // The responses to requests would otherwise tell the sender the value of any variable, one question at a time.
+    const unsaved = { ...createUnsavedManifest(text, this.#snapshot.dependencies), references: this.#references };
     const readFiles = restrictReader(this.#readFiles, unsaved);
     try {
       const prepared = await prepareReload(this.#unsavedThread, readFiles, unsaved.files, active, unsaved);
@@ -292,6 +297,7 @@ export class Reloader {
     const { plan } = planned;
     const { hash: oldHash } = gateway.plan;
     await gateway.activate(planned);
+    this.#references = planned.compileInput.checked.references;
     this.lastActivatedAt = new Date();
     return {
       kind: 'accepted',
