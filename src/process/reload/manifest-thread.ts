@@ -3,7 +3,6 @@ import type { Dependencies } from '../../engine/manifest/dependencies.ts';
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import type { CheckedManifest } from '../../engine/manifest/read-manifest.ts';
 import type { AddressOverrides, Environment, Source } from '../../engine/manifest/source.ts';
-import type { Reference } from '../../engine/manifest/substitute.ts';
 import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
 import type { Finding } from '../../engine/problem/finding.ts';
 import type { Problem } from '../../engine/problem/problem.ts';
@@ -27,7 +26,7 @@ export interface UnsavedManifest {
   /** Those of them that the active manifest includes. No other file is read as a part of a manifest. */
   readonly includes: readonly string[];
   /** The texts with variables that it may have, those of the active manifest; all, if there are none of these here. */
-  readonly references?: readonly Reference[];
+  readonly references?: CheckedManifest['references'];
   /** The texts of the files, if they were read before. Otherwise they are read from the file system. */
   readonly texts?: ReadonlyMap<string, string>;
 }
