@@ -14,7 +14,7 @@ const NO_PROBLEMS: LocatedProblems = { problems: [], sources: [] };
 /** Returns the state of the candidate. It is cheap: only `groups` depends on the number of changes. */
 export function reportCandidate({ candidate: { status }, candidateFile, gateway }: AdminContext) {
   const outcome = candidateFile?.lastOutcome;
-  const hasFailed = outcome?.kind === 'rejected' || outcome?.kind === 'unreadable';
+  const hasFailed = outcome !== undefined && outcome.kind !== 'accepted';
   const state: (typeof CANDIDATE_STATES)[number] = status !== undefined ? 'active' : hasFailed ? 'rejected' : 'none';
   return {
     state,
@@ -31,7 +31,7 @@ export function reportCandidate({ candidate: { status }, candidateFile, gateway 
     /** The problems of the saved file. An earlier version of the file may be active. */
     rejected: outcome?.kind === 'rejected' ? outcome : NO_PROBLEMS,
     /** Why the file cannot be read, or `null`. */
-    reason: outcome?.kind === 'unreadable' ? outcome.reason : null,
+    reason: outcome !== undefined && 'reason' in outcome ? outcome.reason : null,
     groups: () => status?.report() ?? { groups: [], ungrouped: 0 },
   };
 }

@@ -211,10 +211,29 @@ describe('/explain', () => {
     ['{"method":"GET","url":"/open","headers":["a"]}', /"headers" must be an object/],
     ['{"method":"GET","url":"/open","headers":{"a":"b\\r\\nc: d"}}', /line break/],
     ['{"method":"GET","url":"/open","paht":1}', /unknown member "paht"/],
+    ['{"method":"GET","url":"/open","headers":{"content-length":"67000000"}}', /"Content-Length" is more than 65536/],
+    [
+      JSON.stringify({
+        method: 'GET',
+        url: '/open',
+        headers: Object.fromEntries(
+          Array(501)
+            .keys()
+            .map((i) => [`h${i}`, '']),
+        ),
+      }),
+      /more than 500 headers/,
+    ],
   ])('responds 400 with the reason to %s', async (body, detail) => {
     const { site } = await start();
     const response = await fetch(`${site.admin.url}/explain`, { method: 'POST', body });
     expect([response.status, JSON.parse(await response.text()).detail]).toEqual([400, expect.stringMatching(detail)]);
+  });
+
+  it('refuses a request that would take long', async () => {
+    const { site } = await start();
+    const body = JSON.stringify({ method: 'GET', url: '/open', body: 'x'.repeat(65_536) });
+    expect((await fetch(`${site.admin.url}/explain`, { method: 'POST', body })).status).toBe(413);
   });
 });
 

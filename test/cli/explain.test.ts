@@ -62,8 +62,8 @@ describe('explain', () => {
   it('never prints values from the environment', async () => {
     const { out } = await runCli(['explain', 'GET', '/open'], folder, { UP: 'http://10.9.8.7:6', KEY: 'hidden' });
     expect(out).not.toMatch(/10\.9\.8\.7|hidden/);
-    expect(out).toContain('${UP:-http://127.0.0.1:7002}/open');
-    expect(out).toContain('X-Key: ${KEY:-none}');
+    expect(out).toContain('${UP}/open');
+    expect(out).toContain('X-Key: ${KEY}');
   });
 
   it('exits with 1 for a manifest with problems', async () => {

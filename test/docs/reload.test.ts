@@ -20,7 +20,7 @@ describe('docs/reload.md', () => {
     const messages = [...section.matchAll(/^\| \w+ \| `(.*?)` \|/gm)].map(([, message]) => message ?? '').slice(1);
     const files = globSync(['src/cli/run/*.ts', 'src/engine/gateway/gateway.ts'], { cwd: root.pathname });
     const code = files.map((file) => readFileSync(new URL(file, root), 'utf8'));
-    expect(messages.length).toBe(7);
+    expect(messages.length).toBe(8);
     expect(messages.filter((message) => !code.join('').includes(`'${message}'`))).toEqual([]);
   });
 

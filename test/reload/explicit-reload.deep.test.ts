@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -238,12 +238,57 @@ it.runIf(existsSync('/proc/sys/kernel/random/uuid'))(
     symlinkSync('/proc/sys/kernel/random/uuid', join(folder, 'changing.yaml'));
     save('gateway.yaml', text('two', 'include: changing.yaml\n'));
     expect(await reloader.reload('request')).toMatchObject({
-      kind: 'unreadable',
+      kind: 'failed',
       reason: 'the files change faster than they can be read',
     });
     expect(gateway.plan.routes.map(({ id }) => id)).toEqual(['one']);
   },
 );
+
+it('tries again after a failure that is not due to the files, and says what failed', async () => {
+  await serve(text('one'));
+  const prepare = gateway.prepare.bind(gateway);
+  const reasons = ['worker 1 cannot compile the manifest: boom of the test', 'worker 2 cannot start'];
+  gateway.prepare = (plan) => {
+    const reason = reasons.shift();
+    return reason === undefined ? prepare(plan) : Promise.reject(new Error(reason));
+  };
+  save('gateway.yaml', text('two'));
+  await reloader.reload('request');
+  await expect.poll(() => gateway.plan.routes.map(({ id }) => id), { timeout: scaledMs(20_000) }).toEqual(['two']);
+  await expect.poll(() => reported.length, { timeout: scaledMs(20_000) }).toBe(3);
+  expect(reported).toMatchObject([
+    { kind: 'failed', reason: 'worker 1 cannot compile the manifest: boom of the test' },
+    { kind: 'failed', reason: 'worker 2 cannot start' },
+    { kind: 'accepted', files: [join(folder, 'gateway.yaml')] },
+  ]);
+  expect(await reloader.reload('request')).toMatchObject({ kind: 'unchanged' });
+});
+
+it('activates a version of files that never settle', async () => {
+  await serve(text('one'));
+  const include = (route: string) => text(route).slice(text(route).indexOf('routes:'));
+  let version = 0;
+  const swap = () => {
+    version += 1;
+    for (const [name, content] of [
+      ['routes.yaml', include(`v${version}`)],
+      ['gateway.yaml', text(`main${version}`, 'include: routes.yaml\n')],
+    ] as const) {
+      save('new.yaml', content);
+      renameSync(join(folder, 'new.yaml'), join(folder, name));
+    }
+  };
+  swap();
+  const timer = setInterval(swap, 40);
+  try {
+    expect(await reloader.reload('request')).toMatchObject({ kind: 'accepted' });
+  } finally {
+    clearInterval(timer);
+  }
+  const [main = '', included = ''] = gateway.plan.routes.map(({ id }) => id).sort();
+  expect(included.slice(1)).toBe(main.slice('main'.length));
+});
 
 it('closes while a file is written continuously', async () => {
   await serve(text('one'));

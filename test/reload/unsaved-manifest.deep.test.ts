@@ -14,14 +14,15 @@ const INCLUDED = `routes:
 const TEXT = `version: 1
 listen: 127.0.0.1:0
 include: [routes.yaml]
-server: { tls: { certificate: cert.pem, key: key.pem } }
-upstreams: { up: { url: 'http://127.0.0.1:9' } }
+server: { stopping: { delay: '\${DELAY:-1s}' }, tls: { certificate: cert.pem, key: key.pem } }
+upstreams: { up: { url: 'http://\${HOST}:9' } }
 routes:
-  - { id: sent, method: POST, path: /sent, upstream: up, access: public, body: { schema: { $ref: ./schema.json } } }
+  - { id: sent, method: POST, path: /sent, upstream: up, access: public, requestHeaders: { set: { X-Host: '\${HOST}' } }, body: { schema: { $ref: ./schema.json } } }
 `;
 /** In YAML, a mapping with a line of the key. */
 const KEY_NOTE = 'HIDDEN_NOTE: of the private key\nHIDDEN_TEXT\n';
-const ENV = { SECRET: 'HIDDEN_VALUE' };
+const ENV = { SECRET: 'HIDDEN_VALUE', HOST: '127.0.0.1' };
+const SENT = TEXT.replace(", requestHeaders: { set: { X-Host: '${HOST}' } }", '');
 
 let path: string;
 let reloader: Reloader;
@@ -50,11 +51,12 @@ function reportOf(prepared: PreparedReload): string {
   return 'reason' in prepared ? prepared.reason : `accepted ${prepared.planned.plan.routes.map(({ id }) => id)}`;
 }
 
+const NOT_ALLOWED = 'may use a variable only at the key where the active manifest has the same text';
 const NOT_LISTED = 'a candidate from the admin API may use only the files of the active manifest';
 
 describe('a manifest that is not saved', () => {
   it('may use the files of the active manifest', async () => {
-    const changed = TEXT.replace('id: sent', 'id: other').replace('routes.yaml', '"*.yaml"');
+    const changed = SENT.replace('id: sent', 'id: other').replace('routes.yaml', '"*.yaml"');
     expect(reportOf(await reloader.prepareUnsaved(changed))).toBe('accepted other,included');
   });
 
@@ -69,28 +71,41 @@ describe('a manifest that is not saved', () => {
     ['a private key as a schema', './schema.json', './key.pem', 'does not use this file in this way'],
     ['a private key as a test file', 'routes:', 'reload: { selfTest: key.pem }\nroutes:', 'does not use this file'],
     ['another file as a certificate', 'cert.pem', 'other.yaml', NOT_LISTED],
-    ['a variable as an id', 'id: sent', 'id: "${SECRET}"', 'a value from the environment never is'],
+    ['a variable as an id', 'id: sent', 'id: "${SECRET}"', NOT_ALLOWED],
+    ['a variable as an upstream', 'upstream: up, access', 'upstream: "${SECRET}", access', NOT_ALLOWED],
+    ['a variable at another key', 'version: 1', 'version: 1\nadmin: { listen: "${HOST}:1" }', NOT_ALLOWED],
+    ['another variable at a key', '${HOST}', '${SECRET}', NOT_ALLOWED],
+    ['another text at a key', '${HOST}', '${HOST:-x}', NOT_ALLOWED],
+    ['a variable that is not set', '${HOST}', '${UNSET}', NOT_ALLOWED],
+    ['a variable with a default', 'version: 1', "version: 1\ndescription: '${SECRET:-}'", NOT_ALLOWED],
+    ['a variable in a pattern', '$ref: ./schema.json', "type: string, pattern: '^[${SECRET}]$$'", NOT_ALLOWED],
     [
-      'a variable as an upstream',
+      'a variable in a response',
       'upstream: up, access',
-      'upstream: "${SECRET}", access',
-      'the value from the environment',
+      'respond: { status: 200, body: "${SECRET}" }, access',
+      NOT_ALLOWED,
+    ],
+    [
+      'a variable in a header',
+      'public, body',
+      "public, requestHeaders: { set: { X-Host: '${HOST}' } }, body",
+      NOT_ALLOWED,
     ],
   ])('cannot read %s', async (_, part, replacement, message) => {
-    const report = reportOf(await reloader.prepareUnsaved(TEXT.replace(part, replacement)));
+    const report = reportOf(await reloader.prepareUnsaved(SENT.replace(part, replacement)));
     expect(report).toContain(message);
     expect(report).not.toContain('HIDDEN');
     expect(report).not.toContain('PRIVATE KEY');
   });
 
   it('is prepared after those that came before', async () => {
-    const texts = ['one', 'two', 'three'].map((id) => TEXT.replace('id: sent', `id: ${id}`));
+    const texts = ['one', 'two', 'three'].map((id) => SENT.replace('id: sent', `id: ${id}`));
     const prepared = await Promise.all(texts.map((text) => reloader.prepareUnsaved(text)));
     expect(prepared.map(reportOf)).toEqual(['one', 'two', 'three'].map((id) => `accepted ${id},included`));
   });
 
   it('is prepared beside a reload', async () => {
-    const [prepared, reload] = await Promise.all([reloader.prepareUnsaved(TEXT), reloader.reload('request')]);
+    const [prepared, reload] = await Promise.all([reloader.prepareUnsaved(SENT), reloader.reload('request')]);
     expect([reportOf(prepared), reload.kind]).toEqual(['accepted sent,included', 'unchanged']);
   });
 

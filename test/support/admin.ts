@@ -50,7 +50,7 @@ export function adminContextOf(gateway: Gateway, log: Log, activeManifest: () =>
   return {
     gateway,
     workers: {
-      status: { serving: 1, count: 1, failures: 0, lastFailure: undefined },
+      status: { serving: 1, count: 1, failures: 0, hung: 0, lastFailure: undefined, lastValidationHang: undefined },
       telemetry: new WorkerTelemetry(gateway, log),
     },
     version: '1.2.3',
@@ -91,6 +91,7 @@ export function noReloads(): ReloadControl {
     keysNeedingRestart: [],
     counts,
     hungThreadCount: 0,
+    hangCounts: { file: 0, manifest: 0 },
     watchError: undefined,
     reload: async () => unchanged,
     prepareUnsaved: async () => {

@@ -8,7 +8,7 @@ import type { CliProcess } from './cli.ts';
  */
 const HOOKS = `
 import { readFileSync } from 'node:fs';
-import { BroadcastChannel, isMainThread, workerData } from 'node:worker_threads';
+import { BroadcastChannel, isMainThread, threadName, workerData } from 'node:worker_threads';
 const channel = new BroadcastChannel('hooks of the test');
 channel.unref();
 if (isMainThread) process.on('SIGUSR2', () => {
@@ -17,7 +17,7 @@ if (isMainThread) process.on('SIGUSR2', () => {
 else if (workerData?.index > 0) (0, eval)(process.env.HOOKS_START);
 if (!isMainThread) channel.onmessage = ({ data: { index, code } }) => {
   // In a turn of its own, where an error is not caught.
-  if (workerData?.index === index) setImmediate(() => (0, eval)(code));
+  if (workerData?.index === index || threadName === index) setImmediate(() => (0, eval)(code));
 };
 `;
 
@@ -36,8 +36,8 @@ export function workerHooks(folder: string, { options = '', atStart = '' } = {})
   };
 }
 
-/** Runs code in a worker of a gateway that has these hooks. */
-export function runInWorker({ child }: CliProcess, folder: string, index: number, code: string): void {
+/** Runs code in a worker, or in the thread with this name, of a gateway that has these hooks. */
+export function runInWorker({ child }: CliProcess, folder: string, index: number | string, code: string): void {
   writeFileSync(join(folder, 'command.json'), JSON.stringify({ index, code }));
   child.kill('SIGUSR2');
 }

@@ -9,6 +9,7 @@ const KINDS: Readonly<Record<string, ReloadEvent['kind']>> = {
   'manifest reloaded': 'accepted',
   'manifest rejected; the gateway keeps the active manifest': 'rejected',
   'manifest cannot be read; the gateway keeps the active manifest': 'unreadable',
+  'manifest could not be loaded; the gateway keeps the active manifest': 'failed',
 };
 
 export interface Process extends Serving {

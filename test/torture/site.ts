@@ -6,7 +6,7 @@ import { eventually } from '../support/site.ts';
 
 /** A reload that the gateway reported. */
 export interface ReloadEvent {
-  readonly kind: 'accepted' | 'rejected' | 'unreadable';
+  readonly kind: 'accepted' | 'rejected' | 'unreadable' | 'failed';
   readonly hash?: string;
 }
 

@@ -59,6 +59,8 @@ const CASES = [
   ['throws', 'throw new Error("boom of the test")', /"message":"boom of the test"/],
   ['rejects a promise', 'Promise.reject(new Error("boom of the test"))', /"message":"boom of the test"/],
   ['exits', 'process.exit(3)', /"message":"the thread ended with exit code 3"/],
+  ['hangs', 'for (;;);', /"message":"the thread did not respond for 5 s and was terminated"/],
+  ['waits for ever', 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)', /did not respond for 5 s/],
   [
     'runs out of memory for objects',
     'const kept = []; for (;;) kept.push({ kept: [kept.length] })',

@@ -5,9 +5,19 @@ import { claimsOfRole } from '../../prove/offline/role-claims.ts';
 import type { CallerClaims } from '../../prove/offline/stub-verifier.ts';
 import { busyResponse, jsonResponse, problemDetails, type Respond } from '../admin-endpoint.ts';
 
+/**
+ * The offline gateway handles a request in one turn of the event loop, and pads a body that is shorter than its `Content-Length`. Requests
+ * within these limits take a few milliseconds.
+ */
+const MAX_REQUEST_BYTES = 65_536;
+const MAX_HEADERS = 500;
+const ELSEWHERE = 'explain a larger request with `signing-gateway explain`';
+
 /** Explains a request with the active plan. The response has the format of `signing-gateway explain --json`. */
 export const explain: Respond = async ({ body }, { activeManifest, adminMetrics }, { cpuBudget, explanations }) => {
   const planned = activeManifest();
+  if (body.length > MAX_REQUEST_BYTES)
+    return problemDetails(413, `the body is longer than ${MAX_REQUEST_BYTES} bytes; ${ELSEWHERE}`);
   const parsed = parseExplainRequest(body);
   if (typeof parsed === 'string') return problemDetails(400, parsed);
   const { request, role } = parsed;
@@ -45,6 +55,10 @@ function parseExplainRequest(bytes: Buffer): ExplainRequest | string {
   if (role !== undefined && typeof role !== 'string') return '"role" must be a string';
   if (claims !== undefined && !isMap(claims)) return '"claims" must be an object';
   if (role !== undefined && claims !== undefined) return '"role" and "claims" exclude each other; remove one of them';
+  const names = Object.keys(headers);
+  if (names.length > MAX_HEADERS) return `there are more than ${MAX_HEADERS} headers; ${ELSEWHERE}`;
+  if (names.some((name) => name.toLowerCase() === 'content-length' && Number(headers[name]) > MAX_REQUEST_BYTES))
+    return `"Content-Length" is more than ${MAX_REQUEST_BYTES}; ${ELSEWHERE}`;
   const headerLines = Object.entries(headers).flat() as string[];
   if (/[\r\n]/.test([method, url, ...headerLines].join('')))
     return 'the method, the URL and headers must not contain line breaks';

@@ -67,15 +67,26 @@ function unreadyReason({ id, endpoints, available, panic }: UpstreamStatus): str
 /** The time for which a failure of a worker degrades the process. */
 const FAILURE_REPORT_MS = 60_000;
 
-function workerReasons({ serving, count, lastFailure }: AdminContext['workers']['status']): string[] {
-  const isRecent = lastFailure !== undefined && Date.now() - lastFailure.at.getTime() < FAILURE_REPORT_MS;
+function workerReasons({
+  serving,
+  count,
+  lastFailure,
+  lastValidationHang,
+}: AdminContext['workers']['status']): string[] {
+  const isRecent = (at: Date | undefined) => at !== undefined && Date.now() - at.getTime() < FAILURE_REPORT_MS;
   return [
     ...(serving < count ? [`only ${serving} of ${count} workers serve requests`] : []),
-    ...(isRecent ? [`a worker ended unexpectedly in the last minute: ${lastFailure.reason}`] : []),
+    ...(lastFailure !== undefined && isRecent(lastFailure.at)
+      ? [`a worker ended unexpectedly in the last minute: ${lastFailure.reason}`]
+      : []),
+    ...(isRecent(lastValidationHang)
+      ? ['a validation thread did not finish its work in the last minute and was replaced']
+      : []),
   ];
 }
 
 function reloadReasons(reload: ReloadControl['lastOutcome']): string[] {
   if (reload?.kind === 'rejected') return ['the saved manifest was rejected'];
+  if (reload?.kind === 'failed') return [`the saved manifest could not be loaded: ${reload.reason}`];
   return reload?.kind === 'unreadable' ? ['the saved manifest cannot be read'] : [];
 }

@@ -8,6 +8,7 @@ const STATUS_CODES: Readonly<Record<Exclude<ReloadOutcome['kind'], 'cancelled'>,
   unchanged: 200,
   rejected: 422,
   unreadable: 503,
+  failed: 503,
 };
 
 /** Reloads the manifest now, and responds with the outcome. */
@@ -48,7 +49,8 @@ function outcomeFields(reload: ReportedReloadOutcome) {
       problems: reportProblems(reload),
       problem_count: reload.problems.length,
     };
-  if (reload.kind === 'unreadable') return { result: reload.kind, ...attempt, reason: reload.reason };
+  if (reload.kind === 'unreadable' || reload.kind === 'failed')
+    return { result: reload.kind, ...attempt, reason: reload.reason };
   const { kind: result, hash, oldHash: old_hash, summary, changes, keysNeedingRestart: needs_restart } = reload;
   return { result, ...attempt, hash, old_hash, summary, changes, needs_restart };
 }

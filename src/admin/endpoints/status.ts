@@ -40,8 +40,8 @@ function statusOf(context: AdminContext) {
   };
 }
 
-function workerFields({ count, serving, failures, lastFailure }: AdminContext['workers']['status']) {
-  return { count, serving, failures, last_failure: lastFailure ?? null };
+function workerFields({ count, serving, failures, hung, lastFailure }: AdminContext['workers']['status']) {
+  return { count, serving, failures, hung, last_failure: lastFailure ?? null };
 }
 
 function upstreamFields({ endpoints, ...upstream }: Gateway['upstreams'][number]) {

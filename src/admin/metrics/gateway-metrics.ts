@@ -92,11 +92,11 @@ export const METRICS: readonly Metric[] = [
   metricBy(
     ['result', 'cause'],
     'config_reloads_total',
-    'Reloads that found a change, by result ("accepted", "rejected", "unreadable") and cause.',
+    'Reloads that found a change, by result ("accepted", "rejected", "unreadable", "failed") and cause.',
     ({ reloader }) => reloader.counts.map(({ kind, cause, count }) => [kind, cause, count]),
   ),
   metric('config_last_reload_successful', '1 if the last reload succeeded, 0 if it failed.', ({ reloader }) =>
-    Number(!['rejected', 'unreadable'].includes(reloader.lastOutcome?.kind ?? 'accepted')),
+    Number((reloader.lastOutcome?.kind ?? 'accepted') === 'accepted'),
   ),
   metric(
     'config_last_reload_success_timestamp_seconds',
@@ -122,6 +122,17 @@ export const METRICS: readonly Metric[] = [
     'worker_failures_total',
     'Workers that ended unexpectedly. Each is replaced.',
     ({ workers }) => workers.status.failures,
+  ),
+  metricBy(
+    ['thread'],
+    'hung_threads_total',
+    'Threads that did not respond and were replaced: "worker", "file" and "manifest" (reloads), "validation".',
+    ({ workers, reloader }) =>
+      Object.entries({
+        worker: workers.status.hung,
+        ...reloader.hangCounts,
+        validation: workers.telemetry.totals.validation.too_long,
+      }),
   ),
   metricBy(['worker'], 'worker_connections', 'Open connections of clients, by worker.', ({ workers }) =>
     workers.telemetry.figures.entries().map(([worker, { connections }]) => [String(worker), connections]),

@@ -135,7 +135,7 @@ export class Overview {
 export function describeReload(reload) {
   if (reload === null) return 'none since the process started';
   const time = dateAndTime(reload.at);
-  if (reload.result === 'unreadable') return `unreadable (${time}): ${reload.reason}`;
+  if ('reason' in reload) return `${reload.result} (${time}): ${reload.reason}`;
   if (reload.result === 'rejected') return `rejected (${time}); the active manifest stays`;
   return `accepted (${time}): ${reload.summary}`;
 }

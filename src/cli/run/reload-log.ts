@@ -19,11 +19,12 @@ export function logReload(reload: ReloadOutcome, { log: { logger }, notes }: Str
     const keys = changes.needs_restart.filter((key) => keysNeedingRestart.includes(key));
     if (keys.length > 0) logger.warn({ keys }, 'these keys take effect only after a restart; restart the gateway');
     writeNote(notes, `${formatChanges(changes, files)}\n`);
-  } else if (reload.kind === 'unreadable') {
-    logger.error(
-      { reason: reload.reason, ...attempt },
-      'manifest cannot be read; the gateway keeps the active manifest',
-    );
+  } else if (reload.kind === 'unreadable' || reload.kind === 'failed') {
+    const message =
+      reload.kind === 'failed'
+        ? 'manifest could not be loaded; the gateway keeps the active manifest'
+        : 'manifest cannot be read; the gateway keeps the active manifest';
+    logger.error({ reason: reload.reason, ...attempt }, message);
   } else if (reload.kind === 'rejected') {
     const problems = reportProblems(reload);
     logger.error({ problems, ...attempt }, 'manifest rejected; the gateway keeps the active manifest');

@@ -48,8 +48,10 @@ function logCandidate(
   if (outcome.kind === 'accepted') {
     const { hash, summary } = outcome;
     logger.info({ file, hash, summary }, 'candidate loaded; the gateway compares requests with it');
-  } else if (outcome.kind === 'unreadable') {
-    logger.error({ file, reason: outcome.reason }, 'candidate cannot be read');
+  } else if (outcome.kind === 'unreadable' || outcome.kind === 'failed') {
+    const message =
+      outcome.kind === 'failed' ? 'candidate could not be loaded; the gateway tries again' : 'candidate cannot be read';
+    logger.error({ file, reason: outcome.reason }, message);
   } else if (outcome.kind === 'rejected') {
     logger.error({ file, problems: reportProblems(outcome) }, 'candidate rejected');
     writeNote(notes, formatProblems(outcome.problems, outcome.sources, colour));

@@ -11,7 +11,7 @@ import type { Manifest } from './manifest.generated.ts';
 import { isManifestKey, isMergedKey } from './manifest-keys.ts';
 import { toSchemaFindings, type ValueQuoter } from './schema-finding.ts';
 import type { AddressOverrides, Environment, Source } from './source.ts';
-import { type Substitution, substitute } from './substitute.ts';
+import { type Reference, type Substitution, substitute } from './substitute.ts';
 import { validate as generated } from './validate.generated.ts';
 import type { YamlValue } from './yaml-values.ts';
 
@@ -37,6 +37,7 @@ export interface CheckedManifest {
   readonly invalidParts: ReadonlySet<string>;
   /** The values from the environment. */
   readonly secrets: readonly Secret[];
+  readonly references: readonly Reference[];
   readonly findings: readonly Finding[];
 }
 
@@ -54,20 +55,24 @@ export function readManifest(
 /**
  * Substitutes environment variables, validates against the schema, fills in defaults and applies the overrides; `undefined`
  * after a syntax error.
+ *
+ * @param allowed the only texts with variables that may be used, if not all of them
  */
 export function checkManifest(
   { document, findings: syntax }: Pick<ReadManifest, 'document' | 'findings'>,
   { env, overrides = {} }: Pick<Environment, 'env' | 'overrides'>,
+  allowed?: readonly Reference[],
 ): CheckedManifest | undefined {
   if (syntax.length > 0) return undefined;
-  const substituted = substitute(document.value, env);
-  const { secrets } = substituted;
+  const substituted = substitute(document.value, env, allowed);
+  const { secrets, references } = substituted;
   const { checked: manifest, findings } = checkAgainst<Manifest>(validate, substituted, copyManifest);
   return {
     manifest: overrideAddresses(manifest, overrides),
     hash: manifestHash(document),
     invalidParts: invalidPartsOf(findings),
     secrets,
+    references,
     findings: [...substituted.findings, ...secrets.flatMap(({ path }) => printedValueFindings(path)), ...findings],
   };
 }

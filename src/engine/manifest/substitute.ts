@@ -6,16 +6,30 @@ import { isList, type YamlValue } from './yaml-values.ts';
 /** `$${` is a literal `${`; `${NAME}` and `${NAME:-default}` are variables; any other `${` is an error. */
 const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|\$\{/g;
 
+/** A text with variables, at its place in the manifest. */
+export interface Reference {
+  readonly path: Path;
+  readonly template: string;
+}
+
 export interface Substitution {
   readonly value: YamlValue;
   readonly findings: readonly Finding[];
   readonly secrets: readonly Secret[];
+  /** All texts with variables, also with those that are not set. */
+  readonly references: readonly Reference[];
   /** Returns true if the value at a path came from the environment. */
   readonly isSecret: (path: Path) => boolean;
 }
 
-/** Substitutes environment variables in parsed strings, never in the text, so that their values cannot change the structure. */
-export function substitute(value: YamlValue, env: Environment['env']): Substitution {
+/**
+ * Substitutes environment variables in parsed strings, never in the text, so that their values cannot change the structure.
+ *
+ * @param allowed the only texts with variables that may be used, if not all of them
+ */
+export function substitute(value: YamlValue, env: Environment['env'], allowed?: readonly Reference[]): Substitution {
+  const allowedKeys = allowed && new Set(allowed.filter(({ path }) => !path.some(isRevealing)).map(keyOfReference));
+  const references: Reference[] = [];
   const findings: Finding[] = [];
   const secrets: Secret[] = [];
   const path: (string | number)[] = [];
@@ -54,6 +68,13 @@ export function substitute(value: YamlValue, env: Environment['env']): Substitut
   };
   const substituteText = (template: string, path: Path): string => {
     const variables: [name: string, value: string][] = [];
+    if (VARIABLE.test(template)) {
+      references.push({ path, template });
+      if (allowedKeys?.has(keyOfReference({ path, template })) === false) {
+        findings.push(errorAt(path, 'environment', NOT_ALLOWED));
+        return template;
+      }
+    }
     const report = (message: string) => findings.push(errorAt(path, 'environment', message));
     const result = template.replaceAll(REFERENCE, (match, name: string | undefined, fallback: string | undefined) => {
       if (match === '$${') return '${';
@@ -76,5 +97,31 @@ export function substitute(value: YamlValue, env: Environment['env']): Substitut
     return result;
   };
   const substituted = walk(value);
-  return { value: substituted, findings, secrets, isSecret: createSecrets(secrets).isSecret };
+  return { value: substituted, findings, secrets, references, isSecret: createSecrets(secrets).isSecret };
+}
+
+const VARIABLE = /(?<!\$)\$\{[A-Za-z_]/;
+const NOT_ALLOWED =
+  'a candidate that was sent may use a variable only at the key where the active manifest has the same text, and never in patterns, schemas, header rules, "respond" or "redirect"; write the value, or start the gateway with --candidate';
+
+/** The keys at which the responses to requests would reveal a value, one question at a time. */
+const REVEALING_KEYS: ReadonlySet<string | number> = new Set([
+  'pattern',
+  'when',
+  'parameters',
+  'schema',
+  'schemas',
+  'requestHeaders',
+  'responseHeaders',
+  'respond',
+  'redirect',
+]);
+
+function isRevealing(step: string | number): boolean {
+  return REVEALING_KEYS.has(step);
+}
+
+/** Positions in lists do not count: a candidate may have other routes. */
+function keyOfReference({ path, template }: Reference): string {
+  return JSON.stringify([path.map((step) => (typeof step === 'number' ? 0 : step)), template]);
 }

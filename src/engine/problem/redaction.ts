@@ -80,11 +80,21 @@ function buildSecretTree(secrets: readonly Secret[]): SecretNode | undefined {
       node.children.set(String(step), next);
       node = next;
     }
-    node.template = template;
+    node.template = displayTemplate(template, variables);
     node.variables = variables.map(([name]) => name);
   }
   return root;
 }
+
+/** A default is the value of a variable that is not set. One that is set has another value, so its default would mislead. */
+function displayTemplate(template: string, variables: Secret['variables']): string {
+  const set = new Set(variables.map(([name]) => name));
+  return template.replaceAll(DEFAULTED, (_match, name: string, fallback: string) =>
+    set.has(name) ? `\${${name}}` : fallback,
+  );
+}
+
+const DEFAULTED = /(?<!\$)\$\{([A-Za-z_][A-Za-z0-9_]*):-([^{}]*)\}/g;
 
 /** Returns the names of the variables of a node and of those below it, each once. */
 function variablesIn(node: SecretNode | undefined): readonly string[] {

@@ -53,7 +53,7 @@ export function createFileThread(
   path: string,
   listen: (channel: ThreadChannel<Requests, FileEvents>) => void,
 ): FileThread {
-  return new WorkerThread({ file: 'file-worker', data: { path }, timeoutMs: TIMEOUT_MS, listen });
+  return new WorkerThread({ file: 'file-worker', data: { path }, timeoutMs: TIMEOUT_MS, isSteady: true, listen });
 }
 
 /** Reads the files that a plan is compiled from. */

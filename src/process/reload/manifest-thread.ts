@@ -25,6 +25,10 @@ export interface UnsavedManifest {
   readonly files: readonly string[];
   /** Those of them that the active manifest includes. No other file is read as a part of a manifest. */
   readonly includes: readonly string[];
+  /** The texts with variables that it may have, those of the active manifest; all, if there are none of these here. */
+  readonly references?: CheckedManifest['references'];
+  /** The texts of the files, if they were read before. Otherwise they are read from the file system. */
+  readonly texts?: ReadonlyMap<string, string>;
 }
 
 /** The result of reading and checking a manifest, as the thread sends it. */
@@ -68,7 +72,8 @@ export type ManifestRequests = {
 /** The thread that parses and checks the manifest, so that a large one delays no request. It handles one request at a time. */
 export type ManifestThread = WorkerThread<ManifestRequests>;
 
-const TIMEOUT_MS = 60_000;
+/** Enough for the largest manifest on a machine that is not busy. */
+const TIMEOUT_MS = 10_000;
 const IDLE_MS = 600_000;
 
 export function createManifestThread({ env, ...options }: ManifestThreadOptions): ManifestThread {

@@ -70,7 +70,7 @@ function readOneManifest(unsaved: UnsavedManifest | undefined): WorkerReadResult
   const { dependencies, environment: tracked } = trackDependencies(environment);
   const read = readManifest({ path, text }, tracked, parseCached);
   evictUnusedFiles(read);
-  const checked = checkManifest(read, environment);
+  const checked = checkManifest(read, environment, unsaved?.references);
   const compileEnvironment = unsaved === undefined ? saved : restrictFiles(saved, path, unsaved, unsaved.files);
   last = { read, checked, dependencies, environment: compileEnvironment, manifestHash: sha256(text) };
   return last;

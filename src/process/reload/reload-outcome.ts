@@ -3,8 +3,8 @@ import type { Source } from '../../engine/manifest/source.ts';
 import type { Problem } from '../../engine/problem/problem.ts';
 import type { PlanChanges } from './plan-changes.ts';
 
-/** The triggers of a reload: a file event, the poll, `SIGHUP`, or a request to the admin API. */
-const CAUSES = ['change', 'poll', 'signal', 'request'] as const;
+/** The triggers of a reload: a file event, the poll, another attempt after a failure, `SIGHUP`, or a request to the admin API. */
+const CAUSES = ['change', 'poll', 'retry', 'signal', 'request'] as const;
 
 export type ReloadCause = (typeof CAUSES)[number];
 
@@ -21,7 +21,7 @@ interface ReloadAttempt {
 export type ReloadOutcome = ReportedReloadOutcome | ReloadUnchanged | ReloadCancelled;
 
 /** The outcome of a reload that found a change. */
-export type ReportedReloadOutcome = ReloadAccepted | ReloadRejected | ReloadUnreadable;
+export type ReportedReloadOutcome = ReloadAccepted | ReloadRejected | ReloadUnreadable | ReloadFailed;
 
 /** The saved manifest was activated. */
 interface ReloadAccepted extends ReloadAttempt {
@@ -45,9 +45,15 @@ interface ReloadRejected extends ReloadAttempt {
   readonly sources: readonly Source[];
 }
 
-/** The files could not be read, or changed while they were read; the active plan stays. */
+/** The files could not be read; the active plan stays. */
 interface ReloadUnreadable extends ReloadAttempt {
   readonly kind: 'unreadable';
+  readonly reason: string;
+}
+
+/** The gateway could not load the files, for example because a thread ended, or the files change faster than they can be read; the active plan stays, and the gateway tries again. */
+interface ReloadFailed extends ReloadAttempt {
+  readonly kind: 'failed';
   readonly reason: string;
 }
 
@@ -69,6 +75,6 @@ export interface ReloadCount {
 
 /** Returns the counts of reloads by outcome and cause. All are 0, so that each metric series exists from the start. */
 export function noReloadCounts(): ReloadCount[] {
-  const kinds = ['accepted', 'rejected', 'unreadable'] as const;
+  const kinds = ['accepted', 'rejected', 'unreadable', 'failed'] as const;
   return kinds.flatMap((kind) => CAUSES.map((cause) => ({ kind, cause, count: 0 })));
 }

@@ -14,8 +14,8 @@ export class ReloadQueue {
   }
 
   add(cause: ReloadCause): Promise<ReloadOutcome> {
-    // An explicit reload reports its outcome even if nothing changed, so it outranks a change or a poll.
-    if (this.#waiting === undefined || isExplicit(cause)) this.#cause = cause;
+    // An explicit reload reports its outcome even if nothing changed, so it outranks the others. A poll does the least.
+    if (this.#waiting === undefined || isExplicit(cause) || this.#cause === 'poll') this.#cause = cause;
     this.#waiting ??= this.#last.then(() => {
       this.#waiting = undefined;
       return this.#run(this.#cause);

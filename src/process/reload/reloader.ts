@@ -1,10 +1,12 @@
+import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PlannedManifest } from '../../engine/load.ts';
 import { type Dependencies, sha256 } from '../../engine/manifest/dependencies.ts';
-import type { AddressOverrides, Environment, Source } from '../../engine/manifest/source.ts';
+import type { CheckedManifest } from '../../engine/manifest/read-manifest.ts';
+import { type AddressOverrides, type Environment, FILE_NOT_LISTED } from '../../engine/manifest/source.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { type FileSnapshot, SETTLE_MS } from './file-snapshot.ts';
-import { createFileThread, type FileReader, type FileThread } from './file-thread.ts';
+import { createFileThread, type FileContent, type FileReader, type FileThread } from './file-thread.ts';
 import { createManifestThread, type ManifestThread } from './manifest-thread.ts';
 import { type PlanChanges, type StartupSettings, settingsNeedingRestart, summarizeChanges } from './plan-changes.ts';
 import { type PreparedReload, prepareReload } from './prepare-reload.ts';
@@ -21,8 +23,15 @@ import { FileSystemHangError } from './worker-thread.ts';
 
 /** Finds changes on mounts that send no notifications. */
 const POLL_INTERVAL_MS = 5_000;
-/** A reload fails if the files are still being written after this time. */
+/** A reload that has found no settled and consistent files after this time reads all of them at once instead. */
 const MAX_SETTLE_MS = 10_000;
+/** A reload fails if even that has not succeeded this much later. */
+const MAX_FREEZE_MS = 10_000;
+/** Two reads of all files that are at least this far apart and equal are one version: no file was being written. */
+const FREEZE_INTERVAL_MS = 20;
+/** The time until the next attempt after a failure. It doubles with each further failure. */
+const MIN_RETRY_MS = 1_000;
+const MAX_RETRY_MS = 60_000;
 /**
  * A manifest with more routes starts its thread at the first sign of a change. The thread takes 40 MB, plus the parsed
  * manifest.
@@ -45,7 +54,7 @@ interface ReloaderOptions {
   readonly overrides?: AddressOverrides;
   readonly gateway: ReloadTarget;
   /** The files from which the active plan was loaded. */
-  readonly initial: Dependencies & { readonly sources: readonly Source[] };
+  readonly initial: Dependencies & Pick<PlannedManifest, 'sources'> & Partial<Pick<PlannedManifest, 'compileInput'>>;
   /** Called for every reload that found a change. */
   readonly onReload: (reload: ReloadOutcome) => void;
   /** Called with an error code when the files cannot be watched. The poll continues. */
@@ -73,8 +82,13 @@ export class Reloader {
   readonly #queue = new ReloadQueue((cause) => this.#reload(cause));
   readonly #pollTimer: NodeJS.Timeout;
   #settleTimer: NodeJS.Timeout | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
+  /** Set after a failure, until an attempt succeeds: the delay of the next attempt, and the manifest that failed. */
+  #failure: { readonly retryMs: number; readonly manifestHash: string } | undefined;
   /** The files as the last reload read them. */
   #snapshot: FileSnapshot;
+  /** The texts with variables in the active manifest. */
+  #references: CheckedManifest['references'];
   /** SHA-256 of the manifest's own text at the last comparison, which may be newer than the snapshot. */
   #manifestHash: string;
   #isClosed = false;
@@ -96,6 +110,7 @@ export class Reloader {
       manifestHash: this.#manifestHash,
       dependencies: { files: initial.files, globs: initial.globs },
     };
+    this.#references = initial.compileInput?.checked.references ?? [];
     this.#watch();
     this.#pollTimer = setInterval(() => void this.reload('poll'), POLL_INTERVAL_MS);
   }
@@ -108,6 +123,11 @@ export class Reloader {
   /** Threads that wait for a file system that does not respond. */
   get hungThreadCount(): number {
     return this.#threads.reduce((sum, { hungCount }) => sum + hungCount, 0);
+  }
+
+  /** Threads that did not respond and were replaced. */
+  get hangCounts() {
+    return { file: this.#fileThread.hangs, manifest: this.#manifestThread.hangs + this.#unsavedThread.hangs };
   }
 
   /** True while a thread waits for the file system. The process must not wait for such a thread when it exits. */
@@ -145,7 +165,8 @@ export class Reloader {
     if (this.#isClosed) return { reason: 'the gateway is stopping', snapshot: this.#snapshot };
     const { path, gateway } = this.#options;
     const { plan: active } = gateway;
-    const unsaved = createUnsavedManifest(text, this.#snapshot.dependencies);
+    // The responses to requests would otherwise tell the sender the value of any variable, one question at a time.
+    const unsaved = { ...createUnsavedManifest(text, this.#snapshot.dependencies), references: this.#references };
     const readFiles = restrictReader(this.#readFiles, unsaved);
     try {
       const prepared = await prepareReload(this.#unsavedThread, readFiles, unsaved.files, active, unsaved);
@@ -160,6 +181,7 @@ export class Reloader {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#settleTimer);
+    clearTimeout(this.#retryTimer);
     clearInterval(this.#pollTimer);
     await Promise.all(this.#threads.map((thread) => thread.stop()));
     await this.#queue.idle();
@@ -194,7 +216,7 @@ export class Reloader {
    * Loads the files, again if one of them changes meanwhile, and activates the plan if it has no problems.
    *
    * @param files collects the changed files
-   * @param deadlineMs when to give up, by `performance.now()`
+   * @param deadlineMs when to load a version that is no longer saved too, by `performance.now()`
    */
   async #loadAndActivate(files: Set<string>, cause: ReloadCause, deadlineMs: number) {
     for (;;) {
@@ -203,28 +225,66 @@ export class Reloader {
       const { modificationTimes, changed, manifestHash } = await this.#fileThread.request('compare', comparison);
       this.#manifestHash = manifestHash;
       for (const file of changed) files.add(file);
-      if (files.size === 0 && !this.#shouldRetry(cause)) return { kind: 'unchanged' } as const;
+      if (!this.#shouldLoad(cause, files.size > 0)) return { kind: 'unchanged' } as const;
       const dependencies = this.#snapshot.dependencies.files.keys();
       const { plan: active } = this.#options.gateway;
-      const prepared = await prepareReload(this.#manifestThread, this.#readFiles, dependencies, active);
+      let prepared = await prepareReload(this.#manifestThread, this.#readFiles, dependencies, active);
       const snapshots = { read: prepared.snapshot, previous: this.#snapshot, times: modificationTimes };
-      if (await this.#fileThread.request('checkConsistency', snapshots)) {
-        this.#snapshot = prepared.snapshot;
-        if ('reason' in prepared) return { kind: 'unreadable', reason: prepared.reason } as const;
-        if ('problems' in prepared)
-          return { kind: 'rejected', problems: prepared.problems, sources: prepared.sources } as const;
-        await this.#options.gateway.prepare(prepared.planned);
-        return this.#isClosed ? ({ kind: 'cancelled' } as const) : this.#activate(prepared.planned, prepared.changes);
+      let isConsistent = await this.#fileThread.request('checkConsistency', snapshots);
+      if (!isConsistent && performance.now() >= deadlineMs && !this.#isClosed) {
+        const frozen = await this.#prepareFrozen(prepared.snapshot);
+        // A version with problems may be half of one.
+        isConsistent = frozen !== undefined && 'planned' in frozen;
+        prepared = frozen ?? prepared;
       }
-      if (this.#isClosed || performance.now() >= deadlineMs)
-        return { kind: 'unreadable', reason: 'the files change faster than they can be read' } as const;
+      if (isConsistent) {
+        const outcome = await this.#activatePrepared(prepared);
+        // Not before: after a failure, the files still count as changed.
+        this.#snapshot = prepared.snapshot;
+        this.#failure = undefined;
+        return outcome;
+      }
+      if (this.#isClosed || performance.now() >= deadlineMs + MAX_FREEZE_MS)
+        throw new Error('the files change faster than they can be read');
       await pause(SETTLE_MS);
     }
   }
 
-  /** True if an explicit reload follows a failed one: it reports the problems again, or succeeds if they are fixed. */
-  #shouldRetry(cause: ReloadCause): boolean {
-    return isExplicit(cause) && this.lastOutcome !== undefined && this.lastOutcome.kind !== 'accepted';
+  /**
+   * Reads all files at once, twice, and prepares them from memory if no file changed in between: files that change faster than a
+   * manifest can be prepared would otherwise never be loaded.
+   */
+  async #prepareFrozen({ dependencies }: FileSnapshot): Promise<PreparedReload | undefined> {
+    const path = resolve(this.path);
+    const paths = [path, ...dependencies.files.keys()];
+    const contents = await this.#readFiles(paths);
+    await pause(FREEZE_INTERVAL_MS);
+    const later = await this.#readFiles(paths);
+    const keyOf = (content: FileContent | undefined) => content && ('hash' in content ? content.hash : content.code);
+    if (paths.some((name) => keyOf(contents.get(name)) !== keyOf(later.get(name)))) return undefined;
+    const texts = new Map([...contents].flatMap(([name, one]) => ('text' in one ? [[name, one.text] as const] : [])));
+    const frozen = { ...createUnsavedManifest(texts.get(path) ?? '', dependencies), texts };
+    const readFrozen: FileReader = async (names) =>
+      new Map(names.map((name) => [name, contents.get(name) ?? { code: FILE_NOT_LISTED }]));
+    return prepareReload(this.#manifestThread, readFrozen, frozen.files, this.#options.gateway.plan, frozen);
+  }
+
+  /**
+   * An explicit reload after a failed one reports the problems again, or succeeds if they are fixed. After a failure that is not due to
+   * the files, a poll loads only another manifest; a later retry loads the same one again.
+   */
+  #shouldLoad(cause: ReloadCause, isChanged: boolean): boolean {
+    if (this.#failure === undefined)
+      return isChanged || (isExplicit(cause) && this.lastOutcome !== undefined && this.lastOutcome.kind !== 'accepted');
+    return cause !== 'poll' || this.#failure.manifestHash !== this.#manifestHash;
+  }
+
+  async #activatePrepared(prepared: PreparedReload) {
+    if ('reason' in prepared) return { kind: 'unreadable', reason: prepared.reason } as const;
+    if ('problems' in prepared)
+      return { kind: 'rejected', problems: prepared.problems, sources: prepared.sources } as const;
+    await this.#options.gateway.prepare(prepared.planned);
+    return this.#isClosed ? ({ kind: 'cancelled' } as const) : this.#activate(prepared.planned, prepared.changes);
   }
 
   async #activate(planned: PlannedManifest, changes: PlanChanges) {
@@ -232,6 +292,7 @@ export class Reloader {
     const { plan } = planned;
     const { hash: oldHash } = gateway.plan;
     await gateway.activate(planned);
+    this.#references = planned.compileInput.checked.references;
     this.lastActivatedAt = new Date();
     return {
       kind: 'accepted',
@@ -245,11 +306,15 @@ export class Reloader {
   }
 
   #threadFailure(error: unknown) {
-    // Do not read a manifest again that ended its thread, for example because it ran out of memory. After a hang, the empty
-    // hash makes the manifest count as changed as soon as the file system responds.
-    const manifestHash = error instanceof FileSystemHangError ? '' : this.#manifestHash;
-    this.#snapshot = { ...this.#snapshot, manifestHash };
-    return { kind: 'unreadable', reason: error instanceof Error ? error.message : String(error) } as const;
+    // A manifest may always end its thread, for example because it runs out of memory, so each further attempt comes later. While the
+    // file system hangs, each poll is an attempt: it is cheap.
+    const isHang = error instanceof FileSystemHangError;
+    const retryMs = Math.min(this.#failure === undefined ? MIN_RETRY_MS : 2 * this.#failure.retryMs, MAX_RETRY_MS);
+    this.#failure = { retryMs, manifestHash: isHang ? '' : this.#manifestHash };
+    clearTimeout(this.#retryTimer);
+    if (!this.#isClosed) this.#retryTimer = setTimeout(() => void this.reload('retry'), retryMs);
+    const reason = error instanceof Error ? error.message : String(error);
+    return { kind: isHang ? 'unreadable' : 'failed', reason } as const;
   }
 
   /** True if a poll or a file event fails because of a hang that was already reported. */

@@ -15,7 +15,7 @@ export function createUnsavedManifest(text: string, { files, globs }: Dependenci
 export function restrictFiles(
   environment: Environment & Required<Pick<Environment, 'listFolder'>>,
   path: string,
-  { text }: UnsavedManifest,
+  { text, texts }: UnsavedManifest,
   files: readonly string[],
 ): Environment {
   const { listFolder } = createMemoryEnvironment({}, Object.fromEntries(files.map((file) => [file, ''])));
@@ -25,7 +25,7 @@ export function restrictFiles(
     ...(listFolder !== undefined && { listFolder }),
     readFile: (file) => {
       if (file === resolve(path)) return text;
-      if (isListed(file)) return environment.readFile(file);
+      if (isListed(file)) return texts?.get(file) ?? environment.readFile(file);
       throw Object.assign(new Error(`${file} is not a file of the active manifest`), { code: FILE_NOT_LISTED });
     },
   };

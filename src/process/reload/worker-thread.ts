@@ -10,8 +10,13 @@ interface WorkerThreadOptions<Events extends Requests> {
   /** The name of the code file in this folder, without its extension. */
   readonly file: string;
   readonly data: object;
-  /** A request that takes longer ends the thread. The next request starts another one. */
+  /**
+   * A request that takes longer ends the thread. The next request starts another one, and has twice as much time, up to
+   * `MAX_TIMEOUT_MS`: on a slow machine, a thread that works is otherwise ended for ever.
+   */
   readonly timeoutMs: number;
+  /** True if a thread that works accesses a file at least every 5 seconds. One that does not is ended. */
+  readonly isSteady?: boolean;
   /** The thread stops after this time without a request, to free its memory. Such a thread handles one request at a time. */
   readonly idleMs?: number;
   /** Adds the handlers of the notices of a thread that was started. */
@@ -20,14 +25,13 @@ interface WorkerThreadOptions<Events extends Requests> {
 
 /** A thread whose file operation takes longer is abandoned. The next request starts another thread. */
 const HANG_THRESHOLD_MS = 5_000;
+const MAX_TIMEOUT_MS = 120_000;
 /** How often the progress of the thread is checked. */
 const WATCHDOG_INTERVAL_MS = 500;
 /** While this many threads hang, no other thread starts. */
 const MAX_HUNG_THREADS = 2;
 /** The longest time that `stop` waits. A thread that hangs in the kernel cannot be terminated. */
 const STOP_TIMEOUT_MS = 500;
-
-const LIMIT_EXCEEDED_MESSAGE = 'reading the files took too long or ran out of memory';
 
 /** A file system that does not respond. */
 export class FileSystemHangError extends Error {}
@@ -41,9 +45,13 @@ export class WorkerThread<Served extends Requests, Events extends Requests = Rec
   /** Abandoned threads that have not ended. */
   readonly #hung = new Set<Worker>();
   #idleTimer: NodeJS.Timeout | undefined;
+  #timeoutMs: number;
+  /** Threads that were abandoned because they did not respond. */
+  hangs = 0;
 
   constructor(options: WorkerThreadOptions<Events>) {
     this.#options = options;
+    this.#timeoutMs = options.timeoutMs;
   }
 
   /** Abandoned threads, whose file operation does not end. */
@@ -98,20 +106,31 @@ export class WorkerThread<Served extends Requests, Events extends Requests = Rec
   #startWatchdog(): NodeJS.Timeout {
     const worker = this.#worker as Worker;
     const operations = this.#operations;
-    const startMs = performance.now();
     let lastCount = Atomics.load(operations, 0);
-    let lastChangeMs = startMs;
+    // Checks are counted, not time: while the process or this thread stands still, there are none.
+    let [elapsedMs, unchangedMs] = [0, 0];
     return setInterval(() => {
-      const now = performance.now();
       const count = Atomics.load(operations, 0);
-      if (count !== lastCount || count % 2 === 0) {
-        lastCount = count;
-        lastChangeMs = now;
-        if (now - startMs > this.#options.timeoutMs) this.#abandon(worker, new Error(LIMIT_EXCEEDED_MESSAGE));
-      } else if (now - lastChangeMs > HANG_THRESHOLD_MS) {
-        this.#abandon(worker, hangError());
+      elapsedMs += WATCHDOG_INTERVAL_MS;
+      unchangedMs = count === lastCount ? unchangedMs + WATCHDOG_INTERVAL_MS : 0;
+      lastCount = count;
+      const isInOperation = count % 2 !== 0;
+      const isSteady = this.#options.isSteady === true && count > 0;
+      if (isInOperation && unchangedMs > HANG_THRESHOLD_MS) this.#abandonHung(worker, hangError());
+      else if (isInOperation) return;
+      else if (elapsedMs > this.#timeoutMs || (isSteady && unchangedMs > HANG_THRESHOLD_MS)) {
+        this.#timeoutMs = Math.min(2 * this.#timeoutMs, MAX_TIMEOUT_MS);
+        this.#abandonHung(
+          worker,
+          new Error(`the thread that reads the files did not respond for ${elapsedMs / 1_000} s`),
+        );
       }
     }, WATCHDOG_INTERVAL_MS);
+  }
+
+  #abandonHung(worker: Worker, reason: Error): void {
+    if (this.#worker === worker) this.hangs += 1;
+    this.#abandon(worker, reason);
   }
 
   /** Terminates the thread without waiting: a thread that waits for the kernel may never end. */
@@ -147,7 +166,7 @@ export class WorkerThread<Served extends Requests, Events extends Requests = Rec
     worker.on('error', (error: Error) => this.#detach(worker, error));
     worker.on('exit', () => {
       this.#hung.delete(worker);
-      this.#detach(worker, new Error(LIMIT_EXCEEDED_MESSAGE));
+      this.#detach(worker, new Error('the thread that reads the files ended'));
     });
     worker.unref();
     return worker;

@@ -21,6 +21,8 @@ export interface WorkerSetup {
   /** The name of the bus of all workers. */
   readonly busName: string;
   readonly buffers: SharedBuffers;
+  /** Grows while the event loop of the worker runs. 0 until it has started. */
+  readonly heartbeat: Int32Array<SharedArrayBuffer>;
   readonly input: CompileInput;
   /** The folder of compiled code, if the process has one. */
   readonly compileCacheFolder: string | undefined;

@@ -7,6 +7,15 @@ import { ThreadChannel } from './thread-channel.ts';
 
 /** A worker that does not respond in this time is terminated. A large manifest takes seconds to compile on a busy machine. */
 const RESPONSE_TIMEOUT_MS = 60_000;
+/** How often the heartbeat of a worker is checked. */
+const CHECK_INTERVAL_MS = 500;
+/**
+ * A worker without a heartbeat in this many checks hangs. Checks are counted, not time: while the process or this thread stands still,
+ * there are none.
+ */
+const MAX_MISSED_CHECKS = 10;
+/** A terminated thread that has not ended after this time still holds its connections and its listener, and never ends. */
+const TERMINATION_TIMEOUT_MS = 10_000;
 /** A worker that has not closed this long after the end of the grace period is terminated. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
@@ -27,16 +36,19 @@ export class ServingWorker {
   hasJoined = false;
   /** True once the worker accepts connections. */
   isListening = false;
+  /** True once the worker did not respond and was therefore terminated. */
+  isHung = false;
   readonly #thread: Worker;
 
-  constructor(setup: WorkerSetup) {
+  constructor(setup: Omit<WorkerSetup, 'heartbeat'>) {
     this.index = setup.index;
     this.input = setup.input;
     // The extension of this file: the sources run as .ts, the package as .js.
     const url = new URL(`./worker-entry${extname(import.meta.url)}`, import.meta.url);
+    const heartbeat = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     this.#thread = new Worker(url, {
       name: `worker ${setup.index}`,
-      workerData: setup,
+      workerData: { ...setup, heartbeat } satisfies WorkerSetup,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     });
     this.channel = new ThreadChannel(this.#thread);
@@ -44,10 +56,16 @@ export class ServingWorker {
     const ended = Promise.withResolvers<Error>();
     this.channel.handle('ready', () => ready.resolve());
     let failure: Error | undefined;
+    const stopChecks = checkHeartbeat(heartbeat, (silentMs) => {
+      failure = new Error(`the thread did not respond for ${silentMs / 1_000} s and was terminated`);
+      this.isHung = true;
+      void this.terminate();
+    });
     this.#thread.on('error', (error: unknown) => {
-      failure = error instanceof Error ? error : new Error(String(error));
+      failure ??= error instanceof Error ? error : new Error(String(error));
     });
     this.#thread.on('exit', (code) => {
+      stopChecks();
       const reason = failure ?? new Error(`the thread ended with exit code ${code}`);
       this.hasJoined = false;
       this.isListening = false;
@@ -90,7 +108,11 @@ export class ServingWorker {
   /** Ends the thread with all its connections. Resolves when it has ended: until then it may still serve requests. */
   async terminate(): Promise<void> {
     void this.#thread.terminate();
+    const timer = setTimeout(() => {
+      throw new Error(`worker ${this.index} hangs and cannot be terminated`);
+    }, TERMINATION_TIMEOUT_MS);
     await this.ended;
+    clearTimeout(timer);
   }
 
   /** Sends a request. A worker that does not respond in time is terminated. */
@@ -106,6 +128,22 @@ export class ServingWorker {
       clearTimeout(timer);
     }
   }
+}
+
+/** Calls a function when the heartbeat stops. A worker that has not started yet gets the time of a request. Returns a function that ends the checks. */
+function checkHeartbeat(heartbeat: Int32Array, onSilence: (silentMs: number) => void): () => void {
+  let [last, missed] = [0, 0];
+  const timer = setInterval(() => {
+    const current = Atomics.load(heartbeat, 0);
+    missed = current === last ? missed + 1 : 0;
+    last = current;
+    const limit = current === 0 ? RESPONSE_TIMEOUT_MS / CHECK_INTERVAL_MS : MAX_MISSED_CHECKS;
+    if (missed < limit) return;
+    clearInterval(timer);
+    onSilence(missed * CHECK_INTERVAL_MS);
+  }, CHECK_INTERVAL_MS);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 function failureOf(text: string, cause: unknown): Error {

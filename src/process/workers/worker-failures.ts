@@ -5,8 +5,12 @@ export interface WorkerStatus {
   readonly count: number;
   /** Workers that ended unexpectedly. */
   readonly failures: number;
+  /** Those of them that did not respond. */
+  readonly hung: number;
   /** Why the last one ended, and when; `undefined` if none did. */
   readonly lastFailure: { readonly reason: string; readonly at: Date } | undefined;
+  /** When a validation thread was last replaced because its work took too long. */
+  readonly lastValidationHang: Date | undefined;
 }
 
 const MAX_FAILURES = 3;
@@ -15,6 +19,7 @@ const WINDOW_MS = 60_000;
 /** Counts the workers that ended unexpectedly. */
 export class WorkerFailures {
   total = 0;
+  hung = 0;
   last: WorkerStatus['lastFailure'];
   /** The times of the latest failures. */
   #recent: number[] = [];

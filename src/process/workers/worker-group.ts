@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
 import type { Gateway } from '../../engine/gateway/gateway.ts';
 import type { CompileInput, PlannedManifest } from '../../engine/load.ts';
-import type { Log } from '../../engine/log/log.ts';
+import { type Log, ThrottledWarning } from '../../engine/log/log.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { ListenAddress } from '../../engine/settings/address.ts';
 import type { WarmUpTraffic } from '../../prove/offline/warm-up.ts';
@@ -26,6 +26,8 @@ interface WorkerGroupOptions {
   readonly descriptorLimit: number;
 }
 
+const VALIDATION_CHECK_INTERVAL_MS = 1_000;
+
 /** The workers that serve one plan: the gateway of this thread, and threads with gateways of their own. README.md describes their life. */
 export class WorkerGroup {
   readonly telemetry: WorkerTelemetry;
@@ -34,6 +36,10 @@ export class WorkerGroup {
   readonly #options: WorkerGroupOptions;
   readonly #workers = new Map<number, ServingWorker>();
   readonly #failures = new WorkerFailures();
+  readonly #validationTimer: NodeJS.Timeout;
+  readonly #validationWarning: ThrottledWarning;
+  #validationHangs = 0;
+  #lastValidationHang: Date | undefined;
   readonly #verifiers: SharedVerifiers;
   /** The input of the active plan, for workers that start later. */
   #input: CompileInput;
@@ -45,6 +51,11 @@ export class WorkerGroup {
     this.#options = options;
     this.telemetry = new WorkerTelemetry(options.gateway, options.log);
     this.#input = options.input;
+    this.#validationWarning = new ThrottledWarning(
+      options.log.logger,
+      'a validation thread did not finish its work in time and is replaced',
+    );
+    this.#validationTimer = setInterval(() => this.#reportValidationHangs(), VALIDATION_CHECK_INTERVAL_MS).unref();
     this.#verifiers = new SharedVerifiers(options.context);
     this.#verifiers.add(this.plan);
     this.candidates = new CandidateWorkers({
@@ -60,9 +71,11 @@ export class WorkerGroup {
   }
 
   get status(): WorkerStatus {
-    const { total: failures, last: lastFailure } = this.#failures;
+    const { total: failures, hung, last: lastFailure } = this.#failures;
     const listening = this.#joined.filter(({ isListening }) => isListening);
-    return { serving: 1 + listening.length, count: this.#options.context.count, failures, lastFailure };
+    const { count } = this.#options.context;
+    const lastValidationHang = this.#lastValidationHang;
+    return { serving: 1 + listening.length, count, failures, hung, lastFailure, lastValidationHang };
   }
 
   /**
@@ -134,6 +147,7 @@ export class WorkerGroup {
   /** Closes all listeners together, then waits for requests in flight as `Gateway.close` does. */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
+    clearInterval(this.#validationTimer);
     await Promise.all([
       this.#options.gateway.close(graceMs),
       ...Array.from(this.#workers.values(), (worker) => worker.close(graceMs)),
@@ -205,8 +219,18 @@ export class WorkerGroup {
 
   #replaceWhenEnded(worker: ServingWorker): void {
     void worker.ended.then((reason) => {
-      if (!this.#isClosing) this.#replace(worker.index, reason);
+      if (this.#isClosing) return;
+      if (worker.isHung) this.#failures.hung += 1;
+      this.#replace(worker.index, reason);
     });
+  }
+
+  #reportValidationHangs(): void {
+    const { too_long: hangs } = this.telemetry.totals.validation;
+    if (hangs <= this.#validationHangs) return;
+    this.#validationHangs = hangs;
+    this.#lastValidationHang = new Date();
+    this.#validationWarning.add();
   }
 
   /** @throws Error after too many failures, which ends the process: another worker would end in the same way */

@@ -17,9 +17,10 @@ import { WorkerCandidate } from './worker-candidate.ts';
 /** The longest time that compiling a plan delays a request. */
 const SLICE_MS = 5;
 const FIGURES_INTERVAL_MS = 1_000;
+const HEARTBEAT_INTERVAL_MS = 250;
 
 /** The input of this thread, which `serving-worker.ts` starts. */
-const { index, count, version, descriptorLimit, buffers, busName } = workerData as WorkerSetup;
+const { index, count, version, descriptorLimit, buffers, busName, heartbeat } = workerData as WorkerSetup;
 const channel = new ThreadChannel<MainRequests, ServingRequests>(parentPort as ChannelPort);
 const memory = new SharedMemory(buffers);
 const bus = createWorkerBus(busName);
@@ -72,6 +73,8 @@ channel.handle('close', async (graceMs) => {
 gateway.metrics.share((notice) => channel.notify('counters', notice));
 sendFigures();
 setInterval(sendFigures, FIGURES_INTERVAL_MS).unref();
+Atomics.add(heartbeat, 0, 1);
+setInterval(() => Atomics.add(heartbeat, 0, 1), HEARTBEAT_INTERVAL_MS).unref();
 channel.notify('ready', undefined);
 
 function sendFigures(): void {

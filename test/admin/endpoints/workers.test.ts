@@ -29,18 +29,26 @@ const failureBefore = (ms: number) => ({ reason: 'out of memory', at: new Date(D
 
 describe('the readiness of several workers', () => {
   it.each([
-    ['all serve', { serving: 4, count: 4, failures: 0, lastFailure: undefined }, []],
+    [
+      'all serve',
+      { serving: 4, count: 4, failures: 0, hung: 0, lastFailure: undefined, lastValidationHang: undefined },
+      [],
+    ],
     [
       'one does not serve',
-      { serving: 3, count: 4, failures: 0, lastFailure: undefined },
+      { serving: 3, count: 4, failures: 0, hung: 0, lastFailure: undefined, lastValidationHang: undefined },
       ['only 3 of 4 workers serve requests'],
     ],
     [
       'one ended a moment ago',
-      { serving: 4, count: 4, failures: 1, lastFailure: failureBefore(30_000) },
+      { serving: 4, count: 4, failures: 1, hung: 0, lastFailure: failureBefore(30_000), lastValidationHang: undefined },
       ['a worker ended unexpectedly in the last minute: out of memory'],
     ],
-    ['one ended more than a minute ago', { serving: 4, count: 4, failures: 1, lastFailure: failureBefore(61_000) }, []],
+    [
+      'one ended more than a minute ago',
+      { serving: 4, count: 4, failures: 1, hung: 0, lastFailure: failureBefore(61_000), lastValidationHang: undefined },
+      [],
+    ],
   ])('if %s', (_case, status, reasons) => {
     expect(readinessOf(contextWith(status))).toEqual({ status: reasons.length === 0 ? 'ready' : 'degraded', reasons });
   });
