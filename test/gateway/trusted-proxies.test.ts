@@ -74,6 +74,25 @@ describe('X-Forwarded-For of a trusted proxy', () => {
   });
 });
 
+describe('an address header of a trusted proxy', () => {
+  it('is forwarded in its own spelling only', async () => {
+    const { values } = await forward(['X-Real-IP: 192.0.2.1', 'X_Real_IP: 6.6.6.6', 'true-client-ip: 192.0.2.2']);
+    expect(values('x-real-ip')).toEqual(['192.0.2.1']);
+    expect(values('true-client-ip')).toEqual(['192.0.2.2']);
+    expect(values('x_real_ip')).toEqual([]);
+  });
+
+  it('does not extend to identity headers', async () => {
+    const { values } = await forward([
+      'X-Remote-User: a',
+      'X-SSL-Client-Verify: SUCCESS',
+      'X-Forwarded-Client-Cert: a',
+    ]);
+    for (const name of ['x-remote-user', 'x-ssl-client-verify', 'x-forwarded-client-cert'])
+      expect(values(name)).toEqual([]);
+  });
+});
+
 describe('X-Forwarded-Proto and X-Forwarded-Host of a trusted proxy', () => {
   it.each([
     ['X-Forwarded-Proto', ['https'], 'https'],

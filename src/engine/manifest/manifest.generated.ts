@@ -1164,7 +1164,7 @@ set: {
  */
 remove: string[]
 /**
- * Headers that may override the method, path, host or scheme of a request. The gateway removes all such headers unless they are listed here.
+ * Headers with which a client may forge its address or identity, or override the method, path, host or scheme of a request. The gateway removes all such headers unless they are listed here.
  */
 keep: string[]
 }

@@ -12,6 +12,7 @@ export { corsAnyOrigin } from './cors-any-origin.ts';
 export { corsNullOrigin } from './cors-null-origin.ts';
 export { corsPlainOrigin } from './cors-plain-origin.ts';
 export { environmentMessage } from './environment-message.ts';
+export { headerIdentityKept } from './header-identity-kept.ts';
 export { headerOverrideKept } from './header-override-kept.ts';
 export { invariantExceptionExpired } from './invariant-exception-expired.ts';
 export { invariantExceptionUnused } from './invariant-exception-unused.ts';

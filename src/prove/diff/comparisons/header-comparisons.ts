@@ -16,12 +16,14 @@ export const headerComparisons: Comparisons = {
   },
   'header-override-kept': {
     severity: 'error',
-    description: 'The gateway forwards headers that may override the method, path, host or scheme of a request.',
+    description:
+      'The gateway forwards headers with which a client may forge its address or identity, or override the method, path, host or scheme.',
     find: (sides) => changedHeaders(sides, ({ from, to }) => [from, to], 'now forwards these headers'),
   },
   'header-override-dropped': {
     severity: 'info',
-    description: 'The gateway drops headers that may override the method, path, host or scheme of a request.',
+    description:
+      'The gateway drops headers with which a client may forge its address or identity, or override the method, path, host or scheme.',
     find: (sides) => changedHeaders(sides, ({ from, to }) => [to, from], 'now drops these headers'),
   },
 };
