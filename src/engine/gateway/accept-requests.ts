@@ -74,8 +74,10 @@ export class RequestAcceptor {
   }
 
   readonly #refuseBytes = (socket: Socket, refusal: Refusal): void => {
-    this.clients.connections.get(socket)?.discardInput();
-    const id = refuseSocket(socket, refusal);
+    const connection = this.clients.connections.get(socket);
+    const isHeadRequest = connection?.isHeadRequest === true;
+    connection?.discardInput();
+    const id = refuseSocket(socket, refusal, isHeadRequest);
     if (id !== undefined) this.#state.recorder.recordUnparsed(id, refusal, socket.remoteAddress);
   };
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { forEachHeader } from '../../http1/raw-headers.ts';
 import { Refusal } from '../response/refusal.ts';
+import { ABSOLUTE } from './request-target.ts';
 
 /** RFC 3986 section 3.2.2, without userinfo, commas and spaces, which no client sends. */
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=-]+)(?::(\d{1,5}))?$/;
@@ -45,7 +46,7 @@ export function readRequestHead(request: IncomingMessage, maxHeaders: number): R
     if (name in values) throw malformed('header_repeated');
     values[name] = value;
   });
-  const host = values['host'];
+  const host = values['host'] ?? authorityOf(request);
   if (host !== undefined) {
     if (!isValidHost(host)) throw malformed('host');
   } else if (request.httpVersion === '1.1') {
@@ -53,6 +54,16 @@ export function readRequestHead(request: IncomingMessage, maxHeaders: number): R
   }
   const body = bodyFraming(values['content-length'], values['transfer-encoding'], request.httpVersion);
   return { host, authorization: values['authorization'], contentType: values['content-type'], traceparent, body };
+}
+
+/**
+ * Returns the authority of an absolute request target in HTTP/1.0, where `Host` is optional, and stores it as the `Host` that the
+ * upstream receives (RFC 9112 section 3.2.2).
+ */
+function authorityOf({ url = '', httpVersion, rawHeaders }: IncomingMessage): string | undefined {
+  const authority = httpVersion === '1.0' ? ABSOLUTE.exec(url)?.[1] : undefined;
+  if (authority !== undefined) rawHeaders.push('Host', authority);
+  return authority;
 }
 
 /** True for a valid `Host` value (RFC 9110 section 7.2). */

@@ -124,6 +124,11 @@ export class ClientConnection implements RequestFeedHandler {
     );
   }
 
+  /** True if the client expects a response without a body: it sends a HEAD request, complete or not. */
+  get isHeadRequest(): boolean {
+    return this.request === undefined ? this.#feed.isInHeadRequest : this.request.method === 'HEAD';
+  }
+
   /** True until the response to the current request has ended. */
   get isBusy(): boolean {
     return this.#isBusy;

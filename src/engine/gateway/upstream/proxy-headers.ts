@@ -1,5 +1,5 @@
 import { foldHeaderName, forgeableHeader } from '../../header-names.ts';
-import { forEachHeader, isHeader, type RawHeaders, withoutHeaders } from '../../http1/raw-headers.ts';
+import { forEachHeader, getAllHeaders, isHeader, type RawHeaders, withoutHeaders } from '../../http1/raw-headers.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
 import type { HeaderRules } from '../../settings/header-rules.ts';
 import type { Exchange, RoutedExchange } from '../exchange.ts';
@@ -125,7 +125,8 @@ export function forwardRequestHeaders(
  */
 export function forwardResponseHeaders({ status, headers }: ResponseHead, exchange: Exchange): RawHeaders {
   const { request, response, route, cors } = exchange;
-  const forwarded = applyHeaderRules(withoutHopHeaders(headers), route?.responseHeaders);
+  const upgrades = status === 426 ? upgradeHeaders(headers, response) : [];
+  const forwarded = applyHeaderRules([...withoutHopHeaders(headers), ...upgrades], route?.responseHeaders);
   const isBodiless = request.method === 'HEAD' || status < 200 || status === 204 || status === 304;
   const hasNoTrailers = isBodiless || !response.useChunkedEncodingByDefault;
   const hasNoLength = status < 200 || status === 204;
@@ -138,6 +139,15 @@ export function forwardResponseHeaders({ status, headers }: ResponseHead, exchan
       (hasNoTrailers && isHeader(rawName, 'trailer')) ||
       (hasNoLength && isHeader(rawName, 'content-length')),
   );
+}
+
+/** A 426 must name the protocols of the upstream (RFC 9110 section 15.5.22). `Connection` then has to list `Upgrade`. */
+function upgradeHeaders(headers: RawHeaders, response: Exchange['response']): string[] {
+  const protocols = getAllHeaders(headers, 'upgrade');
+  if (protocols.length === 0) return [];
+  // Node would keep a connection open whose `Connection` header does not say `close`.
+  response.shouldKeepAlive = false;
+  return ['Upgrade', protocols.join(', '), 'Connection', 'close, Upgrade'];
 }
 
 /** Returns the trailers of a response without those that its route removes or sets. */
