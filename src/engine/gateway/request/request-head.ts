@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { forEachHeader } from '../../http1/raw-headers.ts';
+import { foldHeaderName } from '../../header-names.ts';
+import { forEachHeader, type RawHeaders } from '../../http1/raw-headers.ts';
 import { Refusal } from '../response/refusal.ts';
 import { ABSOLUTE } from './request-target.ts';
 
@@ -10,6 +11,7 @@ const PLAIN_HOST = /^[A-Za-z0-9.-]+(?::\d{1,4})?$/;
 const CONTENT_LENGTH = /^(?:0|[1-9]\d{0,15})$/;
 /** Headers that must not be repeated, because servers disagree on which one they use. */
 const SINGLE_HEADERS = new Set(['host', 'authorization', 'content-type', 'content-length', 'transfer-encoding']);
+const SINGLE_IN_HANDSHAKES = new Set(['sec-websocket-key', 'sec-websocket-version']);
 const TRACEPARENT = 'traceparent';
 const NAME_LENGTHS: ReadonlySet<number> = new Set([...SINGLE_HEADERS, TRACEPARENT].map(({ length }) => length));
 
@@ -54,6 +56,22 @@ export function readRequestHead(request: IncomingMessage, maxHeaders: number): R
   }
   const body = bodyFraming(values['content-length'], values['transfer-encoding'], request.httpVersion);
   return { host, authorization: values['authorization'], contentType: values['content-type'], traceparent, body };
+}
+
+/**
+ * Refuses a handshake that two servers could read differently: with a body, or with two keys or versions (RFC 6455 section 11.3).
+ *
+ * @throws Refusal `message_malformed`
+ */
+export function checkHandshake({ body }: RequestHead, headers: RawHeaders): void {
+  if (body !== undefined) throw malformed('handshake_with_body');
+  const names = new Set<string>();
+  forEachHeader(headers, (rawName) => {
+    const name = foldHeaderName(rawName);
+    if (!SINGLE_IN_HANDSHAKES.has(name)) return;
+    if (names.has(name)) throw malformed('handshake_header_repeated');
+    names.add(name);
+  });
 }
 
 /**

@@ -12,7 +12,7 @@ import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { awaitValidation } from './await-validation.ts';
 import { readBody } from './read-body.ts';
-import { type RequestHead, readRequestHead } from './request-head.ts';
+import { checkHandshake, type RequestHead, readRequestHead } from './request-head.ts';
 import { isServerOptions, type RequestTarget, readRequestTarget } from './request-target.ts';
 
 /** The steps of a request that is served. They store their results in the exchange. */
@@ -42,8 +42,7 @@ export class ServedRequest implements RequestSteps {
     if (expectation === 'unknown') throw new Refusal('expectation_failed');
     const head = readRequestHead(request, plan.server.maxHeaders);
     this.#exchange.setHead(head);
-    if (this.isHandshake && head.body !== undefined)
-      throw new Refusal('message_malformed', { reason: 'handshake_with_body' });
+    if (this.isHandshake) checkHandshake(head, request.rawHeaders);
   }
 
   isServerOptions(): boolean {
