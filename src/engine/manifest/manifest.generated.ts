@@ -215,7 +215,7 @@ headerBytes: string
  */
 headers: number
 /**
- * The maximum number of open client connections. The gateway closes further connections at once. It accepts fewer if `ulimit -n` is too low for them.
+ * The maximum number of open client connections. For a further connection, the gateway closes an idle one of the client that holds the most; if there is none, or that client opens it, the further one. It accepts fewer if `ulimit -n` is too low for them.
  */
 connections: number
 /**

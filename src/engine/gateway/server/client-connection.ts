@@ -134,6 +134,16 @@ export class ClientConnection implements RequestFeedHandler {
     return this.request === undefined ? this.#feed.isInHeadRequest : this.request.method === 'HEAD';
   }
 
+  /** True for a connection that no request uses. */
+  get isReplaceable(): boolean {
+    return !this.#isClosing && (this.isUnused || this.isIdle);
+  }
+
+  /** True once the connection accepts no further request. */
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
   /** True until the response to the current request has ended. */
   get isBusy(): boolean {
     return this.#isBusy;
@@ -203,6 +213,14 @@ export class ClientConnection implements RequestFeedHandler {
   /** Returns the number of consecutive checks without progress of the client. */
   checkProgress(): number {
     return this.#progress.check(this.request);
+  }
+
+  /** Closes the connection at once, to make room for another one. A response in flight must not look complete. */
+  evict(onClose: () => void): void {
+    this.#isClosing = true;
+    this.#socket.once('close', onClose);
+    if (this.#isBusy) this.reset();
+    else this.#socket.destroy();
   }
 
   reset(): void {
