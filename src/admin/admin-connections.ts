@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { clientKey } from '../engine/gateway/fairness/client-key.ts';
+import { clientKey, plainAddress } from '../engine/gateway/fairness/client-key.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 
 /** The most pipelined requests of one connection. Ordinary clients of the admin API do not pipeline. */
@@ -92,7 +92,7 @@ export class AdminConnections {
     const victim = largest.find(({ requests }) => requests === 0) ?? largest[0];
     if (victim === undefined) return;
     this.#connections.delete(victim.key);
-    this.#metrics.evicted.add({ peer: victim.socket.remoteAddress ?? '' });
+    this.#metrics.evicted.add({ peer: plainAddress(victim.socket.remoteAddress ?? '') });
     victim.socket.destroy();
   }
 }

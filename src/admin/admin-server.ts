@@ -2,6 +2,7 @@ import * as http from 'node:http';
 import type * as https from 'node:https';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
+import { plainAddress } from '../engine/gateway/fairness/client-key.ts';
 import { adminConnectionLimit } from '../engine/gateway/server/descriptor-limits.ts';
 import { type AdminListener, accessRefusal, authenticationRefusal } from './access-control.ts';
 import { AdminConnections } from './admin-connections.ts';
@@ -126,7 +127,7 @@ async function respond(request: http.IncomingMessage, dependencies: RequestDepen
   const body = await bodyReader.read(request);
   if (!Buffer.isBuffer(body)) return body;
   const isAuthenticated = authenticationRefusal(settings, request) === undefined;
-  const peerAddress = request.socket.remoteAddress ?? '';
+  const peerAddress = plainAddress(request.socket.remoteAddress ?? '');
   const query = new URLSearchParams((request.url ?? '').split('?', 2)[1]);
   const adminRequest = { isAuthenticated, query, headers: request.headers, body, peerAddress };
   const budget = endpoint.isPublic ? probeBudget : resources.cpuBudget;

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { load } from '../../src/engine/load.ts';
 import { forkGateway } from '../support/forked.ts';
@@ -200,6 +201,46 @@ describe('client connections', () => {
     wires[1]?.write(keepAliveHead('GET /x HTTP/1.1'));
     expect((await wires[1]?.response())?.status).toBe(200);
     wires[1]?.end();
+  });
+});
+
+/** Opens a connection from another loopback address, which stands for another client. */
+async function openFrom(localAddress: string, port: number): Promise<Wire> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  return new Wire(socket);
+}
+
+describe('a client that holds all connections', () => {
+  const request = keepAliveHead('GET /x HTTP/1.1');
+
+  it.each(['idle', 'unused'])('loses %s ones to other clients, and the log names it', async (state) => {
+    const { port, told } = await start('{ limits: { connections: 6 } }');
+    const held: Wire[] = [];
+    for (let count = 0; count < 6; count += 1) {
+      const wire = await openFrom('127.0.0.2', port);
+      held.push(wire);
+      if (state === 'idle') expect((await wire.write(request).response()).status).toBe(200);
+    }
+    const others = ['127.0.0.3', '127.0.0.4', '127.0.0.5'];
+    const wires = await Promise.all(others.map((address) => openFrom(address, port)));
+    for (const wire of wires) expect((await wire.write(request).response()).status).toBe(200);
+    await eventually('room is made', () => held.filter(({ isClosed }) => isClosed).length === 3);
+    const again = await openFrom('127.0.0.2', port);
+    await again.write(request).closed();
+    expect(told[0]).toMatchObject({ holder: '127.0.0.2', held: 6, msg: 'connections over the limit were closed' });
+    for (const wire of wires) expect((await wire.write(request).response()).status).toBe(200);
+    for (const wire of [...held, ...wires]) wire.end();
+  });
+
+  it('loses none if it is a trusted proxy', async () => {
+    const { port } = await start('{ trustedProxies: [127.0.0.2], limits: { connections: 2 } }');
+    const held = [await openFrom('127.0.0.2', port), await openFrom('127.0.0.2', port)];
+    for (const wire of held) expect((await wire.write(request).response()).status).toBe(200);
+    await (await openFrom('127.0.0.3', port)).write(request).closed();
+    for (const wire of held) expect((await wire.write(request).response()).status).toBe(200);
+    for (const wire of held) wire.end();
   });
 });
 

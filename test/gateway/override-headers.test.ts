@@ -9,7 +9,7 @@ const ROUTES = `  - { id: plain, method: any, path: /plain, upstream: up, access
     path: /kept
     upstream: up
     access: public
-    requestHeaders: { set: { X-Rewrite-URL: /set }, keep: [X-HTTP-Method-Override, x-forwarded-prefix] }
+    requestHeaders: { set: { X-Rewrite-URL: /set }, keep: [X-HTTP-Method-Override, x-forwarded-prefix, X-Real-IP, x-remote-user] }
 `;
 const OVERRIDES = [
   'X-Original-URL',
@@ -44,6 +44,38 @@ const OVERRIDES = [
   'X-Sendfile-Type',
   'X-Accel-Mapping',
 ];
+const ADDRESSES = [
+  'X-Real-IP',
+  'True-Client-IP',
+  'CF-Connecting-IP',
+  'Client-IP',
+  'X-Client-IP',
+  'X-Cluster-Client-IP',
+  'Fastly-Client-IP',
+  'X-Azure-ClientIP',
+  'Fly-Client-IP',
+  'X-Appengine-User-IP',
+  'X-ProxyUser-Ip',
+  'X-Remote-Addr',
+  'X-Originating-IP',
+  'WL-Proxy-Client-IP',
+  'DO-Connecting-IP',
+];
+const IDENTITIES = [
+  'X-Remote-User',
+  'Remote-User',
+  'X-SSL-Client-S-DN',
+  'X-SSL-Client-Verify',
+  'SSL-Client-Cert',
+  'X-Client-Cert',
+  'X-Client-Cert-Chain',
+  'X-Forwarded-Client-Cert',
+  'X-Forwarded-User',
+  'X-Auth-Request-Email',
+  'X-WEBAUTH-USER',
+  'Client-Cert',
+];
+const DROPPED = [...OVERRIDES, ...ADDRESSES, ...IDENTITIES];
 const CREDENTIALS = ['Proxy-Authorization', 'Proxy-Authenticate', 'Proxy-Authentication-Info', 'Proxy'];
 
 /** Returns every spelling of a name that some servers treat as that name. */
@@ -74,8 +106,8 @@ async function forwarded(path: string, ...headers: string[]): Promise<string[]> 
   return (upstream.messages[before]?.headers ?? []).map(([name, value]) => `${name}: ${value}`);
 }
 
-describe('an override header', () => {
-  it.each([...OVERRIDES, ...CREDENTIALS])('is dropped in every spelling: %s', async (name) => {
+describe('an override, address or identity header', () => {
+  it.each([...DROPPED, ...CREDENTIALS])('is dropped in every spelling: %s', async (name) => {
     const sent = spellingsOf(name).map((spelling) => `${spelling}: evil`);
     const headers = await forwarded('/plain', 'X-Other: 1', ...sent, 'Accept: a');
     expect(headers.join('\n')).not.toContain('evil');
@@ -85,7 +117,7 @@ describe('an override header', () => {
   it('is dropped from a WebSocket handshake', async () => {
     const before = upstream.messages.length;
     const wire = await Wire.open(gateway.port);
-    const names = [...OVERRIDES, ...CREDENTIALS].map((name) => `${name}: evil`);
+    const names = [...DROPPED, ...CREDENTIALS].map((name) => `${name}: evil`);
     const key = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: a'];
     wire.write(keepAliveHead('GET /plain HTTP/1.1', ...key, ...names));
     await wire.response();
@@ -99,14 +131,16 @@ describe('an override header', () => {
     const sent = [
       'X-HTTP-Method-Override: PUT',
       'X_Forwarded_Prefix: /a',
+      'x-real-ip: 192.0.2.1',
+      'X-Remote-User: a',
       'X-Original-URL: evil',
       'X-Rewrite-URL: evil',
     ];
     const headers = await forwarded('/kept', ...sent);
-    expect(headers).toEqual(expect.arrayContaining(sent.slice(0, 2)));
+    expect(headers).toEqual(expect.arrayContaining(sent.slice(0, 4)));
     expect(headers).toContain('X-Rewrite-URL: /set');
     expect(headers.join('\n')).not.toContain('evil');
-    expect((await forwarded('/plain', ...sent)).join('\n')).not.toMatch(/override|prefix/i);
+    expect((await forwarded('/plain', ...sent)).join('\n')).not.toMatch(/override|prefix|real|remote/i);
   });
 
   it.each(['Accept', 'X-Forwarded-For', 'X_Forwarded_Proto', 'Proxy-Authorization', 'Connection'])(
@@ -114,7 +148,7 @@ describe('an override header', () => {
     async (name) => {
       const text = manifest(ROUTES.replace('x-forwarded-prefix', name), { up: upstream.url });
       await expect(startGateway(text)).rejects.toThrow(
-        `"${name}" is not an override header that the gateway drops by default`,
+        `"${name}" is not a header of those that "keep" can let through`,
       );
     },
   );

@@ -75,17 +75,26 @@ describe('a gateway that stops', () => {
     idle.end();
   });
 
-  it('serves the connections that it has not accepted yet', async () => {
+  it.each([
+    ['quiet', 40, 0],
+    ['busy', 200, 15],
+  ])('serves the connections that it has not accepted yet on a %s machine', async (_title, count, turnMs) => {
     upstream = await startUpstreamServer((_request, response) => void response.end('ok'));
     gateway = await startGateway(manifest(PUBLIC_ALL, { up: upstream.url }));
-    const count = 40;
     const cells = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     // The clients are in another thread, because this one accepts nothing while it waits for them.
     const clients = new Worker(CLIENTS, { eval: true, workerData: { port: gateway.port, count, cells } });
     const result = once(clients, 'message');
     await once(clients, 'online');
     while (Atomics.load(cells, 0) < count) Atomics.wait(cells, 0, Atomics.load(cells, 0));
-    await gateway.gateway.close(60_000);
+    let isBusy = turnMs > 0;
+    const work = () => {
+      for (const start = performance.now(); performance.now() - start < turnMs; );
+      if (isBusy) setImmediate(work);
+    };
+    work();
+    await gateway.gateway.close(600_000);
+    isBusy = false;
     const [ends] = await result;
     expect(ends).toEqual(Array.from({ length: count }, () => 'HTTP/1.1 200 OK'));
   });

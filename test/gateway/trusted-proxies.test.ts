@@ -74,6 +74,25 @@ describe('X-Forwarded-For of a trusted proxy', () => {
   });
 });
 
+describe('an address header of a trusted proxy', () => {
+  it('is forwarded in its own spelling only', async () => {
+    const { values } = await forward(['X-Real-IP: 192.0.2.1', 'X_Real_IP: 6.6.6.6', 'true-client-ip: 192.0.2.2']);
+    expect(values('x-real-ip')).toEqual(['192.0.2.1']);
+    expect(values('true-client-ip')).toEqual(['192.0.2.2']);
+    expect(values('x_real_ip')).toEqual([]);
+  });
+
+  it('does not extend to identity headers', async () => {
+    const { values } = await forward([
+      'X-Remote-User: a',
+      'X-SSL-Client-Verify: SUCCESS',
+      'X-Forwarded-Client-Cert: a',
+    ]);
+    for (const name of ['x-remote-user', 'x-ssl-client-verify', 'x-forwarded-client-cert'])
+      expect(values(name)).toEqual([]);
+  });
+});
+
 describe('X-Forwarded-Proto and X-Forwarded-Host of a trusted proxy', () => {
   it.each([
     ['X-Forwarded-Proto', ['https'], 'https'],
@@ -203,10 +222,25 @@ const hasIpv6 = await new Promise<boolean>((resolve) => {
   server.listen(0, '::', () => server.close(() => resolve(true)));
 });
 
-it.skipIf(!hasIpv6)('an IPv4-mapped IPv6 peer matches an IPv4 block', async () => {
-  const running = await startGateway(textOf('[127.0.0.0/8]').replace('127.0.0.1:0', '"[::]:0"'));
-  const { values, line } = await forward(['X-Forwarded-For: 192.0.2.1'], running);
-  expect(line).toMatchObject({ peer: '::ffff:127.0.0.1', client: '192.0.2.1' });
-  expect(values('x-forwarded-for')).toEqual(['192.0.2.1, ::ffff:127.0.0.1']);
-  await running.close();
+describe.skipIf(!hasIpv6)('an IPv4 client of a listener on [::]', () => {
+  const onAllAddresses = (text: string) => startGateway(text.replace('127.0.0.1:0', '"[::]:0"'));
+
+  it.each(['127.0.0.0/8', '"::ffff:127.0.0.0/104"'])('matches the trusted block %s', async (block) => {
+    const running = await onAllAddresses(textOf(`[${block}]`));
+    const { values, line } = await forward(['X-Forwarded-For: ::ffff:192.0.2.1'], running);
+    expect(line).toMatchObject({ peer: '127.0.0.1', client: '192.0.2.1' });
+    expect(values('x-forwarded-for')).toEqual(['::ffff:192.0.2.1, 127.0.0.1']);
+    await running.close();
+  });
+
+  it('is written as IPv4 also if its request is not parsed', async () => {
+    const running = await onAllAddresses(manifest(ROUTES, { up: upstream.url }));
+    const { values } = await forward([], running);
+    expect(values('x-forwarded-for')).toEqual(['127.0.0.1']);
+    running.lines.length = 0;
+    expect((await sendRequest(running.port, 'GET /x HTTP/1.1\r\nBad Name: x\r\n\r\n')).status).toBe(400);
+    await eventually('the access line', () => running.lines.length === 1);
+    expect(running.lines[0]).toMatchObject({ peer: '127.0.0.1' });
+    await running.close();
+  });
 });

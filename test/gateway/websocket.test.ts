@@ -96,6 +96,27 @@ describe('a WebSocket handshake', () => {
     expect(received).toEqual([]);
   });
 
+  it('becomes a tunnel in absolute form', async () => {
+    const wire = await handshake('http://gateway.test/open');
+    expect((await wire.message()).status).toBe(101);
+    expect(received[0]).toMatch(/^GET \/open HTTP\/1\.1\r\n/);
+    wire.end();
+  });
+
+  it.each([
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    'sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==',
+    'Sec_WebSocket_Key: AAAAAAAAAAAAAAAAAAAAAA==',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Version: 8',
+    'Sec.WebSocket.Version: 13',
+  ])('is refused with a second header: %s', async (second) => {
+    const wire = await handshake('/open', second);
+    expect((await wire.response()).status).toBe(400);
+    await wire.closed();
+    expect(received).toEqual([]);
+  });
+
   it('is refused if the role is not allowed', async () => {
     const other = await issuer.token({ company_role: 'auditor' });
     const wire = await handshake('/events/a', `Authorization: Bearer ${other}`);
@@ -183,6 +204,18 @@ describe('an upgrade that is not a WebSocket handshake of the route', () => {
     expect((await wire.response()).status).toBe(200);
     expect(received[0]).not.toMatch(/upgrade|http2-settings/i);
     wire.end();
+  });
+
+  it('is forwarded as a plain request if it is HTTP/1.0', async () => {
+    respond = (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+    for (const target of ['/open', 'http://gateway.test/open']) {
+      const wire = await Wire.open(gateway.port);
+      wire.write(keepAliveHead(`GET ${target} HTTP/1.0`, ...HANDSHAKE));
+      expect((await wire.response()).status).toBe(200);
+      await wire.closed();
+    }
+    expect(received).toHaveLength(2);
+    expect(received.join()).not.toMatch(/upgrade/i);
   });
 
   it('gets the plain response of the upstream behind another request', async () => {

@@ -31,7 +31,7 @@ export const LOSS_METRICS: readonly Metric[] = [
   ),
   metric(
     'client_connections_refused_total',
-    'Client connections that were closed immediately because server.limits.connections was reached.',
+    'Client connections that were closed because server.limits.connections was reached: new ones, or idle ones of the client that held the most.',
     ({ gateway }) => gateway.clients.refused,
   ),
   metricBy(

@@ -7,7 +7,7 @@ import { Exchange, type Expectation } from './exchange.ts';
 import { Refusal } from './response/refusal.ts';
 import { refuseSocket } from './response/refuse.ts';
 import { serve } from './serve.ts';
-import type { ClientConnection } from './server/client-connection.ts';
+import { type ClientConnection, peerAddress } from './server/client-connection.ts';
 import { type ClientRegistry, type HttpServer, trackClientConnections } from './server/http-server.ts';
 import { createHandshakeResponse, holdEarlyData, isWebSocketHandshake } from './server/websocket-handshake.ts';
 import type { ServerState } from './server-state.ts';
@@ -74,9 +74,11 @@ export class RequestAcceptor {
   }
 
   readonly #refuseBytes = (socket: Socket, refusal: Refusal): void => {
-    this.clients.connections.get(socket)?.discardInput();
-    const id = refuseSocket(socket, refusal);
-    if (id !== undefined) this.#state.recorder.recordUnparsed(id, refusal, socket.remoteAddress);
+    const connection = this.clients.connections.get(socket);
+    const isHeadRequest = connection?.isHeadRequest === true;
+    connection?.discardInput();
+    const id = refuseSocket(socket, refusal, isHeadRequest);
+    if (id !== undefined) this.#state.recorder.recordUnparsed(id, refusal, peerAddress(socket));
   };
 
   /** Node could not parse a request, or the TLS handshake failed. */
@@ -101,6 +103,6 @@ const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
 
 /** Does not log port scans, which reset the connection. */
 function closeFailedTlsHandshake(code: string, socket: Socket, log: Log): void {
-  if (code !== 'ECONNRESET') log.logger.info({ reason: code, peer: socket.remoteAddress }, 'TLS handshake failed');
+  if (code !== 'ECONNRESET') log.logger.info({ reason: code, peer: peerAddress(socket) }, 'TLS handshake failed');
   socket.destroy();
 }

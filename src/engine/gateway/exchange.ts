@@ -196,9 +196,13 @@ export class Exchange {
     this.trace = this.#server.beginTrace(this, head.traceparent);
   }
 
-  /** Writes the head of the response. Closes the connection after the response while the server drains. */
+  /**
+   * Writes the head of the response. Closes the connection after the response while the server drains, and after an error that
+   * arrives before the end of the upload: the gateway does not wait for the rest.
+   */
   writeHead(status: number, reason: string, headers: RawHeaders): void {
-    if (this.#server.isDraining) this.response.shouldKeepAlive = false;
+    const isEarly = status >= 300 && this.head?.body !== undefined && !this.request.complete;
+    if (isEarly || this.#server.isDraining) this.response.shouldKeepAlive = false;
     this.settleRateLimits(status);
     const { cors, request } = this;
     const limited = this.plan.server.hasRateLimitHeaders ? [...headers, ...this.#rateLimitFields()] : headers;

@@ -143,9 +143,9 @@ export class Gateway {
   /** Begins to handle connections. `createGateway` calls it. */
   start(): void {
     this.#stopLoggingDns = logIdentityDnsErrors(this.resolver, this.#log.logger, () => this.plan);
-    const { connections } = this.#acceptor.clients;
-    this.#stopClosingStalled = closeStalledClients(connections, () => this.plan.server.stalledTimeoutMs);
-    this.#clientLimit.apply(this.#server);
+    const { clients } = this.#acceptor;
+    this.#stopClosingStalled = closeStalledClients(clients.connections, () => this.plan.server.stalledTimeoutMs);
+    this.#clientLimit.apply(this.#server, clients.holders, () => this.plan.server.trustedProxies);
     this.#unsubscribe = this.#worker.bus.subscribe(EXCEEDED_TOPIC, () => this.#budget.closeExceeding());
     this.#stopWatching = standstills.watch((ms) => this.#reportStandstill(ms));
     this.#acceptor.start();

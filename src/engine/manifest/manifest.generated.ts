@@ -215,7 +215,7 @@ headerBytes: string
  */
 headers: number
 /**
- * The maximum number of open client connections. The gateway closes further connections at once. It accepts fewer if `ulimit -n` is too low for them.
+ * The maximum number of open client connections. For a further connection, the gateway closes an idle one of the client that holds the most; if there is none, or that client opens it, the further one. It accepts fewer if `ulimit -n` is too low for them.
  */
 connections: number
 /**
@@ -1172,7 +1172,7 @@ set: {
  */
 remove: string[]
 /**
- * Headers that may override the method, path, host or scheme of a request. The gateway removes all such headers unless they are listed here.
+ * Headers with which a client may forge its address or identity, or override the method, path, host or scheme of a request. The gateway removes all such headers unless they are listed here.
  */
 keep: string[]
 }

@@ -1,4 +1,4 @@
-import { foldHeaderName, isOverrideHeader } from '../header-names.ts';
+import { foldHeaderName, forgeableHeader } from '../header-names.ts';
 import type { HeaderRules as Entry, RequestHeaderRules, RouteEntry } from '../manifest/manifest.generated.ts';
 import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
 
@@ -6,7 +6,7 @@ import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '
 export interface HeaderRules {
   /** Returns true for a header that the route removes or replaces. */
   readonly drops: (name: string) => boolean;
-  /** Returns true for an override header of a request that the route forwards; `undefined` if it forwards none. */
+  /** Returns true for a forgeable header of a request that the route forwards; `undefined` if it forwards none. */
   readonly keeps: ((name: string) => boolean) | undefined;
   /** Headers to add, as alternating names and values. */
   readonly set: readonly string[];
@@ -84,9 +84,9 @@ function checkKeptHeaders(names: readonly string[], seen: Set<string>, path: Pat
     const folded = foldHeaderName(name);
     const message = seen.has(folded)
       ? `"${name}" appears twice; remove one of them`
-      : isOverrideHeader(folded)
-        ? undefined
-        : `"${name}" is not an override header that the gateway drops by default; remove it here`;
+      : forgeableHeader(folded) === undefined
+        ? `"${name}" is not a header of those that "keep" can let through; remove it here`
+        : undefined;
     if (message !== undefined) findings.push(errorAt([...path, 'keep', index], 'header', message));
     seen.add(folded);
   }
@@ -126,6 +126,6 @@ function reservedReason(name: string, side: Side): string | undefined {
   if (name.startsWith('sec-websocket-')) return 'it belongs to the WebSocket handshake';
   if (Object.hasOwn(RESERVED, name)) return RESERVED[name];
   if (side === 'response') return undefined;
-  if (name.startsWith('x-forwarded-')) return isOverrideHeader(name) ? OF_THE_TARGET : OF_THE_GATEWAY;
+  if (name.startsWith('x-forwarded-')) return forgeableHeader(name) === 'override' ? OF_THE_TARGET : OF_THE_GATEWAY;
   return Object.hasOwn(RESERVED_IN_REQUESTS, name) ? RESERVED_IN_REQUESTS[name] : undefined;
 }

@@ -62,7 +62,7 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
     const isTooLarge = end.kind === 'refused' && end.code === 'headers_too_large';
     if (isTooLarge ? !isEqual : !isWider) throw new UnknownFact('head');
     // The log does not have the path of such a request.
-    if (request.reason === 'handshake_with_body' && !haveEqualHandshakes(plan, loggedPlan))
+    if (request.reason?.startsWith('handshake_') === true && !haveEqualHandshakes(plan, loggedPlan))
       throw new UnknownFact('head');
     if (end.kind === 'refused' && end.step === 'head') throw this.#loggedRefusal(end.code);
     if (request.path === undefined && end.kind === 'forwarded') throw new UnknownFact('no-decision');

@@ -496,6 +496,15 @@ const IDENTITY: Case[] = [
     'X-Forwarded-Client-Cert',
     'Forwarded',
     'FORWARDED',
+    'X-Forwarded',
+    'X-Real-IP',
+    'X_Real_IP',
+    'True.Client.IP',
+    'CF-Connecting-IP',
+    'X-Remote-User',
+    'REMOTE_USER',
+    'X-SSL-Client-S-DN',
+    'X_SSL_Client_Verify',
     'X-Request-Id',
     'X_Request_Id',
     'x-request_id',
@@ -531,14 +540,7 @@ const IDENTITY: Case[] = [
       removedHeaders: [line.slice(0, line.indexOf(':')).toLowerCase()],
     }),
   ),
-  ...[
-    'Host_: gateway.test',
-    'Authorization_: x',
-    'X-Real-Name: z',
-    'X-Forward: z',
-    'X-Forwarded: z',
-    'My_Header: z',
-  ].map(
+  ...['Host_: gateway.test', 'Authorization_: x', 'X-Real-Name: z', 'X-Forward: z', 'My_Header: z'].map(
     (line): Case => ({
       name: `forwards a header with a similar name: ${line}`,
       bytes: get('/public/x', line),

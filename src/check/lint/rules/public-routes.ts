@@ -1,8 +1,12 @@
+import { foldHeaderName, forgeableHeader } from '../../../engine/header-names.ts';
 import { BitSet } from '../../../engine/routing/bit-set.ts';
 import { isStricter } from '../../../engine/routing/router.ts';
 import type { LostRequest } from '../../../engine/routing/witnesses/witness-search.ts';
 import type { LintContext, LintRoute } from '../lint-context.ts';
 import { findingAt, rulesOf } from '../rule.ts';
+
+/** The part of a request that a kept header could forge. */
+const FORGED = { address: 'the address of a client', identity: 'a user or a client certificate' };
 
 /** Rules for public routes that may receive requests for protected paths. */
 export const PUBLIC_ROUTE_RULES = rulesOf('routes', [
@@ -14,16 +18,35 @@ export const PUBLIC_ROUTE_RULES = rulesOf('routes', [
       'An upstream that obeys such a header serves another path or method than the one that the gateway matched and authorized.',
     *find({ routes }) {
       for (const { entry, route, path } of routes) {
-        const [name] = entry.requestHeaders?.keep ?? [];
-        if (name === undefined) continue;
+        const kept = entry.requestHeaders?.keep ?? [];
+        const index = kept.findIndex((name) => forgeableHeader(foldHeaderName(name)) === 'override');
+        if (index === -1) continue;
         const stricter = routes.find(
           (other) => other.route.upstream === route.upstream && isStricter(other.route, route),
         );
         if (stricter === undefined) continue;
         const message = `with this header a request could reach a path that "${stricter.route.id}" protects; remove it, or make sure that the upstream ignores it`;
-        yield findingAt([...path, 'requestHeaders', 'keep', 0], message, {
+        yield findingAt([...path, 'requestHeaders', 'keep', index], message, {
           related: { path: [...stricter.path, 'path'], message: 'the stricter route' },
         });
+      }
+    },
+  },
+  {
+    id: 'header-identity-kept',
+    severity: 'warning',
+    preset: 'minimal',
+    rationale:
+      'On a public route anyone can send such a header, and an upstream that believes it takes the client for another one.',
+    *find({ routes }) {
+      for (const { entry, path } of routes) {
+        if (entry.access !== 'public') continue;
+        for (const [index, name] of (entry.requestHeaders?.keep ?? []).entries()) {
+          const kind = forgeableHeader(foldHeaderName(name));
+          if (kind === undefined || kind === 'override') continue;
+          const message = `with this header anyone can forge ${FORGED[kind]}; remove it, or make sure that the upstream ignores it`;
+          yield findingAt([...path, 'requestHeaders', 'keep', index], message);
+        }
       }
     },
   },

@@ -12,12 +12,23 @@ const IPV4_MAPPED = [0, 0, 0, 0, 0, 0xffff];
 export function clientKey(address: string, networkBits = NETWORK_BITS): string {
   if (!address.includes(':')) return address;
   const all = groupsOf(address);
-  if (IPV4_MAPPED.every((group, index) => all[index] === group)) return formatIpv4(all.slice(IPV4_MAPPED.length));
+  if (isIpv4Mapped(all)) return formatIpv4(all.slice(IPV4_MAPPED.length));
   const groups = all.slice(0, Math.ceil(networkBits / GROUP_BITS));
   const hostBits = groups.length * GROUP_BITS - networkBits;
   const last = groups.length - 1;
   if (hostBits > 0) groups[last] = (groups[last] as number) & (0xffff << hostBits);
   return groups.map((group) => group.toString(16)).join(':');
+}
+
+/** Returns the IPv4 address for its IPv6 form, in which a listener on `[::]` reports IPv4 clients; otherwise the same address. */
+export function plainAddress(address: string): string {
+  if (!address.includes(':')) return address;
+  const groups = groupsOf(address);
+  return isIpv4Mapped(groups) ? formatIpv4(groups.slice(IPV4_MAPPED.length)) : address;
+}
+
+function isIpv4Mapped(groups: readonly number[]): boolean {
+  return IPV4_MAPPED.every((group, index) => groups[index] === group);
 }
 
 /** Returns the eight groups of an IPv6 address (RFC 4291 section 2.2). */

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { forEachHeader, isHeader, type RawHeaders } from '../../http1/raw-headers.ts';
 import type { ServerSettings } from '../../settings/server.ts';
+import { plainAddress } from '../fairness/client-key.ts';
 import { isValidHost } from './request-head.ts';
 
 /** The forwarding headers of a trusted proxy. A missing, repeated or malformed header is `undefined`. */
@@ -59,8 +60,8 @@ function clientAddressIn(chain: string, isTrusted: NonNullable<ServerSettings['t
 
 /** Returns the IP address in an entry. Some proxies append the port. */
 function addressOf(text: string): string | undefined {
-  if (isIP(text) !== 0) return text;
+  if (isIP(text) !== 0) return plainAddress(text);
   const [, bracketed, plain] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{1,5})?$/.exec(text) ?? [];
   const address = bracketed ?? plain ?? '';
-  return isIP(address) === 0 ? undefined : address;
+  return isIP(address) === 0 ? undefined : plainAddress(address);
 }

@@ -16,7 +16,7 @@ import { principalOf, readBearerToken } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { type ForwardedInfo, readForwardedInfo } from './forwarded-info.ts';
 import { checkBodyHead } from './read-body.ts';
-import { type RequestHead, readRequestHead, refuseLoop } from './request-head.ts';
+import { checkHandshake, type RequestHead, readRequestHead, refuseLoop } from './request-head.ts';
 import { isServerOptions, type RequestTarget, readRequestTarget, upstreamTarget } from './request-target.ts';
 
 /**
@@ -77,8 +77,7 @@ export abstract class ObservedRequest implements RequestSteps {
     const kept = this.#isHeadEqual ? this.exchange.head : undefined;
     this.head = kept ?? readRequestHead(this.request, server.maxHeaders);
     refuseLoop(this.head, this.pseudonym);
-    if (this.isHandshake && this.head.body !== undefined)
-      throw new Refusal('message_malformed', { reason: 'handshake_with_body' });
+    if (this.isHandshake) checkHandshake(this.head, this.request.rawHeaders);
   }
 
   isServerOptions(): boolean {

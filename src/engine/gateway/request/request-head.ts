@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { forEachHeader } from '../../http1/raw-headers.ts';
+import { foldHeaderName } from '../../header-names.ts';
+import { forEachHeader, type RawHeaders } from '../../http1/raw-headers.ts';
 import { Refusal } from '../response/refusal.ts';
+import { ABSOLUTE } from './request-target.ts';
 
 /** RFC 3986 section 3.2.2, without userinfo, commas and spaces, which no client sends. */
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=-]+)(?::(\d{1,5}))?$/;
@@ -9,6 +11,7 @@ const PLAIN_HOST = /^[A-Za-z0-9.-]+(?::\d{1,4})?$/;
 const CONTENT_LENGTH = /^(?:0|[1-9]\d{0,15})$/;
 /** Headers that must not be repeated, because servers disagree on which one they use. */
 const SINGLE_HEADERS = new Set(['host', 'authorization', 'content-type', 'content-length', 'transfer-encoding']);
+const SINGLE_IN_HANDSHAKES = new Set(['sec-websocket-key', 'sec-websocket-version']);
 const TRACEPARENT = 'traceparent';
 const VIA = 'via';
 const MAX_FORWARDS = 'max-forwards';
@@ -60,7 +63,7 @@ export function readRequestHead(request: IncomingMessage, maxHeaders: number): R
     if (name in values) throw malformed('header_repeated');
     values[name] = value;
   });
-  const host = values['host'];
+  const host = values['host'] ?? authorityOf(request);
   if (host !== undefined) {
     if (!isValidHost(host)) throw malformed('host');
   } else if (request.httpVersion === '1.1') {
@@ -85,6 +88,32 @@ export function refuseLoop({ via }: RequestHead, pseudonym: string): void {
       .split(/[\t ]+/)[1]
       ?.toLowerCase() === own;
   if (via?.split(',').some(isOwn)) throw new Refusal('loop_detected');
+}
+
+/**
+ * Refuses a handshake that two servers could read differently: with a body, or with two keys or versions (RFC 6455 section 11.3).
+ *
+ * @throws Refusal `message_malformed`
+ */
+export function checkHandshake({ body }: RequestHead, headers: RawHeaders): void {
+  if (body !== undefined) throw malformed('handshake_with_body');
+  const names = new Set<string>();
+  forEachHeader(headers, (rawName) => {
+    const name = foldHeaderName(rawName);
+    if (!SINGLE_IN_HANDSHAKES.has(name)) return;
+    if (names.has(name)) throw malformed('handshake_header_repeated');
+    names.add(name);
+  });
+}
+
+/**
+ * Returns the authority of an absolute request target in HTTP/1.0, where `Host` is optional, and stores it as the `Host` that the
+ * upstream receives (RFC 9112 section 3.2.2).
+ */
+function authorityOf({ url = '', httpVersion, rawHeaders }: IncomingMessage): string | undefined {
+  const authority = httpVersion === '1.0' ? ABSOLUTE.exec(url)?.[1] : undefined;
+  if (authority !== undefined) rawHeaders.push('Host', authority);
+  return authority;
 }
 
 /** True for a valid `Host` value (RFC 9110 section 7.2). */

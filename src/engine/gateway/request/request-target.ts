@@ -10,7 +10,8 @@ export interface RequestTarget {
 }
 
 const VISIBLE_ASCII = /^[!-"$-~]+$/;
-const ABSOLUTE = /^https?:\/\/([^/?]*)/i;
+/** Matches the scheme and the authority of an absolute request target (RFC 9112 section 3.2.2). */
+export const ABSOLUTE = /^https?:\/\/([^/?]*)/i;
 /** Matches most paths in one test: those without escapes and without segments that begin with a dot. */
 const PLAIN = /^(?:\/(?!\.)[A-Za-z0-9._~!$&'()*+,=:@-]+)+\/?$/;
 /** RFC 3986 section 3.3. */

@@ -12,7 +12,7 @@ import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { awaitValidation } from './await-validation.ts';
 import { readBody } from './read-body.ts';
-import { type RequestHead, readRequestHead, refuseLoop } from './request-head.ts';
+import { checkHandshake, type RequestHead, readRequestHead, refuseLoop } from './request-head.ts';
 import { isServerOptions, type RequestTarget, readRequestTarget } from './request-target.ts';
 
 /** The steps of a request that is served. They store their results in the exchange. */
@@ -43,8 +43,7 @@ export class ServedRequest implements RequestSteps {
     const head = readRequestHead(request, plan.server.maxHeaders);
     this.#exchange.setHead(head);
     refuseLoop(head, this.#exchange.pseudonym);
-    if (this.isHandshake && head.body !== undefined)
-      throw new Refusal('message_malformed', { reason: 'handshake_with_body' });
+    if (this.isHandshake) checkHandshake(head, request.rawHeaders);
   }
 
   isServerOptions(): boolean {

@@ -70,6 +70,7 @@ function discardBody({ request, response }: Exchange): void {
 export function refuseSocket(
   socket: Duplex & { _httpMessage?: ServerResponse | null },
   refusal: Refusal,
+  isHeadRequest: boolean,
 ): string | undefined {
   if (!socket.writable) {
     socket.destroy();
@@ -79,18 +80,19 @@ export function refuseSocket(
   socket.on('error', () => undefined);
   socket.resume();
   const id = socket._httpMessage?.headersSent === true ? undefined : randomUUID();
-  socket.end(id === undefined ? '' : rawRefusal(refusal, id));
+  socket.end(id === undefined ? '' : rawRefusal(refusal, id, isHeadRequest));
   // A client that never closes its side would hold the connection open forever.
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
   return id;
 }
 
-/** Returns the bytes of a refusal for a connection without a valid request. */
-export function rawRefusal(refusal: Refusal, requestId: string): string {
+/** Returns the bytes of a refusal for a connection without a valid request. A response to HEAD has no body (RFC 9110 section 9.3.2). */
+export function rawRefusal(refusal: Refusal, requestId: string, isHeadRequest: boolean): string {
   const body = refusal.body(requestId);
-  const headers = serializeHeaders(refusalHeaders(refusal, body, true));
-  return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${headers}\r\n${body}`;
+  const date = new Date().toUTCString();
+  const headers = serializeHeaders([...refusalHeaders(refusal, body, true), 'Date', date]);
+  return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${headers}\r\n${isHeadRequest ? '' : body}`;
 }
 
 function refusalHeaders(refusal: Refusal, body: string, isLast: boolean): string[] {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ServerSettings } from '../../settings/server.ts';
-import { clientKey } from '../fairness/client-key.ts';
+import { clientKey, plainAddress } from '../fairness/client-key.ts';
 import { Refusal } from '../response/refusal.ts';
 import { ClientProgress } from './client-progress.ts';
 import { HalfCloseProbe } from './half-close-probe.ts';
@@ -12,6 +12,11 @@ export const LINGER_MS = 1_000;
 
 /** Refuses bytes that are not a valid request, and closes the connection. */
 export type RefusalHandler = (socket: Socket, refusal: Refusal) => void;
+
+/** Returns the address of the peer; `undefined` once the socket is closed. */
+export function peerAddress({ remoteAddress }: Socket): string | undefined {
+  return remoteAddress === undefined ? undefined : plainAddress(remoteAddress);
+}
 
 /** The connection of a client. It serves one request at a time. */
 export class ClientConnection implements RequestFeedHandler {
@@ -41,7 +46,7 @@ export class ClientConnection implements RequestFeedHandler {
     this.#progress = new ClientProgress(socket);
     this.#refuse = refuse;
     this.protocol = 'encrypted' in socket ? 'https' : 'http';
-    this.peer = socket.remoteAddress;
+    this.peer = peerAddress(socket);
     this.client = clientKey(this.peer ?? '');
     const close = () => this.closeGracefully();
     // Node calls this after the last response.
@@ -124,6 +129,21 @@ export class ClientConnection implements RequestFeedHandler {
     );
   }
 
+  /** True if the client expects a response without a body: it sends a HEAD request, complete or not. */
+  get isHeadRequest(): boolean {
+    return this.request === undefined ? this.#feed.isInHeadRequest : this.request.method === 'HEAD';
+  }
+
+  /** True for a connection that no request uses. */
+  get isReplaceable(): boolean {
+    return !this.#isClosing && (this.isUnused || this.isIdle);
+  }
+
+  /** True once the connection accepts no further request. */
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
   /** True until the response to the current request has ended. */
   get isBusy(): boolean {
     return this.#isBusy;
@@ -193,6 +213,14 @@ export class ClientConnection implements RequestFeedHandler {
   /** Returns the number of consecutive checks without progress of the client. */
   checkProgress(): number {
     return this.#progress.check(this.request);
+  }
+
+  /** Closes the connection at once, to make room for another one. A response in flight must not look complete. */
+  evict(onClose: () => void): void {
+    this.#isClosing = true;
+    this.#socket.once('close', onClose);
+    if (this.#isBusy) this.reset();
+    else this.#socket.destroy();
   }
 
   reset(): void {

@@ -1,15 +1,29 @@
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import { type Log, ThrottledWarning } from '../../log/log.ts';
+import type { ServerSettings } from '../../settings/server.ts';
 import type { WorkerCounter } from '../../shared-memory/worker-counter.ts';
-import type { HttpServer } from './http-server.ts';
+import { clientKey } from '../fairness/client-key.ts';
+import type { ClientConnection } from './client-connection.ts';
+import type { ClientRegistry, HttpServer } from './http-server.ts';
 
-/** Limits the client connections of all workers together. */
+/** The most connections over the limit at one moment, until the system has closed those that the limit ends. */
+const MAX_OVER = 64;
+
+/** The connections of one client in this worker. */
+type Held = ReadonlySet<ClientConnection>;
+
+/**
+ * Limits the client connections of all workers together. Beyond the limit, a new connection replaces an idle one of the client that
+ * holds the most, so that no client keeps out the others. The client that holds the most gets no new connection itself.
+ */
 export class ClientLimit {
   /** The most connections at one time. */
   limit = Number.POSITIVE_INFINITY;
   readonly #connections: WorkerCounter;
   readonly #refused: WorkerCounter;
   readonly #warning: ThrottledWarning;
+  /** Connections that still count, although the limit has closed them. */
+  #closing = 0;
 
   /**
    * @param connections counts the open connections
@@ -21,22 +35,57 @@ export class ClientLimit {
     this.#warning = new ThrottledWarning(logger, 'connections over the limit were closed');
   }
 
-  /** Applies the limit to a server that counts its connections already. */
-  apply(server: HttpServer): void {
+  /**
+   * Applies the limit to a server that counts its connections already.
+   *
+   * @param trustedProxies each of them speaks for many clients, so it never counts as the client that holds the most
+   */
+  apply(
+    server: HttpServer,
+    holders: ClientRegistry['holders'],
+    trustedProxies: () => ServerSettings['trustedProxies'],
+  ): void {
     // Node reads it for each connection that it accepts, and compares it with the connections of this worker.
-    Object.defineProperty(server, 'maxConnections', { get: () => this.limit - this.#connections.others });
-    server.on('drop', () => this.#countRefused());
-    server.on('connection', (socket: Duplex) => {
-      // Two workers may accept the last connection at the same time.
-      if (this.#connections.others === 0 || this.#connections.total <= this.limit) return;
-      this.#countRefused();
+    const get = () => this.limit - this.#connections.others + MAX_OVER;
+    Object.defineProperty(server, 'maxConnections', { get });
+    server.on('drop', () => this.#count(undefined));
+    server.on('connection', (socket: Socket) => {
+      if (this.#connections.total - this.#closing <= this.limit) return;
+      const isTrusted = trustedProxies();
+      const isProxy = ([first]: Held) => isTrusted !== undefined && first?.isTrustedProxy(isTrusted) === true;
       // The other listeners prepare the connection first.
-      process.nextTick(() => socket.destroy());
+      this.#closing += 1;
+      process.nextTick(() => this.#makeRoom(socket, holders, isProxy));
     });
   }
 
-  #countRefused(): void {
+  #makeRoom(socket: Socket, holders: ClientRegistry['holders'], isProxy: (held: Held) => boolean): void {
+    const own = holders.get(clientKey(socket.remoteAddress ?? ''));
+    const ownSize = own === undefined || isProxy(own) ? 0 : own.size;
+    const rivals = [...holders.values()].filter((held) => held !== own && held.size >= ownSize && !isProxy(held));
+    let largest: Held | undefined;
+    for (const held of rivals) if (held.size > (largest?.size ?? 0)) largest = held;
+    const victim = largest && this.#findVictim(largest, rivals);
+    this.#count(largest ?? own);
+    const onClose = () => {
+      this.#closing -= 1;
+    };
+    if (victim !== undefined) victim.evict(onClose);
+    else if (socket.destroyed) onClose();
+    else socket.once('close', onClose).destroy();
+  }
+
+  /** Prefers an idle connection of the largest holder. A holder of more than half of the connections loses a busy one too. */
+  #findVictim(largest: Held, rivals: readonly Held[]): ClientConnection | undefined {
+    for (const held of [largest, ...rivals])
+      for (const connection of held) if (connection.isReplaceable) return connection;
+    if (largest.size * 2 <= this.#connections.own) return undefined;
+    return [...largest].find(({ isClosing }) => !isClosing);
+  }
+
+  #count(held: Held | undefined): void {
+    const [first] = held ?? [];
     this.#refused.add(1);
-    this.#warning.add();
+    this.#warning.add(held && { holder: first?.peer, held: held.size });
   }
 }

@@ -64,6 +64,8 @@ export function activateServerSettings(server: HttpServer, settings: ServerSetti
 export interface ClientRegistry {
   /** By the socket that carries HTTP: the TLS socket if the server has TLS. */
   readonly connections: ReadonlyMap<Duplex, ClientConnection>;
+  /** The connections by the fairness key of their peer. */
+  readonly holders: ReadonlyMap<string, ReadonlySet<ClientConnection>>;
   /** The TCP sockets, including those in a TLS handshake and those of tunnels, which the server itself does not track. */
   readonly sockets: ReadonlySet<Socket>;
 }
@@ -80,6 +82,7 @@ export function trackClientConnections(
   count: WorkerCounter,
 ): ClientRegistry {
   const connections = new Map<Duplex, ClientConnection>();
+  const holders = new Map<string, Set<ClientConnection>>();
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
@@ -90,15 +93,23 @@ export function trackClientConnections(
     });
   });
   server.on(isSecure(server) ? 'secureConnection' : 'connection', (socket: Socket) => {
-    connections.set(socket, new ClientConnection(socket, refuse));
-    socket.on('close', () => connections.delete(socket));
+    const connection = new ClientConnection(socket, refuse);
+    const { client } = connection;
+    const held = holders.get(client) ?? new Set();
+    connections.set(socket, connection);
+    holders.set(client, held.add(connection));
+    socket.on('close', () => {
+      connections.delete(socket);
+      held.delete(connection);
+      if (held.size === 0) holders.delete(client);
+    });
   });
   // Node's implementation would also cut a response whose last bytes are not yet sent.
   server.closeIdleConnections = () => {
     for (const connection of connections.values()) if (connection.isIdle) connection.closeGracefully();
   };
   server.on('timeout', (socket: Socket) => connections.get(socket)?.closeGracefully());
-  return { connections, sockets };
+  return { connections, holders, sockets };
 }
 
 function isSecure(server: HttpServer): server is https.Server {

@@ -13,6 +13,9 @@ import { useSharedReadBuffer } from './shared-read-buffer.ts';
  */
 const MAX_AHEAD_BYTES = 262_144;
 
+/** The length of an empty line and `HEAD `. */
+const START_LENGTH = 7;
+
 /** The events of a request feed. */
 export interface RequestFeedHandler {
   /** True until the response to the current request has ended. The next request waits. */
@@ -43,6 +46,8 @@ export class RequestFeed {
   readonly #line = new RequestLineScanner();
   readonly #head = new HeadScanner();
   #body: BodyScanner | undefined;
+  /** The first characters of a head that is not complete. */
+  #start = '';
   /** The bytes that were read ahead of the current request. */
   #ahead: GrowingBuffer | undefined;
   #aheadBytes = 0;
@@ -76,6 +81,11 @@ export class RequestFeed {
   /** True if no request has begun or the current one is complete. */
   get isBetweenRequests(): boolean {
     return this.#body === undefined && this.#line.isAtStart;
+  }
+
+  /** True while the head of a HEAD request is being read. A response to it has no body. */
+  get isInHeadRequest(): boolean {
+    return /^(?:\r\n)?HEAD /.test(this.#start);
   }
 
   /** True while a body is being read. */
@@ -188,6 +198,8 @@ export class RequestFeed {
   }
 
   #endOfHead(bytes: Buffer, start: number): number {
+    if (this.#start.length < START_LENGTH)
+      this.#start += bytes.toString('latin1', start, start + START_LENGTH - this.#start.length);
     const at = this.#line.isComplete ? start : this.#line.scan(bytes, start);
     return this.#line.isComplete ? this.#head.scan(bytes, at) : at;
   }
@@ -197,6 +209,7 @@ export class RequestFeed {
     if (!this.#head.isComplete) return;
     this.#line.reset();
     this.#head.reset();
+    this.#start = '';
     const { request } = this.#handler;
     if (request?.complete === false) this.#body = createBodyScanner(request);
   }

@@ -5,18 +5,18 @@ import { readRequestTarget } from '../request/request-target.ts';
 import { LINGER_MS } from './client-connection.ts';
 
 /**
- * True if a request is a WebSocket handshake for a route that accepts one. Any other upgrade is served as a plain request
- * (RFC 9110 section 7.8). The route's checks follow later, as for every request.
+ * True if a request is a WebSocket handshake for a route that accepts one. Any other upgrade, and every upgrade in HTTP/1.0, is
+ * served as a plain request (RFC 9110 section 7.8). The route's checks follow later, as for every request.
  */
-export function isWebSocketHandshake(plan: Plan, { method, url = '', headers }: IncomingMessage): boolean {
-  if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
-  return plan.router.match('GET', pathOf(plan, url) ?? '')?.websocket === true;
+export function isWebSocketHandshake(plan: Plan, { method, url = '', headers, httpVersion }: IncomingMessage): boolean {
+  if (method !== 'GET' || httpVersion !== '1.1' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
+  return plan.router.match('GET', pathOf(plan, url, headers.host) ?? '')?.websocket === true;
 }
 
 /** Returns `undefined` for an invalid request target, which the gateway later refuses as a plain request. */
-function pathOf({ router }: Plan, url: string): string | undefined {
+function pathOf({ router }: Plan, url: string, host: string | undefined): string | undefined {
   try {
-    return readRequestTarget(url, undefined, router.keepsEncodedSlash).path;
+    return readRequestTarget(url, host, router.keepsEncodedSlash).path;
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
-import { foldHeaderName, isOverrideHeader } from '../../header-names.ts';
-import { forEachHeader, isHeader, type RawHeaders, withoutHeaders } from '../../http1/raw-headers.ts';
+import { foldHeaderName, forgeableHeader } from '../../header-names.ts';
+import { forEachHeader, getAllHeaders, isHeader, type RawHeaders, withoutHeaders } from '../../http1/raw-headers.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
 import type { HeaderRules } from '../../settings/header-rules.ts';
 import type { Exchange, RoutedExchange } from '../exchange.ts';
@@ -75,9 +75,10 @@ const CORS_RESPONSE_HEADER = /^access-control-/i;
 
 /**
  * The treatment of a header by its name. `hop`: removed at this hop. The others apply to requests only. `own`: the gateway writes the
- * header itself; `trace`: passes if the gateway continues the client's trace; `override`: passes if the route keeps it.
+ * header itself; `trace`: passes if the gateway continues the client's trace; `forgeable`: passes if the route keeps it; `address`:
+ * passes if the route keeps it or a trusted proxy sends it.
  */
-type HeaderHandling = 'pass' | 'hop' | 'own' | 'trace' | 'override';
+type HeaderHandling = 'pass' | 'hop' | 'own' | 'trace' | 'forgeable' | 'address';
 
 /** By the name as received, because changing the case of every name costs throughput. */
 const handlings = new HeaderNameCache<HeaderHandling>();
@@ -102,9 +103,12 @@ export function forwardRequestHeaders(
   const headers = withoutHeaders(rawHeaders, (rawName) => {
     const handling = handlingOf(rawName);
     if (head.maxForwards !== undefined && isHeader(rawName, 'max-forwards')) return true;
-    if (handling === 'pass') return isListed(rawName, named, PROTECTED);
-    if (handling === 'trace') return trace?.isContinued !== true || isListed(rawName, named, PROTECTED);
-    return handling !== 'override' || rules?.keeps?.(rawName) !== true || isListed(rawName, named, PROTECTED);
+    const isForwarded =
+      handling === 'pass' ||
+      (handling === 'trace' && trace?.isContinued === true) ||
+      (handling === 'address' && forwardedInfo !== undefined) ||
+      rules?.keeps?.(rawName) === true;
+    return !isForwarded || isListed(rawName, named, PROTECTED);
   });
   const peer = connection.peer ?? 'unknown';
   const host = forwardedInfo?.host ?? head.host;
@@ -124,7 +128,8 @@ export function forwardRequestHeaders(
  */
 export function forwardResponseHeaders({ status, headers }: ResponseHead, exchange: Exchange): RawHeaders {
   const { request, response, route, cors } = exchange;
-  const forwarded = applyHeaderRules(withoutHopHeaders(headers), route?.responseHeaders);
+  const upgrades = status === 426 ? upgradeHeaders(headers, response) : [];
+  const forwarded = applyHeaderRules([...withoutHopHeaders(headers), ...upgrades], route?.responseHeaders);
   const isBodiless = request.method === 'HEAD' || status < 200 || status === 204 || status === 304;
   const hasNoTrailers = isBodiless || !response.useChunkedEncodingByDefault;
   const hasNoLength = status < 200 || status === 204;
@@ -137,6 +142,15 @@ export function forwardResponseHeaders({ status, headers }: ResponseHead, exchan
       (hasNoTrailers && isHeader(rawName, 'trailer')) ||
       (hasNoLength && isHeader(rawName, 'content-length')),
   );
+}
+
+/** A 426 must name the protocols of the upstream (RFC 9110 section 15.5.22). `Connection` then has to list `Upgrade`. */
+function upgradeHeaders(headers: RawHeaders, response: Exchange['response']): string[] {
+  const protocols = getAllHeaders(headers, 'upgrade');
+  if (protocols.length === 0) return [];
+  // Node would keep a connection open whose `Connection` header does not say `close`.
+  response.shouldKeepAlive = false;
+  return ['Upgrade', protocols.join(', '), 'Connection', 'close, Upgrade'];
 }
 
 /** Returns the trailers of a response without those that its route removes or sets. */
@@ -170,12 +184,14 @@ function handlingOf(rawName: string): HeaderHandling {
 
 /**
  * Returns the handling of a header. Some servers read `X_Forwarded_For` or `X.Forwarded.For` as `X-Forwarded-For`. So the gateway
- * forwards no spelling of a header that it writes itself or removes at this hop, and no other spelling of a header that it checks.
+ * forwards no spelling of a header that it writes itself or removes at this hop, and no other spelling of a header that it checks
+ * or that a trusted proxy sends.
  */
 function handlingByName(name: string): HeaderHandling {
   if (HOP_BY_HOP.has(name)) return 'hop';
   const folded = foldHeaderName(name);
-  if (isOverrideHeader(folded)) return 'override';
+  const forgeable = forgeableHeader(folded);
+  if (forgeable !== undefined) return forgeable === 'address' && folded === name ? 'address' : 'forgeable';
   if (GATEWAY_OWNED.has(folded) || folded.startsWith('x-forwarded-')) return 'own';
   if (folded !== name && (HOP_BY_HOP.has(folded) || PROTECTED.has(folded))) return 'own';
   return name === 'tracestate' ? 'trace' : 'pass';

@@ -10,11 +10,11 @@ export const headerComparison: Comparison = {
     'headers-changed': ['info', 'The headers that the gateway sets or removes changed.'],
     'header-override-kept': [
       'error',
-      'The gateway forwards headers that may override the method, path, host or scheme of a request.',
+      'The gateway forwards headers with which a client may forge its address or identity, or override the method, path, host or scheme.',
     ],
     'header-override-dropped': [
       'info',
-      'The gateway drops headers that may override the method, path, host or scheme of a request.',
+      'The gateway drops headers with which a client may forge its address or identity, or override the method, path, host or scheme.',
     ],
   },
   *find(sides) {
