@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Upstream } from '../../src/engine/settings/upstream-definition.ts';
 import { PUBLIC_ALL, startGateway, type TestGateway } from '../support/gateway.ts';
+import { pause } from '../support/pause.ts';
 import { head, keepAliveHead, openSocket, sendRequest, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { startRawUpstream } from '../support/upstream.ts';
@@ -123,7 +124,7 @@ describe('a client cannot open the breaker', () => {
   ])('by an event stream that the upstream %s', async (_title, close) => {
     const { gateway, state } = await serve('{ failures: 1, pause: 1h }', (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n');
-      setTimeout(() => close(socket), 10);
+      void pause(10).then(() => close(socket));
     });
     const events = await Wire.open(gateway.port);
     events.write(keepAliveHead('GET /events HTTP/1.1'));
