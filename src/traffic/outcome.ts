@@ -1,5 +1,6 @@
 import { Refusal, type RefusalCode } from '../engine/gateway/response/refusal.ts';
 import type { Route } from '../engine/plan/route-definition.ts';
+import { limitDefinition } from '../engine/rate-limits/rate-limit.ts';
 
 /** Why the outcome of a request by a plan is not known. A test compares `docs/candidate.md` with this table. */
 export const UNKNOWN_REASONS = {
@@ -75,12 +76,15 @@ const endpointTexts = new WeakMap<Route['upstream'], string>();
 
 /** Returns a text that is equal for upstreams with the same endpoints. It may have values of the environment: never print it. */
 export function endpointsOf(upstream: Route['upstream']): string {
-  let text = endpointTexts.get(upstream);
-  if (text === undefined) {
-    text = JSON.stringify(upstream.endpoints.map(({ url }) => url.href).sort());
-    endpointTexts.set(upstream, text);
-  }
-  return text;
+  return endpointTexts.getOrInsertComputed(upstream, ({ endpoints }) =>
+    JSON.stringify(endpoints.map(({ url }) => url.href).sort()),
+  );
+}
+
+/** Returns a text that is equal for routes with the same rules for tokens, roles and rates. */
+export function callerRulesKey({ auth, rateLimits }: Route): string {
+  const tokens = auth && [auth.verifier.key, auth.role.key, auth.role.message, auth.challengePrefix];
+  return JSON.stringify([tokens, rateLimits && Object.values(rateLimits).map((limits) => limits.map(limitDefinition))]);
 }
 
 /** Returns the outcome of a request that a plan forwards by a route. */
@@ -89,7 +93,7 @@ export function forwardedOutcome({ id, upstream }: Route, message: () => Upstrea
 }
 
 /** Refusals that depend on the state of the gateway or of an identity service, and not on the plan. */
-const UNDECIDED: ReadonlySet<RefusalCode> = new Set([
+export const UNDECIDED_REFUSALS: ReadonlySet<RefusalCode> = new Set([
   'gateway_busy',
   'internal_error',
   'keys_unavailable',
@@ -112,7 +116,7 @@ type DescribeResponse = (refusal: Refusal) => string;
 /** Returns the outcome of a request that a plan refuses. */
 export function refusedOutcome(refusal: Refusal, route: string | undefined, describe?: DescribeResponse): Outcome {
   const { code, status, detail, reason, limit } = refusal;
-  if (UNDECIDED.has(code)) return { kind: 'unknown', route, reason: 'no-decision' };
+  if (UNDECIDED_REFUSALS.has(code)) return { kind: 'unknown', route, reason: 'no-decision' };
   if (reason === 'client_closed') return { kind: 'unknown', route, reason: 'client-left' };
   const response = describe && (() => describe(refusal));
   return { kind: 'refused', route, code, status, detail, reason, limit, response };

@@ -4,10 +4,18 @@ import { formatPointer, valueAt } from '../json-pointer.ts';
 import type { Path } from '../problem/finding.ts';
 import { COST, EVALUATED, EXACT_NUMBERS } from './added-keywords.ts';
 import { charge } from './cost-budget.ts';
-import { NUMBER_FORMATS, TEXT_FORMATS } from './formats/formats.ts';
 import { HIDDEN } from './hidden-keywords.ts';
 import { flattenLongKeywords } from './long-keywords.ts';
-import { CONST, CONTENT_ENCODING, CONTENT_MAX_BYTES, ENUM, MULTIPLE_OF, UNIQUE_ITEMS } from './own-keywords.ts';
+import {
+  CONST,
+  CONTENT_ENCODING,
+  CONTENT_MAX_BYTES,
+  ENUM,
+  MULTIPLE_OF,
+  NUMBER_FORMATS,
+  TEXT_FORMATS,
+  UNIQUE_ITEMS,
+} from './own-keywords.ts';
 import { toRe2 } from './pattern/ecma-pattern.ts';
 import { UnsupportedPattern } from './pattern/pattern-parts.ts';
 import { PREFIX_ITEMS } from './prefix-items.ts';

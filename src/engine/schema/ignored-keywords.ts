@@ -1,8 +1,8 @@
 import { suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
-import { NUMBER_FORMATS, TEXT_FORMATS } from './formats/formats.ts';
 import { formErrors } from './keyword-form.ts';
 import { validatedType } from './keywords.ts';
+import { NUMBER_FORMATS, TEXT_FORMATS } from './own-keywords.ts';
 import type { LocatedSchema } from './schema-walk.ts';
 
 const RULE = 'body-schema';

@@ -1,6 +1,6 @@
 import type { NumberComparison } from './exact-numbers.ts';
-import { NUMBER_FORMATS } from './formats/formats.ts';
 import { INTERNAL_KEYWORDS, keywordsWith } from './keywords.ts';
+import { NUMBER_FORMATS } from './own-keywords.ts';
 import { isMap, mapSchemas } from './schema-walk.ts';
 
 const EVALUATING = ['patternProperties', 'unevaluatedItems', 'unevaluatedProperties'];

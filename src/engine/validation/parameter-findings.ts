@@ -1,7 +1,7 @@
 import { valueAt } from '../json-pointer.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
-import { NUMBER_FORMATS } from '../schema/formats/formats.ts';
 import { validatedType } from '../schema/keywords.ts';
+import { NUMBER_FORMATS } from '../schema/own-keywords.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import { isMap, type LocatedSchema } from '../schema/schema-walk.ts';
 import { inlineSchemas, possibleTypes, requiredSchemas } from './parameter-types.ts';

@@ -1,12 +1,13 @@
 import { valueAt } from '../../engine/json-pointer.ts';
 import { charge } from '../../engine/schema/cost-budget.ts';
-import { NUMBER_FORMATS, TEXT_FORMATS } from '../../engine/schema/formats/formats.ts';
 import {
   CONST,
   CONTENT_ENCODING,
   CONTENT_MAX_BYTES,
   ENUM,
   MULTIPLE_OF,
+  NUMBER_FORMATS,
+  TEXT_FORMATS,
   UNIQUE_ITEMS,
 } from '../../engine/schema/own-keywords.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { NUMBER_FORMATS, TEXT_FORMATS } from '../../../../src/engine/schema/formats/formats.ts';
+import { NUMBER_FORMATS, TEXT_FORMATS } from '../../../../src/engine/schema/own-keywords.ts';
 
 const L63 = 'l'.repeat(63);
 const HOST_253 = `${L63}.${L63}.${L63}.${'l'.repeat(61)}`;
