@@ -1,17 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PlannedManifest } from '../../src/engine/load.ts';
-import { compilePlan } from '../../src/engine/plan/compile.ts';
-import { runToEnd } from '../../src/engine/plan/sliced-work.ts';
-import { createMutationContext } from '../../src/prove/mutation/context.ts';
 import { MUTATORS } from '../../src/prove/mutation/mutators.ts';
-import { createMutantPlanner, readPath } from '../../src/prove/mutation/plan-mutant.ts';
 import { runMutants } from '../../src/prove/mutation/run-mutants.ts';
-import type { OfflineOutcome } from '../../src/prove/offline/offline-gateway.ts';
 import { readTestFile } from '../../src/prove/testing/read-test-file.ts';
-import { createCaseRunner, runTestFile, type TestedManifest } from '../../src/prove/testing/run-test-file.ts';
+import { runTestFile } from '../../src/prove/testing/run-test-file.ts';
 import { worldOf } from '../support/gateway.ts';
-import '../support/seed.ts';
 import { MANIFEST, planned } from './support.ts';
 
 /** A manifest with something for every mutator. */
@@ -81,59 +73,6 @@ cases:
     request: { method: GET, url: /nowhere }
     expect: { refusal: route_unknown }
 `;
-
-/** Routes whose paths overlap, also after folding. */
-const ROUTING = `version: 1
-upstreams: { up: { url: https://up.internal } }
-auth:
-  tokens: { jwt: { jwks: https://identity.internal/jwks.json, algorithms: [ES256], issuer: i, audience: a } }
-  role: { claim: /role, allow: [admin], message: admins only }
-routes:
-  - { id: all, method: GET, path: /**, upstream: up, access: public }
-  - { id: admin, method: any, path: /Admin/**, upstream: up, access: protected }
-  - { id: head, method: HEAD, path: '/a/{b}', upstream: up, access: protected }
-  - { id: get, method: GET, path: '/a/{c}', upstream: up, access: public }
-  - { id: kept, method: GET, path: '/files/{name}', upstream: up, access: public, encodedSlash: keep }
-`;
-
-/** Creates cases with random methods and with paths that the router reads in several ways. */
-function routingCases(): string {
-  const segment = fc.constantFrom('a', 'A', 'admin', 'Admin', 'admin.', 'x', 'x%2Fy', 'files', '%C3%A9', 'x;y', '..');
-  const request = fc.record({
-    method: fc.constantFrom('GET', 'HEAD', 'POST', 'OPTIONS'),
-    url: fc.array(segment, { maxLength: 3 }).map((segments) => `/${segments.join('/')}`),
-  });
-  const cases = fc.sample(request, 40).map((each, index) => ({ name: `${index}`, request: each, expect: {} }));
-  return JSON.stringify({ version: 1, cases });
-}
-
-function planAll(original: PlannedManifest, changed: PlannedManifest['manifest']): TestedManifest {
-  const { plan, secrets } = original;
-  const options = {
-    hash: '',
-    readFile: worldOf().readFile,
-    secrets,
-    previous: undefined,
-    invalidParts: new Set<string>(),
-  };
-  const compiled = runToEnd(compilePlan(changed, options));
-  if (compiled.plan === undefined) throw new Error(JSON.stringify(compiled.findings));
-  return { plan: { ...plan, ...compiled.plan }, manifest: changed, secrets };
-}
-
-function summaryOf(outcome: OfflineOutcome | undefined): unknown {
-  const { record, response, upstreamRequest } = outcome ?? {};
-  const headers = new Map(response?.headers.map((name, index, all) => [name, all[index + 1]]) ?? []);
-  return [
-    record?.refusal?.code,
-    record?.refusal?.reason,
-    record?.route?.id,
-    response?.status,
-    headers.get('Allow'),
-    upstreamRequest?.method,
-    upstreamRequest?.url,
-  ];
-}
 
 async function mutate(text: string, manifest = COMPLETE, maxChanges = Number.POSITIVE_INFINITY) {
   const { testFile, problems } = readTestFile({ path: 'gateway.test.yaml', text });
@@ -224,34 +163,5 @@ describe('runMutants', () => {
     const result = await mutate(`${ONE_CASE}environment: ${JSON.stringify(environment)}\n`, manifest);
     expect(JSON.stringify(result).match(/.{40}secret[-.].{40}/g)).toBeNull();
     expect(result.unnoticed.length).toBeGreaterThan(30);
-  });
-});
-
-describe('createMutantPlanner', () => {
-  it('has the same outcomes as a complete compilation, and affects every request with another outcome', async () => {
-    const original = planned(ROUTING);
-    const { testFile } = readTestFile({ path: 'gateway.test.yaml', text: routingCases() });
-    if (testFile === undefined) throw new Error('the cases are valid');
-    const results = await runTestFile(testFile.testFile, original);
-    const context = createMutationContext(original, worldOf().readFile, testFile.testFile);
-    const plan = createMutantPlanner(original, worldOf().readFile);
-    const known = results.map((result) => ({ result, paths: [...result.outcome.routedPaths].map(readPath) }));
-    let compared = 0;
-    for (const { find } of MUTATORS)
-      for (const { manifest: changed, invisible } of find(context)) {
-        const partial = invisible === undefined ? plan(changed) : undefined;
-        if (partial === undefined) continue;
-        const complete = planAll(original, changed);
-        const affected = known.filter(({ result, paths }) => partial.affects(result.url, paths));
-        const tested = partial.planFor(affected.flatMap(({ paths }) => paths));
-        const [runPartial, runComplete] = [tested, complete].map((one) => createCaseRunner({}, one));
-        for (const each of known) {
-          const expected = summaryOf((await runComplete?.(each.result))?.outcome);
-          const actual = affected.includes(each) ? (await runPartial?.(each.result))?.outcome : each.result.outcome;
-          expect(summaryOf(actual), `${each.result.name} with ${JSON.stringify(changed.routes)}`).toEqual(expected);
-          compared += 1;
-        }
-      }
-    expect(compared).toBeGreaterThan(1_000);
   });
 });

@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import type { PlannedManifest } from '../../engine/load.ts';
+import { type PlannedManifest, planManifest } from '../../engine/load.ts';
 import type { Environment } from '../../engine/manifest/source.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import { runToEnd } from '../../engine/plan/sliced-work.ts';
 import type { Finding } from '../../engine/problem/finding.ts';
 import { type TestRequest, testRequestsOf } from '../testing/requests.ts';
 import { createCaseRunner, type TestedManifest, type TestResult } from '../testing/run-test-file.ts';
@@ -10,8 +12,6 @@ import { createMutationContext } from './context.ts';
 import { findCase, type SearchedManifest } from './missing-case.ts';
 import type { Mutant, MutationContext } from './mutant.ts';
 import { MUTATORS } from './mutators.ts';
-import { createMutantPlanner, type PathReadings, type PlannedMutant, readPath } from './plan-mutant.ts';
-import { pathOf } from './probes.ts';
 
 /** A changed manifest that no test case noticed. */
 interface UnnoticedMutant {
@@ -93,8 +93,6 @@ function findingOf(
 /** A request of the test file, with facts from its run with the original manifest. */
 interface KnownRequest {
   readonly request: TestResult;
-  /** The paths that the router received. */
-  readonly readings: readonly PathReadings[];
   /** The number of changed manifests that this request noticed. */
   hits: number;
 }
@@ -107,11 +105,11 @@ const SECRET_CASE = '# a case for this change contains a value from the environm
 class MutationRun {
   readonly context: MutationContext;
   readonly #testFile: TestFile;
-  readonly #plan: (changed: Mutant['manifest']) => PlannedMutant | undefined;
+  readonly #planned: PlannedManifest;
+  readonly #readFile: Environment['readFile'];
   readonly #original: SearchedManifest;
   /** The cheapest first. */
   readonly #known: readonly KnownRequest[];
-  readonly #redactText: PlannedManifest['secrets']['redactText'];
   readonly #results: readonly TestResult[];
 
   constructor(
@@ -122,31 +120,45 @@ class MutationRun {
   ) {
     this.context = createMutationContext(planned, readFile, testFile);
     this.#testFile = testFile;
-    this.#plan = createMutantPlanner(planned, readFile);
+    this.#planned = planned;
+    this.#readFile = readFile;
     this.#original = this.#searched(planned);
     this.#results = results;
-    this.#redactText = planned.secrets.redactText;
-    this.#known = results
-      .toSorted((a, b) => a.durationMs - b.durationMs)
-      .map((request) => ({ request, readings: [...request.outcome.routedPaths].map(readPath), hits: 0 }));
+    this.#known = results.toSorted((a, b) => a.durationMs - b.durationMs).map((request) => ({ request, hits: 0 }));
   }
 
   /** Returns `undefined` if the changed manifest does not load. */
   async test(mutant: Mutant): Promise<'noticed' | { caseText: string } | { reason: string } | undefined> {
     const { invisible: reason } = mutant;
     if (reason !== undefined) return { reason };
-    const planned = this.#plan(mutant.manifest);
-    if (planned === undefined) return undefined;
-    if ((await this.#isNoticed(planned)) || planned.breaksInvariant()) return 'noticed';
-    return this.#findMissingCase(mutant, planned);
+    const { manifest } = mutant;
+    // An invariant refuses many changes, but a test case that notices them is better.
+    const plan = this.#compile({ ...manifest, invariants: [] });
+    if (plan === undefined) return undefined;
+    const tested = { plan, manifest, secrets: this.#planned.secrets };
+    if ((await this.#isNoticed(mutant, tested)) || this.#compile(manifest) === undefined) return 'noticed';
+    return this.#findMissingCase(mutant, this.#searched(tested));
   }
 
-  async #isNoticed(planned: PlannedMutant): Promise<boolean> {
-    const affected = this.#known.filter(({ request, readings }) => planned.affects(request.url, readings));
-    if (affected.length === 0) return false;
-    const run = this.#runner(planned.planFor(affected.flatMap(({ readings }) => readings)));
+  #compile(manifest: Mutant['manifest']): Plan | undefined {
+    const { compileInput, plan } = this.#planned;
+    return runToEnd(planManifest({ ...compileInput.checked, manifest }, this.#readFile, plan)).plan;
+  }
+
+  async #isNoticed({ routes }: Mutant, tested: TestedManifest): Promise<boolean> {
+    const run = this.#runner(tested);
+    const { router } = tested.plan;
+    const changed = new Set(routes.map(({ route }) => route.id));
+    const isAffected = ({ request: { method, outcome } }: KnownRequest) => {
+      const { route, path } = outcome.record;
+      return path === undefined || changed.has(route?.id ?? '') || router.match(method, path)?.id !== route?.id;
+    };
     // A request that has noticed many changes probably notices this one.
-    for (const known of affected.toSorted((a, b) => b.hits - a.hits)) {
+    const { likely = [], others = [] } = Object.groupBy(
+      this.#known.toSorted((a, b) => b.hits - a.hits),
+      (known) => (isAffected(known) ? 'likely' : 'others'),
+    );
+    for (const known of [...likely, ...others]) {
       if ((await run(known.request)).mismatches.length === 0) continue;
       known.hits += 1;
       return true;
@@ -154,7 +166,11 @@ class MutationRun {
     return false;
   }
 
-  async #findMissingCase(mutant: Mutant, planned: PlannedMutant): Promise<{ caseText: string } | { reason: string }> {
+  async #findMissingCase(
+    mutant: Mutant,
+    changed: SearchedManifest,
+  ): Promise<{ caseText: string } | { reason: string }> {
+    const { redactText } = this.#planned.secrets;
     let count = 0;
     let isSecret = false;
     for (const route of mutant.routes)
@@ -163,14 +179,13 @@ class MutationRun {
           count += 1;
           if (count > MAX_PROBES)
             return { reason: `none of the first ${MAX_PROBES} requests of the search has another outcome` };
-          const changed = this.#searched(planned.planFor([readPath(pathOf(probe))]));
           const caseText = await findCase(probe, this.#original, changed);
           if (caseText === undefined) continue;
-          if (this.#redactText(caseText) === caseText) return { caseText };
+          if (redactText(caseText) === caseText) return { caseText };
           isSecret = true;
         }
     if (isSecret) return { caseText: SECRET_CASE };
-    if (mutant.advice !== undefined) return { caseText: `# ${this.#redactText(mutant.advice)}\n` };
+    if (mutant.advice !== undefined) return { caseText: `# ${redactText(mutant.advice)}\n` };
     return { reason: 'no request of the search has another outcome' };
   }
 

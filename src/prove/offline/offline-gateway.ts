@@ -3,7 +3,6 @@ import type { RequestRecord } from '../../engine/gateway/telemetry/request-recor
 import { createNullLog } from '../../engine/log/log.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
-import type { Router } from '../../engine/routing/router.ts';
 import type { Upstream } from '../../engine/settings/upstream-definition.ts';
 import type { Principal, Verifier } from '../../engine/tokens/verifier.ts';
 import { type OfflineResponse, sendOverSocket } from './client.ts';
@@ -21,8 +20,6 @@ export interface OfflineOutcome {
   readonly upstreamRequest: RecordedRequest | undefined;
   /** The principals of the tokens that were verified: the caller, and at login those in the response. */
   readonly principals: readonly Principal[];
-  /** The paths that the router received: the outcome depends on no routes other than those that match one of them. */
-  readonly routedPaths: ReadonlySet<string>;
 }
 
 /** Serves one request at a time. @param upstreamResponse the response of the upstream; default: 200 without a body */
@@ -51,12 +48,9 @@ const OK_RESPONSE: OfflineResponse = { status: 200, headers: [], body: Buffer.al
  */
 export function createOfflineGateway(plan: Plan, tokens: StubVerifier): OfflineGateway {
   let upstream = createRecordingUpstream(OK_RESPONSE);
-  let routedPaths = new Set<string>();
-  const routedPlan = { ...plan, router: withListener(plan.router, (path) => void routedPaths.add(path)) };
-  const offlinePlan = offlinePlanOf(routedPlan, tokens, (origin) => upstream.connect(origin));
+  const offlinePlan = offlinePlanOf(plan, tokens, (origin) => upstream.connect(origin));
   const log = createNullLog();
   return async (request, upstreamResponse = OK_RESPONSE, { times, waitMs } = ONCE) => {
-    routedPaths = new Set();
     let now = 0;
     const gateway = createGateway(offlinePlan, log, { now: () => now });
     for (let count = 1; ; count += 1) {
@@ -66,7 +60,7 @@ export function createOfflineGateway(plan: Plan, tokens: StubVerifier): OfflineG
       const principals = tokens.takeVerified();
       if (count < times) continue;
       await gateway.close(0);
-      return { record, response, upstreamRequest: upstream.requests[0], principals, routedPaths };
+      return { record, response, upstreamRequest: upstream.requests[0], principals };
     }
   };
 }
@@ -83,31 +77,12 @@ async function sendRequest(gateway: Gateway, request: OfflineRequest) {
   return { record, response };
 }
 
-/** Returns the router. It calls the listener with each path that it receives. */
-function withListener(router: Router, onPath: (path: string) => void): Router {
-  return {
-    ...router,
-    match: (method, path) => {
-      onPath(path);
-      return router.match(method, path);
-    },
-    allowedMethods: (path) => {
-      onPath(path);
-      return router.allowedMethods(path);
-    },
-  };
-}
-
-/**
- * Returns the plan without anything that needs a network or a timer: no health checks, breaker or time limits.
- *
- * @param verifier replaces that of the plan
- */
-function offlinePlanOf(plan: Plan, verifier: Verifier | undefined, connect: NonNullable<Upstream['connect']>): Plan {
+/** Returns the plan without anything that needs a network or a timer: no health checks, breaker or time limits. */
+function offlinePlanOf(plan: Plan, verifier: Verifier, connect: NonNullable<Upstream['connect']>): Plan {
   const upstreams = new Map(
     plan.upstreams.map((upstream) => [upstream, { ...upstream, ...OFFLINE_UPSTREAM_SETTINGS, connect }]),
   );
-  const authOf = (auth: Plan['auth']) => auth && { ...auth, verifier: verifier ?? auth.verifier };
+  const authOf = (auth: Plan['auth']) => auth && { ...auth, verifier };
   const offlineRoute = (route: Route): Route => {
     const upstream = upstreams.get(route.upstream) ?? route.upstream;
     return { ...route, auth: authOf(route.auth), upstream, timeoutMs: undefined };
