@@ -6,7 +6,7 @@ import type { MutationContext, Probe, TestedRoute } from './mutant.ts';
 import { withClaims, withHeader, withJsonBody, withoutHeader, withRequest } from './probes.ts';
 
 /** The largest number of times that a test case can send a request. */
-const MAX_TIMES = 1_000;
+export const MAX_TIMES = 1_000;
 /** The routes of a limit that the search for a missing case tries. */
 const MAX_ROUTES = 3;
 

@@ -1,5 +1,6 @@
+import { nestValue } from '../../engine/json-pointer.ts';
 import type { CaseHeaders } from '../testing/test-file.generated.ts';
-import type { Probe } from './mutant.ts';
+import type { Probe, TestedRoute } from './mutant.ts';
 
 /** Returns the probe with other members of its request. */
 export function withRequest(probe: Probe, change: Partial<Probe['request']>): Probe {
@@ -90,4 +91,13 @@ export function withPathParameter(probe: Probe, pattern: string, name: string, t
   if (!isPlainSegment(text)) return [];
   const index = pattern.split('/').indexOf(`{${name}}`);
   return [withPath(probe, pathOf(probe).split('/').with(index, text).join('/'))];
+}
+
+/** Returns the login request with a token in the response of the upstream, at each place where the route expects one. */
+export function loginResponses(base: Probe, { entry }: TestedRoute, token: string | undefined): Probe[] {
+  if (entry.login === undefined || token === undefined) return [];
+  const { token: pointers = [], header } = entry.login;
+  const inBody = [pointers].flat().map((at) => ({ status: 200, headers: {}, body: nestValue(at, token) as object }));
+  const inHeader = header === undefined ? [] : [{ status: 200, headers: { [header]: token } }];
+  return [...inBody, ...inHeader].map((response) => ({ ...base, response }));
 }

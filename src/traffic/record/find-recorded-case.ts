@@ -3,13 +3,13 @@ import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
 import type { RunCase } from '../../prove/mutation/missing-case.ts';
 import type { MutationContext, Probe, TestedRoute } from '../../prove/mutation/mutant.ts';
 import { HANDSHAKE } from '../../prove/mutation/mutators/forwarding-mutators.ts';
-import { withRequest } from '../../prove/mutation/probes.ts';
+import { loginResponses, withRequest } from '../../prove/mutation/probes.ts';
 import type { OfflineOutcome } from '../../prove/offline/offline-gateway.ts';
 import type { Expectation, TestCase } from '../../prove/testing/test-file.generated.ts';
 import { baseProbes, type RecordContext, withLimitKeys } from './base-probes.ts';
 import type { Observation } from './observe-requests.ts';
 import { otherSpellings, unknownPath } from './recorded-paths.ts';
-import { loginResponses, refusedProbes } from './refused-probes.ts';
+import { refusedProbes } from './refused-probes.ts';
 
 /** The number of requests with their repetitions, so that a rate limit that cannot be reached takes no minutes. */
 const MAX_SENT = 5_000;

@@ -52,7 +52,9 @@ export async function recordCases(
   const { observations, unrecorded, requests } = observed;
   const byRoute = Map.groupBy(observations, ({ tested }) => tested);
   const tokens = createRecordTokens(planned.plan, context.otherRole);
-  const pathsOf = memoize((tested) => recordedPaths(byRoute.get(tested) ?? [], tested, context));
+  const paths = new Map<TestedRoute, readonly string[]>();
+  const pathsOf = (tested: TestedRoute) =>
+    paths.getOrInsertComputed(tested, () => recordedPaths(byRoute.get(tested) ?? [], tested, context));
   const unknownPath = observations.find(isUnknownPath)?.path ?? '/x';
   const record: RecordContext = { context, tokens, pathsOf, unknownPath };
   const found: FoundCase[] = [];
@@ -96,15 +98,6 @@ function isPossible({ result, isMatched }: Observation): boolean {
 
 function isUnknownPath({ result, path }: Observation): boolean {
   return result.kind === 'refused' && result.code === 'route_unknown' && path !== undefined;
-}
-
-function memoize(pathsOf: (tested: TestedRoute) => readonly string[]): (tested: TestedRoute) => readonly string[] {
-  const known = new Map<TestedRoute, readonly string[]>();
-  return (tested) => {
-    const paths = known.get(tested) ?? pathsOf(tested);
-    known.set(tested, paths);
-    return paths;
-  };
 }
 
 /** Returns the most frequent status of its class on the route, so that the cases of all methods and roles are alike. */

@@ -2,11 +2,12 @@ import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
 import { nestValue } from '../../engine/json-pointer.ts';
 import { sizeBytes } from '../../engine/manifest/units.ts';
 import { withValue } from '../../prove/mutation/edits.ts';
-import { overLimit, withoutKey } from '../../prove/mutation/limited-requests.ts';
+import { MAX_TIMES, overLimit, withoutKey } from '../../prove/mutation/limited-requests.ts';
 import { changedMultipartBodies, MULTIPART_TYPE } from '../../prove/mutation/multipart-bodies.ts';
 import type { MutationContext, Probe, TestedRoute } from '../../prove/mutation/mutant.ts';
 import { invalidRequests, OTHER_TYPES, oddBodies } from '../../prove/mutation/mutators/body-mutators.ts';
 import {
+  loginResponses,
   withBodyOf,
   withHeader,
   withJsonBody,
@@ -81,19 +82,6 @@ function withToken(base: Probe, token: string | undefined): Probe[] {
   return token === undefined ? [] : [withHeader(withoutToken(base), 'Authorization', `Bearer ${token}`)];
 }
 
-/** Returns the login request with a token in the response of the upstream. */
-export function loginResponses(base: Probe, { entry }: TestedRoute, token: string | undefined): Probe[] {
-  if (entry.login === undefined || token === undefined) return [];
-  const { token: pointers, header } = entry.login;
-  const response = { status: 200, headers: {} };
-  return [
-    ...[pointers ?? []]
-      .flat()
-      .map((at) => ({ ...base, response: { ...response, body: nestValue(at, token) as object } })),
-    ...(header === undefined ? [] : [{ ...base, response: { ...response, headers: { [header]: token } } }]),
-  ];
-}
-
 /** Returns the login request with responses that cannot be verified. */
 function brokenLogins(base: Probe, { entry }: TestedRoute): Probe[] {
   if (entry.login === undefined) return [];
@@ -141,6 +129,3 @@ function limitsOf({ entry }: TestedRoute, id: string | undefined, { plan, manife
     return isOther || limit === undefined || limitEntry === undefined ? [] : [{ limit, entry: limitEntry }];
   });
 }
-
-/** The largest number of times that a test case can send a request. */
-const MAX_TIMES = 1_000;

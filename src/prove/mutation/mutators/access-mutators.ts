@@ -1,8 +1,7 @@
-import { nestValue } from '../../../engine/json-pointer.ts';
 import { claimsOfRole } from '../../offline/role-claims.ts';
 import { withItems, withoutValue, withValue } from '../edits.ts';
-import type { Mutators, Probe, TestedRoute } from '../mutant.ts';
-import { withClaims, withoutToken, withRole } from '../probes.ts';
+import type { Mutators, TestedRoute } from '../mutant.ts';
+import { loginResponses, withClaims, withoutToken, withRole } from '../probes.ts';
 import { inEachRoute, type RouteChange } from '../route-changes.ts';
 
 export const accessMutators: Mutators = {
@@ -31,7 +30,7 @@ export const accessMutators: Mutators = {
           at: ['roles'],
           value: [...(roles ?? []), role],
           effect: `also allows the role "${role}"`,
-          probes: (base) => [withRole(base, role), ...loginsWith(base, tested, token)],
+          probes: (base) => [withRole(base, role), ...loginResponses(base, tested, token)],
           advice: token === undefined ? advice : undefined,
         };
       });
@@ -101,13 +100,6 @@ export const accessMutators: Mutators = {
     },
   },
 };
-
-/** Returns a login response with this token. */
-function loginsWith(base: Probe, { entry }: TestedRoute, token: string | undefined): Probe[] {
-  const [pointer] = [entry.login?.token ?? []].flat();
-  if (pointer === undefined || token === undefined) return [];
-  return [{ ...base, response: { status: 200, headers: {}, body: nestValue(pointer, token) as object } }];
-}
 
 /** Returns the routes that verify tokens. */
 function guarded(routes: readonly TestedRoute[]): TestedRoute[] {

@@ -1,6 +1,6 @@
-import { nestValue } from '../../../engine/json-pointer.ts';
 import { withoutValue } from '../edits.ts';
 import type { Mutators, Probe, TestedRoute } from '../mutant.ts';
+import { loginResponses } from '../probes.ts';
 import { inEachRoute } from '../route-changes.ts';
 
 export const loginMutators: Mutators = {
@@ -32,10 +32,7 @@ export const loginMutators: Mutators = {
   },
 };
 
-/** Yields responses with a token that does not verify, at each place where the route expects one. */
-function* tokenResponses(base: Probe, { entry }: TestedRoute): Generator<Probe> {
-  const { token, header } = entry.login ?? {};
-  for (const pointer of token === undefined ? ['/access_token'] : [token].flat())
-    yield { ...base, response: { status: 200, headers: {}, body: nestValue(pointer, 'unknown-token') as object } };
-  if (header !== undefined) yield { ...base, response: { status: 200, headers: { [header]: 'unknown-token' } } };
+/** Returns responses with a token that does not verify. */
+function tokenResponses(base: Probe, tested: TestedRoute): Probe[] {
+  return loginResponses(base, tested, 'unknown-token');
 }
