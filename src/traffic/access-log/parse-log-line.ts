@@ -1,5 +1,25 @@
-import type { LoggedRequest } from './logged-request.ts';
-import { type JsonObject, readRequest, type SkippedLine } from './read-request.ts';
+import type { CredentialKind, LoggedRequest, RequestKind, SkippedLineReason } from './logged-request.ts';
+
+/** A line that is not a logged request. */
+export interface SkippedLine {
+  readonly reason: SkippedLineReason;
+  /** The invalid member of a request. */
+  readonly member?: string;
+}
+
+/** The members are of unknown types: a log may contain any text. */
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The latest time that a `Date` can have. */
+const MAX_TIME_MS = 8.64e15;
+/** A smaller share would give one line the weight of more requests than a gateway serves. */
+const MIN_SHARE = 1e-6;
+/** RFC 9110 section 5.6.2. */
+const METHOD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** As the gateway accepts it: visible characters, without query and fragment. */
+const PATH = /^[/*][!-"$->@-~]*$/;
+/** Control characters, and those that change the direction of text, would change the output on a terminal. */
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
 /**
  * Parses a line of an access log. Container engines and journald write a prefix before the JSON, or put the line into a member of
@@ -37,3 +57,99 @@ function parseObject(text: string): JsonObject | undefined {
     return undefined;
   }
 }
+
+/** Reads the members of a line `"msg":"request"`. Anyone may have written the line, so each member is checked. */
+function readRequest(value: JsonObject, source: string, line: number): LoggedRequest | SkippedLine {
+  const member = NAMED_TESTS.find(([name, test]) => !test(value[name]))?.[0];
+  if (member !== undefined) return { reason: 'member-invalid', member };
+  const members = value as unknown as LineMembers;
+  return {
+    source,
+    line,
+    time: members.time,
+    method: members.method,
+    path: members.path,
+    isKeyed: members.keyed === true,
+    route: members.route,
+    upstream: members.upstream,
+    status: members.status,
+    refusal: members.refusal,
+    reason: members.reason,
+    limit: members.limit,
+    reported: members.reported?.map(({ code }) => code) ?? [],
+    isAborted: members.aborted === true,
+    receivedBytes: members.bytesIn ?? 0,
+    isForwarded: members.gatewayMs !== undefined,
+    subject: members.subject,
+    client: members.client ?? members.peer ?? undefined,
+    weight: 1 / (members.sampled ?? 1),
+    manifest: members.manifest,
+    roles: rolesOf(members.role),
+    credential: members.credential,
+    mediaType: members.type,
+    queryNames: members.query,
+    host: members.host,
+    kind: members.kind,
+  };
+}
+
+function rolesOf(role: LineMembers['role']): readonly string[] | undefined {
+  if (role === undefined) return undefined;
+  return role === 'other' ? [] : [role].flat();
+}
+
+/** A test of the value of a member, and its type. */
+type Test<Value> = (value: unknown) => value is Value;
+
+const isInteger = (value: unknown, max: number) =>
+  Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= max;
+const isText = (value: unknown): value is string => typeof value === 'string' && !UNPRINTABLE.test(value);
+const isTextList = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
+
+/** Accepts a member that is missing, or that has a value of this type. */
+function optional<Value>(test: (value: unknown) => boolean): Test<Value | undefined> {
+  return (value): value is Value | undefined => value === undefined || test(value);
+}
+const matching = (pattern: RegExp) => optional<string>((value) => typeof value === 'string' && pattern.test(value));
+const oneOf = <Word>(words: readonly Word[]) => optional<Word>((value) => words.includes(value as Word));
+const text = optional<string>(isText);
+const boolean = optional<boolean>((value) => typeof value === 'boolean');
+const positive = optional<number>((value) => typeof value === 'number' && value >= 0);
+const reported = optional<readonly { readonly code: string }[]>(
+  (value) => Array.isArray(value) && value.every((one) => typeof one === 'object' && one !== null && isText(one.code)),
+);
+
+/** The members that are read. */
+const TESTS = {
+  time: (value: unknown): value is number => isInteger(value, MAX_TIME_MS),
+  method: matching(METHOD),
+  path: matching(PATH),
+  keyed: boolean,
+  route: text,
+  upstream: text,
+  status: optional<number>((value) => isInteger(value, 999)),
+  refusal: text,
+  reason: text,
+  limit: text,
+  reported,
+  aborted: boolean,
+  bytesIn: positive,
+  gatewayMs: positive,
+  subject: text,
+  peer: optional<string | null>((value) => value === null || isText(value)),
+  client: text,
+  sampled: optional<number>((value) => typeof value === 'number' && value >= MIN_SHARE && value <= 1),
+  manifest: text,
+  role: optional<string | readonly string[]>((value) => isText(value) || isTextList(value)),
+  credential: oneOf<CredentialKind>(['bearer', 'other', 'none']),
+  type: text,
+  query: optional<readonly string[]>(isTextList),
+  host: text,
+  kind: oneOf<RequestKind>(['websocket', 'preflight', 'server-options']),
+};
+
+const NAMED_TESTS = Object.entries(TESTS);
+
+type LineMembers = {
+  readonly [Name in keyof typeof TESTS]: (typeof TESTS)[Name] extends Test<infer Value> ? Value : never;
+};

@@ -51,7 +51,7 @@ async function* countBytes(source: Readable, onBytes: (bytes: number) => void): 
 
 /** Reads until the first bytes show the format. */
 async function readStart(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
-  let start: Buffer = Buffer.alloc(0);
+  let start: Buffer = EMPTY;
   while (start.length < 2) {
     const { done, value } = await chunks.next();
     if (done) break;
@@ -80,42 +80,30 @@ type LineListener = (line: string | undefined) => void;
 
 /** Splits chunks of bytes into lines. Keeps at most one incomplete line of at most 64 KB. */
 export class LineSplitter {
-  #incomplete: Buffer[] = [];
-  #incompleteBytes = 0;
+  /** The start of a line; `undefined` if it is too long. */
+  #start: Buffer | undefined = EMPTY;
 
   push(chunk: Buffer, onLine: LineListener): void {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      if (this.#incompleteBytes === 0) onLine(end - start > MAX_LINE_BYTES ? undefined : decode(chunk, start, end));
-      else {
-        this.#keep(chunk.subarray(start, end));
-        this.#endIncomplete(onLine);
-      }
+      this.#keep(chunk.subarray(start, end));
+      onLine(this.#start?.toString());
+      this.#start = EMPTY;
       start = end + 1;
     }
-    if (start < chunk.length) this.#keep(chunk.subarray(start));
+    this.#keep(chunk.subarray(start));
   }
 
   /** Ends the last line if it has no newline. */
   end(onLine: LineListener): void {
-    if (this.#incompleteBytes > 0) this.#endIncomplete(onLine);
+    if (this.#start?.length !== 0) onLine(this.#start?.toString());
   }
 
   #keep(bytes: Buffer): void {
-    this.#incompleteBytes += bytes.length;
-    if (this.#incompleteBytes > MAX_LINE_BYTES) this.#incomplete = [];
-    else this.#incomplete.push(bytes);
-  }
-
-  #endIncomplete(onLine: LineListener): void {
-    const line = Buffer.concat(this.#incomplete);
-    const isTooLong = this.#incompleteBytes > MAX_LINE_BYTES;
-    this.#incomplete = [];
-    this.#incompleteBytes = 0;
-    onLine(isTooLong ? undefined : decode(line, 0, line.length));
+    const start = this.#start;
+    if (start === undefined || start.length + bytes.length > MAX_LINE_BYTES) this.#start = undefined;
+    else this.#start = start.length === 0 ? bytes : Buffer.concat([start, bytes]);
   }
 }
 
-function decode(bytes: Buffer, start: number, end: number): string {
-  return bytes.toString('utf8', start, end);
-}
+const EMPTY = Buffer.alloc(0);

@@ -1,7 +1,6 @@
 import type { LogCounts, LoggedRequest } from './logged-request.ts';
-import { parseLogLine } from './parse-log-line.ts';
+import { parseLogLine, type SkippedLine } from './parse-log-line.ts';
 import { LineSplitter, type LogInput, type ReadProgress, readBytes } from './read-bytes.ts';
-import type { SkippedLine } from './read-request.ts';
 
 /** The requests of logs in batches, since a promise for each line would take longer than its parsing. */
 export interface LogReader extends AsyncIterable<LoggedRequest[]> {
@@ -70,9 +69,7 @@ async function* readLog(
 const TOO_LONG: SkippedLine = { reason: 'too-long' };
 
 function countSkipped({ skipped }: LogCounts, { reason, member }: SkippedLine, source: string, line: number): void {
-  const known = skipped.get(reason);
-  if (known !== undefined) known.lines += 1;
-  else skipped.set(reason, { lines: 1, source, line, member });
+  skipped.getOrInsert(reason, { lines: 0, source, line, member }).lines += 1;
 }
 
 /** The codes of `zlib` for data that ends early. */
