@@ -1,5 +1,5 @@
 import { CHANGE_KINDS, type ChangeKind, type ComparisonResult } from './compare-outcomes.ts';
-import { type KnownOutcome, type OutcomeReport, reportOutcome, type UnknownReason } from './outcome.ts';
+import { type OutcomeReport, reportOutcome, type UnknownReason } from './outcome.ts';
 
 /** Requests that change in the same way. */
 export interface ChangeGroup<Witness> {
@@ -83,8 +83,13 @@ export class OutcomeComparison<Witness> {
     if (result.result === 'same') totals.same += weight;
     else if (result.result === 'unknown') increase(totals.unknown, result.reason, weight);
     else {
-      increase(totals.changed, result.kind, weight);
-      this.#addChange(result, weight, caller, witness);
+      const { kind } = result;
+      increase(totals.changed, kind, weight);
+      const change = { kind, from: reportOutcome(result.from), to: reportOutcome(result.to) };
+      const group = this.#groupOf(JSON.stringify(change), change, weight);
+      if (group === undefined) return;
+      this.#addCaller(group, caller());
+      if (group.witnesses.length < this.#maxWitnesses) group.witnesses.push(witness());
     }
   }
 
@@ -140,19 +145,6 @@ export class OutcomeComparison<Witness> {
       for (const caller of other.callers) this.#addCaller(group, caller);
       group.witnesses.push(...other.witnesses.slice(0, this.#maxWitnesses - group.witnesses.length));
     }
-  }
-
-  #addChange(
-    { kind, from, to }: { kind: ChangeKind; from: KnownOutcome; to: KnownOutcome },
-    weight: number,
-    caller: () => string | undefined,
-    witness: () => Witness,
-  ): void {
-    const change = { kind, from: reportOutcome(from), to: reportOutcome(to) };
-    const group = this.#groupOf(JSON.stringify(change), change, weight);
-    if (group === undefined) return;
-    this.#addCaller(group, caller());
-    if (group.witnesses.length < this.#maxWitnesses) group.witnesses.push(witness());
   }
 
   /** Adds requests to the group of a change. Returns `undefined` if there are too many groups. */

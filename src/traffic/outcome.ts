@@ -1,5 +1,6 @@
 import { Refusal, type RefusalCode } from '../engine/gateway/response/refusal.ts';
 import type { Route } from '../engine/plan/route-definition.ts';
+import { limitDefinition } from '../engine/rate-limits/rate-limit.ts';
 import type { Upstream } from '../engine/settings/upstream-definition.ts';
 
 /** Why the outcome of a request by a plan is not known. A test compares `docs/candidate.md` with this table. */
@@ -74,12 +75,15 @@ const endpointTexts = new WeakMap<Upstream, string>();
 
 /** Returns a text that is equal for upstreams with the same endpoints. It may have values of the environment: never print it. */
 export function endpointsOf(upstream: Upstream): string {
-  let text = endpointTexts.get(upstream);
-  if (text === undefined) {
-    text = JSON.stringify(upstream.endpoints.map(({ url }) => url.href).sort());
-    endpointTexts.set(upstream, text);
-  }
-  return text;
+  return endpointTexts.getOrInsertComputed(upstream, ({ endpoints }) =>
+    JSON.stringify(endpoints.map(({ url }) => url.href).sort()),
+  );
+}
+
+/** Returns a text that is equal for routes with the same rules for tokens, roles and rates. */
+export function callerRulesKey({ auth, rateLimits }: Route): string {
+  const tokens = auth && [auth.verifier.key, auth.role.key, auth.role.message];
+  return JSON.stringify([tokens, rateLimits && Object.values(rateLimits).map((limits) => limits.map(limitDefinition))]);
 }
 
 /** Returns the outcome of a request that a plan forwards by a route. */
@@ -88,7 +92,7 @@ export function forwardedOutcome({ id, upstream }: Route, message: () => Upstrea
 }
 
 /** Refusals that depend on the state of the gateway or of an identity service, and not on the plan. */
-const UNDECIDED: ReadonlySet<RefusalCode> = new Set([
+export const UNDECIDED_REFUSALS: ReadonlySet<RefusalCode> = new Set([
   'gateway_busy',
   'internal_error',
   'keys_unavailable',
@@ -108,7 +112,7 @@ export const UPSTREAM_REFUSALS: ReadonlySet<RefusalCode> = new Set([
 /** Returns the outcome of a request that a plan refuses. */
 export function refusedOutcome(refusal: Refusal, route: string | undefined): Outcome {
   const { code, status, detail, reason, limit } = refusal;
-  if (UNDECIDED.has(code)) return { kind: 'unknown', route, reason: 'no-decision' };
+  if (UNDECIDED_REFUSALS.has(code)) return { kind: 'unknown', route, reason: 'no-decision' };
   if (reason === 'client_closed') return { kind: 'unknown', route, reason: 'client-left' };
   return { kind: 'refused', route, code, status, detail, reason, limit };
 }

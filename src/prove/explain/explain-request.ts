@@ -11,6 +11,7 @@ import { createOfflineGateway, type OfflineOutcome } from '../offline/offline-ga
 import { redactedUrl } from '../offline/redacted-url.ts';
 import type { OfflineRequest } from '../offline/request-bytes.ts';
 import { type CallerClaims, StubVerifier } from '../offline/stub-verifier.ts';
+import { stepOfRefusal } from '../testing/route-refusals.ts';
 import type { ExplainContext } from './explain-context.ts';
 import type {
   CandidateRoute,
@@ -24,7 +25,7 @@ import type {
   NearRoute,
 } from './explanation.ts';
 import { findNearRoutes, findSkippedRoutes } from './skipped-routes.ts';
-import { STEP_OF_REFUSAL, STEPS, type StepExplainer } from './steps.ts';
+import { STEPS, type StepExplainer } from './steps.ts';
 
 /**
  * Explains each decision that the gateway makes about a request. Uses no network.
@@ -142,7 +143,7 @@ function happensAt(
   { code, limit }: { readonly code: RefusalCode; readonly limit?: string | undefined },
   { route }: ExplainContext,
 ): boolean {
-  if (STEP_OF_REFUSAL[code] !== name) return false;
+  if (stepOfRefusal(code) !== name) return false;
   return stage === undefined || route?.rateLimits?.[stage].some(({ id }) => id === limit) === true;
 }
 

@@ -41,39 +41,8 @@ export const STEPS: readonly StepExplainer[] = [
   { name: 'response', explain: explainResponse },
 ];
 
-/** The step at which each refusal happens. `role_not_allowed` can also happen at the response of a login. */
-export const STEP_OF_REFUSAL: Readonly<Record<RefusalCode, StepName>> = {
-  message_malformed: 'message',
-  headers_too_large: 'message',
-  expectation_failed: 'message',
-  request_timeout: 'message',
-  path_ambiguous: 'path',
-  route_unknown: 'route',
-  method_not_allowed: 'route',
-  origin_not_allowed: 'origin',
-  token_missing: 'token',
-  token_invalid: 'token',
-  keys_unavailable: 'token',
-  role_not_allowed: 'role',
-  rate_limit_key_missing: 'limits',
-  rate_limit_exceeded: 'limits',
-  rate_limit_unavailable: 'limits',
-  parameter_invalid: 'parameters',
-  body_invalid: 'body',
-  body_too_large: 'body',
-  media_type_unsupported: 'body',
-  gateway_busy: 'body',
-  internal_error: 'forward',
-  upstream_unreachable: 'forward',
-  upstream_error: 'forward',
-  upstream_unavailable: 'forward',
-  upstream_busy: 'forward',
-  upstream_timeout: 'forward',
-  login_response_refused: 'response',
-};
-
 function limitsStep(stage: RateLimitStage): StepExplainer {
-  return { name: 'limits', stage, explain: limitsExplainer(stage) };
+  return { name: 'limits', stage, explain: (context) => explainLimits(stage, context) };
 }
 
 function explanation(message: string, ...paths: Path[]): StepExplanation {
@@ -202,21 +171,19 @@ function explainResponse({ entry, routePath, refusal }: ExplainContext): StepExp
   return explanation('buffered until every token in it is verified and has an allowed role', [...routePath, 'login']);
 }
 
-/** Returns the function that explains the rate limits that apply at one stage of a request. */
-function limitsExplainer(stage: RateLimitStage): (context: ExplainContext) => StepExplanation | undefined {
-  return (context) => {
-    const { route, routePath, refusal, planned } = context;
-    const limits = route?.rateLimits?.[stage] ?? [];
-    if (limits.length === 0) return undefined;
-    const placesOf = (ids: readonly string[]) => [[...routePath, 'rateLimits'], ...ids.map((id) => ['rateLimits', id])];
-    if (refusal?.limit !== undefined)
-      return { message: `${refusal.limit}: ${refusal.detail}`, paths: placesOf([refusal.limit]) };
-    const texts = limits.map((limit) => {
-      const skipped = lacksKey(limit, context) ? ', skipped because the request lacks the key' : '';
-      return `${limit.id} (${limitText(planned, limit.id)}${skipped})`;
-    });
-    return { message: `counts against ${texts.join(', ')}`, paths: placesOf(limits.map(({ id }) => id)) };
-  };
+/** Explains the rate limits that apply at one stage of a request. */
+function explainLimits(stage: RateLimitStage, context: ExplainContext): StepExplanation | undefined {
+  const { route, routePath, refusal, planned } = context;
+  const limits = route?.rateLimits?.[stage] ?? [];
+  if (limits.length === 0) return undefined;
+  const placesOf = (ids: readonly string[]) => [[...routePath, 'rateLimits'], ...ids.map((id) => ['rateLimits', id])];
+  if (refusal?.limit !== undefined)
+    return { message: `${refusal.limit}: ${refusal.detail}`, paths: placesOf([refusal.limit]) };
+  const texts = limits.map((limit) => {
+    const skipped = lacksKey(limit, context) ? ', skipped because the request lacks the key' : '';
+    return `${limit.id} (${limitText(planned, limit.id)}${skipped})`;
+  });
+  return { message: `counts against ${texts.join(', ')}`, paths: placesOf(limits.map(({ id }) => id)) };
 }
 
 /** Describes a limit: its rate, the kinds of its key, and how it differs from a limit of requests that is enforced. */

@@ -1,8 +1,11 @@
 import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
 import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
+import type { StepName } from '../explain/explanation.ts';
 
 interface RefusalCondition {
+  /** The step at which the gateway refuses the request. `role_not_allowed` can also happen at the response of a login. */
+  readonly step: StepName;
   /** True if the gateway can refuse a request to the route with this code. */
   readonly appliesTo: (route: Route) => boolean;
   /** True if a rule of the route causes the refusal, so that a test case can expect it. */
@@ -11,8 +14,11 @@ interface RefusalCondition {
   readonly isReportable?: boolean;
 }
 
-const ANY_ROUTE: RefusalCondition = { appliesTo: () => true };
-const BEFORE_MATCH: RefusalCondition = { appliesTo: () => false };
+const always = () => true;
+/** The gateway refuses the request before a route matches. */
+const never = () => false;
+const isProtected = ({ access }: Route) => access === 'protected';
+const REPORTABLE_RULE = { isRule: true, isReportable: true };
 
 /** The limits of a route that refuse requests. */
 const limitsOf = ({ rateLimits }: Route) =>
@@ -26,45 +32,58 @@ const verifiesTokens = ({ access, login }: Route) => access === 'protected' || l
  * The routes that each refusal applies to. API descriptions and coverage reports list the codes in this order.
  */
 const CONDITIONS: Readonly<Record<RefusalCode, RefusalCondition>> = {
-  message_malformed: ANY_ROUTE,
-  path_ambiguous: ANY_ROUTE,
-  request_timeout: ANY_ROUTE,
-  expectation_failed: ANY_ROUTE,
-  headers_too_large: ANY_ROUTE,
-  internal_error: ANY_ROUTE,
-  upstream_unreachable: ANY_ROUTE,
-  upstream_error: ANY_ROUTE,
-  upstream_unavailable: ANY_ROUTE,
-  upstream_busy: ANY_ROUTE,
-  upstream_timeout: ANY_ROUTE,
-  route_unknown: BEFORE_MATCH,
-  method_not_allowed: BEFORE_MATCH,
-  origin_not_allowed: { appliesTo: ({ websocket }) => websocket, isRule: true },
-  token_missing: { appliesTo: ({ access }) => access === 'protected', isRule: true },
-  token_invalid: { appliesTo: ({ access }) => access === 'protected' },
-  role_not_allowed: { appliesTo: verifiesTokens, isRule: true },
-  keys_unavailable: { appliesTo: verifiesTokens },
-  login_response_refused: { appliesTo: ({ login }) => login !== undefined },
+  message_malformed: { step: 'message', appliesTo: always },
+  path_ambiguous: { step: 'path', appliesTo: always },
+  request_timeout: { step: 'message', appliesTo: always },
+  expectation_failed: { step: 'message', appliesTo: always },
+  headers_too_large: { step: 'message', appliesTo: always },
+  internal_error: { step: 'forward', appliesTo: always },
+  upstream_unreachable: { step: 'forward', appliesTo: always },
+  upstream_error: { step: 'forward', appliesTo: always },
+  upstream_unavailable: { step: 'forward', appliesTo: always },
+  upstream_busy: { step: 'forward', appliesTo: always },
+  upstream_timeout: { step: 'forward', appliesTo: always },
+  route_unknown: { step: 'route', appliesTo: never },
+  method_not_allowed: { step: 'route', appliesTo: never },
+  origin_not_allowed: { step: 'origin', appliesTo: ({ websocket }) => websocket, isRule: true },
+  token_missing: { step: 'token', appliesTo: isProtected, isRule: true },
+  token_invalid: { step: 'token', appliesTo: isProtected },
+  role_not_allowed: { step: 'role', appliesTo: verifiesTokens, isRule: true },
+  keys_unavailable: { step: 'token', appliesTo: verifiesTokens },
+  login_response_refused: { step: 'response', appliesTo: ({ login }) => login !== undefined },
   rate_limit_key_missing: {
+    step: 'limits',
     appliesTo: (route) => limitsOf(route).some(({ missing }) => missing === 'refuse'),
     isRule: true,
   },
-  rate_limit_exceeded: { appliesTo: (route) => limitsOf(route).length > 0, isRule: true },
-  rate_limit_unavailable: { appliesTo: (route) => limitsOf(route).some(({ store }) => store?.onFailure === 'refuse') },
-  parameter_invalid: { appliesTo: ({ parameters }) => parameters !== undefined, isRule: true, isReportable: true },
-  body_too_large: { appliesTo: ({ body }) => body !== undefined, isRule: true },
+  rate_limit_exceeded: { step: 'limits', appliesTo: (route) => limitsOf(route).length > 0, isRule: true },
+  rate_limit_unavailable: {
+    step: 'limits',
+    appliesTo: (route) => limitsOf(route).some(({ store }) => store?.onFailure === 'refuse'),
+  },
+  parameter_invalid: {
+    step: 'parameters',
+    appliesTo: ({ parameters }) => parameters !== undefined,
+    ...REPORTABLE_RULE,
+  },
+  body_too_large: { step: 'body', appliesTo: ({ body }) => body !== undefined, isRule: true },
   gateway_busy: {
+    step: 'body',
     appliesTo: ({ body, parameters, login }) => (body?.validate ?? parameters ?? login) !== undefined,
   },
-  media_type_unsupported: { appliesTo: ({ body }) => body?.types !== undefined, isRule: true, isReportable: true },
+  media_type_unsupported: { step: 'body', appliesTo: ({ body }) => body?.types !== undefined, ...REPORTABLE_RULE },
   body_invalid: {
+    step: 'body',
     appliesTo: ({ body }) => (body?.validate ?? body?.streamValidatorFor) !== undefined,
-    isRule: true,
-    isReportable: true,
+    ...REPORTABLE_RULE,
   },
 };
 
 const CODES = Object.keys(CONDITIONS) as RefusalCode[];
+
+export function stepOfRefusal(code: RefusalCode): StepName {
+  return CONDITIONS[code].step;
+}
 
 /** Returns every code with which the gateway can refuse a request to a route. */
 export function possibleRefusals(route: Route): RefusalCode[] {

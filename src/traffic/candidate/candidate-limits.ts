@@ -19,11 +19,16 @@ export class CandidateLimits {
   readonly #pair: PlanPair;
   readonly #limiter: RateLimiter;
   readonly #shared: SharedComparison;
+  readonly #sample: number;
 
-  /** @param worker with the memory of the comparison, in which all workers count */
-  constructor(pair: PlanPair, worker: WorkerContext, shared: SharedComparison) {
+  /**
+   * @param worker with the memory of the comparison, in which all workers count
+   * @param sample the share of the requests that are compared, from 0 to 1
+   */
+  constructor(pair: PlanPair, worker: WorkerContext, shared: SharedComparison, sample: number) {
     this.#pair = pair;
     this.#shared = shared;
+    this.#sample = sample;
     this.#limiter = new RateLimiter(sharedNow, worker);
     this.#limiter.activate(pair.candidate.rateLimits);
   }
@@ -38,13 +43,10 @@ export class CandidateLimits {
     this.#shared.recordHistory(hadRequests, sharedNow());
   }
 
-  /**
-   * Counts a request by the limits that may refuse it.
-   *
-   * @param isEachCounted false if some requests were not compared, and so not counted
-   * @throws Refusal; UnknownFact
-   */
-  apply(limits: readonly RateLimit[], request: CountedCandidate, isEachCounted: boolean): void {
+  /** Counts a request by the limits that may refuse it. @throws Refusal; UnknownFact */
+  apply(limits: readonly RateLimit[], request: CountedCandidate): void {
+    // Otherwise some requests were not compared, and so not counted.
+    const isEachCounted = this.#sample === 1 && this.#shared.hasAllRequests;
     const enforced = limits.filter(({ mode }) => mode === 'enforce');
     const isCountable = (limit: RateLimit) => isEachCounted && limit.store === undefined;
     // Nothing counts a request without a value, so its result needs no counter.

@@ -17,52 +17,45 @@ const CANDIDATE_CLIENT = 'candidate';
 /** The time limit of a token. */
 const TOKEN_TIMEOUT_MS = 2_000;
 
-interface CandidateRequestOptions {
-  /** The exchange, which the active plan has decided. */
-  readonly exchange: Exchange;
-  readonly pair: PlanPair;
-  readonly limits: CandidateLimits;
-  /** False if some requests are not compared. */
-  readonly isEachCounted: boolean;
-  /** False if the tokens of the requests must not leave the process. */
-  readonly maySendTokens: boolean;
-}
-
 /** The steps of a request that was served by the active plan, for the candidate. They send nothing to an upstream or a store. */
 export class CandidateRequest extends ObservedRequest implements CountedCandidate {
-  readonly #options: CandidateRequestOptions;
+  readonly #pair: PlanPair;
+  readonly #limits: CandidateLimits;
+  readonly #maySendTokens: boolean;
 
-  constructor(options: CandidateRequestOptions) {
-    super(options.exchange, options.pair.candidate, options.pair.isHeadEqual);
-    this.#options = options;
+  /**
+   * @param exchange which the active plan has decided
+   * @param maySendTokens false if the tokens of the requests must not leave the process
+   */
+  constructor(exchange: Exchange, pair: PlanPair, limits: CandidateLimits, maySendTokens: boolean) {
+    super(exchange, pair.candidate, pair.isHeadEqual);
+    this.#pair = pair;
+    this.#limits = limits;
+    this.#maySendTokens = maySendTokens;
   }
 
   override readHead(plan: Plan): void {
     const { headerLimitBytes } = plan.server;
-    if (headerLimitBytes < this.#options.pair.active.server.headerLimitBytes)
-      checkHeadSize(this.request, headerLimitBytes);
+    if (headerLimitBytes < this.#pair.active.server.headerLimitBytes) checkHeadSize(this.request, headerLimitBytes);
     super.readHead(plan);
   }
 
   applyRateLimits(stage: RateLimitStage, { rateLimits }: Route): void {
     const limits = rateLimits?.[stage];
-    if (limits === undefined || limits.length === 0) return;
-    const { limits: counters, isEachCounted } = this.#options;
-    counters.apply(limits, this, isEachCounted);
+    if (limits !== undefined && limits.length > 0) this.#limits.apply(limits, this);
   }
 
   authenticate(auth: Auth): Principal | Promise<Principal> {
-    const { pair, maySendTokens } = this.#options;
     const token = this.readToken(auth);
-    if (!pair.areTokensEqual) {
-      if (!maySendTokens) throw new UnknownFact('token');
+    if (!this.#pair.areTokensEqual) {
+      if (!this.#maySendTokens) throw new UnknownFact('token');
       return auth.verifier.cached(token) ?? this.#verify(auth.verifier, auth, token);
     }
     const { principal, refusal, route } = this.exchange;
     // At login, the principal is the user of the token in the response.
     if (route?.access === 'protected' && route.login === undefined && principal !== undefined) return principal;
     if (refusal?.code === 'token_invalid') throw refusal;
-    const { verifier } = pair.active.auth ?? auth;
+    const { verifier } = this.#pair.active.auth ?? auth;
     return verifier.cached(token) ?? this.#verify(verifier, auth, token);
   }
 

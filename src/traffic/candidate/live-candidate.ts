@@ -45,7 +45,7 @@ export class LiveCandidate implements ExchangeObserver {
     this.#rules = rules;
     this.#results = results;
     this.#shared = new SharedComparison(worker, candidate.rateLimits.length);
-    this.#limits = new CandidateLimits(this.pair, worker, this.#shared);
+    this.#limits = new CandidateLimits(this.pair, worker, this.#shared, rules.sample);
   }
 
   /** The bytes of bodies that are kept now. */
@@ -156,14 +156,7 @@ export class LiveCandidate implements ExchangeObserver {
     this.#pending += 1;
     try {
       const from = servedOutcome(exchange);
-      const { maySendTokens } = this.#rules;
-      const request = new CandidateRequest({
-        exchange,
-        pair: this.pair,
-        limits: this.#limits,
-        isEachCounted: this.#isEachCounted,
-        maySendTokens,
-      });
+      const request = new CandidateRequest(exchange, this.pair, this.#limits, this.#rules.maySendTokens);
       const to = await candidateOutcome(request, exchange, this.pair);
       this.#limits.settle(request, to);
       this.#results.comparison.add(
@@ -179,10 +172,6 @@ export class LiveCandidate implements ExchangeObserver {
       this.#pending -= 1;
       this.#schedule();
     }
-  }
-
-  get #isEachCounted(): boolean {
-    return this.#rules.sample === 1 && this.#shared.hasAllRequests;
   }
 
   #hash(text: string, digits: number): string {

@@ -2,8 +2,7 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import { limitDefinition, type RateLimit } from '../../engine/rate-limits/rate-limit.ts';
 import { routingKey } from '../../engine/routing/router.ts';
-import type { Auth } from '../../engine/tokens/auth.ts';
-import { endpointsOf } from '../outcome.ts';
+import { callerRulesKey, endpointsOf } from '../outcome.ts';
 
 export type PlanPair = ReturnType<typeof pairPlans>;
 
@@ -36,26 +35,21 @@ function findEqualRoutes(active: Plan, candidate: Plan): Map<Route, Route> {
   const equalRoutes = new Map<Route, Route>();
   for (const route of active.routes) {
     const other = candidates.get(route.id);
-    if (other !== undefined && isEqual(route, other, areSchemasEqual)) equalRoutes.set(route, other);
+    // A reference in a route may lead to any schema, so all schemas must be equal.
+    const isComparable = areSchemasEqual || !route.key.includes('"$ref"');
+    if (other !== undefined && isComparable && keyOf(route) === keyOf(other)) equalRoutes.set(route, other);
   }
   return equalRoutes;
 }
 
-/** A reference in a route may lead to any schema, so all schemas must be equal. */
-function isEqual(route: Route, other: Route, areSchemasEqual: boolean): boolean {
-  if (route.key !== other.key) return false;
-  if (!areSchemasEqual && route.key.includes('"$ref"')) return false;
-  return (
-    authKey(route.auth) === authKey(other.auth) &&
-    endpointsOf(route.upstream) === endpointsOf(other.upstream) &&
-    limitsKey(route) === limitsKey(other)
-  );
+function keyOf(route: Route): string {
+  return JSON.stringify([route.key, callerRulesKey(route), endpointsOf(route.upstream)]);
 }
 
 /** True if both plans match each request to routes with the same id. */
 function isRoutingEqual(active: Plan, candidate: Plan): boolean {
-  const keyOf = ({ routes }: Plan) => JSON.stringify(routes.map(routingKey).sort());
-  return keyOf(active) === keyOf(candidate);
+  const textOf = ({ routes }: Plan) => JSON.stringify(routes.map(routingKey).sort());
+  return textOf(active) === textOf(candidate);
 }
 
 /** Removes the routes with rate limits: any request may count for another route. */
@@ -95,12 +89,4 @@ function schemasKey({ schemas }: Plan): string {
 function headKey({ server, router, cors }: Plan): string {
   const { maxHeaders, headerLimitBytes, keys } = server;
   return JSON.stringify([maxHeaders, headerLimitBytes, keys.trustedProxies, router.keepsEncodedSlash, cors?.key]);
-}
-
-function authKey(auth: Auth | undefined): string {
-  return JSON.stringify(auth && [auth.verifier.key, auth.role.key, auth.role.message]);
-}
-
-function limitsKey({ rateLimits }: Route): string {
-  return JSON.stringify(rateLimits && Object.values(rateLimits).map((limits) => limits.map(limitDefinition)));
 }

@@ -4,35 +4,23 @@ import { limitDefinition, type RateLimit, type RateLimitStage } from '../../engi
 import type { LoggedRequest } from '../access-log/logged-request.ts';
 import { UnknownFact } from '../outcome.ts';
 import type { LimitUse } from './limit-effects.ts';
-
-/** The rate limits of one stage that were applied to a logged request. */
-interface AppliedRateLimits {
-  readonly route: Route;
-  readonly request: LoggedRequest;
-  /** True if one of them refused the request. */
-  readonly isRefused: boolean;
-}
+import type { LoggedFacts } from './logged-facts.ts';
 
 /**
  * Applies the rate limits of a stage to a logged request. The log shows the decisions of the limits that applied to the request.
  *
- * @param applied `undefined` if the request was refused before
  * @throws Refusal or UnknownFact
  */
-export function checkRateLimits(
-  stage: RateLimitStage,
-  route: Route,
-  applied: AppliedRateLimits | undefined,
-  use: LimitUse,
-): void {
+export function checkRateLimits(stage: RateLimitStage, route: Route, facts: LoggedFacts, use: LimitUse): void {
   for (const limit of route.rateLimits?.[stage] ?? []) use.reached.add(limit);
   const limits = (route.rateLimits?.[stage] ?? []).filter(({ mode }) => mode === 'enforce');
   if (limits.length === 0) return;
-  if (applied === undefined) throw new UnknownFact('rate-limit');
-  const { request, isRefused } = applied;
-  const before = applied.route.rateLimits?.[stage] ?? [];
-  const twins = limits.map((limit) => before.find((one) => isEqual(one, limit, applied.route.id === route.id)));
-  if (isRefused) {
+  const { request, logged } = facts;
+  const result = facts.resultOf(stage);
+  if (logged === undefined || result === undefined) throw new UnknownFact('rate-limit');
+  const before = logged.route.rateLimits?.[stage] ?? [];
+  const twins = limits.map((limit) => before.find((one) => isEqual(one, limit, logged.route.id === route.id)));
+  if (result === 'refused') {
     // A limit that is not known can refuse the request only with the same code, unless its key is missing.
     const isDecided =
       limits.some(({ id }) => id === request.limit) &&
@@ -42,11 +30,11 @@ export function checkRateLimits(
     use.relied.set(refusing, true);
     throw refusalOf(request.refusal, refusing);
   }
-  for (const twin of twins) checkReported(twin, applied, use);
+  for (const twin of twins) checkReported(twin, request, logged.route, use);
 }
 
 /** Applies a limit that only reported. @throws Refusal or UnknownFact */
-function checkReported(twin: RateLimit | undefined, { request, route }: AppliedRateLimits, use: LimitUse): void {
+function checkReported(twin: RateLimit | undefined, request: LoggedRequest, route: Route, use: LimitUse): void {
   if (twin === undefined) throw new UnknownFact('rate-limit');
   const code = REPORTED_CODES.find((reported) => request.reported.includes(reported));
   use.relied.set(twin, false);

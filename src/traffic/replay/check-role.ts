@@ -46,15 +46,11 @@ function checkRoles(role: RoleRule, names: readonly string[], loggedRole: RoleRu
   return isListed || isOnlyRole ? 'invalid' : 'role';
 }
 
-function claimOf(rule: RoleRule): unknown {
-  return partsOf(rule)[0];
+function claimOf({ key }: RoleRule): unknown {
+  return JSON.parse(key)[0];
 }
 
 /** True if the rule reads a list of roles. */
-function isList(rule: RoleRule): boolean {
-  return partsOf(rule)[1] === true;
-}
-
-function partsOf({ key }: RoleRule): readonly unknown[] {
-  return JSON.parse(key);
+function isList({ key }: RoleRule): boolean {
+  return JSON.parse(key)[1] === true;
 }

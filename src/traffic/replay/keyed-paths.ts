@@ -5,15 +5,10 @@ import { type Pattern, patternKey } from '../../engine/routing/pattern.ts';
 import type { ReplaySide } from './route-rules.ts';
 
 /** The paths of a log that have surrogates in place of identifiers. */
-export interface KeyedPaths {
-  /** True if the path of a logged request may have surrogates. @param route `undefined` if it has none */
-  readonly isKeyed: (route: Route | undefined) => boolean;
-  /** True if a path with surrogates may stand for one that matches another route of the new plan. */
-  readonly mayMatchOther: (path: string, route: Route | undefined) => boolean;
-}
+export type KeyedPaths = ReturnType<typeof createKeyedPaths>;
 
 /** @param logged the manifest that wrote the log */
-export function createKeyedPaths({ plan, manifest }: ReplaySide, next: Plan): KeyedPaths {
+export function createKeyedPaths({ plan, manifest }: ReplaySide, next: Plan) {
   const { paths } = manifest.log;
   const newPatterns = patternsOf(next, plan);
   const isSurrogateIn = (path: string, route: Route | undefined) => {
@@ -28,12 +23,14 @@ export function createKeyedPaths({ plan, manifest }: ReplaySide, next: Plan): Ke
       segment === HIDDEN || looksLikeIdentifier(segment) || (isMatched && !isShortWord(segment));
   };
   return {
-    isKeyed: (route) => {
+    /** True if the path of a logged request may have surrogates. @param route `undefined` if it has none */
+    isKeyed: (route: Route | undefined): boolean => {
       if (route === undefined) return plan.log.keyedPaths !== undefined;
       const isKeyedRoute = paths === 'keyed' || (paths === undefined && route.access === 'public');
       return isKeyedRoute && route.pattern.some(({ kind }) => kind !== 'literal');
     },
-    mayMatchOther: (path, route) => {
+    /** True if a path with surrogates may stand for one that matches another route of the new plan. */
+    mayMatchOther: (path: string, route: Route | undefined): boolean => {
       if (newPatterns.length === 0) return false;
       const segments = path.replace(/\/$/, '').split('/').slice(1);
       const isSurrogate = isSurrogateIn(path, route);

@@ -131,12 +131,10 @@ export class LimitUse {
 }
 
 /** The counters that a request changes in another way than it did, and those that its outcome relies on. */
-export interface CounterEffects {
+export interface CounterEffects extends LimitUse {
   /** Counters that count the request now and did not, or the other way round. */
   readonly more: readonly RateLimit[];
   readonly fewer: readonly RateLimit[];
-  readonly reached: readonly RateLimit[];
-  readonly relied: ReadonlyMap<RateLimit, boolean>;
 }
 
 interface CountingLimits {

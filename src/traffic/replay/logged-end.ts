@@ -1,17 +1,18 @@
 import { REFUSALS, type RefusalCode } from '../../engine/gateway/response/refusal.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
+import { stepOfRefusal } from '../../prove/testing/route-refusals.ts';
 import type { LoggedRequest } from '../access-log/logged-request.ts';
-import { type UnknownReason, UPSTREAM_REFUSALS } from '../outcome.ts';
+import { UNDECIDED_REFUSALS, type UnknownReason, UPSTREAM_REFUSALS } from '../outcome.ts';
 
 /** The steps of a request at which a gateway can refuse it, in their order. */
 export const STEPS = [
-  'head',
-  'target',
+  'message',
+  'path',
   'route',
   'origin',
   'match',
-  'authenticate',
+  'token',
   'role',
   'authorize',
   'parameters',
@@ -30,22 +31,6 @@ export type LoggedEnd =
   | { readonly kind: 'forwarded' | 'server-options' | 'preflight'; readonly step: Step }
   | { readonly kind: 'unknown'; readonly reason: UnknownReason };
 
-const STEP_BY_CODE: Partial<Record<RefusalCode, Step>> = {
-  expectation_failed: 'head',
-  headers_too_large: 'head',
-  path_ambiguous: 'target',
-  route_unknown: 'route',
-  method_not_allowed: 'route',
-  origin_not_allowed: 'origin',
-  token_missing: 'authenticate',
-  token_invalid: 'authenticate',
-  parameter_invalid: 'parameters',
-  media_type_unsupported: 'body',
-  body_too_large: 'body',
-  body_invalid: 'body',
-  login_response_refused: 'response',
-};
-
 /** Returns the step at which a logged request was refused, or how it ended without a refusal. */
 export function endOf(request: LoggedRequest, plan: Plan): LoggedEnd {
   const { refusal, reason, path, route, method, isForwarded } = request;
@@ -54,17 +39,18 @@ export function endOf(request: LoggedRequest, plan: Plan): LoggedEnd {
   const code = refusal as RefusalCode;
   if (UPSTREAM_REFUSALS.has(code)) return route === undefined ? NO_DECISION : FORWARDED;
   if (reason === 'client_closed') return CLIENT_LEFT;
+  if (UNDECIDED_REFUSALS.has(code)) return NO_DECISION;
   const refusedAt = (step: Step): LoggedEnd => ({ kind: 'refused', step, code });
   // Node's parser refused it, or it is a CONNECT.
-  if (method === undefined) return code === 'request_timeout' ? NO_DECISION : refusedAt('head');
-  if (code === 'message_malformed') return refusedAt(reason?.startsWith('target_') === true ? 'target' : 'head');
+  if (method === undefined) return refusedAt('message');
+  if (code === 'message_malformed') return refusedAt(reason?.startsWith('target_') === true ? 'path' : 'message');
   if (code === 'path_ambiguous' && path !== undefined) return refusedAt('route');
   if (code === 'role_not_allowed') return refusedAt(isForwarded ? 'response' : 'role');
   if (code === 'rate_limit_exceeded' || code === 'rate_limit_key_missing') {
     const stage: RateLimitStage | undefined = plan.rateLimits.find(({ id }) => id === request.limit)?.stage;
     return stage === undefined ? NO_DECISION : refusedAt(stage);
   }
-  const step = STEP_BY_CODE[code];
+  const step = STEPS.find((name) => name === stepOfRefusal(code));
   return step === undefined ? NO_DECISION : refusedAt(step);
 }
 
@@ -75,6 +61,6 @@ const CLIENT_LEFT: LoggedEnd = { kind: 'unknown', reason: 'client-left' };
 function endWithoutRefusal({ kind, route, path, method, status, isForwarded }: LoggedRequest): LoggedEnd {
   if (route !== undefined) return isForwarded ? FORWARDED : CLIENT_LEFT;
   if (status !== 204 || method !== 'OPTIONS') return CLIENT_LEFT;
-  if (kind === 'server-options' || path === undefined) return { kind: 'server-options', step: 'target' };
+  if (kind === 'server-options' || path === undefined) return { kind: 'server-options', step: 'path' };
   return { kind: 'preflight', step: 'route' };
 }

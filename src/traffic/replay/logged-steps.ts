@@ -64,7 +64,7 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
     // The log does not have the path of such a request.
     if (request.reason === 'handshake_with_body' && !haveEqualHandshakes(plan, loggedPlan))
       throw new UnknownFact('head');
-    if (end.kind === 'refused' && end.step === 'head') throw this.#loggedRefusal(end.code);
+    if (end.kind === 'refused' && end.step === 'message') throw this.#loggedRefusal(end.code);
     if (request.path === undefined && end.kind === 'forwarded') throw new UnknownFact('no-decision');
   }
 
@@ -111,22 +111,14 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
     const { request, hasReplayFacts, logged } = this.#facts;
     const result = this.#resultOf('origin');
     const isEqual = logged !== undefined && logged.origins === this.#matched.origins;
-    if (isEqual && result !== undefined) {
-      this.#apply(result);
-      return;
-    }
+    if (isEqual && result === 'passed') return;
+    if (isEqual && result !== undefined) throw result;
     if (hasReplayFacts && request.kind !== 'websocket' && logged?.route.websocket === true) return;
     throw new UnknownFact('origin');
   }
 
   applyRateLimits(stage: RateLimitStage, route: Route): void {
-    const { request, logged } = this.#facts;
-    const result = this.#resultOf(stage);
-    const applied =
-      logged === undefined || result === undefined
-        ? undefined
-        : { route: logged.route, request, isRefused: result !== 'passed' };
-    checkRateLimits(stage, route, applied, this.limits);
+    checkRateLimits(stage, route, this.#facts, this.limits);
   }
 
   authenticate(auth: Auth): LoggedCaller {
@@ -134,10 +126,10 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
     const { credential } = request;
     if ((credential !== undefined && credential !== 'bearer') || request.refusal === 'token_missing')
       throw new Refusal('token_missing');
-    const result = logged?.route.access === 'protected' ? this.#resultOf('authenticate') : undefined;
+    const result = logged?.route.access === 'protected' ? this.#resultOf('token') : undefined;
     if (result === undefined || loggedPlan.auth?.verifier.key !== auth.verifier.key)
       throw new UnknownFact(hasReplayFacts ? 'token' : 'not-logged');
-    this.#apply(result);
+    if (result !== 'passed') throw result;
     const role = this.#resultOf('role');
     const rule = logged?.route.auth?.role;
     return {
@@ -211,10 +203,6 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
     if (result === undefined) return undefined;
     const reported = VIOLATIONS[step].filter((code) => request.reported.includes(code));
     return result === 'refused' ? [...reported, refusalCode] : reported;
-  }
-
-  #apply(result: 'passed' | Refusal): void {
-    if (result !== 'passed') throw result;
   }
 
   #require(result: CheckResult, code: RefusalCode): void {

@@ -16,17 +16,20 @@ import { type UnusedReport, UnusedRoutes } from './unused-routes.ts';
 export interface OtherManifest {
   /** The first 16 hex digits of its SHA-256. */
   readonly hash: string;
-  readonly lines: number;
+  lines: number;
   readonly first: LogLine;
 }
 
-export interface ReplayReport {
-  readonly lines: number;
+interface ReadLines {
+  lines: number;
   /** Milliseconds since the Unix epoch; `undefined` without a request. */
-  readonly firstTime: number | undefined;
-  readonly lastTime: number | undefined;
+  firstTime: number | undefined;
+  lastTime: number | undefined;
   /** Lines without the facts that `log.replay` adds. */
-  readonly linesWithoutFacts: number;
+  linesWithoutFacts: number;
+}
+
+export interface ReplayReport extends Readonly<ReadLines> {
   readonly otherManifests: readonly OtherManifest[];
   /** Compares the log with the manifest that is said to have written it. */
   readonly calibration: ComparisonReport<LogLine>;
@@ -58,11 +61,8 @@ export class Replay {
   readonly #comparison = new OutcomeComparison<LogLine>(MAX_WITNESSES);
   readonly #limitEffects = new LimitEffects();
   readonly #unused: UnusedRoutes;
-  readonly #otherManifests = new Map<string, { hash: string; lines: number; first: LogLine }>();
-  #lines = 0;
-  #linesWithoutFacts = 0;
-  #firstTime: number | undefined;
-  #lastTime: number | undefined;
+  readonly #otherManifests = new Map<string, OtherManifest>();
+  readonly #read: ReadLines = { lines: 0, firstTime: undefined, lastTime: undefined, linesWithoutFacts: 0 };
 
   /** @param old the manifest that wrote the log */
   constructor(old: ReplaySide, next: ReplaySide) {
@@ -104,10 +104,7 @@ export class Replay {
   report(): ReplayReport {
     this.#limitEffects.release(this.#comparison);
     return {
-      lines: this.#lines,
-      firstTime: this.#firstTime,
-      lastTime: this.#lastTime,
-      linesWithoutFacts: this.#linesWithoutFacts,
+      ...this.#read,
       otherManifests: [...this.#otherManifests.values()],
       calibration: this.#calibration.report(),
       comparison: this.#comparison.report(),
@@ -116,18 +113,14 @@ export class Replay {
   }
 
   #count({ time, manifest, source, line }: LoggedRequest): void {
-    this.#lines += 1;
-    this.#firstTime = Math.min(this.#firstTime ?? time, time);
-    this.#lastTime = Math.max(this.#lastTime ?? time, time);
-    if (manifest === undefined) {
-      this.#linesWithoutFacts += 1;
-      return;
-    }
-    if (this.#old.plan.hash.startsWith(manifest)) return;
-    const other = this.#otherManifests.get(manifest);
-    if (other !== undefined) other.lines += 1;
-    else if (this.#otherManifests.size < MAX_OTHER_MANIFESTS)
-      this.#otherManifests.set(manifest, { hash: manifest, lines: 1, first: { source, line } });
+    const read = this.#read;
+    read.lines += 1;
+    read.firstTime = Math.min(read.firstTime ?? time, time);
+    read.lastTime = Math.max(read.lastTime ?? time, time);
+    if (manifest === undefined) read.linesWithoutFacts += 1;
+    if (manifest === undefined || this.#old.plan.hash.startsWith(manifest)) return;
+    if (this.#otherManifests.size < MAX_OTHER_MANIFESTS || this.#otherManifests.has(manifest))
+      this.#otherManifests.getOrInsert(manifest, { hash: manifest, lines: 0, first: { source, line } }).lines += 1;
   }
 
   #replay(request: LoggedRequest): ReplayedResult {
@@ -178,7 +171,7 @@ function effectsOf(
   const after = isRefusedByLimit ? [] : possible;
   if (before.length === 0 && after.length === 0 && relied.size === 0) return undefined;
   const isChanged = comparison.result !== 'same';
-  return { ...counterChanges({ before, after, isKnown, isChanged }), reached: [...reached], relied };
+  return { ...counterChanges({ before, after, isKnown, isChanged }), reached, relied };
 }
 
 /** Returns a text that is equal for requests with the same facts. */

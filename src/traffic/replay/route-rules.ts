@@ -3,9 +3,9 @@ import type { PlannedManifest } from '../../engine/load.ts';
 import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
-import { limitDefinition } from '../../engine/rate-limits/rate-limit.ts';
 import { routingKey } from '../../engine/routing/router.ts';
 import { referencePath } from '../../engine/schema/schema-walk.ts';
+import { callerRulesKey } from '../outcome.ts';
 
 /** One of the two manifests of a replay. */
 export type ReplaySide = Pick<PlannedManifest, 'plan' | 'manifest' | 'secrets'>;
@@ -39,15 +39,11 @@ export function createRulesOf(side: ReplaySide): (route: Route) => RouteRules {
   const { plan, manifest } = side;
   const indexes = new Map(plan.routes.map((route, index) => [route, index]));
   const known = new Map<Route, RouteRules>();
-  return (route) => {
-    let rules = known.get(route);
-    if (rules === undefined) {
-      const index = indexes.get(route) ?? -1;
-      rules = rulesOf(route, manifest.routes[index] as RouteEntry, index, side);
-      known.set(route, rules);
-    }
-    return rules;
+  const compute = (route: Route) => {
+    const index = indexes.get(route) ?? -1;
+    return rulesOf(route, manifest.routes[index] as RouteEntry, index, side);
   };
+  return (route) => known.getOrInsertComputed(route, compute);
 }
 
 function rulesOf(route: Route, entry: RouteEntry, index: number, { plan, manifest }: ReplaySide): RouteRules {
@@ -105,19 +101,8 @@ const REFERENCE = /"\$ref":("(?:[^"\\]|\\.)*")/g;
 
 /** True if two routes refuse the same requests that match them. */
 export function isEqualUntilForwarded(rules: RouteRules, other: RouteRules): boolean {
-  const textOf = ({ route, origins }: RouteRules) => {
-    const { access, auth, rateLimits, validation } = route;
-    const limits = Object.values(rateLimits ?? {}).map((stage) => stage.map(limitDefinition));
-    return JSON.stringify([
-      origins,
-      access,
-      auth?.verifier.key,
-      auth?.role.key,
-      auth?.role.message,
-      limits,
-      validation,
-    ]);
-  };
+  const textOf = ({ route, origins }: RouteRules) =>
+    JSON.stringify([origins, route.access, callerRulesKey(route), route.validation]);
   return textOf(rules) === textOf(other) && hasEqualParameters(rules, other) && hasEqualBody(rules, other);
 }
 
