@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { warmUp } from '../../src/prove/offline/warm-up.ts';
-import { createWarmUpTraffic } from '../../src/prove/offline/warm-up-traffic.ts';
-import { startWarmUpUpstream, type WarmUpUpstream } from '../../src/prove/offline/warm-up-upstream.ts';
+import {
+  createWarmUpTraffic,
+  startWarmUpUpstream,
+  type WarmUpUpstream,
+} from '../../src/prove/offline/warm-up-traffic.ts';
 
 let upstream: WarmUpUpstream;
 beforeAll(async () => {

@@ -65,6 +65,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'settings/upstream-definition',
     'shared-memory/worker-context',
     'tokens/auth',
+    'tokens/claims',
     'tokens/verifier',
     'validation/body-rule',
     'validation/media-type',
@@ -119,7 +120,6 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'offline/stub-verifier',
     'offline/warm-up',
     'offline/warm-up-traffic',
-    'offline/warm-up-upstream',
     'question',
     'self-test',
     'testing/compare',
@@ -170,7 +170,9 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'workers/worker-group',
     'workers/worker-telemetry',
   ],
-  editor: ['connection'],
+  editor: [
+    'connection',
+  ],
   admin: [
     'access-control',
     'admin-endpoint',

@@ -194,10 +194,9 @@ function listenError(error: unknown, key: string, { host, port }: { host: string
 async function warmUpWorkers(workers: Pick<WorkerGroup, 'warmUp'>, stop: AbortSignal, { logger }: Log): Promise<void> {
   try {
     // Imported now that the gateway listens: no request needs these modules.
-    const [{ warmUp }, { createWarmUpTraffic }, { startWarmUpUpstream }] = await Promise.all([
+    const [{ warmUp }, { createWarmUpTraffic, startWarmUpUpstream }] = await Promise.all([
       import('../../prove/offline/warm-up.ts'),
       import('../../prove/offline/warm-up-traffic.ts'),
-      import('../../prove/offline/warm-up-upstream.ts'),
     ]);
     if (stop.aborted) return;
     const upstream = await startWarmUpUpstream();

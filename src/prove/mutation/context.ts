@@ -30,14 +30,10 @@ export function createMutationContext(
     pattern: route.pattern,
   }));
   const samples = SamplePaths.create(routes.map(({ pattern }) => pattern));
-  let original: SchemaSide | undefined;
-  const getOriginal = () => {
-    original ??= schemaSide(manifest, readFile);
-    return original;
-  };
+  const original = schemaSide(manifest, readFile);
   const newValues = (path: Path, changed: Manifest, schemaAt: SchemaReader) =>
-    valuesBetween(schemaAt(getOriginal(), path), schemaAt(schemaSide(changed, readFile), path));
-  const validValues = (path: Path, schemaAt: SchemaReader) => valuesBetween(NOTHING, schemaAt(getOriginal(), path));
+    valuesBetween(schemaAt(original, path), schemaAt(schemaSide(changed, readFile), path));
+  const validValues = (path: Path, schemaAt: SchemaReader) => valuesBetween(NOTHING, schemaAt(original, path));
   const newTexts = (path: Path, changed: Manifest) => newValues(path, changed, parameterAt).map(String);
   return {
     manifest,

@@ -3,9 +3,9 @@ import type { Path } from '../../engine/problem/finding.ts';
 
 type Holder = Record<string | number, unknown>;
 
-/** Returns a copy of the manifest with another value at a path. Only the objects on the path are copied. */
-export function withValue(manifest: Manifest, path: Path, value: unknown): Manifest {
-  return edited(manifest, path, (holder, key) => {
+/** Returns a copy with another value at a path. Only the objects on the path are copied. @param root a manifest, or the body of a request */
+export function withValue<Root extends object>(root: Root, path: Path, value: unknown): Root {
+  return edited(root, path, (holder, key) => {
     holder[key] = value;
   });
 }
@@ -25,8 +25,12 @@ export function withItems(manifest: Manifest, path: Path, ...items: readonly unk
   });
 }
 
-function edited(manifest: Manifest, path: Path, change: (holder: Holder, key: string | number) => void): Manifest {
-  const root = copyOf(manifest);
+function edited<Root extends object>(
+  original: Root,
+  path: Path,
+  change: (holder: Holder, key: string | number) => void,
+): Root {
+  const root = copyOf(original);
   const key = path.at(-1) as string | number;
   let holder = root;
   for (const step of path.slice(0, -1)) {
@@ -35,7 +39,7 @@ function edited(manifest: Manifest, path: Path, change: (holder: Holder, key: st
     holder = inner;
   }
   change(holder, key);
-  return root as unknown as Manifest;
+  return root as Root;
 }
 
 function copyOf(value: unknown): Holder {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { OfflineOutcome } from '../offline/offline-gateway.ts';
-import { compareOutcome } from '../testing/compare.ts';
+import { compareOutcome, valuesOf } from '../testing/compare.ts';
 import { readTestFile } from '../testing/read-test-file.ts';
 import { testRequestsOf } from '../testing/requests.ts';
 import type { TestResult } from '../testing/run-test-file.ts';
@@ -104,24 +104,13 @@ function differingHeaders(
   before: readonly string[] = [],
   after: readonly string[] = [],
 ): Record<string, string | string[] | null>[] {
-  const [old, next] = [valuesByName(before), valuesByName(after)];
-  return [...new Map([...next, ...old]).keys()].flatMap((name) => {
-    const values = old.get(name)?.values ?? [];
-    if (IGNORED.has(name) || isDeepStrictEqual(values, next.get(name)?.values ?? [])) return [];
-    const spelling = (old.get(name) ?? next.get(name))?.name ?? name;
-    return [{ [spelling]: values.length > 1 ? values : (values[0] ?? null) }];
+  const isName = (_text: string, index: number) => index % 2 === 0;
+  const names = new Map([...after, ...before].filter(isName).map((name) => [name.toLowerCase(), name]));
+  return [...names].flatMap(([folded, name]) => {
+    const values = valuesOf(before, name);
+    if (IGNORED.has(folded) || isDeepStrictEqual(values, valuesOf(after, name))) return [];
+    return [{ [name]: values.length > 1 ? values : (values[0] ?? null) }];
   });
-}
-
-function valuesByName(headers: readonly string[]): Map<string, { name: string; values: string[] }> {
-  const byName = new Map<string, { name: string; values: string[] }>();
-  for (let index = 0; index < headers.length; index += 2) {
-    const name = headers[index] as string;
-    const entry = byName.get(name.toLowerCase()) ?? { name, values: [] };
-    entry.values.push(headers[index + 1] as string);
-    byName.set(name.toLowerCase(), entry);
-  }
-  return byName;
 }
 
 function nameOf(probe: Probe, { refusal, route, upstream }: Expectation): string {

@@ -16,18 +16,12 @@ export interface RecordedRequest {
   readonly body: Buffer;
 }
 
-interface RecordingUpstream {
-  /** All received requests, in order. */
-  readonly requests: readonly RecordedRequest[];
-  /** Opens a connection that stands for one to the endpoint of this origin. */
-  connect(origin: string): Duplex;
-}
-
 /** The largest request head that the gateway can forward. */
 const MAX_HEAD_BYTES = 2_097_152;
 
 /** Creates a stub for every upstream. It records requests and sends the response exactly as given. */
-export function createRecordingUpstream(response: OfflineResponse): RecordingUpstream {
+export function createRecordingUpstream(response: OfflineResponse) {
+  /** All received requests, in order. */
   const requests: RecordedRequest[] = [];
   const record = async (origin: string, request: IncomingMessage) => {
     const { method = '', url = '', rawHeaders: headers, socket } = request;
@@ -44,7 +38,8 @@ export function createRecordingUpstream(response: OfflineResponse): RecordingUps
   };
   return {
     requests,
-    connect(origin) {
+    /** Opens a connection that stands for one to the endpoint of this origin. */
+    connect(origin: string): Duplex {
       const options = { requireHostHeader: false, maxHeaderSize: MAX_HEAD_BYTES };
       const server = createServer(options, (request) => void record(origin, request));
       server.maxHeadersCount = 0;

@@ -25,17 +25,13 @@ export function createOfflineRequest(
   return { method, target, headers: hasHost ? headers : ['Host', host, ...headers], body };
 }
 
-interface RequestBytes {
-  readonly chunks: readonly Buffer[];
-  /** False if the headers announce more bytes than these. */
-  readonly isComplete: boolean;
-}
-
 /**
  * Returns the bytes of a request (RFC 9112 section 2.1). The headers decide the framing of the body; without framing
  * headers a `Content-Length` is added. A body that is shorter than its `Content-Length` is padded with spaces, up to a limit.
+ *
+ * @returns `isComplete` is false if the headers announce more bytes than the chunks have
  */
-export function requestBytes({ method, target, headers, body = EMPTY }: OfflineRequest): RequestBytes {
+export function requestBytes({ method, target, headers, body = EMPTY }: OfflineRequest) {
   const length = headerValue(headers, 'content-length');
   const coding = headerValue(headers, 'transfer-encoding');
   const isFramed = length !== undefined || coding !== undefined || body.length === 0;

@@ -1,6 +1,8 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { load } from '../../engine/load.ts';
-import type { WarmUpTraffic } from './warm-up.ts';
+import { WARM_UP_HOST, type WarmUpTraffic } from './warm-up.ts';
 
 /** Returns requests for the steps that most manifests use, with a key that nobody else has. @param upstream its URL */
 export function createWarmUpTraffic(upstream: string): WarmUpTraffic {
@@ -53,4 +55,27 @@ function requestsWith(token: string): string[] {
     `POST /contacts HTTP/1.1\r\nHost: gateway\r\n${authorization}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     'GET /public/17 HTTP/1.1\r\nHost: gateway\r\nAccept: */*\r\n\r\n',
   ];
+}
+
+const RESPONSE = [
+  'HTTP/1.1 200 OK',
+  'Content-Type: application/json',
+  'Content-Length: 2',
+  'Date: Thu, 01 Jan 2026 00:00:00 GMT',
+  'Vary: Accept-Language',
+  '',
+  '{}',
+].join('\r\n');
+
+export type WarmUpUpstream = Awaited<ReturnType<typeof startWarmUpUpstream>>;
+
+/** Starts an upstream that sends the same response to each read. */
+export async function startWarmUpUpstream() {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined).on('data', () => socket.write(RESPONSE));
+  });
+  server.listen(0, WARM_UP_HOST);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://${WARM_UP_HOST}:${port}`, close: () => void server.close() };
 }

@@ -4,7 +4,6 @@ import { createGateway } from '../../engine/gateway/gateway.ts';
 import { type CompileInput, compileFromInput } from '../../engine/load.ts';
 import { createNullLog } from '../../engine/log/log.ts';
 import { runToEnd } from '../../engine/plan/sliced-work.ts';
-import { WARM_UP_HOST } from './warm-up-upstream.ts';
 
 /** The traffic of a warm-up, as plain data that a thread can receive. */
 export interface WarmUpTraffic {
@@ -13,6 +12,8 @@ export interface WarmUpTraffic {
   readonly requests: readonly string[];
 }
 
+/** The interface of all connections of a warm-up. */
+export const WARM_UP_HOST = '127.0.0.1';
 const CONNECTIONS = 10;
 /** V8 compiles a function after some hundred calls. */
 const REQUESTS_PER_CONNECTION = 100;

@@ -63,7 +63,8 @@ function compareHeaders(at: readonly string[], expected: ExpectedHeaders = {}, h
   });
 }
 
-function valuesOf(headers: readonly string[], name: string): string[] {
+/** Returns the values of a header. @param headers alternating names and values */
+export function valuesOf(headers: readonly string[], name: string): string[] {
   const folded = name.toLowerCase();
   return headers.filter((_, index) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === folded);
 }

@@ -73,14 +73,12 @@ function coveredBy(
  */
 function testableRefusals(route: Route, entry: RouteEntry | undefined): RefusalCode[] {
   const hasOriginList = typeof entry?.websocket === 'object';
-  const { match, authorize } = route.rateLimits ?? NO_LIMITS;
+  const { match = [], authorize = [] }: Partial<RouteRateLimits> = route.rateLimits ?? {};
   const canLackKey = [...match, ...authorize].some(({ missing, mode }) => missing === 'refuse' && mode === 'enforce');
   const isTestable = (code: RefusalCode) =>
     (code !== 'origin_not_allowed' || hasOriginList) && (code !== 'rate_limit_key_missing' || canLackKey);
   return ruleRefusals(route).filter(isTestable);
 }
-
-const NO_LIMITS: Pick<RouteRateLimits, 'match' | 'authorize'> = { match: [], authorize: [] };
 
 function keyOf(kind: CoverageUnit['kind'], route: string | undefined, name: string): string {
   return JSON.stringify([kind, route, name]);

@@ -88,17 +88,8 @@ function instancePath(root: Path, path: Path): readonly string[] | undefined {
 function* bodiesWith(base: Probe, at: readonly string[] | undefined, values: readonly unknown[]): Generator<Probe> {
   const { body } = base.request;
   if (at === undefined || at.length === 0 || !isMap(body)) return;
-  for (const value of values) {
-    const copy = structuredClone(body);
-    let holder: Record<string, unknown> | undefined = copy;
-    for (const step of at.slice(0, -1)) {
-      const inner: unknown = holder?.[step];
-      holder = isMap(inner) ? inner : undefined;
-    }
-    if (holder === undefined) continue;
-    holder[at.at(-1) as string] = value;
-    yield withJsonBody(base, copy);
-  }
+  if (isMap(valueAt(body, at.slice(0, -1))))
+    yield* values.map((value) => withJsonBody(base, withValue(body, at, value)));
 }
 
 /** Yields the paths of the schemas as written: in `schemas`, and inside of routes. */
@@ -139,7 +130,7 @@ function isInside(path: Path, outer: Path): boolean {
 }
 
 /** Yields the references in a value. It may also find `$ref` in data, which only adds a candidate. */
-export function* referencesIn(value: unknown): Generator<string> {
+function* referencesIn(value: unknown): Generator<string> {
   if (value === null || typeof value !== 'object') return;
   for (const [key, inside] of Object.entries(value)) {
     if (key === '$ref' && typeof inside === 'string') yield inside;
