@@ -170,9 +170,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'workers/worker-group',
     'workers/worker-telemetry',
   ],
-  editor: [
-    'connection',
-  ],
+  editor: ['connection'],
   admin: [
     'access-control',
     'admin-endpoint',
