@@ -401,7 +401,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
         'Roles admin',
         'Body limit 3 KB',
         'Upstream up',
-        'Time limits connect 2 s, response 30 s, idle 60 s, total none',
+        'Time limits connect 2 s, response 30 s, idle 60 s, event stream none, total none',
       ]),
     );
     await page.locator('#route').getByRole('link', { name: 'Explain' }).click();

@@ -86,7 +86,9 @@ export class RouteView {
  */
 function factsOf(details) {
   const { body, upstream, upstream_timeouts_ms: timeouts, upstream_limits: limits } = details;
-  const limitsOfTime = Object.entries(timeouts).map(([name, ms]) => `${name} ${ms === null ? 'none' : duration(ms)}`);
+  const limitsOfTime = Object.entries(timeouts).map(
+    ([name, ms]) => `${name.replace('_', ' ')} ${ms === null ? 'none' : duration(ms)}`,
+  );
   const connections = `${integer(limits.connections)} to each of ${integer(limits.endpoints)}`;
   return [
     ['Access', accessElement({ route: details })],

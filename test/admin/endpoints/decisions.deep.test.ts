@@ -94,7 +94,8 @@ describe('/decisions', () => {
     await send('/closed');
     await send('/nowhere');
     await eventually('all three decisions arrive', () => stream.events('decision').length === 3);
-    const base = { at: expect.any(Number), id: expect.any(String), method: 'GET', ms: expect.any(Number) };
+    const sender = { method: 'GET', client: '127.0.0.1', refused_path: null };
+    const base = { ...sender, at: expect.any(Number), id: expect.any(String), ms: expect.any(Number) };
     const notRefused = { refusal: null, reason: null };
     const notForwarded = { limits: [], pointers: [], upstream: null, retries: 0, gateway_ms: null, upstream_ms: null };
     const [line] = site.lines;
