@@ -335,7 +335,7 @@ const EXCLUDED = new Set([
   // The code is the same as for the TLS files of upstreams.
   ...['admin.tls.certificate', 'admin.tls.key', 'admin.tls.clientCa', 'server.tls.certificate', 'server.tls.key'],
   // Rejected, because many outputs contain them.
-  ...['routes.*.id', 'routes.*.path'],
+  ...['routes.*.id', 'routes.*.path', 'server.via'],
   // Rejected, because they are the same in every environment.
   ...[...textKeys()].filter((key) => key.startsWith('invariants.')),
   // They refer to other parts of the file.

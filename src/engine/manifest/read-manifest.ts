@@ -95,6 +95,14 @@ function printedValueFindings(path: Path): Finding[] {
   const [first, , key, inside] = path;
   if (first === 'invariants')
     return [errorAt(path, 'environment', 'an invariant is the same in every environment; write it without a variable')];
+  if (first === 'server' && path[1] === 'via')
+    return [
+      errorAt(
+        path,
+        'environment',
+        'upstreams, explanations and test cases show this name; write it without a variable',
+      ),
+    ];
   if (first !== 'routes' || inside !== undefined || (key !== 'id' && key !== 'path')) return [];
   const message = `the ${key} of a route is printed in logs and metrics, and a value from the environment never is; write it here without a variable`;
   return [errorAt(path, 'environment', message)];
