@@ -89,7 +89,7 @@ async function sendThrough(
   }
 }
 
-/** Lets the process exit while a connection is idle. During an exchange the timer of the request keeps the process alive. */
+/** Lets the process exit while a connection is idle. During an exchange the connection of the client keeps the process alive. */
 function unreferenced(dial: Dial): Dial {
   return (user, isStream) => {
     const socket = dial(user, isStream);
