@@ -10,10 +10,16 @@ export interface Pair {
  * Creates a self-signed certificate (RFC 5280) for a host and its key. A certificate for `localhost` is also for 127.0.0.1.
  *
  * @param days days until it expires; a negative number creates an expired one
+ * @param start days until it is valid
  */
-export function createPair({ name = 'localhost', host = 'localhost', days = 30 } = {}): Pair {
+export function createPair({
+  name = 'localhost',
+  host = 'localhost',
+  days = 30,
+  start = Math.min(0, days) - 1,
+} = {}): Pair {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-  const certificate = signCertificate(privateKey, publicKey, { name, host, days }).toString();
+  const certificate = signCertificate(privateKey, publicKey, { name, host, days, start }).toString();
   return { certificate, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
 }
 
@@ -27,16 +33,17 @@ interface CertificateSubject {
   readonly name: string;
   readonly host: string;
   readonly days: number;
+  readonly start: number;
 }
 
 function signCertificate(
   privateKey: KeyObject,
   publicKey: KeyObject,
-  { name, host, days }: CertificateSubject,
+  { name, host, days, start }: CertificateSubject,
 ): X509Certificate {
   const algorithm = der(0x30, hex(OID.ecdsaWithSha256));
   const issuer = der(0x30, der(0x31, der(0x30, hex(OID.commonName), der(0x0c, Buffer.from(name)))));
-  const validity = der(0x30, time(Math.min(0, days) - 1), time(days));
+  const validity = der(0x30, time(start), time(days));
   const address = host === 'localhost' ? [der(0x87, Buffer.from([127, 0, 0, 1]))] : [];
   const names = der(0x30, der(0x82, Buffer.from(host)), ...address);
   const extensions = der(0xa3, der(0x30, der(0x30, hex(OID.subjectAltName), der(0x04, names))));

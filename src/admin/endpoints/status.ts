@@ -1,5 +1,6 @@
 import type { Gateway } from '../../engine/gateway/gateway.ts';
 import type { LogStatus } from '../../engine/log/log.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
 import { copyLimitCounts, STORE_FAILURES } from '../../engine/rate-limits/limit-status.ts';
 import type { VerifierStatus } from '../../engine/tokens/verifier.ts';
 import { type AdminContext, jsonResponse, type Respond } from '../admin-endpoint.ts';
@@ -23,6 +24,7 @@ function statusOf(context: AdminContext) {
     workers: workerFields(context.workers.status),
     manifest: { hash: plan.hash, routes: plan.routes.length, loaded_at: reloader.lastActivatedAt },
     overrides,
+    certificates: plan.certificates.map(certificateFields),
     ...reloadFields(reloader),
     candidate: candidateSummary(context),
     upstreams: gateway.upstreams.map(upstreamFields),
@@ -42,6 +44,14 @@ function statusOf(context: AdminContext) {
 
 function workerFields({ count, serving, failures, hung, lastFailure }: AdminContext['workers']['status']) {
   return { count, serving, failures, hung, last_failure: lastFailure ?? null };
+}
+
+const DAY_MS = 86_400_000;
+
+function certificateFields({ path, validFromMs, expiresMs, problemAt }: Plan['certificates'][number]) {
+  const days_left = Math.floor((expiresMs - Date.now()) / DAY_MS);
+  const problem = problemAt(Date.now()) ?? null;
+  return { key: path.join('.'), valid_from: new Date(validFromMs), expires: new Date(expiresMs), days_left, problem };
 }
 
 function upstreamFields({ endpoints, ...upstream }: Gateway['upstreams'][number]) {

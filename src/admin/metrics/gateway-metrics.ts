@@ -1,6 +1,4 @@
-import { X509Certificate } from 'node:crypto';
 import { type LatencyHistogram, NO_ROUTE } from '../../engine/gateway/telemetry/route-metrics.ts';
-import type { Plan } from '../../engine/plan/plan.ts';
 import type { AdminContext } from '../admin-endpoint.ts';
 import { READINESS_STATUSES, readinessOf } from '../endpoints/health.ts';
 import { CANDIDATE_METRICS } from './candidate-metrics.ts';
@@ -110,10 +108,15 @@ export const METRICS: readonly Metric[] = [
   ),
   ...CANDIDATE_METRICS,
   metricBy(
-    ['use', 'upstream'],
+    ['use', 'upstream', 'key'],
     'certificate_expiry_timestamp_seconds',
-    'When a certificate of the manifest expires, in seconds since the Unix epoch, by use: "server", "admin", or "upstream" for a client certificate.',
-    ({ gateway: { plan } }) => certificatesOf(plan).map(({ use, upstream, cert }) => [use, upstream, expiryOf(cert)]),
+    'When the first certificate in a file expires, in seconds since the Unix epoch, by the key of the manifest and its use: "server", "admin", "upstream" or "store".',
+    ({ gateway: { plan } }) =>
+      plan.certificates.map(({ path, expiresMs }) => {
+        const [part, id] = path.map(String);
+        const upstream = part === 'upstreams' ? `${id}` : '';
+        return [`${part}`.replace(/s$/, ''), upstream, path.join('.'), expiresMs / 1_000];
+      }),
   ),
   ...LOSS_METRICS,
   metric('workers', 'Workers that serve requests.', ({ workers }) => workers.status.serving),
@@ -171,18 +174,4 @@ function addHistograms(one: LatencyHistogram | undefined, other: LatencyHistogra
     counts: one.counts.map((count, index) => count + (other.counts[index] ?? 0)),
     sumMs: one.sumMs + other.sumMs,
   };
-}
-
-function expiryOf(certificate: string | Buffer): number {
-  return new X509Certificate(certificate).validToDate.getTime() / 1_000;
-}
-
-function certificatesOf({ server, admin, upstreams }: Plan): { use: string; upstream: string; cert: string }[] {
-  const own = Object.entries({ server: server.tls, admin: admin?.tls }).map(([use, tls]) => ({
-    use,
-    upstream: '',
-    cert: tls?.pem().cert,
-  }));
-  const clients = upstreams.map(({ id, tls }) => ({ use: 'upstream', upstream: id, cert: tls().cert }));
-  return [...own, ...clients].flatMap(({ cert, ...labels }) => (cert === undefined ? [] : [{ ...labels, cert }]));
 }

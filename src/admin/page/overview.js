@@ -62,6 +62,7 @@ export class Overview {
       ['Process started', `${dateAndTime(status.started_at)}, ${ago(status.started_at, now)}`],
       ['Last reload', describeReload(status.last_reload)],
       ['Needs a restart', status.needs_restart.join(', ') || 'nothing'],
+      ['Certificates', certificatesOf(status)],
       ['Failures', failuresOf(status)],
       ['Token keys', tokens === null ? 'no route needs a token' : keysOf(tokens)],
     ]);
@@ -138,6 +139,18 @@ export function describeReload(reload) {
   if ('reason' in reload) return `${reload.result} (${time}): ${reload.reason}`;
   if (reload.result === 'rejected') return `rejected (${time}); the active manifest stays`;
   return `accepted (${time}): ${reload.summary}`;
+}
+
+const MAX_CERTIFICATES = 5;
+
+/** Returns the certificates with problems, then those that expire first. @param {Responses['status']} status */
+function certificatesOf({ certificates }) {
+  const rows = certificates
+    .toSorted((a, b) => Number(a.problem === null) - Number(b.problem === null) || a.days_left - b.days_left)
+    .slice(0, MAX_CERTIFICATES)
+    .map(({ key, days_left, problem }) => `${key}: ${quantity(days_left, 'day')} left${problem ? `, ${problem}` : ''}`);
+  const more = certificates.length - rows.length;
+  return [...rows, ...(more > 0 ? [`${integer(more)} more`] : [])].join('; ') || 'none';
 }
 
 /** @param {Responses['status']} status */

@@ -29,6 +29,8 @@ export interface LintContext extends ValidManifest {
   readonly witnessSearch: WitnessSearch<LintRoute>;
   /** The date, such as `2027-01-31`. */
   readonly today: string;
+  /** The time, in milliseconds since the Unix epoch. */
+  readonly nowMs: number;
 }
 
 /** A route as written and as compiled. */
@@ -38,7 +40,8 @@ export interface LintRoute extends PatternRoute {
   readonly entry: RouteEntry;
 }
 
-export function createLintContext(valid: ValidManifest, today: string): LintContext {
+/** @param time a date or time in UTC, such as `2027-01-31` */
+export function createLintContext(valid: ValidManifest, time: string): LintContext {
   const { manifest, plan } = valid;
   const routes = plan.routes.map((route, index) => ({
     path: ['routes', index],
@@ -53,7 +56,8 @@ export function createLintContext(valid: ValidManifest, today: string): LintCont
     schemas: schemaNodes(manifest),
     routeIndex,
     witnessSearch: new WitnessSearch(routeIndex, plan.router),
-    today,
+    today: time.slice(0, 10),
+    nowMs: Date.parse(time),
   };
 }
 

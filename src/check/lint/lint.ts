@@ -16,17 +16,17 @@ export interface LintOptions {
   readonly preset?: Preset | undefined;
   /** Findings of the online checks. The settings and directives of the manifest apply to them too. */
   readonly extraFindings?: readonly Finding[];
-  /** The date for rules about dates; by default the current one in UTC. */
+  /** The date or time for rules about dates and certificates, in UTC; by default the current time. */
   readonly today?: string;
 }
 
 /**
  * Returns the problems of a manifest in text order: its errors or, if it has none, the findings of the rules.
- * Deterministic for a date; uses no network.
+ * Deterministic for a time; uses no network.
  */
 export function lint(
   input: LintInput,
-  { preset, extraFindings = [], today = currentDate() }: LintOptions = {},
+  { preset, extraFindings = [], today = new Date().toISOString() }: LintOptions = {},
 ): Problem[] {
   const { document, findings } = input;
   if (input.plan === undefined) return toProblems(findings, document);
@@ -45,10 +45,6 @@ export function lint(
     return severity === undefined || severity === 'off' ? [] : [{ ...finding, severity }];
   });
   return toProblems([...findings, ...active], document);
-}
-
-function currentDate(): string {
-  return new Date().toISOString().slice(0, 10);
 }
 
 type LintSettings = Manifest['lint'];

@@ -1,4 +1,5 @@
 import type { Log } from '../../engine/log/log.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
 import type { PlanChanges } from '../../process/reload/plan-changes.ts';
 import type { ReloadOutcome } from '../../process/reload/reload-outcome.ts';
 import { reportProblems } from '../../process/reload/reload-report.ts';
@@ -18,6 +19,7 @@ export function logReload(reload: ReloadOutcome, { log: { logger }, notes }: Str
     logger.info({ hash, old_hash, summary, ...attempt, ...Object.fromEntries(names) }, 'manifest reloaded');
     const keys = changes.needs_restart.filter((key) => keysNeedingRestart.includes(key));
     if (keys.length > 0) logger.warn({ keys }, 'these keys take effect only after a restart; restart the gateway');
+    logCertificates(reload.planned.plan, logger);
     writeNote(notes, `${formatChanges(changes, files)}\n`);
   } else if (reload.kind === 'unreadable' || reload.kind === 'failed') {
     const message =
@@ -30,6 +32,17 @@ export function logReload(reload: ReloadOutcome, { log: { logger }, notes }: Str
     logger.error({ problems, ...attempt }, 'manifest rejected; the gateway keeps the active manifest');
     writeNote(notes, formatProblems(reload.problems, reload.sources, colour));
   }
+}
+
+/** Warns about certificates that are not valid or expire soon. */
+export function logCertificates({ certificates }: Plan, logger: Log['logger']): void {
+  const problems = certificates.flatMap(({ path, problemAt }) => {
+    const problem = problemAt(Date.now());
+    return problem === undefined ? [] : [`${path.join('.')} ${problem}`];
+  });
+  if (problems.length === 0) return;
+  const details = { count: problems.length, certificates: problems.slice(0, MAX_NAMES) };
+  logger.warn(details, 'certificates of the manifest are not valid or expire soon; renew them');
 }
 
 /** Logs that a requested reload changed nothing. */

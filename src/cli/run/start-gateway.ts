@@ -18,7 +18,7 @@ import { WorkerGroup } from '../../process/workers/worker-group.ts';
 import { CandidateControl } from '../../traffic/candidate/candidate-control.ts';
 import { CommandError, type Terminal } from '../terminal.ts';
 import { version } from '../version.ts';
-import { logReload, logUnchanged } from './reload-log.ts';
+import { logCertificates, logReload, logUnchanged } from './reload-log.ts';
 import type { Streams } from './streams.ts';
 import { type CandidateFile, watchCandidate } from './watch-candidate.ts';
 
@@ -92,6 +92,7 @@ export async function startGateway(start: GatewayStart): Promise<RunningGateway 
     throw error;
   });
   fetchSigningKeys(activeManifest());
+  logCertificates(plan, log.logger);
   terminal.onSignal((signal) => handleSignal(signal, reloader, terminal.stop, log));
   await warmUpWorkers(workers, terminal.stop, log);
   isWarm = true;

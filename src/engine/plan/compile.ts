@@ -11,6 +11,7 @@ import { createManifestNameCheck } from '../schema/manifest-names.ts';
 import { createSchemaCompiler } from '../schema/schema-compiler.ts';
 import { checkListeners, compileAddress } from '../settings/address.ts';
 import { adminListenPath, compileAdmin } from '../settings/admin.ts';
+import type { CertificateFile } from '../settings/compile-context.ts';
 import { compileCors } from '../settings/cors.ts';
 import { compileReload } from '../settings/reload.ts';
 import { compileServer } from '../settings/server.ts';
@@ -43,7 +44,8 @@ export function* compilePlan(
 ): SlicedWork<{ plan?: Plan; findings: Finding[] }> {
   const findings: Finding[] = [];
   const { hash, invalidParts, networkVerifier, previous, readFile, secrets } = options;
-  const context = { readFile, secrets, findings };
+  const certificates: CertificateFile[] = [];
+  const context = { readFile, secrets, findings, certificates };
   const valid = validParts(manifest, invalidParts);
   const upstreams = compileUpstreams(manifest, invalidParts, context);
   const auth =
@@ -63,7 +65,7 @@ export function* compilePlan(
   const admin = valid.admin === undefined ? undefined : compileAdmin(valid.admin, context);
   if (listen !== undefined && valid.admin !== undefined && admin !== undefined)
     checkListeners(listen, admin, adminListenPath(valid.admin), findings);
-  const server = valid.server && compileServer(valid.server, readFile, findings);
+  const server = valid.server && compileServer(valid.server, context);
   if (valid.log !== undefined) checkLog(valid.log, secrets, findings);
   const reload = valid.reload && compileReload(valid.reload, readFile, findings);
   const parsedRoutes: ParsedRoute[] = [];
@@ -96,6 +98,7 @@ export function* compilePlan(
     listen,
     admin,
     server,
+    certificates,
     upstreams: [...upstreams.values()].filter((upstream) => upstream !== undefined),
     routes,
     router,

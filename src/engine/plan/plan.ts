@@ -4,6 +4,7 @@ import type { Router } from '../routing/router.ts';
 import type { SchemaCompilations } from '../schema/value-validator.ts';
 import type { ListenAddress } from '../settings/address.ts';
 import type { AdminSettings } from '../settings/admin.ts';
+import type { CertificateFile } from '../settings/compile-context.ts';
 import type { Cors } from '../settings/cors.ts';
 import type { ReloadSettings } from '../settings/reload.ts';
 import type { ServerSettings } from '../settings/server.ts';
@@ -18,6 +19,7 @@ export interface Plan {
   readonly listen: ListenAddress;
   readonly admin: AdminSettings | undefined;
   readonly server: ServerSettings;
+  readonly certificates: readonly CertificateFile[];
   readonly upstreams: readonly Upstream[];
   /** In the manifest's order. */
   readonly routes: readonly Route[];

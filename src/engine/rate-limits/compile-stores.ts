@@ -46,7 +46,7 @@ function compileRedis(entry: string | Redis, path: Path, context: CompileContext
   if (settings.password !== undefined) requireSecretFromEnvironment([...path, 'password'], context);
   if (servers === undefined || first === undefined) return undefined;
   checkCombination(settings, first, path, context.findings);
-  const caContext = { readFile: context.readFile, rule: 'store-redis', findings: context.findings };
+  const caContext = { ...context, rule: 'store-redis' };
   const file = first.protocol === 'rediss:' ? settings.ca : undefined;
   const ca = file === undefined ? undefined : readCertificate(file, [...path, 'ca'], caContext);
   const user = { username: textOf(first.username), password: textOf(first.password) };

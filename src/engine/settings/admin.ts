@@ -54,11 +54,11 @@ function exposedMessage(entry: NonNullable<Manifest['admin']>): string {
   return `other machines can reach the admin API here without authentication; write ${example}, or a loopback address such as 127.0.0.1:9901`;
 }
 
-function compileAdminTls(tls: NonNullable<Admin['tls']>, { readFile, findings }: CompileContext): AdminPem | undefined {
+function compileAdminTls(tls: NonNullable<Admin['tls']>, context: CompileContext): AdminPem | undefined {
   const path: Path = ['admin', 'tls'];
-  const pair = compileTls(tls, path, readFile, findings);
-  const context = { readFile, rule: 'tls', findings };
-  const ca = tls.clientCa === undefined ? undefined : readCertificate(tls.clientCa, [...path, 'clientCa'], context);
+  const pair = compileTls(tls, path, context);
+  const caContext = { ...context, rule: 'tls' };
+  const ca = tls.clientCa === undefined ? undefined : readCertificate(tls.clientCa, [...path, 'clientCa'], caContext);
   if (pair === undefined) return undefined;
   const pem = { ...pair.pem(), ...(ca === undefined ? {} : { ca: ca.text }) };
   return () => pem;

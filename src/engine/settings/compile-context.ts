@@ -2,11 +2,25 @@ import type { Environment } from '../manifest/source.ts';
 import { errorAt, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 
+/** A file of the manifest with a certificate, a chain or several authorities. Times are in milliseconds since the Unix epoch. */
+export interface CertificateFile {
+  /** For example `['server', 'tls', 'certificate']`. */
+  readonly path: Path;
+  /** When the last one of its certificates becomes valid. */
+  readonly validFromMs: number;
+  /** When the first one of its certificates expires. */
+  readonly expiresMs: number;
+  /** Returns why the file needs another certificate, as the end of a message; `undefined` if all are valid for 14 more days. */
+  readonly problemAt: (nowMs: number) => string | undefined;
+}
+
 /** The inputs of the compilers of all parts of a manifest. */
 export interface CompileContext {
   readonly readFile: Environment['readFile'];
   readonly secrets: Secrets;
   readonly findings: Finding[];
+  /** Collects the certificate files that the manifest names. */
+  readonly certificates: CertificateFile[];
 }
 
 /** Returns true if a secret came from the environment. Otherwise reports it: everyone who can read the file would see it. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import type { Server } from '../manifest/manifest.generated.ts';
-import type { Environment } from '../manifest/source.ts';
 import { durationMs, sizeBytes } from '../manifest/units.ts';
 import { type Finding, quoteFreeErrorAt } from '../problem/finding.ts';
 import { familyOf } from './address.ts';
+import type { CompileContext } from './compile-context.ts';
 import { compileTls, type ServerTls } from './tls.ts';
 
 /** The settings of the listener, which apply to all routes. */
@@ -47,9 +47,10 @@ const DAY_MS = 86_400_000;
 const KB = 1024;
 const MB = 1024 ** 2;
 
-export function compileServer(entry: Server, readFile: Environment['readFile'], findings: Finding[]): ServerSettings {
+export function compileServer(entry: Server, context: CompileContext): ServerSettings {
+  const { findings } = context;
   const { tls, trustedProxies, timeouts, limits, stopping } = entry;
-  const pair = tls && compileTls(tls, ['server', 'tls'], readFile, findings);
+  const pair = tls && compileTls(tls, ['server', 'tls'], context);
   // Node's server reads zero as no timeout.
   const timeoutMs = (key: keyof Server['timeouts']) => {
     const message = 'this must be from 1ms to 24h; write for example 60s';

@@ -1,8 +1,9 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Server } from '../manifest/manifest.generated.ts';
-import { describeFileError, type Environment } from '../manifest/source.ts';
-import { type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
+import { describeFileError } from '../manifest/source.ts';
+import { type Path, quoteFreeErrorAt } from '../problem/finding.ts';
+import type { CompileContext } from './compile-context.ts';
 
 /** A certificate with its chain, and its private key. */
 export interface ServerTls {
@@ -15,15 +16,14 @@ const require = createRequire(import.meta.url);
 
 /**
  * Reads a certificate and its key, and reports errors that would fail a handshake. Accepts an expired certificate: a running
- * gateway must still be able to activate the rest of its manifest.
+ * gateway must still be able to activate the rest of its manifest, and compiling does not depend on the clock.
  */
 export function compileTls(
   entry: NonNullable<Server['tls']>,
   path: Path,
-  readFile: Environment['readFile'],
-  findings: Finding[],
+  compile: CompileContext,
 ): ServerTls | undefined {
-  const context = { readFile, rule: 'tls', findings };
+  const context = { ...compile, rule: 'tls' };
   const certificate = readCertificate(entry.certificate, [...path, 'certificate'], context);
   const key = readPrivateKey(entry.key, [...path, 'key'], context);
   if (certificate === undefined || key === undefined) return undefined;
@@ -50,10 +50,8 @@ export function isUsablePair(
 }
 
 /** Reads PEM files, and collects their errors under one rule. */
-interface PemContext {
-  readonly readFile: Environment['readFile'];
+interface PemContext extends Pick<CompileContext, 'readFile' | 'findings' | 'certificates'> {
   readonly rule: string;
-  readonly findings: Finding[];
 }
 
 /** A parsed PEM file. */
@@ -68,9 +66,18 @@ interface PemFile<Value> {
  */
 export function readCertificate(file: string, path: Path, context: PemContext): PemFile<X509Certificate> | undefined {
   const certificate = read(file, path, context, 'certificate in PEM', (text) => new X509Certificate(text));
-  const blocks = [...(certificate?.text.matchAll(CERTIFICATE) ?? [])].map(([block]) => block);
-  const damaged = blocks.findIndex((block) => !isCertificate(block));
-  if (damaged < 0) return certificate;
+  if (certificate === undefined) return undefined;
+  const blocks = Array.from(certificate.text.matchAll(CERTIFICATE), ([block]) => parseCertificate(block));
+  const damaged = blocks.indexOf(undefined);
+  if (damaged < 0) {
+    const all = [certificate.value, ...blocks.filter((block) => block !== undefined)];
+    // A time that cannot be read is NaN.
+    const validFromMs = Math.max(...all.map(({ validFromDate }) => validFromDate.getTime() || 0));
+    const expiresMs = Math.min(...all.map(({ validToDate }) => validToDate.getTime() || 0));
+    const problemAt = (nowMs: number) => problemOf(validFromMs, expiresMs, nowMs);
+    context.certificates.push({ path, validFromMs, expiresMs, problemAt });
+    return certificate;
+  }
   const message = `certificate ${damaged + 1} of ${blocks.length} in this file is damaged; replace or remove it`;
   context.findings.push(quoteFreeErrorAt(path, context.rule, message));
   return undefined;
@@ -78,13 +85,24 @@ export function readCertificate(file: string, path: Path, context: PemContext): 
 
 const CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[\s\S]*?(?=-----BEGIN |$)/g;
 
-function isCertificate(block: string): boolean {
+function parseCertificate(block: string): X509Certificate | undefined {
   try {
-    new X509Certificate(block);
-    return true;
+    return new X509Certificate(block);
   } catch {
-    return false;
+    return undefined;
   }
+}
+
+const SOON_MS = 14 * 86_400_000;
+
+function problemOf(validFromMs: number, expiresMs: number, nowMs: number): string | undefined {
+  if (expiresMs <= nowMs) return `expired on ${minuteOf(expiresMs)}`;
+  if (validFromMs > nowMs) return `is not valid before ${minuteOf(validFromMs)}`;
+  return expiresMs <= nowMs + SOON_MS ? `expires on ${minuteOf(expiresMs)}` : undefined;
+}
+
+function minuteOf(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 /** Reads a private key (RFC 7468 section 10) from a file that the manifest names at a path. */

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Manifest, Upstream as UpstreamEntry } from '../manifest/manifest.generated.ts';
-import type { Environment } from '../manifest/source.ts';
 import { durationMs, timerMs } from '../manifest/units.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
@@ -29,10 +28,10 @@ export function compileUpstreams(
 }
 
 function compileUpstream(id: string, entry: UpstreamEntry, context: CompileContext): Upstream {
-  const { readFile, findings } = context;
+  const { findings } = context;
   const { timeouts, connections } = entry;
   const endpoints = compileEndpoints(id, entry, context);
-  const tls = compileUpstreamTls(['upstreams', id], entry, endpoints, readFile, findings);
+  const tls = compileUpstreamTls(['upstreams', id], entry, endpoints, context);
   const tlsKey = hash('sha256', JSON.stringify(tls));
   return Object.freeze({
     id,
@@ -155,12 +154,12 @@ function compileUpstreamTls(
   upstream: Path,
   { tls }: UpstreamEntry,
   endpoints: readonly Endpoint[],
-  readFile: Environment['readFile'],
-  findings: Finding[],
+  compile: CompileContext,
 ): UpstreamTls {
   if (tls === undefined) return {};
   const path = [...upstream, 'tls'];
-  const context = { readFile, rule: 'upstream-tls', findings };
+  const context = { ...compile, rule: 'upstream-tls' };
+  const { findings } = compile;
   if (endpoints.some(({ url }) => url.protocol !== 'https:')) {
     const message = '"tls" needs https; write https:// for every endpoint of this upstream';
     findings.push(errorAtKey(path, 'upstream-tls', message));

@@ -34,6 +34,19 @@ export const OPERATION_RULES = rulesOf('operations', [
     },
   },
   {
+    id: 'certificate-validity',
+    severity: 'warning',
+    preset: 'minimal',
+    rationale:
+      'The gateway serves a manifest with a certificate that expired or is not valid yet, but handshakes with it fail.',
+    *find({ plan, nowMs }) {
+      for (const { path, problemAt } of plan.certificates) {
+        const problem = problemAt(nowMs);
+        if (problem !== undefined) yield findingAt(path, `a certificate in this file ${problem}; renew or remove it`);
+      }
+    },
+  },
+  {
     id: 'client-timeout-long',
     severity: 'warning',
     preset: 'recommended',
