@@ -7,7 +7,7 @@ import { createGateway, type Gateway } from '../../src/engine/gateway/gateway.ts
 import { HTTP1_ERROR_CODES } from '../../src/engine/http1/http1-error.ts';
 import { load } from '../../src/engine/load.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
-import { TOKEN_ERRORS } from '../../src/engine/tokens/claims.ts';
+import { TOKEN_ERRORS } from '../../src/engine/token-errors.ts';
 import type { Principal, Verifier } from '../../src/engine/tokens/verifier.ts';
 import { manifest, worldOf } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';

@@ -59,7 +59,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'schema/value-validator',
     'settings/address',
     'shared-memory/worker-context',
-    'tokens/claims',
+    'token-errors',
     'tokens/verifier',
     'validation/body-rule',
     'validation/media-type',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { REFUSALS } from '../../src/engine/gateway/response/refusal.ts';
-import type { TokenErrorCode } from '../../src/engine/tokens/claims.ts';
+import type { TokenErrorCode } from '../../src/engine/token-errors.ts';
 
 interface Subschema {
   readonly [keyword: string]: unknown;

@@ -1,7 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import type { Jwt } from '../manifest/manifest.generated.ts';
 import { sharedNow } from '../shared-memory/worker-context.ts';
-import { type ClaimRules, claimRules, claimsError, type TokenErrorCode } from './claims.ts';
+import type { TokenErrorCode } from '../token-errors.ts';
+import { type ClaimRules, claimRules, claimsError } from './claims.ts';
 import { DelegatedKeySource } from './delegated-verifier.ts';
 import type { TokensContext } from './identity-endpoint.ts';
 import { compileJwtKeys } from './jwt-keys.ts';

@@ -1,6 +1,6 @@
 import { MAX_WORKERS } from '../shared-memory/worker-context.ts';
 import { WorkerRows } from '../shared-memory/worker-rows.ts';
-import { TOKEN_ERRORS, type TokenErrorCode } from './claims.ts';
+import { TOKEN_ERRORS, type TokenErrorCode } from '../token-errors.ts';
 import type { Verifier } from './verifier.ts';
 
 type TokenResult = TokenErrorCode | 'valid';

@@ -1,5 +1,5 @@
 import type { WorkerContext } from '../shared-memory/worker-context.ts';
-import type { TokenErrorCode } from './claims.ts';
+import type { TokenErrorCode } from '../token-errors.ts';
 import type { KeyWithId } from './key-set.ts';
 
 export interface RejectedToken {

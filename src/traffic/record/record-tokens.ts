@@ -1,5 +1,5 @@
 import type { Plan } from '../../engine/plan/plan.ts';
-import { TOKEN_ERRORS } from '../../engine/tokens/claims.ts';
+import { TOKEN_ERRORS } from '../../engine/token-errors.ts';
 import type { TestFile } from '../../prove/testing/test-file.generated.ts';
 
 export type RecordTokens = ReturnType<typeof createRecordTokens>;

@@ -1,5 +1,5 @@
 import { getAllHeaders, type RawHeaders } from '../../http1/raw-headers.ts';
-import type { TokenErrorCode } from '../../tokens/claims.ts';
+import type { TokenErrorCode } from '../../token-errors.ts';
 import type { LoginErrorCode, ResponseTokens } from '../../tokens/find-tokens.ts';
 import type { LoginRule } from '../../tokens/login.ts';
 import type { Auth, VerificationClient } from '../../tokens/verifier.ts';
