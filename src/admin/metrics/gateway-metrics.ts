@@ -72,6 +72,12 @@ export const METRICS: readonly Metric[] = [
     'Verifications of tokens that were not cached, by result: "valid", or the reason of the refusal (docs/log.md).',
     (context) => verifierStatus(context)?.results ?? [],
   ),
+  metricBy(
+    ['result'],
+    'authorizations_total',
+    'Requests that need a token, by result: "allowed", or the reason of the refusal (docs/log.md).',
+    ({ gateway }) => (gateway.plan.auth === undefined ? [] : gateway.metrics.authorizations),
+  ),
   metricBy(['result'], 'key_fetches_total', 'Fetches of the keys of the issuer (JWKS), by result.', (context) => {
     const status = verifierStatus(context);
     if (status === undefined || status.keys === 'none') return [];

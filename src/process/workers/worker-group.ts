@@ -12,6 +12,7 @@ import type { MainContext } from './main-context.ts';
 import { reserveAddress } from './reserve-address.ts';
 import { ServingWorker } from './serving-worker.ts';
 import { SharedVerifiers } from './shared-verifiers.ts';
+import { TokenRefusals } from './token-refusals.ts';
 import { WorkerFailures, type WorkerStatus } from './worker-failures.ts';
 import { WorkerTelemetry } from './worker-telemetry.ts';
 
@@ -26,7 +27,7 @@ interface WorkerGroupOptions {
   readonly descriptorLimit: number;
 }
 
-const VALIDATION_CHECK_INTERVAL_MS = 1_000;
+const CHECK_INTERVAL_MS = 1_000;
 
 /** The workers that serve one plan: the gateway of this thread, and threads with gateways of their own. README.md describes their life. */
 export class WorkerGroup {
@@ -36,7 +37,7 @@ export class WorkerGroup {
   readonly #options: WorkerGroupOptions;
   readonly #workers = new Map<number, ServingWorker>();
   readonly #failures = new WorkerFailures();
-  readonly #validationTimer: NodeJS.Timeout;
+  readonly #checkTimer: NodeJS.Timeout;
   readonly #validationWarning: ThrottledWarning;
   #validationHangs = 0;
   #lastValidationHang: Date | undefined;
@@ -55,7 +56,11 @@ export class WorkerGroup {
       options.log.logger,
       'a validation thread did not finish its work in time and is replaced',
     );
-    this.#validationTimer = setInterval(() => this.#reportValidationHangs(), VALIDATION_CHECK_INTERVAL_MS).unref();
+    const tokenRefusals = new TokenRefusals(options.log.logger);
+    this.#checkTimer = setInterval(() => {
+      this.#reportValidationHangs();
+      tokenRefusals.check(options.gateway.metrics.authorizations);
+    }, CHECK_INTERVAL_MS).unref();
     this.#verifiers = new SharedVerifiers(options.context);
     this.#verifiers.add(this.plan);
     this.candidates = new CandidateWorkers({
@@ -147,7 +152,7 @@ export class WorkerGroup {
   /** Closes all listeners together, then waits for requests in flight as `Gateway.close` does. */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
-    clearInterval(this.#validationTimer);
+    clearInterval(this.#checkTimer);
     await Promise.all([
       this.#options.gateway.close(graceMs),
       ...Array.from(this.#workers.values(), (worker) => worker.close(graceMs)),

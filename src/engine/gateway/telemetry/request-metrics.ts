@@ -1,3 +1,4 @@
+import { TOKEN_ERRORS } from '../../token-errors.ts';
 import type { RefusalCode } from '../response/refusal.ts';
 import type { RequestRecord } from './request-record.ts';
 import {
@@ -21,6 +22,11 @@ const DESCRIPTOR_SHORTAGES = new Set(['upstream_emfile', 'upstream_enfile']);
 const IN_FLIGHT = 0;
 const SHORTAGES = 1;
 const REFUSALS_START = 2;
+const AUTHORIZATIONS_START = REFUSALS_START + REFUSAL_CODES.length;
+
+/** The results of requests that need a token: `allowed`, or why the response is 401, 403, or 503 for `keys_unavailable`. */
+const AUTHORIZATION_RESULTS = ['allowed', 'token_missing', 'role_not_allowed', 'origin_not_allowed', ...TOKEN_ERRORS];
+const AUTHORIZATION_INDEX = new Map(AUTHORIZATION_RESULTS.map((result, index) => [result, index]));
 
 /**
  * The metrics of all requests. Only the first request of a route allocates. Each worker counts its own requests. In the main thread,
@@ -29,7 +35,7 @@ const REFUSALS_START = 2;
 export class RequestMetrics {
   readonly #routes = new Map<string, RouteMetrics>();
   readonly #upstreams = new Map<string, UpstreamMetrics>();
-  readonly #general = new CounterArrays(REFUSALS_START + REFUSAL_CODES.length);
+  readonly #general = new CounterArrays(AUTHORIZATIONS_START + AUTHORIZATION_RESULTS.length);
   /** The totals of removed routes. */
   readonly #removed = new Float64Array(TOTALS_LENGTH);
   /** Removed routes to which other workers may still add requests: they activate a plan a moment later. */
@@ -50,6 +56,13 @@ export class RequestMetrics {
   get refusals(): ReadonlyMap<RefusalCode, number> {
     const refusals = readRefusals(this.#general, REFUSALS_START);
     return refusals.has('internal_error') ? refusals : refusals.set('internal_error', 0);
+  }
+
+  /** By result; all of them are there, so that the first refusals are an increase in Prometheus. */
+  get authorizations(): ReadonlyMap<string, number> {
+    return new Map(
+      AUTHORIZATION_RESULTS.map((result, index) => [result, this.#general.sum(AUTHORIZATIONS_START + index)]),
+    );
   }
 
   /** Requests with a violation that were forwarded because of `validation: report`, by route id. */
@@ -86,6 +99,8 @@ export class RequestMetrics {
     this.#ofRoute(route?.id ?? NO_ROUTE).record(record);
     if (route !== undefined && forwardedAfterMs !== undefined)
       this.#ofUpstream(route.upstream.id).record(record, forwardedAfterMs);
+    const authorization = authorizationIndex(record);
+    if (authorization !== undefined) addNumber(this.#general.own, AUTHORIZATIONS_START + authorization, 1);
     if (refusal === undefined) return;
     this.countRefusal(refusal.code);
     if (DESCRIPTOR_SHORTAGES.has(refusal.reason)) addNumber(this.#general.own, SHORTAGES, 1);
@@ -176,4 +191,12 @@ export class RequestMetrics {
     this.#announce({ kind, id, buffer: metrics.counters.own.buffer });
     return metrics;
   }
+}
+
+/** Returns the index of the result; `undefined` for a request that needed no token, or that ended before its token was verified. */
+function authorizationIndex({ route, refusal, status, forwardedAfterMs }: RequestRecord): number | undefined {
+  const reason = refusal?.code === 'token_invalid' ? refusal.reason : refusal?.code;
+  const index = reason === undefined ? undefined : AUTHORIZATION_INDEX.get(reason);
+  if (index !== undefined || route?.access !== 'protected') return index;
+  return forwardedAfterMs !== undefined || (refusal === undefined && status !== undefined) ? 0 : undefined;
 }
