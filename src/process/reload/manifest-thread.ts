@@ -57,7 +57,7 @@ export interface ReadFailure {
   readonly reason: string;
 }
 
-/** Each problem takes the serving thread time; nobody reads so many. */
+/** Each problem takes the serving thread time. A person reads only the first ones. */
 const MAX_FINDINGS = 1_000;
 
 /** Keeps the most severe findings, and each one that hides a secret of a saved file. */
