@@ -11,7 +11,7 @@ import { recentTraffic, trafficHistory } from './endpoints/traffic.ts';
 import { PAGE_ENDPOINTS } from './page.ts';
 import { parseFilter } from './request-event-filter.ts';
 
-/** Responds to a scrape. The first scrape loads the Prometheus library, so that a gateway without scrapes starts faster. */
+/** Responds to a scrape. The Prometheus library is loaded during the warm-up, so that the gateway listens sooner. */
 const metrics: Respond = async (_request, context) => {
   const { renderMetrics, CONTENT_TYPE } = await import('./metrics/prometheus-renderer.ts');
   return { status: 200, headers: { 'Content-Type': CONTENT_TYPE }, body: await renderMetrics(context) };

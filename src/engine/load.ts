@@ -121,12 +121,12 @@ function* compileChecked(
   checked: CheckedManifest,
   options: Pick<CompileOptions, 'readFile' | 'previous' | 'networkVerifier'>,
 ): SlicedWork<PlanResult> {
-  if (!hasRoutes(checked)) return { plan: undefined, findings: firstStageAtEachPath(checked.findings) };
+  if (!hasRoutes(checked)) return { plan: undefined, findings: yield* firstStageAtEachPath(checked.findings) };
   const secrets = createSecrets(checked.secrets);
   const { hash, invalidParts } = checked;
   const compiled = yield* compilePlan(checked.manifest, { hash, secrets, invalidParts, ...options });
   const compileFindings = compiled.findings.map((finding) => secrets.redactFinding(finding));
-  const findings = firstStageAtEachPath([...checked.findings, ...compileFindings]);
+  const findings = yield* firstStageAtEachPath([...checked.findings, ...compileFindings]);
   return { plan: hasErrors(findings) ? undefined : compiled.plan, findings };
 }
 
@@ -162,12 +162,15 @@ function hasRoutes({ manifest }: CheckedManifest): boolean {
 }
 
 /** Keeps the findings of the first stage that rejected a value: later findings about the same value add nothing. */
-function firstStageAtEachPath(findings: readonly Finding[]): Finding[] {
+function* firstStageAtEachPath(findings: readonly Finding[]): SlicedWork<Finding[]> {
   const firstRules = new Map<string, string>();
-  return findings.filter(({ location, inFile, rule }) => {
+  const kept: Finding[] = [];
+  for (const finding of findings) {
+    const { location, inFile, rule } = finding;
     const key = JSON.stringify([location, inFile?.source.path, inFile?.range]);
-    const firstRule = firstRules.get(key) ?? rule;
-    firstRules.set(key, firstRule);
-    return firstRule === rule;
-  });
+    if (!firstRules.has(key)) firstRules.set(key, rule);
+    if (firstRules.get(key) === rule) kept.push(finding);
+    yield;
+  }
+  return kept;
 }

@@ -21,7 +21,7 @@ export function codeFrame(text: string, range: Range): string {
   const out: string[] = [];
   for (let line = first; line <= range.line; line += 1) {
     const source = (lines[line - 1] ?? '').slice(line === range.line ? from : 0);
-    const output = printable(source.replaceAll('\t', ' ')).slice(0, WIDTH);
+    const output = printable(source.slice(0, WIDTH).replaceAll('\t', ' '));
     out.push(`${String(line).padStart(gutter)} │ ${output}`.trimEnd());
   }
   out.push(`${' '.repeat(gutter)} │ ${caret(lines[range.line - 1] ?? '', range, from)}`);

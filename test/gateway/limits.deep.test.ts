@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { load } from '../../src/engine/load.ts';
+import { startCli } from '../support/cli.ts';
 import { forkGateway } from '../support/forked.ts';
 import { manifest, PUBLIC_ALL, startGateway, type TestGateway, worldOf } from '../support/gateway.ts';
 import { pause } from '../support/pause.ts';
 import { endOf, head, keepAliveHead, openSocket, sendRequest, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startUpstream, startUpstreamServer, type Upstream } from '../support/upstream.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -232,6 +234,44 @@ describe('a client that holds all connections', () => {
     expect(told[0]).toMatchObject({ holder: '127.0.0.2', held: 6, msg: 'connections over the limit were closed' });
     for (const wire of wires) expect((await wire.write(request).response()).status).toBe(200);
     for (const wire of [...held, ...wires]) wire.end();
+  });
+
+  it('loses idle ones in both of two workers, and gets no more itself', async () => {
+    const upstream = await startUpstream();
+    const folder = temporaryFolder('limits', {
+      'gateway.yaml': `version: 1
+listen: 127.0.0.1:0
+server: { workers: 2, limits: { connections: 20 } }
+upstreams: { up: { url: '${upstream.url}' } }
+routes:
+  - { id: x, method: GET, path: /x, upstream: up, access: public }
+`,
+    });
+    const cli = startCli(['run'], folder);
+    try {
+      const [, url = ''] = await cli.waitFor(/"url":"([^"]+)".*"msg":"serving"/);
+      const port = Number(new URL(url).port);
+      const held: Wire[] = [];
+      for (let count = 0; count < 20; count += 1) {
+        const wire = await openFrom('127.0.0.2', port);
+        held.push(wire);
+        expect((await wire.write(request).response()).status).toBe(200);
+      }
+      const others: Wire[] = [];
+      for (let last = 3; last < 9; last += 1) {
+        const wire = await openFrom(`127.0.0.${last}`, port);
+        others.push(wire);
+        expect((await wire.write(request).response()).status).toBe(200);
+      }
+      await eventually('room is made', () => held.filter(({ isClosed }) => isClosed).length === others.length);
+      await (await openFrom('127.0.0.2', port)).write(request).closed();
+      for (const wire of others) expect((await wire.write(request).response()).status).toBe(200);
+      for (const wire of [...held, ...others]) wire.end();
+    } finally {
+      cli.child.kill('SIGKILL');
+      await cli.result;
+      await upstream.close();
+    }
   });
 
   it('loses none if it is a trusted proxy', async () => {

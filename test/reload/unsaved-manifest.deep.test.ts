@@ -60,6 +60,18 @@ describe('a manifest that is not saved', () => {
     expect(reportOf(await reloader.prepareUnsaved(changed))).toBe('accepted other,included');
   });
 
+  it('costs at most a thousand problems, and a limited heap', async () => {
+    const route = '  - { id: sent, method: GET, path: /sent, upstream: up, access: public }\n';
+    const variable = '  - { id: sent, method: GET, path: "/sent${UNSET}", upstream: up, access: public }\n';
+    for (const text of [SENT + route.repeat(2_000), SENT + variable.repeat(2_000)]) {
+      const prepared = await reloader.prepareUnsaved(Buffer.from(text));
+      expect('problems' in prepared && prepared.problems.length).toBe(1_000);
+    }
+    const prepared = await reloader.prepareUnsaved(Buffer.alloc(1024 ** 2, '['));
+    expect(reportOf(prepared)).toMatch(/memory|did not respond/);
+    expect(reportOf(await reloader.prepareUnsaved(SENT))).toBe('accepted sent,included');
+  });
+
   it.each([
     ['another file as an include', 'routes.yaml', 'other.yaml', NOT_LISTED],
     ['another file by a pattern', 'routes.yaml', 'o*.yaml', 'no file, or more than 10000, matches'],

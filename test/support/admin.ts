@@ -6,7 +6,7 @@ import type { NameResolver } from '../../src/engine/dns/name-resolver.ts';
 import type { Gateway } from '../../src/engine/gateway/gateway.ts';
 import { load, type PlannedManifest } from '../../src/engine/load.ts';
 import type { Log } from '../../src/engine/log/log.ts';
-import { createMemoryEnvironment } from '../../src/engine/manifest/source.ts';
+import { createMemoryEnvironment, decodeText } from '../../src/engine/manifest/source.ts';
 import type { PreparedReload } from '../../src/process/reload/prepare-reload.ts';
 import { WorkerTelemetry } from '../../src/process/workers/worker-telemetry.ts';
 import { CandidateControl } from '../../src/traffic/candidate/candidate-control.ts';
@@ -57,7 +57,7 @@ export function adminContextOf(gateway: Gateway, log: Log, activeManifest: () =>
     startedAt: new Date(),
     overrides: {},
     activeManifest,
-    reloader: { ...noReloads(), prepareUnsaved: async (text) => prepareText(text, gateway) },
+    reloader: { ...noReloads(), prepareUnsaved: async (text) => prepareText(decodeText(Buffer.from(text)), gateway) },
     candidate: new CandidateControl(gateway, log.logger),
     candidateFile: undefined,
     isStopping: () => false,

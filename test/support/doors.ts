@@ -172,6 +172,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'candidate-report',
     'descriptor-monitor',
     'endpoints/candidate',
+    'metrics/prometheus-renderer',
     'route-summary',
   ],
 };

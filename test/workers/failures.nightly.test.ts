@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CliProcess, startCli } from '../support/cli.ts';
+import { scrape } from '../support/scrape.ts';
 import { eventually } from '../support/site.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -104,6 +106,58 @@ describe('a worker that', () => {
     const [, socket] = await versionOf(port, agent);
     return sockets.includes(socket);
   }
+});
+
+describe('a thread that hangs', () => {
+  const upload = (text = 'x'.repeat(40_000)) =>
+    fetch(`http://127.0.0.1:${port}/upload`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ text }),
+    });
+  const manifest = (version: number) => `${versionManifest(upstream.url, version, 1)}  - id: upload
+    method: POST
+    path: /upload
+    upstream: up
+    access: public
+    body: { schema: { type: object, additionalProperties: false, properties: { text: { type: string, maxLength: 50000 } } } }
+admin: 127.0.0.1:0
+`;
+  const save = (version: number) => writeFileSync(join(folder, 'gateway.yaml'), manifest(version));
+  const saveAndWait = async (version: number) => {
+    save(version);
+    await eventually(`version ${version} is active`, async () => (await versionOf(port, false))[0] === version);
+  };
+
+  it.each([
+    ['file-worker', 'file', saveAndWait],
+    ['manifest-worker', 'manifest', saveAndWait],
+    [
+      'validation',
+      'validation',
+      async (version: number) => {
+        // The job of the thread is refused, and the next one gets another thread.
+        if (version === 3) expect((await upload()).status).toBe(400);
+        expect((await upload()).status).toBe(200);
+      },
+    ],
+  ])('is replaced, counted and reported: %s', async (name, label, work) => {
+    folder = temporaryFolder('failures', {});
+    save(1);
+    cli = startCli(['run'], folder, workerHooks(folder));
+    const [, url = '', admin = ''] = await cli.waitFor(/"url":"([^"]+)","admin":"([^"]+)".*"msg":"serving"/);
+    port = Number(new URL(url).port);
+    const hangs = async () => (await scrape(admin)).value('hung_threads_total', { thread: label });
+    // The manifest and the validation thread start with their first work.
+    await work(2);
+    expect(await hangs()).toBe(0);
+    runInWorker(cli, folder, name, 'process.getBuiltinModule("fs").writeSync(1, "the thread hangs"); for (;;);');
+    await cli.waitFor(/the thread hangs/);
+    await work(3);
+    expect(await hangs()).toBe(1);
+    if (label === 'validation')
+      expect(await (await fetch(`${admin}/readyz`)).json()).toMatchObject({ status: 'degraded' });
+  });
 });
 
 describe('three workers that end within a minute', () => {

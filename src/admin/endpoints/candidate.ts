@@ -1,4 +1,3 @@
-import { decodeText } from '../../engine/manifest/source.ts';
 import type { LocatedProblems } from '../../process/reload/manifest-thread.ts';
 import { reportProblems } from '../../process/reload/reload-report.ts';
 import type { CandidateWitness } from '../../traffic/candidate/candidate-results.ts';
@@ -32,12 +31,12 @@ export const putCandidate: Respond = async (request, context, { candidateLoads }
   if (candidateFile !== undefined) return fileConflict(candidateFile.path);
   if (sample === undefined) return problemDetails(400, 'the sample must be above 0 and at most 1, for example 0.1');
   if (request.body.length === 0) return problemDetails(400, 'the body is empty; send the text of a manifest');
-  const response = await candidateLoads.run(() => loadCandidate(decodeText(request.body), sample, context));
+  const response = await candidateLoads.run(() => loadCandidate(request.body, sample, context));
   const detail = 'another candidate is being loaded; send the request again later';
   return response ?? busyResponse(adminMetrics, '/-/candidate', detail);
 };
 
-async function loadCandidate(text: string, sample: number, context: AdminContext): Promise<AdminResponse> {
+async function loadCandidate(text: Buffer, sample: number, context: AdminContext): Promise<AdminResponse> {
   const { candidate, reloader, isStopping } = context;
   const prepared = await reloader.prepareUnsaved(text);
   if (isStopping()) return STOPPING;

@@ -4,7 +4,7 @@ import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import type { CheckedManifest } from '../../engine/manifest/read-manifest.ts';
 import type { AddressOverrides, Environment, Source } from '../../engine/manifest/source.ts';
 import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
-import type { Finding } from '../../engine/problem/finding.ts';
+import { type Finding, SEVERITY_RANKS } from '../../engine/problem/finding.ts';
 import type { Problem } from '../../engine/problem/problem.ts';
 import { WorkerThread } from './worker-thread.ts';
 
@@ -20,7 +20,8 @@ export interface ManifestThreadOptions {
  * otherwise read other files, or a private key, through the messages about them.
  */
 export interface UnsavedManifest {
-  readonly text: string;
+  /** Bytes are decoded in the thread. */
+  readonly text: string | Uint8Array;
   /** As the active manifest names them. */
   readonly files: readonly string[];
   /** Those of them that the active manifest includes. No other file is read as a part of a manifest. */
@@ -56,6 +57,16 @@ export interface ReadFailure {
   readonly reason: string;
 }
 
+/** Each problem takes the serving thread time. A person reads only the first ones. */
+const MAX_FINDINGS = 1_000;
+
+/** Keeps the most severe findings, and each one that hides a secret of a saved file. */
+export function limitFindings(findings: readonly Finding[], unsaved: UnsavedManifest | undefined): readonly Finding[] {
+  const isKept = ({ isSecret }: Finding, index: number) => index < MAX_FINDINGS || (isSecret && unsaved === undefined);
+  if (findings.length <= MAX_FINDINGS) return findings;
+  return findings.toSorted((a, b) => SEVERITY_RANKS[b.severity] - SEVERITY_RANKS[a.severity]).filter(isKept);
+}
+
 /** The requests that the thread handles. */
 export type ManifestRequests = {
   /** Reads and checks the manifest, or the unsaved one in its place. */
@@ -76,9 +87,10 @@ export type ManifestThread = WorkerThread<ManifestRequests>;
 const TIMEOUT_MS = 10_000;
 const IDLE_MS = 600_000;
 
-export function createManifestThread({ env, ...options }: ManifestThreadOptions): ManifestThread {
+/** @param maxMemoryMb the limit of the heap of the thread; more ends the thread. By default that of the process */
+export function createManifestThread({ env, ...options }: ManifestThreadOptions, maxMemoryMb?: number): ManifestThread {
   const data = { ...options, env: { ...env } };
-  return new WorkerThread({ file: 'manifest-worker', data, timeoutMs: TIMEOUT_MS, idleMs: IDLE_MS });
+  return new WorkerThread({ file: 'manifest-worker', data, timeoutMs: TIMEOUT_MS, idleMs: IDLE_MS, maxMemoryMb });
 }
 
 /** Assembles the chunks of a manifest in slices: receiving a large manifest at once would delay requests. */

@@ -13,13 +13,14 @@ import { createFileEnvironment, type Environment, type Source } from '../../engi
 import type { Finding } from '../../engine/problem/finding.ts';
 import { referencedSources, toProblems } from '../../engine/problem/problem.ts';
 import { type ChannelPort, type Requests, ThreadChannel } from '../workers/thread-channel.ts';
-import type {
-  LocatedProblems,
-  ManifestRequests,
-  ManifestThreadOptions,
-  ReadFailure,
-  TransferredManifest,
-  UnsavedManifest,
+import {
+  type LocatedProblems,
+  limitFindings,
+  type ManifestRequests,
+  type ManifestThreadOptions,
+  type ReadFailure,
+  type TransferredManifest,
+  type UnsavedManifest,
 } from './manifest-thread.ts';
 import { countOperations } from './operation-counter.ts';
 import { restrictFiles } from './unsaved-manifest.ts';
@@ -48,7 +49,7 @@ let last: WorkerReadResult | undefined;
 const channel = new ThreadChannel<Requests, ManifestRequests>(parentPort as ChannelPort);
 channel.handle(
   'read',
-  (unsaved) => toTransferred(readOneManifest(unsaved)),
+  (unsaved) => toTransferred(readOneManifest(unsaved), unsaved),
   (result) => ('routes' in result && result.routes !== undefined ? [result.routes] : []),
 );
 channel.handle('locate', locateFindings);
@@ -76,15 +77,20 @@ function readOneManifest(unsaved: UnsavedManifest | undefined): WorkerReadResult
   return last;
 }
 
-function toTransferred(result: WorkerReadResult | ReadFailure): TransferredManifest | ReadFailure {
+function toTransferred(
+  result: WorkerReadResult | ReadFailure,
+  unsaved: UnsavedManifest | undefined,
+): TransferredManifest | ReadFailure {
   if ('reason' in result) return result;
   const { read, checked, dependencies, manifestHash } = result;
-  const { findings, sources } = read;
+  const { sources } = read;
+  const findings = limitFindings(read.findings, unsaved);
   const routes: unknown = (checked?.manifest as Partial<Manifest> | null | undefined)?.routes;
   const common = { findings, dependencies, manifestHash, sources };
   if (checked === undefined || !Array.isArray(routes)) return { ...common, checked, routes: undefined };
   const manifest = { ...checked.manifest, routes: [] };
-  return { ...common, checked: { ...checked, manifest }, routes: sendInChunks(routes) };
+  const limited = { ...checked, manifest, findings: limitFindings(checked.findings, unsaved) };
+  return { ...common, checked: limited, routes: sendInChunks(routes) };
 }
 
 /** Parsed files by path, because a save usually changes one of many files. */

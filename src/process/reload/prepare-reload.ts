@@ -7,6 +7,7 @@ import type { FileContent, FileReader } from './file-thread.ts';
 import {
   assembleManifest,
   type LocatedProblems,
+  limitFindings,
   type ManifestThread,
   type ReadFailure,
   type UnsavedManifest,
@@ -48,7 +49,8 @@ export async function prepareReload(
   const { globs } = read.dependencies;
   const dependencies = { files: new Map([...read.dependencies.files, ...files]), globs };
   const snapshot = { manifestHash, dependencies };
-  if (plan === undefined) return { ...(await manifestThread.request('locate', findings)), snapshot };
+  if (plan === undefined)
+    return { ...(await manifestThread.request('locate', limitFindings(findings, unsaved))), snapshot };
   if (plan.reload.selfTest !== undefined) {
     const selfTest = await manifestThread.request('selfTest', undefined);
     if (selfTest.problems.length > 0) return { ...selfTest, snapshot };

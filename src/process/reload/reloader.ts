@@ -7,7 +7,7 @@ import { type AddressOverrides, type Environment, FILE_NOT_LISTED } from '../../
 import type { Plan } from '../../engine/plan/plan.ts';
 import { type FileSnapshot, SETTLE_MS } from './file-snapshot.ts';
 import { createFileThread, type FileContent, type FileReader, type FileThread } from './file-thread.ts';
-import { createManifestThread, type ManifestThread } from './manifest-thread.ts';
+import { createManifestThread, type ManifestThread, type UnsavedManifest } from './manifest-thread.ts';
 import { type PlanChanges, type StartupSettings, settingsNeedingRestart, summarizeChanges } from './plan-changes.ts';
 import { type PreparedReload, prepareReload } from './prepare-reload.ts';
 import {
@@ -32,6 +32,8 @@ const FREEZE_INTERVAL_MS = 20;
 /** The time until the next attempt after a failure. It doubles with each further failure. */
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
+/** A megabyte of brackets would otherwise take the thread of a sent manifest a gigabyte. */
+const MAX_UNSAVED_MEMORY_MB = 512;
 /**
  * A manifest with more routes starts its thread at the first sign of a change. The thread takes 40 MB, plus the parsed
  * manifest.
@@ -101,7 +103,7 @@ export class Reloader {
       channel.handle('watchError', (code) => this.#onWatchError(code));
     });
     this.#manifestThread = createManifestThread({ path, env, overrides });
-    this.#unsavedThread = createManifestThread({ path, env, overrides });
+    this.#unsavedThread = createManifestThread({ path, env, overrides }, MAX_UNSAVED_MEMORY_MB);
     const { listen, admin, server } = gateway.plan;
     this.#startup = { listen, admin, server: { tls: server.tls, workers: server.workers } };
     // The hash of the text that was loaded, not of the file: a save since then is a change.
@@ -155,13 +157,13 @@ export class Reloader {
    *
    * @returns `reason` if the files cannot be read; never rejects
    */
-  prepareUnsaved(text: string): Promise<PreparedReload> {
+  prepareUnsaved(text: UnsavedManifest['text']): Promise<PreparedReload> {
     const prepared = this.#lastUnsaved.then(() => this.#prepareUnsaved(text));
     this.#lastUnsaved = prepared;
     return prepared;
   }
 
-  async #prepareUnsaved(text: string): Promise<PreparedReload> {
+  async #prepareUnsaved(text: UnsavedManifest['text']): Promise<PreparedReload> {
     if (this.#isClosed) return { reason: 'the gateway is stopping', snapshot: this.#snapshot };
     const { path, gateway } = this.#options;
     const { plan: active } = gateway;

@@ -1,13 +1,18 @@
 import { posix, resolve } from 'node:path';
 import type { Dependencies } from '../../engine/manifest/dependencies.ts';
-import { createMemoryEnvironment, type Environment, FILE_NOT_LISTED } from '../../engine/manifest/source.ts';
+import {
+  createMemoryEnvironment,
+  decodeText,
+  type Environment,
+  FILE_NOT_LISTED,
+} from '../../engine/manifest/source.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { displayPathBeside } from '../../engine/problem/problem.ts';
 import type { FileContent, FileReader } from './file-thread.ts';
 import type { LocatedProblems, UnsavedManifest } from './manifest-thread.ts';
 
 /** @param dependencies the files of the active manifest */
-export function createUnsavedManifest(text: string, { files, globs }: Dependencies): UnsavedManifest {
+export function createUnsavedManifest(text: UnsavedManifest['text'], { files, globs }: Dependencies): UnsavedManifest {
   return { text, files: [...files.keys()], includes: [...globs.values()].flatMap((paths) => paths.split('\n')) };
 }
 
@@ -24,7 +29,7 @@ export function restrictFiles(
     ...environment,
     ...(listFolder !== undefined && { listFolder }),
     readFile: (file) => {
-      if (file === resolve(path)) return text;
+      if (file === resolve(path)) return typeof text === 'string' ? text : decodeText(Buffer.from(text));
       if (isListed(file)) return texts?.get(file) ?? environment.readFile(file);
       throw Object.assign(new Error(`${file} is not a file of the active manifest`), { code: FILE_NOT_LISTED });
     },

@@ -19,6 +19,8 @@ interface WorkerThreadOptions<Events extends Requests> {
   readonly isSteady?: boolean;
   /** The thread stops after this time without a request, to free its memory. Such a thread handles one request at a time. */
   readonly idleMs?: number;
+  /** The thread ends when its heap needs more. */
+  readonly maxMemoryMb?: number | undefined;
   /** Adds the handlers of the notices of a thread that was started. */
   readonly listen?: (channel: ThreadChannel<Requests, Events>) => void;
 }
@@ -155,12 +157,13 @@ export class WorkerThread<Served extends Requests, Events extends Requests = Rec
   }
 
   #newWorker(): Worker {
-    const { file, data, listen } = this.#options;
+    const { file, data, maxMemoryMb, listen } = this.#options;
     this.#operations = createOperationCounter();
     // The extension of this file: the sources run as .ts, the package as .js.
     const url = new URL(`./${file}${extname(import.meta.url)}`, import.meta.url);
     const workerData = { ...data, operations: this.#operations };
-    const worker = new Worker(url, { name: file, workerData, execArgv: [] });
+    const resourceLimits = maxMemoryMb === undefined ? {} : { maxOldGenerationSizeMb: maxMemoryMb };
+    const worker = new Worker(url, { name: file, workerData, execArgv: [], resourceLimits });
     this.#channel = new ThreadChannel(worker);
     listen?.(this.#channel);
     worker.on('error', (error: Error) => this.#detach(worker, error));

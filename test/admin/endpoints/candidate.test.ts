@@ -246,7 +246,7 @@ describe('PUT /-/candidate', () => {
 
   it('loads one manifest at a time, and activates none after the gateway began to stop', async () => {
     const [started, loading] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const prepareUnsaved = async (text: string) => {
+    const prepareUnsaved = async (text: string | Uint8Array) => {
       started.resolve();
       await loading.promise;
       return adminContextOf(site.gateway, site.log, site.planned).reloader.prepareUnsaved(text);
