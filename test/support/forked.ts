@@ -20,9 +20,7 @@ export interface ForkedGateway {
 
 /** Starts a gateway in its own process. */
 export async function forkGateway(manifest: string): Promise<ForkedGateway> {
-  // Compiling the sources takes longer than a test.
-  const env = { ...process.env, NODE_COMPILE_CACHE: process.env['XDG_CACHE_HOME'] };
-  const child = fork(new URL('./gateway-process.ts', import.meta.url), [manifest], { execArgv: [], env });
+  const child = fork(new URL('./gateway-process.ts', import.meta.url), [manifest], { execArgv: [] });
   const [{ port }] = await once(child, 'message');
   return {
     port,
