@@ -62,7 +62,7 @@ function run(command: string, ...args: string[]): Run {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   // The deep tests wait much of the time, so there is one process more than processors.
   const workers = `--maxWorkers=${availableParallelism() + 1}`;
-  const runs = [run('npm', 'test'), run('npx', 'vitest', 'run', '--project=alone', workers)];
+  const runs = [run('npm', 'test'), run('npx', 'vitest', 'run', '--project=alone', '--project=deep', workers)];
   const summary = summarize(runs, (file) => run('npx', 'vitest', 'run', file).isSuccess);
   for (const { file, test } of summary.flaky) console.log(`flaky: ${file}: ${test}`);
   const { passed, failed, skipped } = summary;
