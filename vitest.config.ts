@@ -28,8 +28,8 @@ export default defineConfig(({ mode }) => {
       globalSetup: ['test/support/run.ts'],
       setupFiles: ['test/support/setup.ts'],
       reporters: ['./test/support/reporter.ts'],
-      // The default leaves one core free, which halves the speed of a machine with two.
-      maxWorkers: Math.max(2, availableParallelism() - 1),
+      // A fifth of the time tests wait, so there is one process more than processors.
+      maxWorkers: availableParallelism() + 1,
       testTimeout: timeout,
       hookTimeout: timeout,
       projects: [
