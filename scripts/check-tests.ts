@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Failure, Results } from '../test/support/reporter.ts';
@@ -60,9 +60,7 @@ function run(command: string, ...args: string[]): Run {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  // The deep tests wait much of the time, so there is one process more than processors.
-  const workers = `--maxWorkers=${availableParallelism() + 1}`;
-  const runs = [run('npm', 'test'), run('npx', 'vitest', 'run', '--project=alone', workers)];
+  const runs = [run('npm', 'test'), run('npx', 'vitest', 'run', '--project=alone', '--project=deep')];
   const summary = summarize(runs, (file) => run('npx', 'vitest', 'run', file).isSuccess);
   for (const { file, test } of summary.flaky) console.log(`flaky: ${file}: ${test}`);
   const { passed, failed, skipped } = summary;

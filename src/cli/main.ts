@@ -92,7 +92,11 @@ if (isServing) process.title = ['signing-gateway', ...process.argv.slice(2)].joi
 // temporary folder, where another user may have stored other code.
 const { findCacheFolder } = await import('./compile-cache.ts');
 const cacheFolder = process.env['NODE_COMPILE_CACHE'] ?? findCacheFolder(process.env, process.getuid?.());
-if (cacheFolder !== undefined) module.enableCompileCache(cacheFolder);
+if (cacheFolder !== undefined) {
+  module.enableCompileCache(cacheFolder);
+  // Threads use the cache only if the environment names it.
+  process.env['NODE_COMPILE_CACHE'] = cacheFolder;
+}
 
 const { omitWebSocketClient } = await import('../process/lean-http.ts');
 omitWebSocketClient();

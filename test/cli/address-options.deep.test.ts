@@ -6,7 +6,7 @@ import { load } from '../../src/engine/load.ts';
 import type { AddressOverrides } from '../../src/engine/manifest/source.ts';
 import { findAddressError } from '../../src/engine/settings/address.ts';
 import { loadText } from '../manifest/support.ts';
-import { type CliProcess, runCli, startCli } from '../support/cli.ts';
+import { type CliProcess, runInThisProcess, startCli } from '../support/cli.ts';
 import { freePort } from '../support/free-port.ts';
 import { worldOf } from '../support/gateway.ts';
 import '../support/seed.ts';
@@ -30,8 +30,10 @@ routes:
 /** The addresses are not available: a listener on them would fail. */
 const manifest = (admin: string) => `version: 1\nlisten: 192.0.2.1:80\n${admin}${REST}`;
 
+const folderOf = (text: string) => temporaryFolder('addresses', { 'gateway.yaml': text });
+
 function start(text: string, args: string[], env: Record<string, string> = {}) {
-  const folder = temporaryFolder('addresses', { 'gateway.yaml': text });
+  const folder = folderOf(text);
   const cli = startCli(['run', ...args], folder, env);
   started.push(cli);
   return { ...cli, folder };
@@ -86,7 +88,8 @@ describe('--listen and --admin', () => {
     ['with an address', 'admin: 127.0.0.1:9901\n'],
     ['with a map', 'admin: { listen: 127.0.0.1:9901 }\n'],
   ])('require access control outside of loopback in a manifest %s', async (_name, admin) => {
-    const { code, out, err } = await start(manifest(admin), ['--listen', '127.0.0.1:0', '--admin', '0.0.0.0:0']).result;
+    const args = ['run', '--listen', '127.0.0.1:0', '--admin', '0.0.0.0:0'];
+    const { code, out, err } = await runInThisProcess(args, folderOf(manifest(admin)));
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(
       /error other machines can reach the admin API here without authentication; .*\[admin-exposed\]/,
@@ -96,8 +99,8 @@ describe('--listen and --admin', () => {
 
   it('refuse one port for both', async () => {
     const port = await freePort();
-    const args = ['--listen', `127.0.0.1:${port}`, '--admin', `127.0.0.1:${port}`];
-    const { code, err } = await start(manifest(''), args).result;
+    const args = ['run', '--listen', `127.0.0.1:${port}`, '--admin', `127.0.0.1:${port}`];
+    const { code, err } = await runInThisProcess(args, folderOf(manifest('')));
     expect([code, err]).toEqual([1, expect.stringContaining('"listen" already uses this port')]);
   });
 
@@ -120,7 +123,10 @@ describe('--listen and --admin', () => {
     ['[::g]:80', 'this is not a host and a port'],
   ])('refuse %s before the manifest is read', async (address, message) => {
     for (const option of ['--listen', '--admin']) {
-      const { code, err } = await runCli(['run', 'missing.yaml', option, address], temporaryFolder('addresses'));
+      const { code, err } = await runInThisProcess(
+        ['run', 'missing.yaml', option, address],
+        temporaryFolder('addresses'),
+      );
       expect([code, err]).toEqual([2, expect.stringContaining(`${option} ${address}: ${message}`)]);
     }
   });

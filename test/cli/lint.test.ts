@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { RULES } from '../../src/check/lint/rule-table.ts';
 import { manifestOf, ROUTE } from '../manifest/support.ts';
-import { runCli } from '../support/cli.ts';
+import { runCli, runInThisProcess } from '../support/cli.ts';
 import { startIssuer } from '../support/issuer.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startRawUpstream, startUpstream } from '../support/upstream.ts';
@@ -162,7 +162,7 @@ describe('a manifest with a self-test', () => {
     `version: 1\ncases:\n  - { name: a, request: { method: GET, url: /api/contacts }, expect: { status: ${status} } }\n`;
   const lintAndRun = async (testFile: string) => {
     const folder = temporaryFolder('lint', { 'gateway.yaml': text, 'self.test.yaml': testFile });
-    return Promise.all([runCli(['lint'], folder), runCli(['run'], folder)]);
+    return Promise.all([runCli(['lint'], folder), runInThisProcess(['run'], folder)]);
   };
 
   it('has no problems if the tests pass', async () => {

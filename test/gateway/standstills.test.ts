@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { GatewayCounters } from '../../src/engine/gateway/gateway-counters.ts';
 import { sharedGatewayMemory } from '../../src/engine/gateway/gateway-memory.ts';
 import { createSingleWorker } from '../../src/engine/shared-memory/worker-context.ts';
@@ -15,41 +15,62 @@ const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const LIMIT_MS = scaledMs(600);
 const PAUSE_MS = LIMIT_MS + 1_000;
 
-const cleanups: (() => Promise<unknown> | unknown)[] = [];
-afterEach(async () => {
-  for (const close of cleanups.splice(0).reverse()) await close();
-});
+const RESPONSE_LIMIT = `timeouts: { response: ${LIMIT_MS}ms }`;
+const healthOf = (path: string) =>
+  `health: { path: ${path}, interval: 100ms, timeout: ${LIMIT_MS}ms, healthy: 1, unhealthy: 1 }`;
 
-interface HeldRequest {
-  readonly socket: Socket;
-  readonly path: string;
-}
+/** The settings of each upstream. Requests to it have its name as their path. */
+const UPSTREAMS = {
+  response: RESPONSE_LIMIT,
+  total: `timeouts: { response: ${LIMIT_MS}ms, total: ${LIMIT_MS}ms }`,
+  silent: RESPONSE_LIMIT,
+  closing: RESPONSE_LIMIT,
+  responding: healthOf('/responding'),
+  unresponsive: healthOf('/unresponsive'),
+};
+type Upstream = keyof typeof UPSTREAMS;
+const NAMES = Object.keys(UPSTREAMS) as Upstream[];
 
-/** Starts a gateway in its own process, and an upstream that holds every request until the test responds. */
-async function start(settings: string) {
-  const held: HeldRequest[] = [];
-  const upstream = await startRawUpstream((socket) => {
-    socket.on('data', (bytes) => void held.push({ socket, path: bytes.toString().split(' ')[1] ?? '' }));
+/** Starts a gateway in its own process, and a server behind all upstreams that holds every request until the test responds. */
+async function start() {
+  const held = new Map<string, Socket[]>();
+  const server = await startRawUpstream((socket) => {
+    socket.on('data', (bytes) => {
+      const name = bytes.toString().split(' ')[1]?.slice(1) ?? '';
+      held.set(name, [...heldOf(name), socket]);
+    });
   });
-  const text = `version: 1
-listen: 127.0.0.1:0
-upstreams:
-  up: { url: '${upstream.url}', breaker: { failures: 1, pause: 1h }, retry: false, ${settings} }
-routes:
-${PUBLIC_ALL}`;
-  const gateway = await forkGateway(text);
-  cleanups.push(
-    () => upstream.close(),
-    () => gateway.close(),
+  const heldOf = (name: string) => held.get(name) ?? [];
+  const upstreams = NAMES.map(
+    (name) =>
+      `  ${name}: { url: '${server.url}', breaker: { failures: 1, pause: 1h }, retry: false, ${UPSTREAMS[name]} }`,
   );
-  const respond = (bytes = OK) => {
-    for (const { socket } of held.splice(0)) socket.write(bytes);
+  const routes = NAMES.map(
+    (name) => `  - { id: ${name}, method: any, path: /${name}, upstream: ${name}, access: public }`,
+  );
+  const gateway = await forkGateway(
+    ['version: 1', 'listen: 127.0.0.1:0', 'upstreams:', ...upstreams, 'routes:', ...routes].join('\n'),
+  );
+  return {
+    gateway,
+    /** Resolves when the server holds a number of requests. */
+    holds: (name: Upstream, count: number) =>
+      eventually(`the upstream ${name} has ${count} requests`, () => heldOf(name).length === count),
+    /** Treats the requests that the server holds. */
+    settle: (name: Upstream, treat: (socket: Socket) => void = (socket) => socket.write(OK)) => {
+      heldOf(name).forEach(treat);
+      held.delete(name);
+    },
+    request: async (name: Upstream) => {
+      const wire = await Wire.open(gateway.port);
+      return wire.write(keepAliveHead(`GET /${name} HTTP/1.1`));
+    },
+    endpointOf: async (name: Upstream) => (await gateway.usage()).upstreams.find(({ id }) => id === name)?.endpoints[0],
+    close: async () => {
+      await gateway.close();
+      await server.close();
+    },
   };
-  const request = async () => {
-    const wire = await Wire.open(gateway.port);
-    return wire.write(keepAliveHead('GET /x HTTP/1.1'));
-  };
-  return { gateway, held, respond, request };
 }
 
 const STANDSTILLS: readonly [string, (gateway: ForkedGateway, meanwhile: () => void) => Promise<void>][] = [
@@ -64,61 +85,71 @@ const STANDSTILLS: readonly [string, (gateway: ForkedGateway, meanwhile: () => v
   ],
 ];
 
+// The tests of a standstill share it.
 describe.each(STANDSTILLS)('while %s', (_title, standStill) => {
-  it.each([
-    ['response', `timeouts: { response: ${LIMIT_MS}ms }`],
-    ['total', `timeouts: { response: ${LIMIT_MS}ms, total: ${LIMIT_MS}ms }`],
-  ])('a response that arrives is served after the %s timeout', async (_limit, settings) => {
-    const { gateway, held, respond, request } = await start(settings);
-    const wires = await Promise.all(Array.from({ length: 12 }, request));
-    await eventually('the upstream has all requests', () => held.length === wires.length);
-    await standStill(gateway, respond);
-    for (const wire of wires) expect((await wire.response()).status).toBe(200);
-    const { upstreams, standstillMs } = await gateway.usage();
-    expect(upstreams[0]?.endpoints[0]).toMatchObject({ breaker: 'closed', health: 'healthy' });
-    expect(standstillMs).toBeGreaterThan(1_000);
+  let site: Awaited<ReturnType<typeof start>>;
+  const wires = new Map<Upstream, Wire[]>();
+  beforeAll(async () => {
+    site = await start();
+    for (const name of ['responding', 'unresponsive'] as const) {
+      await site.holds(name, 1);
+      site.settle(name);
+    }
+    for (const [name, count] of [
+      ['response', 12],
+      ['total', 12],
+      ['silent', 1],
+      ['closing', 1],
+    ] as const)
+      wires.set(name, await Promise.all(Array.from({ length: count }, () => site.request(name))));
+    await Promise.all([...wires].map(([name, { length }]) => site.holds(name, length)));
+    // The next checks.
+    await Promise.all([site.holds('responding', 1), site.holds('unresponsive', 1)]);
+    await standStill(site.gateway, () => {
+      for (const name of ['response', 'total', 'responding'] as const) site.settle(name);
+      site.settle('closing', (socket) => socket.destroy());
+      for (const name of ['silent', 'unresponsive'] as const) site.settle(name, () => undefined);
+    });
+  });
+  afterAll(() => site.close());
+
+  it.each(['response', 'total'] as const)('a response that arrives is served after the %s timeout', async (name) => {
+    for (const wire of wires.get(name) ?? []) expect((await wire.response()).status).toBe(200);
+    expect(await site.endpointOf(name)).toMatchObject({ breaker: 'closed', health: 'healthy' });
+    expect((await site.gateway.usage()).standstillMs).toBeGreaterThan(1_000);
   });
 
   it.each([
-    ['sends nothing', () => undefined, 504],
-    ['closes its connections', ({ socket }: HeldRequest) => void socket.destroy(), 502],
-  ])('an upstream that %s gets no blame', async (_what, treat, status) => {
-    const { gateway, held, request, respond } = await start(`timeouts: { response: ${LIMIT_MS}ms }`);
-    const wire = await request();
-    await eventually('the upstream has the request', () => held.length === 1);
-    await standStill(gateway, () => held.splice(0).forEach(treat));
-    expect((await wire.response()).status).toBe(status);
-    const next = await request();
-    await eventually('the upstream has the next request', () => held.length === 1);
-    respond();
+    ['sends nothing', 'silent', 504],
+    ['closes its connections', 'closing', 502],
+  ] as const)('an upstream that %s gets no blame', async (_what, name, status) => {
+    expect((await wires.get(name)?.[0]?.response())?.status).toBe(status);
+    const next = await site.request(name);
+    await site.holds(name, 1);
+    site.settle(name);
     expect((await next.response()).status).toBe(200);
-    expect((await gateway.usage()).upstreams[0]?.endpoints[0]).toMatchObject({ breaker: 'closed', health: 'healthy' });
+    expect(await site.endpointOf(name)).toMatchObject({ breaker: 'closed', health: 'healthy' });
   });
 
   it.each([
-    ['responds', OK],
-    ['does not respond', ''],
-  ])('a health check that the upstream %s to does not fail', async (_what, response) => {
-    const settings = `health: { path: /health, interval: 100ms, timeout: ${LIMIT_MS}ms, healthy: 1, unhealthy: 1 }`;
-    const { gateway, held, respond } = await start(settings);
-    await eventually('the first check begins', () => held.length === 1);
-    respond();
-    await eventually('the second check begins', () => held.length === 1);
-    await standStill(gateway, () => respond(response));
-    await eventually('the next check begins', () => held.length === 1);
-    expect((await gateway.usage()).upstreams[0]?.endpoints[0]).toMatchObject({ check: 'healthy' });
+    ['responds', 'responding'],
+    ['does not respond', 'unresponsive'],
+  ] as const)('a health check that the upstream %s to does not fail', async (_what, name) => {
+    await site.holds(name, 1);
+    expect(await site.endpointOf(name)).toMatchObject({ check: 'healthy' });
   });
 });
 
 describe('a gateway that stood still', () => {
   it('blames an upstream that still does not respond', async () => {
-    const { gateway, request } = await start(`timeouts: { response: ${LIMIT_MS}ms }`);
-    await gateway.pause(PAUSE_MS, () => undefined);
-    await eventually('the standstill is noticed', async () => (await gateway.usage()).standstillMs > 0);
+    const site = await start();
+    onTestFinished(site.close);
+    await site.gateway.pause(PAUSE_MS, () => undefined);
+    await eventually('the standstill is noticed', async () => (await site.gateway.usage()).standstillMs > 0);
     // A busy machine may stop the process again.
     await eventually('the breaker opens', async () => {
-      await (await request()).response();
-      return (await gateway.usage()).upstreams[0]?.endpoints[0]?.breaker === 'open';
+      await (await site.request('silent')).response();
+      return (await site.endpointOf('silent'))?.breaker === 'open';
     });
   });
 
@@ -135,7 +166,7 @@ describe('a gateway that stood still', () => {
     const gateway = await startGateway(
       `version: 1\nlisten: 127.0.0.1:0\nupstreams: { up: { url: 'http://127.0.0.1:9' } }\nroutes:\n${PUBLIC_ALL}`,
     );
-    cleanups.push(() => gateway.close());
+    onTestFinished(() => gateway.close());
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
     const lines = () => gateway.told.filter(({ msg }) => msg === 'the process stood still');
     await eventually('the line is written', () => lines().length > 0);

@@ -94,7 +94,15 @@ let lastRun: Promise<unknown> = Promise.resolve();
 /** Runs the command line until it exits: in this process, or in a new one where the process makes a difference. */
 export function runCli(args: readonly string[], cwd: string, env: Record<string, string> = {}): Promise<CliResult> {
   const isOffline = OFFLINE_VERBS.includes(args[0] ?? '') || args.includes('--help');
-  if (!isOffline || 'NODE_OPTIONS' in env) return runProcess(args, cwd, env);
+  return isOffline && !('NODE_OPTIONS' in env) ? runInThisProcess(args, cwd, env) : runProcess(args, cwd, env);
+}
+
+/** Runs the command line in this process: a verb that ends by itself, or `run` where it refuses to start. */
+export function runInThisProcess(
+  args: readonly string[],
+  cwd: string,
+  env: Record<string, string> = {},
+): Promise<CliResult> {
   const run = lastRun.then(() => runHere(args, cwd, env));
   lastRun = run.catch(() => undefined);
   return run;

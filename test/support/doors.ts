@@ -159,7 +159,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'telemetry/opentelemetry',
     'telemetry/request-event',
     'workers/main-context',
-    'workers/processor-count',
+    'workers/worker-count',
     'workers/worker-group',
     'workers/worker-telemetry',
   ],

@@ -6,14 +6,14 @@ import type { TestProject } from 'vitest/node';
 import setUp from './run.ts';
 import { cases } from './runs.ts';
 
-const { TMPDIR, XDG_CACHE_HOME } = process.env;
+const { TMPDIR, NODE_COMPILE_CACHE } = process.env;
 const printed: string[] = [];
 
 beforeEach(() => void vi.spyOn(console, 'log').mockImplementation((line) => void printed.push(line)));
 afterEach(() => {
   vi.restoreAllMocks();
   printed.length = 0;
-  for (const [name, value] of Object.entries({ TMPDIR, XDG_CACHE_HOME }))
+  for (const [name, value] of Object.entries({ TMPDIR, NODE_COMPILE_CACHE }))
     if (value === undefined) delete process.env[name];
     else process.env[name] = value;
 });

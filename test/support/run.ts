@@ -17,7 +17,8 @@ export default function setup({ config }: TestProject): () => void {
   // Some tests run programs in it as another user.
   chmodSync(folder, 0o755);
   process.env['TMPDIR'] = folder;
-  process.env['XDG_CACHE_HOME'] = join(folder, COMPILE_CACHE);
+  // Processes and threads use the variable from their start.
+  process.env['NODE_COMPILE_CACHE'] = join(folder, COMPILE_CACHE);
   const more =
     config.mode === 'deep' ? '' : ' "npm run test:deep" runs all tests, with ten times as many random cases.';
   console.log(`Random tests use seed ${SEED}. SEED=7 npm test uses another one.${more}`);

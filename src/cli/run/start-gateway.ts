@@ -13,7 +13,7 @@ import type { ReloadOutcome } from '../../process/reload/reload-outcome.ts';
 import { Reloader, type ReloadTarget } from '../../process/reload/reloader.ts';
 import { findRequestTracer } from '../../process/telemetry/opentelemetry.ts';
 import { createMainContext } from '../../process/workers/main-context.ts';
-import { countWorkers } from '../../process/workers/processor-count.ts';
+import { countWorkers } from '../../process/workers/worker-count.ts';
 import { WorkerGroup } from '../../process/workers/worker-group.ts';
 import { CandidateControl } from '../../traffic/candidate/candidate-control.ts';
 import { CommandError, type Terminal } from '../terminal.ts';

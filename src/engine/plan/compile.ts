@@ -7,7 +7,7 @@ import type { Secrets } from '../problem/redaction.ts';
 import { compileRateLimits } from '../rate-limits/compile-rate-limits.ts';
 import { compileStores } from '../rate-limits/compile-stores.ts';
 import { createRouter } from '../routing/router.ts';
-import { createManifestNameCheck } from '../schema/manifest-names.ts';
+import { createManifestNameCheck } from '../schema/schema-bundle.ts';
 import { createSchemaCompiler } from '../schema/schema-compiler.ts';
 import { checkListeners, compileAddress } from '../settings/address.ts';
 import { adminListenPath, compileAdmin } from '../settings/admin.ts';

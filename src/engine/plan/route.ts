@@ -90,17 +90,21 @@ function compileRoute(
     const message = 'a WebSocket begins with GET, which this route does not accept; add GET to "method"';
     findings.push(errorAtKey(['routes', index, 'websocket'], 'websocket', message));
   }
-  const parameters = pattern && compileParameters(entry, pattern, path, schemas, findings);
-  const body = compileBody(entry, methods, path, context, findings);
+  const hasParameters = (entry.params ?? entry.query ?? entry.headers) !== undefined;
+  const parameters = pattern && hasParameters ? compileParameters(entry, pattern, path, schemas, findings) : undefined;
+  const body = entry.body && compileBody(entry.body, methods, [...path, 'body'], context, findings);
   const auth = compileRouteAuth(entry, index, context, findings);
   const rateLimits = compileRouteRateLimits(entry, path, context.rateLimits, findings);
-  const login = compileLogin(entry, index, context.authEntry, findings);
+  const { login, requestHeaders, responseHeaders, upstreamPath, websocket } = entry;
   const forwarding = {
     timeoutMs: entry.timeout === undefined ? undefined : timerMs(entry.timeout),
     keepsEncodedSlash: entry.encodedSlash === 'keep',
-    upstreamPath: compileUpstreamPath(entry, path, findings),
-    requestHeaders: compileHeaderRules(entry, 'request', path, findings),
-    responseHeaders: compileHeaderRules(entry, 'response', path, findings),
+    login: login && compileLogin({ login, websocket }, index, context.authEntry, findings),
+    upstreamPath: upstreamPath && compileUpstreamPath(upstreamPath, entry.path, [...path, 'upstreamPath'], findings),
+    requestHeaders:
+      requestHeaders && compileHeaderRules(requestHeaders, 'request', [...path, 'requestHeaders'], findings),
+    responseHeaders:
+      responseHeaders && compileHeaderRules(responseHeaders, 'response', [...path, 'responseHeaders'], findings),
   };
   if (upstream === undefined || pattern === undefined) return [];
   const { id, access, validation } = entry;
@@ -117,9 +121,9 @@ function compileRoute(
       upstream,
       rateLimits,
       ...forwarding,
-      websocket: entry.websocket !== false,
-      allowsOrigin: compileWebSocketOrigins(entry, path, context.origins, findings),
-      login,
+      websocket: websocket !== false,
+      allowsOrigin:
+        websocket === false ? undefined : compileWebSocketOrigins(websocket, path, context.origins, findings),
       validation,
       isManifestName: context.isManifestName,
       parameters,

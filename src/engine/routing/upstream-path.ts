@@ -3,26 +3,25 @@ import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import { type Pattern, patternKey, readPattern } from './pattern.ts';
 
 /**
- * Compiles the function that rewrites a matched path for the upstream; returns `undefined` if the path stays the same.
+ * Compiles the function that rewrites a matched path for the upstream; returns `undefined` if a prefix is invalid.
  * It replaces complete segments with segments that the path guard accepts, so the guard would accept the result too.
  */
 export function compileUpstreamPath(
-  entry: RouteEntry,
+  { replace, with: replacement }: NonNullable<RouteEntry['upstreamPath']>,
+  routePath: string,
   path: Path,
   findings: Finding[],
 ): ((path: string) => string) | undefined {
-  const { upstreamPath } = entry;
-  if (upstreamPath === undefined) return undefined;
-  const from = readPrefix(upstreamPath.replace, [...path, 'upstreamPath', 'replace'], findings);
-  const to = readPrefix(upstreamPath.with, [...path, 'upstreamPath', 'with'], findings);
+  const from = readPrefix(replace, [...path, 'replace'], findings);
+  const to = readPrefix(replacement, [...path, 'with'], findings);
   if (from === undefined || to === undefined) return undefined;
-  const literals = literalsOf(entry.path);
+  const literals = literalsOf(routePath);
   if (literals !== undefined && !beginsWith(literals, from)) {
-    const message = `"${upstreamPath.replace}" is not a prefix of "${entry.path}"; write complete segments of it, at most ${patternKey(literals)}`;
-    findings.push(errorAt([...path, 'upstreamPath', 'replace'], 'upstream-path', message));
+    const message = `"${replace}" is not a prefix of "${routePath}"; write complete segments of it, at most ${patternKey(literals)}`;
+    findings.push(errorAt([...path, 'replace'], 'upstream-path', message));
   }
-  const cutLength = from.length === 0 ? 0 : upstreamPath.replace.length;
-  const prefix = to.length === 0 ? '' : upstreamPath.with;
+  const cutLength = from.length === 0 ? 0 : replace.length;
+  const prefix = to.length === 0 ? '' : replacement;
   return (requestPath) => prefix + requestPath.slice(cutLength) || '/';
 }
 

@@ -91,12 +91,11 @@ function originError(text: string): string | undefined {
  * @returns `undefined` if the route accepts no handshakes
  */
 export function compileWebSocketOrigins(
-  { websocket }: RouteEntry,
+  websocket: Exclude<RouteEntry['websocket'], false>,
   route: Path,
   corsOrigins: readonly string[],
   findings: Finding[],
 ): Route['allowsOrigin'] {
-  if (websocket === false) return undefined;
   if (websocket === true) return (origin, isSameHost) => isSameHost || isListed(corsOrigins, origin);
   checkOrigins(websocket.origins, [...route, 'websocket', 'origins'], findings);
   return (origin) => isListed(websocket.origins, origin);

@@ -1,5 +1,5 @@
 import { foldHeaderName, forgeableHeader } from '../header-names.ts';
-import type { HeaderRules as Entry, RequestHeaderRules, RouteEntry } from '../manifest/manifest.generated.ts';
+import type { HeaderRules as Entry, RequestHeaderRules } from '../manifest/manifest.generated.ts';
 import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
 
 /** Changes that a route makes to the headers of one direction. */
@@ -13,18 +13,15 @@ export interface HeaderRules {
 }
 
 type Side = 'request' | 'response';
-const KEYS = { request: 'requestHeaders', response: 'responseHeaders' } as const;
 
-/** Compiles the header rules of a route for one direction; `undefined` if it has none. */
+/** Compiles the header rules of a route for one direction. */
 export function compileHeaderRules(
-  entry: RouteEntry,
+  rules: Entry | RequestHeaderRules,
   side: Side,
-  route: Path,
+  path: Path,
   findings: Finding[],
-): HeaderRules | undefined {
-  const rules = entry[KEYS[side]];
-  if (rules === undefined) return undefined;
-  checkHeaderRules(rules, side, [...route, KEYS[side]], findings);
+): HeaderRules {
+  checkHeaderRules(rules, side, path, findings);
   const set = Object.entries(rules.set).flat();
   const fold = FOLDS[side];
   const names = new Set([...Object.keys(rules.set), ...rules.remove].map(fold));

@@ -47,9 +47,13 @@ export class CachingVerifier implements Verifier {
     this.#method = method;
     this.#settings = settings;
     this.#maxAgeMs = durationMs(settings.cache.maxAge);
-    const max = settings.cache.maxEntries;
-    this.#accepted = new LRUCache({ max, maxSize: MAX_BYTES });
-    this.#rejected = new LRUCache({ max });
+    const { maxEntries } = settings.cache;
+    // With `max`, the library would allocate the memory of all entries now, in each check of a manifest.
+    this.#accepted = new LRUCache({
+      maxSize: maxEntries * MAX_BYTES,
+      sizeCalculation: ({ bytes }) => Math.max(MAX_BYTES, maxEntries * bytes),
+    });
+    this.#rejected = new LRUCache({ maxSize: maxEntries, sizeCalculation: () => 1 });
   }
 
   get status(): VerifierStatus {
@@ -153,7 +157,7 @@ export class CachingVerifier implements Verifier {
     if (!this.#method.isDelegated) this.#counts.add('code' in result ? result.code : 'valid');
     if ('code' in result) return this.#reject(id, result, askedAt);
     const entry = 'principal' in result ? result : this.#toEntry(result, askedAt);
-    this.#accepted.set(id, entry, { size: entry.bytes });
+    this.#accepted.set(id, entry);
     return entry;
   }
 

@@ -25,12 +25,11 @@ export interface LoginRule {
 
 /** @param auth the entry of the manifest: a token that is not a JWT can only be found at a configured location */
 export function compileLogin(
-  { login, websocket }: RouteEntry,
+  { login, websocket }: Required<Pick<RouteEntry, 'login' | 'websocket'>>,
   index: number,
   auth: AuthEntry | undefined,
   findings: Finding[],
-): LoginRule | undefined {
-  if (login === undefined) return undefined;
+): LoginRule {
   const { token, header } = login;
   const path = ['routes', index, 'login'];
   if (websocket !== false) {

@@ -8,17 +8,14 @@ import { type BodyRule, createBodyValidator } from './body-rule.ts';
 import { createMediaTypes, isJsonType, JSON_MEDIA_TYPES, type MediaTypes } from './media-type.ts';
 import { compileStreamValidation } from './stream-validation.ts';
 
-/** Compiles the body rule of a route; `undefined` if it has none. */
+/** Compiles the body rule of a route; `undefined` if its schema is invalid. */
 export function compileBody(
-  entry: RouteEntry,
+  body: BodyEntry,
   methods: readonly string[],
-  path: Path,
+  at: Path,
   { schemas, secrets }: { readonly schemas: SchemaCompiler | undefined; readonly secrets: Secrets },
   findings: Finding[],
 ): BodyRule | undefined {
-  const { body } = entry;
-  if (body === undefined) return undefined;
-  const at = [...path, 'body'];
   if (methods.every((method) => BODYLESS_METHODS.has(method))) {
     findings.push(errorAtKey(at, 'body', 'GET and HEAD have no body; remove "body"'));
   }

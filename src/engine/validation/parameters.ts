@@ -45,16 +45,15 @@ export interface PathValueRule {
 
 const RULE = 'parameters';
 
-/** Compiles the rules of a route for path parameters, query and headers; `undefined` if it has none. */
+/** Compiles the rules of a route for path parameters, query and headers. */
 export function compileParameters(
   entry: RouteEntry,
   pattern: Pattern,
   path: Path,
   schemas: SchemaCompiler | undefined,
   findings: Finding[],
-): ParameterRules | undefined {
+): ParameterRules {
   const { params, query, headers } = entry;
-  if (params === undefined && query === undefined && headers === undefined) return undefined;
   const deferred: DeferredValues = { values: undefined };
   const validatorsOf = (kind: Parameter['kind'], section: ParameterSection) =>
     compileValidators(kind, section, path, schemas, findings, deferred);

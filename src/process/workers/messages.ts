@@ -24,8 +24,6 @@ export interface WorkerSetup {
   /** Grows while the event loop of the worker runs. 0 until it has started. */
   readonly heartbeat: Int32Array<SharedArrayBuffer>;
   readonly input: CompileInput;
-  /** The folder of compiled code, if the process has one. */
-  readonly compileCacheFolder: string | undefined;
 }
 
 /** A request whose result has no value. */

@@ -1,6 +1,4 @@
-import module from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { dirname } from 'node:path';
 import type { Gateway } from '../../engine/gateway/gateway.ts';
 import type { CompileInput, PlannedManifest } from '../../engine/load.ts';
 import { type Log, ThrottledWarning } from '../../engine/log/log.ts';
@@ -179,7 +177,6 @@ export class WorkerGroup {
   #start(index: number): ServingWorker {
     const { context, version, descriptorLimit } = this.#options;
     const { count, busName, memory } = context;
-    const cacheFolder = module.getCompileCacheDir();
     const worker = new ServingWorker({
       index,
       count,
@@ -188,8 +185,6 @@ export class WorkerGroup {
       busName,
       buffers: memory.buffers,
       input: this.#input,
-      // Node has added a folder for its version.
-      compileCacheFolder: cacheFolder && dirname(cacheFolder),
     });
     this.#verifiers.serve(worker.channel);
     this.telemetry.attach(index, worker.channel);

@@ -209,10 +209,10 @@ describe('the path of a request', () => {
         `(${character})`,
         `x${character}{`.slice(0, -1),
       ]) {
-        const entries: Entry[] = [['GET', `/a/${literal}`]];
-        expect(matched(entries, 'GET', `/a/${literal}`)).toBe(`/a/${literal}`);
+        const { router } = planOf([['GET', `/a/${literal}`]]);
+        expect(router.match('GET', `/a/${literal}`)?.path).toBe(`/a/${literal}`);
         for (const other of ['xy', 'xxy', 'x', 'y', 'xzy', `${literal}z`, `z${literal}`, ''])
-          if (other !== literal) expect([other, matched(entries, 'GET', `/a/${other}`)]).toEqual([other, undefined]);
+          if (other !== literal) expect([other, router.match('GET', `/a/${other}`)]).toEqual([other, undefined]);
       }
     },
   );

@@ -115,7 +115,7 @@ test('findJwts finds a JWT anywhere in a JSON value', () => {
   );
 });
 
-test('a megabyte of almost-JWTs is searched in linear time', () => {
+test('a long text of almost-JWTs is searched in linear time', () => {
   const pieces = [
     'a.',
     `${'e'.repeat(12)}.`,
@@ -138,7 +138,8 @@ test('a megabyte of almost-JWTs is searched in linear time', () => {
   ];
   for (const piece of pieces) {
     const start = cpuMs();
-    findJwts(piece.repeat(1_000_000 / piece.length));
+    findJwts(piece.repeat(200_000 / piece.length));
+    // A quadratic search would take 20 seconds.
     expect(cpuMs() - start).toBeLessThan(2_000);
   }
 });

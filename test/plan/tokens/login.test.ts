@@ -11,7 +11,7 @@ const OTHERS = { tokens: {} } as Auth;
 
 function compiled(login: Partial<RouteEntry['login']>, auth: Auth | undefined = JWTS) {
   const findings: Finding[] = [];
-  const entry = { websocket: false, login: { maxBytes: '1MB', ...login } } as RouteEntry;
+  const entry = { websocket: false as const, login: { maxBytes: '1MB', ...login } };
   return { rule: compileLogin(entry, 3, auth, findings), findings };
 }
 

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RULES } from '../../../src/check/lint/rule-table.ts';
 import { LINT_FORMATS, type LintReport } from '../../../src/cli/lint/lint-formats.ts';
+import { anyCharacter } from '../../support/any-character.ts';
 import { HOSTILE_FILE, HOSTILE_MESSAGE, problemOf, REPORTS, reportOf } from './support.ts';
 
 const ajv = new Ajv2020({ strict: true, allErrors: true });
@@ -13,7 +14,7 @@ const schemaIn = (path: string) => ajv.compile(JSON.parse(readFileSync(new URL(p
 
 /** Generates names and messages, mostly of characters that have a meaning in a format. */
 const anyText = fc.oneof(
-  fc.string({ unit: 'binary', minLength: 1 }),
+  fc.string({ unit: anyCharacter, minLength: 1 }),
   fc
     .array(
       fc.constantFrom(

@@ -250,7 +250,7 @@ const PARTS = [
   'xn--',
   '(',
 ];
-const LENGTH = 1_000_000;
+const LENGTH = 250_000;
 
 test.each(Object.entries(TEXT_FORMATS))('%s takes linear time', (_name, matches) => {
   for (const first of ['', 'http://', 'a@', '/', '{', 'P', '2020-01-01T00:00:00.', '"', '0'])
@@ -259,7 +259,7 @@ test.each(Object.entries(TEXT_FORMATS))('%s takes linear time', (_name, matches)
       const start = process.cpuUsage();
       matches(text);
       const { user } = process.cpuUsage(start);
-      // A quadratic search would take minutes.
+      // A quadratic search would take half a minute.
       expect([first, part, user < 2_000_000]).toEqual([first, part, true]);
     }
 });
