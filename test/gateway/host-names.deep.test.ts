@@ -216,7 +216,14 @@ describe.concurrent('a name that does not resolve', () => {
     // The requests to other upstreams finished while the 200 requests waited.
     expect(site.gateway.metrics.inFlight).toBeGreaterThanOrEqual(200);
     const refusals = await Promise.all(waiting);
-    expect(new Set(refusals.map(String))).toEqual(new Set(['504,upstream_timeout,upstream_connect_timeout']));
+    // On a busy machine, the end of the shared lookup is also the end of those that began last.
+    for (const refusal of refusals)
+      expect(refusal).toEqual([
+        504,
+        'upstream_timeout',
+        expect.stringMatching(/^upstream_(?:connect_timeout|etimeout)$/),
+      ]);
+    expect(String(refusals[0])).toBe('504,upstream_timeout,upstream_connect_timeout');
     await until(() => expect(site.resolver.inFlight).toBe(0));
     // The connect timeout ends the first requests before the lookup ends.
     expect(site.told.map(({ upstream, event }) => [upstream, event])).toEqual([
