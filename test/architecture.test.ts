@@ -254,16 +254,16 @@ describe('foreign libraries', () => {
   });
 });
 
+const importing = (module: string, names: RegExp) =>
+  files.filter((file) => {
+    const text = readFileSync(join(root, file), 'utf8');
+    const [, found = ''] = new RegExp(`^import (?!type)([^;]*?) from '${module}';`, 'm').exec(text) ?? [];
+    return names.test(found);
+  });
+
+const containing = (text: string) => files.filter((file) => readFileSync(join(root, file), 'utf8').includes(text));
+
 describe('connections to other servers', () => {
-  const importing = (module: string, names: RegExp) =>
-    files.filter((file) => {
-      const text = readFileSync(join(root, file), 'utf8');
-      const [, found = ''] = new RegExp(`^import (?!type)([^;]*?) from '${module}';`, 'm').exec(text) ?? [];
-      return names.test(found);
-    });
-
-  const containing = (text: string) => files.filter((file) => readFileSync(join(root, file), 'utf8').includes(text));
-
   it('are opened only by dial.ts, so that the resolver sees every host name, and by code that uses only addresses', () => {
     expect(importing('node:net', /\bconnect\b|\*/).sort()).toEqual([
       'src/cli/health/container-health.ts',
@@ -274,12 +274,37 @@ describe('connections to other servers', () => {
     expect(importing('node:tls', /./)).toEqual([]);
     expect(importing('@redis/client', /./)).toEqual([]);
     expect(containing("require('node:tls')").sort()).toEqual([
+      'src/engine/gateway/server/client-server.ts',
       'src/engine/http1/dial.ts',
       'src/engine/settings/tls.ts',
     ]);
     expect(containing('loadTls().connect')).toEqual(['src/engine/http1/dial.ts']);
     expect(importing('node:dns', /./)).toEqual(['src/engine/dns/lookup-slots.ts']);
     expect(importing('node:dns/promises', /./)).toEqual([]);
+  });
+});
+
+describe('the private parts of Node', () => {
+  it.each([
+    '_handle',
+    '._header',
+    '_httpMessage',
+    '_parent',
+    '_events',
+    'destroySoon',
+    'getOwnPropertySymbols',
+    'kBuffer',
+    "listeners('data')",
+    "listeners('end')",
+    'readStop',
+    'useUserBuffer',
+  ])('%s is used only where a check at the start asserts it', (name) => {
+    expect(containing(name).filter((file) => file !== 'src/engine/node-internals/tcp-handle.ts')).toEqual([]);
+  });
+
+  it('do not serve clients: the gateway imports no HTTP server of Node', () => {
+    const inEngine = importing('node:http', /./).filter((file) => file.startsWith('src/engine/'));
+    expect(inEngine).toEqual([]);
   });
 });
 

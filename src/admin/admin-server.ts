@@ -19,7 +19,7 @@ import { CpuBudget } from './cpu-budget.ts';
 import { ADMIN_ENDPOINTS } from './endpoints.ts';
 import { ManifestDisplays } from './manifest-display.ts';
 import { RequestEventStreams } from './request-event-streams.ts';
-import { ResponseWriter } from './response-writer.ts';
+import { AdminResponseWriter } from './response-writer.ts';
 import { createTrafficHistory } from './traffic-history.ts';
 
 interface AdminServer {
@@ -56,7 +56,7 @@ export function createAdminServer(
   const bodyReader = new AdminBodyReader();
   // Probes have a separate budget, so that they do not wait for other work.
   const probeBudget = new CpuBudget();
-  const writer = new ResponseWriter(cpuBudget, adminMetrics);
+  const writer = new AdminResponseWriter(cpuBudget, adminMetrics);
   const server = createServer(settings);
   const connections = new AdminConnections(server, adminMetrics, adminConnectionLimit(context.descriptors.limit));
   server.on('request', (request, response) =>

@@ -13,7 +13,7 @@ const MIN_COMPRESSED_BYTES = 1_024;
 const compress = promisify(gzip);
 
 /** Writes responses of the admin API: compressed if the client accepts it, and in slices if they may be large. */
-export class ResponseWriter {
+export class AdminResponseWriter {
   readonly #large: LargeResponseWriter;
   readonly #metrics: AdminMetrics;
 

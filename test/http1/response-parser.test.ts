@@ -161,7 +161,7 @@ describe('ResponseParser', () => {
 
   it('delivers chunks of one byte once for each read', () => {
     const delivered: string[] = [];
-    const chunks = new ChunkedDecoder((bytes) => delivered.push(bytes.toString('latin1')));
+    const chunks = new ChunkedDecoder((bytes) => delivered.push(bytes.toString('latin1')), 'response_malformed');
     chunks.decode(latin1('1\r\na\r\n'.repeat(1_000)), 0);
     chunks.decode(latin1('2\r\nbc\r\n0\r\n\r\n'), 0);
     expect(delivered).toEqual(['a'.repeat(1_000), 'bc']);

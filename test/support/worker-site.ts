@@ -1,5 +1,3 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { IncomingMessage } from 'node:http';
 import type { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
 import { createAdminServer } from '../../src/admin/admin-server.ts';
@@ -72,7 +70,7 @@ export async function startWorkerSite(text: string, count = 2): Promise<WorkerSi
       return probes;
     },
     async openWires(wires) {
-      const [opened, count] = await openWires(port, wires);
+      const [opened, count] = await openWires(port, gateway, wires);
       probes += count;
       return opened;
     },
@@ -120,26 +118,27 @@ function memoryLog(): { readonly log: Log } & Pick<WorkerSite, 'requestLines' | 
  *
  * @returns the connections, and the number of requests
  */
-async function openWires(port: number, count: number): Promise<[wires: readonly [Wire[], Wire[]], probes: number]> {
-  // Node publishes the requests of this thread only.
-  const seen = new Set<string>();
-  const channel = 'http.server.request.start';
-  const onRequest = (message: unknown) => {
-    const { url = '' } = (message as { readonly request: IncomingMessage }).request;
-    seen.add(url);
-  };
-  subscribe(channel, onRequest);
+async function openWires(
+  port: number,
+  gateway: Gateway,
+  count: number,
+): Promise<[wires: readonly [Wire[], Wire[]], probes: number]> {
+  // The gateway of this thread publishes only its own requests.
+  let seen = 0;
+  const unsubscribe = gateway.subscribe(() => {
+    seen += 1;
+  });
   const wires: readonly [Wire[], Wire[]] = [[], []];
   let index = 0;
   for (; wires.some(({ length }) => length < count); index += 1) {
     const wire = await Wire.open(port);
-    const path = `/-opened/${index}`;
-    await sendOn(wire, `GET ${path} HTTP/1.1`);
-    const ofThread = wires[seen.has(path) ? 0 : 1];
+    const before = seen;
+    await sendOn(wire, `GET /-opened/${index} HTTP/1.1`);
+    const ofThread = wires[seen > before ? 0 : 1];
     if (ofThread.length < count) ofThread.push(wire);
     else wire.end();
   }
-  unsubscribe(channel, onRequest);
+  unsubscribe();
   return [wires, index];
 }
 

@@ -1,5 +1,3 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { IncomingMessage } from 'node:http';
 import type { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
 import { createGateway, type Gateway } from '../../src/engine/gateway/gateway.ts';
@@ -52,7 +50,7 @@ export async function startWorkerThreads(
     group,
     threads,
     lines,
-    openWires: () => openWires(port),
+    openWires: () => openWires(port, gateway),
     async reload(text) {
       planned = planOf(text, env, planned);
       await group.prepare(planned);
@@ -72,23 +70,21 @@ function planOf(text: string, env: Record<string, string>, previous?: PlannedMan
 }
 
 /** The kernel chooses the worker of a connection, so this function opens some until it has one of each kind. */
-async function openWires(port: number): Promise<readonly [Wire, Wire]> {
-  const ofMain = new Set<string>();
-  // Node publishes only the requests of this thread.
-  const onRequest = (message: unknown) => {
-    const { url = '' } = (message as { readonly request: IncomingMessage }).request;
-    ofMain.add(url);
-  };
-  subscribe('http.server.request.start', onRequest);
+async function openWires(port: number, gateway: Gateway): Promise<readonly [Wire, Wire]> {
+  // The gateway of this thread publishes only its own requests.
+  let ofMain = 0;
+  const unsubscribe = gateway.subscribe(() => {
+    ofMain += 1;
+  });
   try {
     let main: Wire | undefined;
     let other: Wire | undefined;
     for (let index = 0; main === undefined || other === undefined; index += 1) {
       const wire = await Wire.open(port);
-      const path = `/-opened/${index}`;
-      wire.write(keepAliveHead(`GET ${path} HTTP/1.1`));
+      const before = ofMain;
+      wire.write(keepAliveHead(`GET /-opened/${index} HTTP/1.1`));
       await wire.response();
-      if (ofMain.has(path)) {
+      if (ofMain > before) {
         main?.end();
         main = wire;
       } else {
@@ -98,6 +94,6 @@ async function openWires(port: number): Promise<readonly [Wire, Wire]> {
     }
     return [main, other];
   } finally {
-    unsubscribe('http.server.request.start', onRequest);
+    unsubscribe();
   }
 }

@@ -1,15 +1,17 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import type { ClientConnectionLimits, ClientSocket, RequestErrorKind } from '../http1/client-connection.ts';
+import type { ClientRequest } from '../http1/client-request.ts';
 import { HTTP_METHODS } from '../http1/http-methods.ts';
+import type { ResponseWriter } from '../http1/response-writer.ts';
 import type { Log } from '../log/log.ts';
 import type { WorkerCounter } from '../shared-memory/worker-counter.ts';
 import { Exchange, type Expectation } from './exchange.ts';
 import { Refusal } from './response/refusal.ts';
-import { refuseSocket } from './response/refuse.ts';
+import { rawRefusal } from './response/refuse.ts';
 import { serve } from './serve.ts';
-import { type ClientConnection, peerAddress } from './server/client-connection.ts';
-import { type ClientRegistry, type HttpServer, trackClientConnections } from './server/http-server.ts';
-import { createHandshakeResponse, holdEarlyData, isWebSocketHandshake } from './server/websocket-handshake.ts';
+import { ClientRegistry, type ClientServer } from './server/client-server.ts';
+import { type GatewayConnection, peerAddress, type RequestHandler } from './server/gateway-connection.ts';
+import { isWebSocketHandshake } from './server/websocket-handshake.ts';
 import type { ServerState } from './server-state.ts';
 
 /** The counts of all workers. */
@@ -19,90 +21,97 @@ interface AcceptorCounters {
   readonly tunnels: WorkerCounter;
 }
 
-/** Turns the events of Node's HTTP server into exchanges and serves them. Refuses bytes that are not a request. */
-export class RequestAcceptor {
+/** Turns the requests of clients into exchanges and serves them. Refuses bytes that are not a request. */
+export class RequestAcceptor implements RequestHandler {
   readonly clients: ClientRegistry;
-  readonly #server: HttpServer;
   readonly #state: ServerState;
   readonly #log: Log;
   readonly #tunnels: WorkerCounter;
 
-  constructor(server: HttpServer, state: ServerState, log: Log, { connections, tunnels }: AcceptorCounters) {
-    this.#server = server;
+  constructor(state: ServerState, log: Log, { connections, tunnels }: AcceptorCounters) {
     this.#state = state;
     this.#log = log;
     this.#tunnels = tunnels;
-    this.clients = trackClientConnections(server, this.#refuseBytes, connections);
+    this.clients = new ClientRegistry(this, connections);
   }
 
-  start(): void {
-    const server = this.#server;
-    server.on('request', (request, response) => this.#accept(request, response));
-    server.on('checkContinue', (request, response) => this.#accept(request, response, 'continue'));
-    server.on('checkExpectation', (request, response) => this.#accept(request, response, 'unknown'));
-    server.on('upgrade', (request, socket) => this.#acceptHandshake(request, socket as Socket));
-    server.on('connect', (_request, socket) => this.#refuseBytes(socket as Socket, NO_CONNECT));
-    server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) =>
-      this.#onClientError(code, socket as Socket),
-    );
+  /** Begins to serve the connections of a server. */
+  start(server: ClientServer): void {
+    this.clients.attach(server, ({ code = '' }, socket) => this.#closeFailedTlsHandshake(code, socket));
   }
 
-  /** True if a request is a WebSocket handshake. A client that has closed its side cannot use a WebSocket. */
-  isHandshake(request: IncomingMessage): boolean {
-    return isWebSocketHandshake(this.#state.plan, request) && !this.#connectionOf(request.socket).isHalfClosed;
+  get limits(): ClientConnectionLimits {
+    return this.#state.plan.server;
   }
 
-  #accept(request: IncomingMessage, response: ServerResponse, expectation?: Expectation): void {
+  onRequest(connection: GatewayConnection, request: ClientRequest, response: ResponseWriter): void {
     const server = this.#state;
-    const connection = this.#connectionOf(request.socket);
-    if (!connection.beginRequest(response, server.plan.server.maxRequestsPerConnection)) return;
-    void serve(new Exchange({ server, connection, request, response, expectation }), server);
+    if (request.method === 'CONNECT') {
+      this.#refuseBytes(connection, NO_CONNECT);
+      return;
+    }
+    // A client that has closed its side cannot use a WebSocket.
+    const isHandshake = isWebSocketHandshake(server.plan, request) && !connection.isHalfClosed;
+    if (isHandshake) this.#openHandshake(connection, response);
+    const expectation = expectationOf(request);
+    serve(new Exchange({ server, connection, request, response, expectation, isHandshake }), server);
   }
 
-  #acceptHandshake(request: IncomingMessage, socket: Socket): void {
-    const server = this.#state;
-    const connection = this.#connectionOf(request.socket);
-    const response = createHandshakeResponse(request, socket);
-    const handshake = { socket, takeEarlyData: holdEarlyData(socket, connection.detach()) };
+  onRequestError(connection: GatewayConnection, kind: RequestErrorKind): void {
+    if (kind === 'late' && connection.isUnused) connection.socket.destroy();
+    else if (kind === 'late' && connection.isResponding) connection.reset();
+    else this.#refuseBytes(connection, REFUSAL_BY_KIND[kind]);
+  }
+
+  #openHandshake(connection: GatewayConnection, response: ResponseWriter): void {
+    response.isPersistent = false;
+    connection.holdEarlyData();
     this.#tunnels.add(1);
-    socket.once('close', () => this.#tunnels.add(-1));
-    void serve(new Exchange({ server, connection, request, response, handshake }), server);
+    connection.socket.once('close', () => this.#tunnels.add(-1));
   }
 
-  #connectionOf(socket: Socket): ClientConnection {
-    return this.clients.connections.get(socket) as ClientConnection;
+  /** Refuses bytes that are not a request. After the begin of a response, only closes the connection. */
+  #refuseBytes(connection: GatewayConnection, refusal: Refusal): void {
+    if (!connection.socket.writable) {
+      connection.socket.destroy();
+      return;
+    }
+    // A response in flight must not look complete, and a complete one is the last.
+    if (connection.response?.hasBegun === true) {
+      connection.reset();
+      return;
+    }
+    if (connection.isDiscarding) {
+      connection.closeGracefully();
+      return;
+    }
+    const id = randomUUID();
+    connection.refuseInput(rawRefusal(refusal, id, connection.isHeadRequest));
+    this.#state.recorder.recordUnparsed(id, refusal, connection.peer);
   }
 
-  readonly #refuseBytes = (socket: Socket, refusal: Refusal): void => {
-    const connection = this.clients.connections.get(socket);
-    const isHeadRequest = connection?.isHeadRequest === true;
-    connection?.discardInput();
-    const id = refuseSocket(socket, refusal, isHeadRequest);
-    if (id !== undefined) this.#state.recorder.recordUnparsed(id, refusal, peerAddress(socket));
-  };
-
-  /** Node could not parse a request, or the TLS handshake failed. */
-  #onClientError(code: string, socket: Socket): void {
-    const connection = this.clients.connections.get(socket);
-    if (connection === undefined) closeFailedTlsHandshake(code, socket, this.#log);
-    else if (code === TIMEOUT && connection.isUnused) socket.destroy();
-    else if (code === TIMEOUT && connection.isResponding) connection.reset();
-    else this.#refuseBytes(socket, CLIENT_ERRORS[code] ?? new Refusal('message_malformed'));
+  /** Does not log port scans, which reset the connection. */
+  #closeFailedTlsHandshake(code: string, socket: ClientSocket): void {
+    if (code !== 'ECONNRESET')
+      this.#log.logger.info({ reason: code, peer: peerAddress(socket) }, 'TLS handshake failed');
+    socket.destroy();
   }
 }
 
 /** CONNECT is for forward proxies, so no route allows it. */
 const NO_CONNECT = new Refusal('method_not_allowed', { headers: { Allow: HTTP_METHODS.join(', ') } });
 
-const TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
-
-const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
-  HPE_HEADER_OVERFLOW: new Refusal('headers_too_large'),
-  [TIMEOUT]: new Refusal('request_timeout'),
+const REFUSAL_BY_KIND: Readonly<Record<RequestErrorKind, Refusal>> = {
+  request_line: new Refusal('message_malformed', { reason: 'request_line' }),
+  message: new Refusal('message_malformed'),
+  body: new Refusal('message_malformed'),
+  too_large: new Refusal('headers_too_large'),
+  late: new Refusal('request_timeout'),
 };
 
-/** Does not log port scans, which reset the connection. */
-function closeFailedTlsHandshake(code: string, socket: Socket, log: Log): void {
-  if (code !== 'ECONNRESET') log.logger.info({ reason: code, peer: peerAddress(socket) }, 'TLS handshake failed');
-  socket.destroy();
+/** HTTP/1.0 has no expectations (RFC 9110 section 10.1.1). */
+function expectationOf(request: ClientRequest): Expectation | undefined {
+  const value = request.httpVersion === '1.1' ? request.known.expect : undefined;
+  if (value === undefined) return undefined;
+  return value.toLowerCase() === '100-continue' ? 'continue' : 'unknown';
 }

@@ -35,7 +35,7 @@ export interface RequestSteps<Caller = Principal> {
 export type Decision = Route | 'server-options' | 'preflight';
 
 /** Yields the promises that a decision waits for, and receives their values. */
-type DecisionWork = Generator<Promise<unknown>, Decision, unknown>;
+export type DecisionWork = Generator<Promise<unknown>, Decision, unknown>;
 
 /**
  * Decides what a plan does with a request, from its head to the point where it is forwarded. This is the order of all checks: the

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { BodyTap, ClientRequest } from '../http1/client-request.ts';
 import type { RawHeaders } from '../http1/raw-headers.ts';
+import type { ResponseWriter } from '../http1/response-writer.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import { isReleased } from '../rate-limits/rate-limit.ts';
@@ -10,23 +10,16 @@ import type { Violation } from '../schema/value-validator.ts';
 import type { Cors } from '../settings/cors.ts';
 import type { Principal, VerificationClient } from '../tokens/verifier.ts';
 import { clientKey } from './fairness/client-key.ts';
-import { type BodyCopy, copyRequestBody } from './request/copy-body.ts';
 import { type ForwardedInfo, readForwardedInfo } from './request/forwarded-info.ts';
 import type { RequestHead } from './request/request-head.ts';
 import type { RequestTarget } from './request/request-target.ts';
 import { withCorsHeaders } from './response/cors.ts';
 import { gatewayBusy, Refusal } from './response/refusal.ts';
 import type { BufferBudget } from './server/buffer-budget.ts';
-import type { ClientConnection } from './server/client-connection.ts';
+import type { GatewayConnection } from './server/gateway-connection.ts';
 import type { EndReason, LongLivedExchanges } from './server/long-lived-exchanges.ts';
 import type { RequestRecord } from './telemetry/request-record.ts';
 import { ClientDisconnected } from './upstream/upstream-error.ts';
-
-export interface WebSocketHandshake {
-  readonly socket: Duplex;
-  /** Returns the data that the client sent before the response. After that call, the tunnel reads the socket. */
-  readonly takeEarlyData: () => Buffer;
-}
 
 /** `continue`: the client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
 export type Expectation = 'continue' | 'unknown';
@@ -34,6 +27,12 @@ export type Expectation = 'continue' | 'unknown';
 /** Work for a client. */
 export interface CancellableWork {
   cancel(): void;
+}
+
+/** Receives a copy of a request body. */
+interface BodyCopy extends BodyTap {
+  /** Called once the exchange needs the copy no longer. */
+  release(): void;
 }
 
 /** Follows exchanges without taking part in them. Its functions never throw. */
@@ -93,11 +92,11 @@ export interface ExchangeServer {
 
 interface ExchangeOptions {
   readonly server: ExchangeServer;
-  readonly connection: ClientConnection;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly expectation?: Expectation | undefined;
-  readonly handshake?: WebSocketHandshake;
+  readonly connection: GatewayConnection;
+  readonly request: ClientRequest;
+  readonly response: ResponseWriter;
+  readonly expectation: Expectation | undefined;
+  readonly isHandshake: boolean;
 }
 
 /** One request and its response, end to end, with everything that its log line and metrics need. */
@@ -107,12 +106,12 @@ export class Exchange {
   /** The plan that was active when the request began. */
   readonly plan: Plan;
   readonly startedAt = performance.now();
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly connection: ClientConnection;
+  readonly request: ClientRequest;
+  readonly response: ResponseWriter;
+  readonly connection: GatewayConnection;
   readonly expectation: Expectation | undefined;
-  /** Present if the request is a WebSocket handshake. */
-  readonly handshake: WebSocketHandshake | undefined;
+  /** True if the request is a WebSocket handshake. */
+  readonly isHandshake: boolean;
   /** Applies to every response, refusals included. */
   readonly cors: Cors | undefined;
   /** The forwarding headers of a trusted proxy; `undefined` if the peer is not trusted. */
@@ -140,6 +139,8 @@ export class Exchange {
   isTunnel = false;
   /** The current work. It is cancelled if the client disconnects before the response is complete. */
   work: CancellableWork | undefined;
+  /** True if the gateway has ended the response, and the upstream continues it. */
+  endsWork = false;
   /** Bytes of the request body read so far; of a tunnel, bytes that the client sent. */
   receivedBytes = 0;
   /** Bytes of the response body; of a tunnel, bytes that the upstream sent. */
@@ -154,13 +155,14 @@ export class Exchange {
 
   readonly #server: ExchangeServer;
   #bufferedBytes = 0;
+  #hasContinued = false;
   #isLongLived = false;
   #isOver = false;
   #isObserved = false;
   /** The number of `appliedLimits` that are settled. */
   #settledLimits = 0;
 
-  constructor({ server, connection, request, response, expectation, handshake }: ExchangeOptions) {
+  constructor({ server, connection, request, response, expectation, isHandshake }: ExchangeOptions) {
     const { plan } = server;
     const { trustedProxies } = plan.server;
     this.forwardedInfo =
@@ -175,7 +177,7 @@ export class Exchange {
     this.response = response;
     this.connection = connection;
     this.expectation = expectation;
-    this.handshake = handshake;
+    this.isHandshake = isHandshake;
     this.cors = plan.cors;
     this.#server = server;
   }
@@ -198,17 +200,18 @@ export class Exchange {
 
   /**
    * Writes the head of the response. Closes the connection after the response while the server drains, and after an error that
-   * arrives before the end of the upload: the gateway does not wait for the rest.
+   * arrives before the end of the upload: the gateway does not wait for the rest. A client that got no `100 Continue` may still send
+   * its body.
    */
   writeHead(status: number, reason: string, headers: RawHeaders): void {
-    const isEarly = status >= 300 && this.head?.body !== undefined && !this.request.complete;
-    if (isEarly || this.#server.isDraining) this.response.shouldKeepAlive = false;
+    const isEarly = status >= 300 && this.head?.body !== undefined && !this.request.isComplete;
+    const mayBeSent = this.expectation === 'continue' && !this.#hasContinued;
+    if (isEarly || mayBeSent || this.#server.isDraining) this.response.isPersistent = false;
     this.settleRateLimits(status);
     const { cors, request } = this;
     const limited = this.plan.server.hasRateLimitHeaders ? [...headers, ...this.#rateLimitFields()] : headers;
-    const responseHeaders = cors === undefined ? limited : withCorsHeaders(cors, request.headers.origin, limited);
-    this.response.writeHead(status, reason, responseHeaders as string[]);
-    this.connection.trimSentBytes(this.response);
+    const responseHeaders = cors === undefined ? limited : withCorsHeaders(cors, request.known.origin, limited);
+    this.response.writeHead(status, reason, responseHeaders);
   }
 
   /**
@@ -256,12 +259,14 @@ export class Exchange {
 
   /** Sends `100 Continue` to a client that waits for it. Called when only the body can still cause a refusal. */
   sendContinue(): void {
-    if (this.expectation === 'continue' && this.maySendInformational) this.response.writeContinue();
+    if (this.expectation !== 'continue' || !this.maySendInformational) return;
+    this.#hasContinued = true;
+    this.response.writeInformation(100, 'Continue', []);
   }
 
   /** True while the client may receive an informational response. */
   get maySendInformational(): boolean {
-    return !this.response.headersSent && !this.connection.isHalfClosed;
+    return !this.response.hasBegun && !this.response.isOver && !this.connection.isHalfClosed;
   }
 
   /** True for an event stream or a tunnel, once it began. */
@@ -272,7 +277,7 @@ export class Exchange {
   /** Marks the exchange as long-lived: a reload that changes its route ends it. @param end ends it early */
   trackLongLived(end: (reason: EndReason) => void): void {
     // Only a write can show that a half-closed client has left, and only a chunked response allows such writes.
-    const isUnobservable = this.connection.isHalfClosed && !this.response.chunkedEncoding;
+    const isUnobservable = this.connection.isHalfClosed && !this.response.isChunked;
     if (this.#server.isClosing || isUnobservable) {
       end('going_away');
       return;
@@ -286,7 +291,7 @@ export class Exchange {
   copyBody(): void {
     if (this.bodyCopy !== undefined || this.receivedBytes > 0 || this.head?.body === undefined) return;
     this.bodyCopy = this.#server.observer?.copyBody(this);
-    if (this.bodyCopy !== undefined) copyRequestBody(this.request, this.bodyCopy);
+    if (this.bodyCopy !== undefined) this.request.tapBody(this.bodyCopy);
   }
 
   /** Shows the exchange to the observer, once. */
@@ -318,7 +323,7 @@ export class Exchange {
 
   /** Ends the exchange: cancels the work of an incomplete response and releases the buffered bytes. */
   end(): void {
-    if (!this.response.writableFinished) this.work?.cancel();
+    if (!this.response.isFinished || this.endsWork) this.work?.cancel();
     this.settleRateLimits();
     this.#isOver = true;
     if (this.#bufferedBytes > 0) this.#server.bufferBudget.release(this.client, this.#bufferedBytes);

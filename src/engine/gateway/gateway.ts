@@ -1,9 +1,10 @@
 import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { type NameResolver, systemResolver } from '../dns/name-resolver.ts';
+import type { CarrierSocket } from '../http1/client-connection.ts';
 import { ConnectionBudget } from '../http1/connection-budget.ts';
 import { standstills } from '../http1/standstills.ts';
 import { type Log, ThrottledWarning } from '../log/log.ts';
+import { assertTcpHandle } from '../node-internals/tcp-handle.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { StoreStatus } from '../rate-limits/limit-status.ts';
 import { RateLimiter } from '../rate-limits/rate-limiter.ts';
@@ -16,10 +17,10 @@ import { processPseudonym, sharedGatewayMemory } from './gateway-memory.ts';
 import { acceptWaiting } from './server/accept-waiting.ts';
 import { BufferBudget } from './server/buffer-budget.ts';
 import { ClientLimit } from './server/client-limit.ts';
+import { activateServerSettings, type ClientServer, createClientServer } from './server/client-server.ts';
 import { descriptorLimits } from './server/descriptor-limits.ts';
-import { activateServerSettings, createHttpServer, type HttpServer } from './server/http-server.ts';
 import { LongLivedExchanges } from './server/long-lived-exchanges.ts';
-import { closeStalledClients } from './server/stalled-clients.ts';
+import { closeLateClients, closeStalledClients } from './server/stalled-clients.ts';
 import type { ServerState } from './server-state.ts';
 import { sharedBuffersOf } from './shared-buffers.ts';
 import { logIdentityDnsErrors } from './telemetry/identity-dns-log.ts';
@@ -83,7 +84,7 @@ export class Gateway {
   readonly rateLimiter: RateLimiter;
   readonly #log: Log;
   readonly #state: { -readonly [Key in keyof ServerState]: ServerState[Key] };
-  readonly #server: HttpServer;
+  readonly #server: ClientServer;
   readonly #acceptor: RequestAcceptor;
   readonly #unaccepted: ThrottledWarning;
   readonly #standstills: ThrottledWarning;
@@ -96,7 +97,7 @@ export class Gateway {
   #upstreamConnectionLimit = Number.POSITIVE_INFINITY;
   /** Set when the gateway begins to connect to stores. */
   #connected: Promise<void> | undefined;
-  #stopClosingStalled = () => {};
+  #stopClosingClients = () => {};
   #stopLoggingDns = () => {};
   #stopWatching = () => {};
   #unsubscribe = () => {};
@@ -136,19 +137,24 @@ export class Gateway {
     this.metrics = this.#state.recorder.metrics;
     this.bufferBudget = this.#state.bufferBudget;
     this.rateLimiter = this.#state.rateLimiter;
-    this.#server = createHttpServer(plan.server, (request) => this.#acceptor.isHandshake(request));
-    this.#acceptor = new RequestAcceptor(this.#server, this.#state, log, counters);
+    this.#server = createClientServer(plan.server);
+    this.#acceptor = new RequestAcceptor(this.#state, log, counters);
   }
 
   /** Begins to handle connections. `createGateway` calls it. */
   start(): void {
     this.#stopLoggingDns = logIdentityDnsErrors(this.resolver, this.#log.logger, () => this.plan);
     const { clients } = this.#acceptor;
-    this.#stopClosingStalled = closeStalledClients(clients.connections, () => this.plan.server.stalledTimeoutMs);
+    this.#acceptor.start(this.#server);
+    const stopClosingStalled = closeStalledClients(clients.connections, () => this.plan.server.stalledTimeoutMs);
+    const stopClosingLate = closeLateClients(clients.connections);
+    this.#stopClosingClients = () => {
+      stopClosingStalled();
+      stopClosingLate();
+    };
     this.#clientLimit.apply(this.#server, clients.holders, () => this.plan.server.trustedProxies);
     this.#unsubscribe = this.#worker.bus.subscribe(EXCEEDED_TOPIC, () => this.#budget.closeExceeding());
     this.#stopWatching = standstills.watch((ms) => this.#reportStandstill(ms));
-    this.#acceptor.start();
     this.#state.upstreams.activate(this.plan);
     this.rateLimiter.activate(this.plan.rateLimits);
     this.#limitConnections();
@@ -221,6 +227,7 @@ export class Gateway {
       // The kernel distributes connections over the listeners of all workers.
       server.listen({ host, port, reusePort: this.#worker.count > 1 }, () => {
         server.off('error', reject);
+        assertTcpHandle(server);
         // Without a listener an error of `accept` would end the process.
         server.on('error', ({ code }: NodeJS.ErrnoException) => {
           this.#counters.unaccepted.add(1);
@@ -232,9 +239,8 @@ export class Gateway {
   }
 
   /** Serves the requests on a connection that the caller has opened. */
-  acceptConnection(connection: Duplex): void {
-    // The caller has already completed a TLS handshake, if the server has TLS.
-    this.#server.emit(this.plan.server.tls === undefined ? 'connection' : 'secureConnection', connection);
+  acceptConnection(connection: CarrierSocket): void {
+    this.#acceptor.clients.accept(connection);
   }
 
   /**
@@ -293,13 +299,13 @@ export class Gateway {
     if (graceMs > 0 && this.#server.listening) await acceptWaiting(this.#server, graceMs);
     const remainingMs = Math.max(0, graceMs - (performance.now() - startMs));
     const closed = new Promise((resolve) => this.#server.close(resolve));
-    this.#server.closeIdleConnections();
+    this.#acceptor.clients.closeIdle();
     // Others have begun since.
     this.#state.longLived.endAll('going_away');
     const timer = setTimeout(() => this.#closeRemaining(graceMs), remainingMs);
     await closed;
     clearTimeout(timer);
-    this.#stopClosingStalled();
+    this.#stopClosingClients();
     await this.#state.upstreams.close();
     await this.rateLimiter.close();
     this.#unsubscribe();

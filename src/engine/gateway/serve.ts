@@ -1,49 +1,79 @@
 import { HTTP_METHODS } from '../http1/http-methods.ts';
 import type { RawHeaders } from '../http1/raw-headers.ts';
-import { decide, requireAuth } from './decide.ts';
+import { type Decision, type DecisionWork, decide, requireAuth } from './decide.ts';
 import type { Exchange, RoutedExchange } from './exchange.ts';
 import { ServedRequest } from './request/served-request.ts';
-import { BufferedResponse } from './response/buffered-response.ts';
 import { preflightHeaders } from './response/cors.ts';
-import { Refusal } from './response/refusal.ts';
-import { refuse } from './response/refuse.ts';
+import { fail } from './response/refuse.ts';
 import { StreamedResponse } from './response/streamed-response.ts';
 import { TunnelResponse } from './response/tunnel-response.ts';
-import { verifyLogin } from './response/verify-login.ts';
+import { VerifiedResponse } from './response/verified-response.ts';
 import type { ServerState } from './server-state.ts';
 import { forwardAsProxyPass } from './upstream/http-proxy.ts';
-import { ClientDisconnected } from './upstream/upstream-error.ts';
-import { type ClientResponse, UpstreamExchange } from './upstream/upstream-exchange.ts';
+import { UpstreamExchange } from './upstream/upstream-exchange.ts';
 
 /**
  * Serves one request, from its head to its log line, by the plan that was active when it began. Each step throws its refusal, and
- * this function sends it. The promise never rejects.
+ * `fail` sends it. Where nothing has to be waited for, the request is forwarded before this function returns.
  */
-export async function serve(exchange: Exchange, server: ServerState): Promise<void> {
-  const { plan, response } = exchange;
+export function serve(exchange: Exchange, server: ServerState): void {
   begin(exchange, server);
   try {
-    const deciding = decide(plan, new ServedRequest(exchange, server));
-    let step = deciding.next();
+    const deciding = decide(exchange.plan, new ServedRequest(exchange, server));
+    const step = deciding.next();
+    if (step.done === true) follow(step.value, exchange, server);
+    else void serveLater(deciding, step.value, exchange, server);
+  } catch (error) {
+    fail(exchange, error);
+  }
+}
+
+/** Continues a decision that waits. Never rejects. */
+async function serveLater(
+  deciding: DecisionWork,
+  waiting: Promise<unknown>,
+  exchange: Exchange,
+  server: ServerState,
+): Promise<void> {
+  try {
+    let step = deciding.next(await waiting);
     while (step.done !== true) step = deciding.next(await step.value);
-    const decision = step.value;
-    if (decision === 'server-options') respondWithoutContent(exchange, ['Allow', HTTP_METHODS.join(', ')]);
-    else if (decision === 'preflight') respondWithoutContent(exchange, preflightHeaders(exchange));
-    else if (exchange.head?.maxForwards === 0) respondWithoutContent(exchange, allowedMethods(exchange));
-    // The client may have left while its token was verified or its body read.
-    else if (!response.destroyed) await forward(exchange as RoutedExchange, server);
+    follow(step.value, exchange, server);
   } catch (error) {
     fail(exchange, error);
   } finally {
     // A store may have counted the request after the client had left, and so after the end of the exchange.
-    if (response.destroyed) exchange.settleRateLimits();
+    if (exchange.response.isOver) exchange.settleRateLimits();
   }
+}
+
+function follow(decision: Decision, exchange: Exchange, server: ServerState): void {
+  // The client may have left while its token was verified or its body read.
+  if (exchange.response.isOver) return;
+  if (decision === 'server-options') respondWithoutContent(exchange, ['Allow', HTTP_METHODS.join(', ')]);
+  else if (decision === 'preflight') respondWithoutContent(exchange, preflightHeaders(exchange));
+  else if (exchange.head?.maxForwards === 0) respondWithoutContent(exchange, allowedMethods(exchange));
+  else forward(exchange as RoutedExchange, server);
 }
 
 function begin(exchange: Exchange, server: ServerState): void {
   server.recorder.metrics.begin();
-  // A handshake ends with its socket, because a tunnel has no response.
-  (exchange.handshake?.socket ?? exchange.response).once('close', () => end(exchange, server));
+  exchange.response.owner = new ServedResponse(exchange, server);
+}
+
+/** Ends an exchange with its response. A function for each request would be an object that only long garbage collections free. */
+class ServedResponse {
+  readonly #exchange: Exchange;
+  readonly #server: ServerState;
+
+  constructor(exchange: Exchange, server: ServerState) {
+    this.#exchange = exchange;
+    this.#server = server;
+  }
+
+  onResponseOver(): void {
+    end(this.#exchange, this.#server);
+  }
 }
 
 function respondWithoutContent(exchange: Exchange, headers: RawHeaders): void {
@@ -57,30 +87,16 @@ function allowedMethods({ plan, target }: Exchange): RawHeaders {
 }
 
 /** Forwards the request and sends the response to the client. A login response is verified before the client receives it. */
-async function forward(exchange: RoutedExchange, server: ServerState): Promise<void> {
-  const { route, handshake } = exchange;
-  const { login, upstream } = route;
-  const exchangeWith = (response: ClientResponse) =>
-    forwardAsProxyPass(exchange, () =>
-      new UpstreamExchange(exchange, server.upstreams.get(upstream), response).forward(),
-    );
+function forward(exchange: RoutedExchange, server: ServerState): void {
+  const { route, isHandshake } = exchange;
   exchange.forwardedAfterMs = exchange.elapsedMs();
-  if (handshake !== undefined) return exchangeWith(new TunnelResponse(exchange, handshake));
-  if (login === undefined) return exchangeWith(new StreamedResponse(exchange));
-  const response = new BufferedResponse(exchange, login.limitBytes);
-  await exchangeWith(response);
-  await verifyLogin({ auth: requireAuth(route), login, exchange }, response.complete);
-  response.send();
-}
-
-function fail(exchange: Exchange, error: unknown): void {
-  const { response } = exchange;
-  if (error instanceof ClientDisconnected) {
-    // If the gateway ended the response early itself, the response is finished and the connection stays open.
-    if (!response.writableFinished) response.destroy();
-    return;
-  }
-  refuse(exchange, error instanceof Refusal ? error : new Refusal('internal_error', { reason: String(error) }));
+  const response =
+    route.login === undefined
+      ? new (isHandshake ? TunnelResponse : StreamedResponse)(exchange)
+      : new VerifiedResponse(exchange, requireAuth(route), route.login);
+  forwardAsProxyPass(isHandshake, () =>
+    new UpstreamExchange(exchange, server.upstreams.get(route.upstream), response).forward(),
+  );
 }
 
 /** Releases everything that the exchange holds, and records it: log line, metrics, trace and request event. */
@@ -89,7 +105,6 @@ function end(exchange: Exchange, { plan, recorder, isClosing }: ServerState): vo
   exchange.end();
   recorder.record(exchange, plan.log);
   exchange.observe();
-  connection.completeRequest();
   // The response may have promised keep-alive before the server began to close.
   if (isClosing && connection.isIdle) connection.closeGracefully();
 }

@@ -1,9 +1,10 @@
-import { Http1Error } from './http1-error.ts';
+import { Http1Error, type Http1ErrorCode } from './http1-error.ts';
 import type { RawHeaders } from './raw-headers.ts';
 import { parseTrailers } from './response-head.ts';
 
 /** The size line of a chunk. Its extensions are not forwarded (RFC 9112 section 7.1.1). */
-const SIZE = /^([0-9A-Fa-f]{1,12})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?\r\n$/;
+const SIZE =
+  /^([0-9A-Fa-f]{1,12})(?:;[!#$%&'*+.^_`|~\w-]+(?:=(?:[!#$%&'*+.^_`|~\w-]+|"(?:[\t !#-[\]-~]|\\[\t -~])*"))?)*\r\n$/;
 const MAX_SIZE_LINE = 1_024;
 const MAX_TRAILER_BYTES = 16_384;
 const LF = 0x0a;
@@ -11,6 +12,7 @@ const LF = 0x0a;
 /** Decodes a chunked body (RFC 9112 section 7.1), one read at a time. */
 export class ChunkedDecoder {
   readonly #onData: (bytes: Buffer) => void;
+  readonly #errorCode: Http1ErrorCode;
   #state: 'size' | 'data' | 'end of data' | 'trailers' | 'complete' = 'size';
   /** Bytes of this chunk still to come. */
   #remaining = 0;
@@ -18,10 +20,15 @@ export class ChunkedDecoder {
   #line = '';
   #trailers: RawHeaders = [];
   #chunkCount = 0;
+  #areTrailersTooLong = false;
 
-  /** @param onData called once for each call of `decode` with data */
-  constructor(onData: (bytes: Buffer) => void) {
+  /**
+   * @param onData called once for each call of `decode` with data
+   * @param errorCode the error of a malformed body
+   */
+  constructor(onData: (bytes: Buffer) => void, errorCode: Http1ErrorCode) {
     this.#onData = onData;
+    this.#errorCode = errorCode;
   }
 
   get isComplete(): boolean {
@@ -33,6 +40,11 @@ export class ChunkedDecoder {
     return this.#trailers;
   }
 
+  /** True if that was the error. */
+  get areTrailersTooLong(): boolean {
+    return this.#areTrailersTooLong;
+  }
+
   /** The chunks with data in the latest read, incomplete ones included. */
   get chunkCount(): number {
     return this.#chunkCount;
@@ -41,7 +53,7 @@ export class ChunkedDecoder {
   /**
    * Decodes bytes from `start` to the end of the body. Returns the index after the last byte that it read.
    *
-   * @throws Http1Error `response_malformed`
+   * @throws Http1Error
    */
   decode(bytes: Buffer, start: number): number {
     const chunks: Buffer[] = [];
@@ -72,7 +84,9 @@ export class ChunkedDecoder {
     const lf = bytes.indexOf(LF, at);
     const end = lf === -1 ? bytes.length : lf + 1;
     const isTrailers = this.#state === 'trailers';
-    if (this.#line.length + end - at > (isTrailers ? MAX_TRAILER_BYTES : MAX_SIZE_LINE)) throw malformed();
+    const isTooLong = this.#line.length + end - at > (isTrailers ? MAX_TRAILER_BYTES : MAX_SIZE_LINE);
+    this.#areTrailersTooLong = isTooLong && isTrailers;
+    if (isTooLong) throw this.#malformed();
     this.#line += bytes.toString('latin1', at, end);
     if (lf === -1) return end;
     if (isTrailers) {
@@ -86,22 +100,24 @@ export class ChunkedDecoder {
 
   #parseLine(line: string): void {
     if (this.#state === 'end of data') {
-      if (line !== '\r\n') throw malformed();
+      if (line !== '\r\n') throw this.#malformed();
       this.#state = 'size';
       return;
     }
     const size = SIZE.exec(line)?.[1];
-    if (size === undefined) throw malformed();
+    if (size === undefined) throw this.#malformed();
     this.#remaining = Number.parseInt(size, 16);
     this.#state = this.#remaining === 0 ? 'trailers' : 'data';
   }
 
   #finish(): void {
-    this.#trailers = parseTrailers(this.#line.slice(0, -2));
+    const trailers = parseTrailers(this.#line.slice(0, -2));
+    if (trailers === undefined) throw this.#malformed();
+    this.#trailers = trailers;
     this.#state = 'complete';
   }
-}
 
-function malformed(): Http1Error {
-  return new Http1Error('response_malformed');
+  #malformed(): Http1Error {
+    return new Http1Error(this.#errorCode);
+  }
 }

@@ -10,9 +10,8 @@ export function getHeader(headers: RawHeaders, name: string): string | undefined
 /** Returns all values of a header. @param name in lower case */
 export function getAllHeaders(headers: RawHeaders, name: string): string[] {
   const values: string[] = [];
-  forEachHeader(headers, (rawName, value) => {
-    if (isHeader(rawName, name)) values.push(value);
-  });
+  for (let index = 0; index < headers.length; index += 2)
+    if (isHeader(headers[index] as string, name)) values.push(headers[index + 1] as string);
   return values;
 }
 

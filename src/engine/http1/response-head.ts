@@ -1,6 +1,6 @@
 import { FIELD_LINES } from './grammar.ts';
 import { Http1Error } from './http1-error.ts';
-import { forEachHeader, getAllHeaders, isHeader, type RawHeaders } from './raw-headers.ts';
+import { getAllHeaders, hasHeader, isHeader, type RawHeaders } from './raw-headers.ts';
 
 /** The head of a response (RFC 9112 section 4). Its text is latin-1. */
 export interface ResponseHead {
@@ -36,7 +36,9 @@ export function parseResponseHead(text: string): ResponseHead {
   let isChunked = false;
   let connection: string | undefined;
   let keepAlive: string | undefined;
-  forEachHeader(headers, (name, value) => {
+  for (let index = 0; index < headers.length; index += 2) {
+    const name = headers[index] as string;
+    const value = headers[index + 1] as string;
     if (isHeader(name, 'content-length')) {
       if (!Number.isNaN(contentLength) || !CONTENT_LENGTH.test(value)) throw malformed();
       contentLength = Number(value);
@@ -46,7 +48,7 @@ export function parseResponseHead(text: string): ResponseHead {
     } else if (isHeader(name, 'connection')) {
       connection = connection === undefined ? value : `${connection},${value}`;
     } else if (isHeader(name, 'keep-alive')) keepAlive = value;
-  });
+  }
   if (isChunked && (minor === '0' || !Number.isNaN(contentLength))) throw malformed();
   return {
     status: Number(code),
@@ -60,17 +62,17 @@ export function parseResponseHead(text: string): ResponseHead {
 }
 
 /**
- * Parses the lines of trailers without the empty line. Rejects framing headers, which have no meaning after the body.
- *
- * @throws Http1Error `response_malformed`
+ * Parses the lines of trailers without the empty line. Returns `undefined` for malformed ones, and for framing headers, which have no
+ * meaning after the body.
  */
-export function parseTrailers(text: string): RawHeaders {
-  if (!FIELDS.test(text)) throw malformed();
+export function parseTrailers(text: string): RawHeaders | undefined {
+  if (!FIELDS.test(text)) return undefined;
   const trailers = parseFields(text, 0);
-  forEachHeader(trailers, (name) => {
-    if (isHeader(name, 'transfer-encoding') || isHeader(name, 'content-length')) throw malformed();
-  });
-  return trailers;
+  return hasHeader(trailers, isFraming) ? undefined : trailers;
+}
+
+function isFraming(rawName: string): boolean {
+  return isHeader(rawName, 'transfer-encoding') || isHeader(rawName, 'content-length');
 }
 
 /** True if an incomplete head may still become a valid one. */
@@ -88,13 +90,14 @@ export function hasConnectionClose(headers: RawHeaders): boolean {
 const CLOSE = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
 const KEEP_ALIVE = /(?:^|,)[\t ]*keep-alive[\t ]*(?:,|$)/i;
 
-function isPersistent(isHttp10: boolean, connection: string | undefined): boolean {
+/** True if a message allows another exchange on its connection (RFC 9112 section 9.3). @param connection all values of `Connection` */
+export function isPersistent(isHttp10: boolean, connection: string | undefined): boolean {
   if (connection === undefined || connection === 'keep-alive') return !isHttp10 || connection !== undefined;
   return !CLOSE.test(connection) && (!isHttp10 || KEEP_ALIVE.test(connection));
 }
 
 /** Splits valid field lines into names and values. */
-function parseFields(text: string, start: number): string[] {
+export function parseFields(text: string, start: number): string[] {
   const fields: string[] = [];
   for (let at = start; at < text.length; ) {
     const colon = text.indexOf(':', at);

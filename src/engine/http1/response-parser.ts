@@ -164,7 +164,7 @@ export class ResponseParser {
       this.#state = 'chunked';
       this.#decoder = new ChunkedDecoder((bytes) => {
         if (this.#state === 'chunked') this.#deliver(bytes);
-      });
+      }, 'response_malformed');
     } else {
       this.#state = 'until close';
     }

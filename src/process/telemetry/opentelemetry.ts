@@ -51,7 +51,7 @@ class OpenTelemetryTrace implements RequestTrace {
   constructor(api: OpenTelemetryApi, tracer: Tracer, exchange: Exchange, parent: TraceParent | undefined) {
     const { request } = exchange;
     const attributes = serverSpanAttributes(exchange);
-    const context = parent === undefined ? api.ROOT_CONTEXT : remoteContext(api, parent, request.headers['tracestate']);
+    const context = parent === undefined ? api.ROOT_CONTEXT : remoteContext(api, parent, request.header('tracestate'));
     this.#api = api;
     this.#tracer = tracer;
     this.#span = tracer.startSpan(

@@ -95,7 +95,7 @@ export class CandidateLimits {
 function endOf({ wasSent, refusal, response }: Exchange, to: Outcome): CountedEnd {
   if (to.kind === 'refused')
     return { wasSent: to.code === 'login_response_refused', status: to.status, refusal: to.code };
-  const status = wasSent && response.headersSent ? response.statusCode : undefined;
+  const status = wasSent && response.hasBegun ? response.status : undefined;
   const isUpstreamError = refusal !== undefined && UPSTREAM_REFUSALS.has(refusal.code);
   return { wasSent, status, refusal: isUpstreamError ? refusal.code : undefined };
 }

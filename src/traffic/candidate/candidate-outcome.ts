@@ -27,7 +27,7 @@ export function servedOutcome(exchange: Exchange): Outcome {
     return { kind: 'unknown', route: undefined, reason: 'client-left' };
   }
   if (forwardedAfterMs === undefined) return { kind: 'unknown', route: route.id, reason: 'client-left' };
-  return forwardedOutcome(route, () => forwardedMessage(exchange as RoutedExchange, exchange.handshake !== undefined));
+  return forwardedOutcome(route, () => forwardedMessage(exchange as RoutedExchange, exchange.isHandshake));
 }
 
 /** Returns what the candidate would do with a request. Rejects if the candidate fails. */

@@ -1,5 +1,5 @@
 import type { Exchange } from '../../engine/gateway/exchange.ts';
-import { GrowingBuffer } from '../../engine/gateway/request/growing-buffer.ts';
+import { GrowingBuffer } from '../../engine/http1/growing-buffer.ts';
 import type { SharedComparison } from './shared-comparison.ts';
 
 /** The most bytes of one body, and of those of all workers together, that are kept for the candidate. Their buffers take up to twice as much. */

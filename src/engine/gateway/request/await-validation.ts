@@ -20,9 +20,9 @@ export async function untilClientDisconnects<Result>(
   work: CancellablePromise<Result>,
 ): Promise<Result> {
   exchange.work = work;
-  if (exchange.response.destroyed) work.cancel();
+  if (exchange.response.isOver) work.cancel();
   const result = await work;
   exchange.work = undefined;
-  if (exchange.response.destroyed) throw new ClientDisconnected();
+  if (exchange.response.isOver) throw new ClientDisconnected();
   return result;
 }

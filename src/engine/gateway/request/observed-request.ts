@@ -58,8 +58,7 @@ export abstract class ObservedRequest implements RequestSteps {
     this.clientAddress = client ?? connection.peer ?? '';
     // The serving plan does not accept a handshake of a client that has closed its side.
     this.isHandshake =
-      isWebSocketHandshake(plan, request) &&
-      (exchange.handshake !== undefined || !isWebSocketHandshake(exchange.plan, request));
+      isWebSocketHandshake(plan, request) && (exchange.isHandshake || !isWebSocketHandshake(exchange.plan, request));
     this.#isHeadEqual = isHeadEqual;
   }
 
@@ -69,7 +68,7 @@ export abstract class ObservedRequest implements RequestSteps {
   abstract readBody(route: Route): void | Promise<void>;
 
   get method(): string {
-    return this.request.method ?? '';
+    return this.request.method;
   }
 
   readHead({ server }: Plan): void {
@@ -86,7 +85,7 @@ export abstract class ObservedRequest implements RequestSteps {
 
   readTarget({ router }: Plan): RequestTarget {
     const kept = this.#isHeadEqual ? this.exchange.target : undefined;
-    this.target = kept ?? readRequestTarget(this.request.url ?? '', this.head.host, router.keepsEncodedSlash);
+    this.target = kept ?? readRequestTarget(this.request.url, this.head.host, router.keepsEncodedSlash);
     return this.target;
   }
 
@@ -147,7 +146,7 @@ export function refusalHeaders(plan: Plan, request: Exchange['request'], refusal
   const headers = Object.entries(refusal.headers)
     .filter(([name]) => name !== 'Retry-After')
     .flat();
-  return plan.cors === undefined ? headers : withCorsHeaders(plan.cors, request.headers.origin, headers);
+  return plan.cors === undefined ? headers : withCorsHeaders(plan.cors, request.known.origin, headers);
 }
 
 /** Returns the headers of the response to a preflight, by a plan. */
@@ -157,5 +156,5 @@ export function preflightResponse(
   target: RequestTarget | undefined,
 ): readonly string[] {
   const headers = preflightHeaders({ plan, request, target });
-  return plan.cors === undefined ? headers : withCorsHeaders(plan.cors, request.headers.origin, headers);
+  return plan.cors === undefined ? headers : withCorsHeaders(plan.cors, request.known.origin, headers);
 }

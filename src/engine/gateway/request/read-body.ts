@@ -1,16 +1,16 @@
+import type { BodySink } from '../../http1/client-request.ts';
+import { GrowingBuffer } from '../../http1/growing-buffer.ts';
 import { BODYLESS_METHODS } from '../../http1/http-methods.ts';
 import { hasHeader, type RawHeaders } from '../../http1/raw-headers.ts';
 import type { BodyRule } from '../../validation/body-rule.ts';
 import type { Exchange } from '../exchange.ts';
 import { Refusal } from '../response/refusal.ts';
-import { PacedReads } from '../server/paced-reads.ts';
 import { awaitValidation } from './await-validation.ts';
-import { GrowingBuffer } from './growing-buffer.ts';
 import type { RequestHead } from './request-head.ts';
 
 /** A request whose body rule is applied. */
 interface BodyRequest {
-  readonly request: { readonly method?: string | undefined; readonly rawHeaders: RawHeaders };
+  readonly request: { readonly method: string; readonly rawHeaders: RawHeaders };
   /** Refuses the request, unless its route only reports. @throws Refusal */
   refuseOrReport(refusal: Refusal): void;
 }
@@ -36,7 +36,7 @@ export function readBody(exchange: Exchange, head: RequestHead, rule: BodyRule):
  */
 export function checkBodyHead(facts: BodyRequest, head: RequestHead, rule: BodyRule): boolean {
   const { types, limitBytes } = rule;
-  if (head.body === undefined && BODYLESS_METHODS.has(facts.request.method ?? '')) return false;
+  if (head.body === undefined && BODYLESS_METHODS.has(facts.request.method)) return false;
   const isAllowedType = types === undefined || hasAllowedMediaType(facts, head, rule);
   if (!isAllowedType) {
     const options = {
@@ -89,25 +89,50 @@ function bufferBody(exchange: Exchange, head: RequestHead, limitBytes: number): 
   if (head.body === undefined) return Promise.resolve(Buffer.alloc(0));
   exchange.copyBody();
   exchange.sendContinue();
-  const { request } = exchange;
-  const reads = new PacedReads(request.socket);
-  const buffer = new GrowingBuffer(Math.min(limitBytes, typeof head.body === 'number' ? head.body : limitBytes));
-  return new Promise((resolve, reject) => {
-    const onData = (chunk: Buffer) => {
-      exchange.receivedBytes += chunk.length;
-      reads.count(chunk.length);
-      try {
-        exchange.reserve(chunk.length);
-        if (buffer.add(chunk)) return;
-        reject(new Refusal('body_too_large'));
-      } catch (error) {
-        // The budget or the memory is exhausted. An error in a listener would end the process.
-        reject(error as Error);
-      }
-      request.off('data', onData);
-    };
-    request.on('data', onData);
-    request.on('end', () => resolve(buffer.bytes()));
-    request.on('close', () => reject(new Refusal('message_malformed', { reason: 'client_closed' })));
-  });
+  const body = new BufferedBody(exchange, Math.min(limitBytes, typeof head.body === 'number' ? head.body : limitBytes));
+  exchange.request.readBody(body);
+  return body.bytes;
+}
+
+/** Collects a body in memory. */
+class BufferedBody implements BodySink {
+  readonly #exchange: Exchange;
+  readonly #buffer: GrowingBuffer;
+  readonly #completion = Promise.withResolvers<Buffer>();
+  #isRefused = false;
+
+  constructor(exchange: Exchange, limitBytes: number) {
+    this.#exchange = exchange;
+    this.#buffer = new GrowingBuffer(limitBytes);
+  }
+
+  /** Resolves with the complete body. Rejects if it is too long, or has no room in memory. */
+  get bytes(): Promise<Buffer> {
+    return this.#completion.promise;
+  }
+
+  onBodyData(chunk: Buffer): void {
+    if (this.#isRefused) return;
+    this.#exchange.receivedBytes += chunk.length;
+    try {
+      this.#exchange.reserve(chunk.length);
+      if (!this.#buffer.add(chunk)) this.#refuse(new Refusal('body_too_large'));
+    } catch (error) {
+      // The budget or the memory is exhausted.
+      this.#refuse(error);
+    }
+  }
+
+  onBodyEnd(): void {
+    this.#completion.resolve(this.#buffer.bytes());
+  }
+
+  onBodyClose(): void {
+    this.#refuse(new Refusal('message_malformed', { reason: 'client_closed' }));
+  }
+
+  #refuse(reason: unknown): void {
+    this.#isRefused = true;
+    this.#completion.reject(reason);
+  }
 }

@@ -1,11 +1,10 @@
-import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import type { BodySink, ClientRequest } from '../../http1/client-request.ts';
 import { type DeferredTask, defer } from '../../http1/defer.ts';
+import { GrowingBuffer } from '../../http1/growing-buffer.ts';
 import type { Exchange } from '../exchange.ts';
 import { Refusal } from '../response/refusal.ts';
-import { PacedReads } from '../server/paced-reads.ts';
 import { ClientDisconnected, UpstreamError } from '../upstream/upstream-error.ts';
-import { GrowingBuffer } from './growing-buffer.ts';
 
 /** Chunks of at least this size are forwarded separately. Smaller ones that arrive in one turn of the event loop are joined. */
 const LARGE_CHUNK_BYTES = 16_384;
@@ -15,11 +14,10 @@ const MAX_GATHERED_BYTES = 65_536;
  * Streams a request body to the upstream. It is separate from the client's request, because the HTTP/1.1 client destroys the body of
  * a failed exchange, and the client's request must stay open for the response.
  */
-export class RequestBody extends Readable implements DeferredTask {
+export class RequestBody extends Readable implements DeferredTask, BodySink {
   readonly #exchange: Exchange;
-  readonly #request: IncomingMessage;
+  readonly #request: ClientRequest;
   readonly #limitBytes: number;
-  readonly #reads: PacedReads;
   #smallChunks: GrowingBuffer | undefined;
   #size = 0;
   #isStarted = false;
@@ -30,7 +28,6 @@ export class RequestBody extends Readable implements DeferredTask {
     this.#exchange = exchange;
     this.#request = exchange.request;
     this.#limitBytes = limitBytes;
-    this.#reads = new PacedReads(exchange.request.socket);
   }
 
   /** True once reading has begun: the body cannot be read again for a retry. */
@@ -44,11 +41,9 @@ export class RequestBody extends Readable implements DeferredTask {
   }
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
-    this.#request.off('data', this.#onData);
-    this.#request.off('end', this.#onEnd);
     this.#smallChunks = undefined;
-    // Discard the rest. Otherwise a client that is still sending the body would block, and so would its next request.
-    if (this.#isStarted) this.#request.resume();
+    // Otherwise a client that is still sending the body would block, and so would its next request.
+    if (this.#isStarted) this.#request.discardBody();
     callback(error);
   }
 
@@ -61,21 +56,16 @@ export class RequestBody extends Readable implements DeferredTask {
     this.#isStarted = true;
     this.#exchange.copyBody();
     this.#exchange.sendContinue();
-    this.#request.on('data', this.#onData);
-    this.#request.on('end', this.#onEnd);
-    this.#request.on('close', () => {
-      if (!this.#request.complete) this.destroy(new ClientDisconnected());
-    });
+    this.#request.readBody(this);
   }
 
   runDeferred(): void {
     this.#flush();
   }
 
-  readonly #onData = (chunk: Buffer): void => {
+  onBodyData(chunk: Buffer): void {
     this.#size += chunk.length;
     this.#exchange.receivedBytes = this.#size;
-    this.#reads.count(chunk.length);
     if (this.#size > this.#limitBytes) {
       this.destroy(new UpstreamError(new Refusal('body_too_large')));
       return;
@@ -86,7 +76,16 @@ export class RequestBody extends Readable implements DeferredTask {
       this.#flush();
       this.#forward(chunk);
     }
-  };
+  }
+
+  onBodyEnd(): void {
+    this.#flush();
+    this.pushChunk(null);
+  }
+
+  onBodyClose(): void {
+    this.destroy(new ClientDisconnected());
+  }
 
   /** Joins small chunks. Otherwise each would cost a write, and reach the upstream as small as the client sent it. */
   #gather(chunk: Buffer): void {
@@ -109,9 +108,4 @@ export class RequestBody extends Readable implements DeferredTask {
   #forward(chunk: Buffer): void {
     if (!this.pushChunk(chunk)) this.#request.pause();
   }
-
-  readonly #onEnd = (): void => {
-    this.#flush();
-    this.pushChunk(null);
-  };
 }

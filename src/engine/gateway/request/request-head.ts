@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import { foldHeaderName } from '../../header-names.ts';
+import type { ClientRequest } from '../../http1/client-request.ts';
 import { forEachHeader, type RawHeaders } from '../../http1/raw-headers.ts';
 import { Refusal } from '../response/refusal.ts';
 import { ABSOLUTE } from './request-target.ts';
@@ -8,23 +8,14 @@ import { ABSOLUTE } from './request-target.ts';
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=-]+)(?::(\d{1,5}))?$/;
 /** Matches most hosts in one test without an allocation. */
 const PLAIN_HOST = /^[A-Za-z0-9.-]+(?::\d{1,4})?$/;
-const CONTENT_LENGTH = /^(?:0|[1-9]\d{0,15})$/;
-/** Headers that must not be repeated, because servers disagree on which one they use. */
-const SINGLE_HEADERS = new Set(['host', 'authorization', 'content-type', 'content-length', 'transfer-encoding']);
 const SINGLE_IN_HANDSHAKES = new Set(['sec-websocket-key', 'sec-websocket-version']);
-const TRACEPARENT = 'traceparent';
-const VIA = 'via';
-const MAX_FORWARDS = 'max-forwards';
-const NAME_LENGTHS: ReadonlySet<number> = new Set(
-  [...SINGLE_HEADERS, TRACEPARENT, VIA, MAX_FORWARDS].map(({ length }) => length),
-);
 
 /** The headers of a valid request that determine its routing, access and framing. */
 export interface RequestHead {
   readonly host: string | undefined;
   readonly authorization: string | undefined;
   readonly contentType: string | undefined;
-  /** Empty if the header is repeated. */
+  /** Not valid if the header is repeated. */
   readonly traceparent: string | undefined;
   /** All members of `Via` (RFC 9110 section 7.6.3). */
   readonly via: string | undefined;
@@ -35,43 +26,33 @@ export interface RequestHead {
 }
 
 /**
- * Reads the headers that determine routing, access and framing. It uses the raw headers, because Node silently drops or joins
- * repeated ones (RFC 9112 sections 3.2 and 6.3).
+ * Reads the headers that determine routing, access and framing. Refuses repeated ones (RFC 9112 sections 3.2 and 6.3).
  *
  * @throws Refusal `message_malformed` or `headers_too_large`
  */
-export function readRequestHead(request: IncomingMessage, maxHeaders: number): RequestHead {
-  // Node's parser also accepts HTTP/0.9 and HTTP/2.0.
+export function readRequestHead(request: ClientRequest, maxHeaders: number): RequestHead {
   if (request.httpVersion !== '1.1' && request.httpVersion !== '1.0') throw malformed('version');
   const raw = request.rawHeaders;
   if (raw.length > 2 * maxHeaders) throw new Refusal('headers_too_large', { reason: 'headers_too_many' });
-  const values: Record<string, string> = Object.create(null);
-  let traceparent: string | undefined;
-  let via: string | undefined;
-  let maxForwards: number | undefined;
-  forEachHeader(raw, (rawName, value) => {
-    // Changing the case of every name would measurably reduce the throughput.
-    if (!NAME_LENGTHS.has(rawName.length)) return;
-    const name = rawName.toLowerCase();
-    if (name === TRACEPARENT) traceparent = traceparent === undefined ? value : '';
-    if (name === VIA) via = via === undefined ? value : `${via}, ${value}`;
-    if (name === MAX_FORWARDS && request.method === 'OPTIONS') {
-      if (maxForwards !== undefined || !/^\d+$/.test(value)) throw malformed('max_forwards');
-      maxForwards = Math.min(Number(value), Number.MAX_SAFE_INTEGER);
-    }
-    if (!SINGLE_HEADERS.has(name)) return;
-    if (name in values) throw malformed('header_repeated');
-    values[name] = value;
-  });
-  const host = values['host'] ?? authorityOf(request);
+  const { known } = request;
+  if (known.isAmbiguous) throw malformed('header_repeated');
+  const host = known.host ?? authorityOf(request);
   if (host !== undefined) {
     if (!isValidHost(host)) throw malformed('host');
   } else if (request.httpVersion === '1.1') {
     throw malformed('host_missing');
   }
-  const body = bodyFraming(values['content-length'], values['transfer-encoding'], request.httpVersion);
-  const { authorization, 'content-type': contentType } = values;
+  const { framing: body } = request;
+  if (body === 'transfer_encoding' || body === 'content_length') throw malformed(body);
+  const { authorization, contentType, traceparent, via } = known;
+  const maxForwards = request.method === 'OPTIONS' ? readMaxForwards(known.maxForwards) : undefined;
   return { host, authorization, contentType, traceparent, via, maxForwards, body };
+}
+
+function readMaxForwards(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d+$/.test(text)) throw malformed('max_forwards');
+  return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
 }
 
 /**
@@ -110,7 +91,7 @@ export function checkHandshake({ body }: RequestHead, headers: RawHeaders): void
  * Returns the authority of an absolute request target in HTTP/1.0, where `Host` is optional, and stores it as the `Host` that the
  * upstream receives (RFC 9112 section 3.2.2).
  */
-function authorityOf({ url = '', httpVersion, rawHeaders }: IncomingMessage): string | undefined {
+function authorityOf({ url, httpVersion, rawHeaders }: ClientRequest): string | undefined {
   const authority = httpVersion === '1.0' ? ABSOLUTE.exec(url)?.[1] : undefined;
   if (authority !== undefined) rawHeaders.push('Host', authority);
   return authority;
@@ -121,17 +102,6 @@ export function isValidHost(text: string): boolean {
   if (PLAIN_HOST.test(text)) return true;
   const match = HOST.exec(text);
   return match !== null && Number(match[1] ?? 0) <= 65_535;
-}
-
-function bodyFraming(length: string | undefined, encoding: string | undefined, version: string): RequestHead['body'] {
-  if (encoding !== undefined) {
-    if (length !== undefined || version !== '1.1' || encoding.toLowerCase() !== 'chunked')
-      throw malformed('transfer_encoding');
-    return 'chunked';
-  }
-  if (length === undefined) return undefined;
-  if (!CONTENT_LENGTH.test(length)) throw malformed('content_length');
-  return length === '0' ? undefined : Number(length);
 }
 
 function malformed(reason: string): Refusal {

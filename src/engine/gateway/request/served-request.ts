@@ -26,11 +26,11 @@ export class ServedRequest implements RequestSteps {
   }
 
   get method(): string {
-    return this.#exchange.request.method ?? '';
+    return this.#exchange.request.method;
   }
 
   get isHandshake(): boolean {
-    return this.#exchange.handshake !== undefined;
+    return this.#exchange.isHandshake;
   }
 
   get #head(): RequestHead {
@@ -51,8 +51,7 @@ export class ServedRequest implements RequestSteps {
   }
 
   readTarget({ router }: Plan): RequestTarget {
-    const { url = '' } = this.#exchange.request;
-    const target = readRequestTarget(url, this.#head.host, router.keepsEncodedSlash);
+    const target = readRequestTarget(this.#exchange.request.url, this.#head.host, router.keepsEncodedSlash);
     this.#exchange.target = target;
     return target;
   }

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { ClientRequest } from '../../http1/client-request.ts';
 import { getAllHeaders, type RawHeaders, setHeader } from '../../http1/raw-headers.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Cors } from '../../settings/cors.ts';
@@ -9,25 +9,25 @@ import type { RequestTarget } from '../request/request-target.ts';
  * True for a preflight, with which a browser checks the permissions of a page from another origin (Fetch standard, CORS
  * protocol). A preflight has no credentials and no body.
  */
-export function isPreflight({ method, headers }: IncomingMessage, head: RequestHead): boolean {
+export function isPreflight(request: ClientRequest, head: RequestHead): boolean {
   return (
-    method === 'OPTIONS' &&
+    request.method === 'OPTIONS' &&
     head.body === undefined &&
-    headers.origin !== undefined &&
-    headers['access-control-request-method'] !== undefined
+    request.known.origin !== undefined &&
+    request.header('access-control-request-method') !== undefined
   );
 }
 
 interface Preflight {
   readonly plan: Plan;
-  readonly request: IncomingMessage;
+  readonly request: ClientRequest;
   readonly target: RequestTarget | undefined;
 }
 
 /** Returns the permissions in the response to a preflight. An origin that is not allowed has none. */
 export function preflightHeaders({ plan, request, target }: Preflight): RawHeaders {
   const { cors, router } = plan;
-  if (cors === undefined || target === undefined || cors.headersFor(request.headers.origin).length === 0) return [];
+  if (cors === undefined || target === undefined || cors.headersFor(request.known.origin).length === 0) return [];
   const methods = cors.methods ?? router.allowedMethods(target.path);
   return ['Access-Control-Allow-Methods', methods.join(', '), ...cors.preflightHeaders];
 }

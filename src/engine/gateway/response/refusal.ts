@@ -91,6 +91,26 @@ export const REFUSALS = {
   loop_detected: { status: 508, title: 'Loop detected', detail: 'the request has passed this gateway before' },
 } as const satisfies Record<string, { status: number; title: string; detail: string }>;
 
+/** The reason phrases of the statuses of refusals (RFC 9110 section 15). */
+export const STATUS_REASONS: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  413: 'Payload Too Large',
+  415: 'Unsupported Media Type',
+  417: 'Expectation Failed',
+  429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
+  500: 'Internal Server Error',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+  508: 'Loop Detected',
+};
+
 export type RefusalCode = keyof typeof REFUSALS;
 
 interface RefusalOptions {

@@ -1,11 +1,17 @@
-import { randomUUID } from 'node:crypto';
-import { type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { LINGER_MS } from '../../http1/client-connection.ts';
 import { serializeHeaders } from '../../http1/raw-headers.ts';
 import type { Exchange } from '../exchange.ts';
-import { LINGER_MS } from '../server/client-connection.ts';
-import { PacedReads } from '../server/paced-reads.ts';
-import type { Refusal } from './refusal.ts';
+import { ClientDisconnected } from '../upstream/upstream-error.ts';
+import { Refusal, STATUS_REASONS } from './refusal.ts';
+
+/** Ends an exchange that failed: sends the refusal, unless the client has left. */
+export function fail(exchange: Exchange, error: unknown): void {
+  const { response } = exchange;
+  if (!(error instanceof ClientDisconnected))
+    refuse(exchange, error instanceof Refusal ? error : new Refusal('internal_error', { reason: String(error) }));
+  // If the gateway ended the response early itself, the connection stays open.
+  else if (!response.isOver) response.destroy();
+}
 
 /**
  * Sends a refusal. A client that is still sending its body receives the refusal at once. The gateway then discards the body for up
@@ -15,76 +21,39 @@ import type { Refusal } from './refusal.ts';
 export function refuse(exchange: Exchange, refusal: Refusal): void {
   const { request, response } = exchange;
   exchange.refusal = refusal;
-  if (response.headersSent || response.destroyed) {
+  if (response.hasBegun || response.isOver) {
     // Reset, because an HTTP/1.0 client would read a normal close as the end of a response without framing.
-    if (response.socket !== null) exchange.connection.reset();
-    response.destroy();
+    if (!response.isOver) exchange.connection.reset();
     return;
   }
   const body = refusal.body(exchange.id);
   if (request.method !== 'HEAD') exchange.sentBytes = Buffer.byteLength(body);
   // Without a valid head the framing is unknown, and an ambiguous request may hide another one.
   const isHeadInvalid = exchange.head === undefined;
-  // The stream of a request without a body ends before the request is complete.
-  const isSending = (isHeadInvalid || exchange.head?.body !== undefined) && !request.complete && !request.readableEnded;
+  const isSending = !request.isComplete;
   const isLast = isHeadInvalid || isSending || refusal.status === 400;
-  if (isLast) response.shouldKeepAlive = false;
-  exchange.writeHead(refusal.status, STATUS_CODES[refusal.status] ?? '', refusalHeaders(refusal, body, isLast));
+  if (isLast) response.isPersistent = false;
+  exchange.writeHead(refusal.status, STATUS_REASONS[refusal.status] ?? '', refusalHeaders(refusal, body, isLast));
   // Another plan may allow the request, depending on its body.
-  copyDiscardedBody(exchange);
+  exchange.copyBody();
   if (!isSending || exchange.expectation === 'continue') {
-    response.end(body);
+    response.end(Buffer.from(body));
     return;
   }
-  response.write(body);
+  response.write(Buffer.from(body));
   // The write sends nothing if the request is HEAD.
-  response.flushHeaders();
+  response.flushHead();
   discardBody(exchange);
-}
-
-/** Gives the rest of a body that the gateway discards to the observer's copy. */
-function copyDiscardedBody(exchange: Exchange): void {
-  exchange.copyBody();
-  const { request, bodyCopy } = exchange;
-  if (bodyCopy === undefined || !request.complete) return;
-  // Node would drop the rest with the end of the response. Reading it also calls the listeners.
-  while (request.read() !== null);
-  bodyCopy.end();
 }
 
 /** Discards the rest of the request body, and ends the response once the body has ended or `LINGER_MS` have passed. */
 function discardBody({ request, response }: Exchange): void {
-  const timer = setTimeout(() => response.end(), LINGER_MS);
-  request.once('close', () => clearTimeout(timer));
-  request.once('end', () => response.end());
-  const reads = new PacedReads(request.socket);
-  request.on('data', (chunk: Buffer) => reads.count(chunk.length));
-  request.resume();
-}
-
-/**
- * Refuses bytes that are not a request. If a response has begun, only closes the connection.
- *
- * @returns the request id of the refusal; `undefined` if the refusal was not sent
- */
-export function refuseSocket(
-  socket: Duplex & { _httpMessage?: ServerResponse | null },
-  refusal: Refusal,
-  isHeadRequest: boolean,
-): string | undefined {
-  if (!socket.writable) {
-    socket.destroy();
-    return undefined;
-  }
-  // Node removes its own listeners from the socket of a CONNECT. Without a listener, a reset would end the process.
-  socket.on('error', () => undefined);
-  socket.resume();
-  const id = socket._httpMessage?.headersSent === true ? undefined : randomUUID();
-  socket.end(id === undefined ? '' : rawRefusal(refusal, id, isHeadRequest));
-  // A client that never closes its side would hold the connection open forever.
-  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
-  socket.once('close', () => clearTimeout(timer));
-  return id;
+  const end = () => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(end, LINGER_MS);
+  request.readBody({ onBodyData: () => {}, onBodyEnd: end, onBodyClose: () => clearTimeout(timer) });
 }
 
 /** Returns the bytes of a refusal for a connection without a valid request. A response to HEAD has no body (RFC 9110 section 9.3.2). */
@@ -92,7 +61,7 @@ export function rawRefusal(refusal: Refusal, requestId: string, isHeadRequest: b
   const body = refusal.body(requestId);
   const date = new Date().toUTCString();
   const headers = serializeHeaders([...refusalHeaders(refusal, body, true), 'Date', date]);
-  return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${headers}\r\n${isHeadRequest ? '' : body}`;
+  return `HTTP/1.1 ${refusal.status} ${STATUS_REASONS[refusal.status]}\r\n${headers}\r\n${isHeadRequest ? '' : body}`;
 }
 
 function refusalHeaders(refusal: Refusal, body: string, isLast: boolean): string[] {

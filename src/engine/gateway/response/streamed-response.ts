@@ -1,16 +1,15 @@
-import type { ServerResponse } from 'node:http';
-import { getHeader, headerPairs, type RawHeaders } from '../../http1/raw-headers.ts';
+import { getHeader, type RawHeaders } from '../../http1/raw-headers.ts';
 import { releaseReadBuffer } from '../../http1/read-buffers.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
 import type { FlowControl } from '../../http1/response-sink.ts';
 import type { Exchange } from '../exchange.ts';
 import { forwardResponseHeaders, forwardTrailers } from '../upstream/proxy-headers.ts';
 import type { ClientResponse } from '../upstream/upstream-exchange.ts';
+import type { Refusal } from './refusal.ts';
+import { fail } from './refuse.ts';
 
 /** The gateway pauses the upstream when the client has this much unread. At Node's default it would pause after each read. */
 const MAX_WAITING_BYTES = 262_144;
-/** The largest body that is copied into the same write as the head. */
-const SMALL_BYTES = 16_384;
 
 /** Streams a response to the client. */
 export class StreamedResponse implements ClientResponse {
@@ -19,8 +18,6 @@ export class StreamedResponse implements ClientResponse {
   #remaining = Number.NaN;
   /** True once the gateway has ended the response itself. */
   #isEndedEarly = false;
-  /** The connection that is paused until the client has read the waiting bytes. */
-  #paused: FlowControl | undefined;
 
   constructor(exchange: Exchange) {
     this.exchange = exchange;
@@ -48,31 +45,27 @@ export class StreamedResponse implements ClientResponse {
     this.exchange.sentBytes += bytes.length;
     this.#remaining -= bytes.length;
     if (this.#remaining === 0) {
-      endResponse(response, bytes);
+      response.end(bytes, () => releaseReadBuffer(bytes));
       return;
     }
-    response.write(bytes, (error) => releaseWritten(bytes, error));
-    if (response.writableLength < MAX_WAITING_BYTES || this.#paused !== undefined) return;
+    response.write(bytes, () => releaseReadBuffer(bytes));
+    if (response.waitingBytes < MAX_WAITING_BYTES) return;
     connection.pause();
-    this.#paused = connection;
-    response.once('drain', () => {
-      this.#paused?.resume();
-      this.#paused = undefined;
-    });
+    response.pausedSource = connection;
   }
 
   /** Sends a head that arrived without body bytes. A head and body bytes that arrive together are sent in one write. */
   onReadComplete(): void {
     const { response, sentBytes } = this.exchange;
-    if (sentBytes === 0 && !response.writableEnded && !response.destroyed) response.flushHeaders();
+    if (sentBytes === 0 && !response.isEnded && !response.isOver) response.flushHead();
   }
 
   onEnd(trailers: RawHeaders): void {
     const { response } = this.exchange;
     // When the client has read everything, the connection may already carry another exchange.
-    this.#paused = undefined;
-    if (response.writableEnded) return;
-    if (trailers.length > 0) response.addTrailers(headerPairs(forwardTrailers(trailers, this.exchange)));
+    response.pausedSource = undefined;
+    if (response.isEnded) return;
+    if (trailers.length > 0) response.setTrailers(forwardTrailers(trailers, this.exchange));
     response.end();
   }
 
@@ -80,11 +73,17 @@ export class StreamedResponse implements ClientResponse {
     socket.destroy();
   }
 
+  onForwarded(): void {}
+
+  onFailed(error: Error | Refusal): void {
+    fail(this.exchange, error);
+  }
+
   /** Ends the response as if the upstream had ended it. A client of an event stream reconnects. */
   #endEarly(): void {
     this.#isEndedEarly = true;
-    const { response, work } = this.exchange;
-    response.end(() => work?.cancel());
+    this.exchange.endsWork = true;
+    this.exchange.response.end();
   }
 }
 
@@ -97,16 +96,5 @@ function isEventStream(headers: RawHeaders): boolean {
 function sendInformational(exchange: Exchange, head: ResponseHead): void {
   const { request, response } = exchange;
   if (request.httpVersion === '1.0' || !exchange.maySendInformational) return;
-  response.writeInformation(head.status, forwardResponseHeaders(head, exchange));
-}
-
-/** Releases a buffer after a write. After a failed write the system may still use the bytes. */
-function releaseWritten(bytes: Buffer, error: Error | null | undefined): void {
-  if (error == null) releaseReadBuffer(bytes);
-}
-
-function endResponse(response: ServerResponse, last: Buffer): void {
-  // Node writes a string together with the pending head, but a buffer separately.
-  if (last.length <= SMALL_BYTES) response.end(last.toString('latin1'), 'latin1');
-  else response.end(last, (error?: Error | null) => releaseWritten(last, error));
+  response.writeInformation(head.status, head.reason, forwardResponseHeaders(head, exchange));
 }

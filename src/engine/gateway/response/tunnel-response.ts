@@ -1,7 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { getHeader, type RawHeaders, serializeHeaders } from '../../http1/raw-headers.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
-import type { Exchange, WebSocketHandshake } from '../exchange.ts';
 import type { EndReason } from '../server/long-lived-exchanges.ts';
 import { applyHeaderRules, withoutHopHeaders } from '../upstream/proxy-headers.ts';
 import { Refusal } from './refusal.ts';
@@ -14,16 +13,10 @@ import { closeFrame, WebSocketFrameTracker } from './websocket-frames.ts';
  * client, and then the connection closes. Data that the client sends early is kept for the tunnel and never read as a request.
  */
 export class TunnelResponse extends StreamedResponse {
-  readonly #handshake: WebSocketHandshake;
-
-  constructor(exchange: Exchange, handshake: WebSocketHandshake) {
-    super(exchange);
-    this.#handshake = handshake;
-  }
-
   override onUpgrade({ headers }: ResponseHead, upstream: Duplex): void {
     const { exchange } = this;
-    const { socket, takeEarlyData } = this.#handshake;
+    const { connection } = exchange;
+    const { socket } = connection;
     if (getHeader(headers, 'upgrade')?.toLowerCase() !== 'websocket' || socket.destroyed) {
       upstream.destroy();
       refuse(exchange, new Refusal('upstream_error', { reason: 'upgrade_protocol_mismatch' }));
@@ -31,9 +24,8 @@ export class TunnelResponse extends StreamedResponse {
     }
     const head = switchingProtocols(applyHeaderRules(withoutHopHeaders(headers), exchange.route?.responseHeaders));
     exchange.respondedAfterMs = exchange.elapsedMs();
-    exchange.response.detachSocket(exchange.request.socket);
     socket.write(head, 'latin1');
-    const earlyData = takeEarlyData();
+    const earlyData = connection.detach();
     if (earlyData.length > 0) socket.unshift(earlyData);
     const frames = new WebSocketFrameTracker();
     upstream.on('data', (bytes: Buffer) => {

@@ -6,9 +6,17 @@ import type { Auth, VerificationClient } from '../../tokens/verifier.ts';
 import type { Exchange } from '../exchange.ts';
 import { authorize } from '../request/authorize.ts';
 import { untilClientDisconnects } from '../request/await-validation.ts';
-import type { CompleteResponse } from './buffered-response.ts';
 import { ContentDecodingError, decodeBody } from './decode-body.ts';
 import { gatewayBusy, Refusal } from './refusal.ts';
+
+/** A complete response in memory. */
+interface CompleteResponse {
+  readonly status: number;
+  readonly reason: string;
+  readonly headers: RawHeaders;
+  /** As the upstream sent it, still in its content encoding. */
+  readonly body: Buffer;
+}
 
 interface LoginContext {
   readonly auth: Auth;

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { HttpServer } from './http-server.ts';
+import { shortenBacklog } from '../../node-internals/tcp-handle.ts';
+import type { ClientServer } from './client-server.ts';
 
 /** The part of the time limit for connections that wait. The rest is for their requests. */
 const SHARE = 0.5;
@@ -9,11 +10,6 @@ const SHORT_TURN_MS = 1;
 /** On a busy machine no turn is short. Without a connection for this time, none waits. */
 const SILENCE_MS = 100;
 
-/** The part of Node's server that changes the length of its queue. Node does not document it, so it may be absent. */
-interface ListeningServer {
-  readonly _handle?: { readonly listen?: (backlog: number) => number } | null;
-}
-
 /**
  * Accepts the connections that wait in the kernel, which resets them when the listener closes. From now on the queue holds one
  * connection: the kernel drops the packets that would open more, and the client repeats them a second later. Resolves after a
@@ -21,10 +17,9 @@ interface ListeningServer {
  *
  * @param graceMs the time until the remaining connections close
  */
-export async function acceptWaiting(server: HttpServer, graceMs: number): Promise<void> {
+export async function acceptWaiting(server: ClientServer, graceMs: number): Promise<void> {
   const endMs = performance.now() + graceMs * SHARE;
-  // A second listen(2) only changes the length of the queue.
-  (server as ListeningServer)._handle?.listen?.(0);
+  shortenBacklog(server);
   let acceptedMs = performance.now();
   const onConnection = () => {
     acceptedMs = performance.now();

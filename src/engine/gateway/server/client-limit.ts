@@ -3,14 +3,14 @@ import { type Log, ThrottledWarning } from '../../log/log.ts';
 import type { ServerSettings } from '../../settings/server.ts';
 import type { WorkerCounter } from '../../shared-memory/worker-counter.ts';
 import { clientKey } from '../fairness/client-key.ts';
-import type { ClientConnection } from './client-connection.ts';
-import type { ClientRegistry, HttpServer } from './http-server.ts';
+import type { ClientRegistry, ClientServer } from './client-server.ts';
+import type { GatewayConnection } from './gateway-connection.ts';
 
 /** The most connections over the limit at one moment, until the system has closed those that the limit ends. */
 const MAX_OVER = 64;
 
 /** The connections of one client in this worker. */
-type Held = ReadonlySet<ClientConnection>;
+type Held = ReadonlySet<GatewayConnection>;
 
 /**
  * Limits the client connections of all workers together. Beyond the limit, a new connection replaces an idle one of the client that
@@ -41,7 +41,7 @@ export class ClientLimit {
    * @param trustedProxies each of them speaks for many clients, so it never counts as the client that holds the most
    */
   apply(
-    server: HttpServer,
+    server: ClientServer,
     holders: ClientRegistry['holders'],
     trustedProxies: () => ServerSettings['trustedProxies'],
   ): void {
@@ -76,7 +76,7 @@ export class ClientLimit {
   }
 
   /** Prefers an idle connection of the largest holder. A holder of more than half of the connections loses a busy one too. */
-  #findVictim(largest: Held, rivals: readonly Held[]): ClientConnection | undefined {
+  #findVictim(largest: Held, rivals: readonly Held[]): GatewayConnection | undefined {
     for (const held of [largest, ...rivals])
       for (const connection of held) if (connection.isReplaceable) return connection;
     if (largest.size * 2 <= this.#connections.own) return undefined;

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { ClientRequest } from '../../http1/client-request.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import type { ForwardedInfo } from '../request/forwarded-info.ts';
 import type { RequestHead } from '../request/request-head.ts';
@@ -6,7 +6,7 @@ import { Refusal } from '../response/refusal.ts';
 
 /** The parts of an exchange that show where a page comes from. */
 export interface OriginFacts {
-  readonly request: IncomingMessage;
+  readonly request: ClientRequest;
   readonly connection: { readonly protocol: 'http' | 'https' };
   readonly forwardedInfo: ForwardedInfo | undefined;
   readonly head: RequestHead | undefined;
@@ -26,10 +26,10 @@ export function checkWebSocketOrigin(exchange: OriginFacts, route: Route): void 
  * allowed. If a proxy has removed the `Origin` of a browser, `Sec-Fetch-Site` still identifies a page from another site.
  */
 export function isWebSocketOriginAllowed(exchange: OriginFacts, { allowsOrigin }: Route): boolean {
-  const { headers } = exchange.request;
-  const site = headers['sec-fetch-site'];
+  const { request } = exchange;
+  const site = request.header('sec-fetch-site');
   const isCrossSite = site !== undefined && site !== 'same-origin' && site !== 'none';
-  const origin = headers.origin ?? (isCrossSite ? 'null' : undefined);
+  const origin = request.known.origin ?? (isCrossSite ? 'null' : undefined);
   return origin === undefined || allowsOrigin?.(origin, isSameHost(origin, exchange)) === true;
 }
 

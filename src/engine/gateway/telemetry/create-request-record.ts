@@ -10,7 +10,7 @@ import { type ReplayFacts, type RequestRecord, reportedViolationOf } from './req
 
 export function createRequestRecord(exchange: Exchange): RequestRecord {
   const { plan, request, response, connection, target, route, isTunnel } = exchange;
-  const path = target && loggedPath(plan, request.method ?? '', target.path, route);
+  const path = target && loggedPath(plan, request.method, target.path, route);
   return {
     time: Date.now(),
     id: exchange.id,
@@ -21,11 +21,11 @@ export function createRequestRecord(exchange: Exchange): RequestRecord {
     isPathKeyed: path !== target?.path,
     route,
     subject: exchange.principal?.subject,
-    status: isTunnel ? 101 : response.headersSent ? response.statusCode : undefined,
+    status: isTunnel ? 101 : response.hasBegun ? response.status : undefined,
     refusal: exchange.refusal,
     reported: exchange.reportedRefusals?.map((refusal) => reportedViolationOf(refusal, route)),
-    isRequestComplete: request.complete,
-    isAborted: !response.writableFinished && !isTunnel,
+    isRequestComplete: request.isComplete,
+    isAborted: !response.isFinished && !isTunnel,
     isStalled: connection.isStalled,
     receivedBytes: exchange.receivedBytes,
     sentBytes: exchange.sentBytes,
@@ -44,7 +44,7 @@ const MAX_REFUSED_PATH = 200;
 
 /** Without its query, which may have a secret, and without what may be an identifier. An absolute target may have a password. */
 function refusedPathOf({ plan, request, refusal }: Exchange): string | undefined {
-  const { url = '' } = request;
+  const { url } = request;
   if (refusal?.code !== 'path_ambiguous' || !url.startsWith('/')) return undefined;
   const isHidden = (segment: string) => plan.log.keyedPaths !== undefined && looksLikeIdentifier(segment);
   const segments = url.replace(/[?#].*$/s, '').split('/');
@@ -95,8 +95,8 @@ function credentialOf({ authorization }: RequestHead): ReplayFacts['credential']
   return isBearer(authorization) ? 'bearer' : 'other';
 }
 
-function kindOf({ handshake, request, cors, target, route }: Exchange, head: RequestHead): ReplayFacts['kind'] {
-  if (handshake !== undefined) return 'websocket';
+function kindOf({ isHandshake, request, cors, target, route }: Exchange, head: RequestHead): ReplayFacts['kind'] {
+  if (isHandshake) return 'websocket';
   if (isServerOptions(request)) return 'server-options';
   const isDecidedWithoutRoute = cors !== undefined && target !== undefined && route === undefined;
   return isDecidedWithoutRoute && isPreflight(request, head) ? 'preflight' : undefined;

@@ -1,38 +1,41 @@
-import { ProxyServer, type ServerOptions } from 'http-proxy-3';
-import type { Exchange } from '../exchange.ts';
-
-interface ProxyOptions extends ServerOptions {
-  readonly pass: () => void;
-}
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { ProxyServer } from 'http-proxy-3';
 
 /** The library requires a `target`, but the gateway chooses the endpoint itself. */
 const PLACEHOLDER = new URL('http://upstream.invalid');
-/** The tunnel reads the early data of a handshake itself. */
-const NO_EARLY_DATA = Buffer.alloc(0);
 
-const proxy = new ProxyServer({});
-// Without a listener, the library throws on an error of a handshake's socket. The tunnel handles these errors itself.
-proxy.on('error', () => undefined);
+interface DispatchedRequest {
+  readonly method: 'GET';
+  readonly headers: { readonly upgrade?: string };
+  /** Forwards the request. */
+  readonly pass: () => void;
+}
+
+const proxy = new ProxyServer({ target: PLACEHOLDER });
 for (const type of ['web', 'ws'] as const)
-  proxy.before(type, 'stream', (_request: unknown, _response: unknown, options: ServerOptions): true => {
-    (options as ProxyOptions).pass();
+  proxy.before(type, 'stream', (request: unknown): true => {
+    (request as DispatchedRequest).pass();
     return true;
   });
 
+/** The library only passes it on. */
+const NO_RESPONSE = { on: () => NO_RESPONSE };
+const PLAIN_HEADERS = {};
+const HANDSHAKE_HEADERS = { upgrade: 'websocket' };
+
 /**
- * Calls `forward` as a pass of http-proxy-3. The gateway uses only the library's dispatch, and replaces its `stream` passes: they
- * rewrite paths, join repeated headers, remove the framing of DELETE bodies, and hang when an upstream dies.
+ * Calls a function as a pass of http-proxy-3. The gateway uses only the library's dispatch, and replaces its `stream` passes: they
+ * rewrite paths, join repeated headers, remove the framing of DELETE bodies, and hang when an upstream dies. So the library gets a request
+ * without the parts that only these passes read.
  */
-export function forwardAsProxyPass(exchange: Exchange, forward: () => Promise<void>): Promise<void> {
-  const { request, response, handshake } = exchange;
-  let forwarding = Promise.resolve();
-  const options: ProxyOptions = {
-    target: PLACEHOLDER,
-    pass: () => {
-      forwarding = forward();
-    },
+export function forwardAsProxyPass(isHandshake: boolean, pass: () => void): void {
+  const request: DispatchedRequest = {
+    method: 'GET',
+    headers: isHandshake ? HANDSHAKE_HEADERS : PLAIN_HEADERS,
+    pass,
   };
-  if (handshake === undefined) proxy.web(request, response, options);
-  else proxy.ws(request, handshake.socket, NO_EARLY_DATA, options);
-  return forwarding;
+  const dispatched = request as unknown as IncomingMessage;
+  if (isHandshake) proxy.ws(dispatched, NO_RESPONSE as unknown as Socket, Buffer.alloc(0));
+  else proxy.web(dispatched, NO_RESPONSE as unknown as ServerResponse);
 }

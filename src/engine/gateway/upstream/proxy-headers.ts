@@ -1,5 +1,5 @@
 import { foldHeaderName, forgeableHeader } from '../../header-names.ts';
-import { forEachHeader, getAllHeaders, isHeader, type RawHeaders, withoutHeaders } from '../../http1/raw-headers.ts';
+import { getAllHeaders, isHeader, type RawHeaders, withoutHeaders } from '../../http1/raw-headers.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
 import type { HeaderRules } from '../../settings/header-rules.ts';
 import type { Exchange, RoutedExchange } from '../exchange.ts';
@@ -123,15 +123,15 @@ export function forwardRequestHeaders(
 }
 
 /**
- * Returns the headers of a response as its route forwards them. Removes `Trailer` if no trailers can follow, because
- * Node would throw. Removes the length of a 1xx or 204, which could be read in two ways (RFC 9110 section 8.6).
+ * Returns the headers of a response as its route forwards them. Removes `Trailer` if no trailers can follow. Removes the length of a 1xx or 204, which could be read in two ways (RFC 9110 section 8.6).
  */
 export function forwardResponseHeaders({ status, headers }: ResponseHead, exchange: Exchange): RawHeaders {
   const { request, response, route, cors } = exchange;
   const upgrades = status === 426 ? upgradeHeaders(headers, response) : [];
-  const forwarded = applyHeaderRules([...withoutHopHeaders(headers), ...upgrades], route?.responseHeaders);
+  const kept = withoutHopHeaders(headers);
+  const forwarded = applyHeaderRules(upgrades.length === 0 ? kept : [...kept, ...upgrades], route?.responseHeaders);
   const isBodiless = request.method === 'HEAD' || status < 200 || status === 204 || status === 304;
-  const hasNoTrailers = isBodiless || !response.useChunkedEncodingByDefault;
+  const hasNoTrailers = isBodiless || !response.mayChunk;
   const hasNoLength = status < 200 || status === 204;
   if (!hasNoTrailers && cors === undefined) return forwarded;
   return withoutHeaders(
@@ -148,8 +148,7 @@ export function forwardResponseHeaders({ status, headers }: ResponseHead, exchan
 function upgradeHeaders(headers: RawHeaders, response: Exchange['response']): string[] {
   const protocols = getAllHeaders(headers, 'upgrade');
   if (protocols.length === 0) return [];
-  // Node would keep a connection open whose `Connection` header does not say `close`.
-  response.shouldKeepAlive = false;
+  response.isPersistent = false;
   return ['Upgrade', protocols.join(', '), 'Connection', 'close, Upgrade'];
 }
 
@@ -207,12 +206,12 @@ function isListed(rawName: string, named: ReadonlySet<string> | undefined, excep
 /** Returns the header names in `Connection`; `undefined` if it has only `keep-alive` or `close`. */
 function connectionNames(headers: RawHeaders): ReadonlySet<string> | undefined {
   let names: Set<string> | undefined;
-  forEachHeader(headers, (rawName, raw) => {
-    if (!isHeader(rawName, 'connection')) return;
-    const value = raw.toLowerCase();
-    if (value === 'keep-alive' || value === 'close') return;
+  for (let index = 0; index < headers.length; index += 2) {
+    if (!isHeader(headers[index] as string, 'connection')) continue;
+    const value = (headers[index + 1] as string).toLowerCase();
+    if (value === 'keep-alive' || value === 'close') continue;
     names ??= new Set();
     for (const token of value.split(',')) names.add(token.trim());
-  });
+  }
   return names;
 }

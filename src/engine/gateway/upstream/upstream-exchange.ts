@@ -19,7 +19,13 @@ import { forwardRequestHeaders } from './proxy-headers.ts';
 import { ClientDisconnected, toRefusal, UpstreamError } from './upstream-error.ts';
 
 /** Receives the events of an upstream's response and sends it to the client. */
-export type ClientResponse = Pick<ResponseSink, 'onHead' | 'onData' | 'onReadComplete' | 'onEnd' | 'onUpgrade'>;
+export interface ClientResponse
+  extends Pick<ResponseSink, 'onHead' | 'onData' | 'onReadComplete' | 'onEnd' | 'onUpgrade'> {
+  /** The response is complete, or the connection has become a tunnel. */
+  onForwarded(): void;
+  /** The exchange failed. No other event follows. */
+  onFailed(error: ClientDisconnected | Refusal): void;
+}
 
 /**
  * Forwards one request to an endpoint of its upstream and the response to the client: waits for a connection, retries where
@@ -30,7 +36,6 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
   readonly #exchange: RoutedExchange;
   readonly #upstream: LiveUpstream;
   readonly #response: ClientResponse;
-  readonly #completion = Promise.withResolvers<void>();
   #headers: RawHeaders = [];
   #path = '';
   #timeout: RestartableTimeout | undefined;
@@ -57,20 +62,15 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
     this.#response = response;
   }
 
-  /**
-   * Sends the request as soon as an endpoint has a connection for it. Resolves once the response is complete, or the connection
-   * has become a tunnel.
-   *
-   * @throws Refusal; ClientDisconnected
-   */
-  forward(): Promise<void> {
+  /** Sends the request as soon as an endpoint has a connection for it. */
+  forward(): void {
     const { route, target, trace } = this.#exchange;
     const limitMs = route.timeoutMs ?? this.#upstream.upstream.totalTimeoutMs;
     this.#headers = forwardRequestHeaders(
       this.#exchange,
       trace && {
         isContinued: trace.isContinued,
-        traceparent: trace.traceparentFor(this.#exchange.request.method ?? '', route.upstream.id),
+        traceparent: trace.traceparentFor(this.#exchange.request.method, route.upstream.id),
       },
     );
     this.#path = upstreamTarget(route, target);
@@ -78,7 +78,6 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
       this.#timeout = new RestartableTimeout(limitMs, () => this.#stop(totalTimeout())).start();
     this.#exchange.work = this;
     this.#upstream.acquire(this);
-    return this.#completion.promise;
   }
 
   /** A failed attempt may mean that the endpoint closed its other connections too. */
@@ -87,7 +86,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
   }
 
   get isHandshake(): boolean {
-    return this.#exchange.handshake !== undefined;
+    return this.#exchange.isHandshake;
   }
 
   /** The client has disconnected. */
@@ -152,7 +151,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
     this.#endpoint?.breaker?.recordSuccess();
     this.#endpoint?.observed.recordCompletion(this.#status);
     this.#releaseConnection(true);
-    this.#completion.resolve();
+    this.#response.onForwarded();
   }
 
   onUpgrade(head: ResponseHead, socket: Duplex): void {
@@ -170,7 +169,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
     this.#endpoint?.observed.recordCompletion(head.status);
     // The tunnel counts as a connection of the endpoint until it closes.
     socket.once('close', () => this.#releaseConnection(false));
-    this.#completion.resolve();
+    this.#response.onForwarded();
   }
 
   onError(error: Error): void {
@@ -195,14 +194,14 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
   }
 
   #createRequest({ host }: LiveEndpoint): UpstreamRequest {
-    const { request, head, handshake, route } = this.#exchange;
+    const { request, head, isHandshake, route } = this.#exchange;
     const body = this.#body;
     return {
-      method: request.method ?? '',
+      method: request.method,
       path: this.#path,
       // A request of HTTP/1.0 may have no Host.
       headers: head.host === undefined ? ['Host', host, ...this.#headers] : this.#headers,
-      isHandshake: handshake !== undefined,
+      isHandshake,
       length: Buffer.isBuffer(body) ? body.length : head.body,
       body,
       // A route with a time limit limits the complete exchange instead.
@@ -216,14 +215,14 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
     const isStreamed = body instanceof RequestBody;
     return {
       error,
-      method: request.method ?? '',
+      method: request.method,
       attempt: this.#attempts,
       endpoints: this.#upstream.upstream.endpoints.length,
       isSent: this.#isSent,
       hasResponse: this.#hasResponse,
       hasBody: body !== null,
       isBodyRepeatable: !isStreamed || !body.isStarted,
-      isRequestComplete: !isStreamed || request.complete,
+      isRequestComplete: !isStreamed || request.isComplete,
       wasPaused: this.#connection?.wasPaused === true,
       hasStoodStill: standstills.hasHappenedSince(this.#standstills),
       isEventStream: this.#exchange.isLongLived,
@@ -261,7 +260,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
   #fail(error: Error): void {
     if (this.#isOver) return;
     this.#settle();
-    this.#completion.reject(error instanceof ClientDisconnected ? error : toRefusal(error));
+    this.#response.onFailed(error instanceof ClientDisconnected ? error : toRefusal(error));
   }
 
   #settle(): void {

@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { ResponseWriter } from './response-writer.ts';
 
 /** The first bytes of every response, independent of its status. */
 const STATUS_LINE_START = 'HTTP/1.1 ';
@@ -12,9 +12,6 @@ const MAX_IDLE_CHECKS = 3;
 /** Leading zeros of one chunk size. Some clients accept at most 16 digits, and the size may need eight. */
 const MAX_ZEROS = 8;
 
-/** `_headerSent` is undocumented: true once Node has written the head to the socket. */
-type InternalServerResponse = ServerResponse & { readonly _headerSent?: boolean };
-
 /**
  * Detects whether a client that has closed its side still reads the response (RFC 9112 section 9.6) or has disconnected. TCP
  * does not distinguish the two, but the kernel of a disconnected client resets the connection when a byte arrives. So the
@@ -23,12 +20,15 @@ type InternalServerResponse = ServerResponse & { readonly _headerSent?: boolean 
  * client counts as disconnected when the response pauses.
  */
 export class HalfCloseProbe {
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
+  readonly #bytesSent: () => number;
   #sentBytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(socket: Socket) {
+  /** @param bytesSent returns the bytes that the kernel has accepted */
+  constructor(socket: Duplex, bytesSent: () => number) {
     this.#socket = socket;
+    this.#bytesSent = bytesSent;
   }
 
   /** Sends the status line byte by byte until the response head is ready. */
@@ -52,33 +52,29 @@ export class HalfCloseProbe {
     return sent;
   }
 
-  /**
-   * Destroys the connection if the client disconnects during the response.
-   *
-   * @param bytesFlushed returns the bytes that the kernel has accepted
-   */
-  watch(response: InternalServerResponse, bytesFlushed: () => number): void {
-    if (response.chunkedEncoding) this.#watchChunks(response);
-    else this.#watchBytes(bytesFlushed);
+  /** Destroys the connection if the client disconnects during the response. */
+  watch(response: ResponseWriter): void {
+    this.stop();
+    if (response.isChunked) this.#watchChunks(response);
+    else this.#watchBytes();
   }
 
-  #watchChunks(response: InternalServerResponse, lastBytes = this.#socket.bytesWritten, zeros = 0): void {
+  #watchChunks(response: ResponseWriter, lastBytes = this.#bytesSent(), zeros = 0): void {
     const delayMs = CHECK_MS * 2 ** Math.max(zeros - 1, 0);
     this.#timer = setTimeout(() => {
-      const socket = this.#socket;
-      const isPaused = socket.bytesWritten === lastBytes && socket.writableLength === 0;
-      const mayProbe = isPaused && zeros < MAX_ZEROS && response._headerSent === true && !response.writableEnded;
-      if (mayProbe) socket.write('0');
+      const isPaused = this.#bytesSent() === lastBytes && this.#socket.writableLength === 0;
+      const mayProbe = isPaused && zeros < MAX_ZEROS && response.isHeadWritten && !response.isEnded;
+      if (mayProbe) this.#socket.write('0');
       // After a chunk, the zeros of the next size begin.
-      this.#watchChunks(response, socket.bytesWritten, isPaused ? zeros + Number(mayProbe) : 0);
+      this.#watchChunks(response, this.#bytesSent(), isPaused ? zeros + Number(mayProbe) : 0);
     }, delayMs);
   }
 
-  #watchBytes(bytesFlushed: () => number): void {
-    let lastBytes = bytesFlushed();
+  #watchBytes(): void {
+    let lastBytes = this.#bytesSent();
     let idleChecks = 0;
     this.#timer = setInterval(() => {
-      const bytes = bytesFlushed();
+      const bytes = this.#bytesSent();
       // While bytes wait, a disconnected client would reset the connection by itself.
       idleChecks = bytes === lastBytes && this.#socket.writableLength === 0 ? idleChecks + 1 : 0;
       if (idleChecks === MAX_IDLE_CHECKS) this.#socket.destroy();

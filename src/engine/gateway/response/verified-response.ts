@@ -1,33 +1,32 @@
+import { GrowingBuffer } from '../../http1/growing-buffer.ts';
 import { isHeader, type RawHeaders, withoutHeaders } from '../../http1/raw-headers.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
 import type { FlowControl } from '../../http1/response-sink.ts';
+import type { LoginRule } from '../../tokens/login.ts';
+import type { Auth } from '../../tokens/verifier.ts';
 import type { Exchange } from '../exchange.ts';
-import { GrowingBuffer } from '../request/growing-buffer.ts';
 import { forwardResponseHeaders } from '../upstream/proxy-headers.ts';
 import { UpstreamError } from '../upstream/upstream-error.ts';
 import type { ClientResponse } from '../upstream/upstream-exchange.ts';
 import { Refusal } from './refusal.ts';
+import { fail } from './refuse.ts';
+import { verifyLogin } from './verify-login.ts';
 
-/** A complete response in memory. */
-export interface CompleteResponse {
-  readonly status: number;
-  readonly reason: string;
-  readonly headers: RawHeaders;
-  /** As the upstream sent it, still in its content encoding. */
-  readonly body: Buffer;
-}
-
-/** Buffers a response, so that the gateway can verify it before the client receives it. */
-export class BufferedResponse implements ClientResponse {
+/** Buffers the response of a login route, verifies it, and only then sends it to the client. */
+export class VerifiedResponse implements ClientResponse {
   readonly #exchange: Exchange;
+  readonly #auth: Auth;
+  readonly #login: LoginRule;
   readonly #body: GrowingBuffer;
   #status = 0;
   #reason = '';
   #headers: RawHeaders = [];
 
-  constructor(exchange: Exchange, limitBytes: number) {
+  constructor(exchange: Exchange, auth: Auth, login: LoginRule) {
     this.#exchange = exchange;
-    this.#body = new GrowingBuffer(limitBytes);
+    this.#auth = auth;
+    this.#login = login;
+    this.#body = new GrowingBuffer(login.limitBytes);
   }
 
   onHead(head: ResponseHead): void {
@@ -58,17 +57,25 @@ export class BufferedResponse implements ClientResponse {
     throw new Error('a login route accepts no WebSocket handshake');
   }
 
-  get complete(): CompleteResponse {
-    return { status: this.#status, reason: this.#reason, headers: this.#headers, body: this.#body.bytes() };
+  onForwarded(): void {
+    void this.#verifyAndSend();
   }
 
-  /** Sends the complete response to the client. */
-  send(): void {
+  onFailed(error: Error | Refusal): void {
+    fail(this.#exchange, error);
+  }
+
+  async #verifyAndSend(): Promise<void> {
     const exchange = this.#exchange;
-    const body = this.#body.bytes();
-    exchange.writeHead(this.#status, this.#reason, this.#headers);
-    exchange.sentBytes = body.length;
-    exchange.response.end(body);
+    const response = { status: this.#status, reason: this.#reason, headers: this.#headers, body: this.#body.bytes() };
+    try {
+      await verifyLogin({ auth: this.#auth, login: this.#login, exchange }, response);
+      exchange.writeHead(response.status, response.reason, response.headers);
+      exchange.sentBytes = response.body.length;
+      exchange.response.end(response.body);
+    } catch (error) {
+      fail(exchange, error);
+    }
   }
 }
 

@@ -1,0 +1,129 @@
+import { createRequire } from 'node:module';
+import { createServer, type Server, type ServerOpts, type Socket } from 'node:net';
+import type * as tls from 'node:tls';
+import type { CarrierSocket, ClientSocket } from '../../http1/client-connection.ts';
+import type { ServerSettings } from '../../settings/server.ts';
+import type { ServerTls } from '../../settings/tls.ts';
+import type { WorkerCounter } from '../../shared-memory/worker-counter.ts';
+import { GatewayConnection, type RequestHandler } from './gateway-connection.ts';
+
+/** Loads the TLS library only for plans with a certificate: it takes 6 MB. */
+const require = createRequire(import.meta.url);
+const loadTls = (): typeof tls => require('node:tls');
+
+const TLS_HANDSHAKE_TIMEOUT_MS = 10_000;
+const KEEP_ALIVE_PROBE_MS = 60_000;
+
+/** A server of `node:net` or `node:tls` that accepts the connections of clients. */
+export type ClientServer = Server | tls.Server;
+
+/** Creates a server that does not listen yet. A reload cannot turn TLS on or off. */
+export function createClientServer(settings: ServerSettings): ClientServer {
+  const options: ServerOpts = {
+    noDelay: true,
+    // Otherwise a machine that disappears would hold its WebSocket or its quiet event stream forever.
+    keepAlive: true,
+    keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
+  };
+  if (settings.tls === undefined) return createServer({ ...options, allowHalfOpen: true });
+  // A client that closes its side during the handshake has left.
+  return loadTls().createServer({
+    ...options,
+    ...tlsOptions(settings.tls),
+    handshakeTimeout: TLS_HANDSHAKE_TIMEOUT_MS,
+    ALPNProtocols: ['http/1.1'],
+  });
+}
+
+/** Activates the certificate of another plan, for new connections. */
+export function activateServerSettings(server: ClientServer, settings: ServerSettings, previous: ServerSettings): void {
+  if (isSecure(server) && settings.tls !== undefined && settings.keys.tls !== previous.keys.tls)
+    server.setSecureContext(tlsOptions(settings.tls));
+}
+
+/** The open client connections. */
+export class ClientRegistry {
+  readonly connections = new Set<GatewayConnection>();
+  /** The connections by the fairness key of their peer. */
+  readonly holders = new Map<string, Set<GatewayConnection>>();
+  /** The TCP sockets, including those in a TLS handshake and those of tunnels. */
+  readonly sockets = new Set<ClientSocket>();
+  readonly #handler: RequestHandler;
+  readonly #count: WorkerCounter;
+
+  /** @param count counts the sockets of all workers */
+  constructor(handler: RequestHandler, count: WorkerCounter) {
+    this.#handler = handler;
+    this.#count = count;
+  }
+
+  /** Tracks and serves the connections of a server. @param onTlsError called for a TLS handshake that failed */
+  attach(server: ClientServer, onTlsError: (error: NodeJS.ErrnoException, socket: Socket) => void): void {
+    if (!isSecure(server)) {
+      server.on('connection', (socket) => this.accept(socket));
+      return;
+    }
+    /** Node tells no TCP socket of a TLS socket, but both have the same addresses. */
+    const carriers = new Map<string, Socket>();
+    server.on('connection', (socket) => {
+      const key = addressesOf(socket);
+      carriers.set(key, socket);
+      socket.on('close', () => {
+        // Another connection may have the same addresses already.
+        if (carriers.get(key) === socket) carriers.delete(key);
+      });
+      this.#track(socket);
+    });
+    server.on('secureConnection', (socket) => {
+      const carrier = carriers.get(addressesOf(socket));
+      // A connection that has just been reset has no addresses.
+      if (carrier === undefined) socket.destroy();
+      else this.#serve(socket, carrier);
+    });
+    server.on('tlsClientError', onTlsError);
+  }
+
+  /** Serves the requests on a connection. If the server has TLS, its handshake is over. */
+  accept(socket: CarrierSocket): void {
+    this.#track(socket);
+    this.#serve(socket, socket);
+  }
+
+  closeIdle(): void {
+    for (const connection of this.connections) if (connection.isIdle) connection.closeGracefully();
+  }
+
+  #track(socket: ClientSocket): void {
+    this.sockets.add(socket);
+    this.#count.add(1);
+    socket.on('close', () => {
+      this.sockets.delete(socket);
+      this.#count.add(-1);
+    });
+  }
+
+  #serve(socket: ClientSocket, carrier: CarrierSocket): void {
+    const connection = new GatewayConnection(socket, carrier, this.#handler);
+    const { client } = connection;
+    const held = this.holders.get(client) ?? new Set();
+    this.connections.add(connection);
+    this.holders.set(client, held.add(connection));
+    socket.on('close', () => {
+      this.connections.delete(connection);
+      held.delete(connection);
+      if (held.size === 0) this.holders.delete(client);
+    });
+  }
+}
+
+function addressesOf({ localAddress, remoteAddress, remotePort }: Socket): string {
+  return `${localAddress} ${remoteAddress} ${remotePort}`;
+}
+
+function isSecure(server: ClientServer): server is tls.Server {
+  return 'setSecureContext' in server;
+}
+
+function tlsOptions({ pem }: ServerTls) {
+  return { ...pem(), minVersion: 'TLSv1.2' } as const;
+}

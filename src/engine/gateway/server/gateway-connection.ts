@@ -1,0 +1,64 @@
+import type {
+  CarrierSocket,
+  ClientConnectionLimits,
+  ClientSocket,
+  RequestErrorKind,
+} from '../../http1/client-connection.ts';
+import { ClientConnection } from '../../http1/client-connection.ts';
+import type { ClientRequest } from '../../http1/client-request.ts';
+import type { ResponseWriter } from '../../http1/response-writer.ts';
+import type { ServerSettings } from '../../settings/server.ts';
+import { clientKey, plainAddress } from '../fairness/client-key.ts';
+
+/** Serves the requests of all connections. */
+export interface RequestHandler {
+  readonly limits: ClientConnectionLimits;
+  onRequest(connection: GatewayConnection, request: ClientRequest, response: ResponseWriter): void;
+  onRequestError(connection: GatewayConnection, kind: RequestErrorKind): void;
+}
+
+/** Returns the address of the peer; `undefined` once the socket is closed. */
+export function peerAddress({ remoteAddress }: ClientSocket): string | undefined {
+  return remoteAddress === undefined ? undefined : plainAddress(remoteAddress);
+}
+
+/** The connection of a client, with the facts that the gateway needs about its peer. */
+export class GatewayConnection extends ClientConnection {
+  readonly protocol: 'http' | 'https';
+  readonly peer: string | undefined;
+  /** The fairness key of the peer. */
+  readonly client: string;
+  readonly #handler: RequestHandler;
+  #trustCheck: ServerSettings['trustedProxies'];
+  #isTrusted = false;
+
+  /** @param carrier the socket of TCP below that of TLS */
+  constructor(socket: ClientSocket, carrier: CarrierSocket, handler: RequestHandler) {
+    super(socket, carrier);
+    this.protocol = 'encrypted' in socket ? 'https' : 'http';
+    this.peer = peerAddress(socket);
+    this.client = clientKey(this.peer ?? '');
+    this.#handler = handler;
+  }
+
+  /** True if the peer is a trusted proxy. The result is cached for each plan. */
+  isTrustedProxy(isTrusted: NonNullable<ServerSettings['trustedProxies']>): boolean {
+    if (isTrusted !== this.#trustCheck) {
+      this.#trustCheck = isTrusted;
+      this.#isTrusted = this.peer !== undefined && isTrusted(this.peer);
+    }
+    return this.#isTrusted;
+  }
+
+  protected override get limits(): ClientConnectionLimits {
+    return this.#handler.limits;
+  }
+
+  protected override onRequest(request: ClientRequest, response: ResponseWriter): void {
+    this.#handler.onRequest(this, request, response);
+  }
+
+  protected override onRequestError(kind: RequestErrorKind): void {
+    this.#handler.onRequestError(this, kind);
+  }
+}

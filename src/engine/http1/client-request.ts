@@ -1,0 +1,161 @@
+import { GrowingBuffer } from './growing-buffer.ts';
+import { findKnownHeaders, type KnownHeaders } from './known-headers.ts';
+import { getAllHeaders } from './raw-headers.ts';
+import type { RequestLines } from './request-line.ts';
+
+/** Receives a request body. */
+export interface BodySink {
+  onBodyData(bytes: Buffer): void;
+  onBodyEnd(): void;
+  /** The client disconnected before the end of the body. */
+  onBodyClose(): void;
+}
+
+/** Receives the bytes of a request body as they arrive, and does not affect their flow. */
+export interface BodyTap {
+  add(bytes: Buffer): void;
+  /** Called after the last byte of a complete body. */
+  end(): void;
+}
+
+/**
+ * The framing of a body (RFC 9112 section 6.3): its length in bytes, or `chunked`, or `undefined` without a body. Otherwise the reason why
+ * the end of the message is unknown.
+ */
+type BodyFraming = number | 'chunked' | 'transfer_encoding' | 'content_length' | undefined;
+
+const CONTENT_LENGTH = /^(?:0|[1-9]\d{0,15})$/;
+/** The connection stops reading while this much of a body waits for its reader. */
+const MAX_WAITING_BYTES = 65_536;
+
+/** A request that a client sends: its head, and its body as it arrives. */
+export class ClientRequest {
+  readonly method: string;
+  /** The request target (RFC 9112 section 3.2), as received. */
+  readonly url: string;
+  /** For example `1.1`. */
+  readonly httpVersion: string;
+  readonly rawHeaders: string[];
+  readonly known: KnownHeaders;
+  readonly framing: BodyFraming;
+  /** True once the complete request has arrived. */
+  isComplete = false;
+  readonly #onFlow: () => void;
+  #sink: BodySink | undefined;
+  #tap: BodyTap | undefined;
+  /** Bytes that arrived before there was a reader, or while it paused. */
+  #waiting: GrowingBuffer | undefined;
+  #waitingBytes = 0;
+  #isPaused = false;
+  #hasEnded = false;
+  #isClosed = false;
+
+  /** @param onFlow called when the reader begins, pauses or resumes */
+  constructor({ method, target, version, headers }: RequestLines, onFlow: () => void) {
+    this.method = method;
+    this.url = target;
+    this.httpVersion = version;
+    this.rawHeaders = headers;
+    this.known = findKnownHeaders(headers);
+    this.framing = framingOf(this.known, version);
+    this.#onFlow = onFlow;
+  }
+
+  /** Returns all values of a header, joined by commas; `undefined` without one. @param name in lower case */
+  header(name: string): string | undefined {
+    const values = getAllHeaders(this.rawHeaders, name);
+    return values.length === 0 ? undefined : values.join(', ');
+  }
+
+  /** True if the connection should read more of the body. */
+  get mayRead(): boolean {
+    return this.#sink === undefined ? this.#waitingBytes < MAX_WAITING_BYTES : !this.#isPaused;
+  }
+
+  /** True while a reader waits for bytes that the client has not sent. */
+  get isAwaited(): boolean {
+    return this.#sink !== undefined && !this.#isPaused && !this.isComplete;
+  }
+
+  /** Delivers the body to a reader from now on, beginning with the bytes that wait. */
+  readBody(sink: BodySink): void {
+    this.#sink = sink;
+    if (this.#isClosed) sink.onBodyClose();
+    else this.resume();
+  }
+
+  /** Reads and drops the rest of the body. */
+  discardBody(): void {
+    this.readBody(DISCARD);
+  }
+
+  /** Shows the body to a tap: the bytes that wait now, and the others as they arrive. Called before the body is read. */
+  tapBody(tap: BodyTap): void {
+    if (this.#waiting !== undefined) tap.add(this.#waiting.bytes());
+    if (this.isComplete) tap.end();
+    else this.#tap = tap;
+  }
+
+  pause(): void {
+    if (this.#sink === DISCARD) return;
+    this.#isPaused = true;
+    this.#onFlow();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#deliver();
+    this.#onFlow();
+  }
+
+  /** The connection has read bytes of the body. */
+  receive(bytes: Buffer): void {
+    this.#tap?.add(bytes);
+    if (this.#sink !== undefined && !this.#isPaused && this.#waiting === undefined) {
+      this.#sink.onBodyData(bytes);
+      return;
+    }
+    this.#waiting ??= new GrowingBuffer(Number.POSITIVE_INFINITY);
+    this.#waiting.add(bytes);
+    this.#waitingBytes += bytes.length;
+  }
+
+  /** The connection has read the complete request. */
+  complete(): void {
+    this.isComplete = true;
+    this.#tap?.end();
+    this.#tap = undefined;
+    this.#deliver();
+  }
+
+  /** The client has disconnected. */
+  close(): void {
+    this.#isClosed = true;
+    if (!this.#hasEnded) this.#sink?.onBodyClose();
+    this.#tap = undefined;
+    this.#waiting = undefined;
+  }
+
+  #deliver(): void {
+    if (this.#sink === undefined || this.#isPaused) return;
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    this.#waitingBytes = 0;
+    if (waiting !== undefined) this.#sink.onBodyData(waiting.bytes());
+    if (!this.isComplete || this.#isPaused || this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#sink.onBodyEnd();
+  }
+}
+
+const DISCARD: BodySink = { onBodyData: () => {}, onBodyEnd: () => {}, onBodyClose: () => {} };
+
+function framingOf({ contentLength: length, transferEncoding: encoding }: KnownHeaders, version: string): BodyFraming {
+  if (encoding !== undefined) {
+    const isChunked = length === undefined && version === '1.1' && encoding.toLowerCase() === 'chunked';
+    return isChunked ? 'chunked' : 'transfer_encoding';
+  }
+  if (length === undefined) return undefined;
+  if (!CONTENT_LENGTH.test(length)) return 'content_length';
+  return length === '0' ? undefined : Number(length);
+}

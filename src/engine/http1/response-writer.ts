@@ -1,0 +1,225 @@
+import type { Duplex } from 'node:stream';
+import { type RawHeaders, serializeHeaders } from './raw-headers.ts';
+
+/** The connection of a response. */
+interface ResponseConnection {
+  readonly socket: Duplex;
+  /** The seconds for which an idle connection stays open, for `Keep-Alive`; 0 for no limit. */
+  readonly keepAliveSeconds: number;
+  /** Returns the number of bytes of the status line that were sent in advance. */
+  takeSentBytes(): number;
+  /** The response is complete and was handed over to the system. */
+  onResponseEnd(): void;
+}
+
+/** Waits for the end of a response. */
+interface ResponseOwner {
+  /** Called once, when the response is over. */
+  onResponseOver(): void;
+}
+
+/** A source that is paused until the client has read what waits. */
+interface PausedSource {
+  resume(): void;
+}
+
+/** The largest piece of a body that is copied into the same write as the text before it. */
+const SMALL_BYTES = 16_384;
+const NO_BYTES = Buffer.alloc(0);
+/** Matches characters that would end a field line early (RFC 9110 section 5.5). */
+const LINE_BREAK = /[\0\r\n]/;
+
+/**
+ * Writes the response to one request (RFC 9112). It adds the framing, `Date` and the persistence of the connection. The head waits for the
+ * first bytes of the body, so that a small response is one write.
+ */
+export class ResponseWriter {
+  /** False if the connection closes after this response. */
+  isPersistent: boolean;
+  /** 0 until the response has begun. */
+  status = 0;
+  /** True if the body is sent in chunks. */
+  isChunked = false;
+  /** True once the gateway has written the whole response. */
+  isEnded = false;
+  /** True once the system has the whole response. */
+  isFinished = false;
+  /** True once the response is finished or its connection closed. */
+  isOver = false;
+  /** True once the head was written to the connection. */
+  isHeadWritten = false;
+  /** True if the body must be read by its length or its chunks, so that others may follow (HTTP/1.0 has no chunks). */
+  readonly mayChunk: boolean;
+  owner: ResponseOwner | undefined;
+  /** Resumed once, when the client has read what waits. */
+  pausedSource: PausedSource | undefined;
+  readonly #connection: ResponseConnection;
+  readonly #isHeadRequest: boolean;
+  #hasBody = true;
+  #head = '';
+  #trailers = '';
+
+  constructor(connection: ResponseConnection, method: string, version: string, isPersistent: boolean) {
+    this.#connection = connection;
+    this.#isHeadRequest = method === 'HEAD';
+    this.mayChunk = version === '1.1';
+    this.isPersistent = isPersistent;
+  }
+
+  get hasBegun(): boolean {
+    return this.status !== 0;
+  }
+
+  /** Bytes that the client has not read yet. */
+  get waitingBytes(): number {
+    return this.#connection.socket.writableLength;
+  }
+
+  /**
+   * Begins the response. Without `Content-Length` the body is chunked, or ends with the connection.
+   *
+   * @throws Error if a name or a value has a line break
+   */
+  writeHead(status: number, reason: string, headers: RawHeaders): void {
+    if (LINE_BREAK.test(reason)) throw new Error('the reason has a line break');
+    let hasLength = false;
+    let hasDate = false;
+    let hasConnection = false;
+    let text = `HTTP/1.1 ${status} ${reason}\r\n`;
+    for (let index = 0; index < headers.length; index += 2) {
+      const name = headers[index] as string;
+      const value = headers[index + 1] as string;
+      if (LINE_BREAK.test(name) || LINE_BREAK.test(value)) throw new Error('a header has a line break');
+      text += `${name}: ${value}\r\n`;
+      const { length } = name;
+      if (length === 4) hasDate ||= name.toLowerCase() === 'date';
+      else if (length === 14) hasLength ||= name.toLowerCase() === 'content-length';
+      else if (length === 10) hasConnection ||= name.toLowerCase() === 'connection';
+    }
+    this.status = status;
+    this.#hasBody = !this.#isHeadRequest && status !== 204 && status !== 304;
+    this.isChunked = this.#hasBody && !hasLength && this.mayChunk;
+    if (!hasLength && !this.mayChunk) this.isPersistent = false;
+    if (!hasDate) text += httpDate();
+    if (!hasConnection) text += this.isPersistent ? this.#keepAlive() : 'Connection: close\r\n';
+    if (this.isChunked) text += 'Transfer-Encoding: chunked\r\n';
+    this.#head = `${text}\r\n`.slice(this.#connection.takeSentBytes());
+  }
+
+  /** Sends an informational (1xx) response. */
+  writeInformation(status: number, reason: string, headers: RawHeaders): void {
+    this.#write(`HTTP/1.1 ${status} ${reason}\r\n${serializeHeaders(headers)}\r\n`);
+  }
+
+  /** Sends the head, if it still waits. */
+  flushHead(): void {
+    const head = this.#takeHead();
+    if (head !== '') this.#write(head);
+  }
+
+  /** @param onWritten called once the system has the bytes, and only then */
+  write(bytes: Buffer, onWritten?: () => void): void {
+    if (this.#hasBody && bytes.length > 0 && !this.isOver) this.#writeBody(bytes, '', onWritten);
+  }
+
+  /** Sets the trailers of a chunked body. */
+  setTrailers(trailers: RawHeaders): void {
+    this.#trailers = serializeHeaders(trailers);
+  }
+
+  /** Writes the last bytes of the body and ends the response. */
+  end(bytes: Buffer = NO_BYTES, onWritten?: () => void): void {
+    if (this.isEnded || this.isOver) return;
+    this.isEnded = true;
+    const end = this.isChunked ? `0\r\n${this.#trailers}\r\n` : '';
+    if (this.#hasBody && bytes.length > 0) this.#writeBody(bytes, end, onWritten);
+    else {
+      const text = this.#takeHead() + end;
+      if (text !== '') this.#write(text);
+    }
+    this.#awaitFinish();
+  }
+
+  /** Closes the connection at once. */
+  destroy(): void {
+    this.#connection.socket.destroy();
+  }
+
+  /** The connection has closed, or the response has ended. */
+  setOver(isFinished: boolean): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.isFinished = isFinished;
+    this.pausedSource = undefined;
+    this.owner?.onResponseOver();
+  }
+
+  /** The client has read what waited. */
+  drain(): void {
+    const { pausedSource } = this;
+    this.pausedSource = undefined;
+    pausedSource?.resume();
+  }
+
+  #keepAlive(): string {
+    const { keepAliveSeconds } = this.#connection;
+    return keepAliveSeconds === 0
+      ? 'Connection: keep-alive\r\n'
+      : `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n`;
+  }
+
+  #takeHead(): string {
+    const head = this.#head;
+    this.#head = '';
+    return head;
+  }
+
+  /** Writes a piece of the body between the waiting head and `end`. */
+  #writeBody(bytes: Buffer, end: string, onWritten: (() => void) | undefined): void {
+    const before = this.isChunked ? `${this.#takeHead()}${bytes.length.toString(16)}\r\n` : this.#takeHead();
+    const after = this.isChunked ? `\r\n${end}` : end;
+    if (bytes.length <= SMALL_BYTES) {
+      this.#write(before + bytes.toString('latin1') + after);
+      onWritten?.();
+      return;
+    }
+    const { socket } = this.#connection;
+    socket.cork();
+    if (before !== '') this.#write(before);
+    // After a failed write the system may still use the bytes.
+    socket.write(bytes, (error) => {
+      if (error == null) onWritten?.();
+    });
+    if (after !== '') this.#write(after);
+    socket.uncork();
+  }
+
+  #write(text: string): void {
+    if (this.isOver) return;
+    this.isHeadWritten ||= this.hasBegun;
+    this.#connection.socket.write(text, 'latin1');
+  }
+
+  /** In most cases the system has accepted everything already. */
+  #awaitFinish(): void {
+    const { socket } = this.#connection;
+    const finish = () => {
+      if (!this.isOver && socket.errored === null && !socket.destroyed) this.#connection.onResponseEnd();
+    };
+    if (socket.writableLength === 0) finish();
+    else socket.write('', finish);
+  }
+}
+
+let dateSecond = 0;
+let dateLine = '';
+
+/** Returns the `Date` field line (RFC 9110 section 6.6.1). */
+function httpDate(): string {
+  const second = Math.floor(Date.now() / 1000);
+  if (second !== dateSecond) {
+    dateSecond = second;
+    dateLine = `Date: ${new Date().toUTCString()}\r\n`;
+  }
+  return dateLine;
+}
