@@ -114,7 +114,7 @@ const RESERVED_IN_REQUESTS: Readonly<Record<string, string>> = {
   host: 'the gateway forwards it unchanged',
   expect: 'the gateway responds to it',
   'content-type': OF_THE_BODY,
-  forwarded: OF_THE_GATEWAY,
+  forwarded: 'the gateway removes it and sets X-Forwarded-For instead',
   'x-request-id': OF_THE_GATEWAY,
   traceparent: OF_THE_GATEWAY,
 };

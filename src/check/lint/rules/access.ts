@@ -45,9 +45,9 @@ export const ACCESS_RULES = rulesOf('auth', [
     *find({ routes }) {
       for (const { entry, path } of routes) {
         if (entry.access === 'protected' || entry.body === undefined || !hasWriteMethod(entry, true)) continue;
-        // A form and a table have rules of their own, and no schema.
-        const { schema, multipart, csv } = entry.body;
-        if ((schema ?? multipart ?? csv) === undefined)
+        // A form and a table have rules of their own, and no other type than JSON has a schema.
+        const { schema, multipart, csv, types } = entry.body;
+        if ((schema ?? multipart ?? csv) === undefined && types?.every((type) => /[/+]json$/.test(type)) !== false)
           yield findingAtKey(
             [...path, 'body'],
             'anyone may send any body within the size limit here; add schema: to validate it',
