@@ -1,6 +1,6 @@
 import type { RawHeaders } from './raw-headers.ts';
 
-/** The headers of a request that determine its framing, routing and response. The values of a repeated one are joined by commas. */
+/** The headers that determine the framing, the routing and the response of a message. The values of a repeated one are joined by commas. */
 export interface KnownHeaders {
   readonly host: string | undefined;
   readonly authorization: string | undefined;
@@ -8,6 +8,7 @@ export interface KnownHeaders {
   readonly contentLength: string | undefined;
   readonly transferEncoding: string | undefined;
   readonly connection: string | undefined;
+  readonly keepAlive: string | undefined;
   readonly expect: string | undefined;
   readonly maxForwards: string | undefined;
   readonly origin: string | undefined;
@@ -39,6 +40,7 @@ class FoundHeaders implements KnownHeaders {
   contentLength: string | undefined = undefined;
   transferEncoding: string | undefined = undefined;
   connection: string | undefined = undefined;
+  keepAlive: string | undefined = undefined;
   expect: string | undefined = undefined;
   maxForwards: string | undefined = undefined;
   origin: string | undefined = undefined;
@@ -54,6 +56,7 @@ class FoundHeaders implements KnownHeaders {
     else if (name === 'content-length') this.contentLength = this.#single(this.contentLength, value);
     else if (name === 'transfer-encoding') this.transferEncoding = this.#single(this.transferEncoding, value);
     else if (name === 'connection') this.connection = join(this.connection, value);
+    else if (name === 'keep-alive') this.keepAlive = join(this.keepAlive, value);
     else if (name === 'expect') this.expect = join(this.expect, value);
     else if (name === 'max-forwards') this.maxForwards = join(this.maxForwards, value);
     else if (name === 'origin') this.origin = join(this.origin, value);

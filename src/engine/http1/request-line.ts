@@ -31,12 +31,13 @@ export function withoutEmptyLine(text: string): string {
 
 /** Parses a head without its empty line, in latin-1. The request line has exactly one space between its parts. */
 export function parseRequestLines(text: string): RequestLines | MalformedPart {
-  const [, method, target, version] = HEAD.exec(text) ?? [];
-  if (method === undefined || target === undefined || version === undefined)
+  const [, name, target, version] = HEAD.exec(text) ?? [];
+  if (name === undefined || target === undefined || version === undefined)
     return LINE.test(text) ? 'message' : 'request_line';
-  const isKnown = REQUEST_METHODS.has(method) && (method === 'CONNECT' || TARGET_START.test(target));
-  if (!isKnown) return 'message';
-  return { method, target, version, headers: parseFields(text, text.indexOf('\n') + 1) };
+  const method = REQUEST_METHODS.get(name);
+  if (method === undefined || !(method === 'CONNECT' || TARGET_START.test(target))) return 'message';
+  const headers = parseFields(text, text.indexOf('\n') + 1);
+  return { method, target, version: version === '1.1' ? '1.1' : version, headers };
 }
 
 /** Checks a complete request line, or the first part of one. Returns `undefined` if it is valid or may become so. */
@@ -55,5 +56,5 @@ export function checkFieldLines(text: string): MalformedPart | undefined {
 }
 
 function isMethodStart(text: string): boolean {
-  return [...REQUEST_METHODS].some((method) => method.startsWith(text));
+  return REQUEST_METHODS.keys().some((method) => method.startsWith(text));
 }

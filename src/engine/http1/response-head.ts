@@ -1,5 +1,6 @@
 import { FIELD_LINES } from './grammar.ts';
 import { Http1Error } from './http1-error.ts';
+import { findKnownHeaders } from './known-headers.ts';
 import { getAllHeaders, hasHeader, isHeader, type RawHeaders } from './raw-headers.ts';
 
 /** The head of a response (RFC 9112 section 4). Its text is latin-1. */
@@ -10,6 +11,8 @@ export interface ResponseHead {
   /** NaN if the head has no `Content-Length`: the body is chunked, or ends with the connection. */
   readonly contentLength: number;
   readonly isChunked: boolean;
+  /** All values of `Connection`. */
+  readonly connection: string | undefined;
   /** True if the connection may carry another exchange (RFC 9112 section 9.3). */
   readonly isPersistent: boolean;
   /** The value of `Keep-Alive`. */
@@ -32,30 +35,17 @@ export function parseResponseHead(text: string): ResponseHead {
   const [, minor, code, reason = ''] = HEAD.exec(text) ?? [];
   if (code === undefined) throw malformed();
   const headers = parseFields(text, text.indexOf('\n') + 1);
-  let contentLength = Number.NaN;
-  let isChunked = false;
-  let connection: string | undefined;
-  let keepAlive: string | undefined;
-  for (let index = 0; index < headers.length; index += 2) {
-    const name = headers[index] as string;
-    const value = headers[index + 1] as string;
-    if (isHeader(name, 'content-length')) {
-      if (!Number.isNaN(contentLength) || !CONTENT_LENGTH.test(value)) throw malformed();
-      contentLength = Number(value);
-    } else if (isHeader(name, 'transfer-encoding')) {
-      if (isChunked || value.toLowerCase() !== 'chunked') throw malformed();
-      isChunked = true;
-    } else if (isHeader(name, 'connection')) {
-      connection = connection === undefined ? value : `${connection},${value}`;
-    } else if (isHeader(name, 'keep-alive')) keepAlive = value;
-  }
-  if (isChunked && (minor === '0' || !Number.isNaN(contentLength))) throw malformed();
+  const { contentLength: length, transferEncoding: encoding, connection, keepAlive } = findKnownHeaders(headers);
+  const isChunked = encoding?.toLowerCase() === 'chunked';
+  if (encoding !== undefined && (!isChunked || length !== undefined || minor === '0')) throw malformed();
+  if (length !== undefined && !CONTENT_LENGTH.test(length)) throw malformed();
   return {
     status: Number(code),
     reason,
     headers,
-    contentLength,
+    contentLength: length === undefined ? Number.NaN : Number(length),
     isChunked,
+    connection,
     isPersistent: isPersistent(minor === '0', connection),
     keepAlive,
   };

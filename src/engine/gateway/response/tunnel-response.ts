@@ -13,7 +13,7 @@ import { closeFrame, WebSocketFrameTracker } from './websocket-frames.ts';
  * client, and then the connection closes. Data that the client sends early is kept for the tunnel and never read as a request.
  */
 export class TunnelResponse extends StreamedResponse {
-  override onUpgrade({ headers }: ResponseHead, upstream: Duplex): void {
+  override onUpgrade({ headers, connection: named }: ResponseHead, upstream: Duplex): void {
     const { exchange } = this;
     const { connection } = exchange;
     const { socket } = connection;
@@ -22,7 +22,8 @@ export class TunnelResponse extends StreamedResponse {
       refuse(exchange, new Refusal('upstream_error', { reason: 'upgrade_protocol_mismatch' }));
       return;
     }
-    const head = switchingProtocols(applyHeaderRules(withoutHopHeaders(headers), exchange.route?.responseHeaders));
+    const kept = withoutHopHeaders(headers, named);
+    const head = switchingProtocols(applyHeaderRules(kept, exchange.route?.responseHeaders));
     exchange.respondedAfterMs = exchange.elapsedMs();
     socket.write(head, 'latin1');
     const earlyData = connection.detach();

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import type { Exchange, ExchangeServer, RequestTrace, RequestTracer, TraceParent } from '../exchange.ts';
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
@@ -25,10 +25,11 @@ export function traceStarter(tracer: RequestTracer | undefined): ExchangeServer[
   };
 }
 
-/** One half of each span id, random for each process; the other half is a counter. A span id must be unique in its trace. */
+/** One half of each span id, random for each process; the other half counts in decimal digits. A span id must be unique in its trace. */
 const PROCESS_ID = randomUUID().slice(0, 8);
-const MAX_SPANS = 2 ** 32;
-let spanCount = Math.floor(Math.random() * MAX_SPANS);
+const FIRST_SPAN = 10_000_000;
+const LAST_SPAN = 99_999_999;
+let span = randomInt(FIRST_SPAN, LAST_SPAN);
 
 class PassThroughTrace implements RequestTrace {
   readonly id: string;
@@ -42,8 +43,8 @@ class PassThroughTrace implements RequestTrace {
   }
 
   traceparentFor(): string {
-    spanCount = (spanCount + 1) % MAX_SPANS;
-    return `00-${this.id}-${PROCESS_ID}${(MAX_SPANS + spanCount).toString(16).slice(1)}-${this.#flags}`;
+    span = span === LAST_SPAN ? FIRST_SPAN : span + 1;
+    return `00-${this.id}-${PROCESS_ID}${span}-${this.#flags}`;
   }
 
   end(): void {}

@@ -6,36 +6,32 @@ import { ProxyServer } from 'http-proxy-3';
 const PLACEHOLDER = new URL('http://upstream.invalid');
 
 interface DispatchedRequest {
-  readonly method: 'GET';
-  readonly headers: { readonly upgrade?: string };
   /** Forwards the request. */
   readonly pass: () => void;
 }
 
+/** The first passes of the library. A pass before them that returns true is the only one. */
+const FIRST_PASSES = { web: 'deleteLength', ws: 'checkMethodAndHeader' } as const;
+
 const proxy = new ProxyServer({ target: PLACEHOLDER });
 for (const type of ['web', 'ws'] as const)
-  proxy.before(type, 'stream', (request: unknown): true => {
+  proxy.before(type, FIRST_PASSES[type], (request: unknown): true => {
     (request as DispatchedRequest).pass();
     return true;
   });
 
 /** The library only passes it on. */
 const NO_RESPONSE = { on: () => NO_RESPONSE };
-const PLAIN_HEADERS = {};
-const HANDSHAKE_HEADERS = { upgrade: 'websocket' };
+const NO_BYTES = Buffer.alloc(0);
 
 /**
- * Calls a function as a pass of http-proxy-3. The gateway uses only the library's dispatch, and replaces its `stream` passes: they
- * rewrite paths, join repeated headers, remove the framing of DELETE bodies, and hang when an upstream dies. So the library gets a request
- * without the parts that only these passes read.
+ * Calls a function as a pass of http-proxy-3. The gateway uses only the library's dispatch, and replaces its passes: they rewrite paths,
+ * join repeated headers, remove the framing of DELETE bodies, and hang when an upstream dies. So the library gets a request without the parts
+ * that only these passes read.
  */
 export function forwardAsProxyPass(isHandshake: boolean, pass: () => void): void {
-  const request: DispatchedRequest = {
-    method: 'GET',
-    headers: isHandshake ? HANDSHAKE_HEADERS : PLAIN_HEADERS,
-    pass,
-  };
+  const request: DispatchedRequest = { pass };
   const dispatched = request as unknown as IncomingMessage;
-  if (isHandshake) proxy.ws(dispatched, NO_RESPONSE as unknown as Socket, Buffer.alloc(0));
+  if (isHandshake) proxy.ws(dispatched, NO_RESPONSE as unknown as Socket, NO_BYTES);
   else proxy.web(dispatched, NO_RESPONSE as unknown as ServerResponse);
 }

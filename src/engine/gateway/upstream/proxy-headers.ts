@@ -95,11 +95,19 @@ export type ForwardedRequest = Pick<
  * @param trace `undefined`: without trace headers
  */
 export function forwardRequestHeaders(
-  { id, connection, forwardedInfo, head, pseudonym, route, request: { httpVersion, rawHeaders } }: ForwardedRequest,
+  {
+    id,
+    connection,
+    forwardedInfo,
+    head,
+    pseudonym,
+    route,
+    request: { httpVersion, known, rawHeaders },
+  }: ForwardedRequest,
   trace: { readonly isContinued: boolean; readonly traceparent: string } | undefined,
 ): string[] {
   const rules = route.requestHeaders;
-  const named = connectionNames(rawHeaders);
+  const named = connectionNames(known.connection);
   const headers = withoutHeaders(rawHeaders, (rawName) => {
     const handling = handlingOf(rawName);
     if (head.maxForwards !== undefined && isHeader(rawName, 'max-forwards')) return true;
@@ -125,10 +133,10 @@ export function forwardRequestHeaders(
 /**
  * Returns the headers of a response as its route forwards them. Removes `Trailer` if no trailers can follow. Removes the length of a 1xx or 204, which could be read in two ways (RFC 9110 section 8.6).
  */
-export function forwardResponseHeaders({ status, headers }: ResponseHead, exchange: Exchange): RawHeaders {
+export function forwardResponseHeaders({ status, headers, connection }: ResponseHead, exchange: Exchange): RawHeaders {
   const { request, response, route, cors } = exchange;
   const upgrades = status === 426 ? upgradeHeaders(headers, response) : [];
-  const kept = withoutHopHeaders(headers);
+  const kept = withoutHopHeaders(headers, connection);
   const forwarded = applyHeaderRules(upgrades.length === 0 ? kept : [...kept, ...upgrades], route?.responseHeaders);
   const isBodiless = request.method === 'HEAD' || status < 200 || status === 204 || status === 304;
   const hasNoTrailers = isBodiless || !response.mayChunk;
@@ -155,13 +163,13 @@ function upgradeHeaders(headers: RawHeaders, response: Exchange['response']): st
 /** Returns the trailers of a response without those that its route removes or sets. */
 export function forwardTrailers(trailers: RawHeaders, { route }: Exchange): RawHeaders {
   const rules = route?.responseHeaders;
-  const forwarded = withoutHopHeaders(trailers);
+  const forwarded = withoutHopHeaders(trailers, getAllHeaders(trailers, 'connection').join());
   return rules === undefined ? forwarded : withoutHeaders(forwarded, rules.drops);
 }
 
-/** Removes the headers that end at this hop. */
-export function withoutHopHeaders(headers: RawHeaders): string[] {
-  const named = connectionNames(headers);
+/** Removes the headers that end at this hop. @param connection all values of `Connection` */
+export function withoutHopHeaders(headers: RawHeaders, connection: string | undefined): string[] {
+  const named = connectionNames(connection);
   return withoutHeaders(
     headers,
     (rawName) => handlingOf(rawName) === 'hop' || isListed(rawName, named, CONTENT_LENGTH),
@@ -204,14 +212,8 @@ function isListed(rawName: string, named: ReadonlySet<string> | undefined, excep
 }
 
 /** Returns the header names in `Connection`; `undefined` if it has only `keep-alive` or `close`. */
-function connectionNames(headers: RawHeaders): ReadonlySet<string> | undefined {
-  let names: Set<string> | undefined;
-  for (let index = 0; index < headers.length; index += 2) {
-    if (!isHeader(headers[index] as string, 'connection')) continue;
-    const value = (headers[index + 1] as string).toLowerCase();
-    if (value === 'keep-alive' || value === 'close') continue;
-    names ??= new Set();
-    for (const token of value.split(',')) names.add(token.trim());
-  }
-  return names;
+function connectionNames(connection: string | undefined): ReadonlySet<string> | undefined {
+  const value = connection?.toLowerCase();
+  if (value === undefined || value === 'keep-alive' || value === 'close') return undefined;
+  return new Set(value.split(',').map((token) => token.trim()));
 }

@@ -3,6 +3,8 @@ import type { WorkerPlace } from '../../shared-memory/worker-context.ts';
 
 /** The weight of a result halves in this time. */
 const HALF_LIFE_MS = 10_000;
+/** Weights change at most this often: many requests a second would otherwise compute a power each. */
+const MIN_DECAY_MS = 1;
 
 /** The row of each worker is on a cache line of its own. A time of 0 means never; other times are one millisecond later. */
 const STRIDE = 8;
@@ -92,7 +94,9 @@ export class RecentResults {
     const own = this.#own;
     const epoch = this.#epoch[0] as number;
     if (rows[own + EPOCH] !== epoch) rows.fill(0, own, own + EPOCH);
-    const weight = weightAfter(now - (rows[own + WEIGHTED_AT] as number));
+    const ms = now - (rows[own + WEIGHTED_AT] as number);
+    if (rows[own + EPOCH] === epoch && ms < MIN_DECAY_MS) return;
+    const weight = weightAfter(ms);
     rows[own + SUCCESSES] = (rows[own + SUCCESSES] as number) * weight;
     rows[own + FAILURES] = (rows[own + FAILURES] as number) * weight;
     rows[own + WEIGHTED_AT] = now;
