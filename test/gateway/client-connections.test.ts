@@ -221,6 +221,26 @@ describe('a HEAD request with too large a head', () => {
 });
 
 describe('a body that turns out malformed', () => {
+  it('before the response is refused in one log line with its route, and its upstream request ends', async () => {
+    const received = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    const upstream = await startRawUpstream(
+      (socket) => void socket.on('data', received.resolve).on('close', ended.resolve),
+    );
+    await withGateway(upstream, async ({ port, lines }) => {
+      const wire = await Wire.open(port);
+      const end = endOf(wire.socket);
+      wire.write(CHUNKED_POST);
+      await received.promise;
+      wire.write(`zz\r\n${keepAliveHead('GET /x HTTP/1.1')}`);
+      expect((await wire.response()).status).toBe(400);
+      expect(await end).toBe('a clean end');
+      expect(wire.rest).toBe('');
+      await ended.promise;
+      expect(lines).toEqual([expect.objectContaining({ status: 400, route: 'all', refusal: 'message_malformed' })]);
+    });
+  });
+
   it('after the begin of the response has the connection reset, so that the response does not look complete', async () => {
     await withGateway(await startEarlyUpstream(UNFINISHED), async ({ port, lines }) => {
       const wire = await Wire.open(port);

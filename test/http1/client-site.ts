@@ -1,10 +1,7 @@
 import { Duplex } from 'node:stream';
-import {
-  ClientConnection,
-  type ClientConnectionLimits,
-  type RequestErrorKind,
-} from '../../src/engine/http1/client-connection.ts';
+import { ClientConnection, type ClientConnectionLimits } from '../../src/engine/http1/client-connection.ts';
 import type { ClientRequest } from '../../src/engine/http1/client-request.ts';
+import type { RequestErrorKind } from '../../src/engine/http1/request-line.ts';
 import type { ResponseWriter } from '../../src/engine/http1/response-writer.ts';
 
 /** A request with its complete body, as a parser reads it. */

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { ClientConnectionLimits, ClientSocket, RequestErrorKind } from '../http1/client-connection.ts';
+import type { ClientConnectionLimits, ClientSocket } from '../http1/client-connection.ts';
 import type { ClientRequest } from '../http1/client-request.ts';
 import { HTTP_METHODS } from '../http1/http-methods.ts';
+import type { RequestErrorKind } from '../http1/request-line.ts';
 import type { ResponseWriter } from '../http1/response-writer.ts';
 import type { Log } from '../log/log.ts';
 import type { WorkerCounter } from '../shared-memory/worker-counter.ts';
 import { Exchange, type Expectation } from './exchange.ts';
 import { Refusal } from './response/refusal.ts';
-import { rawRefusal } from './response/refuse.ts';
+import { REFUSAL_BY_KIND, rawRefusal } from './response/refuse.ts';
 import { serve } from './serve.ts';
 import { ClientRegistry, type ClientServer } from './server/client-server.ts';
 import { type GatewayConnection, peerAddress, type RequestHandler } from './server/gateway-connection.ts';
@@ -60,6 +61,8 @@ export class RequestAcceptor implements RequestHandler {
   onRequestError(connection: GatewayConnection, kind: RequestErrorKind): void {
     if (kind === 'late' && connection.isUnused) connection.socket.destroy();
     else if (kind === 'late' && connection.isResponding) connection.reset();
+    else if (connection.response?.hasBegun === false && connection.response.owner !== undefined)
+      connection.response.owner.onRequestError(kind);
     else this.#refuseBytes(connection, REFUSAL_BY_KIND[kind]);
   }
 
@@ -100,14 +103,6 @@ export class RequestAcceptor implements RequestHandler {
 
 /** CONNECT is for forward proxies, so no route allows it. */
 const NO_CONNECT = new Refusal('method_not_allowed', { headers: { Allow: HTTP_METHODS.join(', ') } });
-
-const REFUSAL_BY_KIND: Readonly<Record<RequestErrorKind, Refusal>> = {
-  request_line: new Refusal('message_malformed', { reason: 'request_line' }),
-  message: new Refusal('message_malformed'),
-  body: new Refusal('message_malformed'),
-  too_large: new Refusal('headers_too_large'),
-  late: new Refusal('request_timeout'),
-};
 
 /** HTTP/1.0 has no expectations (RFC 9110 section 10.1.1). */
 function expectationOf(request: ClientRequest): Expectation | undefined {

@@ -1,10 +1,12 @@
 import { HTTP_METHODS } from '../http1/http-methods.ts';
 import type { RawHeaders } from '../http1/raw-headers.ts';
+import type { RequestErrorKind } from '../http1/request-line.ts';
+import type { ResponseOwner } from '../http1/response-writer.ts';
 import { type Decision, type DecisionWork, decide, requireAuth } from './decide.ts';
 import type { Exchange, RoutedExchange } from './exchange.ts';
 import { ServedRequest } from './request/served-request.ts';
 import { preflightHeaders } from './response/cors.ts';
-import { fail } from './response/refuse.ts';
+import { fail, refuseRest } from './response/refuse.ts';
 import { StreamedResponse } from './response/streamed-response.ts';
 import { TunnelResponse } from './response/tunnel-response.ts';
 import { VerifiedResponse } from './response/verified-response.ts';
@@ -62,13 +64,17 @@ function begin(exchange: Exchange, server: ServerState): void {
 }
 
 /** Ends an exchange with its response. A function for each request would be an object that only long garbage collections free. */
-class ServedResponse {
+class ServedResponse implements ResponseOwner {
   readonly #exchange: Exchange;
   readonly #server: ServerState;
 
   constructor(exchange: Exchange, server: ServerState) {
     this.#exchange = exchange;
     this.#server = server;
+  }
+
+  onRequestError(kind: RequestErrorKind): void {
+    refuseRest(this.#exchange, kind);
   }
 
   onResponseOver(): void {

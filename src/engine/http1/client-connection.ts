@@ -7,7 +7,7 @@ import { GrowingBuffer } from './growing-buffer.ts';
 import { HalfCloseProbe } from './half-close-probe.ts';
 import { PartialHead } from './partial-head.ts';
 import { ChunkCounter, type PacedSource, resumeLater } from './read-pace.ts';
-import { type MalformedPart, parseRequestLines, withoutEmptyLine } from './request-line.ts';
+import { parseRequestLines, type RequestErrorKind, withoutEmptyLine } from './request-line.ts';
 import { isPersistent } from './response-head.ts';
 import { ResponseWriter } from './response-writer.ts';
 
@@ -45,9 +45,6 @@ export interface ClientConnectionLimits {
   readonly keepAliveTimeoutMs: number;
   readonly maxRequestsPerConnection: number;
 }
-
-/** `too_large`: the head exceeds its limit; `body`: the framing of the body is broken; `late`: the request did not arrive in time. */
-export type RequestErrorKind = MalformedPart | 'too_large' | 'body' | 'late';
 
 interface OpenBody {
   /** Bytes still to come; NaN for a chunked body. */

@@ -14,6 +14,9 @@ export interface RequestLines {
 /** The part of a head that is malformed: the form of the request line, or anything else in the message. */
 export type MalformedPart = 'request_line' | 'message';
 
+/** `too_large`: the head exceeds its limit; `body`: the framing of the body is broken; `late`: the request did not arrive in time. */
+export type RequestErrorKind = MalformedPart | 'too_large' | 'body' | 'late';
+
 const REQUEST_LINE = '([^\\0-\\x20\\x7f]+) ([^\\0-\\x20\\x7f]+) HTTP/(\\d\\.\\d)\\r\\n';
 /** Matches a complete head without its empty line. A head that does not match is invalid, or can be read in two ways. */
 const HEAD = new RegExp(`^${REQUEST_LINE}${FIELD_LINES}$`);

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { type RawHeaders, serializeHeaders } from './raw-headers.ts';
+import type { RequestErrorKind } from './request-line.ts';
 
 /** The connection of a response. */
 interface ResponseConnection {
@@ -12,8 +13,10 @@ interface ResponseConnection {
   onResponseEnd(): void;
 }
 
-/** Waits for the end of a response. */
-interface ResponseOwner {
+/** Decides about a response. */
+export interface ResponseOwner {
+  /** The rest of the request is not valid, or late. Not called once the response has begun. */
+  onRequestError(kind: RequestErrorKind): void;
   /** Called once, when the response is over. */
   onResponseOver(): void;
 }

@@ -1,5 +1,6 @@
 import { LINGER_MS } from '../../http1/client-connection.ts';
 import { serializeHeaders } from '../../http1/raw-headers.ts';
+import type { RequestErrorKind } from '../../http1/request-line.ts';
 import type { Exchange } from '../exchange.ts';
 import { ClientDisconnected } from '../upstream/upstream-error.ts';
 import { Refusal, STATUS_REASONS } from './refusal.ts';
@@ -45,6 +46,23 @@ export function refuse(exchange: Exchange, refusal: Refusal): void {
   response.flushHead();
   discardBody(exchange);
 }
+
+/** Refuses a request whose body is not valid or late. It ends what the gateway does for it, and reads no more from the client. */
+export function refuseRest(exchange: Exchange, kind: RequestErrorKind): void {
+  exchange.endsWork = true;
+  exchange.response.isPersistent = false;
+  refuse(exchange, REFUSAL_BY_KIND[kind]);
+  exchange.connection.discardInput();
+  exchange.response.end();
+}
+
+export const REFUSAL_BY_KIND: Readonly<Record<RequestErrorKind, Refusal>> = {
+  request_line: new Refusal('message_malformed', { reason: 'request_line' }),
+  message: new Refusal('message_malformed'),
+  body: new Refusal('message_malformed'),
+  too_large: new Refusal('headers_too_large'),
+  late: new Refusal('request_timeout'),
+};
 
 /** Discards the rest of the request body, and ends the response once the body has ended or `LINGER_MS` have passed. */
 function discardBody({ request, response }: Exchange): void {

@@ -1,11 +1,7 @@
-import type {
-  CarrierSocket,
-  ClientConnectionLimits,
-  ClientSocket,
-  RequestErrorKind,
-} from '../../http1/client-connection.ts';
+import type { CarrierSocket, ClientConnectionLimits, ClientSocket } from '../../http1/client-connection.ts';
 import { ClientConnection } from '../../http1/client-connection.ts';
 import type { ClientRequest } from '../../http1/client-request.ts';
+import type { RequestErrorKind } from '../../http1/request-line.ts';
 import type { ResponseWriter } from '../../http1/response-writer.ts';
 import type { ServerSettings } from '../../settings/server.ts';
 import { clientKey, plainAddress } from '../fairness/client-key.ts';
