@@ -31,6 +31,8 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'manifest/manifest.generated',
     'manifest/read-manifest',
     'manifest/source',
+    'node-internals/file-functions',
+    'node-internals/lean-http',
     'manifest/units',
     'manifest/write-yaml',
     'manifest/yaml-tokens',
@@ -149,7 +151,6 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'import/write-routes',
   ],
   process: [
-    'lean-http',
     'reload/file-watcher',
     'reload/manifest-thread',
     'reload/plan-changes',

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { HostAddress } from '../dns/address-list.ts';
+import { interceptWriteErrors } from '../node-internals/write-errors.ts';
 import { type DeferredTask, defer } from './defer.ts';
 import type { Dial, SocketHandler } from './dial.ts';
 import { Http1Error } from './http1-error.ts';
@@ -11,7 +12,6 @@ import { sendRequest } from './send-request.ts';
 import { KeepAliveTimeout, RestartableTimeout } from './timeouts.ts';
 import type { Upload, UploadListener } from './upload.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
-import { interceptWriteErrors } from './write-errors.ts';
 
 /** How long to wait for an early response after a write failed. If there is one, it is in the kernel's buffer already. */
 const EARLY_RESPONSE_MS = 1_000;

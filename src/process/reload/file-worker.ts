@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { fileSizeError, sha256 } from '../../engine/manifest/dependencies.ts';
 import { createFileEnvironment, fileErrorCode, MAX_ALL_CHARACTERS } from '../../engine/manifest/source.ts';
+import { bypassThreadPool } from '../../engine/node-internals/file-functions.ts';
 import { type ChannelPort, ThreadChannel } from '../workers/thread-channel.ts';
 import {
   changesSince,
@@ -13,12 +14,12 @@ import {
 } from './file-snapshot.ts';
 import type { FileChanges, FileContent, FileEvents, FileRequests } from './file-thread.ts';
 import { type FileWatcher, watchFiles } from './file-watcher.ts';
-import { bypassThreadPool, countOperations, runOperation } from './operation-counter.ts';
+import { countOperations, runOperation } from './operation-counter.ts';
 import type { WorkerInput } from './worker-thread.ts';
 
 /** The input of this thread, which `file-thread.ts` starts. */
 const { path, operations } = workerData as WorkerInput<{ readonly path: string }>;
-bypassThreadPool(operations);
+bypassThreadPool((operation) => runOperation(operations, operation));
 const manifestFiles: ManifestFiles = {
   path,
   environment: countOperations(createFileEnvironment(path, {}), operations),

@@ -11,6 +11,7 @@ const CLOSED_BY_PEER = new Set<string | undefined>(['EPIPE', 'ECONNRESET']);
  *
  * @param onFailed called once
  * @returns the function that restores the socket
+ * @throws Error if this version of Node writes by other functions
  */
 export function interceptWriteErrors(socket: Duplex, onFailed: (error: Error) => void): () => void {
   let onWritten: Callback = () => undefined;
@@ -20,6 +21,7 @@ export function interceptWriteErrors(socket: Duplex, onFailed: (error: Error) =>
     else onFailed(error);
   };
   const { _write: write, _writev: writev } = socket;
+  if (typeof write !== 'function') throw new Error('a socket of this version of Node has no _write');
   const writeOne: Duplex['_write'] = (chunk, encoding, callback) => {
     onWritten = callback;
     write.call(socket, chunk, encoding, complete);
