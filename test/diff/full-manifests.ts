@@ -48,6 +48,7 @@ const TOKENS = [
 
 const UPSTREAM = {
   balance: 'round-robin',
+  host: 'upstream',
   timeouts: { connect: '1s', response: '20s', idle: '50s', eventStream: '15m', total: '4m' },
   connections: { limit: 7, queue: 70 },
   retry: true,

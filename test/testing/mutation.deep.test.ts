@@ -8,7 +8,7 @@ import { MANIFEST, planned } from './support.ts';
 
 /** A manifest with something for every mutator. */
 const COMPLETE = `version: 1
-upstreams: { contacts: { url: https://contacts.internal }, files: { url: https://files.internal } }
+upstreams: { contacts: { url: https://contacts.internal }, files: { url: https://files.internal, host: files.example } }
 auth:
   tokens: { jwt: { jwks: https://identity.internal/jwks.json, algorithms: [ES256], issuer: i, audience: a } }
   role: { claim: /company_role, allow: [admin, user, clerk], message: company admins and users only }

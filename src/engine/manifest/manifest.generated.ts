@@ -272,6 +272,10 @@ export interface Upstream {
 url?: string
 urls?: UpstreamUrls
 /**
+ * The `Host` of requests: `client` passes that of the client on, `upstream` is host and port of the endpoint, and any other value is the `Host` itself. The name for TLS is always that of the endpoint.
+ */
+host: string
+/**
  * The method that selects the endpoint of a request: `round-robin` uses them in turn, `least-pending` uses the one with the fewest open requests.
  */
 balance: ("round-robin" | "least-pending")

@@ -41,6 +41,8 @@ export interface Upstream {
   readonly key: string;
   /** At least one. */
   readonly endpoints: readonly Endpoint[];
+  /** The `Host` of requests: `client` and `upstream` stand for that of the client and of the endpoint. */
+  readonly host: string;
   readonly balance: 'round-robin' | 'least-pending';
   readonly connectTimeoutMs: number;
   readonly responseTimeoutMs: number;

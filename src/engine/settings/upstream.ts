@@ -39,6 +39,7 @@ function compileUpstream(id: string, entry: UpstreamEntry, context: CompileConte
     key: JSON.stringify([id, entry, tlsKey]),
     tlsKey,
     endpoints,
+    host: compileHost(id, entry, findings),
     balance: entry.balance,
     connectTimeoutMs: timerMs(timeouts.connect),
     responseTimeoutMs: timerMs(timeouts.response),
@@ -106,6 +107,18 @@ function compileEndpoints(id: string, entry: UpstreamEntry, { secrets, findings 
     findings.push(quoteFreeErrorAt(['upstreams', id, ...at], 'upstream-url', message));
     return [];
   });
+}
+
+function compileHost(id: string, { host }: UpstreamEntry, findings: Finding[]): string {
+  const url = parseHttpUrl(`http://${host}`);
+  // A URL has no default port, and its host is in lower case.
+  const isHost = typeof url !== 'string' && url.host === host.toLowerCase().replace(/:80$/, '');
+  if (!isHost) {
+    const message =
+      'this is not a host with or without a port; write client, upstream, or for example api.partner.example';
+    findings.push(quoteFreeErrorAt(['upstreams', id, 'host'], 'upstream-url', message));
+  }
+  return host;
 }
 
 /** Numbers the labels of endpoints that come from one variable. */

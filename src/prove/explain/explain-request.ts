@@ -204,6 +204,8 @@ function explainUpstreamRequest(
     endpoints: upstream.endpoints.map(({ label }) => label),
     headers: pairsOf(upstreamRequest.headers).map(([name, value]) => {
       if (name === 'X-Request-Id' || name === 'traceparent') return [name, GENERATED];
+      if (name === 'Host' && upstream.host === 'upstream') return [name, '<of the endpoint>'];
+      if (name === 'Host') return [name, secrets.redactValue(value, ['upstreams', upstream.id, 'host'])];
       return [name, secrets.redactValue(value, ['routes', index, 'requestHeaders', 'set', name])];
     }),
     bodyBytes: upstreamRequest.body.length,

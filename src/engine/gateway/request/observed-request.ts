@@ -11,7 +11,7 @@ import { isPreflight, preflightHeaders, withCorsHeaders } from '../response/cors
 import { Refusal } from '../response/refusal.ts';
 import { isWebSocketHandshake } from '../server/websocket-handshake.ts';
 import { checkWebSocketOrigin } from '../server/websocket-origin.ts';
-import { type ForwardedRequest, forwardRequestHeaders } from '../upstream/proxy-headers.ts';
+import { type ForwardedRequest, forwardRequestHeaders, keepsClientHost } from '../upstream/proxy-headers.ts';
 import { principalOf, readBearerToken } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { type ForwardedInfo, readForwardedInfo } from './forwarded-info.ts';
@@ -134,7 +134,9 @@ export function forwardedMessage(
   request: ForwardedRequest & { readonly target: RequestTarget },
   isHandshake: boolean,
 ): { readonly path: string; readonly headers: readonly string[] } {
-  const headers = forwardRequestHeaders(request, undefined);
+  const { upstream } = request.route;
+  const forwarded = forwardRequestHeaders(request, undefined);
+  const headers = keepsClientHost(request.route) ? forwarded : ['Host', upstream.host, ...forwarded];
   return {
     path: upstreamTarget(request.route, request.target),
     headers: isHandshake ? [...headers, 'Upgrade', 'websocket'] : headers,

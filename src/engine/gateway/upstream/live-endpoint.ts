@@ -36,7 +36,7 @@ interface EndpointContext {
 export class LiveEndpoint {
   /** The origin for logs and the admin API, without secrets. */
   readonly url: string;
-  /** The `Host` of a request that the client sent without one. */
+  /** The `Host` of a request that does not have that of the client. */
   readonly host: string;
   readonly pool: ConnectionPool;
   /** The connections of all workers. */
@@ -63,7 +63,7 @@ export class LiveEndpoint {
     const { upstream, resolver, budget, worker, waiting, notifyWorkers } = context;
     const { breaker, health } = upstream;
     this.url = endpoint.label;
-    this.host = endpoint.url.host;
+    this.host = ['client', 'upstream'].includes(upstream.host) ? endpoint.url.host : upstream.host;
     this.connections = new ConnectionLimit(upstream.connectionLimit, waiting, memory.connections, worker);
     this.pool = new ConnectionPool(createDial(endpoint, upstream, resolver), upstream, {
       limit: this.connections,

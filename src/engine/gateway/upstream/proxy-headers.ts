@@ -1,6 +1,7 @@
 import { foldHeaderName, forgeableHeader } from '../../header-names.ts';
 import { getAllHeaders, isHeader, type RawHeaders, withoutHeaders } from '../../http1/raw-headers.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
+import type { Route } from '../../plan/route-definition.ts';
 import type { HeaderRules } from '../../settings/header-rules.ts';
 import type { Exchange, RoutedExchange } from '../exchange.ts';
 
@@ -108,9 +109,11 @@ export function forwardRequestHeaders(
 ): string[] {
   const rules = route.requestHeaders;
   const named = connectionNames(known.connection);
+  const keepsHost = keepsClientHost(route);
   const headers = withoutHeaders(rawHeaders, (rawName) => {
     const handling = handlingOf(rawName);
     if (head.maxForwards !== undefined && isHeader(rawName, 'max-forwards')) return true;
+    if (!keepsHost && isHeader(rawName, 'host')) return true;
     const isForwarded =
       handling === 'pass' ||
       (handling === 'trace' && trace?.isContinued === true) ||
@@ -128,6 +131,11 @@ export function forwardRequestHeaders(
   if (head.maxForwards !== undefined) headers.push('Max-Forwards', String(head.maxForwards - 1));
   if (trace !== undefined) headers.push('traceparent', trace.traceparent);
   return applyHeaderRules(headers, rules);
+}
+
+/** True if the upstream gets the `Host` of the client. Otherwise that of the endpoint comes before the forwarded headers. */
+export function keepsClientHost({ upstream }: Route): boolean {
+  return upstream.host === 'client';
 }
 
 /**

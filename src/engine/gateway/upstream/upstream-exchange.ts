@@ -15,7 +15,7 @@ import { type FailedAttempt, isAbandoned, isRetryable, sourceOfFailure } from '.
 import type { LiveEndpoint } from './live-endpoint.ts';
 import type { LiveUpstream, QueuedRequest } from './live-upstream.ts';
 import type { Assignment } from './load-balancer.ts';
-import { forwardRequestHeaders } from './proxy-headers.ts';
+import { forwardRequestHeaders, keepsClientHost } from './proxy-headers.ts';
 import { ClientDisconnected, toRefusal, UpstreamError } from './upstream-error.ts';
 
 /** Receives the events of an upstream's response and sends it to the client. */
@@ -200,7 +200,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
       method: request.method,
       path: this.#path,
       // A request of HTTP/1.0 may have no Host.
-      headers: head.host === undefined ? ['Host', host, ...this.#headers] : this.#headers,
+      headers: head.host === undefined || !keepsClientHost(route) ? ['Host', host, ...this.#headers] : this.#headers,
       isHandshake,
       length: Buffer.isBuffer(body) ? body.length : head.body,
       body,

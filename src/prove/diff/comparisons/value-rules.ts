@@ -141,6 +141,7 @@ export const VALUE_RULES: readonly ValueRule[] = [
   rule('role-claim', 'error', 'The role is read from another claim, or in another format.', 'auth role claim|array'),
   rule('role-message', 'info', 'Clients whose role is refused receive another message.', 'auth role message'),
   rule('realm-changed', 'info', 'The realm in WWW-Authenticate changed.', 'auth realm'),
+  rule('upstream-host-header', 'warning', 'Requests to an upstream have another Host.', 'upstreams * host'),
   rule('upstream-settings', 'info', 'The settings of an upstream changed.', 'upstreams *'),
   rule('cors-widened', 'warning', CORS, 'cors origins', hasAddedOrigin),
   rule('cors-widened', 'warning', CORS, 'cors methods', hasAddedMethod),

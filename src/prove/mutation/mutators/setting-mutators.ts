@@ -37,6 +37,21 @@ export const settingMutators: Mutators = {
         yield change(methods, 'pages may send the methods of every route', withoutValue(manifest, methods));
     },
   },
+  'upstream-host-kept': {
+    summary: 'an upstream with `host` gets the `Host` of the client',
+    *find({ manifest, routes }) {
+      for (const [id, { host }] of Object.entries(manifest.upstreams)) {
+        if (host === 'client') continue;
+        yield {
+          path: ['upstreams', id, 'host'],
+          message: `"${id}" gets the Host of the client`,
+          manifest: withValue(manifest, ['upstreams', id, 'host'], 'client'),
+          routes: routes.filter(({ entry }) => entry.upstream === id),
+          probes: (base) => [withHeader(base, 'Host', 'other.example')],
+        };
+      }
+    },
+  },
   'proxy-trusted': {
     summary: 'the forwarding headers of every client are trusted',
     *find({ manifest, routes }) {
