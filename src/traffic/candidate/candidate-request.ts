@@ -4,6 +4,7 @@ import { Refusal } from '../../engine/gateway/response/refusal.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
+import type { TokenErrorCode } from '../../engine/token-errors.ts';
 import type { Auth, Principal, Verifier } from '../../engine/tokens/verifier.ts';
 import type { BodyRule, CancellablePromise, ValidationResult } from '../../engine/validation/body-rule.ts';
 import { UnknownFact } from '../outcome.ts';
@@ -53,7 +54,8 @@ export class CandidateRequest extends ObservedRequest implements CountedCandidat
     const { principal, refusal, route } = this.exchange;
     // At login, the principal is the user of the token in the response.
     if (route?.access === 'protected' && route.login === undefined && principal !== undefined) return principal;
-    if (refusal?.code === 'token_invalid') throw refusal;
+    // The challenge is that of this plan.
+    if (refusal?.code === 'token_invalid') return this.principalOf(auth, { code: refusal.reason as TokenErrorCode });
     const { verifier } = this.#pair.active.auth ?? auth;
     return verifier.cached(token) ?? this.#verify(verifier, auth, token);
   }
