@@ -156,6 +156,7 @@ export const MANIFESTS = TOKENS.map((tokens) => ({
     trustedProxies: ['10.0.0.0/8'],
     timeouts: { headers: '10s', request: '20m', keepAlive: '600s', stalled: '50s' },
     stopping: { delay: '3s', grace: '20s' },
+    responseHeaders: { 'X-Content-Type-Options': 'nosniff' },
     rateLimitHeaders: 'draft-11',
     via: 'signing-eu',
     limits: { headerBytes: '8KB', headers: 50, connections: 5_000, requestsPerConnection: 500, bufferedBodies: '64MB' },

@@ -41,7 +41,7 @@ describe.each(CODES)('%s', (code) => {
 
   it('is rendered as a complete message without a request', () => {
     const refusal = new Refusal(code, { detail: 'ünïcode €', headers: { 'Retry-After': '5', Allow: 'GET, HEAD' } });
-    const bytes = Buffer.from(rawRefusal(refusal, 'an-id', false));
+    const bytes = Buffer.from(rawRefusal(refusal, 'an-id', false, []));
     const message = readMessage(bytes);
     expect(message?.size).toBe(bytes.length);
     expect(message?.line).toBe(`HTTP/1.1 ${status} ${STATUS_CODES[status]}`);

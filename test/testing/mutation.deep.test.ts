@@ -12,6 +12,7 @@ upstreams: { contacts: { url: https://contacts.internal }, files: { url: https:/
 auth:
   tokens: { jwt: { jwks: https://identity.internal/jwks.json, algorithms: [ES256], issuer: i, audience: a } }
   role: { claim: /company_role, allow: [admin, user, clerk], message: company admins and users only }
+server: { responseHeaders: { X-Content-Type-Options: nosniff } }
 cors: { origins: [https://app.example], methods: [GET] }
 schemas:
   Page: { type: integer, minimum: 0, maximum: 9 }

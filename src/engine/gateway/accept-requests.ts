@@ -89,7 +89,8 @@ export class RequestAcceptor implements RequestHandler {
       return;
     }
     const id = randomUUID();
-    connection.refuseInput(rawRefusal(refusal, id, connection.isHeadRequest));
+    const { responseHeaders } = this.#state.plan.server;
+    connection.refuseInput(rawRefusal(refusal, id, connection.isHeadRequest, responseHeaders));
     this.#state.recorder.recordUnparsed(id, refusal, connection.peer);
   }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { BodyTap, ClientRequest } from '../http1/client-request.ts';
-import type { RawHeaders } from '../http1/raw-headers.ts';
+import { type RawHeaders, withMissing } from '../http1/raw-headers.ts';
 import type { ResponseWriter } from '../http1/response-writer.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
@@ -211,7 +211,7 @@ export class Exchange {
     const { cors, request } = this;
     const limited = this.plan.server.hasRateLimitHeaders ? [...headers, ...this.#rateLimitFields()] : headers;
     const responseHeaders = cors === undefined ? limited : withCorsHeaders(cors, request.known.origin, limited);
-    this.response.writeHead(status, reason, responseHeaders);
+    this.response.writeHead(status, reason, withMissing(responseHeaders, this.plan.server.responseHeaders));
   }
 
   /**

@@ -37,6 +37,13 @@ export function setHeader(headers: RawHeaders, name: string, value: string): str
   return index === -1 ? [...headers, name, value] : headers.with(index + 1, value);
 }
 
+/** Returns the headers with those of `others` whose name they do not have. */
+export function withMissing(headers: RawHeaders, others: RawHeaders): RawHeaders {
+  if (others.length === 0) return headers;
+  const names = new Set(headers.map((text, index) => (index % 2 === 0 ? text.toLowerCase() : '')));
+  return [...headers, ...withoutHeaders(others, (rawName) => names.has(rawName.toLowerCase()))];
+}
+
 /** Returns the field lines of a message (RFC 9112 section 5), each with its CRLF. */
 export function serializeHeaders(headers: RawHeaders): string {
   let lines = '';

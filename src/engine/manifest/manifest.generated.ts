@@ -228,6 +228,12 @@ requestsPerConnection: number
 bufferedBodies: string
 }
 /**
+ * Headers of every response of the gateway, refusals included, with their values. A header that the upstream or the gateway sends itself stays as it is.
+ */
+responseHeaders: {
+[k: string]: string
+}
+/**
  * `draft-11` adds the `RateLimit` and `RateLimit-Policy` fields of the IETF draft to responses of routes with a limit of `count: requests`.
  */
 rateLimitHeaders: ("off" | "draft-11")

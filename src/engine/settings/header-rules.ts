@@ -35,6 +35,19 @@ export function compileHeaderRules(
   };
 }
 
+/** Compiles the headers of every response. */
+export function compileResponseHeaders(set: Record<string, string>, findings: Finding[]): readonly string[] {
+  const path = ['server', 'responseHeaders'];
+  checkHeaderRules({ set, remove: [] }, 'response', path, findings, path);
+  for (const name of Object.keys(set)) {
+    const folded = name.toLowerCase();
+    const isOther = folded === 'content-type' || folded === 'date' || folded.startsWith('access-control-');
+    const message = `not every response may have the same "${name}"; remove it`;
+    if (isOther) findings.push(errorAtKey([...path, name], 'header', message));
+  }
+  return Object.entries(set).flat();
+}
+
 function keepOf(rules: Entry | RequestHeaderRules): readonly string[] {
   return 'keep' in rules ? rules.keep : [];
 }
@@ -50,7 +63,13 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** RFC 9110 section 5.5 without its obsolete forms: visible ASCII, with white space only between characters. */
 const VALUE = /^(?:[!-~](?:[\t -~]*[!-~])?)?$/;
 
-function checkHeaderRules(rules: Entry, side: Side, path: Path, findings: Finding[]): void {
+function checkHeaderRules(
+  rules: Entry,
+  side: Side,
+  path: Path,
+  findings: Finding[],
+  setPath: Path = [...path, 'set'],
+): void {
   const seen = new Set<string>();
   const checkName = (name: string, report: (message: string) => void) => {
     const folded = FOLDS[side](name);
@@ -60,12 +79,12 @@ function checkHeaderRules(rules: Entry, side: Side, path: Path, findings: Findin
       report(`"${name}" appears twice; "set" already replaces the header, so remove one of them`);
     } else {
       const reason = reservedReason(folded, side);
-      if (reason !== undefined) report(`a route cannot change "${name}": ${reason}; remove it`);
+      if (reason !== undefined) report(`a manifest cannot change "${name}": ${reason}; remove it`);
     }
     seen.add(folded);
   };
   for (const [name, value] of Object.entries(rules.set)) {
-    const at = [...path, 'set', name];
+    const at = [...setPath, name];
     checkName(name, (message) => findings.push(errorAtKey(at, 'header', message)));
     if (VALUE.test(value)) continue;
     const message = 'this is not a header value; write visible ASCII on one line, without white space at either end';
@@ -111,7 +130,7 @@ const RESERVED: Readonly<Record<string, string>> = {
 
 const RESERVED_IN_REQUESTS: Readonly<Record<string, string>> = {
   authorization: 'the gateway forwards the verified token to every upstream',
-  host: 'the gateway forwards it unchanged',
+  host: '"host" of its upstream determines it',
   expect: 'the gateway responds to it',
   'content-type': OF_THE_BODY,
   forwarded: 'the gateway removes it and sets X-Forwarded-For instead',

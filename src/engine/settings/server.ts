@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
+import type { RawHeaders } from '../http1/raw-headers.ts';
 import type { Server } from '../manifest/manifest.generated.ts';
 import { durationMs, sizeBytes } from '../manifest/units.ts';
 import { type Finding, quoteFreeErrorAt } from '../problem/finding.ts';
 import { familyOf } from './address.ts';
 import type { CompileContext } from './compile-context.ts';
+import { compileResponseHeaders } from './header-rules.ts';
 import { compileTls, type ServerTls } from './tls.ts';
 
 /** The settings of the listener, which apply to all routes. */
@@ -12,7 +14,15 @@ export interface ServerSettings {
   /** One text for each key of `server` in the manifest, equal for equal definitions. */
   readonly keys: Readonly<
     Record<
-      'workers' | 'tls' | 'trustedProxies' | 'timeouts' | 'limits' | 'rateLimitHeaders' | 'via' | 'stopping',
+      | 'workers'
+      | 'tls'
+      | 'trustedProxies'
+      | 'timeouts'
+      | 'limits'
+      | 'responseHeaders'
+      | 'rateLimitHeaders'
+      | 'via'
+      | 'stopping',
       string
     >
   >;
@@ -37,6 +47,8 @@ export interface ServerSettings {
   readonly bufferLimitBytes: number;
   /** The pseudonym of this gateway in `Via`; `undefined` for the random one of the process. */
   readonly via: string | undefined;
+  /** Headers of every response that lacks them, as alternating names and values. */
+  readonly responseHeaders: RawHeaders;
   /** True if responses have the `RateLimit` fields of the IETF draft 11. */
   readonly hasRateLimitHeaders: boolean;
   /** During shutdown: how long the gateway still accepts connections, and how long requests may then take to end. */
@@ -70,6 +82,7 @@ export function compileServer(entry: Server, context: CompileContext): ServerSet
       trustedProxies: JSON.stringify(trustedProxies),
       timeouts: JSON.stringify(timeouts),
       limits: JSON.stringify(limits),
+      responseHeaders: JSON.stringify(entry.responseHeaders),
       rateLimitHeaders: entry.rateLimitHeaders,
       via: entry.via ?? '',
       stopping: JSON.stringify(stopping),
@@ -93,6 +106,7 @@ export function compileServer(entry: Server, context: CompileContext): ServerSet
       'this must be at least 1MB; write for example 256MB',
     ),
     via: entry.via,
+    responseHeaders: compileResponseHeaders(entry.responseHeaders, findings),
     hasRateLimitHeaders: entry.rateLimitHeaders !== 'off',
     stopping: { delayMs: stoppingMs('delay'), graceMs: stoppingMs('grace') },
   });

@@ -61,7 +61,7 @@ describe('a reserved header', () => {
     ...[...REQUEST, ...SPELLINGS].map((name) => ['request', name] as const),
   ];
   test.each(cases)('of a %s: %s', (side, name) => {
-    const reason = new RegExp(`^a route cannot change "${name}": [^;]+; remove it$`);
+    const reason = new RegExp(`^a manifest cannot change "${name}": [^;]+; remove it$`);
     expect(messageOf(side, { set: { [name]: 'x' } })).toMatch(reason);
     expect(messageOf(side, { remove: [name] })).toMatch(reason);
   });

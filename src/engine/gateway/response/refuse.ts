@@ -1,5 +1,5 @@
 import { LINGER_MS } from '../../http1/client-connection.ts';
-import { serializeHeaders } from '../../http1/raw-headers.ts';
+import { type RawHeaders, serializeHeaders, withMissing } from '../../http1/raw-headers.ts';
 import type { RequestErrorKind } from '../../http1/request-line.ts';
 import type { Exchange } from '../exchange.ts';
 import { ClientDisconnected } from '../upstream/upstream-error.ts';
@@ -74,11 +74,16 @@ function discardBody({ request, response }: Exchange): void {
   request.readBody({ onBodyData: () => {}, onBodyEnd: end, onBodyClose: () => clearTimeout(timer) });
 }
 
-/** Returns the bytes of a refusal for a connection without a valid request. A response to HEAD has no body (RFC 9110 section 9.3.2). */
-export function rawRefusal(refusal: Refusal, requestId: string, isHeadRequest: boolean): string {
+/**
+ * Returns the bytes of a refusal for a connection without a valid request. A response to HEAD has no body (RFC 9110 section 9.3.2).
+ *
+ * @param common the headers of every response
+ */
+export function rawRefusal(refusal: Refusal, requestId: string, isHeadRequest: boolean, common: RawHeaders): string {
   const body = refusal.body(requestId);
   const date = new Date().toUTCString();
-  const headers = serializeHeaders([...refusalHeaders(refusal, body, true), 'Date', date]);
+  const own = [...refusalHeaders(refusal, body, true), 'Date', date];
+  const headers = serializeHeaders(withMissing(own, common));
   return `HTTP/1.1 ${refusal.status} ${STATUS_REASONS[refusal.status]}\r\n${headers}\r\n${isHeadRequest ? '' : body}`;
 }
 

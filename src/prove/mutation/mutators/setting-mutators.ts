@@ -37,6 +37,22 @@ export const settingMutators: Mutators = {
         yield change(methods, 'pages may send the methods of every route', withoutValue(manifest, methods));
     },
   },
+  'response-header-missing': {
+    summary: 'responses lack a header of `server.responseHeaders`',
+    *find({ manifest, routes }) {
+      for (const name of Object.keys(manifest.server.responseHeaders)) {
+        const path = ['server', 'responseHeaders', name];
+        const message = `responses lack the header "${name}"`;
+        yield {
+          path,
+          message,
+          manifest: withoutValue(manifest, path),
+          routes,
+          probes: (base) => [base, withoutToken(base)],
+        };
+      }
+    },
+  },
   'upstream-host-kept': {
     summary: 'an upstream with `host` gets the `Host` of the client',
     *find({ manifest, routes }) {
