@@ -164,7 +164,12 @@ describe('an override, address or identity header', () => {
     const before = upstream.messages.length;
     const wire = await Wire.open(gateway.port);
     const names = [...DROPPED, ...CREDENTIALS].map((name) => `${name}: evil`);
-    const key = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: a'];
+    const key = [
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    ];
     wire.write(keepAliveHead('GET /plain HTTP/1.1', ...key, ...names));
     await wire.response();
     wire.end();
