@@ -1,6 +1,15 @@
 /** The strengths of folding, each including the ones before it. `docs/rate-limits.md` has a table of them. */
 export const FOLDS = { case: foldCase, text: foldText, accents: foldAccents } as const;
 
+/** Controls and characters that Unicode does not assign: collations and parsers ignore them, end a text there, or refuse it. */
+export const HIDDEN = /[\p{Cc}\p{Cn}]/u;
+
+/** Returns the names as which servers read a name, each folded: without hidden characters, and for servers written in C up to its NUL. */
+export function readName(name: string): readonly string[] {
+  const forms = name.includes('\0') ? [name, name.slice(0, name.indexOf('\0'))] : [name];
+  return forms.map((form) => foldAccents(form.replaceAll(/[\p{Cc}\p{Cn}]/gu, '')));
+}
+
 /** Folds letter case, compatibility forms (Unicode NFKC), and whitespace at the ends. */
 function foldCase(text: string): string {
   return foldLetters(text).trim();

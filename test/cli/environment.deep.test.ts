@@ -171,7 +171,13 @@ describe('a value from the environment', () => {
     }
     const wire = await Wire.open(port);
     wire.write(
-      keepAliveHead('GET /socket HTTP/1.1', 'Connection: Upgrade', 'Upgrade: websocket', 'Origin: https://other.test'),
+      keepAliveHead(
+        'GET /socket HTTP/1.1',
+        'Connection: Upgrade',
+        'Upgrade: websocket',
+        'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+        'Origin: https://other.test',
+      ),
     );
     expect((await wire.response()).status).toBe(403);
     wire.end();

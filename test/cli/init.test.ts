@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import fc from 'fast-check';
@@ -41,6 +41,18 @@ describe('init', () => {
     expect(await runCli(['test', '--mutate', '--fail-under', '100'], folder)).toMatchObject({ code: 0, err: '' });
     const routes = (await runCli(['routes'], folder)).out;
     expect([routes.match(/ public /g)?.length, routes.match(/ protected /g)?.length]).toEqual([1, 1]);
+  });
+
+  it.each([
+    "{ origins: ['https://app.example'] }",
+    "{ origins: ['https://other.example'], credentials: true }",
+    "{ origins: ['*'] }",
+  ])('writes tests that pass when the manifest gets cors: %s', async (cors) => {
+    const folder = temporaryFolder('init');
+    await runCli(['init'], folder);
+    appendFileSync(join(folder, 'gateway.yaml'), `\ncors: ${cors}\n`);
+    const { code, out } = await runCli(['test'], folder);
+    expect([code, out]).toEqual([0, expect.stringContaining('gateway.test.yaml: 31 passed')]);
   });
 
   it('refers editors to the schema from any folder', async () => {

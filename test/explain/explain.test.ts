@@ -98,7 +98,16 @@ describe('the steps of an explanation', () => {
     ['/page', 'https://page.example', 'origin passed', ['/routes/6/websocket']],
     ['/page', 'https://app.example', 'origin refused', ['/routes/6/websocket']],
   ])('check the origin of a WebSocket handshake for %s from %s: %s', async (path, origin, step, lines) => {
-    const headers = ['Upgrade', 'websocket', 'Connection', 'Upgrade', 'Origin', origin];
+    const headers = [
+      'Upgrade',
+      'websocket',
+      'Connection',
+      'Upgrade',
+      'Origin',
+      origin,
+      'Sec-WebSocket-Key',
+      'dGhlIHNhbXBsZSBub25jZQ==',
+    ];
     const explanation = await explainLine(`GET ${path}`, undefined, headers);
     expect(stepsOf(explanation)).toContain(step);
     const pointers = explanation.steps.find(({ step }) => step === 'origin')?.locations.map(({ pointer }) => pointer);

@@ -106,7 +106,12 @@ describe('the access log line', () => {
     [
       'one with an identifier',
       head('GET /open/../ann@example.test/7 HTTP/1.1'),
-      { refusal: 'path_ambiguous', refusedPath: '/open/../*/7' },
+      { refusal: 'path_ambiguous', refusedPath: '/open/../*/*' },
+    ],
+    [
+      'one with identifiers of letters',
+      head('GET /open/johndoe/%2E%2e/ann.doe;annabelle/%6aohnny%2Fkowalski%20anna/OPEN/me/new HTTP/1.1'),
+      { refusal: 'path_ambiguous', refusedPath: '/open/*/%2E%2e/*;*/*%2F*/OPEN/me/new' },
     ],
     [
       'a long one',

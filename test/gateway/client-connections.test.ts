@@ -128,7 +128,9 @@ describe('a request with Upgrade that Connection does not name', () => {
       upstream,
       async ({ port }) => {
         const wire = await Wire.open(port);
-        wire.write(`${keepAliveHead('GET /x HTTP/1.1', 'Upgrade: websocket')}behind`);
+        wire.write(
+          `${keepAliveHead('GET /x HTTP/1.1', 'Upgrade: websocket', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==')}behind`,
+        );
         expect((await wire.message()).status).toBe(502);
         wire.write(keepAliveHead('GET /behind HTTP/1.1'));
         await wire.closed();

@@ -201,7 +201,13 @@ describe('a page of an allowed origin can read every refusal', () => {
     [
       401,
       'a WebSocket handshake',
-      () => head('GET /events HTTP/1.1', `Origin: ${APP}`, 'Upgrade: websocket').replace('close', 'Upgrade'),
+      () =>
+        head(
+          'GET /events HTTP/1.1',
+          `Origin: ${APP}`,
+          'Upgrade: websocket',
+          'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+        ).replace('close', 'Upgrade'),
     ],
   ];
 

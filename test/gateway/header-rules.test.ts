@@ -153,6 +153,7 @@ describe('a WebSocket handshake', () => {
         'GET /ruled/socket HTTP/1.1',
         'Connection: Upgrade',
         'Upgrade: websocket',
+        'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
         'X_Platform: evil',
         'Cookie: evil',
       ),

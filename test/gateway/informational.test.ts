@@ -134,7 +134,14 @@ describe('an informational response', () => {
       `${HINTS}HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nthrough`,
     );
     const wire = await Wire.open(gateway.port);
-    wire.write(keepAliveHead('GET /open HTTP/1.1', 'Connection: Upgrade', 'Upgrade: websocket'));
+    wire.write(
+      keepAliveHead(
+        'GET /open HTTP/1.1',
+        'Connection: Upgrade',
+        'Upgrade: websocket',
+        'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+      ),
+    );
     expect([(await wire.message()).status, (await wire.message()).status]).toEqual([103, 101]);
     await wire.until('through');
     wire.end();

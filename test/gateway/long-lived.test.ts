@@ -55,7 +55,12 @@ const textOf = (routes: string, grace = '0ms', up = upstream.url) =>
 
 async function openTunnel(...headers: string[]): Promise<Wire> {
   const wire = await Wire.open(gateway.port);
-  const lines = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: YQ=='];
+  const lines = [
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  ];
   wire.write(keepAliveHead('GET /socket HTTP/1.1', ...lines, ...headers));
   expect((await wire.message()).status).toBe(101);
   return wire;

@@ -75,7 +75,9 @@ describe('a loop of gateways', () => {
     const { port } = await serve(upstream.url, '{ via: own }', routes);
     const handshake = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
     const wire = await Wire.open(port);
-    wire.write(keepAliveHead('GET /ws HTTP/1.1', ...handshake, 'Sec-WebSocket-Key: YQ==', 'Via: 1.1 own'));
+    wire.write(
+      keepAliveHead('GET /ws HTTP/1.1', ...handshake, 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', 'Via: 1.1 own'),
+    );
     expect((await wire.response()).status).toBe(508);
     wire.end();
   });

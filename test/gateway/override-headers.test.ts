@@ -60,6 +60,19 @@ const ADDRESSES = [
   'X-Originating-IP',
   'WL-Proxy-Client-IP',
   'DO-Connecting-IP',
+  'X-Real-Client-IP',
+  'X-Client-Real-IP',
+  'CDN-Client-IP',
+  'X-Vercel-Ip',
+  'X-Vercel-Proxied-For',
+  'X-EC-Client-IP',
+  'X-FD-SocketIP',
+  'Z-Forwarded-For',
+  'Forwarded-For-IP',
+  'X-IP',
+  'CloudFront-Viewer-Address',
+  'L5d-Remote-IP',
+  '$WSRA',
 ];
 const IDENTITIES = [
   'X-Remote-User',
@@ -74,6 +87,26 @@ const IDENTITIES = [
   'X-Auth-Request-Email',
   'X-WEBAUTH-USER',
   'Client-Cert',
+  'X-MTLS-Client-Cert',
+  'X-mTLS-ClientCert',
+  'X-SSL-Client',
+  'Cf-Client-Cert-Der-Base64',
+  'Cf-Cert-Verified',
+  'X-WEBAUTH-EMAIL',
+  'Impersonate-User',
+  'Impersonate-Group',
+  'Impersonate-Uid',
+  'Impersonate-Extra-Scopes',
+  'X-Kubernetes-User',
+  'X-Remote-Extra-Scopes',
+  'OAM_REMOTE_USER',
+  'OIDC_id_token',
+  'SM_USERDN',
+  'X-AppEngine-User-Is-Admin',
+  'X-Auth-CouchDB-UserName',
+  'Tailscale-App-Capabilities',
+  'L5d-Client-Id',
+  'X-User-Id',
 ];
 const DROPPED = [...OVERRIDES, ...ADDRESSES, ...IDENTITIES];
 const CREDENTIALS = ['Proxy-Authorization', 'Proxy-Authenticate', 'Proxy-Authentication-Info', 'Proxy'];
@@ -106,6 +139,19 @@ async function forwarded(path: string, ...headers: string[]): Promise<string[]> 
   return (upstream.messages[before]?.headers ?? []).map(([name, value]) => `${name}: ${value}`);
 }
 
+describe('a header with a similar name', () => {
+  it.each([
+    'X-Auth-Token',
+    'X-User-Agent',
+    'X-Zip',
+    'Tooltip',
+    'X-Client-Version',
+    'X-Remote-Desktop',
+    'X-SSL-Version',
+    'X-Membership',
+  ])('passes: %s', async (name) => expect(await forwarded('/plain', `${name}: 1`)).toContain(`${name}: 1`));
+});
+
 describe('an override, address or identity header', () => {
   it.each([...DROPPED, ...CREDENTIALS])('is dropped in every spelling: %s', async (name) => {
     const sent = spellingsOf(name).map((spelling) => `${spelling}: evil`);
@@ -118,7 +164,12 @@ describe('an override, address or identity header', () => {
     const before = upstream.messages.length;
     const wire = await Wire.open(gateway.port);
     const names = [...DROPPED, ...CREDENTIALS].map((name) => `${name}: evil`);
-    const key = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: a'];
+    const key = [
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    ];
     wire.write(keepAliveHead('GET /plain HTTP/1.1', ...key, ...names));
     await wire.response();
     wire.end();

@@ -94,6 +94,21 @@ describe('query parameters', () => {
     ['?page=1&%EF%BC%B0AGE=1', ['/query/page']],
     ['?page=0', ['/query/page']],
     ['?page=1&page=x', ['/query/page']],
+    ...[
+      'page%00',
+      '%00page',
+      'page%00x',
+      'pa%00ge',
+      'page%01',
+      'page%7F',
+      'page%C2%85',
+      '+page',
+      'page%C2%A0',
+      'page%E2%80%8B',
+    ]
+      .concat('page%F3%A0%81%81', 'p%C3%A1ge', 'PAGE%00%FF', '%FFpage', 'page%A0', 'page%EF%BF%BF', '%0D%0Apage')
+      .map((name): [string, string[]] => [`?${name}=9`, ['/query/page']]),
+    ['?%00=9&pag%00f%FF=9&page%zz=9', []],
     ['?%70age=x', ['/query/page']],
     ['?page', ['/query/page']],
     ['?page=', ['/query/page']],

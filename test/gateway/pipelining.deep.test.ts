@@ -226,7 +226,7 @@ describe('a request behind one in flight', () => {
       'Connection: Upgrade',
       'Upgrade: websocket',
       'Sec-WebSocket-Version: 13',
-      'Sec-WebSocket-Key: a',
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
     ];
     wire.write(`${get('/1')}${get('/socket', ...handshake)}early`);
     await eventually('the first request arrives', () => pending.length === 1);

@@ -39,7 +39,7 @@ describe('a client that disconnects', () => {
       'Connection: Upgrade',
       'Upgrade: websocket',
       'Sec-WebSocket-Version: 13',
-      'Sec-WebSocket-Key: a',
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
     ];
     for (let round = 0; round < 3; round += 1) {
       const socket = await openSocket(site.port);
@@ -113,6 +113,7 @@ describe('a response that cannot be forwarded completely', () => {
       PUBLIC_ALL.replace(' }', ', websocket: true }'),
       'Connection: Upgrade',
       'Upgrade: websocket',
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
     );
     expect(rest).toMatch(/^HTTP\/1\.1 502 [\s\S]*"code":"upstream_error"/);
   });

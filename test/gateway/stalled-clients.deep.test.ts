@@ -11,7 +11,12 @@ const MB = 1024 * 1024;
 const ROUTES = `  - { id: all, method: any, path: /**, upstream: up, access: public, websocket: true }
   - { id: read, method: POST, path: /read, upstream: up, access: public, body: { schema: {} } }
 `;
-const HANDSHAKE = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: a'];
+const HANDSHAKE = [
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+];
 
 let upstream: UpstreamServer;
 let gateway: TestGateway;

@@ -179,7 +179,9 @@ describe('a WebSocket over TLS', () => {
       socket.removeAllListeners('data').on('data', (chunk) => socket.write(`echo ${chunk}`));
     };
     const wire = await open();
-    wire.write(`${keepAliveHead('GET /socket HTTP/1.1', 'Connection: Upgrade', 'Upgrade: websocket')}early`);
+    wire.write(
+      `${keepAliveHead('GET /socket HTTP/1.1', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==')}early`,
+    );
     expect((await wire.message()).status).toBe(101);
     await wire.until('echo early');
     wire.write('later');

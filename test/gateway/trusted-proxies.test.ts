@@ -165,7 +165,13 @@ describe('a trusted proxy', () => {
   });
 
   it('is also trusted in a WebSocket handshake', async () => {
-    const handshake = ['Connection: Upgrade', 'Upgrade: websocket', 'X-Forwarded-For: 192.0.2.1', 'X-Request-Id: own'];
+    const handshake = [
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+      'X-Forwarded-For: 192.0.2.1',
+      'X-Request-Id: own',
+    ];
     const wire = await Wire.open(gateway.port);
     wire.write(keepAliveHead('GET /socket HTTP/1.1', ...handshake));
     await wire.response();

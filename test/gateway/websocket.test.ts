@@ -117,6 +117,26 @@ describe('a WebSocket handshake', () => {
     expect(received).toEqual([]);
   });
 
+  it.each([
+    [],
+    ['Sec-WebSocket-Key:'],
+    ['Sec-WebSocket-Key: a'],
+    ['Sec-WebSocket-Key: YQ=='],
+    ['Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ'],
+    ['Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==, dGhlIHNhbXBsZSBub25jZQ=='],
+    ['Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQAA'],
+    ['Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25j_-=='],
+    ['Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZSEhIQ=='],
+    ['Sec_WebSocket_Key: dGhlIHNhbXBsZSBub25jZQ=='],
+  ])('is refused without a key of 16 bytes: %j', async (...keys) => {
+    const wire = await Wire.open(gateway.port);
+    wire.write(keepAliveHead('GET /open HTTP/1.1', ...HANDSHAKE.slice(0, 3), ...keys));
+    const response = await wire.response();
+    expect([response.status, response.json().code]).toEqual([400, 'message_malformed']);
+    await wire.closed();
+    expect(received).toEqual([]);
+  });
+
   it('is refused if the role is not allowed', async () => {
     const other = await issuer.token({ company_role: 'auditor' });
     const wire = await handshake('/events/a', `Authorization: Bearer ${other}`);

@@ -108,7 +108,7 @@ describe('the offline gateway', () => {
       'Sec-WebSocket-Version',
       '13',
       'Sec-WebSocket-Key',
-      'a',
+      'dGhlIHNhbXBsZSBub25jZQ==',
     ];
     const { response, upstreamRequest } = await send(
       { ...GET, target: '/socket', headers },

@@ -7,9 +7,8 @@ import type { Pattern } from '../routing/pattern.ts';
  * to them, each path with a parameter could be any other path.
  */
 function readingsOf(path: string, { keepsEncodedSlash }: Pick<Route, 'keepsEncodedSlash'>): string[] {
-  const { written } = readPath(path);
   const decoded = keepsEncodedSlash ? path.replaceAll(/%2f/gi, '/') : path;
-  return decoded === path ? [...written] : [...written, ...readPath(decoded).written];
+  return [...new Set([path, decoded])].flatMap((one) => readPath(one)?.written ?? []);
 }
 
 /** True if a path matches one of the patterns, as sent or as some server reads it. */

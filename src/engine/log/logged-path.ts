@@ -2,7 +2,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { Router } from '../routing/router.ts';
 import { type KeyedPathSettings, type KeyedRoute, readLiteral } from './log-settings.ts';
-import { looksLikeIdentifier } from './plain-names.ts';
+import { isShortWord, looksLikeIdentifier } from './plain-names.ts';
 import { Surrogates } from './surrogates.ts';
 
 type LoggedPath = (method: string, path: string, route: Route | undefined) => string;
@@ -69,6 +69,19 @@ function createLoggedPath({ routes, literals, secret }: KeyedPathSettings, route
     const keyed = keyedRouteFor.get(route);
     return keyed === undefined ? path : replace(path, keyed, (logged) => router.match(method, logged) === route);
   };
+}
+
+/** No identifier has one of these, escaped or not. */
+const SEPARATORS = /([/;"<>\\^`{|}]|%(?:2f|5c|3b|3f|23|25|[01].|7f|(?![\da-f]{2})))/i;
+
+/** Returns a path that has no route without what may be an identifier: it keeps dots, short words and the literals of routes. */
+export function withoutIdentifiers(keyedPaths: KeyedPathSettings | undefined, path: string): string {
+  if (keyedPaths === undefined) return path;
+  const isKept = (text: string) =>
+    /^(?:\.|%2e)*$/i.test(text) || isShortWord(text) || keyedPaths.literals.has(text.toLowerCase());
+  // The odd parts are separators.
+  const parts = path.split(SEPARATORS);
+  return parts.map((part, index) => (index % 2 === 1 || isKept(part) ? part : HIDDEN)).join('');
 }
 
 type Replacement = Pick<KeyedRoute, 'isReplaced'> & Partial<Pick<KeyedRoute, 'fits'>>;

@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { clientKey } from '../gateway/fairness/client-key.ts';
 import { Refusal } from '../gateway/response/refusal.ts';
-import { isHeader } from '../http1/raw-headers.ts';
+import { foldHeaderName } from '../header-names.ts';
 import { compilePointer, parsePointer, pointerStep, truncatePointer } from '../json-pointer.ts';
 import type { RateLimitKeyName, RateLimitKeyPart } from '../manifest/manifest.generated.ts';
-import { FOLDS } from '../text-folding.ts';
+import { FOLDS, HIDDEN, readName } from '../text-folding.ts';
 import { parseStrictJson } from '../validation/strict-json.ts';
 import type { RateLimit, RateLimitKeyKind, RateLimitStage } from './rate-limit.ts';
 
@@ -55,7 +55,7 @@ export function compileKeyPart(entry: RateLimitKeyName | RateLimitKeyPart): KeyP
     return { kind: 'claim', readValue };
   }
   if (header !== undefined) {
-    const name = header.toLowerCase();
+    const name = foldHeaderName(header);
     const errors = [{ pointer: `/headers${pointerStep(header)}`, message: HIDDEN_MESSAGE }];
     const readValue: KeyPart['readValue'] = ({ request }) => {
       const text = headerText(request.rawHeaders, name);
@@ -69,8 +69,6 @@ export function compileKeyPart(entry: RateLimitKeyName | RateLimitKeyPart): KeyP
   return { kind: 'client', readValue: ({ clientAddress }) => clientKey(clientAddress, prefix) };
 }
 
-/** Controls and characters that Unicode does not assign: collations and parsers ignore them, end a text there, or refuse it. */
-const HIDDEN = /[\p{Cc}\p{Cn}]/u;
 const HIDDEN_MESSAGE = 'contains a character that servers read differently';
 
 function refuseBody(pointer: string, message: string): Refusal {
@@ -82,13 +80,13 @@ function refuseBody(pointer: string, message: string): Refusal {
  * as that of the pointer: of `{"email": …, "Email": …}` they take the last.
  */
 function compileMember(pointer: string): (body: unknown) => unknown {
-  const steps = parsePointer(pointer).map((name) => ({ name, folded: FOLDS.accents(name) }));
+  const steps = parsePointer(pointer).map((name) => ({ name, folded: readName(name)[0] as string }));
   return (body) => {
     let value = body;
     let at = '';
     for (const { name, folded } of steps) {
       if (value === null || typeof value !== 'object') return undefined;
-      const twin = Object.keys(value).find((other) => other !== name && FOLDS.accents(other) === folded);
+      const twin = Object.keys(value).find((other) => other !== name && readName(other).includes(folded));
       if (twin !== undefined) return refuseBody(at + pointerStep(twin), `is read as "${name}" by some servers`);
       if (!Object.hasOwn(value, name)) return undefined;
       value = (value as Record<string, unknown>)[name];
@@ -129,11 +127,11 @@ function scalarText(value: unknown): string | undefined {
   return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined;
 }
 
-/** Returns the values of all headers of a name, because an upstream may read any one of them; of valid UTF-8 the text. */
-function headerText(rawHeaders: readonly string[], name: string): string | undefined {
+/** Returns the values of all headers that servers read as a folded name, because an upstream may read any one of them; of valid UTF-8 the text. */
+function headerText(rawHeaders: readonly string[], folded: string): string | undefined {
   let text: string | undefined;
   for (let index = 0; index < rawHeaders.length; index += 2)
-    if (isHeader(rawHeaders[index] as string, name)) {
+    if (foldHeaderName(rawHeaders[index] as string) === folded) {
       const value = rawHeaders[index + 1] as string;
       text = text === undefined ? value : `${text}, ${value}`;
     }

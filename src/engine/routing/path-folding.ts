@@ -9,27 +9,50 @@ interface PatternSegment {
   readonly text?: string;
 }
 
-/** Every path that some server could read a path as, each folded. */
+/** Every path that some server could read a path as. */
 interface PathReadings {
-  /** As read by servers that do not normalize Unicode before they split segments. */
+  /** As read by servers that do not normalize Unicode before they split segments. The first one has all segments, each folded. */
   readonly written: readonly string[];
   /** As read by servers that do. Empty for a path without escapes of Unicode. */
   readonly normalized: readonly string[];
 }
 
-/** Returns every path that some server could read a path as, each folded. */
-export function foldedVariants(path: string): string[] {
-  const { written, normalized } = readPath(path);
-  return [...written, ...normalized];
+/** The most segments of a path that can be read in two ways, and the most ends that a path can have. */
+const MAX_CHOICES = 5;
+
+/**
+ * Returns every path that some server could read a path as. Servers fold different things, so each segment that folding changes is
+ * read in two ways, independently of the others: folded and as sent, or as a text and as nothing.
+ *
+ * @param isOther true if the path of a segment as sent, at a position from 0, can belong to another route than that of the folded segment
+ * @returns `undefined` if there are too many
+ */
+export function readPath(
+  path: string,
+  isOther: (segment: string, folded: string, position: number) => boolean = () => false,
+): PathReadings | undefined {
+  const written = withoutQueries(path);
+  const normalized = NON_ASCII.test(path)
+    ? withoutQueries(normalizePath(path)).flatMap(slashReadings).map(withoutDotSegments)
+    : [];
+  const choices = [...written, ...normalized].map((one) =>
+    one.split('/').map((segment, index) => {
+      const folded = foldSegment(segment);
+      if (segment !== '' && foldToEmpty(segment) === '') return [folded, ''];
+      const hasOther = folded !== segment && (folded.includes('/') || isOther(segment, folded, index - 1));
+      return hasOther ? [folded, segment] : [folded];
+    }),
+  );
+  const counts = choices.map((each) => each.filter(({ length }) => length > 1).length);
+  if (Math.max(written.length - 1, ...counts) > MAX_CHOICES) return undefined;
+  const readings = choices.map(combine);
+  return { written: readings.slice(0, written.length).flat(), normalized: readings.slice(written.length).flat() };
 }
 
-export function readPath(path: string): PathReadings {
-  const written = withoutQueries(path).flatMap(foldsOf);
-  if (!NON_ASCII.test(path)) return { written, normalized: [] };
-  const normalized = withoutQueries(normalizePath(path)).flatMap((one) =>
-    slashReadings(one).flatMap((reading) => foldsOf(withoutDotSegments(reading))),
-  );
-  return { written, normalized };
+/** Returns the paths of all combinations of texts, with all slashes, and as servers read them that merge slashes. */
+function combine(choices: readonly (readonly string[])[]): string[] {
+  const paths = choices.reduce((starts, texts) => starts.flatMap((start) => texts.map((text) => `${start}/${text}`)));
+  return paths.flatMap((path) => (path.includes('//') ? [path, path.replaceAll(/\/{2,}/g, '/')] : [path]));
 }
 
 /** Folds a segment of a pattern, as a server that folds paths reads it. */
@@ -50,27 +73,16 @@ export function isAlreadyFolded(segment: PatternSegment): boolean {
 
 const NON_ASCII = /%[89a-f]/i;
 
-/** Some servers decode the path before they split off query, fragment, or both: the first escaped `?` or `#` ends the path there. */
+/** Some servers decode the path before they split off query, fragment, or both: an escaped `?` or `#` ends the path there. */
 function withoutQueries(path: string): string[] {
-  const cuts = new Set([path.search(/%3f/i), path.search(/%23/)]);
-  return [path, ...[...cuts].filter((cut) => cut !== -1).map((cut) => path.slice(0, cut))];
-}
-
-/** Matches a segment that some servers read as empty, or one that is empty: only Unicode normalization writes those. */
-const MAY_BE_EMPTY = /\/[.%/]/;
-
-function foldsOf(path: string): string[] {
-  const folded = foldPath(path, foldSegment);
-  if (!MAY_BE_EMPTY.test(path)) return [folded];
-  // Some servers read a segment of only dots and blanks as a parameter's value. Others read it as empty, and may merge the slashes.
-  // They do so before, after or without the removal of `;` parameters.
-  const emptied = [foldToEmpty, foldDotsToEmpty].map((fold) => foldPath(path, fold));
-  return [folded, ...emptied.flatMap((one) => [one, one.replaceAll(/\/{2,}/g, '/')])];
-}
-
-/** The number of forms of a complete path that does not normalize to another one. */
-export function countForms(path: string): number {
-  return MAY_BE_EMPTY.test(path) ? 5 : 1;
+  const paths = [path];
+  let start = 0;
+  for (const segment of path.split('/')) {
+    for (const end of new Set([segment.search(/%3f/i), segment.search(/%23/)]))
+      if (end !== -1) paths.push(path.slice(0, start + end));
+    start += segment.length + 1;
+  }
+  return paths;
 }
 
 /** Returns the path as read by a server that normalizes Unicode before it splits segments, and reads a fullwidth solidus as a slash. */
@@ -81,7 +93,6 @@ function normalizePath(path: string): string {
 
 /** Returns the path with all slashes, and as read by a server that merges them before it removes dot segments: `..` then removes another segment. */
 function slashReadings(path: string): string[] {
-  if (!MAY_BE_EMPTY.test(path)) return [path];
   const merged = `/${path
     .split('/')
     .filter((segment) => !isReadAsEmpty(segment))
@@ -104,10 +115,6 @@ function withoutDotSegments(path: string): string {
   return `/${segments.join('/')}`;
 }
 
-function foldPath(path: string, fold: (segment: string) => string): string {
-  return path.split('/').map(fold).join('/');
-}
-
 /** Folds a segment, unless it would become empty. */
 function foldSegment(segment: string): string {
   const bare = withoutParameters(segment);
@@ -116,10 +123,6 @@ function foldSegment(segment: string): string {
 
 function foldToEmpty(segment: string): string {
   return encodeURI(withoutEnd(withoutParameters(segment)));
-}
-
-function foldDotsToEmpty(segment: string): string {
-  return withoutEnd(readSegment(segment)) === '' ? '' : foldSegment(segment);
 }
 
 /** Decodes a segment and removes its `;` parameters. Callers escape the result again in the form of the tree's keys. */

@@ -1,7 +1,7 @@
 import { addRoute, createRouter as createTree, findRoute } from 'rou3';
 import type { Route } from '../plan/route-definition.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
-import { FOLDABLE, foldedVariants, foldLiteral, isAlreadyFolded } from './path-folding.ts';
+import { FOLDABLE, foldLiteral, isAlreadyFolded, readPath } from './path-folding.ts';
 import type { Pattern } from './pattern.ts';
 
 export interface Router {
@@ -9,6 +9,8 @@ export interface Router {
   readonly match: (method: string, path: string) => Route | undefined;
   /** Returns the route that a folded path belongs to. The router refuses a path if one of its folded forms belongs to a stricter route. */
   readonly matchFolded: (method: string, foldedPath: string) => Route | undefined;
+  /** Returns every path that some server could read a path as, and that `matchFolded` accepts; `undefined` if there are too many. */
+  readonly readings: (path: string) => readonly string[] | undefined;
   /** Returns the methods that the routes of a path accept, sorted; empty if no route matches the path. */
   readonly allowedMethods: (path: string) => readonly string[];
   /** True if some route keeps encoded slashes, so the path guard accepts them. No other route matches such a path. */
@@ -21,8 +23,9 @@ export interface Router {
  *
  * Some servers read `/Admin`, `/admin.`, `/admin;x` and `/admin%3fx` as `/admin`, and all that decode read `/%40me` as
  * `/@me`. The router therefore also looks up the folded path: without escapes, letter case, blanks, trailing dots, `;`
- * parameters, escaped queries, invisible characters and compatibility forms of Unicode. If the folded path matches a
- * stricter route (one with a token, fewer roles, a login gate or a body schema), the path has no route at all.
+ * parameters, escaped queries, invisible characters and compatibility forms of Unicode. Each segment may be folded alone.
+ * If a folded path matches a stricter route (one with a token, fewer roles, a login gate or a body schema), the path has
+ * no route at all.
  *
  * A path with an encoded slash matches only a route that keeps it. Some servers still read it as a slash, so the path has
  * no route if, read like that and folded, it would bypass a stricter route.
@@ -41,11 +44,21 @@ export function* createRouter(routes: readonly Route[]): SlicedWork<Router> {
   const find = (tree: RouteTree, method: string, path: string) =>
     findRoute(tree, aliases.get(method) ?? method, path, WITHOUT_PARAMS)?.data;
   const matchFolded = (method: string, foldedPath: string) => find(folded, method, foldedPath);
-  const bypassesStricter = (method: string, path: string, route: Route) =>
-    foldedVariants(path).some((variant) => {
-      const twin = matchFolded(method, variant);
+  const { sent, read } = literalsOf(routes);
+  const readings = (path: string) => {
+    const found = readPath(
+      path,
+      (segment, folded, position) => read.has(folded) && !sent.has(`${position} ${segment}`),
+    );
+    return found && [...found.written, ...found.normalized];
+  };
+  const bypassesStricter = (method: string, path: string, route: Route) => {
+    const isBypass = (reading: string) => {
+      const twin = matchFolded(method, reading);
       return twin !== undefined && twin !== route && isStricter(twin, route);
-    });
+    };
+    return readings(path)?.some(isBypass) ?? true;
+  };
   const matchPlain = (method: string, path: string) => {
     const route = find(exact, method, path);
     if (route === undefined || (isFolded && !FOLDABLE.test(path))) return route;
@@ -63,6 +76,7 @@ export function* createRouter(routes: readonly Route[]): SlicedWork<Router> {
   return {
     match,
     matchFolded,
+    readings,
     allowedMethods: (path) => methods.filter((method) => match(method, path) !== undefined),
     keepsEncodedSlash,
   };
@@ -74,6 +88,19 @@ interface RouterEntry {
   readonly isFolded: boolean;
   /** The rank of its requirements. */
   readonly strictness: number;
+}
+
+/** Returns the literals of all paths: as sent, each behind its position, and folded. */
+function literalsOf(routes: readonly Route[]): { readonly sent: Set<string>; readonly read: Set<string> } {
+  const sent = new Set<string>();
+  const read = new Set<string>();
+  for (const { pattern } of routes)
+    for (const [position, segment] of pattern.entries()) {
+      if (segment.kind !== 'literal') continue;
+      read.add(foldLiteral(segment).text);
+      if (!isAlreadyFolded(segment)) sent.add(`${position} ${segment.text}`);
+    }
+  return { sent, read };
 }
 
 type RouteTree = ReturnType<typeof createTree<Route>>;

@@ -137,12 +137,7 @@ export function patternError(pattern: string): string | undefined {
     RE2JS.compile(toRe2(pattern));
     return undefined;
   } catch (error) {
-    if (error instanceof UnsupportedPattern) {
-      // A look-around would hide the mistakes after it.
-      const rest = pattern.replaceAll(/\(\?<?[=!]/g, '(?:');
-      const next = rest === pattern ? undefined : patternError(rest);
-      return next === undefined || next === error.message ? error.message : `${error.message}; and ${next}`;
-    }
+    if (error instanceof UnsupportedPattern) return error.message;
     const isRepetition = error instanceof Error && error.message.includes('repeat count');
     return isRepetition
       ? 'its nested groups repeat more than 1000 times; write * or +, and limit the text with maxLength'

@@ -1,7 +1,7 @@
 import { pointerStep } from '../json-pointer.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import type { Violation } from '../schema/value-validator.ts';
-import { FOLDS } from '../text-folding.ts';
+import { readName } from '../text-folding.ts';
 import { MAX_VIOLATIONS, type ParametersCheck, type ParameterValidator } from './parameter-value.ts';
 
 type QueryEntry = NonNullable<RouteEntry['query']>;
@@ -16,7 +16,7 @@ export function compileQuery(
 ): ParametersCheck {
   const mayRepeat =
     repeated === 'allow' ? () => true : (name: string) => repeated !== 'refuse' && repeated.includes(name);
-  const listedAs = new Map([...validators.keys()].map((name) => [FOLDS.text(name), name]));
+  const listedAs = new Map([...validators.keys()].map((name) => [readName(name)[0], name]));
   return (_path, query) => {
     const violations: Violation[] = [];
     const seen = new Set<string>();
@@ -33,7 +33,8 @@ export function compileQuery(
         violations.push(...validateValue(validate, equals === -1 ? '' : pair.slice(equals + 1), pointer));
       else if (unknown === 'refuse') violations.push({ pointer, message: 'has an unknown name' });
       else {
-        const listed = listedAs.get(FOLDS.text(name));
+        const readings = readName(decodeFormText(encoded) ?? decodeAscii(encoded));
+        const listed = readings.map((one) => listedAs.get(one)).find((one) => one !== undefined);
         if (listed !== undefined) violations.push({ pointer: `/query${pointerStep(listed)}`, message: TWIN });
       }
       if (violations.length >= MAX_VIOLATIONS) break;
@@ -53,6 +54,14 @@ const SEMICOLON = 'contains a semicolon, which separates parameters for some ser
 function validateValue(validate: ParameterValidator, encoded: string, pointer: string): readonly Violation[] {
   const value = decodeFormText(encoded);
   return value === undefined ? [{ pointer, message: 'must be percent-encoded UTF-8' }] : validate(value, pointer);
+}
+
+/** Decodes a name as a server reads it that drops bytes which are not UTF-8. */
+function decodeAscii(text: string): string {
+  return text
+    .replaceAll('+', ' ')
+    .replaceAll(/%[89a-f]./gi, '')
+    .replaceAll(/%[0-7][\da-f]/gi, decodeURIComponent);
 }
 
 /** Decodes a name or a value as HTML forms encode it; `undefined` if it is not UTF-8. */

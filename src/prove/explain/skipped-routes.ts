@@ -3,7 +3,7 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
 import { editSteps, isNear } from '../../engine/problem/did-you-mean.ts';
-import { foldedVariants, foldLiteral } from '../../engine/routing/path-folding.ts';
+import { foldLiteral } from '../../engine/routing/path-folding.ts';
 import type { Pattern } from '../../engine/routing/pattern.ts';
 import { createRouter } from '../../engine/routing/router.ts';
 import type { SkipReason } from './explanation.ts';
@@ -58,7 +58,9 @@ function* findSkipReason(
     return runToEnd(createRouter([route, relaxed])).match(method, path) === relaxed;
   });
   if (moreSpecific !== undefined) return { reason: 'less-specific', otherRoute: moreSpecific };
-  const readings = [path, path.replaceAll(/%2f/gi, '/')].flatMap(foldedVariants).map(segmentsOf);
+  const readings = [path, path.replaceAll(/%2f/gi, '/')]
+    .flatMap((one) => plan.router.readings(one) ?? [])
+    .map(segmentsOf);
   const stricter = yield* findRoute(others, (other) => {
     const folded = other.pattern.map(foldLiteral);
     const isPossible = mayMatch(other.pattern, segments) || readings.some((reading) => mayMatch(folded, reading));

@@ -43,6 +43,7 @@ export function createMutationContext(
     otherRole: rolesOf(testFile).find((role) => !manifest.auth?.role.allow.includes(role)) ?? 'other-role',
     otherOrigin:
       originsOf(testFile).find((origin) => !manifest.cors?.origins.includes(origin)) ?? 'https://other.example',
+    sendsOrigin: originsOf(testFile).length > 0,
     tokenOfRole: (role) => Object.entries(testFile.tokens).find(([, token]) => token.role === role)?.[0],
     samplePaths: (pattern) => samples.of(pattern),
     newValues: (path, changed) => newValues(path, changed, bodyAt),

@@ -384,14 +384,37 @@ rateLimits:
     gateway = await startGateway(manifest(routes, { up: upstream.url }));
     for (const body of ['{"user":{"Email":"x"}}', '{"USER":{"email":"x"}}', '{"user":{"email":"x"},"User":{}}'])
       expect(await send(guess('', body))).toBe(400);
+    const names = [
+      'email\0',
+      '\0email',
+      'email\0x',
+      'em\0ail',
+      'email\x1f',
+      '\temail',
+      'email\x7f',
+      '\x85email',
+      'email\uffff',
+    ];
+    for (const name of [
+      ...names,
+      ' email',
+      'email\u2003',
+      '\u200bemail',
+      'email\ufe0f',
+      'email\u{e0041}',
+      '\u00e9mail',
+      '\ufeffEMAIL\n',
+    ])
+      expect([name, await send(guess('', JSON.stringify({ user: { [name]: 'x' } })))]).toEqual([name, 400]);
     expect(await send(guess('', '{"other":{"Email":"x"}}'))).toBe(401);
     expect(received()).toBe(1);
-    const named = (name: string) => send(guess('', '{}', '1.1', `X-Client: ${name}`));
+    const named = (name: string, header = 'X-Client') => send(guess('', '{}', '1.1', `${header}: ${name}`));
     expect(await named('a\tb')).toBe(400);
     const statuses: number[] = [];
     for (const name of ['\u00c9va', '\u00e9va', '\u00c9VA', '\u00e9vA', '\u00e9va', 'E\u0301va'])
       statuses.push(await named(name));
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
+    for (const header of ['x_client', 'X.Client']) expect(await named('\u00c9va', header)).toBe(429);
   });
 });
 

@@ -558,11 +558,63 @@ test.each([
   ['trims blanks and dots and keeps parameters', '/.%20./...;x'],
   ['reads the same in encoded parameters', '/.../...%3Bx'],
   ['removes parameters first', '/...;x/7'],
+  ['trims dots alone, before a blank', '/.../...%20'],
+  ['trims dots alone, after a blank', '/...%20/...'],
+  ['trims blanks and then dots, but not again', '/.%20./...%20'],
+  ['trims blanks and keeps encoded parameters', '/...%3Bx/...;x'],
+  ['drops invisible characters, and keeps dots', '/%E2%80%8B/a/...'],
+  ['drops a segment of dots, and keeps invisible characters', '/%E2%80%8B/...'],
+  ['drops all three', '/%C2%AD/a/.%E2%80%8B.;x/%EF%BC%8E%C2%AD'],
+  ['merges slashes that it normalizes', '/a/...%EF%BC%8F%EF%BC%8F...'],
 ])('a path does not bypass a stricter route for a server that %s: %s', (_server, path) => {
   const { router } = planOf([
     ['GET', '/{one}/{two}', 'public'],
     ['GET', '/{one}/{two}/{three}', 'public'],
+    ['GET', '/{one}/{two}/{three}/{four}', 'public'],
     ['GET', '/{id}', 'protected'],
   ]);
   expect(router.match('GET', path)?.access).not.toBe('public');
+});
+
+describe('a server that folds one segment and keeps another one', () => {
+  const { router } = planOf([
+    ['GET', '/{tenant}/{page}', 'public'],
+    ['GET', '/admin/{page}', 'protected'],
+    ['GET', '/admin/login', 'public'],
+    ['GET', '/{a}/{b}/{c}/{d}/{e}/{f}', 'public'],
+  ]);
+
+  test.each([
+    '/admin;x/login.',
+    '/ADMIN/login;x',
+    '/admin./LOGIN',
+    '/admin%20/%6cogin',
+    '/admin;x/%E2%80%8Blogin',
+    '/Admin/Login%3Fx',
+  ])('gets no path of a public route that it reads as a protected one: %s', (path) =>
+    expect(router.match('GET', path)).toBeUndefined(),
+  );
+
+  test('gets the paths that nobody reads as a protected one', () => {
+    for (const path of ['/tenant/LOGIN', '/Tenant;x/login.', '/t/a%EF%BC%8Fb', '/t/what%3F%3F%3F%3F%3F%3F%3F%3F'])
+      expect([path, router.match('GET', path)?.access]).toEqual([path, 'public']);
+    expect(router.match('GET', '/A/B;x/C/%20d/E./f')?.access).toBe('public');
+  });
+
+  test('gets no path with more readings than the router looks up', () => {
+    expect(router.match('GET', '/.../.../.../.../.../x')?.access).toBe('public');
+    expect(router.match('GET', '/.../.../.../.../.../...')).toBeUndefined();
+    expect(router.match('GET', '/a%3F/a%3F/a%3F/a%3F/a%3F/a%3F')).toBeUndefined();
+  });
+});
+
+test('a literal with capitals and its folded form are different routes', () => {
+  const { router } = planOf([
+    ['GET', '/Admin/x', 'public'],
+    ['GET', '/{a}/x', 'protected'],
+    ['GET', '/Admin./y', 'public'],
+  ]);
+  expect(router.match('GET', '/Admin/x')?.path).toBe('/Admin/x');
+  expect(router.match('GET', '/Admin./y')?.path).toBe('/Admin./y');
+  expect(router.match('GET', '/admin/x')?.access).toBe('protected');
 });

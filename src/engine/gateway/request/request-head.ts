@@ -1,6 +1,6 @@
 import { foldHeaderName } from '../../header-names.ts';
 import type { ClientRequest } from '../../http1/client-request.ts';
-import { forEachHeader, type RawHeaders } from '../../http1/raw-headers.ts';
+import { forEachHeader, isHeader, type RawHeaders } from '../../http1/raw-headers.ts';
 import { Refusal } from '../response/refusal.ts';
 import { ABSOLUTE } from './request-target.ts';
 
@@ -72,20 +72,25 @@ export function refuseLoop({ via }: RequestHead, pseudonym: string): void {
 }
 
 /**
- * Refuses a handshake that two servers could read differently: with a body, or with two keys or versions (RFC 6455 section 11.3).
+ * Refuses a handshake that two servers could read differently: with a body, with two keys or versions (RFC 6455 section 11.3), or
+ * without a key of 16 bytes in Base64 (section 4.2.1).
  *
  * @throws Refusal `message_malformed`
  */
 export function checkHandshake({ body }: RequestHead, headers: RawHeaders): void {
   if (body !== undefined) throw malformed('handshake_with_body');
   const names = new Set<string>();
-  forEachHeader(headers, (rawName) => {
+  forEachHeader(headers, (rawName, value) => {
     const name = foldHeaderName(rawName);
     if (!SINGLE_IN_HANDSHAKES.has(name)) return;
     if (names.has(name)) throw malformed('handshake_header_repeated');
     names.add(name);
+    if (isHeader(rawName, 'sec-websocket-key') && HANDSHAKE_KEY.test(value)) names.add('key');
   });
+  if (!names.has('key')) throw malformed('handshake_key_invalid');
 }
+
+const HANDSHAKE_KEY = /^[A-Za-z0-9+/]{22}==$/;
 
 /**
  * Returns the authority of an absolute request target in HTTP/1.0, where `Host` is optional, and stores it as the `Host` that the

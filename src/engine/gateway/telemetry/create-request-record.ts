@@ -1,5 +1,4 @@
-import { loggedPath } from '../../log/logged-path.ts';
-import { looksLikeIdentifier } from '../../log/plain-names.ts';
+import { loggedPath, withoutIdentifiers } from '../../log/logged-path.ts';
 import type { Exchange } from '../exchange.ts';
 import { isBearer } from '../request/authenticate.ts';
 import type { RequestHead } from '../request/request-head.ts';
@@ -46,9 +45,7 @@ const MAX_REFUSED_PATH = 200;
 function refusedPathOf({ plan, request, refusal }: Exchange): string | undefined {
   const { url } = request;
   if (refusal?.code !== 'path_ambiguous' || !url.startsWith('/')) return undefined;
-  const isHidden = (segment: string) => plan.log.keyedPaths !== undefined && looksLikeIdentifier(segment);
-  const segments = url.replace(/[?#].*$/s, '').split('/');
-  const path = segments.map((segment) => (isHidden(segment) ? '*' : segment)).join('/');
+  const path = withoutIdentifiers(plan.log.keyedPaths, url.replace(/[?#].*$/s, ''));
   return path.length > MAX_REFUSED_PATH ? `${path.slice(0, MAX_REFUSED_PATH)}…` : path;
 }
 

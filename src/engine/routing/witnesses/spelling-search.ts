@@ -1,11 +1,9 @@
 import { runToEnd } from '../../plan/sliced-work.ts';
-import { foldedVariants, foldLiteral, readPath } from '../path-folding.ts';
+import { foldLiteral } from '../path-folding.ts';
 import type { Pattern } from '../pattern.ts';
 import { PatternIndex } from '../pattern-index.ts';
 import type { PatternRoute, RouteIndex } from '../route-index.ts';
 import { isStricter, type Router } from '../router.ts';
-import { alignments, type FreeTexts } from './form-alignment.ts';
-import { type FormSegment, type FreeText, PathSpelling, segmentsOf } from './path-spelling.ts';
 
 /** A route and a pattern of paths that the router refuses, because they fold to paths of stricter routes. */
 interface RefusedPaths {
@@ -16,27 +14,25 @@ interface RefusedPaths {
   readonly length: number;
 }
 
-/** A spelling, and the names of the forms that an earlier step has changed. */
-interface SearchStep {
-  readonly spelling: PathSpelling;
-  readonly settled: readonly string[];
-}
+/** The texts of a path. A text that is `undefined` can be anything. */
+type Texts = readonly (string | undefined)[];
 
-/** A form of a spelling that a stricter route refuses. */
-interface RefusedForm {
-  readonly form: number;
+/** A reading of a path that belongs to a stricter route. */
+interface RefusedReading {
+  /** For a text that can be anything, its position in the path. */
+  readonly segments: readonly (string | number)[];
   /** The index of the stricter route. */
   readonly refuser: number;
 }
 
-/** Limits the spellings of one search, and the searches and spellings of all together. Few searches need more than ten. */
-const MAX_SPELLINGS = 2_000;
+/** Limits the paths of one search, and the searches and paths of all together. Few searches need more than ten. */
+const MAX_PATHS = 100;
 const MAX_STEPS_IN_ALL = 20_000;
 
 /**
- * Finds other spellings of refused paths. The router refuses a path if one of its folded forms is a path of a stricter
- * route. It may accept a spelling with which that form is a path of no route, or of a third route, if that route takes
- * precedence over the stricter one and is not stricter itself.
+ * Finds other texts for refused paths. The router refuses a path if a reading of it is a path of a stricter route. It may accept
+ * a path with which that reading belongs to a third route, if that route takes precedence over the stricter one and is not stricter
+ * itself. No other spelling helps: servers that do not fold it read the refused path.
  */
 export class SpellingSearch<R extends PatternRoute = PatternRoute> {
   readonly #index: RouteIndex<R>;
@@ -44,8 +40,6 @@ export class SpellingSearch<R extends PatternRoute = PatternRoute> {
   readonly #unknown: string;
   #steps = 0;
   #foldedPatterns: PatternIndex | undefined;
-  /** The number of segments of the longest pattern. */
-  #longest: number | undefined;
   #positions: ReadonlyMap<unknown, number> | undefined;
 
   /** @param unknown differs from every literal of a route, in any spelling */
@@ -56,29 +50,33 @@ export class SpellingSearch<R extends PatternRoute = PatternRoute> {
   }
 
   /** Returns a path that the router accepts; `undefined` if there is none; `unknown` if the search reached its limit. */
-  find(refused: RefusedPaths): { readonly path: string } | 'unknown' | undefined {
-    const { within, length } = refused;
+  find({ patternRoute, method, within, length }: RefusedPaths): { readonly path: string } | 'unknown' | undefined {
     if (!this.#takeStep()) return 'unknown';
-    if (within.every(({ kind }) => kind === 'literal')) return undefined;
-    const forms = PathSpelling.create(within, length, this.#unknown).forms.map((form) => segmentsOf(form).length);
-    // A form that is shorter than its path reaches the length of another route's path only if the path is longer.
-    const longest = within.at(-1)?.kind === 'rest' ? 2 * length - Math.min(...forms, length) : length;
-    let isUnknown = false;
-    for (let current = length; current <= longest; current += 1) {
-      const path = this.#search(PathSpelling.create(within, current, this.#unknown), refused);
-      if (path === 'unknown') isUnknown = true;
-      else if (path !== undefined) return { path };
+    const start = Array.from({ length }, (_, position) => {
+      const segment = within[position];
+      return segment?.kind === 'literal' ? segment.text : undefined;
+    });
+    const tried: Texts[] = [start];
+    const seen = new Set([start.join('/')]);
+    for (const texts of tried) {
+      const path = `/${texts.map((text) => text ?? this.#unknown).join('/')}`;
+      if (this.#router.match(method, path) === patternRoute.route) return { path };
+      for (const { segments, refuser } of this.#refusedReadings(texts, patternRoute, method))
+        for (const third of this.#thirdsOf(segments.map(patternSegment), refuser, patternRoute, method)) {
+          const next = withLiterals(texts, segments, third);
+          if (seen.has(next.join('/'))) continue;
+          if (seen.size === MAX_PATHS || !this.#takeStep()) return 'unknown';
+          seen.add(next.join('/'));
+          tried.push(next);
+        }
     }
-    return isUnknown ? 'unknown' : undefined;
+    return undefined;
   }
 
-  /**
-   * True if a stricter route receives all paths of a route as servers fold them, so the router accepts only a spelling
-   * that has more segments, or fewer.
-   */
-  needsFreeSegment(patternRoute: R, method: string, path: string): boolean {
-    const [form = ''] = readPath(path).written;
-    const refuser = this.#refuserOf(patternRoute, method, form);
+  /** True if a stricter route receives all paths of a route as servers fold them, so the router refuses each of them. */
+  isAlwaysRefused(patternRoute: R, method: string, path: string): boolean {
+    const [reading = ''] = this.#router.readings(path) ?? [];
+    const refuser = this.#refuserOf(patternRoute, method, reading);
     if (refuser === undefined) return false;
     const folded = patternRoute.pattern.map(foldLiteral);
     const isContained = this.#getFoldedPatterns().containing(folded).has(refuser);
@@ -87,16 +85,16 @@ export class SpellingSearch<R extends PatternRoute = PatternRoute> {
 
   /** Returns the stricter route because of which the router refuses a path of a route. */
   findRefusing(patternRoute: R, method: string, path: string): R | undefined {
-    const refusers = foldedVariants(path).map((form) => this.#refuserOf(patternRoute, method, form));
-    return this.#index.routes[refusers.find((refuser) => refuser !== undefined) ?? -1];
+    const refusers = this.#router.readings(path)?.map((reading) => this.#refuserOf(patternRoute, method, reading));
+    return this.#index.routes[refusers?.find((refuser) => refuser !== undefined) ?? -1];
   }
 
-  /** True if no further spellings are tried. */
+  /** True if no further paths are tried. */
   isExhausted(): boolean {
     return this.#steps === MAX_STEPS_IN_ALL;
   }
 
-  /** Returns the number of searches and spellings so far. */
+  /** Returns the number of searches and paths so far. */
   stepCount(): number {
     return this.#steps;
   }
@@ -107,132 +105,21 @@ export class SpellingSearch<R extends PatternRoute = PatternRoute> {
     return true;
   }
 
-  /**
-   * Tries the spellings with the fewest changes first. Only the forms as written need combinations of changes: a server that
-   * normalizes Unicode can read something else, whatever the others read.
-   */
-  #search(start: PathSpelling, refused: RefusedPaths): string | undefined {
-    const steps: SearchStep[] = [{ spelling: start, settled: [] }];
-    const seen = new Set([start.path]);
-    let isNormalizedTried = false;
-    for (const step of steps) {
-      const refusals = this.#refusedForms(step.spelling, refused);
-      if (this.#isAccepted(step.spelling, refusals, refused)) return step.spelling.path;
-      if (!isNormalizedTried && refusals.every(({ form }) => form >= step.spelling.writtenCount)) {
-        isNormalizedTried = true;
-        const path = this.#searchReading(step.spelling, refused);
-        if (path !== undefined) return path;
-      }
-      for (const refusal of refusals)
-        for (const spelling of this.#otherSpellings(step.spelling, refusal, refused)) {
-          if (seen.has(spelling.path)) continue;
-          if (seen.size === MAX_SPELLINGS || !this.#takeStep()) return 'unknown';
-          seen.add(spelling.path);
-          const settled = [...step.settled, step.spelling.formName(refusal.form)];
-          const names = this.#refusedForms(spelling, refused).map(({ form }) => spelling.formName(form));
-          if (!names.some((name) => settled.includes(name))) steps.push({ spelling, settled });
-        }
-    }
-    return undefined;
-  }
-
-  /** Tries what servers that normalize Unicode can read: first for the forms that end at a query, then for all. */
-  #searchReading(start: PathSpelling, refused: RefusedPaths): string | undefined {
-    let spelling = start;
-    let refusals = this.#refusedForms(start, refused);
-    for (const texts of [...this.#readings(refused), ...this.#readings(refused)])
-      for (const next of spelling.withReading(texts)) {
-        if (!this.#takeStep()) return 'unknown';
-        const remaining = this.#refusedForms(next, refused);
-        if (this.#isAccepted(next, remaining, refused)) return next.path;
-        if (remaining.length >= refusals.length) continue;
-        spelling = next;
-        refusals = remaining;
-        break;
-      }
-    return undefined;
-  }
-
-  #isAccepted(
-    { path }: PathSpelling,
-    refusals: readonly RefusedForm[],
-    { patternRoute, method }: RefusedPaths,
-  ): boolean {
-    return refusals.length === 0 && this.#router.match(method, path) === patternRoute.route;
-  }
-
-  /** Returns the forms of a spelling because of which the router refuses it. */
-  #refusedForms({ forms }: PathSpelling, { patternRoute, method }: RefusedPaths): RefusedForm[] {
-    const seen = new Set<string>();
-    return forms.flatMap((text, form) => {
-      if (seen.has(text)) return [];
-      seen.add(text);
-      const refuser = this.#refuserOf(patternRoute, method, text);
-      return refuser === undefined ? [] : [{ form, refuser }];
+  /** Returns the readings of a path because of which the router refuses it. */
+  #refusedReadings(texts: Texts, patternRoute: PatternRoute, method: string): RefusedReading[] {
+    const names = texts.map((_, position) => `${this.#unknown}-${position}-${this.#unknown}`);
+    const positions = new Map(names.map((name, position) => [name, position]));
+    const path = `/${texts.map((text, position) => text ?? names[position]).join('/')}`;
+    return [...new Set(this.#router.readings(path))].flatMap((reading) => {
+      const refuser = this.#refuserOf(patternRoute, method, reading);
+      const segments = reading.replace(/\/$/, '').split('/').slice(1);
+      return refuser === undefined ? [] : [{ segments: segments.map((text) => positions.get(text) ?? text), refuser }];
     });
   }
 
-  *#otherSpellings(
-    spelling: PathSpelling,
-    { form, refuser }: RefusedForm,
-    { patternRoute, method }: RefusedPaths,
-  ): Generator<PathSpelling> {
-    if (form >= spelling.writtenCount) return;
-    const segments = spelling.segmentsOf(form);
-    const first = segments.findIndex(({ freePosition }) => freePosition !== undefined);
-    if (first === -1) return;
-    for (const pattern of this.#thirdsOf(segments.map(patternSegment), refuser, patternRoute, method)) {
-      const texts = literalTexts(segments, pattern);
-      if (texts.size > 0) yield spelling.withTexts(texts);
-    }
-    const canEnd = form > 0 && spelling.hasEnd();
-    for (const texts of this.#unmatchedTexts(segments, form > 0, canEnd)) yield spelling.withTexts(texts);
-    const fixed = segments.slice(0, first);
-    const before: Pattern = [...fixed.map(patternSegment), { kind: 'rest' }];
-    // A route whose rest begins early refuses most spellings, and may not be the one that refuses this spelling.
-    const early = [...fixed.map(({ text }) => text), this.#unknown, '', this.#unknown];
-    const earlyRefuser = this.#refuserOf(patternRoute, method, `/${early.join('/')}`) ?? refuser;
-    const alignment = { segments, unknown: this.#unknown, canShorten: form > 0, canEnd };
-    for (const one of new Set([refuser, earlyRefuser]))
-      for (const pattern of this.#thirdsOf(before, one, patternRoute, method))
-        for (const texts of alignments({ ...alignment, pattern })) yield spelling.withTexts(texts);
-  }
-
-  /** Yields texts with which few routes match the form: only those whose rest begins early. */
-  *#unmatchedTexts(segments: readonly FormSegment[], canShorten: boolean, canEnd: boolean): Generator<FreeTexts> {
-    const positions = segments.flatMap(({ freePosition }) => (freePosition === undefined ? [] : [freePosition]));
-    const [first = 0] = positions;
-    for (const parts of this.#unmatchedParts()) yield new Map([[first, { parts }]]);
-    if (canShorten) yield new Map(positions.map((position) => [position, { parts: [] }]));
-    if (canEnd) yield new Map([[first, { parts: [], isEnd: true }]]);
-  }
-
-  /** Yields segments that no route matches unless its rest begins before the empty one, or before the last one. */
-  *#unmatchedParts(): Generator<readonly string[]> {
-    yield [this.#unknown, this.#unknown];
-    yield [this.#unknown, '', this.#unknown];
-    this.#longest ??= this.#index.patterns.patterns.reduce((most, { length }) => Math.max(most, length), 0);
-    yield Array.from({ length: this.#longest + 1 }, () => this.#unknown);
-  }
-
-  /** Yields the segments with which the path of a route that is not stricter can begin, or a path of no route. */
-  *#readings({ patternRoute: { route }, method }: RefusedPaths): Generator<readonly string[]> {
-    yield [this.#unknown, '', this.#unknown];
-    for (const index of this.#index.withMethod(method)) {
-      if (this.#isStricter(index, route)) continue;
-      const pattern = this.#getFoldedPatterns().patterns[index] ?? [];
-      const hasRest = pattern.at(-1)?.kind === 'rest';
-      const fixed = hasRest ? pattern.slice(0, -1) : pattern;
-      const texts = fixed.map((segment) => (segment.kind === 'literal' ? segment.text : this.#unknown));
-      if (hasRest) yield [...texts, '', this.#unknown];
-      // The segments behind the text can match the end of the pattern.
-      for (let length = texts.length; length >= 0; length -= 1) yield texts.slice(0, length);
-    }
-  }
-
-  /** Returns the index of the stricter route that a form of a path belongs to. */
-  #refuserOf({ route }: PatternRoute, method: string, form: string): number | undefined {
-    const twin = this.#router.matchFolded(method, form);
+  /** Returns the index of the stricter route that a reading of a path belongs to. */
+  #refuserOf({ route }: PatternRoute, method: string, reading: string): number | undefined {
+    const twin = this.#router.matchFolded(method, reading);
     if (twin === undefined || twin === route || !isStricter(twin, route)) return undefined;
     this.#positions ??= new Map(this.#index.routes.map((one, index) => [one.route, index]));
     return this.#positions.get(twin);
@@ -243,13 +130,10 @@ export class SpellingSearch<R extends PatternRoute = PatternRoute> {
     const patterns = this.#getFoldedPatterns();
     const refusing = patterns.patterns[refuser] ?? [];
     const preceding = patterns.preceding(refusing, patterns.overlapping(refusing, this.#index.withMethod(method)));
-    for (const third of patterns.overlapping(within, preceding))
-      if (!this.#isStricter(third, route)) yield patterns.patterns[third] ?? [];
-  }
-
-  #isStricter(index: number, route: R['route']): boolean {
-    const other = this.#index.routes[index]?.route;
-    return other !== undefined && other !== route && isStricter(other, route);
+    for (const third of patterns.overlapping(within, preceding)) {
+      const other = this.#index.routes[third]?.route;
+      if (other === undefined || other === route || !isStricter(other, route)) yield patterns.patterns[third] ?? [];
+    }
   }
 
   #getFoldedPatterns(): PatternIndex {
@@ -259,16 +143,18 @@ export class SpellingSearch<R extends PatternRoute = PatternRoute> {
   }
 }
 
-function patternSegment({ text, freePosition }: FormSegment): Pattern[number] {
-  return freePosition === undefined ? { kind: 'literal', text } : { kind: 'parameter', name: 'any' };
+function patternSegment(segment: string | number): Pattern[number] {
+  return typeof segment === 'string' ? { kind: 'literal', text: segment } : { kind: 'parameter', name: 'any' };
 }
 
-/** Returns the literals of a pattern at the free segments of a form. */
-function literalTexts(segments: readonly FormSegment[], pattern: Pattern): FreeTexts {
-  const texts = new Map<number, FreeText>();
-  for (const [index, { freePosition }] of segments.entries()) {
+/** Returns the texts with the literals of a folded pattern where a reading can have any text. */
+function withLiterals(texts: Texts, segments: RefusedReading['segments'], pattern: Pattern): Texts {
+  const next = [...texts];
+  for (const [index, segment] of segments.entries()) {
     const literal = pattern[index];
-    if (freePosition !== undefined && literal?.kind === 'literal') texts.set(freePosition, { parts: [literal.text] });
+    if (typeof segment !== 'number' || literal?.kind !== 'literal') continue;
+    // A folded literal has plain question marks and number signs, which would end the path of a request.
+    next[segment] = literal.text.replaceAll('?', '%3F').replaceAll('#', '%23');
   }
-  return texts;
+  return next;
 }

@@ -37,14 +37,14 @@ export class WitnessSearch<R extends PatternRoute = PatternRoute> {
     this.#spellings = new SpellingSearch(index, router, this.#samplePaths.unknown);
   }
 
-  /** Returns the candidates without those whose common paths with the route are all refused, and have no other spelling. */
+  /** Returns the candidates without those whose common paths with the route are all refused. */
   #respellable(patternRoute: R, method: string, candidates: BitSet): BitSet {
     const { pattern } = patternRoute;
     const open = candidates.copy();
     const [length = 0] = this.#samplePaths.lengthsOf(pattern);
     const path = this.#samplePaths.pathOf(pattern, length);
     if (this.#router.match(method, path) !== undefined) return open;
-    if (!this.#spellings.needsFreeSegment(patternRoute, method, path)) return open;
+    if (!this.#spellings.isAlwaysRefused(patternRoute, method, path)) return open;
     return open.subtract(this.#index.patterns.completing(pattern, candidates));
   }
 
@@ -77,7 +77,7 @@ export class WitnessSearch<R extends PatternRoute = PatternRoute> {
     return methods.every((method) => this.#findPath(patternRoute, method, patternRoute.pattern) === undefined);
   }
 
-  /** True if the router refuses requests with these methods, or sends them to other routes, unless their paths are respelled. */
+  /** True if the router refuses requests with these methods, or sends them to other routes, unless their paths have literals of third routes. */
   needsOtherSpelling(patternRoute: R, methods: readonly string[]): boolean {
     const sampleCount = this.#samplePaths.lengthsOf(patternRoute.pattern).length;
     return methods.every((method) => {
@@ -91,12 +91,12 @@ export class WitnessSearch<R extends PatternRoute = PatternRoute> {
     return this.#spellings.findRefusing(patternRoute, method, path);
   }
 
-  /** Returns the number of other spellings that all searches tried. */
+  /** Returns the number of paths that all searches tried. */
   stepCount(): number {
     return this.#spellings.stepCount();
   }
 
-  /** True if no further spellings are tried: a request that the router refuses has no witness in another spelling. */
+  /** True if no further paths are tried: a route whose samples the router refuses has no witness then. */
   isExhausted(): boolean {
     return this.#spellings.isExhausted();
   }
@@ -147,7 +147,7 @@ export class WitnessSearch<R extends PatternRoute = PatternRoute> {
     const requests = [...this.samplePaths(pattern)].flatMap((path) => methods.map((method) => ({ method, path })));
     const witness = requests.find(({ method, path }) => this.#router.match(method, path) !== undefined);
     if (witness !== undefined) return this.match(witness.method, witness.path);
-    // The router refuses all of them, but may accept other spellings for the routes that would win.
+    // The router refuses all of them, but may accept other paths of the routes that would win.
     for (const { method, path } of requests) {
       const first = this.#firstMatch(method, path);
       if (first !== undefined && this.isExhausted()) this.#undecided.add(first);

@@ -12,21 +12,28 @@ const MAX_REPETITIONS = 1_000;
  */
 export function toRe2(pattern: string): string {
   const start = pattern.startsWith(IGNORE_CASE) ? IGNORE_CASE.length : 0;
+  const errors = new Set<string>();
   let translated = pattern.slice(0, start);
   let at = start;
   let openGroups = 0;
   let mayRepeat = false;
   while (at < pattern.length) {
-    const part = readPart(pattern, at, mayRepeat);
+    const part = readPart(pattern, at, mayRepeat, errors);
     translated += part.re2;
     openGroups += part.opens;
-    if (openGroups < 0) throw new UnsupportedPattern('a ) has no ( before it; write the (, or \\)');
+    if (openGroups < 0) {
+      errors.add('a ) has no ( before it; write the (, or \\)');
+      openGroups = 0;
+    }
     mayRepeat = part.mayRepeat;
     at = part.end;
   }
-  if (openGroups > 0) throw new UnsupportedPattern('a ( has no ) after it; write the ), or \\(');
+  if (openGroups > 0) errors.add('a ( has no ) after it; write the ), or \\(');
+  if (errors.size > 0) throw new UnsupportedPattern([...errors].slice(0, MAX_ERRORS).join('; and '));
   return translated;
 }
+
+const MAX_ERRORS = 5;
 
 interface Part {
   readonly re2: string;
@@ -37,7 +44,25 @@ interface Part {
   readonly mayRepeat: boolean;
 }
 
-function readPart(pattern: string, at: number, mayRepeat: boolean): Part {
+/** Reads a part. After an error it skips the construct, which would otherwise hide the errors behind it. */
+function readPart(pattern: string, at: number, mayRepeat: boolean, errors: Set<string>): Part {
+  try {
+    return translatePart(pattern, at, mayRepeat);
+  } catch (error) {
+    if (!(error instanceof UnsupportedPattern)) throw error;
+    errors.add(error.message);
+    CONSTRUCT.lastIndex = at;
+    const [written = ''] = CONSTRUCT.exec(pattern) ?? [];
+    const opens = written.startsWith('(') ? written.split('(').length - written.split(')').length : 0;
+    return { re2: '', end: at + written.length, opens, mayRepeat: true };
+  }
+}
+
+/** An escape, a class, the start of a group or all of one without content, a quantifier, or any other character. */
+const CONSTRUCT =
+  /\\(?:k<[^>]*>|[1-9]\d*|[pP]\{[^{}]*\}|.)|\[(?:\\.|[^\]\\])*\]|\(\?(?:[a-zA-Z^-]*\)|\()?|(?:[*+?]|\{\d*,?\d*\})[?+]?|./suy;
+
+function translatePart(pattern: string, at: number, mayRepeat: boolean): Part {
   const symbol = String.fromCodePoint(pattern.codePointAt(at) ?? 0);
   const end = at + symbol.length;
   switch (symbol) {

@@ -7,14 +7,15 @@ import { withHeader, withoutBody, withoutToken, withRequest } from '../probes.ts
 export const settingMutators: Mutators = {
   'cors-opened': {
     summary: 'pages of another origin may read responses, or send more methods, headers or credentials',
-    *find({ manifest, routes, otherOrigin }) {
+    *find({ manifest, routes, otherOrigin, sendsOrigin }) {
       const { cors } = manifest;
       const probes = (base: Probe) => corsRequests(base, [...(cors?.origins ?? []), otherOrigin]);
       const change = (path: string[], message: string, changed: Manifest) =>
         ({ routes, probes, path, message, manifest: changed }) satisfies Mutant;
       const isReadable = `pages of ${otherOrigin} may read the responses`;
       if (cors === undefined) {
-        yield change([], isReadable, withValue(manifest, ['cors'], corsFor(otherOrigin)));
+        // Without `cors`, only tests about pages of other origins need to notice it.
+        if (sendsOrigin) yield change([], isReadable, withValue(manifest, ['cors'], corsFor(otherOrigin)));
         return;
       }
       const isAny = cors.origins.includes('*');

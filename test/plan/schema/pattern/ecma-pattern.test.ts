@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
+import { patternError } from '../../../../src/engine/schema/ajv-validator.ts';
 import { toRe2 } from '../../../../src/engine/schema/pattern/ecma-pattern.ts';
 import { bodyRoute, loadText, manifestOf, violationsOf } from '../../../manifest/support.ts';
 import { runs } from '../../../support/runs.ts';
@@ -79,6 +80,68 @@ test.each([
     expect.stringContaining(`this pattern is not supported: ${expected}`),
   ]);
 });
+
+test.each([
+  ['(a)\\1(', ['back-reference \\1', 'a ( has no )']],
+  ['(?<n>a)\\k<n>[', ['back-reference \\k<n>', 'a [ has no ]']],
+  ['x++(?=a)', ['possessive quantifier ++', 'look-ahead (?=']],
+  ['(?<!a)(?>b)*+[z-a]\\A(', ['look-behind (?<!', 'atomic group', '*+', 'range z-a', '\\A', 'a ( has no )']],
+  ['(?(1)a|b', ['condition (?(', 'a ( has no )']],
+  ['a(?R)b(?#c)(?P<n>d)(?i)[[:x:]]]', ['recursion', 'comment', '(?P<', '(?i)', '[:x:]']],
+  ['\\p{Nope}\\pL\\8{5,2}}', ['\\p{Nope}', '\\pL', 'back-reference \\8', '{5,2}', 'a } stands alone']],
+  ['a))b', ['a ) has no (']],
+])('the pattern %s has all of its mistakes in one problem', (pattern, expected) => {
+  const { problems } = loadText(manifestOf('', bodyRoute(`{ pattern: ${JSON.stringify(pattern)} }`)));
+  const texts = problems[0]?.message.split('; and ') ?? [];
+  expect(texts).toEqual(expected.slice(0, 5).map((text) => expect.stringContaining(text)));
+});
+
+test('no pattern that ECMAScript does not compile is accepted, and the problem names more than what is missing in RE2', () => {
+  const tokens = [
+    'a',
+    '(',
+    ')',
+    '[',
+    ']',
+    '{',
+    '}',
+    '*',
+    '++',
+    '?',
+    '|',
+    '^',
+    '\\1',
+    '\\k<n>',
+    '(?<n>',
+    '(?=',
+    '(?<!',
+    '-',
+    '\\d',
+    '\\',
+  ];
+  const linear = /^(?:this pattern is not supported: )?the (?:negative )?(?:look-|back-reference)/;
+  const pattern = fc.array(fc.constantFrom(...tokens), { minLength: 1, maxLength: 6 }).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(pattern, (text) => {
+      const isValid = isCompiled(text);
+      const message = patternError(text);
+      if (!isValid) expect([text, message]).not.toEqual([text, undefined]);
+      const parts = message?.split('; and ') ?? [];
+      // A reference to no group is the one mistake that nobody can correct before the reference is gone.
+      if (!isValid && !/\\1|\\k/.test(text))
+        expect([text, parts.every((part) => linear.test(part))]).toEqual([text, false]);
+    }),
+    { numRuns: runs(3_000) },
+  );
+});
+
+function isCompiled(pattern: string): boolean {
+  try {
+    return new RegExp(pattern, 'u') instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
 
 const ATOMS = [
   ...[
