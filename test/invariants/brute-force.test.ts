@@ -6,7 +6,6 @@ import { proveInvariants } from '../../src/engine/invariants/prove.ts';
 import { load, type PlannedManifest } from '../../src/engine/load.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
 import type { Route } from '../../src/engine/plan/route-definition.ts';
-import { runToEnd } from '../../src/engine/plan/sliced-work.ts';
 import type { Finding } from '../../src/engine/problem/finding.ts';
 import { foldLiteral, readPath } from '../../src/engine/routing/path-folding.ts';
 import { type Pattern, parsePattern, patternKey } from '../../src/engine/routing/pattern.ts';
@@ -157,7 +156,7 @@ describe('the prover', () => {
       fc.property(routes, fc.array(invariant, { minLength: 1, maxLength: 4 }), (written, invariants) => {
         const { manifest, plan } = readManifest(written, invariants);
         const findings: Finding[] = [];
-        const proofs = runToEnd(proveInvariants(compileInvariants(manifest, findings), manifest, plan));
+        const proofs = proveInvariants(compileInvariants(manifest, findings), manifest, plan);
         expect(findings).toEqual([]);
         const requests = servedRequests(plan);
         for (const [index, { violations, undecided }] of proofs.entries()) {
@@ -191,7 +190,7 @@ describe('the prover', () => {
     }));
     const when = { path: strict === 2 ? paths[2] : '/{p0}/raw/files/files/projects/a/projects/files/**' };
     const { manifest, plan } = readManifest(written, [{ when, require: { access: 'protected' } }]);
-    const [proof] = runToEnd(proveInvariants(compileInvariants(manifest, []), manifest, plan));
+    const [proof] = proveInvariants(compileInvariants(manifest, []), manifest, plan);
     expect([proof?.violations, proof?.undecided]).toEqual([[], []]);
   });
 });

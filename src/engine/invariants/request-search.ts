@@ -1,5 +1,5 @@
 import type { Plan } from '../plan/plan.ts';
-import { runToEnd, type SlicedWork } from '../plan/sliced-work.ts';
+import { runToEnd } from '../plan/sliced-work.ts';
 import type { RouteWitness } from '../problem/finding.ts';
 import { foldLiteral, respell } from '../routing/path-folding.ts';
 import { intersect, type Pattern } from '../routing/pattern.ts';
@@ -23,7 +23,8 @@ export class RequestSearch {
   readonly #maxLength: number;
   readonly #folded: readonly Pattern[];
 
-  private constructor(plan: Plan, index: RouteIndex) {
+  constructor(plan: Plan) {
+    const index = runToEnd(RouteIndex.create(plan.routes.map((route) => ({ route, pattern: route.pattern }))));
     const { patterns } = index.patterns;
     this.routes = index.routes;
     this.#plan = plan;
@@ -32,12 +33,6 @@ export class RequestSearch {
     this.#unknown = runToEnd(SamplePaths.create(patterns)).unknown;
     this.#maxLength = patterns.reduce((most, { length }) => Math.max(most, length), 0) + 2;
     this.#folded = patterns.map((pattern) => pattern.map(foldLiteral));
-  }
-
-  /** Creates the search step by step. */
-  static *create(plan: Plan): SlicedWork<RequestSearch> {
-    const routes = plan.routes.map((route) => ({ route, pattern: route.pattern }));
-    return new RequestSearch(plan, yield* RouteIndex.create(routes));
   }
 
   /**

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { PlannedManifest } from '../../engine/load.ts';
 import { type Dependencies, sha256 } from '../../engine/manifest/dependencies.ts';
 import type { CheckedManifest } from '../../engine/manifest/read-manifest.ts';
-import { type AddressOverrides, type Environment, FILE_NOT_LISTED } from '../../engine/manifest/source.ts';
+import type { AddressOverrides, Environment } from '../../engine/manifest/source.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { type FileSnapshot, SETTLE_MS } from './file-snapshot.ts';
 import { createFileThread, type FileContent, type FileReader, type FileThread } from './file-thread.ts';
@@ -18,7 +18,7 @@ import {
   type ReportedReloadOutcome,
 } from './reload-outcome.ts';
 import { isExplicit, ReloadQueue } from './reload-queue.ts';
-import { createUnsavedManifest, hideContents, restrictReader } from './unsaved-manifest.ts';
+import { createUnsavedManifest, hideContents } from './unsaved-manifest.ts';
 import { FileSystemHangError } from './worker-thread.ts';
 
 /** Finds changes on mounts that send no notifications. */
@@ -169,9 +169,8 @@ export class Reloader {
     const { plan: active } = gateway;
     // The responses to requests would otherwise tell the sender the value of any variable, one question at a time.
     const unsaved = { ...createUnsavedManifest(text, this.#snapshot.dependencies), references: this.#references };
-    const readFiles = restrictReader(this.#readFiles, unsaved);
     try {
-      const prepared = await prepareReload(this.#unsavedThread, readFiles, unsaved.files, active, unsaved);
+      const prepared = await prepareReload(this.#unsavedThread, active, unsaved);
       return 'problems' in prepared ? { ...prepared, ...hideContents(prepared, path, unsaved, active) } : prepared;
     } catch (error) {
       return { reason: error instanceof Error ? error.message : String(error), snapshot: this.#snapshot };
@@ -228,9 +227,7 @@ export class Reloader {
       this.#manifestHash = manifestHash;
       for (const file of changed) files.add(file);
       if (!this.#shouldLoad(cause, files.size > 0)) return { kind: 'unchanged' } as const;
-      const dependencies = this.#snapshot.dependencies.files.keys();
-      const { plan: active } = this.#options.gateway;
-      let prepared = await prepareReload(this.#manifestThread, this.#readFiles, dependencies, active);
+      let prepared = await prepareReload(this.#manifestThread, this.#options.gateway.plan);
       const snapshots = { read: prepared.snapshot, previous: this.#snapshot, times: modificationTimes };
       let isConsistent = await this.#fileThread.request('checkConsistency', snapshots);
       if (!isConsistent && performance.now() >= deadlineMs && !this.#isClosed) {
@@ -266,9 +263,7 @@ export class Reloader {
     if (paths.some((name) => keyOf(contents.get(name)) !== keyOf(later.get(name)))) return undefined;
     const texts = new Map([...contents].flatMap(([name, one]) => ('text' in one ? [[name, one.text] as const] : [])));
     const frozen = { ...createUnsavedManifest(texts.get(path) ?? '', dependencies), texts };
-    const readFrozen: FileReader = async (names) =>
-      new Map(names.map((name) => [name, contents.get(name) ?? { code: FILE_NOT_LISTED }]));
-    return prepareReload(this.#manifestThread, readFrozen, frozen.files, this.#options.gateway.plan, frozen);
+    return prepareReload(this.#manifestThread, this.#options.gateway.plan, frozen);
   }
 
   /**
