@@ -24,11 +24,14 @@ import { FileSystemHangError } from './worker-thread.ts';
 /** Finds changes on mounts that send no notifications. */
 const POLL_INTERVAL_MS = 5_000;
 /** A reload that has found no settled and consistent files after this time reads all of them at once instead. */
-const MAX_SETTLE_MS = 10_000;
+const MAX_SETTLE_MS = 5_000;
 /** A reload fails if even that has not succeeded this much later. */
 const MAX_FREEZE_MS = 10_000;
-/** Two reads of all files that are at least this far apart and equal are one version: no file was being written. */
+/** Two reads of all files that are this far apart and equal are one version: no file was being written. Files that change faster halve it. */
 const FREEZE_INTERVAL_MS = 20;
+const MIN_FREEZE_INTERVAL_MS = 5;
+/** Files with problems must be the same for this time: half of a file is not a mistake of its author. */
+const PROBLEM_SETTLE_MS = 500;
 /** The time until the next attempt after a failure. It doubles with each further failure. */
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
@@ -228,10 +231,11 @@ export class Reloader {
       for (const file of changed) files.add(file);
       if (!this.#shouldLoad(cause, files.size > 0)) return { kind: 'unchanged' } as const;
       let prepared = await prepareReload(this.#manifestThread, this.#options.gateway.plan);
+      if (!('planned' in prepared) && !this.#isClosed) await pause(PROBLEM_SETTLE_MS);
       const snapshots = { read: prepared.snapshot, previous: this.#snapshot, times: modificationTimes };
       let isConsistent = await this.#fileThread.request('checkConsistency', snapshots);
       if (!isConsistent && performance.now() >= deadlineMs && !this.#isClosed) {
-        const frozen = await this.#prepareFrozen(prepared.snapshot);
+        const frozen = await this.#prepareFrozen(prepared.snapshot, deadlineMs + MAX_FREEZE_MS);
         // A version with problems may be half of one.
         isConsistent = frozen !== undefined && 'planned' in frozen;
         prepared = frozen ?? prepared;
@@ -250,17 +254,21 @@ export class Reloader {
   }
 
   /**
-   * Reads all files at once, twice, and prepares them from memory if no file changed in between: files that change faster than a
-   * manifest can be prepared would otherwise never be loaded.
+   * Reads all files at once until two reads are equal, and prepares them from memory: files that change faster than a manifest can be
+   * prepared would otherwise never be loaded.
    */
-  async #prepareFrozen({ dependencies }: FileSnapshot): Promise<PreparedReload | undefined> {
+  async #prepareFrozen({ dependencies }: FileSnapshot, endMs: number): Promise<PreparedReload | undefined> {
     const path = resolve(this.path);
     const paths = [path, ...dependencies.files.keys()];
-    const contents = await this.#readFiles(paths);
-    await pause(FREEZE_INTERVAL_MS);
-    const later = await this.#readFiles(paths);
     const keyOf = (content: FileContent | undefined) => content && ('hash' in content ? content.hash : content.code);
-    if (paths.some((name) => keyOf(contents.get(name)) !== keyOf(later.get(name)))) return undefined;
+    let contents = await this.#readFiles(paths);
+    for (let intervalMs = FREEZE_INTERVAL_MS; ; intervalMs = Math.max(intervalMs / 2, MIN_FREEZE_INTERVAL_MS)) {
+      await pause(intervalMs);
+      const later = await this.#readFiles(paths);
+      if (paths.every((name) => keyOf(contents.get(name)) === keyOf(later.get(name)))) break;
+      if (this.#isClosed || performance.now() >= endMs) return undefined;
+      contents = later;
+    }
     const texts = new Map([...contents].flatMap(([name, one]) => ('text' in one ? [[name, one.text] as const] : [])));
     const frozen = { ...createUnsavedManifest(texts.get(path) ?? '', dependencies), texts };
     return prepareReload(this.#manifestThread, this.#options.gateway.plan, frozen);
