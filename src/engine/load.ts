@@ -45,7 +45,7 @@ interface LoadedTexts extends Dependencies {
 
 /**
  * Reads, checks and compiles a manifest: `readManifest`, `checkManifest`, `planManifest`. Every verb calls this function. A
- * reload runs the same three stages, but reads and checks in a worker thread, and compiles in slices between requests.
+ * reload runs the same three stages in a worker thread, and then compiles without checks, in slices between requests.
  *
  * @param previous the active plan, or one to compare with; unchanged parts of it are reused
  */
@@ -60,7 +60,7 @@ export function load(source: Source, environment: Environment, previous?: Plan):
     return text;
   };
   const { plan, findings } =
-    checked === undefined ? { plan: undefined, findings: syntax } : runToEnd(planManifest(checked, readFile, previous));
+    checked === undefined ? { plan: undefined, findings: syntax } : planManifest(checked, readFile, previous);
   const { dependencies } = tracked;
   if (checked !== undefined && plan !== undefined)
     return createPlannedManifest({ compileInput: { checked, texts }, plan, findings, document, sources, dependencies });
@@ -90,20 +90,16 @@ export function* compileFromInput(
     if (text === undefined) throw Object.assign(new Error('the file was not read before'), { code: 'ENOENT' });
     return text;
   };
-  const { plan } = yield* compileChecked(checked, { readFile, previous, networkVerifier });
+  const { plan } = yield* compileChecked(checked, { readFile, previous, networkVerifier, isChecked: true });
   if (plan === undefined) throw new Error('the manifest does not compile in this thread');
   return plan;
 }
 
-/** Compiles a checked manifest step by step, and proves its invariants, as the last stage. With errors, returns the findings of all stages and no plan. */
-export function* planManifest(
-  checked: CheckedManifest,
-  readFile: Environment['readFile'],
-  previous: Plan | undefined,
-): SlicedWork<PlanResult> {
-  const compiled = yield* compileChecked(checked, { readFile, previous });
+/** Compiles a checked manifest, and proves its invariants, as the last stage. With errors, returns the findings of all stages and no plan. */
+export function planManifest(checked: CheckedManifest, readFile: Environment['readFile'], previous?: Plan): PlanResult {
+  const compiled = runToEnd(compileChecked(checked, { readFile, previous }));
   if (compiled.plan === undefined) return compiled;
-  const broken = yield* findBrokenInvariants(checked.manifest, compiled.plan);
+  const broken = findBrokenInvariants(checked.manifest, compiled.plan);
   if (broken.length === 0) return compiled;
   const secrets = createSecrets(checked.secrets);
   return {
@@ -119,14 +115,14 @@ interface PlanResult {
 
 function* compileChecked(
   checked: CheckedManifest,
-  options: Pick<CompileOptions, 'readFile' | 'previous' | 'networkVerifier'>,
+  options: Pick<CompileOptions, 'readFile' | 'previous' | 'isChecked' | 'networkVerifier'>,
 ): SlicedWork<PlanResult> {
-  if (!hasRoutes(checked)) return { plan: undefined, findings: yield* firstStageAtEachPath(checked.findings) };
+  if (!hasRoutes(checked)) return { plan: undefined, findings: firstStageAtEachPath(checked.findings) };
   const secrets = createSecrets(checked.secrets);
   const { hash, invalidParts } = checked;
   const compiled = yield* compilePlan(checked.manifest, { hash, secrets, invalidParts, ...options });
   const compileFindings = compiled.findings.map((finding) => secrets.redactFinding(finding));
-  const findings = yield* firstStageAtEachPath([...checked.findings, ...compileFindings]);
+  const findings = firstStageAtEachPath([...checked.findings, ...compileFindings]);
   return { plan: hasErrors(findings) ? undefined : compiled.plan, findings };
 }
 
@@ -162,7 +158,7 @@ function hasRoutes({ manifest }: CheckedManifest): boolean {
 }
 
 /** Keeps the findings of the first stage that rejected a value: later findings about the same value add nothing. */
-function* firstStageAtEachPath(findings: readonly Finding[]): SlicedWork<Finding[]> {
+function firstStageAtEachPath(findings: readonly Finding[]): Finding[] {
   const firstRules = new Map<string, string>();
   const kept: Finding[] = [];
   for (const finding of findings) {
@@ -170,7 +166,6 @@ function* firstStageAtEachPath(findings: readonly Finding[]): SlicedWork<Finding
     const key = JSON.stringify([location, inFile?.source.path, inFile?.range]);
     if (!firstRules.has(key)) firstRules.set(key, rule);
     if (firstRules.get(key) === rule) kept.push(finding);
-    yield;
   }
   return kept;
 }

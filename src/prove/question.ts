@@ -5,7 +5,6 @@ import type { Manifest } from '../engine/manifest/manifest.generated.ts';
 import { checkManifest } from '../engine/manifest/read-manifest.ts';
 import type { Environment } from '../engine/manifest/source.ts';
 import type { Plan } from '../engine/plan/plan.ts';
-import { runToEnd } from '../engine/plan/sliced-work.ts';
 import type { Finding } from '../engine/problem/finding.ts';
 import { isMap } from '../engine/schema/schema-walk.ts';
 
@@ -30,7 +29,7 @@ export function proveQuestion(planned: AskedManifest, text: string, env: Environ
   const checked = checkManifest({ document: { ...document, value }, findings: [] }, { env });
   const findings = [...(checked?.findings ?? [])];
   const invariants = checked === undefined || findings.length > 0 ? [] : compileInvariants(checked.manifest, findings);
-  const [proof] = findings.length > 0 ? [] : runToEnd(proveInvariants(invariants, planned.manifest, plan));
+  const [proof] = findings.length > 0 ? [] : proveInvariants(invariants, planned.manifest, plan);
   if (proof === undefined) throw new QuestionError(findings.map(describe).join('; '));
   return proof;
 }

@@ -203,8 +203,12 @@ describe('/explain', () => {
   });
 
   it.each([
-    ['', /send \{"method"/],
+    ['', /must not be empty; send \{"method"/],
     ['[]', /send/],
+    ...[65, 10_000].map((depth): [string, RegExp] => [
+      `{"method":"GET","url":"/open","claims":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}`,
+      /the value at "\/claims\/a[/0]*…?" is nested deeper than 64 levels/,
+    ]),
     ['{"method":"GET"}', /send/],
     ['{"method":"GET","url":"/open","role":1}', /"role" must be a string/],
     ['{"method":"GET","url":"/open","role":"a","claims":{}}', /exclude each other/],

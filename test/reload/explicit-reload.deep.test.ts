@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGateway, type Gateway } from '../../src/engine/gateway/gateway.ts';
 import { load, type PlannedManifest } from '../../src/engine/load.ts';
@@ -288,6 +289,33 @@ it('activates a version of files that never settle', async () => {
   }
   const [main = '', included = ''] = gateway.plan.routes.map(({ id }) => id).sort();
   expect(included.slice(1)).toBe(main.slice('main'.length));
+});
+
+it('activates a version of a file that is written in place every 10 ms', async () => {
+  await serve(text('one'));
+  let version = 0;
+  const write = () => save('gateway.yaml', text(`v${++version}`));
+  write();
+  const timer = setInterval(write, 10);
+  try {
+    await expect.poll(() => reported.map(({ kind }) => kind), { timeout: scaledMs(20_000) }).toEqual(['accepted']);
+  } finally {
+    clearInterval(timer);
+  }
+  expect(gateway.plan.routes[0]?.id).toMatch(/^v/);
+});
+
+it('does not call a file rejected that is empty for a moment while it is written', async () => {
+  await serve(text('one'));
+  save('gateway.yaml', text('zero'));
+  await reloader.reload('request');
+  save('gateway.yaml', '');
+  await pause(300);
+  save('gateway.yaml', text('two'));
+  await expect
+    .poll(() => reported.map(({ kind }) => kind), { timeout: scaledMs(20_000) })
+    .toEqual(['accepted', 'accepted']);
+  expect(gateway.plan.routes[0]?.id).toBe('two');
 });
 
 it('closes while a file is written continuously', async () => {

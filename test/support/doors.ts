@@ -66,6 +66,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'validation/body-rule',
     'validation/media-type',
     'validation/parameter-value',
+    'validation/strict-json',
   ],
   report: [
     'annotations',

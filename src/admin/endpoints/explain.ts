@@ -1,4 +1,6 @@
+import { truncatePointer } from '../../engine/json-pointer.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
+import { parseStrictJson } from '../../engine/validation/strict-json.ts';
 import { explain as explainRequest } from '../../prove/explain/explain-request.ts';
 import { createOfflineRequest, type OfflineRequest } from '../../prove/offline/request-bytes.ts';
 import { claimsOfRole } from '../../prove/offline/role-claims.ts';
@@ -43,7 +45,13 @@ const EXPECTED_BODY =
 
 /** Returns a message if the bytes are not a valid request. */
 function parseExplainRequest(bytes: Buffer): ExplainRequest | string {
-  const value = parseJson(bytes);
+  // Deep nesting would overflow the stack.
+  const parsed = parseStrictJson(bytes);
+  if ('violation' in parsed) {
+    const { pointer, message } = parsed.violation;
+    return `the value at "${truncatePointer(pointer)}" ${message}; ${EXPECTED_BODY}`;
+  }
+  const { value } = parsed;
   if (!isMap(value)) return EXPECTED_BODY;
   const { method, url, headers = {}, body, role, claims, ...others } = value;
   const [unknown] = Object.keys(others);
@@ -64,12 +72,4 @@ function parseExplainRequest(bytes: Buffer): ExplainRequest | string {
     return 'the method, the URL and headers must not contain line breaks';
   const request = createOfflineRequest(method, url, headerLines, body === undefined ? undefined : Buffer.from(body));
   return { request, role, claims };
-}
-
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    return undefined;
-  }
 }

@@ -54,8 +54,9 @@ export async function serveFile(file: string, terminal: Terminal, options: Serve
   // A signal that arrived while this thread was busy is delivered in the next turn of the event loop.
   await nextTurn();
   if (terminal.stop.aborted) return 0;
-  if (initial.plan.compilations !== undefined)
-    await runInSlices(initial.plan.compilations.compileAhead(SCHEMAS_AT_START), SLICE_MS);
+  let restAtStart = SCHEMAS_AT_START;
+  const compiled = initial.plan.compilations?.compileAhead(() => restAtStart-- > 0);
+  if (compiled !== undefined) await runInSlices(compiled, SLICE_MS);
   if (terminal.stop.aborted) return 0;
   // V8 otherwise learns that some objects of a request are long-lived and allocates all later ones in the old generation.
   // There they keep a quarter of all requests in memory until the next full collection, which costs 12 µs per request.

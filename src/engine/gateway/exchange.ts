@@ -208,8 +208,10 @@ export class Exchange {
     const mayBeSent = this.expectation === 'continue' && !this.#hasContinued;
     if (isEarly || mayBeSent || this.#server.isDraining) this.response.isPersistent = false;
     this.settleRateLimits(status);
-    const { cors, request } = this;
-    const limited = this.plan.server.hasRateLimitHeaders ? [...headers, ...this.#rateLimitFields()] : headers;
+    const { cors, request, refusal, route } = this;
+    const applied = refusal === undefined ? (this.appliedLimits ?? []) : undefined;
+    const fields = rateLimitFields(this.plan.server, route?.rateLimits, applied);
+    const limited = fields.length === 0 ? headers : [...headers, ...fields];
     const responseHeaders = cors === undefined ? limited : withCorsHeaders(cors, request.known.origin, limited);
     this.response.writeHead(status, reason, withMissing(responseHeaders, this.plan.server.responseHeaders));
   }
@@ -249,12 +251,6 @@ export class Exchange {
     this.#settledLimits = appliedLimits.length;
     const end = { wasSent, status, refusal: this.refusal?.code };
     this.#server.rateLimiter.settle(unsettled, (limit) => isReleased(limit, end));
-  }
-
-  #rateLimitFields(): string[] {
-    if (this.route?.rateLimits === undefined) return [];
-    const { match, authorize, validate } = this.route.rateLimits;
-    return rateLimitFields([...match, ...authorize, ...validate], this.appliedLimits ?? [], this.refusal !== undefined);
   }
 
   /** Sends `100 Continue` to a client that waits for it. Called when only the body can still cause a refusal. */

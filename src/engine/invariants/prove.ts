@@ -1,7 +1,6 @@
 import type { Manifest, Requirement, RouteEntry } from '../manifest/manifest.generated.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
-import type { SlicedWork } from '../plan/sliced-work.ts';
 import { errorAt, type Finding, type RouteWitness } from '../problem/finding.ts';
 import { type Condition, compileInvariants, type Invariant } from './compile-invariants.ts';
 import { isReadAs } from './readings.ts';
@@ -29,13 +28,9 @@ export interface Proof {
 }
 
 /** Proves each invariant over all requests that the plan serves, or finds requests that break it. */
-export function* proveInvariants(
-  invariants: readonly Invariant[],
-  manifest: Manifest,
-  plan: Plan,
-): SlicedWork<Proof[]> {
+export function proveInvariants(invariants: readonly Invariant[], manifest: Manifest, plan: Plan): Proof[] {
   if (invariants.length === 0) return [];
-  const search = yield* RequestSearch.create(plan);
+  const search = new RequestSearch(plan);
   const proofs: Proof[] = [];
   for (const invariant of invariants) {
     const violations: BrokenInvariant[] = [];
@@ -43,7 +38,6 @@ export function* proveInvariants(
     const excepted = new Set(invariant.except.map(({ route }) => route));
     for (const [index, target] of search.routes.entries()) {
       const { route } = target;
-      if (index % ROUTES_IN_STEP === 0) yield;
       if (excepted.has(route.id) || !meets(route, invariant.when)) continue;
       const entry = manifest.routes[index] as RouteEntry;
       const found = findBreach(
@@ -59,9 +53,6 @@ export function* proveInvariants(
   }
   return proofs;
 }
-
-/** Few routes break a requirement, so most take less than a microsecond. */
-const ROUTES_IN_STEP = 100;
 
 type FoundBreach = Pick<BrokenInvariant, 'witness' | 'member' | 'message'>;
 
@@ -104,11 +95,11 @@ export function invariantsFor(invariants: readonly Invariant[], { method, path, 
 const RULE = 'invariant-broken';
 
 /** Checks the invariants of a manifest. Returns an error for each route that breaks one of them. */
-export function* findBrokenInvariants(manifest: Manifest, plan: Plan): SlicedWork<Finding[]> {
+export function findBrokenInvariants(manifest: Manifest, plan: Plan): Finding[] {
   const findings: Finding[] = [];
   const invariants = compileInvariants(manifest, findings);
   if (findings.length > 0) return findings;
-  for (const proof of yield* proveInvariants(invariants, manifest, plan)) findings.push(...findingsOf(proof, plan));
+  for (const proof of proveInvariants(invariants, manifest, plan)) findings.push(...findingsOf(proof, plan));
   return findings;
 }
 

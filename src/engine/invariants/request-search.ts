@@ -1,5 +1,5 @@
 import type { Plan } from '../plan/plan.ts';
-import { runToEnd, type SlicedWork } from '../plan/sliced-work.ts';
+import { runToEnd } from '../plan/sliced-work.ts';
 import type { RouteWitness } from '../problem/finding.ts';
 import { foldLiteral, respell } from '../routing/path-folding.ts';
 import { intersect, type Pattern } from '../routing/pattern.ts';
@@ -7,11 +7,10 @@ import { type PatternRoute, RouteIndex, SamplePaths } from '../routing/route-ind
 import { isStricter } from '../routing/router.ts';
 import { WitnessSearch } from '../routing/witnesses/witness-search.ts';
 import { isReadAs } from './readings.ts';
-import { respelledPaths, type SentSegment, writePath } from './respelled-paths.ts';
+import { respelledPaths, type SentSegment, textsAsRead, writePath } from './respelled-paths.ts';
 
-/** The most spellings that a search looks at for one route and one pattern, and the most paths that it tries. */
-const MAX_SPELLINGS = 50_000;
-const MAX_PATHS = 2_000;
+/** The most paths that a search tries for one route and one pattern. */
+const MAX_PATHS = 5_000;
 
 /** Finds requests that go to a route and that some server reads as a path of a pattern. The router of the plan confirms each of them. */
 export class RequestSearch {
@@ -23,7 +22,8 @@ export class RequestSearch {
   readonly #maxLength: number;
   readonly #folded: readonly Pattern[];
 
-  private constructor(plan: Plan, index: RouteIndex) {
+  constructor(plan: Plan) {
+    const index = runToEnd(RouteIndex.create(plan.routes.map((route) => ({ route, pattern: route.pattern }))));
     const { patterns } = index.patterns;
     this.routes = index.routes;
     this.#plan = plan;
@@ -32,12 +32,6 @@ export class RequestSearch {
     this.#unknown = runToEnd(SamplePaths.create(patterns)).unknown;
     this.#maxLength = patterns.reduce((most, { length }) => Math.max(most, length), 0) + 2;
     this.#folded = patterns.map((pattern) => pattern.map(foldLiteral));
-  }
-
-  /** Creates the search step by step. */
-  static *create(plan: Plan): SlicedWork<RequestSearch> {
-    const routes = plan.routes.map((route) => ({ route, pattern: route.pattern }));
-    return new RequestSearch(plan, yield* RouteIndex.create(routes));
   }
 
   /**
@@ -87,25 +81,17 @@ export class RequestSearch {
     const lengths = new Set(Array.from({ length: maxLength + 1 }, (_, length) => length).filter(isWon));
     if (lengths.size === 0) return undefined;
     const accepted = new Map<string, boolean>();
-    const isAccepted = (segments: readonly SentSegment[]) => {
-      const key = textsAsRead(segments).join('/');
-      const known = accepted.get(key) ?? this.#mayBeRead(segments, target, methods);
-      accepted.set(key, known);
-      return known;
-    };
-    let spellings = 0;
+    const isAccepted = (segments: readonly SentSegment[]) =>
+      lengths.has(segments.length) &&
+      accepted.getOrInsertComputed(textsAsRead(segments).join('/'), () => this.#mayBeRead(segments, target, methods));
     let tried = 0;
-    for (const segments of respelledPaths({ sent: target.pattern, read, keepsEncodedSlash, maxLength })) {
-      spellings += 1;
-      if (spellings > MAX_SPELLINGS) return 'unknown';
-      if (!lengths.has(segments.length) || !isAccepted(segments)) continue;
+    for (const segments of respelledPaths({ sent: target.pattern, read, keepsEncodedSlash, maxLength, isAccepted }))
       for (const path of this.#pathsOf(segments, methods)) {
         tried += 1;
         if (tried > MAX_PATHS) return 'unknown';
         const method = methods.find((one) => this.#plan.router.match(one, path) === route);
         if (method !== undefined && isReadAs(path, [pattern], route)) return { method, path, route: route.id };
       }
-    }
     return undefined;
   }
 
@@ -202,17 +188,6 @@ function precedes(pattern: Pattern, other: Pattern): boolean {
     if (difference !== 0) return difference > 0;
   }
   return pattern.length < other.length;
-}
-
-/** Returns the folded texts as which servers read a path that read encoded slashes, drop segments, and end the path early. */
-function textsAsRead(segments: readonly SentSegment[]): (string | undefined)[] {
-  const end = segments.findIndex(({ isEnd }) => isEnd === true);
-  return segments
-    .slice(0, end === -1 ? segments.length : end + 1)
-    .filter(({ isDropped }) => isDropped !== true)
-    .flatMap(({ texts }) => texts)
-    .filter((text) => text !== '')
-    .map((text) => (text === undefined ? undefined : foldLiteral({ kind: 'literal', text }).text));
 }
 
 /** A text that is free, and the position at which a server reads it. */

@@ -20,7 +20,16 @@ interface ReadPatterns {
   readonly keepsEncodedSlash: boolean;
   /** The most segments that a path may have. */
   readonly maxLength: number;
+  /** True for a path to yield. It reads only the number of segments and `textsAsRead`. */
+  readonly isAccepted: (segments: readonly SentSegment[]) => boolean;
 }
+
+type Respelling = ReadPatterns & {
+  /** The keys of positions from which no path is accepted. Very many spellings are read alike. */
+  readonly deadEnds: Set<string>;
+  /** The accepted paths so far. */
+  found: number;
+};
 
 const DROPPED: SentSegment = { texts: ['...'], isDropped: true };
 const ANY: SentSegment = { texts: [undefined] };
@@ -28,9 +37,21 @@ const ANY: SentSegment = { texts: [undefined] };
 const MAX_CHANGES = 4;
 
 /** Yields paths that match one pattern as sent and the other one as read, those with the fewest changes first. */
-export function* respelledPaths(respelling: ReadPatterns): Generator<readonly SentSegment[]> {
+export function* respelledPaths(patterns: ReadPatterns): Generator<readonly SentSegment[]> {
+  const respelling = { ...patterns, deadEnds: new Set<string>(), found: 0 };
   for (let changes = 0; changes <= MAX_CHANGES; changes += 1)
     yield* align(respelling, { segments: [], sentAt: 0, readAt: 0, changes });
+}
+
+/** Returns the folded texts as which servers read a path that read encoded slashes, drop segments, and end the path early. */
+export function textsAsRead(segments: readonly SentSegment[]): (string | undefined)[] {
+  const end = segments.findIndex(({ isEnd }) => isEnd === true);
+  return segments
+    .slice(0, end === -1 ? segments.length : end + 1)
+    .filter(({ isDropped }) => isDropped !== true)
+    .flatMap(({ texts }) => texts)
+    .filter((text) => text !== '')
+    .map((text) => (text === undefined ? undefined : foldLiteral({ kind: 'literal', text }).text));
 }
 
 /** Returns the text of a path. @param unknown stands for any text */
@@ -52,12 +73,27 @@ interface Progress {
   readonly changes: number;
 }
 
-function* align(respelling: ReadPatterns, progress: Progress): Generator<readonly SentSegment[]> {
+function* align(respelling: Respelling, progress: Progress): Generator<readonly SentSegment[]> {
+  const { segments, sentAt, readAt, changes } = progress;
+  const key = [sentAt, readAt, changes, segments.length, ...textsAsRead(segments)].join('/');
+  if (respelling.deadEnds.has(key)) return;
+  const { found } = respelling;
+  yield* alignNext(respelling, progress);
+  if (respelling.found === found) respelling.deadEnds.add(key);
+}
+
+function* offer(respelling: Respelling, path: readonly SentSegment[]): Generator<readonly SentSegment[]> {
+  if (!respelling.isAccepted(path)) return;
+  respelling.found += 1;
+  yield path;
+}
+
+function* alignNext(respelling: Respelling, progress: Progress): Generator<readonly SentSegment[]> {
   const { sent, read, maxLength } = respelling;
   const { segments, sentAt, readAt, changes } = progress;
   const segment = sent[sentAt];
   const isAtEnd = segment === undefined || segment.kind === 'rest';
-  if (isAtEnd && changes === 0 && isReadToEnd(read, readAt)) yield segments;
+  if (isAtEnd && changes === 0 && isReadToEnd(read, readAt)) yield* offer(respelling, segments);
   if (segment === undefined || segments.length >= maxLength) return;
   if (segment.kind === 'literal') {
     const next = stepOver(read, readAt, foldLiteral(segment).text);
@@ -82,13 +118,14 @@ function* align(respelling: ReadPatterns, progress: Progress): Generator<readonl
 }
 
 /** Yields the paths whose next segment is dropped, ends the path, or is read as several segments. */
-function* alignChanged(respelling: ReadPatterns, progress: Progress): Generator<readonly SentSegment[]> {
+function* alignChanged(respelling: Respelling, progress: Progress): Generator<readonly SentSegment[]> {
   const { read, keepsEncodedSlash } = respelling;
   const { segments, readAt, changes } = progress;
   yield* align(respelling, { ...progress, segments: [...segments, DROPPED] });
   for (const { texts, next } of readTexts(read, readAt, keepsEncodedSlash)) {
     if (changes === 0 && isReadToEnd(read, next))
-      yield* withRest([...segments, { texts, isEnd: true }], respelling, progress.sentAt);
+      for (const path of withRest([...segments, { texts, isEnd: true }], respelling, progress.sentAt))
+        yield* offer(respelling, path);
     if (texts.length > 1) yield* align(respelling, { ...progress, segments: [...segments, { texts }], readAt: next });
   }
 }

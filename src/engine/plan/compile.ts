@@ -30,6 +30,8 @@ export interface CompileOptions {
   readonly previous: Plan | undefined;
   /** Parts that the schema has rejected: `routes/3`, `upstreams/contacts`, `auth`; an empty string for an unknown top-level key. */
   readonly invalidParts: ReadonlySet<string>;
+  /** True if another thread has compiled the same manifest without errors. */
+  readonly isChecked?: boolean;
   /** See `TokensContext`. */
   readonly networkVerifier?: TokensContext['networkVerifier'];
 }
@@ -43,7 +45,7 @@ export function* compilePlan(
   options: CompileOptions,
 ): SlicedWork<{ plan?: Plan; findings: Finding[] }> {
   const findings: Finding[] = [];
-  const { hash, invalidParts, networkVerifier, previous, readFile, secrets } = options;
+  const { hash, invalidParts, isChecked = false, networkVerifier, previous, readFile, secrets } = options;
   const certificates: CertificateFile[] = [];
   const context = { readFile, secrets, findings, certificates };
   const valid = validParts(manifest, invalidParts);
@@ -55,7 +57,7 @@ export function* compilePlan(
   const rateLimits = compileRateLimits(manifest.rateLimits, invalidParts, stores, findings);
   const schemas =
     valid.schemas && !invalidParts.has('')
-      ? yield* createSchemaCompiler(manifest, readFile, secrets, findings, previous?.compilations)
+      ? yield* createSchemaCompiler(manifest, readFile, secrets, findings, previous?.compilations, isChecked)
       : undefined;
   for (const name of Object.keys(schemas === undefined ? {} : manifest.schemas)) {
     schemas?.compile(['schemas', name], findings);
@@ -92,6 +94,8 @@ export function* compilePlan(
   );
   if (findings.length > 0 || invalidParts.size > 0) return { findings };
   if (listen === undefined || server === undefined || reload === undefined) return { findings };
+  const used = previous?.compilations?.compiledContents;
+  if (used !== undefined) yield* schemas?.compilations.compileAhead((content) => used.has(content)) ?? [];
   const router = yield* createRouter(routes);
   const plan = {
     hash,

@@ -1,11 +1,12 @@
 import type { NameResolver } from '../dns/name-resolver.ts';
 import { Refusal } from '../gateway/response/refusal.ts';
 import type { Log } from '../log/log.ts';
+import type { ServerSettings } from '../settings/server.ts';
 import type { WorkerContext } from '../shared-memory/worker-context.ts';
 import { type LimitCount, type LimitCounts, SharedLimitCounts, type StoreStatus } from './limit-status.ts';
 import { LiveStores } from './live-stores.ts';
 import { type CountedRequest, type Counters, LocalCounters, type StoreFailure } from './local-counters.ts';
-import type { RateLimit, RateLimitFacts } from './rate-limit.ts';
+import type { RateLimit, RateLimitFacts, RouteRateLimits } from './rate-limit.ts';
 
 /** A request that a limit has counted. */
 export interface AppliedLimit {
@@ -213,19 +214,20 @@ export function wholeSeconds(ms: number): number {
  * failures are not in them: a guesser could read how many guesses remain. A refused request gets the policies only, which are the same
  * for every request to the route, so that nobody learns which limit refused it.
  *
- * @param limits all limits of the route
- * @param applied those that have counted the request
+ * @param rateLimits those of the route
+ * @param applied those that have counted the request; `undefined` for a refused request
  */
 export function rateLimitFields(
-  limits: readonly RateLimit[],
-  applied: readonly AppliedLimit[],
-  isRefused: boolean,
+  { hasRateLimitHeaders }: ServerSettings,
+  rateLimits: RouteRateLimits | undefined,
+  applied?: readonly AppliedLimit[],
 ): string[] {
-  const policies = limits.filter(isShown);
+  if (!hasRateLimitHeaders || rateLimits === undefined) return [];
+  const policies = [...rateLimits.match, ...rateLimits.authorize, ...rateLimits.validate].filter(isShown);
   if (policies.length === 0) return [];
   const fields = ['RateLimit-Policy', policies.map(policyItem).join(', ')];
-  const shown = applied.filter(({ limit }) => isShown(limit));
-  return isRefused || shown.length === 0 ? fields : [...fields, 'RateLimit', shown.map(limitItem).join(', ')];
+  const shown = applied?.filter(({ limit }) => isShown(limit)) ?? [];
+  return shown.length === 0 ? fields : [...fields, 'RateLimit', shown.map(limitItem).join(', ')];
 }
 
 function isShown({ failures, mode }: RateLimit): boolean {

@@ -20,7 +20,7 @@ import { toRe2 } from './pattern/ecma-pattern.ts';
 import { UnsupportedPattern } from './pattern/pattern-parts.ts';
 import { PREFIX_ITEMS } from './prefix-items.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
-import { isSchema, referencePath, schemasWithin, targetsIn } from './schema-walk.ts';
+import { isSchema, reachableSchemas, referencePath, targetsIn } from './schema-walk.ts';
 import { withAddedKeywords } from './with-added-keywords.ts';
 
 /**
@@ -91,8 +91,9 @@ export function createAjvValidator(root: SchemaRoot, allErrors: boolean): AjvVal
         return compileAt(path);
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;
-        // ajv compiles references recursively, and a long chain of them overflows the stack.
-        for (const target of referencedPaths(root, path)) compileAt(target);
+        // ajv compiles references recursively, and a long chain of them overflows the stack, so start at its end.
+        const reached = reachableSchemas(root, path, Number.POSITIVE_INFINITY);
+        for (const target of targetsIn(reached).reverse()) compileAt(target);
         return compileAt(path);
       }
     },
@@ -175,30 +176,3 @@ linearRegExp.code = 'linear';
 const INSTRUCTION_COST = 2;
 /** The cost of each match, however short the text is. */
 const MATCH_COST = 50;
-
-/**
- * Returns the paths of all schemas that a schema refers to, directly or through others. A schema follows those that it
- * refers to, except in a recursion. The search uses no recursion, because references may form long chains.
- */
-function referencedPaths(root: SchemaRoot, start: Path): Path[] {
-  const ordered: Path[] = [];
-  const seen = new Set<string>();
-  const open = [{ path: start, targets: targetsOf(root, start) }];
-  for (let visit = open.at(-1); visit !== undefined; visit = open.at(-1)) {
-    const target = visit.targets.pop();
-    if (target === undefined) {
-      open.pop();
-      if (open.length > 0) ordered.push(visit.path);
-      continue;
-    }
-    const pointer = formatPointer(target);
-    if (seen.has(pointer)) continue;
-    seen.add(pointer);
-    open.push({ path: target, targets: targetsOf(root, target) });
-  }
-  return ordered;
-}
-
-function targetsOf(root: SchemaRoot, path: Path): Path[] {
-  return targetsIn(schemasWithin(valueAt(root, path), path));
-}

@@ -1,7 +1,7 @@
 import { valueAt } from '../json-pointer.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import type { Environment } from '../manifest/source.ts';
-import type { SlicedWork } from '../plan/sliced-work.ts';
+import { runToEnd, type SlicedWork } from '../plan/sliced-work.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 import { withHiddenKeywords } from './hidden-keywords.ts';
@@ -14,16 +14,17 @@ import {
   isSchema,
   type LocatedSchema,
   listedValuesAt,
+  reachableSchemas,
   referencePath,
   schemasWithin,
   typesAt,
 } from './schema-walk.ts';
-import {
-  type ContentValidator,
-  createSchemaValidators,
-  type SchemaCompilations,
-  type ValueValidator,
-} from './value-validator.ts';
+import { createSchemaValidators, type SchemaCompilations, type ValueValidator } from './value-validator.ts';
+
+/** A larger schema would hold a thread for seconds when it is compiled. */
+const MAX_SCHEMAS = 2_000;
+/** A larger schema is compiled only in the validation threads: compiling it would delay all requests. */
+const MAX_SERVED_SCHEMAS = 100;
 
 /** Compiles the schemas of one manifest. */
 export interface SchemaCompiler {
@@ -44,8 +45,8 @@ export interface SchemaCompiler {
  * Creates the compiler of a manifest's JSON Schemas and of the files that they refer to. `$ref: '#/schemas/Name'` refers
  * to the manifest itself. Findings about files go to `findings` at once.
  *
- * @param previous the schemas of another plan. Those that requests needed with it are compiled at once: if it is the active
- *   plan, no request waits for them. Equal ones are not checked again
+ * @param previous the schemas of another plan; equal ones are not checked again
+ * @param isChecked true if another thread has checked the same schemas: then no check holds this one
  */
 export function* createSchemaCompiler(
   manifest: Manifest,
@@ -53,30 +54,30 @@ export function* createSchemaCompiler(
   secrets: Secrets,
   findings: Finding[],
   previous: SchemaCompilations | undefined,
+  isChecked: boolean,
 ): SlicedWork<SchemaCompiler> {
   const { root, referencedPaths: fileTargets, relocate } = yield* bundleSchemas(manifest, readFile, findings);
   const markedRoot = withHiddenKeywords(root, secrets);
-  const { contentValidatorAt, compilations } = createSchemaValidators(markedRoot);
+  const { contentValidatorAt, compilations } = createSchemaValidators(markedRoot, MAX_SERVED_SCHEMAS);
   const check = createSchemaCheck(root, fileTargets);
   const recursionFindings = createRecursionCheck(root);
   const validContents = new Set<string>();
-  const compile = (path: Path): ValueValidator | Finding[] => {
+  /** Returns the mistakes at a path; `undefined` if they are elsewhere. */
+  const errorsAt = (path: Path): readonly Finding[] | undefined => {
+    const reached = reachableSchemas(root, path, MAX_SCHEMAS);
+    if (reached.length > MAX_SCHEMAS) return [errorAt(path, 'body-schema', TOO_LARGE)];
     const schemas = schemasWithin(valueAt(root, path), path);
     const { findings: own, isValid } = check(path, schemas);
-    if (!isValid) return [...own];
+    if (!isValid) return own.length > 0 ? own : undefined;
     const errors = [...unevaluatedFindings(root, schemas), ...recursionFindings(schemas)];
-    if (errors.length > 0) return errors;
-    const validator = contentValidatorAt(path);
+    if (errors.length > 0 || certainlyCompiles(root, reached)) return errors;
     try {
-      if (needsCompilation(validator, schemas)) validator.compile();
-      return validator.validate;
+      runToEnd(contentValidatorAt(path).compile());
+      return [];
     } catch (error) {
       return [errorAt(path, 'body-schema', `this JSON Schema does not compile: ${reasonOf(error)}`)];
     }
   };
-  const needsCompilation = ({ content }: ContentValidator, schemas: readonly LocatedSchema[]) =>
-    previous?.compiledContents.has(content) === true || !certainlyCompiles(root, schemas);
-  const isValid = ({ content }: ContentValidator) => validContents.has(content) || wasValid(content, previous);
   const redactedRoot = redactRoot(root, secrets);
   const compiler: SchemaCompiler = {
     root: markedRoot,
@@ -85,16 +86,15 @@ export function* createSchemaCompiler(
     typesAt: (path) => typesAt(root, path),
     listedValuesAt: (path) => listedValuesAt(redactedRoot, path),
     compile(path, findings) {
+      const { content, validate } = contentValidatorAt(path);
       // Nothing refers to the schema of a route, so its content alone decides if it is valid.
-      const validator = path[0] === 'routes' ? contentValidatorAt(path) : undefined;
-      if (validator !== undefined && isValid(validator)) return validator.validate;
-      const compiled = compile(path);
-      if (typeof compiled === 'function') {
-        if (validator !== undefined) validContents.add(validator.content);
-        return compiled;
-      }
-      for (const finding of compiled) findings.push(relocate(finding));
-      return undefined;
+      const isKnown = path[0] === 'routes' && (validContents.has(content) || wasValid(content, previous));
+      if (isChecked || isKnown) return validate;
+      const errors = errorsAt(path);
+      for (const error of errors ?? []) findings.push(relocate(error));
+      if (errors?.length !== 0) return undefined;
+      validContents.add(content);
+      return validate;
     },
   };
   for (const target of fileTargets) {
@@ -125,34 +125,23 @@ const UNCERTAIN = new Set([
   ...['minContains', 'maxContains', 'unevaluatedItems', 'unevaluatedProperties'],
 ]);
 
-/** A larger schema is compiled at once: its first request would wait for too long. */
-const MAX_SCHEMAS = 200;
-
 /**
  * Returns true if a schema certainly compiles: it is small, and so common that its keywords prove it. Compiling a schema
  * takes a hundred times as long. Any other schema must be compiled, to see if it does.
  *
- * @param schemas a schema without findings and its subschemas; it refers only to others without findings
+ * @param schemas a schema and all that it leads to, without findings
  */
 function certainlyCompiles(root: SchemaRoot, schemas: readonly LocatedSchema[]): boolean {
-  const pending = [schemas];
-  const reached = new Set<unknown>();
-  let count = 0;
-  for (const list of pending) {
-    count += list.length;
-    if (count > MAX_SCHEMAS) return false;
-    for (const { schema } of list)
-      for (const keyword of Object.keys(schema)) {
-        if (!UNCERTAIN.has(keyword)) continue;
-        const reference = keyword === '$ref' ? schema['$ref'] : undefined;
-        const target = typeof reference === 'string' ? referencePath(reference) : undefined;
-        // Nothing has checked a schema inside of data, such as an example.
-        if (target === undefined || target.slice(2).some(isDataKeyword)) return false;
-        const referenced = valueAt(root, target);
-        if (!isSchema(referenced)) return false;
-        if (!reached.has(referenced)) pending.push(schemasWithin(referenced, target));
-        reached.add(referenced);
-      }
-  }
-  return true;
+  const isCertain = (keyword: string, value: unknown) => {
+    if (!UNCERTAIN.has(keyword)) return true;
+    const target = keyword === '$ref' && typeof value === 'string' ? referencePath(value) : undefined;
+    // Nothing has checked a schema inside of data, such as an example.
+    return target !== undefined && !target.slice(2).some(isDataKeyword) && isSchema(valueAt(root, target));
+  };
+  return (
+    schemas.length <= MAX_SERVED_SCHEMAS &&
+    schemas.every(({ schema }) => Object.entries(schema).every(([keyword, value]) => isCertain(keyword, value)))
+  );
 }
+
+const TOO_LARGE = `this schema has more than ${MAX_SCHEMAS} subschemas, with those of the schemas that it refers to; remove some, or accept any value for a part of it`;

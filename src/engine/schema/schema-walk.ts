@@ -65,6 +65,26 @@ function collectSchemas(
   }
 }
 
+/**
+ * Returns the schema at a path, its subschemas, and those that references lead to from there. A target inside of another one
+ * counts again. Stops once there are more than `limit`.
+ */
+export function reachableSchemas(root: unknown, path: Path, limit: number): LocatedSchema[] {
+  const reached: LocatedSchema[] = [];
+  const pending = [path];
+  const seen = new Set<unknown>();
+  for (const at of pending) {
+    const schema = valueAt(root, at);
+    if (seen.has(schema)) continue;
+    seen.add(schema);
+    const schemas = schemasWithin(schema, at);
+    for (const one of schemas) reached.push(one);
+    if (reached.length > limit) return reached;
+    for (const target of targetsIn(schemas)) pending.push(target);
+  }
+  return reached;
+}
+
 /** Returns the paths that the references in schemas lead to. */
 export function targetsIn(schemas: readonly LocatedSchema[]): Path[] {
   const targets: Path[] = [];

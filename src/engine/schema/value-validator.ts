@@ -3,9 +3,11 @@ import { pointerStep, truncatePointer, valueAt } from '../json-pointer.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import type { Path } from '../problem/finding.ts';
 import { type AjvValidator, createAjvValidator } from './ajv-validator.ts';
+import { charge } from './cost-budget.ts';
 import { currentValidation, type InexactNumbers, ROOT_HOLDER } from './exact-numbers.ts';
 import { hiddenKeywordsOf } from './hidden-keywords.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
+import { reachableSchemas } from './schema-walk.ts';
 import { UNLIMITED } from './with-added-keywords.ts';
 
 const MAX_VIOLATIONS = 20;
@@ -19,12 +21,14 @@ const MAX_EXPLAINED_BYTES = 8_192;
 export type ValueValidator = (value: unknown, size: number, inexact?: InexactNumbers) => readonly Violation[];
 
 /** The validator of all schemas with the same content. It is compiled on first use. */
-export interface ContentValidator {
+interface ContentValidator {
   /** The JSON text of the schema. */
   readonly content: string;
+  /** True if only a thread without a cost budget may compile it. */
+  readonly isLarge: boolean;
   readonly validate: ValueValidator;
   /** Compiles the schema now, unless that is done. Throws an error that says why if it does not compile. */
-  readonly compile: () => void;
+  readonly compile: () => SlicedWork<void>;
 }
 
 /** The state of the schemas of a root. */
@@ -33,8 +37,8 @@ export interface SchemaCompilations {
   readonly compiledContents: ReadonlySet<string>;
   /** True if a schema of the root has this content. */
   readonly hasContent: (content: string) => boolean;
-  /** Compiles schemas step by step, until this many are compiled. */
-  readonly compileAhead: (count: number) => SlicedWork<void>;
+  /** Compiles the selected schemas step by step, so that no request waits for them. */
+  readonly compileAhead: (isNeeded: (content: string) => boolean) => SlicedWork<void>;
 }
 
 /** The validators of the schemas in a root. */
@@ -48,8 +52,10 @@ export interface SchemaValidators {
 /**
  * Creates the validators of the schemas in a root. Schemas of the same content are compiled once: in one root, equal
  * contents mean the same, because references are absolute.
+ *
+ * @param maxServed a schema with more subschemas exceeds every cost budget, so that only a thread without one compiles it
  */
-export function createSchemaValidators(root: SchemaRoot): SchemaValidators {
+export function createSchemaValidators(root: SchemaRoot, maxServed = Number.POSITIVE_INFINITY): SchemaValidators {
   // Created with the first schema, because many manifests have no schema.
   let ajv: AjvValidator | undefined;
   let explainingAjv: AjvValidator | undefined;
@@ -57,19 +63,38 @@ export function createSchemaValidators(root: SchemaRoot): SchemaValidators {
   const byContent = new Map<string, ContentValidator>();
   const compiledContents = new Set<string>();
   const create = (content: string, path: Path): ContentValidator => {
-    let validate: ValueValidator | undefined;
-    const compile = () => {
+    let isLarge: boolean | undefined;
+    let first: ValidateFunction | undefined;
+    let explaining: ValidateFunction | undefined;
+    const compileFirst = () => {
+      if (first !== undefined) return first;
       ajv ??= createAjvValidator(root, false);
-      explainingAjv ??= createAjvValidator(root, true);
-      validate ??= createValueValidator(ajv.compile(path), explainingAjv.compile(path));
+      first = ajv.compile(path);
       compiledContents.add(content);
-      return validate;
+      return first;
     };
-    return {
+    const compileExplaining = () => {
+      explainingAjv ??= createAjvValidator(root, true);
+      explaining ??= explainingAjv.compile(path);
+      return explaining;
+    };
+    const validator = {
       content,
-      compile,
-      validate: (value, size, inexact) => (validate ?? compile())(value, size, inexact),
+      get isLarge() {
+        isLarge ??= reachableSchemas(root, path, maxServed).length > maxServed;
+        return isLarge;
+      },
+      validate: createValueValidator(() => {
+        if (validator.isLarge) charge(Number.MAX_SAFE_INTEGER);
+        return compileFirst();
+      }, compileExplaining),
+      *compile() {
+        compileFirst();
+        yield;
+        compileExplaining();
+      },
     };
+    return validator;
   };
   const contentValidatorAt = (path: Path): ContentValidator => {
     const schema = valueAt(root, path);
@@ -81,10 +106,9 @@ export function createSchemaValidators(root: SchemaRoot): SchemaValidators {
     byContent.set(content, validator);
     return validator;
   };
-  function* compileAhead(count: number): SlicedWork<void> {
-    for (const { compile } of byContent.values()) {
-      if (compiledContents.size >= count) return;
-      compile();
+  function* compileAhead(isNeeded: (content: string) => boolean): SlicedWork<void> {
+    for (const validator of byContent.values()) {
+      if (!validator.isLarge && isNeeded(validator.content)) yield* validator.compile();
       yield;
     }
   }
@@ -95,9 +119,13 @@ export function createSchemaValidators(root: SchemaRoot): SchemaValidators {
   };
 }
 
-/** @param explain finds all violations, where `validate` finds the first one */
-function createValueValidator(validate: ValidateFunction, explain: ValidateFunction): ValueValidator {
+/**
+ * @param first compiles the function that finds the first violation, unless that is done
+ * @param explaining compiles the function that finds all of them
+ */
+function createValueValidator(first: () => ValidateFunction, explaining: () => ValidateFunction): ValueValidator {
   return (value, size, inexact) => {
+    const validate = first();
     currentValidation.inexact = inexact;
     currentValidation.violation = undefined;
     const isValid = validate(value, contextOf(value, inexact));
@@ -105,7 +133,8 @@ function createValueValidator(validate: ValidateFunction, explain: ValidateFunct
     currentValidation.inexact = undefined;
     const { violation } = currentValidation;
     if (isValid) return violation === undefined ? [] : [toViolation(violation)];
-    const errors = size > MAX_EXPLAINED_BYTES || explain(value) ? validate.errors : explain.errors;
+    const explain = size > MAX_EXPLAINED_BYTES ? undefined : explaining();
+    const errors = explain === undefined || explain(value) ? validate.errors : explain.errors;
     return (errors ?? []).slice(0, MAX_VIOLATIONS).map(toViolation);
   };
 }

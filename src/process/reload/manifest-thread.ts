@@ -1,11 +1,12 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
-import type { Dependencies } from '../../engine/manifest/dependencies.ts';
+import type { CompileInput } from '../../engine/load.ts';
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import type { CheckedManifest } from '../../engine/manifest/read-manifest.ts';
 import type { AddressOverrides, Environment, Source } from '../../engine/manifest/source.ts';
 import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
 import { type Finding, SEVERITY_RANKS } from '../../engine/problem/finding.ts';
 import type { Problem } from '../../engine/problem/problem.ts';
+import type { FileSnapshot } from './file-snapshot.ts';
 import { WorkerThread } from './worker-thread.ts';
 
 /** The data that the thread starts with. */
@@ -32,18 +33,15 @@ export interface UnsavedManifest {
   readonly texts?: ReadonlyMap<string, string>;
 }
 
-/** The result of reading and checking a manifest, as the thread sends it. */
-export interface TransferredManifest {
-  readonly findings: readonly Finding[];
-  /** Without its routes, which arrive on the port. */
-  readonly checked: CheckedManifest | undefined;
+/** A manifest that the thread has read, checked, compiled and tested without a problem. */
+interface TransferredManifest {
+  /** Without its routes, which arrive on the port in chunks. */
+  readonly checked: CheckedManifest;
+  readonly routes: MessagePort;
+  /** The texts of the files that the plan is compiled from. */
+  readonly texts: CompileInput['texts'];
   /** The texts of the manifest and its includes, the manifest's own first. */
   readonly sources: readonly Source[];
-  readonly dependencies: Dependencies;
-  /** SHA-256 of the manifest's own text, in hex. */
-  readonly manifestHash: string;
-  /** Sends the routes in chunks; `undefined` if the manifest has no list of routes. */
-  readonly routes: MessagePort | undefined;
 }
 
 /** Problems, with the texts that they are in. */
@@ -69,18 +67,14 @@ export function limitFindings(findings: readonly Finding[], unsaved: UnsavedMani
 
 /** The requests that the thread handles. */
 export type ManifestRequests = {
-  /** Reads and checks the manifest, or the unsaved one in its place. */
+  /** Reads, checks, compiles and tests the manifest, or the unsaved one in its place. */
   readonly read: {
     readonly value: UnsavedManifest | undefined;
-    readonly result: TransferredManifest | ReadFailure;
+    readonly result: { readonly snapshot: FileSnapshot } & (TransferredManifest | LocatedProblems | ReadFailure);
   };
-  /** Finds the lines of findings in the texts that the last `read` has read. */
-  readonly locate: { readonly value: readonly Finding[]; readonly result: LocatedProblems };
-  /** Tests the manifest that the last `read` has read. */
-  readonly selfTest: { readonly value: undefined; readonly result: LocatedProblems };
 };
 
-/** The thread that parses and checks the manifest, so that a large one delays no request. It handles one request at a time. */
+/** The thread that reads, checks, compiles and tests the manifest, so that a large one delays no request. It handles one request at a time. */
 export type ManifestThread = WorkerThread<ManifestRequests>;
 
 /** Enough for the largest manifest on a machine that is not busy. */
@@ -94,8 +88,7 @@ export function createManifestThread({ env, ...options }: ManifestThreadOptions,
 }
 
 /** Assembles the chunks of a manifest in slices: receiving a large manifest at once would delay requests. */
-export function* assembleManifest({ checked, routes }: TransferredManifest): SlicedWork<CheckedManifest | undefined> {
-  if (checked === undefined || routes === undefined) return checked;
+export function* assembleManifest({ checked, routes }: TransferredManifest): SlicedWork<CheckedManifest> {
   const assembled: Manifest['routes'] = [];
   for (let chunk = receiveMessageOnPort(routes); chunk !== undefined; chunk = receiveMessageOnPort(routes)) {
     assembled.push(...(chunk.message as Manifest['routes']));

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { PlannedManifest } from '../../engine/load.ts';
 import { type Dependencies, sha256 } from '../../engine/manifest/dependencies.ts';
 import type { CheckedManifest } from '../../engine/manifest/read-manifest.ts';
-import { type AddressOverrides, type Environment, FILE_NOT_LISTED } from '../../engine/manifest/source.ts';
+import type { AddressOverrides, Environment } from '../../engine/manifest/source.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { type FileSnapshot, SETTLE_MS } from './file-snapshot.ts';
 import { createFileThread, type FileContent, type FileReader, type FileThread } from './file-thread.ts';
@@ -18,17 +18,20 @@ import {
   type ReportedReloadOutcome,
 } from './reload-outcome.ts';
 import { isExplicit, ReloadQueue } from './reload-queue.ts';
-import { createUnsavedManifest, hideContents, restrictReader } from './unsaved-manifest.ts';
+import { createUnsavedManifest, hideContents } from './unsaved-manifest.ts';
 import { FileSystemHangError } from './worker-thread.ts';
 
 /** Finds changes on mounts that send no notifications. */
 const POLL_INTERVAL_MS = 5_000;
 /** A reload that has found no settled and consistent files after this time reads all of them at once instead. */
-const MAX_SETTLE_MS = 10_000;
+const MAX_SETTLE_MS = 5_000;
 /** A reload fails if even that has not succeeded this much later. */
 const MAX_FREEZE_MS = 10_000;
-/** Two reads of all files that are at least this far apart and equal are one version: no file was being written. */
+/** Two reads of all files that are this far apart and equal are one version: no file was being written. Files that change faster halve it. */
 const FREEZE_INTERVAL_MS = 20;
+const MIN_FREEZE_INTERVAL_MS = 5;
+/** Files with problems must be the same for this time: half of a file is not a mistake of its author. */
+const PROBLEM_SETTLE_MS = 500;
 /** The time until the next attempt after a failure. It doubles with each further failure. */
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
@@ -169,9 +172,8 @@ export class Reloader {
     const { plan: active } = gateway;
     // The responses to requests would otherwise tell the sender the value of any variable, one question at a time.
     const unsaved = { ...createUnsavedManifest(text, this.#snapshot.dependencies), references: this.#references };
-    const readFiles = restrictReader(this.#readFiles, unsaved);
     try {
-      const prepared = await prepareReload(this.#unsavedThread, readFiles, unsaved.files, active, unsaved);
+      const prepared = await prepareReload(this.#unsavedThread, active, unsaved);
       return 'problems' in prepared ? { ...prepared, ...hideContents(prepared, path, unsaved, active) } : prepared;
     } catch (error) {
       return { reason: error instanceof Error ? error.message : String(error), snapshot: this.#snapshot };
@@ -228,13 +230,12 @@ export class Reloader {
       this.#manifestHash = manifestHash;
       for (const file of changed) files.add(file);
       if (!this.#shouldLoad(cause, files.size > 0)) return { kind: 'unchanged' } as const;
-      const dependencies = this.#snapshot.dependencies.files.keys();
-      const { plan: active } = this.#options.gateway;
-      let prepared = await prepareReload(this.#manifestThread, this.#readFiles, dependencies, active);
+      let prepared = await prepareReload(this.#manifestThread, this.#options.gateway.plan);
+      if (!('planned' in prepared) && !this.#isClosed) await pause(PROBLEM_SETTLE_MS);
       const snapshots = { read: prepared.snapshot, previous: this.#snapshot, times: modificationTimes };
       let isConsistent = await this.#fileThread.request('checkConsistency', snapshots);
       if (!isConsistent && performance.now() >= deadlineMs && !this.#isClosed) {
-        const frozen = await this.#prepareFrozen(prepared.snapshot);
+        const frozen = await this.#prepareFrozen(prepared.snapshot, deadlineMs + MAX_FREEZE_MS);
         // A version with problems may be half of one.
         isConsistent = frozen !== undefined && 'planned' in frozen;
         prepared = frozen ?? prepared;
@@ -253,22 +254,24 @@ export class Reloader {
   }
 
   /**
-   * Reads all files at once, twice, and prepares them from memory if no file changed in between: files that change faster than a
-   * manifest can be prepared would otherwise never be loaded.
+   * Reads all files at once until two reads are equal, and prepares them from memory: files that change faster than a manifest can be
+   * prepared would otherwise never be loaded.
    */
-  async #prepareFrozen({ dependencies }: FileSnapshot): Promise<PreparedReload | undefined> {
+  async #prepareFrozen({ dependencies }: FileSnapshot, endMs: number): Promise<PreparedReload | undefined> {
     const path = resolve(this.path);
     const paths = [path, ...dependencies.files.keys()];
-    const contents = await this.#readFiles(paths);
-    await pause(FREEZE_INTERVAL_MS);
-    const later = await this.#readFiles(paths);
     const keyOf = (content: FileContent | undefined) => content && ('hash' in content ? content.hash : content.code);
-    if (paths.some((name) => keyOf(contents.get(name)) !== keyOf(later.get(name)))) return undefined;
+    let contents = await this.#readFiles(paths);
+    for (let intervalMs = FREEZE_INTERVAL_MS; ; intervalMs = Math.max(intervalMs / 2, MIN_FREEZE_INTERVAL_MS)) {
+      await pause(intervalMs);
+      const later = await this.#readFiles(paths);
+      if (paths.every((name) => keyOf(contents.get(name)) === keyOf(later.get(name)))) break;
+      if (this.#isClosed || performance.now() >= endMs) return undefined;
+      contents = later;
+    }
     const texts = new Map([...contents].flatMap(([name, one]) => ('text' in one ? [[name, one.text] as const] : [])));
     const frozen = { ...createUnsavedManifest(texts.get(path) ?? '', dependencies), texts };
-    const readFrozen: FileReader = async (names) =>
-      new Map(names.map((name) => [name, contents.get(name) ?? { code: FILE_NOT_LISTED }]));
-    return prepareReload(this.#manifestThread, readFrozen, frozen.files, this.#options.gateway.plan, frozen);
+    return prepareReload(this.#manifestThread, this.#options.gateway.plan, frozen);
   }
 
   /**

@@ -8,7 +8,6 @@ import {
 } from '../../engine/manifest/source.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { displayPathBeside } from '../../engine/problem/problem.ts';
-import type { FileContent, FileReader } from './file-thread.ts';
 import type { LocatedProblems, UnsavedManifest } from './manifest-thread.ts';
 
 /** @param dependencies the files of the active manifest */
@@ -24,25 +23,15 @@ export function restrictFiles(
   files: readonly string[],
 ): Environment {
   const { listFolder } = createMemoryEnvironment({}, Object.fromEntries(files.map((file) => [file, ''])));
-  const isListed = listCheck(files);
+  const listed = new Set(files.map((file) => posix.normalize(file)));
   return {
     ...environment,
     ...(listFolder !== undefined && { listFolder }),
     readFile: (file) => {
       if (file === resolve(path)) return typeof text === 'string' ? text : decodeText(Buffer.from(text));
-      if (isListed(file)) return texts?.get(file) ?? environment.readFile(file);
+      if (listed.has(posix.normalize(file))) return texts?.get(file) ?? environment.readFile(file);
       throw Object.assign(new Error(`${file} is not a file of the active manifest`), { code: FILE_NOT_LISTED });
     },
-  };
-}
-
-/** Returns a reader of the files that the manifest may use. */
-export function restrictReader(readFiles: FileReader, { files }: UnsavedManifest): FileReader {
-  const isListed = listCheck(files);
-  return async (paths) => {
-    const contents = new Map<string, FileContent>(await readFiles(paths.filter(isListed)));
-    for (const path of paths) if (!isListed(path)) contents.set(path, { code: FILE_NOT_LISTED });
-    return contents;
   };
 }
 
@@ -67,8 +56,3 @@ export function hideContents(
 
 const HIDDEN =
   'the active manifest does not use this file in this way; use another one, or start the gateway with --candidate';
-
-function listCheck(files: readonly string[]): (file: string) => boolean {
-  const listed = new Set(files.map((file) => posix.normalize(file)));
-  return (file) => listed.has(posix.normalize(file));
-}

@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises';
 import { type PlannedManifest, planManifest } from '../../engine/load.ts';
 import type { Environment } from '../../engine/manifest/source.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
-import { runToEnd } from '../../engine/plan/sliced-work.ts';
 import type { Finding } from '../../engine/problem/finding.ts';
 import { type TestRequest, testRequestsOf } from '../testing/requests.ts';
 import { createCaseRunner, type TestedManifest, type TestResult } from '../testing/run-test-file.ts';
@@ -142,7 +141,7 @@ class MutationRun {
 
   #compile(manifest: Mutant['manifest']): Plan | undefined {
     const { compileInput, plan } = this.#planned;
-    return runToEnd(planManifest({ ...compileInput.checked, manifest }, this.#readFile, plan)).plan;
+    return planManifest({ ...compileInput.checked, manifest }, this.#readFile, plan).plan;
   }
 
   async #isNoticed({ routes }: Mutant, tested: TestedManifest): Promise<boolean> {

@@ -20,7 +20,7 @@ import type { PlanPair } from './plan-pair.ts';
 export function servedOutcome(exchange: Exchange): Outcome {
   const { refusal, route, target, forwardedAfterMs, request, plan } = exchange;
   if (refusal !== undefined && !UPSTREAM_REFUSALS.has(refusal.code))
-    return refusedOutcome(refusal, route?.id, describeResponse(plan, request));
+    return refusedOutcome(refusal, route?.id, describeResponse(plan, request, route));
   if (route === undefined) {
     if (isServerOptions(request)) return SERVER_OPTIONS;
     if (target !== undefined) return preflightOutcome(plan, request, target);
@@ -44,12 +44,12 @@ export async function candidateOutcome(
     return outcomeOf(step.value, request, exchange, pair);
   } catch (error) {
     const { route } = request as Partial<CandidateRequest>;
-    return thrownOutcome(error, route?.id, describeResponse(plan, exchange.request));
+    return thrownOutcome(error, route?.id, describeResponse(plan, exchange.request, route));
   }
 }
 
-function describeResponse(plan: Plan, request: Exchange['request']) {
-  return (refusal: Refusal) => JSON.stringify([refusalHeaders(plan, request, refusal), refusal.errors]);
+function describeResponse(plan: Plan, request: Exchange['request'], route: Route | undefined) {
+  return (refusal: Refusal) => JSON.stringify([refusalHeaders(plan, request, refusal, route), refusal.errors]);
 }
 
 const SERVER_OPTIONS: Outcome = { kind: 'responded', status: 204, headers: [] };

@@ -12,7 +12,8 @@ export function pairPlans(active: Plan, candidate: Plan) {
   const definitions = new Set(active.rateLimits.map(limitDefinition));
   const equalLimits = new Set(candidate.rateLimits.filter((limit) => definitions.has(limitDefinition(limit))));
   const equalRoutes = findEqualRoutes(active, candidate);
-  if (!isHeadEqual || !isRoutingEqual(active, candidate)) removeLimited(equalRoutes);
+  const haveEqualFields = active.server.hasRateLimitHeaders === candidate.server.hasRateLimitHeaders;
+  if (!isHeadEqual || !haveEqualFields || !isRoutingEqual(active, candidate)) removeLimited(equalRoutes);
   else removeDependent(equalRoutes, active, candidate);
   return {
     active,
@@ -52,7 +53,7 @@ function isRoutingEqual(active: Plan, candidate: Plan): boolean {
   return textOf(active) === textOf(candidate);
 }
 
-/** Removes the routes with rate limits: any request may count for another route. */
+/** Removes the routes with rate limits: any request may count for another route, or a refusal may have other fields. */
 function removeLimited(equalRoutes: Map<Route, Route>): void {
   for (const route of equalRoutes.keys()) if (route.rateLimits !== undefined) equalRoutes.delete(route);
 }

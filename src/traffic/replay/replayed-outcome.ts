@@ -3,6 +3,7 @@ import type { Refusal } from '../../engine/gateway/response/refusal.ts';
 import type { RequestHeaderRules } from '../../engine/manifest/manifest.generated.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
+import { rateLimitFields } from '../../engine/rate-limits/rate-limiter.ts';
 import { forwardedOutcome, type Outcome, refusedOutcome, thrownOutcome, UnknownFact } from '../outcome.ts';
 import { createRefusal, type LoggedFacts } from './logged-facts.ts';
 import { LoggedSteps } from './logged-steps.ts';
@@ -43,15 +44,21 @@ function outcomeOf(steps: LoggedSteps, facts: LoggedFacts, plan: Plan, rulesOf: 
     const headers = () => headerChanges(facts, rulesOf(decision), plan);
     return forwardedOutcome(decision, messageOf(decision, path, headers));
   } catch (error) {
-    return thrownOutcome(error, steps.route?.id, (refusal) => describeResponse(refusal, plan, facts.loggedPlan));
+    const { route } = steps;
+    return thrownOutcome(error, route?.id, (refusal) => describeResponse(refusal, plan, route, facts.loggedPlan));
   }
 }
 
 /** Describes what depends on the plan. @throws UnknownFact, because a log does not have the origin */
-function describeResponse({ code, headers }: Refusal, { auth, cors }: Plan, logged: Plan): string {
+function describeResponse(
+  { code, headers }: Refusal,
+  { auth, cors, server }: Plan,
+  route: Route | undefined,
+  logged: Plan,
+): string {
   if (cors?.key !== logged.cors?.key) throw new UnknownFact('origin');
   const challenge = CHALLENGED.has(code) ? auth?.challengePrefix : undefined;
-  return JSON.stringify([challenge, headers['Allow']]);
+  return JSON.stringify([challenge, headers['Allow'], rateLimitFields(server, route?.rateLimits)]);
 }
 
 /** The refusals with `WWW-Authenticate`. */

@@ -356,7 +356,7 @@ function observationOf(
 }
 
 function permissionsOf(response: RawResponse | undefined): string {
-  const isPermission = /^(?:access-control-.*|vary|allow|accept|www-authenticate)$/i;
+  const isPermission = /^(?:access-control-.*|vary|allow|accept|www-authenticate|ratelimit-policy)$/i;
   return JSON.stringify(response?.headers.filter(([name]) => isPermission.test(name)) ?? []);
 }
 

@@ -23,8 +23,9 @@ const ACTIVE = {
     },
     role: { claim: '/company_role', allow: ['admin'], message: 'no' },
   },
+  rateLimits: { few: { key: 'client', allow: '5 per 1m' } },
   routes: [
-    { id: 'read', method: 'GET', path: '/a', upstream: 'up', access: 'protected' },
+    { id: 'read', method: 'GET', path: '/a', upstream: 'up', access: 'protected', rateLimits: ['few'] },
     { id: 'write', method: 'POST', path: '/a', upstream: 'up', access: 'public' },
   ],
 };
@@ -32,6 +33,7 @@ const ACTIVE = {
 it.each([
   ['challenge', 'GET', { ...ACTIVE, auth: { ...ACTIVE.auth, realm: 'another' } }],
   ['list of methods', 'DELETE', { ...ACTIVE, routes: ACTIVE.routes.slice(0, 1) }],
+  ['policy of its rate limits', 'GET', { ...ACTIVE, server: { rateLimitHeaders: 'draft-11' } }],
   ['permission for pages', 'GET', { ...ACTIVE, cors: { origins: ['https://app.example'] } }],
 ])('a refusal with another %s is no same result', async (_part, method, candidate) => {
   const gateways = await ComparedGateways.start({ active: ACTIVE, candidate } as never, surroundings, 'request', true);

@@ -209,6 +209,11 @@ describe('the replay of a log', () => {
       expect(replay([limited, exceeded, contacts], next).comparison).toMatchObject({ same: 2 });
     });
 
+    it('notices that a refusal has other headers', () => {
+      const next = plan((manifest) => Object.assign(manifest, { server: { rateLimitHeaders: 'draft-11' } }));
+      expect([resultOf(exceeded, next), resultOf(limited, next)]).toEqual(['other-status', 'same']);
+    });
+
     it('does not know the decisions of a limit with another rate', () => {
       const next = plan((manifest) => {
         manifest.rateLimits.few.allow = '6 per 1m';

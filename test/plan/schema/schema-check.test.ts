@@ -89,10 +89,11 @@ describe('references', () => {
         `  A${index === 0 ? '' : index}: ${index === length - 1 ? '{ type: string }' : link(`{ $ref: '#/schemas/A${index + 1}' }`)}\n`,
     ).join('');
 
-  test('from member to member may form a long chain', () => {
+  test('from member to member may form a long chain', async () => {
     const schemas = chainOf(500, (next) => `{ type: object, properties: { a: ${next} } }`);
     const loaded = loadText(manifestOf(`schemas:\n${schemas}`, bodyRoute("{ $ref: '#/schemas/A' }")));
-    expect(violationsOf(loaded, '{"a":{"a":1}}')).toMatchObject([{ pointer: '/a/a', message: 'must be object' }]);
+    const result = await loaded.plan?.routes[0]?.body?.validate?.(Buffer.from('{"a":{"a":1}}'));
+    expect(result?.violations).toMatchObject([{ pointer: '/a/a', message: 'must be object' }]);
   });
 
   test('for the same value may form a chain of 64', () => {

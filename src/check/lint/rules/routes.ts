@@ -1,6 +1,5 @@
 import { compileInvariants } from '../../../engine/invariants/compile-invariants.ts';
 import { proveInvariants } from '../../../engine/invariants/prove.ts';
-import { runToEnd } from '../../../engine/plan/sliced-work.ts';
 import { patternKey } from '../../../engine/routing/pattern.ts';
 import type { LintRoute } from '../lint-context.ts';
 import { findingAt, rulesOf } from '../rule.ts';
@@ -30,7 +29,7 @@ export const ROUTE_RULES = rulesOf('routes', [
     *find({ manifest, plan }) {
       const excepting = compileInvariants(manifest, []).filter(({ except }) => except.length > 0);
       const strict = excepting.map((invariant) => ({ ...invariant, except: [] }));
-      const proofs = runToEnd(proveInvariants(strict, manifest, plan));
+      const proofs = proveInvariants(strict, manifest, plan);
       for (const [index, { path, except }] of excepting.entries()) {
         const { violations = [], undecided = [] } = proofs[index] ?? {};
         const needed = new Set([...violations.map(({ route }) => route.id), ...undecided.map(({ id }) => id)]);

@@ -1,7 +1,7 @@
 import type { Plan } from '../../plan/plan.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import type { RateLimitStage } from '../../rate-limits/rate-limit.ts';
-import type { AppliedLimit } from '../../rate-limits/rate-limiter.ts';
+import { type AppliedLimit, rateLimitFields } from '../../rate-limits/rate-limiter.ts';
 import type { Auth, Principal, VerificationResult } from '../../tokens/verifier.ts';
 import type { BodyRule } from '../../validation/body-rule.ts';
 import type { RequestSteps } from '../decide.ts';
@@ -144,10 +144,14 @@ export function forwardedMessage(
 }
 
 /** Returns what the headers of the response to a refused request owe to a plan, so not the time to wait. */
-export function refusalHeaders(plan: Plan, request: Exchange['request'], refusal: Refusal): readonly string[] {
-  const headers = Object.entries(refusal.headers)
-    .filter(([name]) => name !== 'Retry-After')
-    .flat();
+export function refusalHeaders(
+  plan: Plan,
+  request: Exchange['request'],
+  refusal: Refusal,
+  route: Route | undefined,
+): readonly string[] {
+  const own = Object.entries(refusal.headers).filter(([name]) => name !== 'Retry-After');
+  const headers = [...own.flat(), ...rateLimitFields(plan.server, route?.rateLimits)];
   return plan.cors === undefined ? headers : withCorsHeaders(plan.cors, request.known.origin, headers);
 }
 
