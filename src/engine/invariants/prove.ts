@@ -4,9 +4,9 @@ import type { Route } from '../plan/route-definition.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import { errorAt, type Finding, type RouteWitness } from '../problem/finding.ts';
 import { type Condition, compileInvariants, type Invariant } from './compile-invariants.ts';
-import { isReadAs } from './readings.ts';
 import { RequestSearch } from './request-search.ts';
 import { type Breach, breachesOf } from './requirements.ts';
+import { isReadAs } from './respelled-paths.ts';
 
 /** A request that breaks an invariant. */
 interface BrokenInvariant {

@@ -6,8 +6,7 @@ import { intersect, type Pattern } from '../routing/pattern.ts';
 import { type PatternRoute, RouteIndex, SamplePaths } from '../routing/route-index.ts';
 import { isStricter } from '../routing/router.ts';
 import { WitnessSearch } from '../routing/witnesses/witness-search.ts';
-import { isReadAs } from './readings.ts';
-import { respelledPaths, type SentSegment, writePath } from './respelled-paths.ts';
+import { isReadAs, respelledPaths, type SentSegment, writePath } from './respelled-paths.ts';
 
 /** The most spellings that a search looks at for one route and one pattern, and the most paths that it tries. */
 const MAX_SPELLINGS = 50_000;

@@ -5,8 +5,13 @@ import { parseStrictJson } from '../validation/strict-json.ts';
 import { claimRules, claimsError, isJsonObject, type TokenClaims } from './claims.ts';
 import { createDelegatedVerifier } from './delegated-verifier.ts';
 import { IdentityClient, type TokenRequest } from './identity-client.ts';
-import { compileIdentityEndpoint, type IdentityEndpoint, type TokensContext } from './identity-endpoint.ts';
-import { IdentityError, type IdentityResponse } from './identity-request.ts';
+import {
+  compileIdentityEndpoint,
+  type IdentityEndpoint,
+  IdentityError,
+  type IdentityResponse,
+  type TokensContext,
+} from './identity-endpoint.ts';
 import type { TokenMethod, TokenVerifier } from './token-method.ts';
 import { isBearerToken } from './token-syntax.ts';
 import type { RejectedToken } from './verifier.ts';
