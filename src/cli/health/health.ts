@@ -2,7 +2,7 @@ import { durationMs } from '../../engine/manifest/units.ts';
 import { readOverrides } from '../address-options.ts';
 import { readLocalAdmin } from '../admin-address.ts';
 import { chooseManifest, SINGLE_MANIFEST_OPTIONS } from '../manifest-file.ts';
-import { parseArguments } from '../parse-arguments.ts';
+import { parseArguments, valueOption } from '../parse-arguments.ts';
 import { errorCode, sendRequest } from '../send-request.ts';
 import { type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 
@@ -13,16 +13,8 @@ const OPTIONS = {
     type: 'boolean',
     summary: 'check that the process responds (/livez) instead of that it is ready for requests (/readyz)',
   },
-  timeout: {
-    type: 'string',
-    valueName: 'DURATION',
-    summary: `time limit for the response, for example 500ms (default ${DEFAULT_TIMEOUT})`,
-  },
-  admin: {
-    type: 'string',
-    valueName: 'ADDRESS',
-    summary: 'the address that "run --admin" got; replaces the address in "admin" of the manifest',
-  },
+  timeout: valueOption('DURATION', `time limit for the response, for example 500ms (default ${DEFAULT_TIMEOUT})`),
+  admin: valueOption('ADDRESS', 'the address that "run --admin" got; replaces the address in "admin" of the manifest'),
   ...SINGLE_MANIFEST_OPTIONS,
 } as const satisfies Options;
 
