@@ -164,10 +164,8 @@ const STARTS = [
 /** Types of results that no file imports, but the declarations of other files have to name. */
 const NAMED_BY_DECLARATIONS: ReadonlySet<string> = new Set([
   'ConnectionLimitMemory',
-  'DescriptorStatus',
   'OtherManifest',
   'Output',
-  'ProblemReport',
   'RouteInterval',
   'TokenIssuer',
   'TrafficInterval',
