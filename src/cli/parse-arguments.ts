@@ -55,15 +55,6 @@ function nearOption(name: string, options: Options): string {
   return near === undefined ? '' : `; did you mean "--${near}"?`;
 }
 
-/** Parses JSON. Returns `undefined` for another text: the message of `JSON.parse` would quote it. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Parses a count. Throws a `UsageError` if it is not an integer. */
 export function parseCount(option: string, text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--${option} takes an integer, not "${text}"`);

@@ -1,3 +1,4 @@
+import { parseJson } from '../../engine/json-pointer.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { explain as explainRequest } from '../../prove/explain/explain-request.ts';
 import { createOfflineRequest, type OfflineRequest } from '../../prove/offline/request-bytes.ts';
@@ -43,7 +44,7 @@ const EXPECTED_BODY =
 
 /** Returns a message if the bytes are not a valid request. */
 function parseExplainRequest(bytes: Buffer): ExplainRequest | string {
-  const value = parseJson(bytes);
+  const value = parseJson(bytes.toString());
   if (!isMap(value)) return EXPECTED_BODY;
   const { method, url, headers = {}, body, role, claims, ...others } = value;
   const [unknown] = Object.keys(others);
@@ -64,12 +65,4 @@ function parseExplainRequest(bytes: Buffer): ExplainRequest | string {
     return 'the method, the URL and headers must not contain line breaks';
   const request = createOfflineRequest(method, url, headerLines, body === undefined ? undefined : Buffer.from(body));
   return { request, role, claims };
-}
-
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import { HTTP_METHODS, sortMethods } from '../../engine/http1/http-methods.ts';
+import { parseJson } from '../../engine/json-pointer.ts';
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import { readBytes } from '../../engine/manifest/source.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
@@ -8,7 +9,7 @@ import { claimsOfRole } from '../../prove/offline/role-claims.ts';
 import type { CallerClaims } from '../../prove/offline/stub-verifier.ts';
 import { toJson } from '../../report/report.ts';
 import { chooseManifest, loadPlanned, readOrFail, SINGLE_MANIFEST_OPTIONS } from '../manifest-file.ts';
-import { parseArguments, parseJson, valueOption } from '../parse-arguments.ts';
+import { parseArguments, valueOption } from '../parse-arguments.ts';
 import { type Options, type OptionValues, UsageError, type Verb } from '../terminal.ts';
 import { formatExplanation } from './explain-text.ts';
 

@@ -12,10 +12,11 @@ import {
 } from '../http1/fetch-response.ts';
 import { getAllHeaders } from '../http1/raw-headers.ts';
 import type { UpstreamConnection } from '../http1/upstream-connection.ts';
+import { isMap } from '../schema/schema-walk.ts';
 import { parseHttpUrl } from '../settings/address.ts';
 import { serverNameOf } from '../settings/upstream.ts';
 import { parseStrictJson } from '../validation/strict-json.ts';
-import { isJsonObject } from './claims.ts';
+
 import type { IdentityEndpoint } from './identity-endpoint.ts';
 import { IdentityError, type IdentityRequest, type IdentityResponse } from './identity-endpoint.ts';
 import { readKeySet, type VerificationKeySet } from './key-set.ts';
@@ -140,7 +141,7 @@ export async function discoverJwksUri(address: URL, issuer: string, signal: Abor
   const metadata =
     (await readMetadata(openidMetadataUrl(address), signal)) ?? (await readMetadata(oauthMetadataUrl(address), signal));
   if (metadata === undefined) throw new Error('discovery_not_found');
-  if (!isJsonObject(metadata)) throw new Error('discovery_not_an_object');
+  if (!isMap(metadata)) throw new Error('discovery_not_an_object');
   if (metadata['issuer'] !== issuer) throw new Error('discovery_issuer_wrong');
   const { jwks_uri: jwksUri } = metadata;
   const url = typeof jwksUri === 'string' ? parseHttpUrl(jwksUri) : '';

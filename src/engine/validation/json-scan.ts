@@ -1,4 +1,4 @@
-import { pointerStep } from '../json-pointer.ts';
+import { parseJson, pointerStep } from '../json-pointer.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -149,10 +149,5 @@ function endOfText(text: string, start: number): number {
 }
 
 function unquote(token: string): string {
-  if (!token.includes('\\')) return token.slice(1, -1);
-  try {
-    return String(JSON.parse(token));
-  } catch {
-    return '';
-  }
+  return token.includes('\\') ? String(parseJson(token) ?? '') : token.slice(1, -1);
 }

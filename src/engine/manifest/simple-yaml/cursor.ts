@@ -1,3 +1,4 @@
+import { parseJson } from '../../json-pointer.ts';
 import type { YamlValue } from '../yaml-values.ts';
 
 const COMMENT = /(?<=[ \n]|^)#[^\n]*/y;
@@ -143,17 +144,15 @@ export function scalarValue(source: string, indent: number): YamlValue {
   if (!isQuoted(source, 0)) return plainValue(isLong ? foldLines(source) : source);
   if (isLong && (indent === 0 || !areIndented(source, indent))) throw new NotSimple();
   // The escapes of JSON have the same meaning in YAML, which has others too.
-  if (source.startsWith('"') && source.includes('\\')) return parseJson(source);
+  if (source.startsWith('"') && source.includes('\\')) return parseEscapes(source);
   const inner = isLong ? foldLines(source.slice(1, -1)) : source.slice(1, -1);
   return source.startsWith('"') ? inner : inner.replaceAll("''", "'");
 }
 
-function parseJson(source: string): string {
-  try {
-    return JSON.parse(source);
-  } catch {
-    throw new NotSimple();
-  }
+function parseEscapes(source: string): string {
+  const text = parseJson(source);
+  if (typeof text !== 'string') throw new NotSimple();
+  return text;
 }
 
 /** True if the lines after the first are empty, or indented as required. */
