@@ -9,11 +9,12 @@ import {
   busyResponse,
   jsonResponse,
   largeJsonResponse,
+  openJsonObject,
   problemDetails,
   type Respond,
+  streamJsonWithList,
 } from '../admin-endpoint.ts';
 import { type CandidateReport, candidateTotals, reportCandidate } from '../candidate-report.ts';
-import { openJsonObject, streamJsonWithList } from '../json-stream.ts';
 
 /** Reports how the decisions of the candidate differ from those of the active plan. */
 export function candidate(_request: AdminRequest, context: AdminContext): AdminResponse {
