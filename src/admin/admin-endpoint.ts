@@ -52,25 +52,18 @@ export interface AdminResources {
   readonly candidateLoads: RunningLimit;
 }
 
-/** Work of which only a few pieces run at the same time. */
-export class RunningLimit {
-  readonly #max: number;
-  #running = 0;
+/** Runs work of which only a few pieces run at the same time. Returns `undefined` if too many are running. */
+export type RunningLimit = ReturnType<typeof createRunningLimit>;
 
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  /** Runs the work. Returns `undefined` if too many pieces are running. */
-  async run<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
-    if (this.#running >= this.#max) return undefined;
-    this.#running += 1;
-    try {
-      return await work();
-    } finally {
-      this.#running -= 1;
-    }
-  }
+export function createRunningLimit(max: number) {
+  let running = 0;
+  return async <Result>(work: () => Promise<Result>): Promise<Result | undefined> => {
+    if (running >= max) return undefined;
+    running += 1;
+    return work().finally(() => {
+      running -= 1;
+    });
+  };
 }
 
 /** The part of the reloader that the admin API uses. */

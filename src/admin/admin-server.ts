@@ -11,8 +11,8 @@ import {
   type AdminEndpoint,
   type AdminResources,
   type AdminResponse,
+  createRunningLimit,
   problemDetails,
-  RunningLimit,
 } from './admin-endpoint.ts';
 import { CpuBudget } from './cpu-budget.ts';
 import { ADMIN_ENDPOINTS } from './endpoints.ts';
@@ -40,8 +40,8 @@ export function createAdminServer(settings: AdminListener, context: AdminContext
     cpuBudget,
     eventStreams: new RequestEventStreams(context.workers.telemetry, adminMetrics),
     displays: new ManifestDisplays(),
-    explanations: new RunningLimit(4),
-    candidateLoads: new RunningLimit(1),
+    explanations: createRunningLimit(4),
+    candidateLoads: createRunningLimit(1),
   };
   // Probes have a separate budget, so that they do not wait for other work.
   const probeBudget = new CpuBudget();

@@ -26,7 +26,7 @@ export const explain: Respond = async ({ body }, { activeManifest, adminMetrics 
   if (role !== undefined && auth === undefined)
     return problemDetails(400, 'the manifest has no "auth", so callers have no role; remove "role"');
   const claims = role === undefined ? parsed.claims : auth && claimsOfRole(auth.role, role);
-  const explanation = await explanations.run(() =>
+  const explanation = await explanations(() =>
     explainRequest(planned, request, claims, (steps) => cpuBudget.runInSlices(steps)),
   );
   if (explanation === undefined) return busyResponse(adminMetrics, '/explain', 'too many requests are being explained');
