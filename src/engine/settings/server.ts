@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
-import type { Server } from '../manifest/manifest.generated.ts';
-import { durationMs, sizeBytes } from '../manifest/units.ts';
+import type { Reload, Server } from '../manifest/manifest.generated.ts';
+import { describeFileError, type Environment, fileErrorCode } from '../manifest/source.ts';
+import { durationMs, sizeBytes, timerMs } from '../manifest/units.ts';
 import { type Finding, quoteFreeErrorAt } from '../problem/finding.ts';
 import { familyOf } from './address.ts';
 import type { CompileContext } from './compile-context.ts';
@@ -135,4 +136,27 @@ function compileTrustedProxies(
     }
   }
   return (address) => blocks.check(address, familyOf(address));
+}
+
+/** How a plan replaces the active one. */
+export interface ReloadSettings {
+  /** A test file that the plan must pass, by its path relative to the manifest. */
+  readonly selfTest: string | undefined;
+  /** How long WebSockets and event streams of a changed or removed route continue. */
+  readonly graceMs: number;
+}
+
+/** Compiles `reload`. Checks that the test file can be read; running it checks its contents. */
+export function compileReload(
+  { selfTest, grace }: Reload,
+  readFile: Environment['readFile'],
+  findings: Finding[],
+): ReloadSettings {
+  try {
+    if (selfTest !== undefined) readFile(selfTest);
+  } catch (error) {
+    const message = `the file cannot be read: ${describeFileError(fileErrorCode(error))}`;
+    findings.push(quoteFreeErrorAt(['reload', 'selfTest'], 'self-test', message));
+  }
+  return Object.freeze({ selfTest, graceMs: timerMs(grace) });
 }
