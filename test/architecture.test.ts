@@ -169,7 +169,6 @@ const NAMED_BY_DECLARATIONS: ReadonlySet<string> = new Set([
   'RouteInterval',
   'TokenIssuer',
   'TrafficInterval',
-  'ValidationPoolStatus',
   'WaitingMemory',
 ]);
 

@@ -53,7 +53,7 @@ export interface AdminResources {
 }
 
 /** Runs work of which only a few pieces run at the same time. Returns `undefined` if too many are running. */
-export type RunningLimit = ReturnType<typeof createRunningLimit>;
+type RunningLimit = ReturnType<typeof createRunningLimit>;
 
 export function createRunningLimit(max: number) {
   let running = 0;

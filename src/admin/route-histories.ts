@@ -25,7 +25,6 @@ export class RouteHistories {
   readonly #rings = new Map<string, RouteRing>();
   /** The latest intervals, oldest first. */
   readonly #intervals: Pick<RouteInterval, 'at' | 'seconds'>[] = [];
-  /** The number of the latest interval. */
   #latest = 0;
   /** The refusals of each route that were already recorded. */
   readonly #recordedRefusals = new WeakMap<RouteMetrics, RefusalCounts>();

@@ -8,7 +8,6 @@ import { RequestSearch } from './request-search.ts';
 import { type Breach, breachesOf } from './requirements.ts';
 import { isReadAs } from './respelled-paths.ts';
 
-/** A request that breaks an invariant. */
 interface BrokenInvariant {
   readonly invariant: Invariant;
   readonly route: Route;
@@ -86,7 +85,6 @@ export function meets(route: Route, { upstreams, access }: Condition): boolean {
   return (upstreams?.includes(route.upstream.id) ?? true) && (access === undefined || access === route.access);
 }
 
-/** A request and the route that the router gives it. */
 interface RoutedRequest {
   readonly method: string;
   readonly path: string;

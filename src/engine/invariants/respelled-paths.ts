@@ -17,7 +17,6 @@ interface ReadPatterns {
   readonly sent: Pattern;
   /** A folded pattern, which matches the path as some server reads it. */
   readonly read: Pattern;
-  /** True if the route keeps encoded slashes. */
   readonly keepsEncodedSlash: boolean;
   /** The most segments that a path may have. */
   readonly maxLength: number;
@@ -44,7 +43,6 @@ export function writePath(segments: readonly SentSegment[], unknown: string): st
 }
 
 interface Progress {
-  /** The segments so far. */
   readonly segments: readonly SentSegment[];
   /** The positions in both patterns. */
   readonly sentAt: number;

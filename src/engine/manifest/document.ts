@@ -17,7 +17,6 @@ export interface Document extends Locator {
   /** The documents of the included files, in order. */
   readonly included: readonly Document[];
   fileOf(where: FindingLocation): string;
-  /** Returns the comments, in order. */
   comments(): readonly YamlComment[];
 }
 

@@ -31,7 +31,6 @@ import {
 export interface SchemaCompiler {
   /** Compiles the schema at a path of the manifest. Adds findings to `findings` and returns `undefined` if it is invalid. */
   compile(path: Path, findings: Finding[]): ValueValidator | undefined;
-  /** Returns the JSON types that the schema at a path names, itself or through references. */
   typesAt(path: Path): ReadonlySet<string>;
   /** Returns the texts of the values that `enum` and `const` of the schema at a path list, except those from the environment. */
   listedValuesAt(path: Path): ReadonlySet<string>;
@@ -159,13 +158,6 @@ function certainlyCompiles(root: SchemaRoot, schemas: readonly LocatedSchema[]):
   return true;
 }
 
-/** The mistakes of a schema itself, and whether it may be compiled. */
-interface CheckedSchema {
-  readonly findings: readonly Finding[];
-  /** False if it has a mistake, or refers to a schema that has one. */
-  readonly isValid: boolean;
-}
-
 /**
  * Creates the check of the schemas of a root. Mistakes in shared schemas are found at these schemas alone, not at those
  * that refer to them. The check takes a path, and the schema there with its subschemas.
@@ -173,8 +165,8 @@ interface CheckedSchema {
  * @param fileTargets the schemas in files that references lead to
  */
 function createSchemaCheck(root: SchemaRoot, fileTargets: readonly Path[]) {
-  let shared: SharedSchemas | undefined;
-  return (path: Path, schemas: readonly LocatedSchema[]): CheckedSchema => {
+  let shared: ReturnType<typeof checkShared> | undefined;
+  return (path: Path, schemas: readonly LocatedSchema[]) => {
     shared ??= checkShared(root, [...Object.keys(root.schemas).map((name) => ['schemas', name]), ...fileTargets]);
     const { findings, invalid } = shared;
     // A reference to a file without that schema has been reported, and leads to none of the shared schemas.
@@ -188,13 +180,8 @@ function createSchemaCheck(root: SchemaRoot, fileTargets: readonly Path[]) {
   };
 }
 
-/** The findings in shared schemas by pointer, and the pointers of those that cannot be compiled. */
-interface SharedSchemas {
-  readonly findings: ReadonlyMap<string, readonly Finding[]>;
-  readonly invalid: ReadonlySet<string>;
-}
-
-function checkShared(root: SchemaRoot, paths: readonly Path[]): SharedSchemas {
+/** Returns the findings in shared schemas by pointer, and the pointers of those that cannot be compiled. */
+function checkShared(root: SchemaRoot, paths: readonly Path[]) {
   const circular = circularReferenceFindings(root, paths);
   const findings = new Map<string, readonly Finding[]>();
   const callers = new Map<string, string[]>();

@@ -29,9 +29,7 @@ export interface ContentValidator {
 
 /** The state of the schemas of a root. */
 export interface SchemaCompilations {
-  /** The contents of the compiled schemas. */
   readonly compiledContents: ReadonlySet<string>;
-  /** True if a schema of the root has this content. */
   readonly hasContent: (content: string) => boolean;
   /** Compiles schemas step by step, until this many are compiled. */
   readonly compileAhead: (count: number) => SlicedWork<void>;

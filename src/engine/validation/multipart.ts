@@ -163,15 +163,6 @@ function violation(pointer: string, message: string): Violation {
   return { pointer, message };
 }
 
-/** The headers of a part (RFC 7578 section 4). */
-interface PartHead {
-  readonly name: string;
-  /** In lower case, without parameters. */
-  readonly type: string;
-  /** The part's `Content-Length`, if it has one. */
-  readonly length: number | undefined;
-}
-
 const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)$/;
 /** A text, or for `filename*` the extended notation in UTF-8 (RFC 8187 section 3.2.1). The last semicolon may have no parameter. */
 const DISPOSITION =
@@ -187,7 +178,7 @@ const IDENTITY_ENCODINGS = new Set(['7bit', '8bit', 'binary']);
  * characters, duplicate headers or parameters, `filename*` that differs from `filename`, a quote or a backslash in a name,
  * a part that is itself multipart.
  */
-function parsePartHead(bytes: Buffer): PartHead | undefined {
+function parsePartHead(bytes: Buffer) {
   if (!isUtf8(bytes)) return undefined;
   const fields = fieldsOf(bytes.toString());
   const name = nameOf(fields?.get('content-disposition') ?? '');

@@ -12,9 +12,7 @@ const REFUSED = 'so every request with this parameter is refused';
 /** A parameter of a route. */
 export interface Parameter {
   readonly kind: 'headers' | 'params' | 'query';
-  /** The path of its schema. */
   readonly path: Path;
-  /** The types that the schema names. */
   readonly types: ReadonlySet<string>;
   readonly isRequired: boolean;
   readonly validate: ParameterValidator;

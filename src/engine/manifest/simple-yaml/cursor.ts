@@ -10,11 +10,9 @@ export const LINE_END = /[\r\n#]|$/y;
 export class Cursor {
   readonly text: string;
   at = 0;
-  /** The offset of the start of the line. */
   lineStart = 0;
   /** The column of the first character of the line with content; -1 after the last line. */
   column = 0;
-  /** The number of brackets that are open. */
   flowDepth = 0;
   /** The offsets of the comments. */
   readonly comments: number[] = [];

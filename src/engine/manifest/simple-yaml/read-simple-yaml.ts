@@ -81,7 +81,6 @@ class SimpleReader {
     return { value, positions: this.#positions, comments: cursor.comments, hasLookAlike: this.#hasLookAlike };
   }
 
-  /** Reads the list or map that begins at the cursor. */
   #readBlock(column: number): YamlValue {
     return this.#cursor.sees(DASH) ? this.#readBlockList(column) : this.#readBlockMap(column);
   }
@@ -212,7 +211,6 @@ class SimpleReader {
     if (cursor.column < (isLast ? indent - 1 : indent)) throw new NotSimple();
   }
 
-  /** Reads a key and its colon. */
   #readKey(members: Members): string {
     const cursor = this.#cursor;
     const { at: start, text } = cursor;
@@ -235,7 +233,6 @@ class SimpleReader {
     return scalarValue(source, indent);
   }
 
-  /** Adds the scalar that ends at the cursor to the positions. */
   #addScalar(start: number): void {
     this.#checkLimits();
     this.#positions.add(SCALAR, start, this.#cursor.at);
