@@ -1,9 +1,8 @@
 import { parseJson } from '../../engine/json-pointer.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { explain as explainRequest } from '../../prove/explain/explain-request.ts';
-import { createOfflineRequest, type OfflineRequest } from '../../prove/offline/request-bytes.ts';
+import { createOfflineRequest } from '../../prove/offline/request-bytes.ts';
 import { claimsOfRole } from '../../prove/offline/role-claims.ts';
-import type { CallerClaims } from '../../prove/offline/stub-verifier.ts';
 import { busyResponse, jsonResponse, problemDetails, type Respond } from '../admin-endpoint.ts';
 
 /**
@@ -33,17 +32,11 @@ export const explain: Respond = async ({ body }, { activeManifest, adminMetrics 
   return jsonResponse(explanation);
 };
 
-interface ExplainRequest {
-  readonly request: OfflineRequest;
-  readonly role: string | undefined;
-  readonly claims: CallerClaims | undefined;
-}
-
 const EXPECTED_BODY =
   'send {"method": "GET", "url": "/api/contacts"}; "headers", "body", "role" and "claims" are optional';
 
 /** Returns a message if the bytes are not a valid request. */
-function parseExplainRequest(bytes: Buffer): ExplainRequest | string {
+function parseExplainRequest(bytes: Buffer) {
   const value = parseJson(bytes.toString());
   if (!isMap(value)) return EXPECTED_BODY;
   const { method, url, headers = {}, body, role, claims, ...others } = value;

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { durationMs } from '../../engine/manifest/units.ts';
 import { readOverrides } from '../address-options.ts';
 import { readLocalAdmin } from '../admin-address.ts';
@@ -36,10 +37,10 @@ export const verb: Verb = {
   },
 };
 
-function readTimeout(text: string): number {
-  if (!/^[1-9]\d{0,5}(?:ms|s|m)$/.test(text))
-    throw new UsageError(`"${text}" is not a valid timeout; write for example 500ms or 2s`);
-  return durationMs(text);
+function readTimeout(timeout: string): number {
+  if (!/^[1-9]\d{0,5}(?:ms|s|m)$/.test(timeout))
+    throw new UsageError(`"${timeout}" is not a valid timeout; write for example 500ms or 2s`);
+  return durationMs(timeout);
 }
 
 /** Requests a health endpoint. Never rejects: a missing response is an unhealthy result. */
@@ -48,9 +49,7 @@ async function probe(url: string, timeoutMs: number) {
   try {
     // The peer is this machine, the request carries no secret, and the certificate names other hosts.
     const response = await sendRequest(url, { signal, rejectUnauthorized: false });
-    const chunks: Buffer[] = [];
-    for await (const chunk of response) chunks.push(chunk as Buffer);
-    const message = messageOf(Buffer.concat(chunks).toString(), response.statusCode);
+    const message = messageOf(await text(response), response.statusCode);
     return { isHealthy: response.statusCode === 200, message };
   } catch (error) {
     const reason = signal.aborted ? `timed out after ${timeoutMs} ms` : errorCode(error);

@@ -138,20 +138,14 @@ function compileTrustedProxies(
   return (address) => blocks.check(address, familyOf(address));
 }
 
-/** How a plan replaces the active one. */
-export interface ReloadSettings {
-  /** A test file that the plan must pass, by its path relative to the manifest. */
-  readonly selfTest: string | undefined;
-  /** How long WebSockets and event streams of a changed or removed route continue. */
-  readonly graceMs: number;
-}
+/**
+ * How a plan replaces the active one: a test file that it must pass, by its path relative to the manifest, and how long WebSockets and
+ * event streams of a changed or removed route continue.
+ */
+export type ReloadSettings = ReturnType<typeof compileReload>;
 
 /** Compiles `reload`. Checks that the test file can be read; running it checks its contents. */
-export function compileReload(
-  { selfTest, grace }: Reload,
-  readFile: Environment['readFile'],
-  findings: Finding[],
-): ReloadSettings {
+export function compileReload({ selfTest, grace }: Reload, readFile: Environment['readFile'], findings: Finding[]) {
   try {
     if (selfTest !== undefined) readFile(selfTest);
   } catch (error) {
