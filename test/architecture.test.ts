@@ -92,7 +92,6 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
     'src/engine/schema/added-keywords.ts',
     'src/engine/schema/ajv-validator.ts',
     'src/engine/schema/long-keywords.ts',
-    'src/engine/schema/prefix-items.ts',
   ],
   re2js: ['src/engine/schema/ajv-validator.ts'],
   rou3: ['src/engine/routing/router.ts'],
@@ -165,14 +164,11 @@ const STARTS = [
 /** Types of results that no file imports, but the declarations of other files have to name. */
 const NAMED_BY_DECLARATIONS: ReadonlySet<string> = new Set([
   'ConnectionLimitMemory',
-  'DescriptorStatus',
   'OtherManifest',
   'Output',
-  'ProblemReport',
   'RouteInterval',
   'TokenIssuer',
   'TrafficInterval',
-  'ValidationPoolStatus',
   'WaitingMemory',
 ]);
 

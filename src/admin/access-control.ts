@@ -74,7 +74,6 @@ function tokenOf(authorization: string): string {
   return pair.slice(pair.indexOf(':') + 1);
 }
 
-/** Returns a host without its port and brackets. */
 function hostNameOf(host: string): string {
   return host
     .toLowerCase()

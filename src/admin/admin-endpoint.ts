@@ -52,25 +52,18 @@ export interface AdminResources {
   readonly candidateLoads: RunningLimit;
 }
 
-/** Work of which only a few pieces run at the same time. */
-export class RunningLimit {
-  readonly #max: number;
-  #running = 0;
+/** Runs work of which only a few pieces run at the same time. Returns `undefined` if too many are running. */
+type RunningLimit = ReturnType<typeof createRunningLimit>;
 
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  /** Runs the work. Returns `undefined` if too many pieces are running. */
-  async run<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
-    if (this.#running >= this.#max) return undefined;
-    this.#running += 1;
-    try {
-      return await work();
-    } finally {
-      this.#running -= 1;
-    }
-  }
+export function createRunningLimit(max: number) {
+  let running = 0;
+  return async <Result>(work: () => Promise<Result>): Promise<Result | undefined> => {
+    if (running >= max) return undefined;
+    running += 1;
+    return work().finally(() => {
+      running -= 1;
+    });
+  };
 }
 
 /** The part of the reloader that the admin API uses. */
@@ -144,4 +137,25 @@ export function busyResponse(
 export function problemDetails(status: number, detail: string, headers: AdminResponse['headers'] = {}): AdminResponse {
   const { body } = jsonResponse({ status, detail });
   return { status, headers: { ...headers, 'Content-Type': 'application/problem+json' }, body };
+}
+
+/**
+ * Yields the JSON of an object in chunks, with a long list as its last member.
+ *
+ * @param head the members before the list; at least one
+ */
+export function* streamJsonWithList(head: object, name: string, items: Iterable<unknown>): Generator<string> {
+  yield `${openJsonObject(head)}"${name}":[`;
+  let separator = '';
+  for (const item of items) {
+    yield separator + JSON.stringify(item);
+    separator = ',';
+  }
+  yield ']}\n';
+}
+
+/** Returns the JSON of an object without its closing brace, so that more members can follow. */
+export function openJsonObject(head: object): string {
+  const text = JSON.stringify(head).slice(0, -1);
+  return text === '{' ? text : `${text},`;
 }

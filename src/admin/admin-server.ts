@@ -11,21 +11,15 @@ import {
   type AdminEndpoint,
   type AdminResources,
   type AdminResponse,
+  createRunningLimit,
   problemDetails,
-  RunningLimit,
 } from './admin-endpoint.ts';
-import { AdminBodyReader } from './body-reader.ts';
 import { CpuBudget } from './cpu-budget.ts';
 import { ADMIN_ENDPOINTS } from './endpoints.ts';
 import { ManifestDisplays } from './manifest-display.ts';
 import { RequestEventStreams } from './request-event-streams.ts';
 import { AdminResponseWriter } from './response-writer.ts';
 import { createTrafficHistory } from './traffic-history.ts';
-
-interface AdminServer {
-  listen(): Promise<AddressInfo>;
-  close(): Promise<void>;
-}
 
 const REQUEST_TIMEOUT_MS = 10_000;
 /**
@@ -37,11 +31,7 @@ const IDLE_TIMEOUT_MS = 180_000;
 const CHECK_INTERVAL_MS = 1_000;
 
 /** Creates the server of the admin API and the admin page. */
-export function createAdminServer(
-  settings: AdminListener,
-  context: AdminContext,
-  idleTimeoutMs = IDLE_TIMEOUT_MS,
-): AdminServer {
+export function createAdminServer(settings: AdminListener, context: AdminContext, idleTimeoutMs = IDLE_TIMEOUT_MS) {
   const { adminMetrics } = context;
   const cpuBudget = new CpuBudget();
   const traffic = createTrafficHistory(context.gateway);
@@ -50,18 +40,29 @@ export function createAdminServer(
     cpuBudget,
     eventStreams: new RequestEventStreams(context.workers.telemetry, adminMetrics),
     displays: new ManifestDisplays(),
-    explanations: new RunningLimit(4),
-    candidateLoads: new RunningLimit(1),
+    explanations: createRunningLimit(4),
+    candidateLoads: createRunningLimit(1),
   };
-  const bodyReader = new AdminBodyReader();
   // Probes have a separate budget, so that they do not wait for other work.
   const probeBudget = new CpuBudget();
   const writer = new AdminResponseWriter(cpuBudget, adminMetrics);
+  const respond = async (request: http.IncomingMessage): Promise<AdminResponse> => {
+    const endpoint = findEndpoint(request, settings);
+    // Refusals count too: a flood of them would take processor time from the gateway.
+    if ('status' in endpoint) return cpuBudget.run(() => endpoint);
+    const body = await readBody(request);
+    if (!Buffer.isBuffer(body)) return body;
+    const isAuthenticated = authenticationRefusal(settings, request) === undefined;
+    const peerAddress = plainAddress(request.socket.remoteAddress ?? '');
+    const query = new URLSearchParams((request.url ?? '').split('?', 2)[1]);
+    const adminRequest = { isAuthenticated, query, headers: request.headers, body, peerAddress };
+    return (endpoint.isPublic ? probeBudget : cpuBudget).run(() => endpoint.respond(adminRequest, context, resources));
+  };
   const server = createServer(settings);
   const connections = new AdminConnections(server, adminMetrics, adminConnectionLimit(context.descriptors.limit));
   server.on('request', (request, response) =>
     connections.serve(request, response, () =>
-      respond(request, { settings, context, resources, probeBudget, bodyReader })
+      respond(request)
         .catch((error: unknown) => problemDetails(500, error instanceof Error ? error.message : String(error)))
         .then((adminResponse) => writer.send(response, adminResponse)),
     ),
@@ -69,7 +70,7 @@ export function createAdminServer(
   server.timeout = idleTimeoutMs;
   return {
     listen: () =>
-      new Promise((resolve, reject) => {
+      new Promise<AddressInfo>((resolve, reject) => {
         server.once('error', reject);
         server.listen(settings.port, settings.host, () => {
           server.off('error', reject);
@@ -79,7 +80,7 @@ export function createAdminServer(
         });
       }),
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         traffic.close();
         server.close(() => resolve());
         connections.close();
@@ -111,29 +112,6 @@ function createServer({ tls }: AdminListener): http.Server | https.Server {
   });
 }
 
-interface RequestDependencies {
-  readonly settings: AdminListener;
-  readonly context: AdminContext;
-  readonly resources: AdminResources;
-  readonly probeBudget: CpuBudget;
-  readonly bodyReader: AdminBodyReader;
-}
-
-async function respond(request: http.IncomingMessage, dependencies: RequestDependencies): Promise<AdminResponse> {
-  const { settings, context, resources, probeBudget, bodyReader } = dependencies;
-  const endpoint = findEndpoint(request, settings);
-  // Refusals count too: a flood of them would take processor time from the gateway.
-  if ('status' in endpoint) return resources.cpuBudget.run(() => endpoint);
-  const body = await bodyReader.read(request);
-  if (!Buffer.isBuffer(body)) return body;
-  const isAuthenticated = authenticationRefusal(settings, request) === undefined;
-  const peerAddress = plainAddress(request.socket.remoteAddress ?? '');
-  const query = new URLSearchParams((request.url ?? '').split('?', 2)[1]);
-  const adminRequest = { isAuthenticated, query, headers: request.headers, body, peerAddress };
-  const budget = endpoint.isPublic ? probeBudget : resources.cpuBudget;
-  return budget.run(() => endpoint.respond(adminRequest, context, resources));
-}
-
 /** Returns the endpoint of a request, or the refusal of the request. */
 function findEndpoint(request: http.IncomingMessage, settings: AdminListener): AdminEndpoint | AdminResponse {
   const [path = ''] = (request.url ?? '').split('?', 1);
@@ -155,4 +133,31 @@ const PATHS = ADMIN_ENDPOINTS.map(({ path }) => path)
 
 function allowHeader(endpoints: readonly AdminEndpoint[]): string {
   return endpoints.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+}
+
+const MAX_BODY_BYTES = 1024 ** 2;
+/** The limit for all bodies that are being read at the same time. */
+const MAX_BUFFERED_BYTES = 8 * 1024 ** 2;
+
+let bufferedBytes = 0;
+
+async function readBody(request: http.IncomingMessage): Promise<Buffer | AdminResponse> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      bufferedBytes += chunk.length;
+      if (bytes > MAX_BODY_BYTES)
+        return problemDetails(413, `the body is too large; send at most ${MAX_BODY_BYTES} bytes`);
+      if (bufferedBytes > MAX_BUFFERED_BYTES)
+        return problemDetails(503, 'too many request bodies are being read; send the request again later', {
+          'Retry-After': '1',
+        });
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  } finally {
+    bufferedBytes -= bytes;
+  }
 }

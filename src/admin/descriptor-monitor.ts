@@ -8,17 +8,6 @@ import type { Plan } from '../engine/plan/plan.ts';
 /** How often the monitor tries to open a file. */
 const CHECK_INTERVAL_MS = 1_000;
 
-/** The file descriptors of the process; `null` on systems that do not report a number. */
-export interface DescriptorStatus {
-  /** The soft limit, `ulimit -n`. */
-  readonly limit: number | null;
-  readonly open: number | null;
-  /** The most descriptors that the gateway can need with the limits of the manifest. */
-  readonly wanted: number;
-  /** How often the monitor could not open a file. */
-  readonly shortages: number;
-}
-
 /**
  * Monitors the file descriptors of the process. Without a free descriptor the runtime closes new connections and
  * reports nothing, so the monitor tries to open a file every second.
@@ -43,12 +32,14 @@ export class DescriptorMonitor {
     );
   }
 
-  get status(): DescriptorStatus {
-    const wanted = requiredDescriptors(this.#gateway.plan, this.#gateway.workerCount);
+  /** The file descriptors of the process; `null` on systems that do not report a number. */
+  get status() {
     return {
       limit: Number.isFinite(this.limit) ? this.limit : null,
       open: this.#open,
-      wanted,
+      // The most descriptors that the gateway can need with the limits of the manifest.
+      wanted: requiredDescriptors(this.#gateway.plan, this.#gateway.workerCount),
+      // How often the monitor could not open a file.
       shortages: this.#shortages.total,
     };
   }
@@ -80,11 +71,10 @@ export class DescriptorMonitor {
     if (plan === this.#checkedPlan) return;
     this.#checkedPlan = plan;
     const { limit } = this;
-    const { workerCount } = this.#gateway;
-    const wanted = requiredDescriptors(plan, workerCount);
+    const { wanted } = this.status;
     if (wanted <= limit) return;
     this.#logger.warn(
-      { limit, wanted, accepted: descriptorLimits(plan, limit, workerCount).clients },
+      { limit, wanted, accepted: descriptorLimits(plan, limit, this.#gateway.workerCount).clients },
       'server.limits.connections exceeds the file descriptors of the process; lower it or raise "ulimit -n"',
     );
   }

@@ -2,19 +2,6 @@ import type { LimitCounts } from '../engine/rate-limits/limit-status.ts';
 
 type Counts = ReadonlyMap<string, Readonly<LimitCounts>>;
 
-/** The requests that a rate limit handled in some time. */
-interface LimitTotals {
-  readonly requests: number;
-  readonly refused: number;
-  readonly reported: number;
-}
-
-/** The last minute and the last hour of a rate limit with requests. */
-export interface LimitTraffic extends LimitTotals {
-  readonly id: string;
-  readonly last_hour: LimitTotals;
-}
-
 /** The number of intervals of half a minute in an hour. */
 const INTERVALS = 120;
 /** Requests, refused and reported ones. */
@@ -41,8 +28,8 @@ export class LimitHistories {
     }
   }
 
-  /** Returns the limits with requests in the last hour. */
-  recent(counts: Counts): LimitTraffic[] {
+  /** Returns the last minute and the last hour of the limits with requests in the last hour. */
+  recent(counts: Counts) {
     return Array.from(counts, ([id, limitCounts]) => {
       const totals = totalsOf(limitCounts);
       const ring = this.#rings.get(limitCounts);
@@ -76,6 +63,7 @@ function totalsOf({ allowed, refused, reported, skipped, undecided }: LimitCount
   return [allowed + refused + reported + skipped + undecided, refused, reported];
 }
 
-function fieldsOf([requests = 0, refused = 0, reported = 0]: readonly number[]): LimitTotals {
+/** Returns the requests that a rate limit handled in some time. */
+function fieldsOf([requests = 0, refused = 0, reported = 0]: readonly number[]) {
   return { requests, refused, reported };
 }

@@ -5,6 +5,7 @@ import { joinRanges, redactRanges, type SecretRange } from '../check/lint/secret
 import { type ParsedText, parseText } from '../engine/manifest/document.ts';
 import type { Source } from '../engine/manifest/source.ts';
 import type { Problem } from '../engine/problem/problem.ts';
+import type { LocatedProblems } from '../process/reload/manifest-thread.ts';
 import { findSecretRanges } from './secret-ranges.ts';
 
 /** A longer file, or route, is cut. */
@@ -122,12 +123,6 @@ function lineAt(offset: number, starts: readonly number[]): number {
 /** The longest time to parse a manifest. */
 const TIMEOUT_MS = 60_000;
 
-/** The texts of a manifest with their problems: of the active one, or of a rejected one. */
-interface DisplayedManifest {
-  readonly sources: readonly Source[];
-  readonly problems: readonly Problem[];
-}
-
 /**
  * Parses manifests for display in a thread, so that a large one delays no request. Each is parsed when it is displayed for the first
  * time, one after the other: most manifests are never displayed.
@@ -137,7 +132,7 @@ export class ManifestDisplays {
   #last: Promise<unknown> = Promise.resolve();
 
   /** Rejects if the manifest cannot be parsed in the time limit. The next call tries again. */
-  of({ sources, problems }: DisplayedManifest): Promise<readonly FileDisplay[]> {
+  of({ sources, problems }: LocatedProblems): Promise<readonly FileDisplay[]> {
     const known = this.#displays.get(sources);
     if (known !== undefined) return known;
     const secrets = problems.filter(({ isSecret }) => isSecret).map(({ file, range }) => ({ file, range }));

@@ -49,14 +49,11 @@ export function isMatch({ words, isSelected }: RequestEventFilter, decision: Req
 const SEARCH_TEXTS = new WeakMap<RequestEvent, string>();
 
 function searchTextOf(decision: RequestEvent): string {
-  let text = SEARCH_TEXTS.get(decision);
-  if (text === undefined) {
-    const { method, route, status, refusal, reason, limits, subject, client } = decision;
-    const path = decision.path ?? decision.refused_path;
-    text = [method, path?.slice(0, MAX_PATH_LENGTH), route, status, refusal, reason, ...limits, subject, client]
+  return SEARCH_TEXTS.getOrInsertComputed(decision, (event) => {
+    const { method, route, status, refusal, reason, limits, subject, client } = event;
+    const path = event.path ?? event.refused_path;
+    return [method, path?.slice(0, MAX_PATH_LENGTH), route, status, refusal, reason, ...limits, subject, client]
       .join(' ')
       .toLowerCase();
-    SEARCH_TEXTS.set(decision, text);
-  }
-  return text;
+  });
 }

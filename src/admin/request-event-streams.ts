@@ -157,12 +157,7 @@ export type RequestEventMessage =
 const MESSAGE_CACHE = new WeakMap<RequestEvent, string>();
 
 function messageOf(decision: RequestEvent): string {
-  let message = MESSAGE_CACHE.get(decision);
-  if (message === undefined) {
-    message = formatMessage({ name: 'decision', data: decision });
-    MESSAGE_CACHE.set(decision, message);
-  }
-  return message;
+  return MESSAGE_CACHE.getOrInsertComputed(decision, (data) => formatMessage({ name: 'decision', data }));
 }
 
 function formatMessage({ name, data }: RequestEventMessage): string {

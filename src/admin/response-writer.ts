@@ -12,37 +12,10 @@ const MIN_COMPRESSED_BYTES = 1_024;
 
 const compress = promisify(gzip);
 
-/** Writes responses of the admin API: compressed if the client accepts it, and in slices if they may be large. */
-export class AdminResponseWriter {
-  readonly #large: LargeResponseWriter;
-  readonly #metrics: AdminMetrics;
-
-  constructor(cpuBudget: CpuBudget, metrics: AdminMetrics) {
-    this.#large = new LargeResponseWriter(cpuBudget, metrics);
-    this.#metrics = metrics;
-  }
-
-  async send(response: ServerResponse, content: AdminResponse): Promise<void> {
-    if (response.destroyed) return;
-    const { body } = content;
-    if (typeof body === 'string' || Buffer.isBuffer(body))
-      return this.#sendBuffered(response, content, Buffer.from(body));
-    if (response.req.method === 'HEAD') return void writeHead(response, content).end();
-    if (typeof body === 'function') return body(writeHead(response, content));
-    if (!this.#large.makeRoom()) {
-      const path = response.req.url?.split('?', 1)[0] ?? '';
-      const detail = 'too many large responses are being sent; send the request again later';
-      return this.send(response, busyResponse(this.#metrics, path, detail));
-    }
-    const isCompressed = acceptsGzip(response);
-    return this.#large.write(writeHead(response, content, isCompressed), body, isCompressed);
-  }
-
-  async #sendBuffered(response: ServerResponse, content: AdminResponse, body: Buffer): Promise<void> {
-    const isCompressed = body.length >= MIN_COMPRESSED_BYTES && acceptsGzip(response);
-    const bytes = isCompressed ? await compress(body, { level: constants.Z_BEST_SPEED }) : body;
-    if (!response.destroyed) writeHead(response, content, isCompressed, bytes.length).end(bytes);
-  }
+async function sendBuffered(response: ServerResponse, content: AdminResponse, body: Buffer): Promise<void> {
+  const isCompressed = body.length >= MIN_COMPRESSED_BYTES && acceptsGzip(response);
+  const bytes = isCompressed ? await compress(body, { level: constants.Z_BEST_SPEED }) : body;
+  if (!response.destroyed) writeHead(response, content, isCompressed, bytes.length).end(bytes);
 }
 
 function writeHead(
@@ -85,10 +58,10 @@ interface ResponseInProgress {
 }
 
 /**
- * Writes large responses in slices, each when the client has received the previous ones. A large response therefore
- * neither blocks the event loop nor fills memory.
+ * Writes responses of the admin API, compressed if the client accepts it. Large ones are written in slices, each when the client has
+ * received the previous ones: they neither block the event loop nor fill memory.
  */
-class LargeResponseWriter {
+export class AdminResponseWriter {
   readonly #cpuBudget: CpuBudget;
   readonly #metrics: AdminMetrics;
   readonly #writing = new Set<ResponseInProgress>();
@@ -98,8 +71,23 @@ class LargeResponseWriter {
     this.#metrics = metrics;
   }
 
+  async send(response: ServerResponse, content: AdminResponse): Promise<void> {
+    if (response.destroyed) return;
+    const { body } = content;
+    if (typeof body === 'string' || Buffer.isBuffer(body)) return sendBuffered(response, content, Buffer.from(body));
+    if (response.req.method === 'HEAD') return void writeHead(response, content).end();
+    if (typeof body === 'function') return body(writeHead(response, content));
+    if (!this.#makeRoom()) {
+      const path = response.req.url?.split('?', 1)[0] ?? '';
+      const detail = 'too many large responses are being sent; send the request again later';
+      return this.send(response, busyResponse(this.#metrics, path, detail));
+    }
+    const isCompressed = acceptsGzip(response);
+    return this.#write(writeHead(response, content, isCompressed), body, isCompressed);
+  }
+
   /** Makes room for one more response, if necessary by disconnecting the slowest client. Returns false if no client is slow. */
-  makeRoom(): boolean {
+  #makeRoom(): boolean {
     if (this.#writing.size < MAX_RESPONSES) return true;
     const now = performance.now();
     let slowest: ResponseInProgress | undefined;
@@ -111,7 +99,7 @@ class LargeResponseWriter {
   }
 
   /** Resolves when the response has ended or failed. */
-  async write(response: ServerResponse, chunks: Iterable<string>, isCompressed: boolean): Promise<void> {
+  async #write(response: ServerResponse, chunks: Iterable<string>, isCompressed: boolean): Promise<void> {
     const writing: ResponseInProgress = { response, offeredAt: undefined };
     this.#writing.add(writing);
     const slices = Readable.from(this.#slices(chunks, writing), { objectMode: true, highWaterMark: 1 });

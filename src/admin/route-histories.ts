@@ -1,20 +1,12 @@
 import type { RefusalCode } from '../engine/gateway/response/refusal.ts';
 import { REFUSAL_CODES, type RouteMetrics } from '../engine/gateway/telemetry/route-metrics.ts';
-import { rounded, type TrafficCounts } from './traffic-counts.ts';
+import { countsBetween, rounded, type TrafficCounts, ZERO_SUMS } from './traffic-counts.ts';
 
 /** The traffic of a route in one interval. */
 export interface RouteInterval extends TrafficCounts {
   /** The end of the interval. */
   readonly at: Date;
   readonly seconds: number;
-}
-
-/** The last hour of a route. */
-export interface RouteHistory {
-  /** Oldest first. */
-  readonly intervals: readonly RouteInterval[];
-  /** Refused requests of the last 55 to 60 minutes by code, without codes that did not occur. */
-  readonly refusals: Readonly<Record<string, number>>;
 }
 
 type RefusalCounts = ReadonlyMap<RefusalCode, number>;
@@ -26,21 +18,13 @@ const GROUP_INTERVALS = 10;
 const GROUPS = INTERVALS / GROUP_INTERVALS;
 /** Each history takes about 5 kB. A route without one has had no request, or other routes had some in the last hour. */
 const MAX_ROUTES = 1_000;
-const NO_COUNTS: TrafficCounts = {
-  requests: 0,
-  client_errors: 0,
-  server_errors: 0,
-  p50_ms: null,
-  p95_ms: null,
-  p99_ms: null,
-};
+const NO_COUNTS = countsBetween(ZERO_SUMS, ZERO_SUMS);
 
 /** The last hour of each route with requests. */
 export class RouteHistories {
   readonly #rings = new Map<string, RouteRing>();
   /** The latest intervals, oldest first. */
   readonly #intervals: Pick<RouteInterval, 'at' | 'seconds'>[] = [];
-  /** The number of the latest interval. */
   #latest = 0;
   /** The refusals of each route that were already recorded. */
   readonly #recordedRefusals = new WeakMap<RouteMetrics, RefusalCounts>();
@@ -67,10 +51,11 @@ export class RouteHistories {
     ring.record(this.#latest, counts, refusals);
   }
 
-  of(id: string): RouteHistory {
+  /** Returns the intervals of a route, oldest first, and its refused requests of the last 55 to 60 minutes by code. */
+  of(id: string) {
     const ring = this.#rings.get(id);
     const first = this.#latest - this.#intervals.length + 1;
-    const intervals = this.#intervals.map((interval, index) => ({
+    const intervals: readonly RouteInterval[] = this.#intervals.map((interval, index) => ({
       ...interval,
       ...(ring?.countsOf(first + index) ?? NO_COUNTS),
     }));

@@ -2,8 +2,8 @@ import type { Gateway } from '../engine/gateway/gateway.ts';
 import { NO_ROUTE, TOTALS_LENGTH, type TrafficTotals } from '../engine/gateway/telemetry/route-metrics.ts';
 import { runInSlices, type SlicedWork } from '../engine/plan/sliced-work.ts';
 import { SLICE_MS } from './cpu-budget.ts';
-import { LimitHistories, type LimitTraffic } from './limit-traffic.ts';
-import { newRefusals, RouteHistories, type RouteHistory } from './route-histories.ts';
+import { LimitHistories } from './limit-traffic.ts';
+import { newRefusals, RouteHistories } from './route-histories.ts';
 import { countsBetween, rounded, sumsOf, type TrafficCounts, ZERO_SUMS } from './traffic-counts.ts';
 
 /** The traffic of all routes in one interval of the last hour. */
@@ -21,30 +21,8 @@ export interface RouteTraffic extends TrafficCounts {
   readonly id: string | null;
 }
 
-/** The recent requests that were forwarded to an upstream. The latency is the time until its response began. */
-interface UpstreamTraffic extends TrafficCounts {
-  readonly id: string;
-}
-
-export interface RecentTraffic {
-  /** The counted time: half a minute to a minute, or less if the gateway started later. */
-  readonly seconds: number;
-  readonly upstreams: readonly UpstreamTraffic[];
-  /** The rate limits with requests in the last hour. */
-  readonly limits: readonly LimitTraffic[];
-  /** Computes each entry when it is read. */
-  readonly routes: IteratorObject<RouteTraffic>;
-}
-
 /** The traffic over time: the last hour in total, by route and by rate limit, and the last minute also by upstream. The memory is bounded. */
-export interface TrafficHistory {
-  recent(): RecentTraffic;
-  /** Returns the intervals, oldest first. */
-  lastHour(): readonly TrafficInterval[];
-  /** Returns the last hour of a route. */
-  ofRoute(id: string): RouteHistory;
-  close(): void;
-}
+export type TrafficHistory = ReturnType<typeof createTrafficHistory>;
 
 const INTERVAL_MS = 10_000;
 const MAX_INTERVALS = 360;
@@ -60,7 +38,7 @@ interface WindowSums {
 export function createTrafficHistory(
   { metrics, rateLimiter }: Pick<Gateway, 'metrics' | 'rateLimiter'>,
   intervalMs = INTERVAL_MS,
-): TrafficHistory {
+) {
   const intervals: TrafficInterval[] = [];
   let last = { at: performance.now(), sums: metrics.totals(), refusals: metrics.refusals };
   // A weak map, so that routes that a reload removes are freed.
@@ -107,16 +85,20 @@ export function createTrafficHistory(
     recent() {
       const recentCounts = (counters: TrafficTotals) =>
         countsBetween(windowSums.get(counters)?.window ?? ZERO_SUMS, sumsOf(counters, SCRATCH));
-      const routes = metrics.routes.entries().flatMap(([id, route]) => {
+      // Each entry is computed when it is read.
+      const routes: IteratorObject<RouteTraffic> = metrics.routes.entries().flatMap(([id, route]) => {
         const counts = recentCounts(route);
         return counts.requests === 0 ? [] : [{ id: id === NO_ROUTE ? null : id, ...counts }];
       });
+      // The requests that were forwarded to an upstream. Their latency is the time until its response began.
       const upstreams = Array.from(metrics.upstreams, ([id, upstream]) => ({ id, ...recentCounts(upstream) }));
+      // The counted time: half a minute to a minute, or less if the gateway started later.
       const seconds = rounded((performance.now() - windowAt) / 1_000);
       return { seconds, upstreams, limits: limits.recent(rateLimiter.counts), routes };
     },
-    lastHour: () => intervals,
-    ofRoute: (id) => histories.of(id),
+    /** Returns the intervals, oldest first. */
+    lastHour: (): readonly TrafficInterval[] => intervals,
+    ofRoute: (id: string) => histories.of(id),
     close: () => clearInterval(timer),
   };
 }

@@ -1,19 +1,12 @@
 import type { AddressOverrides } from '../engine/manifest/source.ts';
 import { findAddressError } from '../engine/settings/address.ts';
+import { valueOption } from './parse-arguments.ts';
 import { type Options, type OptionValues, UsageError } from './terminal.ts';
 
 /** The options that replace addresses of the manifest. */
 export const ADDRESS_OPTIONS = {
-  listen: {
-    type: 'string',
-    valueName: 'ADDRESS',
-    summary: 'the host and port for clients; replaces "listen" of the manifest',
-  },
-  admin: {
-    type: 'string',
-    valueName: 'ADDRESS',
-    summary: 'the host and port of the admin API; replaces the address in "admin" of the manifest',
-  },
+  listen: valueOption('ADDRESS', 'the host and port for clients; replaces "listen" of the manifest'),
+  admin: valueOption('ADDRESS', 'the host and port of the admin API; replaces the address in "admin" of the manifest'),
 } as const satisfies Options;
 
 /** Returns the overrides that the options name. Throws a `UsageError` for an invalid address. */

@@ -12,18 +12,14 @@ import {
   type Source,
 } from '../engine/manifest/source.ts';
 import { formatProblems } from '../report/text.ts';
+import { valueOption } from './parse-arguments.ts';
 import { CommandError, type Options, type OptionValues, type Terminal, UsageError } from './terminal.ts';
 
 export const DEFAULT_MANIFEST = 'gateway.yaml';
 
 /** The option of a verb that reads one manifest. */
 export const SINGLE_MANIFEST_OPTIONS = {
-  config: {
-    type: 'string',
-    short: 'c',
-    valueName: 'FILE',
-    summary: `the manifest; the same as FILE (default ${DEFAULT_MANIFEST})`,
-  },
+  config: valueOption('FILE', `the manifest; the same as FILE (default ${DEFAULT_MANIFEST})`, { short: 'c' }),
 } as const satisfies Options;
 
 export const MANIFEST_OPTIONS = {

@@ -1,13 +1,13 @@
 import { streamOpenApi } from '../openapi/export/stream-openapi.ts';
 import { loadPlanned, MANIFEST_OPTIONS, namedManifest } from './manifest-file.ts';
-import { parseArguments } from './parse-arguments.ts';
+import { parseArguments, valueOption } from './parse-arguments.ts';
 import type { Options, Verb } from './terminal.ts';
 import { version } from './version.ts';
 import { writeFileAtomic } from './write-file-atomic.ts';
 
 const OPTIONS = {
   ...MANIFEST_OPTIONS,
-  output: { type: 'string', short: 'o', valueName: 'FILE', summary: 'write to this file instead of standard output' },
+  output: valueOption('FILE', 'write to this file instead of standard output', { short: 'o' }),
 } as const satisfies Options;
 
 export const verb: Verb = {

@@ -55,15 +55,6 @@ function nearOption(name: string, options: Options): string {
   return near === undefined ? '' : `; did you mean "--${near}"?`;
 }
 
-/** Parses JSON. Returns `undefined` for another text: the message of `JSON.parse` would quote it. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Parses a count. Throws a `UsageError` if it is not an integer. */
 export function parseCount(option: string, text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--${option} takes an integer, not "${text}"`);
@@ -92,9 +83,18 @@ export function parseChoice<Word extends string, Default = Word>(
   return word;
 }
 
+/** Returns an option with a value. `more` has its other members. */
+export function valueOption<const More extends Partial<Option> = object>(
+  valueName: string,
+  summary: string,
+  more?: More,
+): { readonly type: 'string'; readonly valueName: string; readonly summary: string } & NoInfer<More> {
+  return { type: 'string', valueName, summary, ...(more as NoInfer<More>) };
+}
+
 /** Returns the option `--format` of a verb, whose first format is the default. */
 export function formatOption(formats: Readonly<Record<string, unknown>>, summary: string) {
-  return { type: 'string', short: 'f', valueName: 'FORMAT', choices: Object.keys(formats), summary } as const;
+  return valueOption('FORMAT', summary, { short: 'f', choices: Object.keys(formats) });
 }
 
 /** Returns the name of the format that `--format` states, or of the first one. Throws a `UsageError` for an unknown name. */

@@ -7,21 +7,12 @@ import { formatRecording, pluralizeRequests } from '../traffic/record/record-tex
 import { formatSkippedLines, logInputs } from './logs/log-inputs.ts';
 import { showProgress } from './logs/read-progress.ts';
 import { DEFAULT_MANIFEST, readSource } from './manifest-file.ts';
-import { parseArguments, parseLimit } from './parse-arguments.ts';
+import { parseArguments, parseLimit, valueOption } from './parse-arguments.ts';
 import type { Options, Verb } from './terminal.ts';
 
 const OPTIONS = {
-  manifest: {
-    type: 'string',
-    short: 'c',
-    valueName: 'FILE',
-    summary: `the manifest that the cases test (default ${DEFAULT_MANIFEST})`,
-  },
-  max: {
-    type: 'string',
-    valueName: 'N',
-    summary: 'print at most N cases: one for each route first, then those of the most requests',
-  },
+  manifest: valueOption('FILE', `the manifest that the cases test (default ${DEFAULT_MANIFEST})`, { short: 'c' }),
+  max: valueOption('N', 'print at most N cases: one for each route first, then those of the most requests'),
 } as const satisfies Options;
 
 export const verb: Verb = {

@@ -3,15 +3,8 @@
  * own members, never inherited ones such as `__proto__`.
  */
 export function compilePointer(pointer: string): (value: unknown) => unknown {
-  const names = parsePointer(pointer);
-  return (value) => {
-    let current = value;
-    for (const name of names) {
-      if (current === null || typeof current !== 'object' || !Object.hasOwn(current, name)) return undefined;
-      current = (current as Record<string, unknown>)[name];
-    }
-    return current;
-  };
+  const path = parsePointer(pointer);
+  return (value) => valueAt(value, path);
 }
 
 /** Returns the value at a path; `undefined` if there is none. */
@@ -47,6 +40,15 @@ export function pointerStep(name: string | number): string {
 /** Returns the name of a step without its slash. */
 export function unescapePointerStep(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+/** Parses JSON. Returns `undefined` for another text: the message of `JSON.parse` would quote it. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 const MAX_CHARACTERS = 300;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AdminRequest, AdminResources } from '../../src/admin/admin-endpoint.ts';
-import { RunningLimit } from '../../src/admin/admin-endpoint.ts';
+import { createRunningLimit } from '../../src/admin/admin-endpoint.ts';
 import { CpuBudget } from '../../src/admin/cpu-budget.ts';
 import { ADMIN_ENDPOINTS } from '../../src/admin/endpoints.ts';
 import { ManifestDisplays } from '../../src/admin/manifest-display.ts';
@@ -60,8 +60,8 @@ async function partsOf(name: string, count: number): Promise<number[]> {
     cpuBudget: new CpuBudget(),
     eventStreams: new RequestEventStreams(context.workers.telemetry, context.adminMetrics),
     displays: new ManifestDisplays(),
-    explanations: new RunningLimit(1),
-    candidateLoads: new RunningLimit(1),
+    explanations: createRunningLimit(1),
+    candidateLoads: createRunningLimit(1),
   };
   const bodies: Readonly<Record<string, string>> = {
     'POST /explain': '{"method":"GET","url":"/r1"}',

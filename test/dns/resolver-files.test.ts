@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { candidateNames, parseResolvConf } from '../../src/engine/dns/resolv-conf.ts';
-import { parseHosts } from '../../src/engine/dns/resolver-files.ts';
+import { candidateNames, parseHosts, parseResolvConf } from '../../src/engine/dns/resolver-files.ts';
 
 describe('parseResolvConf', () => {
   it('reads servers, search domains and ndots', () => {

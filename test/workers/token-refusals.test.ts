@@ -1,16 +1,16 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { TokenRefusals } from '../../src/process/workers/token-refusals.ts';
+import { createTokenRefusalCheck } from '../../src/process/workers/token-refusals.ts';
 
 const SECOND = 1_000;
 
 /** Checks counts at times in seconds after the start, and returns the line of each check. */
 function linesOf(checks: readonly [second: number, counts: Record<string, number>][]): unknown[] {
   const lines: Record<string, unknown>[] = [];
-  const refusals = new TokenRefusals(pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) }));
+  const check = createTokenRefusalCheck(pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) }));
   const startMs = performance.now();
   return checks.map(([second, counts]) => {
-    refusals.check(new Map(Object.entries(counts)), startMs + second * SECOND);
+    check(new Map(Object.entries(counts)), startMs + second * SECOND);
     const { reason, refused, tokens } = lines.shift() ?? {};
     expect(lines).toEqual([]);
     return reason === undefined ? undefined : [reason, refused, tokens];

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RequestRecord } from '../../src/engine/gateway/telemetry/request-record.ts';
 import type { RequestEvent } from '../../src/process/telemetry/request-event.ts';
 import type { MainRequests, ServingRequests } from '../../src/process/workers/messages.ts';
-import { RequestEventBatches } from '../../src/process/workers/request-event-batches.ts';
+import { createRequestEventBatches } from '../../src/process/workers/request-event-batches.ts';
 import { type ChannelPort, ThreadChannel } from '../../src/process/workers/thread-channel.ts';
 import { readFigures, type ThreadFigures } from '../../src/process/workers/thread-figures.ts';
 import { WorkerTelemetry } from '../../src/process/workers/worker-telemetry.ts';
@@ -120,7 +120,7 @@ describe('the event batches of a worker', () => {
       },
     };
     const sent: [events: number, skipped: number][] = [];
-    const batches = new RequestEventBatches(gateway, ({ events, skipped }) => sent.push([events.length, skipped]));
+    const batches = createRequestEventBatches(gateway, ({ events, skipped }) => sent.push([events.length, skipped]));
     const publish = (count: number) => {
       for (let id = 0; id < count; id += 1)
         for (const subscriber of subscribers) subscriber({ id: `${id}`, retries: 0 } as RequestRecord);

@@ -9,11 +9,12 @@ import {
   busyResponse,
   jsonResponse,
   largeJsonResponse,
+  openJsonObject,
   problemDetails,
   type Respond,
+  streamJsonWithList,
 } from '../admin-endpoint.ts';
 import { type CandidateReport, candidateTotals, reportCandidate } from '../candidate-report.ts';
-import { openJsonObject, streamJsonWithList } from '../json-stream.ts';
 
 /** Reports how the decisions of the candidate differ from those of the active plan. */
 export function candidate(_request: AdminRequest, context: AdminContext): AdminResponse {
@@ -31,7 +32,7 @@ export const putCandidate: Respond = async (request, context, { candidateLoads }
   if (candidateFile !== undefined) return fileConflict(candidateFile.path);
   if (sample === undefined) return problemDetails(400, 'the sample must be above 0 and at most 1, for example 0.1');
   if (request.body.length === 0) return problemDetails(400, 'the body is empty; send the text of a manifest');
-  const response = await candidateLoads.run(() => loadCandidate(request.body, sample, context));
+  const response = await candidateLoads(() => loadCandidate(request.body, sample, context));
   const detail = 'another candidate is being loaded; send the request again later';
   return response ?? busyResponse(adminMetrics, '/-/candidate', detail);
 };

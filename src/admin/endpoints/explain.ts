@@ -2,9 +2,8 @@ import { truncatePointer } from '../../engine/json-pointer.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { parseStrictJson } from '../../engine/validation/strict-json.ts';
 import { explain as explainRequest } from '../../prove/explain/explain-request.ts';
-import { createOfflineRequest, type OfflineRequest } from '../../prove/offline/request-bytes.ts';
+import { createOfflineRequest } from '../../prove/offline/request-bytes.ts';
 import { claimsOfRole } from '../../prove/offline/role-claims.ts';
-import type { CallerClaims } from '../../prove/offline/stub-verifier.ts';
 import { busyResponse, jsonResponse, problemDetails, type Respond } from '../admin-endpoint.ts';
 
 /**
@@ -27,24 +26,18 @@ export const explain: Respond = async ({ body }, { activeManifest, adminMetrics 
   if (role !== undefined && auth === undefined)
     return problemDetails(400, 'the manifest has no "auth", so callers have no role; remove "role"');
   const claims = role === undefined ? parsed.claims : auth && claimsOfRole(auth.role, role);
-  const explanation = await explanations.run(() =>
+  const explanation = await explanations(() =>
     explainRequest(planned, request, claims, (steps) => cpuBudget.runInSlices(steps)),
   );
   if (explanation === undefined) return busyResponse(adminMetrics, '/explain', 'too many requests are being explained');
   return jsonResponse(explanation);
 };
 
-interface ExplainRequest {
-  readonly request: OfflineRequest;
-  readonly role: string | undefined;
-  readonly claims: CallerClaims | undefined;
-}
-
 const EXPECTED_BODY =
   'send {"method": "GET", "url": "/api/contacts"}; "headers", "body", "role" and "claims" are optional';
 
 /** Returns a message if the bytes are not a valid request. */
-function parseExplainRequest(bytes: Buffer): ExplainRequest | string {
+function parseExplainRequest(bytes: Buffer) {
   // Deep nesting would overflow the stack.
   const parsed = parseStrictJson(bytes);
   if ('violation' in parsed) {

@@ -1,8 +1,7 @@
 import { redactRanges } from '../../check/lint/secret-text.ts';
 import type { Source } from '../../engine/manifest/source.ts';
 import type { Problem } from '../../engine/problem/problem.ts';
-import { largeJsonResponse, type Respond } from '../admin-endpoint.ts';
-import { openJsonObject } from '../json-stream.ts';
+import { largeJsonResponse, openJsonObject, type Respond } from '../admin-endpoint.ts';
 import type { FileDisplay } from '../manifest-display.ts';
 
 const MAX_FILES = 50;
@@ -15,23 +14,16 @@ export const manifest: Respond = async (_request, { activeManifest, reloader }, 
   const { lastOutcome } = reloader;
   const isRejected = lastOutcome?.kind === 'rejected';
   const displayed = isRejected ? lastOutcome : activeManifest();
-  const { problems, sources } = displayed;
-  const head = {
-    state: isRejected ? 'rejected' : 'active',
-    problems: problems.slice(0, MAX_PROBLEMS).map(positionOf),
-    problem_count: problems.length,
-  } as const;
-  return largeJsonResponse(streamManifest(head, sources.slice(0, MAX_FILES), await displays.of(displayed)));
+  const head = headOf(isRejected ? 'rejected' : 'active', displayed.problems);
+  return largeJsonResponse(streamManifest(head, displayed.sources.slice(0, MAX_FILES), await displays.of(displayed)));
 };
 
-interface ManifestHead {
-  readonly state: 'active' | 'rejected';
-  readonly problems: readonly ReturnType<typeof positionOf>[];
-  readonly problem_count: number;
-}
-
-export interface ManifestText extends ManifestHead {
+export type ManifestText = ReturnType<typeof headOf> & {
   readonly files: readonly { readonly file: string; readonly text: string; readonly omitted_lines: number }[];
+};
+
+function headOf(state: 'active' | 'rejected', problems: readonly Problem[]) {
+  return { state, problems: problems.slice(0, MAX_PROBLEMS).map(positionOf), problem_count: problems.length };
 }
 
 function positionOf({ file, range, severity, rule, message }: Problem) {
@@ -40,7 +32,7 @@ function positionOf({ file, range, severity, rule, message }: Problem) {
 
 /** Yields the JSON of a `ManifestText` in chunks. */
 function* streamManifest(
-  head: ManifestHead,
+  head: ReturnType<typeof headOf>,
   sources: readonly Source[],
   displays: readonly FileDisplay[],
 ): Generator<string> {

@@ -1,6 +1,11 @@
 import type { Route } from '../../engine/plan/route-definition.ts';
-import { jsonResponse, largeJsonResponse, problemDetails, type Respond } from '../admin-endpoint.ts';
-import { streamJsonWithList } from '../json-stream.ts';
+import {
+  jsonResponse,
+  largeJsonResponse,
+  problemDetails,
+  type Respond,
+  streamJsonWithList,
+} from '../admin-endpoint.ts';
 import { linesOfRoute, type ManifestLines } from '../manifest-display.ts';
 import { rateLimitSummary, rateLimitsOf, routeSummary } from '../route-summary.ts';
 import type { TrafficHistory } from '../traffic-history.ts';

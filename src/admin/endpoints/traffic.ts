@@ -1,25 +1,23 @@
+import type { Gateway } from '../../engine/gateway/gateway.ts';
 import { REFUSALS, type RefusalCode } from '../../engine/gateway/response/refusal.ts';
-import { jsonResponse, largeJsonResponse, type Respond } from '../admin-endpoint.ts';
-import { streamJsonWithList } from '../json-stream.ts';
-import type { RecentTraffic, RouteTraffic, TrafficHistory } from '../traffic-history.ts';
+import { jsonResponse, largeJsonResponse, type Respond, streamJsonWithList } from '../admin-endpoint.ts';
+import type { RouteTraffic, TrafficHistory } from '../traffic-history.ts';
 
 /** Reports the recent traffic of each route, upstream and rate limit, and the open requests and connections. */
 export const recentTraffic: Respond = (_request, { gateway }, { traffic }) => {
-  const { connections, tunnels } = gateway.clients;
-  const { seconds, upstreams, limits, routes } = traffic.recent();
-  const head = { in_flight: gateway.metrics.inFlight, connections, tunnels, seconds, upstreams, limits };
+  const { head, routes } = recentOf(gateway, traffic);
   return largeJsonResponse(streamJsonWithList(head, 'routes', routes));
 };
 
+function recentOf({ clients: { connections, tunnels }, metrics }: Gateway, traffic: TrafficHistory) {
+  const { routes, ...recent } = traffic.recent();
+  return { head: { in_flight: metrics.inFlight, connections, tunnels, ...recent }, routes };
+}
+
+export type RecentTrafficResponse = ReturnType<typeof recentOf>['head'] & { readonly routes: readonly RouteTraffic[] };
+
 /** Reports the traffic of the last hour, summed over all routes. */
 export const trafficHistory: Respond = (_request, _context, { traffic }) => jsonResponse(historyOf(traffic));
-
-export interface RecentTrafficResponse extends Omit<RecentTraffic, 'routes'> {
-  readonly in_flight: number;
-  readonly connections: number;
-  readonly tunnels: number;
-  readonly routes: readonly RouteTraffic[];
-}
 
 export type TrafficHistoryResponse = ReturnType<typeof historyOf>;
 

@@ -4,10 +4,10 @@ import type { RequestOptions } from 'node:https';
 import type { Json } from '../../admin/admin-endpoint.ts';
 import { CANDIDATE_STATES } from '../../admin/candidate-report.ts';
 import type { CandidateResponse } from '../../admin/endpoints/candidate.ts';
+import { parseJson } from '../../engine/json-pointer.ts';
 import { printable } from '../../engine/problem/problem.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import type { ChangeCounts } from '../fail-on.ts';
-import { parseJson } from '../parse-arguments.ts';
 import { errorCode, sendRequest } from '../send-request.ts';
 import { CommandError } from '../terminal.ts';
 

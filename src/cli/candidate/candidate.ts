@@ -6,7 +6,7 @@ import { printable } from '../../engine/problem/problem.ts';
 import { formatRow, pluralize } from '../../report/text.ts';
 import { FAIL_ON_WORDS, failuresOf, parseFailOn, UNKNOWN_CONDITION } from '../fail-on.ts';
 import { readOrFail } from '../manifest-file.ts';
-import { formatOption, parseArguments, parseCount, parseFormat, parseShare } from '../parse-arguments.ts';
+import { formatOption, parseArguments, parseCount, parseFormat, parseShare, valueOption } from '../parse-arguments.ts';
 import {
   CommandError,
   type ExitCode,
@@ -31,19 +31,14 @@ import { CONNECTION_OPTIONS, connect } from './connect.ts';
 import { waitForRequests } from './wait.ts';
 
 const ACTION_OPTIONS = {
-  sample: {
-    type: 'string',
-    valueName: 'SHARE',
-    summary: 'put: the share of the requests to compare, above 0 and at most 1 (default 1)',
-  },
-  requests: { type: 'string', valueName: 'COUNT', summary: 'wait: until this number of requests was compared' },
-  for: { type: 'string', valueName: 'DURATION', summary: 'wait: at most this time, for example 10m' },
-  'fail-on': {
-    type: 'string',
-    valueName: 'LIST',
-    starts: FAIL_ON_WORDS,
-    summary: `wait, status: exit with 1 if one of these occurred: ${FAIL_ON_WORDS.join(',')},${UNKNOWN_CONDITION}`,
-  },
+  sample: valueOption('SHARE', 'put: the share of the requests to compare, above 0 and at most 1 (default 1)'),
+  requests: valueOption('COUNT', 'wait: until this number of requests was compared'),
+  for: valueOption('DURATION', 'wait: at most this time, for example 10m'),
+  'fail-on': valueOption(
+    'LIST',
+    `wait, status: exit with 1 if one of these occurred: ${FAIL_ON_WORDS.join(',')},${UNKNOWN_CONDITION}`,
+    { starts: FAIL_ON_WORDS },
+  ),
   format: formatOption(CANDIDATE_FORMATS, 'pretty (default), json, or markdown for a pull request'),
 } as const satisfies Options;
 

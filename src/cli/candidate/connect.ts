@@ -1,26 +1,17 @@
 import { fileErrorCode } from '../../engine/manifest/source.ts';
 import { readLocalAdmin } from '../admin-address.ts';
 import { chooseManifest, DEFAULT_MANIFEST } from '../manifest-file.ts';
+import { valueOption } from '../parse-arguments.ts';
 import { CommandError, type Options, type OptionValues, type Terminal, UsageError } from '../terminal.ts';
 import { AdminClient, TOKEN_VARIABLE } from './admin-client.ts';
 
 export const CONNECTION_OPTIONS = {
-  url: {
-    type: 'string',
-    valueName: 'URL',
-    summary: 'the admin API; by default that of the manifest, on this machine',
-  },
-  token: {
-    type: 'string',
-    valueName: 'TOKEN',
-    summary: `the token of the admin API; better set ${TOKEN_VARIABLE}, which other users cannot see (default: that of the manifest)`,
-  },
-  config: {
-    type: 'string',
-    short: 'c',
-    valueName: 'FILE',
-    summary: `the manifest that names the admin API (default ${DEFAULT_MANIFEST})`,
-  },
+  url: valueOption('URL', 'the admin API; by default that of the manifest, on this machine'),
+  token: valueOption(
+    'TOKEN',
+    `the token of the admin API; better set ${TOKEN_VARIABLE}, which other users cannot see (default: that of the manifest)`,
+  ),
+  config: valueOption('FILE', `the manifest that names the admin API (default ${DEFAULT_MANIFEST})`, { short: 'c' }),
 } as const satisfies Options;
 
 /** Creates the client for the admin API of the options or, by default, of the manifest. */

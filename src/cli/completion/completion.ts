@@ -1,6 +1,6 @@
 import { claimsOfRole } from '../../prove/offline/role-claims.ts';
 import { chooseManifest, loadFile } from '../manifest-file.ts';
-import { parseArguments, parseChoice } from '../parse-arguments.ts';
+import { parseArguments, parseChoice, valueOption } from '../parse-arguments.ts';
 import {
   CommandError,
   type ManifestWords,
@@ -20,12 +20,11 @@ export const SHELLS = { bash, zsh, fish } as const satisfies Record<string, Comp
 const WORDS = ['roles', 'claims'] as const satisfies readonly ManifestWords[];
 
 const OPTIONS = {
-  words: {
-    type: 'string',
-    valueName: 'KIND',
-    choices: WORDS,
-    summary: 'print words of a manifest, one per line: the roles of its routes, or the claims of each role',
-  },
+  words: valueOption(
+    'KIND',
+    'print words of a manifest, one per line: the roles of its routes, or the claims of each role',
+    { choices: WORDS },
+  ),
 } as const satisfies Options;
 
 const NAMES = Object.keys(SHELLS) as (keyof typeof SHELLS)[];

@@ -3,17 +3,13 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** An HTTP server on 127.0.0.1. */
-export interface LocalServer {
-  readonly url: string;
-  /** Closes all connections, including those with requests in progress. */
-  close(): Promise<void>;
-}
+export type LocalServer = Awaited<ReturnType<typeof startLocalServer>>;
 
 /** Starts a server on this port or, if it is in use, on a free one. */
 export async function startLocalServer(
   port: number,
   respond: (...exchange: Parameters<RequestListener>) => Promise<void>,
-): Promise<LocalServer> {
+) {
   const server = createServer((request, response) => {
     respond(request, response).catch(() => response.destroy());
   });
@@ -25,6 +21,7 @@ export async function startLocalServer(
   }
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Closes all connections, including those with requests in progress. */
     close: async () => {
       const closed = once(server, 'close');
       server.close().closeAllConnections();

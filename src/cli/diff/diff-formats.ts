@@ -3,7 +3,7 @@ import type { Difference, DiffWitness } from '../../prove/diff/difference.ts';
 import { formatMarkdown, inlineCode, markdownTable, tableCell } from '../../report/markdown.ts';
 import { countSeverities, type Facts, isFailing, placeOf, toJson } from '../../report/report.ts';
 import { formatRow, paint, pluralize } from '../../report/text.ts';
-import { formatOption, parseChoice, parseFormat } from '../parse-arguments.ts';
+import { formatOption, parseChoice, parseFormat, valueOption } from '../parse-arguments.ts';
 import type { Options, OptionValues } from '../terminal.ts';
 
 /** The names of two manifests and their differences, most severe first. */
@@ -106,12 +106,9 @@ function shorten(text: string): string {
 
 /** The options of the verbs that print differences. */
 export const DIFF_OPTIONS = {
-  'fail-on': {
-    type: 'string',
-    valueName: 'SEVERITY',
+  'fail-on': valueOption('SEVERITY', 'exit with 1 from this severity on: error, warning (default), info or never', {
     choices: ['error', 'warning', 'info', 'never'],
-    summary: 'exit with 1 from this severity on: error, warning (default), info or never',
-  },
+  }),
   format: formatOption(DIFF_FORMATS, 'text (default), json, or markdown for a pull request'),
 } as const satisfies Options;
 

@@ -1,4 +1,5 @@
 import { HTTP_METHODS, sortMethods } from '../../engine/http1/http-methods.ts';
+import { parseJson } from '../../engine/json-pointer.ts';
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import { readBytes } from '../../engine/manifest/source.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
@@ -8,7 +9,7 @@ import { claimsOfRole } from '../../prove/offline/role-claims.ts';
 import type { CallerClaims } from '../../prove/offline/stub-verifier.ts';
 import { toJson } from '../../report/report.ts';
 import { chooseManifest, loadPlanned, readOrFail, SINGLE_MANIFEST_OPTIONS } from '../manifest-file.ts';
-import { parseArguments, parseJson } from '../parse-arguments.ts';
+import { parseArguments, valueOption } from '../parse-arguments.ts';
 import { type Options, type OptionValues, UsageError, type Verb } from '../terminal.ts';
 import { formatExplanation } from './explain-text.ts';
 
@@ -29,23 +30,11 @@ const HEADERS = [
 ];
 
 const OPTIONS = {
-  role: { type: 'string', valueName: 'ROLE', manifestWords: 'roles', summary: 'send a valid token with this role' },
-  claims: {
-    type: 'string',
-    valueName: 'JSON',
-    manifestWords: 'claims',
-    summary: 'send a valid token with these claims',
-  },
+  role: valueOption('ROLE', 'send a valid token with this role', { manifestWords: 'roles' }),
+  claims: valueOption('JSON', 'send a valid token with these claims', { manifestWords: 'claims' }),
   anonymous: { type: 'boolean', summary: 'send no token (default)' },
-  header: {
-    type: 'string',
-    multiple: true,
-    short: 'H',
-    valueName: "'NAME: VALUE'",
-    starts: HEADERS,
-    summary: 'add a header to the request',
-  },
-  body: { type: 'string', valueName: 'FILE', summary: 'send this file as the body' },
+  header: valueOption("'NAME: VALUE'", 'add a header to the request', { multiple: true, short: 'H', starts: HEADERS }),
+  body: valueOption('FILE', 'send this file as the body'),
   json: { type: 'boolean', summary: 'print the explanation as JSON' },
   ...SINGLE_MANIFEST_OPTIONS,
 } as const satisfies Options;

@@ -1,8 +1,9 @@
+import { text } from 'node:stream/consumers';
 import { durationMs } from '../../engine/manifest/units.ts';
 import { readOverrides } from '../address-options.ts';
 import { readLocalAdmin } from '../admin-address.ts';
 import { chooseManifest, SINGLE_MANIFEST_OPTIONS } from '../manifest-file.ts';
-import { parseArguments } from '../parse-arguments.ts';
+import { parseArguments, valueOption } from '../parse-arguments.ts';
 import { errorCode, sendRequest } from '../send-request.ts';
 import { type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 
@@ -13,16 +14,8 @@ const OPTIONS = {
     type: 'boolean',
     summary: 'check that the process responds (/livez) instead of that it is ready for requests (/readyz)',
   },
-  timeout: {
-    type: 'string',
-    valueName: 'DURATION',
-    summary: `time limit for the response, for example 500ms (default ${DEFAULT_TIMEOUT})`,
-  },
-  admin: {
-    type: 'string',
-    valueName: 'ADDRESS',
-    summary: 'the address that "run --admin" got; replaces the address in "admin" of the manifest',
-  },
+  timeout: valueOption('DURATION', `time limit for the response, for example 500ms (default ${DEFAULT_TIMEOUT})`),
+  admin: valueOption('ADDRESS', 'the address that "run --admin" got; replaces the address in "admin" of the manifest'),
   ...SINGLE_MANIFEST_OPTIONS,
 } as const satisfies Options;
 
@@ -44,10 +37,10 @@ export const verb: Verb = {
   },
 };
 
-function readTimeout(text: string): number {
-  if (!/^[1-9]\d{0,5}(?:ms|s|m)$/.test(text))
-    throw new UsageError(`"${text}" is not a valid timeout; write for example 500ms or 2s`);
-  return durationMs(text);
+function readTimeout(timeout: string): number {
+  if (!/^[1-9]\d{0,5}(?:ms|s|m)$/.test(timeout))
+    throw new UsageError(`"${timeout}" is not a valid timeout; write for example 500ms or 2s`);
+  return durationMs(timeout);
 }
 
 /** Requests a health endpoint. Never rejects: a missing response is an unhealthy result. */
@@ -56,9 +49,7 @@ async function probe(url: string, timeoutMs: number) {
   try {
     // The peer is this machine, the request carries no secret, and the certificate names other hosts.
     const response = await sendRequest(url, { signal, rejectUnauthorized: false });
-    const chunks: Buffer[] = [];
-    for await (const chunk of response) chunks.push(chunk as Buffer);
-    const message = messageOf(Buffer.concat(chunks).toString(), response.statusCode);
+    const message = messageOf(await text(response), response.statusCode);
     return { isHealthy: response.statusCode === 200, message };
   } catch (error) {
     const reason = signal.aborted ? `timed out after ${timeoutMs} ms` : errorCode(error);

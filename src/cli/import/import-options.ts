@@ -1,6 +1,7 @@
 import { readText } from '../../engine/manifest/source.ts';
 import { type OpenApiDocument, OpenApiError, readOpenApi } from '../../openapi/import/openapi-document.ts';
 import { unreadableFileError } from '../manifest-file.ts';
+import { valueOption } from '../parse-arguments.ts';
 import { CommandError, type Options, type OptionValues, UsageError } from '../terminal.ts';
 
 const ACCESS_LEVELS = ['public', 'protected'] as const;
@@ -8,19 +9,13 @@ const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
 /** The options of the verbs that read an OpenAPI document. */
 export const IMPORT_OPTIONS = {
-  access: {
-    type: 'string',
-    valueName: 'ACCESS',
-    choices: ACCESS_LEVELS,
-    summary: 'of operations for which the document states no security: protected (default) or public',
-  },
-  prefix: { type: 'string', valueName: 'PATH', summary: 'a path before those of the document, such as /api' },
-  role: {
-    type: 'string',
-    multiple: true,
-    valueName: 'SCOPE=ROLE',
-    summary: 'the role that stands for an OAuth scope; may be repeated',
-  },
+  access: valueOption(
+    'ACCESS',
+    'of operations for which the document states no security: protected (default) or public',
+    { choices: ACCESS_LEVELS },
+  ),
+  prefix: valueOption('PATH', 'a path before those of the document, such as /api'),
+  role: valueOption('SCOPE=ROLE', 'the role that stands for an OAuth scope; may be repeated', { multiple: true }),
 } as const satisfies Options;
 
 /** Large platforms publish documents of more than 10 MB. */

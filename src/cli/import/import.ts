@@ -7,20 +7,17 @@ import type { Loss, OpenApiDocument } from '../../openapi/import/openapi-documen
 import { writeRoutes } from '../../openapi/import/write-routes.ts';
 import { paint, pluralize } from '../../report/text.ts';
 import { readSource } from '../manifest-file.ts';
-import { parseArguments } from '../parse-arguments.ts';
+import { parseArguments, valueOption } from '../parse-arguments.ts';
 import { CommandError, type Options, UsageError, type Verb } from '../terminal.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
 import { IMPORT_OPTIONS, readDocument, readImportOptions } from './import-options.ts';
 
 const OPTIONS = {
-  upstream: { type: 'string', valueName: 'NAME', summary: 'the upstream of the routes (default api)' },
+  upstream: valueOption('NAME', 'the upstream of the routes (default api)'),
   ...IMPORT_OPTIONS,
-  output: {
-    type: 'string',
+  output: valueOption('FILE', 'write to this file instead of standard output, unless it was edited after its import', {
     short: 'o',
-    valueName: 'FILE',
-    summary: 'write to this file instead of standard output, unless it was edited after its import',
-  },
+  }),
   force: { type: 'boolean', summary: 'overwrite the file of -o even if it was edited' },
   'fail-on-loss': { type: 'boolean', summary: 'exit with 1 if a part of the document has no counterpart' },
   json: { type: 'boolean', summary: 'print the losses as JSON' },

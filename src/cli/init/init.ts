@@ -5,7 +5,7 @@ import { isLoopback } from '../../engine/dns/loopback.ts';
 import { redactCredentials } from '../../engine/problem/redaction.ts';
 import { parseHttpUrl } from '../../engine/settings/address.ts';
 import { MANIFEST_OPTIONS, namedManifest } from '../manifest-file.ts';
-import { parseArguments } from '../parse-arguments.ts';
+import { parseArguments, valueOption } from '../parse-arguments.ts';
 import { SCHEMA_FOLDER } from '../schema.ts';
 import { errorCode, sendRequest } from '../send-request.ts';
 import { CommandError, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
@@ -14,11 +14,10 @@ import { type Starter, starterManifest, starterTestFile } from './starter-files.
 
 const OPTIONS = {
   ...MANIFEST_OPTIONS,
-  upstream: {
-    type: 'string',
-    valueName: 'URL',
-    summary: 'your service: a URL that responds to GET; default: the echo upstream of "signing-gateway dev"',
-  },
+  upstream: valueOption(
+    'URL',
+    'your service: a URL that responds to GET; default: the echo upstream of "signing-gateway dev"',
+  ),
   container: {
     type: 'boolean',
     summary: 'listen on 0.0.0.0 with a worker per processor, for a gateway in a container',

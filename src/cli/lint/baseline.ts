@@ -1,10 +1,10 @@
 import { RULES } from '../../check/lint/rule-table.ts';
+import { parseJson } from '../../engine/json-pointer.ts';
 import { readText } from '../../engine/manifest/source.ts';
 import type { Problem } from '../../engine/problem/problem.ts';
 import { withFingerprints } from '../../report/fingerprint.ts';
 import { toJson } from '../../report/report.ts';
 import { readOrFail } from '../manifest-file.ts';
-import { parseJson } from '../parse-arguments.ts';
 import { CommandError } from '../terminal.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
 import type { LintReport } from './lint-formats.ts';

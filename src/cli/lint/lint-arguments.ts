@@ -4,7 +4,7 @@ import type { Severity } from '../../engine/problem/finding.ts';
 import { DEFAULT_MAX_PROBLEMS } from '../../report/problem-groups.ts';
 import { ADDRESS_OPTIONS, readOverrides } from '../address-options.ts';
 import { MANIFEST_OPTIONS, namedManifests } from '../manifest-file.ts';
-import { parseArguments, parseChoice, parseCount, parseLimit } from '../parse-arguments.ts';
+import { parseArguments, parseChoice, parseCount, parseLimit, valueOption } from '../parse-arguments.ts';
 import { type Options, UsageError } from '../terminal.ts';
 import { OUTPUT_OPTIONS, readOutputs } from './outputs.ts';
 
@@ -14,48 +14,27 @@ export const LINT_OPTIONS = {
   ...MANIFEST_OPTIONS,
   ...OUTPUT_OPTIONS,
   ...ADDRESS_OPTIONS,
-  preset: {
-    type: 'string',
-    valueName: 'PRESET',
+  preset: valueOption('PRESET', `use this preset instead of the manifest's: ${PRESETS.join(', ')}`, {
     choices: PRESETS,
-    summary: `use this preset instead of the manifest's: ${PRESETS.join(', ')}`,
-  },
-  'fail-on': {
-    type: 'string',
-    valueName: 'SEVERITY',
+  }),
+  'fail-on': valueOption('SEVERITY', 'exit with 1 from this severity on: error (default), warning, info', {
     choices: SEVERITIES,
-    summary: 'exit with 1 from this severity on: error (default), warning, info',
-  },
-  'max-warnings': { type: 'string', valueName: 'N', summary: 'exit with 1 if there are more warnings than N' },
-  'max-problems': {
-    type: 'string',
-    valueName: 'N',
-    summary: `print at most N different problems in pretty, stylish and markdown (default ${DEFAULT_MAX_PROBLEMS}); 0 prints all`,
-  },
+  }),
+  'max-warnings': valueOption('N', 'exit with 1 if there are more warnings than N'),
+  'max-problems': valueOption(
+    'N',
+    `print at most N different problems in pretty, stylish and markdown (default ${DEFAULT_MAX_PROBLEMS}); 0 prints all`,
+  ),
   fix: { type: 'boolean', summary: 'fix the problems that have a safe fix, in the files' },
   'dry-run': { type: 'boolean', summary: 'with --fix: print the patch and write nothing' },
-  baseline: { type: 'string', valueName: 'FILE', summary: 'report only problems that are not in this file' },
-  'write-baseline': {
-    type: 'string',
-    valueName: 'FILE',
-    summary: 'write the current problems to this file, for --baseline',
-  },
-  invariants: {
-    type: 'string',
-    multiple: true,
-    valueName: 'FILE',
-    summary: 'also prove the invariants of this file; may be repeated',
-  },
+  baseline: valueOption('FILE', 'report only problems that are not in this file'),
+  'write-baseline': valueOption('FILE', 'write the current problems to this file, for --baseline'),
+  invariants: valueOption('FILE', 'also prove the invariants of this file; may be repeated', { multiple: true }),
   online: {
     type: 'boolean',
     summary: 'also connect to the upstreams and the token issuer; no other check uses the network',
   },
-  explain: {
-    type: 'string',
-    valueName: 'RULE',
-    choices: RULES.map(({ id }) => id),
-    summary: 'explain a rule, with examples',
-  },
+  explain: valueOption('RULE', 'explain a rule, with examples', { choices: RULES.map(({ id }) => id) }),
 } as const satisfies Options;
 
 export type LintArguments = ReturnType<typeof parseLintArguments>;

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { formatOption, type parseArguments, parseFormat } from '../parse-arguments.ts';
+import { formatOption, type parseArguments, parseFormat, valueOption } from '../parse-arguments.ts';
 import { type Options, type Terminal, UsageError } from '../terminal.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
 import { LINT_FORMATS, type LintFormat, type LintReport } from './lint-formats.ts';
@@ -16,13 +16,10 @@ export const OUTPUT_OPTIONS = {
     ...formatOption(LINT_FORMATS, `one of ${Object.keys(LINT_FORMATS).join(', ')}; repeat it with -o for several`),
     multiple: true,
   },
-  output: {
-    type: 'string',
+  output: valueOption('FILE', 'write the preceding format to this file instead of standard output', {
     short: 'o',
     multiple: true,
-    valueName: 'FILE',
-    summary: 'write the preceding format to this file instead of standard output',
-  },
+  }),
 } as const satisfies Options;
 
 /**

@@ -4,7 +4,7 @@ import { loadRevision } from '../diff/revision.ts';
 import { FAIL_ON_WORDS, failuresOf, parseFailOn } from '../fail-on.ts';
 import { formatSkippedLines, logInputs } from '../logs/log-inputs.ts';
 import { showProgress } from '../logs/read-progress.ts';
-import { formatOption, parseArguments, parseFormat } from '../parse-arguments.ts';
+import { formatOption, parseArguments, parseFormat, valueOption } from '../parse-arguments.ts';
 import { CommandError, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { REPLAY_FORMATS } from './replay-formats.ts';
 import { calibrationWarning, createReplaySummary } from './replay-summary.ts';
@@ -13,18 +13,14 @@ const DEFAULT_FAIL_ON = 'newly-refused,newly-allowed';
 const NEVER = 'never';
 
 const OPTIONS = {
-  from: {
-    type: 'string',
-    valueName: 'OLD',
-    summary: 'the manifest that the gateway served when it wrote the logs: a file, or REVISION:PATH of git',
-  },
+  from: valueOption(
+    'OLD',
+    'the manifest that the gateway served when it wrote the logs: a file, or REVISION:PATH of git',
+  ),
   format: formatOption(REPLAY_FORMATS, 'pretty (default), json, markdown for a pull request, sarif or junit'),
-  'fail-on': {
-    type: 'string',
-    valueName: 'LIST',
+  'fail-on': valueOption('LIST', `exit with 1 if one of these occurs (default ${DEFAULT_FAIL_ON}), or never`, {
     starts: [...FAIL_ON_WORDS, NEVER],
-    summary: `exit with 1 if one of these occurs (default ${DEFAULT_FAIL_ON}), or never`,
-  },
+  }),
 } as const satisfies Options;
 
 export const verb: Verb = {

@@ -16,6 +16,7 @@ import { createMainContext } from '../../process/workers/main-context.ts';
 import { countWorkers } from '../../process/workers/worker-count.ts';
 import { WorkerGroup } from '../../process/workers/worker-group.ts';
 import { CandidateControl } from '../../traffic/candidate/candidate-control.ts';
+import { errorCode } from '../send-request.ts';
 import { CommandError, type Terminal } from '../terminal.ts';
 import { version } from '../version.ts';
 import { logCertificates, logReload, logUnchanged } from './reload-log.ts';
@@ -34,19 +35,13 @@ export interface GatewayStart {
 }
 
 /** A gateway that serves requests, with its reloader and its admin API. */
-export interface RunningGateway {
-  readonly url: string;
-  /** Undefined if the manifest has no `admin`. */
-  readonly adminUrl: string | undefined;
-  /** Drains the gateway, unless it stops at once, and closes everything. `signal` is the reason that the log reports. */
-  readonly stop: (signal: unknown, atOnce?: boolean) => Promise<void>;
-}
+export type RunningGateway = NonNullable<Awaited<ReturnType<typeof startGateway>>>;
 
 /**
  * Listens, watches the manifest and serves the admin API. Returns `undefined` if a signal stops the process before it listens. Throws a
  * `CommandError` if an address is not available.
  */
-export async function startGateway(start: GatewayStart): Promise<RunningGateway | undefined> {
+export async function startGateway(start: GatewayStart) {
   const { initial, overrides, terminal, streams } = start;
   const { log, notes } = streams;
   const { plan } = initial;
@@ -100,8 +95,10 @@ export async function startGateway(start: GatewayStart): Promise<RunningGateway 
   isWarm = true;
   return {
     url: urlOf(bound, plan.server.tls !== undefined),
+    /** Undefined if the manifest has no `admin`. */
     adminUrl: admin && urlOf(admin.bound, plan.admin?.tls !== undefined),
-    stop: async (signal, atOnce = false) => {
+    /** Drains the gateway, unless it stops at once, and closes everything. `signal` is the reason that the log reports. */
+    stop: async (signal: unknown, atOnce = false) => {
       descriptors.close();
       void candidate.remove();
       await Promise.all([
@@ -187,7 +184,7 @@ function startError(error: unknown): CommandError {
 }
 
 function listenError(error: unknown, key: string, { host, port }: { host: string; port: number }): CommandError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  const code = errorCode(error);
   const reason = code === 'EADDRINUSE' ? 'another process listens there' : code;
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   return new CommandError(`cannot listen on ${address}: ${reason}; change "${key}" in the manifest, or use --${key}`);

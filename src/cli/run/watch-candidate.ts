@@ -6,7 +6,7 @@ import { reportProblems } from '../../process/reload/reload-report.ts';
 import { Reloader } from '../../process/reload/reloader.ts';
 import { formatProblems } from '../../report/text.ts';
 import type { CandidateControl } from '../../traffic/candidate/candidate-control.ts';
-import { parseShare } from '../parse-arguments.ts';
+import { parseShare, valueOption } from '../parse-arguments.ts';
 import { type Options, type OptionValues, type Terminal, UsageError } from '../terminal.ts';
 import { type Streams, writeNote } from './streams.ts';
 
@@ -59,16 +59,8 @@ function logCandidate(
 }
 
 export const CANDIDATE_OPTIONS = {
-  candidate: {
-    type: 'string',
-    valueName: 'FILE',
-    summary: 'a manifest to compare the requests with; it decides about none of them',
-  },
-  'candidate-sample': {
-    type: 'string',
-    valueName: 'SHARE',
-    summary: 'the share of the requests to compare, above 0 and at most 1 (default 1)',
-  },
+  candidate: valueOption('FILE', 'a manifest to compare the requests with; it decides about none of them'),
+  'candidate-sample': valueOption('SHARE', 'the share of the requests to compare, above 0 and at most 1 (default 1)'),
 } as const satisfies Options;
 
 /** Returns the file that the options name. Throws a `UsageError` for an invalid share. */

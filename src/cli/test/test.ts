@@ -3,7 +3,7 @@ import { runMutants } from '../../prove/mutation/run-mutants.ts';
 import { coverageOf, summarizeCoverage } from '../../prove/testing/coverage.ts';
 import { runTestFile, type TestResult } from '../../prove/testing/run-test-file.ts';
 import { showProgress } from '../logs/read-progress.ts';
-import { formatOption, parseArguments, parseFormat, parseLimit } from '../parse-arguments.ts';
+import { formatOption, parseArguments, parseFormat, parseLimit, valueOption } from '../parse-arguments.ts';
 import {
   CommandError,
   type ExitCode,
@@ -20,34 +20,23 @@ import { DEFAULT_TEST_FILE, readTestedFiles, type TestedFiles } from './tested-f
 import { waitForChange } from './wait-for-change.ts';
 
 const OPTIONS = {
-  'fail-under': {
-    type: 'string',
-    valueName: 'PERCENT',
-    summary: 'exit with 1 if the coverage, or with --mutate the mutation score, is below this',
-  },
-  'max-uncovered': {
-    type: 'string',
-    valueName: 'N',
-    summary: `print at most N lines of what no case covers (default ${DEFAULT_MAX_UNCOVERED}); 0 prints everything`,
-  },
+  'fail-under': valueOption(
+    'PERCENT',
+    'exit with 1 if the coverage, or with --mutate the mutation score, is below this',
+  ),
+  'max-uncovered': valueOption(
+    'N',
+    `print at most N lines of what no case covers (default ${DEFAULT_MAX_UNCOVERED}); 0 prints everything`,
+  ),
   format: formatOption(TEST_FORMATS, 'text (default), junit or json'),
   json: { type: 'boolean', summary: 'the same as --format json' },
   mutate: {
     type: 'boolean',
     summary: 'also change the manifest in many ways, and print a case for each change that no case notices',
   },
-  'max-time': {
-    type: 'string',
-    valueName: 'DURATION',
-    summary: 'with --mutate, end after this time (default 10m) and report the changes so far',
-  },
+  'max-time': valueOption('DURATION', 'with --mutate, end after this time (default 10m) and report the changes so far'),
   watch: { type: 'boolean', summary: 'run again when the test file or its manifest changes' },
-  config: {
-    type: 'string',
-    short: 'c',
-    valueName: 'FILE',
-    summary: 'use this manifest instead of the one that the test file names',
-  },
+  config: valueOption('FILE', 'use this manifest instead of the one that the test file names', { short: 'c' }),
 } as const satisfies Options;
 
 export const verb: Verb = {

@@ -5,8 +5,8 @@ import type { LookupCounts } from './lookup-counts.ts';
 import type { LookupSlots } from './lookup-slots.ts';
 import { isLocalhostName } from './loopback.ts';
 import type { DnsError, DnsErrorCode, ResolutionState, ResolutionStatus } from './resolution-status.ts';
-import { candidateNames } from './resolv-conf.ts';
 import type { ResolverFiles } from './resolver-files.ts';
+import { candidateNames } from './resolver-files.ts';
 
 /** Receives the addresses to try, best first, or the reason why there is none. */
 type AddressCallback = (error: DnsError | undefined, addresses: readonly HostAddress[]) => void;

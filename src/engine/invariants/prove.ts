@@ -3,11 +3,10 @@ import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import { errorAt, type Finding, type RouteWitness } from '../problem/finding.ts';
 import { type Condition, compileInvariants, type Invariant } from './compile-invariants.ts';
-import { isReadAs } from './readings.ts';
 import { RequestSearch } from './request-search.ts';
 import { type Breach, breachesOf } from './requirements.ts';
+import { isReadAs } from './respelled-paths.ts';
 
-/** A request that breaks an invariant. */
 interface BrokenInvariant {
   readonly invariant: Invariant;
   readonly route: Route;
@@ -77,7 +76,6 @@ export function meets(route: Route, { upstreams, access }: Condition): boolean {
   return (upstreams?.includes(route.upstream.id) ?? true) && (access === undefined || access === route.access);
 }
 
-/** A request and the route that the router gives it. */
 interface RoutedRequest {
   readonly method: string;
   readonly path: string;

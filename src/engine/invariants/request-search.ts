@@ -6,8 +6,7 @@ import { intersect, type Pattern } from '../routing/pattern.ts';
 import { type PatternRoute, RouteIndex, SamplePaths } from '../routing/route-index.ts';
 import { isStricter } from '../routing/router.ts';
 import { WitnessSearch } from '../routing/witnesses/witness-search.ts';
-import { isReadAs } from './readings.ts';
-import { respelledPaths, type SentSegment, textsAsRead, writePath } from './respelled-paths.ts';
+import { isReadAs, respelledPaths, type SentSegment, textsAsRead, writePath } from './respelled-paths.ts';
 
 /** The most paths that a search tries for one route and one pattern. */
 const MAX_PATHS = 5_000;

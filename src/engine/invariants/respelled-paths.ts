@@ -1,4 +1,5 @@
-import { foldLiteral, respell } from '../routing/path-folding.ts';
+import type { Route } from '../plan/route-definition.ts';
+import { foldLiteral, readPath, respell } from '../routing/path-folding.ts';
 import type { Pattern } from '../routing/pattern.ts';
 
 /** A segment of a path as a client sends it. */
@@ -16,7 +17,6 @@ interface ReadPatterns {
   readonly sent: Pattern;
   /** A folded pattern, which matches the path as some server reads it. */
   readonly read: Pattern;
-  /** True if the route keeps encoded slashes. */
   readonly keepsEncodedSlash: boolean;
   /** The most segments that a path may have. */
   readonly maxLength: number;
@@ -64,7 +64,6 @@ export function writePath(segments: readonly SentSegment[], unknown: string): st
 }
 
 interface Progress {
-  /** The segments so far. */
   readonly segments: readonly SentSegment[];
   /** The positions in both patterns. */
   readonly sentAt: number;
@@ -174,4 +173,35 @@ function stepOver(read: Pattern, at: number, text: string): number | undefined {
   const segment = read[at];
   if (segment === undefined || (segment.kind === 'literal' && segment.text !== text)) return undefined;
   return segment.kind === 'rest' ? at : at + 1;
+}
+
+/**
+ * Returns the paths as which servers read a path, each folded. Servers that normalize Unicode before they split segments do not count:
+ * to them, each path with a parameter could be any other path.
+ */
+function readingsOf(path: string, { keepsEncodedSlash }: Pick<Route, 'keepsEncodedSlash'>): string[] {
+  const decoded = keepsEncodedSlash ? path.replaceAll(/%2f/gi, '/') : path;
+  return [...new Set([path, decoded])].flatMap((one) => readPath(one)?.written ?? []);
+}
+
+/** True if a path matches one of the patterns, as sent or as some server reads it. */
+export function isReadAs(path: string, patterns: readonly Pattern[], route: Pick<Route, 'keepsEncodedSlash'>): boolean {
+  if (patterns.some((pattern) => matches(pattern, path))) return true;
+  const readings = readingsOf(path, route);
+  return patterns.some((pattern) => {
+    const folded = pattern.map(foldLiteral);
+    return readings.some((reading) => matches(folded, reading));
+  });
+}
+
+/** True if a path matches a pattern, as in the router: one trailing slash is ignored. */
+function matches(pattern: Pattern, path: string): boolean {
+  const texts = path.split('/').slice(1);
+  if (texts.at(-1) === '') texts.pop();
+  if (pattern.at(-1)?.kind === 'rest' ? texts.length < pattern.length - 1 : texts.length !== pattern.length)
+    return false;
+  return pattern.every(
+    (segment, index) =>
+      segment.kind === 'rest' || (segment.kind === 'literal' ? segment.text === texts[index] : texts[index] !== ''),
+  );
 }

@@ -144,7 +144,6 @@ class WriteQueue {
     if (onWritten !== undefined) this.#blocks.push({ end: this.#added, onWritten });
   }
 
-  /** Removes bytes that were written. */
   remove(bytes: number): void {
     this.#removed += bytes;
     while (this.#blocks[0] !== undefined && this.#blocks[0].end <= this.#removed) this.#blocks.shift()?.onWritten();

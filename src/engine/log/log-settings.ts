@@ -17,18 +17,9 @@ export interface LogSettings {
   /** The share of 2xx responses that get a line: from 0 to 1. */
   readonly sample2xx: number;
   /** The functions that return the facts for a replay; `undefined` if lines do not have them. */
-  readonly replay: ReplaySettings | undefined;
+  readonly replay: ReturnType<typeof compileReplay> | undefined;
   /** `undefined`: as sent, for every path. */
   readonly keyedPaths: KeyedPathSettings | undefined;
-}
-
-interface ReplaySettings {
-  /** The first digits of the hash of the manifest. */
-  readonly manifest: string;
-  /** @param query with its question mark, or empty. @returns the names of its parameters; `*` for one that may be a secret */
-  readonly queryNames: (query: string) => readonly string[];
-  /** Returns the name of a Content-Type; `other` for one that is neither common nor in the manifest. */
-  readonly mediaType: (contentType: string) => string;
 }
 
 /** A shorter secret could be guessed from the surrogates of known values. */
@@ -129,10 +120,12 @@ function isKept(segment: string, rule: PathValueRule | undefined): boolean {
   return rule !== undefined && rule.listed.size > 0 ? rule.listed.has(segment) : isShortWord(segment);
 }
 
-function compileReplay({ hash, entries, secrets }: LogContext): ReplaySettings {
+function compileReplay({ hash, entries, secrets }: LogContext) {
   return {
     manifest: hash.slice(0, MANIFEST_DIGITS),
+    /** Returns the names of the parameters of a query, which begins with its question mark; `*` for one that may be a secret. */
     queryNames: createQueryNames(new Set(entries.flatMap(({ query }) => Object.keys(query?.properties ?? {})))),
+    /** Returns the name of a Content-Type; `other` for one that is neither common nor in the manifest. */
     mediaType: createMediaTypeNames(entries, secrets),
   };
 }

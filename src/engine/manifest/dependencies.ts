@@ -13,7 +13,6 @@ export interface Dependencies {
 
 /** An environment that records the files and patterns that are read through it. */
 export interface TrackedEnvironment extends Environment {
-  /** Returns the paths of the files that match a pattern. */
   readonly expandGlob: (pattern: string) => readonly string[];
 }
 

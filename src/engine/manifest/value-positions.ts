@@ -126,7 +126,6 @@ export class ValuePositions {
     return (at === 'key' ? this.keyOf(row) : undefined) ?? this.#highlightOf(row);
   }
 
-  /** Returns the offsets of the key of a member; `undefined` for a member of a list. */
   keyOf(row: number): OffsetRange | undefined {
     const end = this.#cell(row, KEY_END);
     return end === 0 ? undefined : { start: this.#cell(row, KEY_START), end };

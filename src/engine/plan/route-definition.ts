@@ -16,7 +16,6 @@ export interface Route {
   readonly methods: readonly string[];
   /** As written in the manifest. */
   readonly path: string;
-  /** The parsed path. */
   readonly pattern: Pattern;
   readonly access: 'public' | 'protected';
   /** Verifies callers, and the tokens in login responses; present if the route is protected or has a login gate. */
@@ -25,13 +24,11 @@ export interface Route {
   readonly rateLimits: RouteRateLimits | undefined;
   /** From the start of forwarding to the last byte of the response; `undefined`: the upstream's timeout. */
   readonly timeoutMs: number | undefined;
-  /** True if the path may contain encoded slashes. */
   readonly keepsEncodedSlash: boolean;
   /** Rewrites the matched path for the upstream; `undefined`: the path stays the same. */
   readonly upstreamPath: ((path: string) => string) | undefined;
   readonly requestHeaders: HeaderRules | undefined;
   readonly responseHeaders: HeaderRules | undefined;
-  /** True if the route accepts WebSocket handshakes. */
   readonly websocket: boolean;
   /** Returns true if a page of this origin may open a WebSocket; `undefined`: handshakes are refused. */
   readonly allowsOrigin: ((origin: string, isSameHost: boolean) => boolean) | undefined;

@@ -29,7 +29,6 @@ export interface ParsedRoute {
 interface RouteContext extends RouteAuthContext {
   readonly upstreams: Upstreams;
   readonly rateLimits: RateLimits | undefined;
-  /** The origins of `cors`. */
   readonly origins: readonly string[];
   /** `undefined` if the manifest's `schemas` are invalid. */
   readonly schemas: SchemaCompiler | undefined;

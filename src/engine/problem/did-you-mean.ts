@@ -23,14 +23,11 @@ export function onlyNearMatch(written: string, known: readonly string[]): string
 
 function nearMatches(written: string, known: readonly string[]): { word: string; steps: number }[] {
   const folded = fold(written);
-  const matches: { word: string; steps: number }[] = [];
-  for (const [index, other] of foldedWords(known).entries()) {
+  return foldedWords(known).flatMap((other, index) => {
     const word = known[index] ?? '';
-    if (word === written) continue;
-    const steps = nearSteps(folded, other, word.length);
-    if (steps !== undefined) matches.push({ word, steps });
-  }
-  return matches;
+    const steps = word === written ? undefined : nearSteps(folded, other, word.length);
+    return steps === undefined ? [] : [{ word, steps }];
+  });
 }
 
 /** All letters are right, so `lnit` is rather `lint` than `init`. */

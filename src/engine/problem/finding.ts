@@ -51,7 +51,6 @@ export interface Finding {
   readonly related?: { readonly path: Path; readonly message: string; readonly file?: string };
   /** The place in a file that the manifest refers to, whose path is relative to the manifest. The location is the reference. */
   readonly inFile?: { readonly source: { readonly path: string; readonly text: string }; readonly range: Range };
-  /** A request that demonstrates the finding. */
   readonly witness?: RouteWitness;
   readonly fix?: Fix | undefined;
   /** True if the value at the location is a secret, which is never printed. */

@@ -2,7 +2,7 @@ import { _, Ajv2020, type CodeKeywordDefinition, Name, str, type ValidateFunctio
 import { RE2JS } from 're2js';
 import { formatPointer, valueAt } from '../json-pointer.ts';
 import type { Path } from '../problem/finding.ts';
-import { COST, EVALUATED, EXACT_NUMBERS } from './added-keywords.ts';
+import { COST, EVALUATED, EXACT_NUMBERS, PREFIX_ITEMS } from './added-keywords.ts';
 import { charge } from './cost-budget.ts';
 import { HIDDEN } from './hidden-keywords.ts';
 import { flattenLongKeywords } from './long-keywords.ts';
@@ -18,7 +18,6 @@ import {
 } from './own-keywords.ts';
 import { toRe2 } from './pattern/ecma-pattern.ts';
 import { UnsupportedPattern } from './pattern/pattern-parts.ts';
-import { PREFIX_ITEMS } from './prefix-items.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { isSchema, reachableSchemas, referencePath, targetsIn } from './schema-walk.ts';
 import { withAddedKeywords } from './with-added-keywords.ts';

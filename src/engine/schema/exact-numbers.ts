@@ -29,7 +29,6 @@ export const ROOT_HOLDER = {};
 
 /** The comparisons of a schema that compares numbers. */
 export interface NumberComparison {
-  /** True if only integers are valid. */
   readonly isIntegerOnly: boolean;
   /** True if the schema compares complete lists and objects. */
   readonly hasNestedNumbers: boolean;

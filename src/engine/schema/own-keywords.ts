@@ -1,15 +1,7 @@
 import { sizeBytes } from '../manifest/units.ts';
 import { canonicalJson, charge, ITEM_COST } from './cost-budget.ts';
-import { isDate, isDateTime, isDuration, isIsoDateTime, isIsoTime, isTime } from './formats/date-formats.ts';
-import { isHostname, isIdnHostname, isIpv4, isIpv6 } from './formats/host-formats.ts';
-import { isEmail, isIdnEmail } from './formats/mail-formats.ts';
-import {
-  isJsonPointer,
-  isJsonPointerFragment,
-  isRegex,
-  isRelativeJsonPointer,
-  isUuid,
-} from './formats/pointer-formats.ts';
+import { DATE_FORMATS, ISO_FORMATS } from './formats/date-formats.ts';
+import { HOST_FORMATS } from './formats/host-formats.ts';
 import { URI_FORMATS } from './formats/uri-formats.ts';
 
 /**
@@ -155,24 +147,10 @@ function paddingOf(text: string): number {
 
 /** The formats of strings: those of JSON Schema (validation, section 7.3), and three more. Each takes linear time. */
 export const TEXT_FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
-  'date-time': isDateTime,
-  date: isDate,
-  time: isTime,
-  duration: isDuration,
-  email: isEmail,
-  'idn-email': isIdnEmail,
-  hostname: isHostname,
-  'idn-hostname': isIdnHostname,
-  ipv4: isIpv4,
-  ipv6: isIpv6,
+  ...DATE_FORMATS,
+  ...HOST_FORMATS,
   ...URI_FORMATS,
-  uuid: isUuid,
-  'json-pointer': isJsonPointer,
-  'relative-json-pointer': isRelativeJsonPointer,
-  regex: isRegex,
-  'iso-time': isIsoTime,
-  'iso-date-time': isIsoDateTime,
-  'json-pointer-uri-fragment': isJsonPointerFragment,
+  ...ISO_FORMATS,
 };
 
 /** The formats of numbers, of the OpenAPI format registry. */

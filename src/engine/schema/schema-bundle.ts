@@ -1,11 +1,12 @@
+import { posix } from 'node:path';
 import { formatPointer, valueAt } from '../json-pointer.ts';
+import { type Document, parse } from '../manifest/document.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
-import type { Environment } from '../manifest/source.ts';
+import { describeFileError, type Environment, fileErrorCode, type Source } from '../manifest/source.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import { errorAt, type Finding, type FindingLocation, type Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
-import { readSchemaFile, type SchemaFile, targetOf, withoutId } from './schema-file.ts';
-import { isSchema, mapSchemas, referenceTo } from './schema-walk.ts';
+import { isMap, isSchema, mapSchemas, referencePath, referenceTo } from './schema-walk.ts';
 
 const RULE = 'body-schema';
 /** A symbolic link to a parent folder could create an endless chain of files. */
@@ -51,7 +52,7 @@ class Bundler {
   readonly #readFile: Environment['readFile'];
   readonly #findings: Finding[];
   readonly #files: Record<string, unknown> = Object.create(null);
-  readonly #texts = new Map<string, SchemaFile>();
+  readonly #texts = new Map<string, { readonly source: Source; readonly document: Document }>();
   /** The location in the manifest that first needed a file. */
   readonly #origins = new Map<string, Path>();
   readonly #references = new Map<string, Reference>();
@@ -100,7 +101,7 @@ class Bundler {
     const [, file] = target as [string, string];
     if (!this.#origins.has(file)) {
       this.#origins.set(file, base === undefined ? location : (this.#origins.get(base) ?? location));
-      this.#files[file] = this.#resolve(withoutId(this.#read(file, location)), ['files', file], file);
+      this.#files[file] = this.#resolve(this.#read(file, location), ['files', file], file);
     }
     this.#references.set(JSON.stringify(target), { target, location });
     return target;
@@ -108,15 +109,20 @@ class Bundler {
 
   /** Returns the value in a file; `true`, which accepts everything, if it has errors. */
   #read(file: string, location: Path): unknown {
-    const schemaFile = readSchemaFile(file, this.#readFile);
-    if (typeof schemaFile === 'string') {
+    let text: string;
+    try {
+      text = this.#readFile(file);
+    } catch (error) {
+      const reason = `the file "${file}" cannot be read: ${describeFileError(fileErrorCode(error), 'the file that names it')}`;
       const isName = Object.hasOwn(this.#manifest.schemas, file);
-      this.#report(location, isName ? `"${file}" is the name of a schema; write #/schemas/${file}` : schemaFile);
+      this.#report(location, isName ? `"${file}" is the name of a schema; write #/schemas/${file}` : reason);
       return true;
     }
-    this.#texts.set(file, schemaFile);
-    for (const finding of schemaFile.findings) this.#findings.push(this.#inFile(file, finding, finding.location));
-    return schemaFile.findings.length === 0 ? schemaFile.document.value : true;
+    const source = { path: file, text };
+    const { document, findings } = parse(source);
+    this.#texts.set(file, { document, source });
+    for (const finding of findings) this.#findings.push(this.#inFile(file, finding, finding.location));
+    return findings.length === 0 ? withoutId(document.value) : true;
   }
 
   #validTargets(root: SchemaRoot): Path[] {
@@ -198,4 +204,31 @@ function collect(value: unknown, names: Set<string>): void {
     if (!Array.isArray(value)) names.add(key);
     collect(inside, names);
   }
+}
+
+/** Returns the path in the root that a reference leads to, or a message about the reference. */
+function targetOf(reference: string, base: string | undefined): Path | string {
+  const [written = '', fragment = ''] = reference.split('#', 2);
+  const steps = fragment === '' ? [] : referencePath(`#${fragment}`);
+  if (steps === undefined) return `"${reference}" has no JSON Pointer after the #; write one such as #/$defs/Name`;
+  const file = decode(written);
+  const path = file === '' ? base : posix.normalize(posix.join(posix.dirname(base ?? '.'), file));
+  if (path === undefined || path.startsWith('..') || /^\/|\\/.test(file))
+    return `"${reference}" is not a file beside the manifest or below it; write its relative path`;
+  return ['files', path, ...steps];
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Removes the `$id` of a file. References here use paths, not ids. */
+function withoutId(value: unknown): unknown {
+  if (!isMap(value) || typeof value['$id'] !== 'string') return value;
+  const { $id: _name, ...others } = value;
+  return others;
 }

@@ -1,13 +1,14 @@
-import { valueAt } from '../json-pointer.ts';
+import { formatPointer, valueAt } from '../json-pointer.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import type { Environment } from '../manifest/source.ts';
 import { runToEnd, type SlicedWork } from '../plan/sliced-work.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
+import { circularReferenceFindings } from './circular-references.ts';
 import { withHiddenKeywords } from './hidden-keywords.ts';
+import { ignoredKeywordFindings } from './ignored-keywords.ts';
 import { bundleSchemas, redactRoot, type SchemaRoot } from './schema-bundle.ts';
-import { createSchemaCheck } from './schema-check.ts';
-import { unevaluatedFindings } from './schema-findings.ts';
+import { schemaFindings, unevaluatedFindings } from './schema-findings.ts';
 import { createRecursionCheck } from './schema-recursion.ts';
 import {
   isDataKeyword,
@@ -17,6 +18,7 @@ import {
   reachableSchemas,
   referencePath,
   schemasWithin,
+  targetsIn,
   typesAt,
 } from './schema-walk.ts';
 import { createSchemaValidators, type SchemaCompilations, type ValueValidator } from './value-validator.ts';
@@ -30,7 +32,6 @@ const MAX_SERVED_SCHEMAS = 100;
 export interface SchemaCompiler {
   /** Compiles the schema at a path of the manifest. Adds findings to `findings` and returns `undefined` if it is invalid. */
   compile(path: Path, findings: Finding[]): ValueValidator | undefined;
-  /** Returns the JSON types that the schema at a path names, itself or through references. */
   typesAt(path: Path): ReadonlySet<string>;
   /** Returns the texts of the values that `enum` and `const` of the schema at a path list, except those from the environment. */
   listedValuesAt(path: Path): ReadonlySet<string>;
@@ -145,3 +146,61 @@ function certainlyCompiles(root: SchemaRoot, schemas: readonly LocatedSchema[]):
 }
 
 const TOO_LARGE = `this schema has more than ${MAX_SCHEMAS} subschemas, with those of the schemas that it refers to; remove some, or accept any value for a part of it`;
+
+/**
+ * Creates the check of the schemas of a root. Mistakes in shared schemas are found at these schemas alone, not at those
+ * that refer to them. The check takes a path, and the schema there with its subschemas.
+ *
+ * @param fileTargets the schemas in files that references lead to
+ */
+function createSchemaCheck(root: SchemaRoot, fileTargets: readonly Path[]) {
+  let shared: ReturnType<typeof checkShared> | undefined;
+  return (path: Path, schemas: readonly LocatedSchema[]) => {
+    shared ??= checkShared(root, [...Object.keys(root.schemas).map((name) => ['schemas', name]), ...fileTargets]);
+    const { findings, invalid } = shared;
+    // A reference to a file without that schema has been reported, and leads to none of the shared schemas.
+    const isShared = (target: string) => findings.has(target);
+    const pointer = formatPointer(path);
+    const own = findings.get(pointer) ?? findingsIn(root, schemas);
+    const targets = sharedTargets(schemas);
+    const isValid =
+      own.length === 0 && !invalid.has(pointer) && targets.every((target) => isShared(target) && !invalid.has(target));
+    return { findings: own, isValid };
+  };
+}
+
+/** Returns the findings in shared schemas by pointer, and the pointers of those that cannot be compiled. */
+function checkShared(root: SchemaRoot, paths: readonly Path[]) {
+  const circular = circularReferenceFindings(root, paths);
+  const findings = new Map<string, readonly Finding[]>();
+  const callers = new Map<string, string[]>();
+  const invalid = new Set<string>();
+  const known = new Set(paths.map(formatPointer));
+  for (const path of paths) {
+    const pointer = formatPointer(path);
+    const schemas = schemasWithin(valueAt(root, path), path);
+    const own = [...findingsIn(root, schemas), ...circular.filter(({ location }) => isWithin(location, path))];
+    findings.set(pointer, own);
+    // The check of the manifest, or of its files, has reported a value that is no schema.
+    if (own.length > 0 || !isSchema(valueAt(root, path))) invalid.add(pointer);
+    const targets = sharedTargets(schemas);
+    if (targets.some((target) => !known.has(target))) invalid.add(pointer);
+    for (const target of targets) callers.set(target, [...(callers.get(target) ?? []), pointer]);
+  }
+  // Entries that are added during the loop are visited too.
+  for (const pointer of invalid) for (const caller of callers.get(pointer) ?? []) invalid.add(caller);
+  return { findings, invalid };
+}
+
+function findingsIn(root: SchemaRoot, schemas: readonly LocatedSchema[]): readonly Finding[] {
+  return [...schemaFindings(root, schemas), ...ignoredKeywordFindings(schemas)];
+}
+
+/** Returns the pointers of the shared schemas that schemas refer to. A target in a file stands for itself. */
+function sharedTargets(schemas: readonly LocatedSchema[]): string[] {
+  return targetsIn(schemas).map((target) => formatPointer(target[0] === 'schemas' ? target.slice(0, 2) : target));
+}
+
+function isWithin(location: Finding['location'], outer: Path): boolean {
+  return 'path' in location && outer.every((step, index) => step === location.path[index]);
+}

@@ -33,9 +33,7 @@ interface ContentValidator {
 
 /** The state of the schemas of a root. */
 export interface SchemaCompilations {
-  /** The contents of the compiled schemas. */
   readonly compiledContents: ReadonlySet<string>;
-  /** True if a schema of the root has this content. */
   readonly hasContent: (content: string) => boolean;
   /** Compiles the selected schemas step by step, so that no request waits for them. */
   readonly compileAhead: (isNeeded: (content: string) => boolean) => SlicedWork<void>;

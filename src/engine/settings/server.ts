@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import type { RawHeaders } from '../http1/raw-headers.ts';
-import type { Server } from '../manifest/manifest.generated.ts';
-import { durationMs, sizeBytes } from '../manifest/units.ts';
+import type { Reload, Server } from '../manifest/manifest.generated.ts';
+import { describeFileError, type Environment, fileErrorCode } from '../manifest/source.ts';
+import { durationMs, sizeBytes, timerMs } from '../manifest/units.ts';
 import { type Finding, quoteFreeErrorAt } from '../problem/finding.ts';
 import { familyOf } from './address.ts';
 import type { CompileContext } from './compile-context.ts';
@@ -149,4 +150,21 @@ function compileTrustedProxies(
     }
   }
   return (address) => blocks.check(address, familyOf(address));
+}
+
+/**
+ * How a plan replaces the active one: a test file that it must pass, by its path relative to the manifest, and how long WebSockets and
+ * event streams of a changed or removed route continue.
+ */
+export type ReloadSettings = ReturnType<typeof compileReload>;
+
+/** Compiles `reload`. Checks that the test file can be read; running it checks its contents. */
+export function compileReload({ selfTest, grace }: Reload, readFile: Environment['readFile'], findings: Finding[]) {
+  try {
+    if (selfTest !== undefined) readFile(selfTest);
+  } catch (error) {
+    const message = `the file cannot be read: ${describeFileError(fileErrorCode(error))}`;
+    findings.push(quoteFreeErrorAt(['reload', 'selfTest'], 'self-test', message));
+  }
+  return Object.freeze({ selfTest, graceMs: timerMs(grace) });
 }

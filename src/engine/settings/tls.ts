@@ -145,6 +145,6 @@ function read<Value>(
 }
 
 /** Returns only the code of an error: the messages of the library may quote the file. */
-export function errorCode(error: unknown): string {
+function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }

@@ -26,12 +26,10 @@ export class WorkerCounter {
     this.#memory[this.#own] = this.own + amount;
   }
 
-  /** The part of this worker. */
   get own(): number {
     return this.#memory[this.#own] as number;
   }
 
-  /** The sum of all workers. */
   get total(): number {
     let total = 0;
     for (let cell = 0; cell < this.#end; cell += STRIDE) total += this.#memory[cell] as number;

@@ -11,7 +11,6 @@ import { compileJwt } from './jwt.ts';
 import { compileIntrospection, compileUserinfo } from './remote-tokens.ts';
 import type { Auth, Principal, RoleRule, Verifier } from './verifier.ts';
 
-/** The schema's default. */
 const DEFAULT_REALM = 'signing-gateway';
 
 /** @param previous the active verifier, which is reused if its definition did not change */

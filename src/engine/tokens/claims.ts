@@ -41,10 +41,6 @@ export function expiryMs({ exp }: TokenClaims, toleranceMs: number): number {
   return typeof exp === 'number' ? exp * 1000 + toleranceMs : Number.POSITIVE_INFINITY;
 }
 
-export function isJsonObject(value: unknown): value is TokenClaims {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
-}
-
 function hasAudience(aud: unknown, audience: string): boolean {
   return aud === audience || (Array.isArray(aud) && aud.includes(audience));
 }

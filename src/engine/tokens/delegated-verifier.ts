@@ -49,7 +49,6 @@ export class DelegatedKeySource implements KeySource {
   readonly #lookups = new FairSemaphore(MAX_NETWORK_REQUESTS);
   #currentVersion: Int32Array = new Int32Array(1);
   #keys: VerificationKeySet | undefined;
-  /** The version of `#keys`. */
   #version = 0;
   #freshUntilMs = 0;
   #requesting: Promise<VerificationKeySet | undefined> | undefined;

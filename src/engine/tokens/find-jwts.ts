@@ -1,3 +1,6 @@
+import { parseJson } from '../json-pointer.ts';
+import { isMap } from '../schema/schema-walk.ts';
+
 /** A run of the characters of a signed JWT: base64url and dots. */
 const RUN = /[A-Za-z0-9_.-]+/g;
 /** The length of the shortest header, a JSON object with `alg`. */
@@ -64,11 +67,8 @@ function startOfObject(bytes: Buffer): number {
 }
 
 function hasAlgorithm(text: string): boolean {
-  try {
-    return Object.hasOwn(JSON.parse(text), 'alg');
-  } catch {
-    return false;
-  }
+  const header = parseJson(text);
+  return isMap(header) && Object.hasOwn(header, 'alg');
 }
 
 function isSpace(byte: number | undefined): boolean {

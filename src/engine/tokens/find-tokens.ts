@@ -1,6 +1,6 @@
-import { compilePointer } from '../json-pointer.ts';
+import { compilePointer, parseJson } from '../json-pointer.ts';
+import { isMap } from '../schema/schema-walk.ts';
 import { parseStrictJson } from '../validation/strict-json.ts';
-import { isJsonObject } from './claims.ts';
 import { findJwts } from './find-jwts.ts';
 
 /** A response that is searched for tokens. */
@@ -76,12 +76,7 @@ function atPointers(
 
 /** Returns true for a body that some clients read as JSON, though it is not strict JSON. */
 function isLooseJson(body: Buffer): boolean {
-  try {
-    JSON.parse(body.toString().replace(/^\uFEFF/, ''));
-    return true;
-  } catch {
-    return false;
-  }
+  return parseJson(body.toString().replace(/^\uFEFF/, '')) !== undefined;
 }
 
 const SCHEME = /^bearer /i;
@@ -101,13 +96,8 @@ function textOf({ reason, headers, body, encodedBody }: LoginResponse): string {
 
 /** Returns the JWTs with claims. The gateway cannot accept an encrypted token (RFC 7516). */
 function findUndeclared(text: string): readonly string[] {
-  return findJwts(text).filter((token) => isObject(token.split('.')[1] ?? ''));
-}
-
-function isObject(part: string): boolean {
-  try {
-    return isJsonObject(JSON.parse(Buffer.from(part, 'base64url').toString()));
-  } catch {
-    return false;
-  }
+  return findJwts(text).filter((token) => {
+    const [, payload = ''] = token.split('.');
+    return isMap(parseJson(Buffer.from(payload, 'base64url').toString()));
+  });
 }

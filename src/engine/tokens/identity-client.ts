@@ -10,7 +10,7 @@ import {
   IdentityError,
   type IdentityRequest,
   type IdentityResponse,
-} from './identity-request.ts';
+} from './identity-endpoint.ts';
 import type { IdentityConnectionPools } from './send-identity-request.ts';
 
 /** Connections in use. One client has half of them at most. */

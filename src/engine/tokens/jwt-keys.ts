@@ -70,7 +70,7 @@ function compileDiscovery(discovery: string, entry: Jwt, { findings }: TokensCon
     return undefined;
   }
   return remoteKeySource(entry, async (signal) => {
-    const { discoverJwksUri, fetchKeySet } = await import('./key-fetcher.ts');
+    const { discoverJwksUri, fetchKeySet } = await import('./send-identity-request.ts');
     return fetchKeySet(await discoverJwksUri(url as URL, entry.issuer, signal), entry.algorithms, signal);
   });
 }
@@ -110,7 +110,7 @@ function compileKeyLocation(jwks: string, entry: Jwt, context: TokensContext): J
     const url = parseHttpUrl(jwks);
     if (typeof url !== 'string') {
       return remoteKeySource(entry, async (signal) =>
-        (await import('./key-fetcher.ts')).fetchKeySet(url, entry.algorithms, signal),
+        (await import('./send-identity-request.ts')).fetchKeySet(url, entry.algorithms, signal),
       );
     }
     const message = `${url}; write for example https://identity.example/.well-known/jwks.json`;

@@ -1,5 +1,6 @@
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
-import { isJsonObject, type TokenClaims } from './claims.ts';
+import { isMap } from '../schema/schema-walk.ts';
+import type { TokenClaims } from './claims.ts';
 
 /** The keys that verify tokens. */
 export interface VerificationKeySet {
@@ -43,7 +44,7 @@ export function readKeySet(
   value: unknown,
   algorithms: readonly string[],
 ): { keys: VerificationKeySet; rejected: RejectedKey[] } {
-  const jwks = isJsonObject(value) ? value['keys'] : undefined;
+  const jwks = isMap(value) ? value['keys'] : undefined;
   if (!Array.isArray(jwks)) throw new Error('it is not a JWKS, which is an object with a list "keys"');
   if (jwks.length > MAX_KEYS) throw new Error(`it has more than ${MAX_KEYS} keys`);
   const rejected: RejectedKey[] = [];
@@ -69,7 +70,7 @@ export function createKeySet(keys: readonly KeyWithId[]): VerificationKeySet {
 
 /** Returns a key, the reason for which it is rejected, or `undefined` for a key with another purpose. */
 function readKey(jwk: unknown, allowed: readonly string[]): KeyWithId | string | undefined {
-  if (!isJsonObject(jwk)) return 'is not a map';
+  if (!isMap(jwk)) return 'is not a map';
   const { kid: keyId, use, key_ops: operations } = jwk;
   if (use !== undefined && use !== 'sig') return undefined;
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) return undefined;

@@ -3,7 +3,7 @@ import { CircuitBreaker } from '../gateway/circuit-breaker/circuit-breaker.ts';
 import { FairSemaphore } from '../gateway/fairness/fair-semaphore.ts';
 import { standstills } from '../http1/standstills.ts';
 import { sharedNow } from '../shared-memory/worker-context.ts';
-import { GATEWAY_CLIENT, IDENTITY_BREAKER_RULE, timeoutSignal } from './identity-request.ts';
+import { GATEWAY_CLIENT, IDENTITY_BREAKER_RULE, timeoutSignal } from './identity-endpoint.ts';
 import type { VerificationKeySet } from './key-set.ts';
 import type { KeySource } from './token-method.ts';
 import type { KeyLookup, KeyRequest, KeyResponse } from './verifier.ts';

@@ -1,12 +1,18 @@
 import type { Introspection, Userinfo } from '../manifest/manifest.generated.ts';
 import { durationMs } from '../manifest/units.ts';
+import { isMap } from '../schema/schema-walk.ts';
 import { requireSecretFromEnvironment } from '../settings/compile-context.ts';
 import { parseStrictJson } from '../validation/strict-json.ts';
-import { claimRules, claimsError, isJsonObject, type TokenClaims } from './claims.ts';
+import { claimRules, claimsError, type TokenClaims } from './claims.ts';
 import { createDelegatedVerifier } from './delegated-verifier.ts';
 import { IdentityClient, type TokenRequest } from './identity-client.ts';
-import { compileIdentityEndpoint, type IdentityEndpoint, type TokensContext } from './identity-endpoint.ts';
-import { IdentityError, type IdentityResponse } from './identity-request.ts';
+import {
+  compileIdentityEndpoint,
+  type IdentityEndpoint,
+  IdentityError,
+  type IdentityResponse,
+  type TokensContext,
+} from './identity-endpoint.ts';
 import type { TokenMethod, TokenVerifier } from './token-method.ts';
 import { isBearerToken } from './token-syntax.ts';
 import type { RejectedToken } from './verifier.ts';
@@ -81,7 +87,7 @@ type IdentityResponseReader = (
 function readJsonObject({ status, mediaType, body }: IdentityResponse): TokenClaims {
   if (status !== 200) throw new IdentityError(`status_${status}`);
   const parsed = JSON_TYPE.test(mediaType) ? parseStrictJson(body) : undefined;
-  if (parsed === undefined || 'violation' in parsed || !isJsonObject(parsed.value))
+  if (parsed === undefined || 'violation' in parsed || !isMap(parsed.value))
     throw new IdentityError('response_not_json');
   return parsed.value;
 }

@@ -1,5 +1,6 @@
+import { isMap } from '../schema/schema-walk.ts';
 import { parseStrictJson } from '../validation/strict-json.ts';
-import { isJsonObject, type TokenClaims } from './claims.ts';
+import type { TokenClaims } from './claims.ts';
 
 const MAX_LENGTH = 8192;
 /** The characters of a bearer token (RFC 6750 section 2.1). */
@@ -41,7 +42,7 @@ function parseJwtPart(part: string): TokenClaims | undefined {
   const bytes = Buffer.from(part, 'base64url');
   if (!isCanonicalBase64url(part, bytes)) return undefined;
   const parsed = parseStrictJson(bytes);
-  return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : undefined;
+  return 'value' in parsed && isMap(parsed.value) ? parsed.value : undefined;
 }
 
 /** Non-canonical texts decode to the same bytes, since the last character may have unused bits. */

@@ -28,7 +28,6 @@ export interface BodyRule {
 export interface StreamValidator {
   /** Validates the next chunk, of any length. After a violation, neither it nor later chunks may be forwarded. */
   write(chunk: Buffer): Violation | undefined;
-  /** Validates the end of the body. */
   end(): Violation | undefined;
 }
 

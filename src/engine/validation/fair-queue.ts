@@ -21,12 +21,10 @@ export class FairQueue<Job extends FairQueueItem> {
     return this.#size;
   }
 
-  /** Returns the number of queued jobs of a client, on all routes. */
   countForClient(client: string): number {
     return this.#clients.of(client);
   }
 
-  /** Returns the number of queued jobs of a route, of all clients. */
   countForRoute(route: string): number {
     return this.#routes.get(route)?.size ?? 0;
   }

@@ -1,4 +1,4 @@
-import { pointerStep } from '../json-pointer.ts';
+import { parseJson, pointerStep } from '../json-pointer.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -9,34 +9,27 @@ const ZERO = 0x30;
 const NINE = 0x39;
 const LOWER_E = 0x65;
 
-/** Counts of a text that may be JSON. They are meaningless if it is not. */
-interface JsonScan {
-  /** Colons outside of strings: one for each name. */
-  readonly nameCount: number;
-  /** The members of all objects and the items of all lists. */
-  readonly memberCount: number;
-  /** The start of the first list or object that is nested too deep; the scan stops there. */
-  readonly tooDeepAt: number | undefined;
-  /** Start and end of each long string that is not a name, quotes included, alternating. */
-  readonly longStrings: readonly number[] | undefined;
-  /** Start and end of each number whose digits or exponent may exceed a double, alternating. */
-  readonly longNumbers: readonly number[] | undefined;
-}
-
 const LONG_STRING_BYTES = 16_384;
 /** A number of 15 characters has at most 15 digits, which a double represents exactly (DBL_DIG of ISO C). */
 const SHORT_NUMBER = 15;
 /** Exponents of at most two digits are far from the limits of a double. */
 const SHORT_EXPONENT = 2;
 
-/** Scans a UTF-8 text in one pass without parsing it or allocating memory for its values. */
-export function scanJson(bytes: Uint8Array, maxDepth: number): JsonScan {
+/**
+ * Scans a UTF-8 text in one pass without parsing it or allocating memory for its values. The results are meaningless if it is not JSON.
+ * `tooDeepAt` is the start of the first list or object that is nested too deep: the scan stops there.
+ */
+export function scanJson(bytes: Uint8Array, maxDepth: number) {
   const { length } = bytes;
+  // Colons outside of strings: one for each name.
   let nameCount = 0;
+  // The members of all objects and the items of all lists.
   let memberCount = 0;
   let depth = 0;
   let isEmpty = false;
+  // Start and end of each long string that is not a name, quotes included, alternating.
   let longStrings: number[] | undefined;
+  // Start and end of each number whose digits or exponent may exceed a double, alternating.
   let longNumbers: number[] | undefined;
   for (let index = 0; index < length; index += 1) {
     const byte = bytes[index] as number;
@@ -149,10 +142,5 @@ function endOfText(text: string, start: number): number {
 }
 
 function unquote(token: string): string {
-  if (!token.includes('\\')) return token.slice(1, -1);
-  try {
-    return String(JSON.parse(token));
-  } catch {
-    return '';
-  }
+  return token.includes('\\') ? String(parseJson(token) ?? '') : token.slice(1, -1);
 }

@@ -1,6 +1,5 @@
 /** A list of media types (RFC 9110 section 8.3.1). */
 export interface MediaTypes {
-  /** Returns true if a Content-Type is in the list. */
   readonly includes: (contentType: string) => boolean;
   /** The list as the value of an `Accept` header; `undefined` if clients may not see it. */
   readonly acceptHeader: string | undefined;
@@ -18,7 +17,6 @@ const PARAMETER = new RegExp(`;[\\t ]*(${TOKEN})=(?:(${TOKEN})|"((?:[^"\\\\]|\\\
 const JSON_TYPE =
   /^application\/(?:json|[a-z0-9.!#$&^_-]+\+json)(?:(?:[\t ]*;)+(?:[\t ]*charset=(?:utf-8|"utf-8")(?:[\t ]*;)*)?)?[\t ]*$/i;
 
-/** A parsed media type. */
 interface MediaType {
   /** In lower case: `text/csv`. */
   readonly name: string;

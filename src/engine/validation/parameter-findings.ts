@@ -3,20 +3,16 @@ import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding
 import { validatedType } from '../schema/keywords.ts';
 import { NUMBER_FORMATS } from '../schema/own-keywords.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
-import { isMap, type LocatedSchema } from '../schema/schema-walk.ts';
-import { inlineSchemas, possibleTypes, requiredSchemas } from './parameter-types.ts';
+import { inPlaceSchemasOf, isMap, type LocatedSchema, schemasInPlace } from '../schema/schema-walk.ts';
 import type { ParameterValidator } from './parameter-value.ts';
 
 const RULE = 'parameters';
-const TEXT_TYPES = ['boolean', 'integer', 'number', 'string'];
 const REFUSED = 'so every request with this parameter is refused';
 
 /** A parameter of a route. */
 export interface Parameter {
   readonly kind: 'headers' | 'params' | 'query';
-  /** The path of its schema. */
   readonly path: Path;
-  /** The types that the schema names. */
   readonly types: ReadonlySet<string>;
   readonly isRequired: boolean;
   readonly validate: ParameterValidator;
@@ -49,7 +45,8 @@ interface TextRefusal {
 
 function typeRefusal(schema: unknown): TextRefusal {
   const types = isMap(schema) ? [schema['type'] ?? []].flat().map(String) : [];
-  const isType = types.length > 0 && !types.some((type) => TEXT_TYPES.includes(type));
+  const isType =
+    types.length > 0 && !types.some((type) => type === 'integer' || TEXT_TYPES.some((text) => text === type));
   const reason = isType
     ? `a parameter is a text, never ${types.map(withArticle).join(' or ')}`
     : 'no text satisfies this schema';
@@ -138,4 +135,64 @@ function* idleKeywords(schemas: readonly LocatedSchema[], types: ReadonlySet<str
 function withArticle(type: string): string {
   if (type === 'null') return type;
   return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`;
+}
+
+/** The JSON types that a text can have. */
+type TextType = 'boolean' | 'number' | 'string';
+
+const TEXT_TYPES: readonly TextType[] = ['boolean', 'number', 'string'];
+
+/**
+ * Returns the JSON types that valid values of a parameter may have; empty if no text is valid. It may return too many.
+ *
+ * @param named the types that the schema names
+ */
+function possibleTypes(root: SchemaRoot, path: Path, named: ReadonlySet<string>): ReadonlySet<string> {
+  const isParsed = (type: TextType) =>
+    type === 'string' || named.has(type) || (type === 'number' && named.has('integer'));
+  return new Set([...acceptedTypes(root, path)].filter(isParsed));
+}
+
+/** Returns the schemas that every value of a parameter must satisfy: its own, and those of `$ref` and `allOf`. */
+function requiredSchemas(root: SchemaRoot, path: Path): LocatedSchema[] {
+  return schemasInPlace(root, path, (keyword) => keyword === '$ref' || keyword === 'allOf');
+}
+
+/** Returns the schema of a parameter and those inside of it that validate the same value. */
+function inlineSchemas(root: SchemaRoot, path: Path): LocatedSchema[] {
+  return schemasInPlace(root, path, (keyword) => keyword !== '$ref');
+}
+
+function acceptedTypes(root: SchemaRoot, path: Path): ReadonlySet<TextType> {
+  const schema = valueAt(root, path);
+  if (!isMap(schema)) return new Set(schema === false ? [] : TEXT_TYPES);
+  const types = new Set(TEXT_TYPES.filter((type) => allows(schema, type)));
+  const keep = (accepted: ReadonlySet<TextType>) => {
+    for (const type of types) if (!accepted.has(type)) types.delete(type);
+  };
+  const inPlace = inPlaceSchemasOf(root, path);
+  if (inPlace.length === 0) return types;
+  for (const group of ['anyOf', 'oneOf'] as const) {
+    const branches = inPlace.filter(({ keyword }) => keyword === group);
+    if (branches.length > 0) keep(new Set(branches.flatMap((branch) => [...acceptedTypes(root, branch.path)])));
+  }
+  for (const { keyword, path: at } of inPlace)
+    if (keyword === '$ref' || keyword === 'allOf') keep(acceptedTypes(root, at));
+  return types;
+}
+
+function allows(schema: Record<string, unknown>, type: TextType): boolean {
+  const { type: named, enum: values, not } = schema;
+  const names = [named ?? []].flat();
+  const isNamed = names.length === 0 || names.includes(type) || (type === 'number' && names.includes('integer'));
+  const isListed = !Array.isArray(values) || values.some((value) => typeof value === type);
+  const isConst = !Object.hasOwn(schema, 'const') || typeof schema['const'] === type;
+  return isNamed && isListed && isConst && !excludes(not, type);
+}
+
+/** True if `not` excludes every value of a type. */
+function excludes(not: unknown, type: TextType): boolean {
+  if (!isMap(not)) return not === true;
+  const keywords = Object.keys(not);
+  return keywords.length === 0 || (keywords.length === 1 && [not['type']].flat().includes(type));
 }

@@ -7,7 +7,6 @@ import type { ValidationJob, ValidationJobResult } from './validation-thread.ts'
 /** A value to validate in another thread. */
 interface DeferredValue {
   readonly pointer: string;
-  /** The path of its schema. */
   readonly path: Path;
   /** The value as JSON: as its schema's type, then as a string if the schema allows that too. */
   readonly texts: readonly string[];
@@ -34,11 +33,9 @@ export type ParametersCheck = (path: string, query: string, headers: readonly st
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const INTEGER = /^-?(?:0|[1-9]\d*)$/;
 
-/** The schema of a parameter. */
 interface ParameterSchema {
   readonly validate: ValueValidator;
   readonly path: Path;
-  /** The types that the schema names. */
   readonly types: ReadonlySet<string>;
 }
 

@@ -35,22 +35,6 @@ const LIMITS: ValidationPoolLimits = {
 const CLIENT_SHARE = 1 / 8;
 const ROUTE_SHARE = 1 / 4;
 
-export interface ValidationPoolStatus {
-  /** Threads start with the first jobs. */
-  readonly threads: number;
-  readonly busy: number;
-  readonly waiting: number;
-  /** Jobs that have started. */
-  readonly started: number;
-  /** The total time that these jobs waited. */
-  readonly waited_ms: number;
-  /** Jobs whose clients disconnected before the result. */
-  readonly abandoned: number;
-  /** Jobs that exceeded the time limit. */
-  readonly too_long: number;
-  readonly refused: Readonly<Record<Overload, number>>;
-}
-
 /**
  * Threads that validate, and a fair queue in front of them. piscina 5.3 was measured instead: its queue cannot delay
  * the jobs of one route while those of another run, it starts all threads at the first burst, and a job of 40 KB took
@@ -71,7 +55,8 @@ export class ValidationPool {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  get status(): ValidationPoolStatus {
+  /** `waited_ms`: the time that the started jobs waited. `abandoned`: jobs whose clients disconnected. `too_long`: jobs over the time limit. */
+  get status() {
     return {
       threads: this.#threads.size,
       busy: this.#running.length,

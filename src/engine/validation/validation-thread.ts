@@ -33,9 +33,7 @@ export interface ValidationWorkerRequest {
 
 /** The message from a worker. */
 export interface ValidationWorkerResponse {
-  /** The violations that each check found. */
   readonly violations: readonly (readonly Violation[])[];
-  /** The result of the search. */
   readonly searchResult: ResponseTokens | LoginErrorCode | undefined;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
@@ -45,7 +43,6 @@ export const MAX_CACHED_ROOTS = 2;
 
 /** A job for another thread: texts of a body or of parameters to validate, or a response to search for tokens. */
 export interface ValidationJob extends FairQueueItem {
-  /** The schemas of the checks. */
   readonly root: SchemaRoot | undefined;
   readonly checks: readonly SchemaCheck[];
   readonly search?: ResponseSearch;
@@ -145,7 +142,6 @@ export type Overload = 'queue_full' | 'queue_share' | 'queue_wait';
 
 /** The result of a job. */
 export interface ValidationJobResult {
-  /** The violations that each check found. */
   readonly violations: ValidationWorkerResponse['violations'];
   /** The result of the search; `undefined` if there was none, or it did not finish. */
   readonly searchResult?: ResponseTokens | LoginErrorCode | undefined;

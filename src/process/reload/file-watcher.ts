@@ -2,13 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 
-export interface FileWatcher {
-  /** Watches these paths instead; see `watchFiles`. A folder in both sets is watched without a gap. */
-  watch(paths: readonly string[], folders: readonly string[]): void;
-  /** Resolves the watched paths again: a folder may have been created, and a link may have another target. */
-  refresh(): void;
-  close(): void;
-}
+export type FileWatcher = ReturnType<typeof watchFiles>;
 
 /** Kubernetes updates mounted files by swapping this link beside them. */
 const KUBERNETES_DATA_LINK = '..data';
@@ -42,13 +36,13 @@ export function watchFiles(
   onChange: () => void,
   folders: readonly string[] = [],
   onError: (code: string | undefined) => void = () => undefined,
-): FileWatcher {
+) {
   const watcher = new FolderWatcher(onChange, onError);
   watcher.watch(paths, folders);
   return watcher;
 }
 
-class FolderWatcher implements FileWatcher {
+class FolderWatcher {
   /** Returns the folders to watch, as the file system is now. */
   #findFolders: () => ReadonlyMap<string, RelevantNames> = () => new Map();
   readonly #onChange: () => void;
@@ -64,12 +58,14 @@ class FolderWatcher implements FileWatcher {
     this.#onError = onError;
   }
 
+  /** Watches these paths instead; see `watchFiles`. A folder in both sets is watched without a gap. */
   watch(paths: readonly string[], folders: readonly string[]): void {
     const [files, watchedFolders] = [paths.map((path) => resolve(path)), folders.map((path) => resolve(path))];
     this.#findFolders = () => foldersOf(files, watchedFolders);
     this.refresh();
   }
 
+  /** Resolves the watched paths again: a folder may have been created, and a link may have another target. */
   refresh(): void {
     const wanted = this.#findFolders();
     const retryMs = performance.now() - RETRY_MS;

@@ -1,6 +1,5 @@
 import type { PlannedManifest } from '../../engine/load.ts';
-import type { Source } from '../../engine/manifest/source.ts';
-import type { Problem } from '../../engine/problem/problem.ts';
+import type { LocatedProblems, ReadFailure } from './manifest-thread.ts';
 import type { PlanChanges } from './plan-changes.ts';
 
 /** The triggers of a reload: a file event, the poll, another attempt after a failure, `SIGHUP`, or a request to the admin API. */
@@ -8,7 +7,8 @@ const CAUSES = ['change', 'poll', 'retry', 'signal', 'request'] as const;
 
 export type ReloadCause = (typeof CAUSES)[number];
 
-interface ReloadAttempt {
+interface ReloadAttempt<Kind extends string> {
+  readonly kind: Kind;
   readonly cause: ReloadCause;
   readonly at: Date;
   /** The duration of the reload. */
@@ -17,15 +17,8 @@ interface ReloadAttempt {
   readonly files: readonly string[];
 }
 
-/** The outcome of a reload. */
-export type ReloadOutcome = ReportedReloadOutcome | ReloadUnchanged | ReloadCancelled;
-
-/** The outcome of a reload that found a change. */
-export type ReportedReloadOutcome = ReloadAccepted | ReloadRejected | ReloadUnreadable | ReloadFailed;
-
 /** The saved manifest was activated. */
-interface ReloadAccepted extends ReloadAttempt {
-  readonly kind: 'accepted';
+interface ReloadAccepted extends ReloadAttempt<'accepted'> {
   /** The manifest with the plan that is active now. */
   readonly planned: PlannedManifest;
   readonly hash: string;
@@ -37,35 +30,19 @@ interface ReloadAccepted extends ReloadAttempt {
   readonly keysNeedingRestart: readonly string[];
 }
 
-/** The saved manifest has problems; the active plan stays. */
-interface ReloadRejected extends ReloadAttempt {
-  readonly kind: 'rejected';
-  readonly problems: readonly Problem[];
-  /** The texts that the problems are in. */
-  readonly sources: readonly Source[];
-}
+/**
+ * The outcome of a reload that found a change. The active plan stays unless it is `accepted`. `unreadable`: the files could not be read.
+ * `failed`: the gateway could not load them, for example because a thread ended, or they change faster than they can be read; it tries
+ * again.
+ */
+export type ReportedReloadOutcome =
+  | ReloadAccepted
+  | (ReloadAttempt<'rejected'> & LocatedProblems)
+  | (ReloadAttempt<'unreadable'> & ReadFailure)
+  | (ReloadAttempt<'failed'> & ReadFailure);
 
-/** The files could not be read; the active plan stays. */
-interface ReloadUnreadable extends ReloadAttempt {
-  readonly kind: 'unreadable';
-  readonly reason: string;
-}
-
-/** The gateway could not load the files, for example because a thread ended, or the files change faster than they can be read; the active plan stays, and the gateway tries again. */
-interface ReloadFailed extends ReloadAttempt {
-  readonly kind: 'failed';
-  readonly reason: string;
-}
-
-/** No file has changed since the last reload. */
-interface ReloadUnchanged extends ReloadAttempt {
-  readonly kind: 'unchanged';
-}
-
-/** The gateway is stopping; the active plan stays until the process exits. */
-interface ReloadCancelled extends ReloadAttempt {
-  readonly kind: 'cancelled';
-}
+/** The outcome of a reload. `unchanged`: no file has changed since the last one. `cancelled`: the gateway is stopping. */
+export type ReloadOutcome = ReportedReloadOutcome | ReloadAttempt<'unchanged'> | ReloadAttempt<'cancelled'>;
 
 export interface ReloadCount {
   readonly kind: ReportedReloadOutcome['kind'];

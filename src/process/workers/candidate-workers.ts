@@ -121,14 +121,13 @@ export class CandidateWorkers implements ComparingWorkers {
 
   /** Sends one request after the other, so that the main thread knows which plan a worker has compiled last. */
   #enqueue(worker: ServingWorker, action: (state: WorkerState) => Promise<void>): Promise<void> {
-    let state = this.#states.get(worker);
-    if (state === undefined) {
-      state = { input: undefined, comparison: undefined, idle: Promise.resolve() };
-      this.#states.set(worker, state);
-    }
-    const current = state;
-    const done = current.idle.then(() => action(current));
-    current.idle = done.catch(() => undefined);
+    const state = this.#states.getOrInsertComputed(worker, () => ({
+      input: undefined,
+      comparison: undefined,
+      idle: Promise.resolve(),
+    }));
+    const done = state.idle.then(() => action(state));
+    state.idle = done.catch(() => undefined);
     return done;
   }
 }

@@ -13,42 +13,38 @@ const INTERVAL_MS = 50;
 const MAX_EVENTS = 500;
 
 /** Sends the events of a worker in batches while somebody listens. At other times it costs nothing. */
-export class RequestEventBatches {
-  readonly #gateway: Pick<Gateway, 'subscribe'>;
-  readonly #send: (batch: RequestEventBatch) => void;
-  #events: RequestEvent[] = [];
-  #skipped = 0;
-  #stop: (() => void) | undefined;
-
-  constructor(gateway: Pick<Gateway, 'subscribe'>, send: (batch: RequestEventBatch) => void) {
-    this.#gateway = gateway;
-    this.#send = send;
-  }
-
-  start(): void {
-    if (this.#stop !== undefined) return;
-    const unsubscribe = this.#gateway.subscribe((record) => {
-      if (this.#events.length < MAX_EVENTS) this.#events.push(requestEventOf(record));
-      else this.#skipped += 1;
-    });
-    const timer = setInterval(() => this.flush(), INTERVAL_MS).unref();
-    this.#stop = () => {
-      unsubscribe();
-      clearInterval(timer);
-    };
-  }
-
-  stop(): void {
-    this.#stop?.();
-    this.#stop = undefined;
-    this.flush();
-  }
-
-  flush(): void {
-    const batch = { events: this.#events, skipped: this.#skipped };
-    if (batch.events.length === 0) return;
-    this.#events = [];
-    this.#skipped = 0;
-    this.#send(batch);
-  }
+export function createRequestEventBatches(
+  gateway: Pick<Gateway, 'subscribe'>,
+  send: (batch: RequestEventBatch) => void,
+) {
+  let events: RequestEvent[] = [];
+  let skipped = 0;
+  let stop: (() => void) | undefined;
+  const flush = () => {
+    const batch = { events, skipped };
+    if (events.length === 0) return;
+    events = [];
+    skipped = 0;
+    send(batch);
+  };
+  return {
+    flush,
+    start(): void {
+      if (stop !== undefined) return;
+      const unsubscribe = gateway.subscribe((record) => {
+        if (events.length < MAX_EVENTS) events.push(requestEventOf(record));
+        else skipped += 1;
+      });
+      const timer = setInterval(flush, INTERVAL_MS).unref();
+      stop = () => {
+        unsubscribe();
+        clearInterval(timer);
+      };
+    },
+    stop(): void {
+      stop?.();
+      stop = undefined;
+      flush();
+    },
+  };
 }

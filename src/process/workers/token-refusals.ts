@@ -8,39 +8,32 @@ const MIN_REFUSED = 10;
 const WITHOUT_TOKEN = new Set(['token_missing', 'origin_not_allowed']);
 
 /**
- * Logs one line a minute while more than half of the tokens are refused for one reason: the clock of this machine, the issuer or its
- * keys may be wrong.
+ * Returns a function that logs one line a minute while more than half of the tokens are refused for one reason: the clock of this machine,
+ * the issuer or its keys may be wrong. It takes the counts of all workers, see `RequestMetrics.authorizations`.
  */
-export class TokenRefusals {
-  readonly #logger: Log['logger'];
-  /** The counts at the start of the period. */
-  #previous: ReadonlyMap<string, number> = new Map();
-  #startMs = performance.now();
-  /** True if the period began with a line. */
-  #isReported = false;
-
-  constructor(logger: Log['logger']) {
-    this.#logger = logger;
-  }
-
-  /** @param counts of all workers, see `RequestMetrics.authorizations` */
-  check(counts: ReadonlyMap<string, number>, nowMs = performance.now()): void {
-    const periodMs = nowMs - this.#startMs;
-    if (periodMs < (this.#isReported ? INTERVAL_MS : MIN_PERIOD_MS)) return;
+export function createTokenRefusalCheck(logger: Log['logger']) {
+  // The counts at the start of the period.
+  let previous: ReadonlyMap<string, number> = new Map();
+  let startMs = performance.now();
+  // True if the period began with a line.
+  let isReported = false;
+  return (counts: ReadonlyMap<string, number>, nowMs = performance.now()): void => {
+    const periodMs = nowMs - startMs;
+    if (periodMs < (isReported ? INTERVAL_MS : MIN_PERIOD_MS)) return;
     const results = [...counts]
       .filter(([result]) => !WITHOUT_TOKEN.has(result))
-      .map(([result, count]) => ({ reason: result, refused: count - (this.#previous.get(result) ?? 0) }));
+      .map(([result, count]) => ({ reason: result, refused: count - (previous.get(result) ?? 0) }));
     const tokens = results.reduce((sum, { refused }) => sum + refused, 0);
     const worst = results.find(({ reason, refused }) => reason !== 'allowed' && refused > tokens / 2);
     const isFailing = worst !== undefined && worst.refused >= MIN_REFUSED;
     if (!isFailing && periodMs < INTERVAL_MS) return;
     if (isFailing)
-      this.#logger.warn(
+      logger.warn(
         { ...worst, tokens, seconds: Math.round(periodMs / 1_000) },
         'more than half of the tokens are refused for one reason; check the clock, the issuer and its keys',
       );
-    this.#isReported = isFailing;
-    this.#previous = counts;
-    this.#startMs = nowMs;
-  }
+    isReported = isFailing;
+    previous = counts;
+    startMs = nowMs;
+  };
 }

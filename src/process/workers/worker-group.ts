@@ -10,8 +10,7 @@ import type { MainContext } from './main-context.ts';
 import { reserveAddress } from './reserve-address.ts';
 import { ServingWorker } from './serving-worker.ts';
 import { SharedVerifiers } from './shared-verifiers.ts';
-import { TokenRefusals } from './token-refusals.ts';
-import { WorkerFailures, type WorkerStatus } from './worker-failures.ts';
+import { createTokenRefusalCheck } from './token-refusals.ts';
 import { WorkerTelemetry } from './worker-telemetry.ts';
 
 interface WorkerGroupOptions {
@@ -54,10 +53,10 @@ export class WorkerGroup {
       options.log.logger,
       'a validation thread did not finish its work in time and is replaced',
     );
-    const tokenRefusals = new TokenRefusals(options.log.logger);
+    const checkTokenRefusals = createTokenRefusalCheck(options.log.logger);
     this.#checkTimer = setInterval(() => {
       this.#reportValidationHangs();
-      tokenRefusals.check(options.gateway.metrics.authorizations);
+      checkTokenRefusals(options.gateway.metrics.authorizations);
     }, CHECK_INTERVAL_MS).unref();
     this.#verifiers = new SharedVerifiers(options.context);
     this.#verifiers.add(this.plan);
@@ -73,12 +72,19 @@ export class WorkerGroup {
     return this.#options.gateway.plan;
   }
 
-  get status(): WorkerStatus {
+  get status() {
     const { total: failures, hung, last: lastFailure } = this.#failures;
     const listening = this.#joined.filter(({ isListening }) => isListening);
-    const { count } = this.#options.context;
-    const lastValidationHang = this.#lastValidationHang;
-    return { serving: 1 + listening.length, count, failures, hung, lastFailure, lastValidationHang };
+    return {
+      // The workers that serve, of `count`. The main thread is one of them.
+      serving: 1 + listening.length,
+      count: this.#options.context.count,
+      failures,
+      hung,
+      lastFailure,
+      // When a validation thread was last replaced because its work took too long.
+      lastValidationHang: this.#lastValidationHang,
+    };
   }
 
   /**
@@ -244,5 +250,28 @@ export class WorkerGroup {
     const worker = this.#start(index);
     this.#replaceWhenEnded(worker);
     worker.ready.then(() => this.#join(worker)).catch(() => worker.terminate());
+  }
+}
+
+const MAX_FAILURES = 3;
+const WINDOW_MS = 60_000;
+
+/** Counts the workers that ended unexpectedly. */
+class WorkerFailures {
+  total = 0;
+  /** Those of them that did not respond. */
+  hung = 0;
+  last: { readonly reason: string; readonly at: Date } | undefined;
+  /** The times of the latest failures. */
+  #recent: number[] = [];
+
+  /** @throws Error if too many workers ended within a minute */
+  add(reason: string): void {
+    const now = performance.now();
+    this.total += 1;
+    this.last = { reason, at: new Date() };
+    this.#recent = [...this.#recent.filter((at) => now - at < WINDOW_MS), now];
+    if (this.#recent.length >= MAX_FAILURES)
+      throw new Error(`${MAX_FAILURES} workers ended unexpectedly within a minute; the last one: ${reason}`);
   }
 }

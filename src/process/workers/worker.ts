@@ -8,7 +8,7 @@ import { SharedMemory } from '../../engine/shared-memory/worker-context.ts';
 import { findRequestTracer } from '../telemetry/opentelemetry.ts';
 import { createWorkerBus } from './main-context.ts';
 import type { MainRequests, ServingRequests, WorkerSetup } from './messages.ts';
-import { RequestEventBatches } from './request-event-batches.ts';
+import { createRequestEventBatches } from './request-event-batches.ts';
 import { createMainThreadVerifier } from './shared-verifiers.ts';
 import { type ChannelPort, ThreadChannel } from './thread-channel.ts';
 import { readFigures } from './thread-figures.ts';
@@ -31,7 +31,7 @@ const networkVerifier = (key: string) => createMainThreadVerifier(channel, key);
 const plan = runToEnd(compileFromInput(takeInput(), undefined, networkVerifier));
 plan.auth?.verifier.share(worker);
 const gateway = createGateway(plan, log, { tracer, descriptorLimit, worker });
-const batches = new RequestEventBatches(gateway, (batch) => channel.notify('events', batch));
+const batches = createRequestEventBatches(gateway, (batch) => channel.notify('events', batch));
 const candidate = new WorkerCandidate({ channel, gateway, worker, compile });
 /** The plan that the next activation makes active. */
 let prepared: Plan | undefined;

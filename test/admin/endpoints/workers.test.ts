@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AdminContext } from '../../../src/admin/admin-endpoint.ts';
 import { readinessOf } from '../../../src/admin/endpoints/health.ts';
-import type { WorkerStatus } from '../../../src/process/workers/worker-failures.ts';
+import type { WorkerGroup } from '../../../src/process/workers/worker-group.ts';
 import { adminContextOf } from '../../support/admin.ts';
 import { PUBLIC_ALL, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { startUpstream, type Upstream } from '../../support/upstream.ts';
@@ -20,7 +20,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-function contextWith(status: WorkerStatus): AdminContext {
+function contextWith(status: WorkerGroup['status']): AdminContext {
   const context = adminContextOf(site.gateway, site.log, site.planned);
   return { ...context, workers: { ...context.workers, status } };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CircuitBreaker } from '../../../src/engine/gateway/circuit-breaker/circuit-breaker.ts';
-import { IDENTITY_BREAKER_RULE } from '../../../src/engine/tokens/identity-request.ts';
+import { IDENTITY_BREAKER_RULE } from '../../../src/engine/tokens/identity-endpoint.ts';
 
 function create() {
   const clock = { now: 0 };

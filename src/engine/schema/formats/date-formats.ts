@@ -1,18 +1,29 @@
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const TIME = /^(\d{2}):(\d{2}):(\d{2})(?:\.\d+)?$/;
 const OFFSET = /(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
+/** `duration` of RFC 3339 appendix A: no fractions, no gaps between the units, and weeks only alone. */
 const DURATION =
   /^P(?=\d|T\d)(?:\d+W|(?:\d+Y(?:\d+M(?:\d+D)?)?|\d+M(?:\d+D)?|\d+D)?(?:T(?=\d)(?:\d+H(?:\d+M(?:\d+S)?)?|\d+M(?:\d+S)?|\d+S))?)$/;
 const MINUTES_PER_DAY = 1_440;
 
+export const DATE_FORMATS = {
+  'date-time': isDateTime,
+  date: isDate,
+  time: isTime,
+  duration: (text: string) => DURATION.test(text),
+} as const;
+
+/** The forms of ISO 8601 that OpenAPI documents use. */
+export const ISO_FORMATS = { 'iso-time': isIsoTime, 'iso-date-time': isIsoDateTime } as const;
+
 /** `full-date` of RFC 3339 section 5.6, with the days of each month (appendix C: leap years). */
-export function isDate(text: string): boolean {
+function isDate(text: string): boolean {
   const [, year, month, day] = DATE.exec(text) ?? [];
   return day !== undefined && Number(day) >= 1 && Number(day) <= daysIn(Number(year), Number(month));
 }
 
 /** `full-time` of RFC 3339 section 5.6: with an offset. Second 60 is valid only at 23:59 UTC (section 5.7). */
-export function isTime(text: string): boolean {
+function isTime(text: string): boolean {
   const offset = OFFSET.exec(text);
   return offset !== null && minuteOf(text, offset) !== undefined;
 }
@@ -21,7 +32,7 @@ export function isTime(text: string): boolean {
  * `date-time` of RFC 3339 section 5.6: date and time with `T` between them, in any letter case. Second 60 is valid only in
  * the last minute of a month in UTC (section 5.7). Years with leap seconds are not listed, because they are announced late.
  */
-export function isDateTime(text: string): boolean {
+function isDateTime(text: string): boolean {
   const date = text.slice(0, 10);
   const offset = OFFSET.exec(text);
   if (offset === null || !/[Tt]/.test(text.charAt(10)) || !isDate(date)) return false;
@@ -30,19 +41,14 @@ export function isDateTime(text: string): boolean {
 }
 
 /** As `isTime`, but the offset is optional (ISO 8601 local time, as in OpenAPI documents). */
-export function isIsoTime(text: string): boolean {
+function isIsoTime(text: string): boolean {
   return isTime(text) || isTime(`${text}Z`);
 }
 
 /** As `isDateTime`, but the offset is optional, and a space may stand for `T`. */
-export function isIsoDateTime(text: string): boolean {
+function isIsoDateTime(text: string): boolean {
   const joined = text.charAt(10) === ' ' ? `${text.slice(0, 10)}T${text.slice(11)}` : text;
   return isDateTime(joined) || isDateTime(`${joined}Z`);
-}
-
-/** `duration` of RFC 3339 appendix A: no fractions, no gaps between the units, and weeks only alone. */
-export function isDuration(text: string): boolean {
-  return DURATION.test(text);
 }
 
 function daysIn(year: number, month: number): number {

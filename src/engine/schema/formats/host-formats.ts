@@ -1,3 +1,4 @@
+import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
 
 const LDH_LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/;
@@ -15,16 +16,25 @@ const JOINERS = /[\u200C\u200D]/g;
 /** A letter before a mark: a label cannot begin with a mark. Neither lets a joiner after it be valid. */
 const BASES = ['', 'a', '\u0627'];
 
+export const HOST_FORMATS = {
+  email: isEmail,
+  'idn-email': isIdnEmail,
+  hostname: isHostname,
+  'idn-hostname': isIdnHostname,
+  ipv4: isIPv4,
+  ipv6: isIpv6,
+} as const;
+
 /**
  * A host name of RFC 1123 section 2.1: labels of up to 63 letters, digits and hyphens, 253 characters in total, no trailing
  * dot. A label that begins with `xn--` must be an A-label (RFC 5890 section 2.3.2.1).
  */
-export function isHostname(text: string): boolean {
+function isHostname(text: string): boolean {
   return isMailDomain(text) && text.split('.').every((label) => toUnicodeLabel(label) !== undefined);
 }
 
 /** A host name that may have U-labels of IDNA 2008 (RFC 5890 section 2.3.2.1), up to 253 octets in its ASCII form. */
-export function isIdnHostname(text: string): boolean {
+function isIdnHostname(text: string): boolean {
   // Each character takes at least one octet, so a longer text needs no conversion, which costs more.
   if (text.length > MAX_NAME_OCTETS) return false;
   const labels = text.split(DOTS).map(toUnicodeLabel);
@@ -40,7 +50,7 @@ export function isIdnHostname(text: string): boolean {
 }
 
 /** A domain of a mail address: a host name whose `xn--` labels are not decoded (RFC 5321 section 4.1.2). */
-export function isMailDomain(text: string): boolean {
+function isMailDomain(text: string): boolean {
   return text.length <= MAX_NAME_OCTETS && text.split('.').every(isLdhLabel);
 }
 
@@ -76,36 +86,9 @@ function toAscii(name: string): string | undefined {
   return ascii === '' ? undefined : ascii.slice(0, -SUFFIX.length);
 }
 
-const DECIMAL_OCTET = /^(?:0|[1-9]\d{0,2})$/;
-const HEX_GROUP = /^[0-9A-Fa-f]{1,4}$/;
-/** The longest form: six groups of four digits, and an IPv4 address. */
-const MAX_IPV6_CHARACTERS = 45;
-const GROUPS = 8;
-
-/** `dotted-quad` of RFC 2673 section 3.2: four decimal numbers up to 255, without leading zeros. */
-export function isIpv4(text: string): boolean {
-  const octets = text.length > 15 ? [] : text.split('.');
-  return octets.length === 4 && octets.every((octet) => DECIMAL_OCTET.test(octet) && Number(octet) <= 255);
-}
-
-/** An address of RFC 4291 section 2.2, also with an IPv4 address at its end. It has no zone. */
+/** An address of RFC 4291 section 2.2 without a zone. */
 export function isIpv6(text: string): boolean {
-  if (text.length > MAX_IPV6_CHARACTERS) return false;
-  const halves = text.split('::');
-  if (halves.length > 2) return false;
-  const counts = halves.map((half, index) => countGroups(half, index === halves.length - 1));
-  if (counts.includes(undefined)) return false;
-  const count = counts.reduce<number>((sum, groups) => sum + (groups ?? 0), 0);
-  return halves.length === 2 ? count < GROUPS : count === GROUPS;
-}
-
-/** Counts the 16-bit groups of a part of an address; `undefined` if one is invalid. */
-function countGroups(text: string, isLast: boolean): number | undefined {
-  if (text === '') return 0;
-  const groups = text.split(':');
-  const hasIpv4 = isLast && groups.at(-1)?.includes('.') === true;
-  if (hasIpv4 && !isIpv4(groups.pop() ?? '')) return undefined;
-  return groups.every((group) => HEX_GROUP.test(group)) ? groups.length + (hasIpv4 ? 2 : 0) : undefined;
+  return isIPv6(text) && !text.includes('%');
 }
 
 /** The code points that RFC 5892 section 2 derives as valid from the properties of Unicode. */
@@ -140,4 +123,46 @@ function isIdnaLabel(label: string): boolean {
     !/^-|-$|^..--|^\p{M}/v.test(label) &&
     !CONTEXT_RULES.some((rule) => rule.test(label))
   );
+}
+
+const ATOM = "A-Za-z0-9!#$%&'*+\\-/=?^_`{|}~";
+const DOT_STRING = new RegExp(`^[${ATOM}.]+$`);
+const INTERNATIONAL_DOT_STRING = new RegExp(`^[${ATOM}.\\u{80}-\\u{D7FF}\\u{E000}-\\u{10FFFF}]+$`, 'u');
+const MISPLACED_DOT = /^\.|\.\.|\.$/;
+const QUOTED_STRING = /^"(?:[ !#-[\]-~]|\\[ -~])*"$/;
+const INTERNATIONAL_QUOTED_STRING = /^"(?:[ !#-[\]-~\u{80}-\u{D7FF}\u{E000}-\u{10FFFF}]|\\[ -~])*"$/u;
+/** RFC 5321 section 4.5.3.1.1. */
+const MAX_LOCAL_OCTETS = 64;
+/** A path has 256 octets with its angle brackets (RFC 5321 section 4.5.3.1.3). */
+const MAX_OCTETS = 254;
+
+/**
+ * `Mailbox` of RFC 5321 section 4.1.2: dot-string or quoted string, then a domain or the literal of an IPv4 or IPv6 address.
+ * The domain may be one label, and the address has at most 254 octets.
+ */
+function isEmail(text: string): boolean {
+  return isMailbox(text, DOT_STRING, QUOTED_STRING, isMailDomain);
+}
+
+/** As `isEmail`, with characters outside of ASCII in the local part and U-labels in the domain (RFC 6531 section 3.3). */
+function isIdnEmail(text: string): boolean {
+  const isDomain = (domain: string) => isIdnHostname(domain.normalize('NFC'));
+  return isMailbox(text, INTERNATIONAL_DOT_STRING, INTERNATIONAL_QUOTED_STRING, isDomain);
+}
+
+function isMailbox(text: string, dotString: RegExp, quoted: RegExp, isDomain: (domain: string) => boolean): boolean {
+  if (text.length > MAX_OCTETS || Buffer.byteLength(text) > MAX_OCTETS) return false;
+  const at = text.lastIndexOf('@');
+  const local = text.slice(0, Math.max(0, at));
+  const domain = text.slice(at + 1);
+  if (Buffer.byteLength(local) > MAX_LOCAL_OCTETS) return false;
+  const isLocal = local.startsWith('"') ? quoted.test(local) : dotString.test(local) && !MISPLACED_DOT.test(local);
+  return isLocal && (isDomain(domain) || isAddressLiteral(domain));
+}
+
+/** `address-literal` of RFC 5321 section 4.1.3. No general form is registered, so only the two of IP addresses are valid. */
+function isAddressLiteral(domain: string): boolean {
+  if (!domain.startsWith('[') || !domain.endsWith(']')) return false;
+  const inside = domain.slice(1, -1);
+  return /^IPv6:/i.test(inside) ? isIpv6(inside.slice('IPv6:'.length)) : isIPv4(inside);
 }

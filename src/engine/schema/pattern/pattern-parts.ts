@@ -4,7 +4,6 @@ export interface TranslatedAtom {
   readonly re2: string;
   readonly kind: 'character' | 'set' | 'assertion';
   readonly codePoint: number;
-  /** The index after it. */
   readonly end: number;
 }
 
