@@ -3,14 +3,11 @@ import { type LintUpstream, tokenMethods, upstreamsOf, type ValidManifest } from
 import { findingAt, reportedRules } from './rule.ts';
 
 /** The rules that need the network. They run only with `--online`. */
-export const ONLINE_RULES = reportedRules(
-  { category: 'online', severity: 'warning', preset: 'minimal' },
-  {
-    'online-upstream': 'An endpoint that cannot be reached now cannot serve the first request either.',
-    'online-health': 'The gateway sends no requests to an endpoint whose health check fails.',
-    'online-tokens': 'While the issuer is unavailable the gateway cannot verify new tokens.',
-  },
-);
+export const ONLINE_RULES = reportedRules('online', ['warning', 'minimal'], {
+  'online-upstream': 'An endpoint that cannot be reached now cannot serve the first request either.',
+  'online-health': 'The gateway sends no requests to an endpoint whose health check fails.',
+  'online-tokens': 'While the issuer is unavailable the gateway cannot verify new tokens.',
+});
 
 const TIMEOUT_MS = 3_000;
 const MAX_CONCURRENT = 16;

@@ -7,21 +7,17 @@ const BRANCHES = ['allOf', 'anyOf', 'oneOf', '$ref'];
 const LIMITS_ELSEWHERE = ['enum', 'const', ...BRANCHES];
 
 /** Rules for schemas that accept more than their authors usually intend. */
-export const LOOSE_SCHEMA_RULES = rulesOf('validation', [
-  {
-    id: 'array-items-open',
-    severity: 'info',
-    preset: 'strict',
+export const LOOSE_SCHEMA_RULES = rulesOf('validation', {
+  'array-items-open': {
+    level: ['info', 'strict'],
     rationale: 'Without "items" the gateway validates the list but none of its items.',
     *find({ schemas }) {
       for (const { path } of schemasWithout(['items', 'prefixItems', ...LIMITS_ELSEWHERE], 'array', schemas))
         yield findingAt(path, 'this schema accepts any items; add items: with their schema');
     },
   },
-  {
-    id: 'array-unbounded',
-    severity: 'info',
-    preset: 'recommended',
+  'array-unbounded': {
+    level: ['info', 'recommended'],
     rationale:
       'A small body can hold a very large number of items, and the upstream may send a mail or query a database for each.',
     *find({ schemas }) {
@@ -29,10 +25,8 @@ export const LOOSE_SCHEMA_RULES = rulesOf('validation', [
         yield findingAt(path, 'this list has no limit on the number of items; add maxItems:');
     },
   },
-  {
-    id: 'pattern-unanchored',
-    severity: 'warning',
-    preset: 'recommended',
+  'pattern-unanchored': {
+    level: ['warning', 'recommended'],
     rationale:
       'A pattern may match anywhere in a text, so without ^ and $ it also accepts arbitrary text before and after the match.',
     *find({ schemas }) {
@@ -44,10 +38,8 @@ export const LOOSE_SCHEMA_RULES = rulesOf('validation', [
       }
     },
   },
-  {
-    id: 'schema-open',
-    severity: 'info',
-    preset: 'recommended',
+  'schema-open': {
+    level: ['info', 'recommended'],
     rationale:
       'The gateway forwards members that the schema does not list without validation, for example "is_admin" to a framework that assigns every member it receives.',
     *find({ schemas }) {
@@ -58,10 +50,8 @@ export const LOOSE_SCHEMA_RULES = rulesOf('validation', [
         if (isMap(schema['properties'])) yield findingAt(path, message);
     },
   },
-  {
-    id: 'schema-type-missing',
-    severity: 'warning',
-    preset: 'recommended',
+  'schema-type-missing': {
+    level: ['warning', 'recommended'],
     rationale:
       'A keyword applies only to values of its own type: { maxLength: 5 } accepts every number, list and object.',
     *find({ schemas }) {
@@ -77,10 +67,8 @@ export const LOOSE_SCHEMA_RULES = rulesOf('validation', [
       }
     },
   },
-  {
-    id: 'string-unbounded',
-    severity: 'info',
-    preset: 'recommended',
+  'string-unbounded': {
+    level: ['info', 'recommended'],
     rationale:
       'Only the size limit of the body bounds this string: a name of a megabyte may reach a database column, a log line or a mail of the upstream.',
     *find({ schemas }) {
@@ -93,7 +81,7 @@ export const LOOSE_SCHEMA_RULES = rulesOf('validation', [
       }
     },
   },
-]);
+});
 
 /** Returns the schemas of a type that have none of the keywords and stand alone: another one may have them for the same value. */
 function schemasWithout(

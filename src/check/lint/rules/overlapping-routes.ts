@@ -7,11 +7,9 @@ import { findingAt, rulesOf } from '../rule.ts';
 import { SpellingTwins } from '../spelling-twins.ts';
 
 /** Rules for routes whose paths match the same requests. */
-export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', [
-  {
-    id: 'route-ambiguous',
-    severity: 'warning',
-    preset: 'recommended',
+export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', {
+  'route-ambiguous': {
+    level: ['warning', 'recommended'],
     rationale:
       'Where two paths overlap, the one that has a literal segment first wins, which readers of the manifest may not expect.',
     *find(context) {
@@ -34,10 +32,8 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', [
         }
     },
   },
-  {
-    id: 'route-case-twin',
-    severity: 'warning',
-    preset: 'minimal',
+  'route-case-twin': {
+    level: ['warning', 'minimal'],
     rationale:
       'Some servers ignore letter case, trailing dots and `;` parameters, so the gateway responds with 404 to a path that such a server would treat as the path of a stricter route.',
     *find({ routes, witnessSearch }) {
@@ -63,10 +59,8 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', [
       }
     },
   },
-  {
-    id: 'route-method-unreachable',
-    severity: 'info',
-    preset: 'recommended',
+  'route-method-unreachable': {
+    level: ['info', 'recommended'],
     rationale:
       'If more specific routes receive every request with this method, this route never serves it, although the manifest suggests that it does.',
     *find({ routes, witnessSearch }) {
@@ -85,10 +79,8 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', [
       }
     },
   },
-  {
-    id: 'route-slash-twin',
-    severity: 'info',
-    preset: 'recommended',
+  'route-slash-twin': {
+    level: ['info', 'recommended'],
     rationale:
       'Matching ignores one trailing slash, so a path that ends with a slash belongs to the shorter route, although it looks like a prefix of the longer one.',
     *find({ routes, witnessSearch }) {
@@ -116,10 +108,8 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', [
       }
     },
   },
-  {
-    id: 'route-undecided',
-    severity: 'warning',
-    preset: 'minimal',
+  'route-undecided': {
+    level: ['warning', 'minimal'],
     rationale:
       'Paths with escapes, capitals or leading dots have several readings. If there are too many of them to try, a public route may receive requests for a protected path although no other rule reports it.',
     *find({ routes, witnessSearch }) {
@@ -132,10 +122,8 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', [
       yield findingAt([...first.path, 'path'], message);
     },
   },
-  {
-    id: 'route-unreachable',
-    severity: 'warning',
-    preset: 'minimal',
+  'route-unreachable': {
+    level: ['warning', 'minimal'],
     rationale: 'A route that receives no requests does nothing, and the checks that it configures never run.',
     *find({ routes, witnessSearch }) {
       const twins = new SpellingTwins(routes, witnessSearch);
@@ -153,7 +141,7 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', [
       }
     },
   },
-]);
+});
 
 /**
  * Yields each route with the routes before it that handle their common requests differently, if each of the two has

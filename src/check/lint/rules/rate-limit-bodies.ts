@@ -8,11 +8,9 @@ import { findingAt, rulesOf } from '../rule.ts';
 import type { Schema } from '../schema-nodes.ts';
 
 /** The rule for rate limits that count by a member of the body. */
-export const RATE_LIMIT_BODY_RULES = rulesOf('limits', [
-  {
-    id: 'rate-limit-body-unknown',
-    severity: 'warning',
-    preset: 'minimal',
+export const RATE_LIMIT_BODY_RULES = rulesOf('limits', {
+  'rate-limit-body-unknown': {
+    level: ['warning', 'minimal'],
     rationale:
       'A key that the body schema does not describe is usually misspelled: the limit refuses every request, or counts none of them.',
     *find({ manifest, routes }) {
@@ -28,7 +26,7 @@ export const RATE_LIMIT_BODY_RULES = rulesOf('limits', [
           }
     },
   },
-]);
+});
 
 /** Yields the pointers into the body in the key of a limit, with their paths. */
 function* bodyKeysOf({ rateLimits }: Manifest, id: string): Generator<{ pointer: string; at: Path }> {

@@ -6,11 +6,9 @@ import { hasWriteMethod, type LintRoute, type LintUpstream, usedLimits } from '.
 import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
 
 /** Rules for rate limits and the stores that count them. */
-export const RATE_LIMIT_RULES = rulesOf('limits', [
-  {
-    id: 'login-unlimited',
-    severity: 'warning',
-    preset: 'recommended',
+export const RATE_LIMIT_RULES = rulesOf('limits', {
+  'login-unlimited': {
+    level: ['warning', 'recommended'],
     rationale:
       'Without a rate limit, anyone can try passwords and codes as fast as the upstream responds; a code of six digits does not last a day.',
     *find({ routes }) {
@@ -28,10 +26,8 @@ export const RATE_LIMIT_RULES = rulesOf('limits', [
       }
     },
   },
-  {
-    id: 'rate-limit-avoidable',
-    severity: 'warning',
-    preset: 'recommended',
+  'rate-limit-avoidable': {
+    level: ['warning', 'recommended'],
     rationale:
       'Clients choose headers and bodies: a client that sends another value with each request, or none, is never over a limit that counts by it.',
     *find({ routes }) {
@@ -47,10 +43,8 @@ export const RATE_LIMIT_RULES = rulesOf('limits', [
       }
     },
   },
-  {
-    id: 'rate-limit-client',
-    severity: 'warning',
-    preset: 'recommended',
+  'rate-limit-client': {
+    level: ['warning', 'recommended'],
     rationale:
       'Behind a proxy, all requests come from its address: without trusted proxies all clients share one counter, and a single one of them blocks the others.',
     *find(context) {
@@ -65,10 +59,8 @@ export const RATE_LIMIT_RULES = rulesOf('limits', [
         );
     },
   },
-  {
-    id: 'rate-limit-high',
-    severity: 'warning',
-    preset: 'recommended',
+  'rate-limit-high': {
+    level: ['warning', 'recommended'],
     rationale:
       'If a limit allows more requests at once than the connections and the queue of the upstream hold, a single client fills both before the limit stops it.',
     *find({ manifest, routes }) {
@@ -87,10 +79,8 @@ export const RATE_LIMIT_RULES = rulesOf('limits', [
         }
     },
   },
-  {
-    id: 'rate-limit-report-over',
-    severity: 'warning',
-    preset: 'minimal',
+  'rate-limit-report-over': {
+    level: ['warning', 'minimal'],
     rationale: 'A limit that only reports protects nothing, and its author planned to enforce it after this date.',
     *find({ plan, today }) {
       for (const { id, reportUntil } of plan.rateLimits)
@@ -101,10 +91,8 @@ export const RATE_LIMIT_RULES = rulesOf('limits', [
           );
     },
   },
-  {
-    id: 'rate-limit-unused',
-    severity: 'warning',
-    preset: 'recommended',
+  'rate-limit-unused': {
+    level: ['warning', 'recommended'],
     rationale: 'A rate limit without routes limits nothing: a route that needs it lacks it, or the limit is obsolete.',
     *find(context) {
       const used = new Set(usedLimits(context));
@@ -116,10 +104,8 @@ export const RATE_LIMIT_RULES = rulesOf('limits', [
           );
     },
   },
-  {
-    id: 'store-plain',
-    severity: 'warning',
-    preset: 'strict',
+  'store-plain': {
+    level: ['warning', 'strict'],
     rationale: 'Anyone on the network path can read the password of Redis, and delete the counters.',
     *find({ manifest }) {
       for (const [id, { redis }] of Object.entries(manifest.stores))
@@ -130,10 +116,8 @@ export const RATE_LIMIT_RULES = rulesOf('limits', [
         }
     },
   },
-  {
-    id: 'store-unused',
-    severity: 'warning',
-    preset: 'recommended',
+  'store-unused': {
+    level: ['warning', 'recommended'],
     rationale: 'Each gateway counts alone if no rate limit names the store, so several gateways together allow more.',
     *find({ manifest }) {
       const used = new Set(Object.values(manifest.rateLimits).map(({ store }) => store));
@@ -145,7 +129,7 @@ export const RATE_LIMIT_RULES = rulesOf('limits', [
           );
     },
   },
-]);
+});
 
 const GUESSED_WORDS =
   /(?:^|[-_.])(?:log-?in|sign-?in|mfa|2fa|t?otp|passwords?|passcode|reset|forgot|verif(?:y|ication)|recover(?:y)?|unlock)(?:$|[-_.])/i;

@@ -5,11 +5,9 @@ import { SECRET_FORMATS } from '../secret-text.ts';
 const LOOKS_SECRET = 'this looks like a secret; write ${NAME}, and set the variable NAME';
 
 /** Rules for secrets in the files of the manifest. */
-export const SECRET_RULES = rulesOf('secrets', [
-  {
-    id: 'secret-default',
-    severity: 'warning',
-    preset: 'minimal',
+export const SECRET_RULES = rulesOf('secrets', {
+  'secret-default': {
+    level: ['warning', 'minimal'],
     rationale: 'Every deployment that does not set the variable uses the same public secret.',
     *find({ document }) {
       for (const { text, path } of stringValues(document.value, (text) => text.includes('${'))) {
@@ -20,10 +18,8 @@ export const SECRET_RULES = rulesOf('secrets', [
       }
     },
   },
-  {
-    id: 'secret-entropy',
-    severity: 'warning',
-    preset: 'recommended',
+  'secret-entropy': {
+    level: ['warning', 'recommended'],
     rationale: 'Random-looking text is usually a key or a password, and anyone who can read the file has it.',
     *find({ document }) {
       const isLong = (text: string, path: Path) => text.length >= 24 && !isExempt(path);
@@ -31,10 +27,8 @@ export const SECRET_RULES = rulesOf('secrets', [
         if (text.split(/[^A-Za-z0-9+/=_-]+/).some(isRandom)) yield findingAt(path, LOOKS_SECRET, { isSecret: true });
     },
   },
-  {
-    id: 'secret-header',
-    severity: 'warning',
-    preset: 'minimal',
+  'secret-header': {
+    level: ['warning', 'minimal'],
     rationale:
       'A key that the gateway sends to an upstream works like a password, and anyone who can read the file has it.',
     *find({ document }) {
@@ -46,10 +40,8 @@ export const SECRET_RULES = rulesOf('secrets', [
       }
     },
   },
-  {
-    id: 'secret-token',
-    severity: 'warning',
-    preset: 'minimal',
+  'secret-token': {
+    level: ['warning', 'minimal'],
     rationale:
       'The file is copied to repositories, images and backups, and anyone who can read one of them has the secret until it is revoked.',
     *find({ document }) {
@@ -63,7 +55,7 @@ export const SECRET_RULES = rulesOf('secrets', [
             };
     },
   },
-]);
+});
 
 /** A reference to a variable that is named like a secret, with a default. */
 const SECRET_REFERENCE =

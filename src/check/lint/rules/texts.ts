@@ -2,11 +2,9 @@ import type { Path } from '../../../engine/problem/finding.ts';
 import { findingAt, rulesOf } from '../rule.ts';
 
 /** Rules for texts that clients receive. */
-export const TEXT_RULES = rulesOf('manifest', [
-  {
-    id: 'environment-message',
-    severity: 'warning',
-    preset: 'minimal',
+export const TEXT_RULES = rulesOf('manifest', {
+  'environment-message': {
+    level: ['warning', 'minimal'],
     rationale:
       'The gateway never prints values from the environment, so clients get the default text instead of this one.',
     *find({ schemas, secrets }) {
@@ -22,4 +20,4 @@ export const TEXT_RULES = rulesOf('manifest', [
           yield findingAt(path, 'clients do not receive a text from the environment; write the text in the manifest');
     },
   },
-]);
+});

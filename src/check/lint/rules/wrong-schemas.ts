@@ -4,11 +4,9 @@ import { findingAt, rulesOf } from '../rule.ts';
 import type { Schema } from '../schema-nodes.ts';
 
 /** Rules for schemas that contradict themselves. */
-export const WRONG_SCHEMA_RULES = rulesOf('validation', [
-  {
-    id: 'schema-enum-type',
-    severity: 'warning',
-    preset: 'minimal',
+export const WRONG_SCHEMA_RULES = rulesOf('validation', {
+  'schema-enum-type': {
+    level: ['warning', 'minimal'],
     rationale: 'A value whose type is not in "type" can never match; in YAML it usually lacks quotes.',
     *find({ schemas }) {
       for (const { schema, path } of schemas) {
@@ -26,10 +24,8 @@ export const WRONG_SCHEMA_RULES = rulesOf('validation', [
       }
     },
   },
-  {
-    id: 'schema-impossible',
-    severity: 'warning',
-    preset: 'minimal',
+  'schema-impossible': {
+    level: ['warning', 'minimal'],
     rationale: 'No value is valid, so the gateway refuses every request that contains one.',
     *find({ schemas }) {
       for (const { schema, path, isCondition } of schemas)
@@ -44,10 +40,8 @@ export const WRONG_SCHEMA_RULES = rulesOf('validation', [
         }
     },
   },
-  {
-    id: 'schema-required-unknown',
-    severity: 'warning',
-    preset: 'minimal',
+  'schema-required-unknown': {
+    level: ['warning', 'minimal'],
     rationale:
       'A required member that the schema does not describe is usually misspelled: the gateway refuses every valid body, or does not validate the intended member.',
     *find({ schemas }) {
@@ -65,7 +59,7 @@ export const WRONG_SCHEMA_RULES = rulesOf('validation', [
       }
     },
   },
-]);
+});
 
 function* enumValues(schema: Schema): Generator<{ value: unknown; steps: (string | number)[] }> {
   const { enum: values } = schema;
