@@ -1,6 +1,6 @@
 import { isLoopback } from '../../../engine/dns/loopback.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
-import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
+import { findingAt, findingAtKey, type Rule, rulesOf } from '../rule.ts';
 
 /** Rules for the pages that may read responses (CORS) or open a WebSocket. */
 export const ORIGIN_RULES = rulesOf('auth', {
@@ -8,26 +8,12 @@ export const ORIGIN_RULES = rulesOf('auth', {
     level: ['info', 'recommended'],
     rationale:
       'Every page that a user visits may read the responses of this gateway, so an internal gateway becomes readable from outside.',
-    *find({ manifest }) {
-      for (const [index, origin] of (manifest.cors?.origins ?? []).entries())
-        if (origin === '*')
-          yield findingAt(
-            ['cors', 'origins', index],
-            'pages of every origin may read responses; list the origins that need access',
-          );
-    },
+    find: findOrigin('*', 'pages of every origin may read responses; list the origins that need access'),
   },
   'cors-null-origin': {
     level: ['warning', 'minimal'],
     rationale: 'Any page can obtain the origin null with a sandboxed frame, so allowing it allows every page.',
-    *find({ manifest }) {
-      for (const [index, origin] of (manifest.cors?.origins ?? []).entries())
-        if (origin === 'null')
-          yield findingAt(
-            ['cors', 'origins', index],
-            'any page can obtain this origin; list the origins that need access',
-          );
-    },
+    find: findOrigin('null', 'any page can obtain this origin; list the origins that need access'),
   },
   'cors-plain-origin': {
     level: ['warning', 'recommended'],
@@ -93,3 +79,11 @@ export const ORIGIN_RULES = rulesOf('auth', {
     },
   },
 });
+
+/** Returns a function that finds an origin in the list of CORS. */
+function findOrigin(wanted: string, message: string): NonNullable<Rule['find']> {
+  return ({ manifest }) =>
+    (manifest.cors?.origins ?? []).flatMap((origin, index) =>
+      origin === wanted ? [findingAt(['cors', 'origins', index], message)] : [],
+    );
+}

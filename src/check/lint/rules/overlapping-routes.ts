@@ -1,10 +1,11 @@
 import { sortMethods } from '../../../engine/http1/http-methods.ts';
 import type { RouteWitness } from '../../../engine/problem/finding.ts';
 import { BitSet } from '../../../engine/routing/bit-set.ts';
+import { foldLiteral } from '../../../engine/routing/path-folding.ts';
 import { intersect, patternKey } from '../../../engine/routing/pattern.ts';
+import { isStricter } from '../../../engine/routing/router.ts';
 import type { LintContext, LintRoute } from '../lint-context.ts';
 import { findingAt, rulesOf } from '../rule.ts';
-import { SpellingTwins } from '../spelling-twins.ts';
 
 /** Rules for routes whose paths match the same requests. */
 export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', {
@@ -36,9 +37,9 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', {
     level: ['warning', 'minimal'],
     rationale:
       'Some servers ignore letter case, trailing dots and `;` parameters, so the gateway responds with 404 to a path that such a server would treat as the path of a stricter route.',
-    *find({ routes, witnessSearch }) {
-      const twins = new SpellingTwins(routes, witnessSearch);
-      for (const lintRoute of routes) {
+    *find(context) {
+      const twins = spellingTwins(context);
+      for (const lintRoute of context.routes) {
         const refused = twins.findRefusing(lintRoute);
         const earlier = refused?.isTwin ? undefined : twins.findEarlier(lintRoute);
         const other = earlier ?? refused?.refusing;
@@ -125,8 +126,9 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', {
   'route-unreachable': {
     level: ['warning', 'minimal'],
     rationale: 'A route that receives no requests does nothing, and the checks that it configures never run.',
-    *find({ routes, witnessSearch }) {
-      const twins = new SpellingTwins(routes, witnessSearch);
+    *find(context) {
+      const { routes, witnessSearch } = context;
+      const twins = spellingTwins(context);
       const byId = new Map(routes.map((lintRoute) => [lintRoute.route.id, lintRoute]));
       for (const lintRoute of routes) {
         const { route, path } = lintRoute;
@@ -149,24 +151,19 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', {
  */
 function* crossingRoutes({ routes, routeIndex }: LintContext): Generator<[LintRoute, BitSet]> {
   const { patterns } = routeIndex;
+  const createSet = () => BitSet.empty(routes.length);
   const byAccess = new Map<string, BitSet>();
   const byEffect = new Map<string, BitSet>();
   for (const [index, lintRoute] of routes.entries()) {
     const { pattern, route, entry } = lintRoute;
-    const sameAccess = setAt(byAccess, entry.access, routes.length);
-    const sameEffect = setAt(byEffect, effectOf(lintRoute), routes.length);
+    const sameAccess = byAccess.getOrInsertComputed(entry.access, createSet);
+    const sameEffect = byEffect.getOrInsertComputed(effectOf(lintRoute), createSet);
     const others = patterns.overlapping(pattern, sameAccess.copy().subtract(sameEffect));
     others.subtract(patterns.containing(pattern, others)).subtract(patterns.containedIn(pattern, others));
     yield [lintRoute, others.intersect(routeIndex.withAnyMethod(route.methods))];
     sameAccess.add(index);
     sameEffect.add(index);
   }
-}
-
-function setAt(sets: Map<string, BitSet>, key: string, size: number): BitSet {
-  const set = sets.get(key) ?? BitSet.empty(size);
-  sets.set(key, set);
-  return set;
 }
 
 /** Equal for routes that handle requests in the same way. The `public-` rules report routes with different access. */
@@ -176,4 +173,47 @@ function effectOf({ entry: { access, upstream, roles, login, upstreamPath } }: L
 
 function outcomeOf({ route }: RouteWitness): string {
   return route === undefined ? 'gets a 404 response' : `goes to "${route}"`;
+}
+
+/** A request that gets a 404 response because of a stricter route. */
+interface RefusedRequest {
+  /** The stricter route. */
+  readonly refusing: LintRoute;
+  /** True if the paths of both routes differ only in spelling. */
+  readonly isTwin: boolean;
+}
+
+/** Returns searches for routes whose paths differ only in spelling from others. */
+function spellingTwins({ routes, witnessSearch }: LintContext) {
+  const groups = Map.groupBy(routes, ({ pattern }) => patternKey(pattern.map(foldLiteral)));
+  /** Returns the other spellings of the path of a route, in the order of the manifest. */
+  const twinsOf = ({ pattern }: LintRoute) => {
+    const group = groups.get(patternKey(pattern.map(foldLiteral))) ?? [];
+    return group.filter((other) => patternKey(other.pattern) !== patternKey(pattern));
+  };
+  /** Returns a request for a route, with the route that receives it. */
+  const sampleWitness = ({ route, pattern }: LintRoute): RouteWitness => {
+    const [method = ''] = sortMethods(route.methods);
+    const [path = ''] = witnessSearch.samplePaths(pattern);
+    return witnessSearch.match(method, path);
+  };
+  return {
+    sampleWitness,
+    /** Returns the first route before this one whose path differs only in spelling. */
+    findEarlier: (lintRoute: LintRoute): LintRoute | undefined =>
+      twinsOf(lintRoute).find((other) => Number(other.path[1]) < Number(lintRoute.path[1])),
+    /** Returns the stricter route because of which a route receives no request, or only those with unusual spellings of its path. */
+    findRefusing: (lintRoute: LintRoute): RefusedRequest | undefined => {
+      const { method, path, route: receiver } = sampleWitness(lintRoute);
+      const { route } = lintRoute;
+      if (receiver !== undefined || !witnessSearch.needsOtherSpelling(lintRoute, route.methods)) return undefined;
+      const twin = twinsOf(lintRoute).find(
+        (other) => other.route.methods.includes(method) && isStricter(other.route, route),
+      );
+      if (twin !== undefined) return { refusing: twin, isTwin: true };
+      if (witnessSearch.isUnreachable(lintRoute, route.methods)) return undefined;
+      const refusing = witnessSearch.findRefusing(lintRoute, method, path);
+      return refusing && { refusing, isTwin: false };
+    },
+  };
 }
