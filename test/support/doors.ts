@@ -96,7 +96,6 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'explain/explain-request',
     'explain/explanation',
     'mutation/base-requests',
-    'mutation/case-text',
     'mutation/context',
     'mutation/edits',
     'mutation/limited-requests',
@@ -122,7 +121,6 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'testing/route-refusals',
     'testing/run-test-file',
     'testing/test-file.generated',
-    'testing/unknown-references',
   ],
   traffic: [
     'access-log/logged-request',

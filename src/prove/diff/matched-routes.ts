@@ -20,8 +20,8 @@ export function* routesWithOtherSchemas(sides: DiffContext): Generator<MatchedRo
 }
 
 /** True if both routes of a pair receive requests with a method and a path. */
-export function bothReceive({ old, next }: DiffContext, { from, to }: MatchedRoutePair, method: string, path: string) {
-  return old.plan.router.match(method, path) === from.route && next.plan.router.match(method, path) === to.route;
+export function bothReceive({ from, to }: MatchedRoutePair, method: string, path: string): boolean {
+  return [from, to].every(({ side, route }) => side.plan.router.match(method, path) === route);
 }
 
 /** Describes a route as the subject of a sentence. Adds the old route of the requests if it has another id. */

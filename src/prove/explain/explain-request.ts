@@ -7,12 +7,10 @@ import { loggedPath } from '../../engine/log/logged-path.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
 import type { Path } from '../../engine/problem/finding.ts';
-import { createOfflineGateway, type OfflineOutcome } from '../offline/offline-gateway.ts';
-import { redactedUrl } from '../offline/redacted-url.ts';
+import { createOfflineGateway, type OfflineOutcome, redactedUrl } from '../offline/offline-gateway.ts';
 import type { OfflineRequest } from '../offline/request-bytes.ts';
 import { type CallerClaims, StubVerifier } from '../offline/stub-verifier.ts';
 import { stepOfRefusal } from '../testing/route-refusals.ts';
-import type { ExplainContext } from './explain-context.ts';
 import type {
   CandidateRoute,
   ExplainedInvariant,
@@ -25,6 +23,7 @@ import type {
   NearRoute,
 } from './explanation.ts';
 import { findNearRoutes, findSkippedRoutes } from './skipped-routes.ts';
+import type { ExplainContext } from './steps.ts';
 import { STEPS, type StepExplainer } from './steps.ts';
 
 /**

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { formatFlow } from '../../engine/manifest/write-yaml.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { OfflineOutcome } from '../offline/offline-gateway.ts';
 import { compareOutcome, valuesOf } from '../testing/compare.ts';
@@ -6,7 +7,6 @@ import { readTestFile } from '../testing/read-test-file.ts';
 import { testRequestsOf } from '../testing/requests.ts';
 import type { TestResult } from '../testing/run-test-file.ts';
 import type { Expectation, TestCase } from '../testing/test-file.generated.ts';
-import { formatTestCase } from './case-text.ts';
 import type { Probe } from './mutant.ts';
 import { pathOf } from './probes.ts';
 
@@ -119,4 +119,29 @@ function nameOf(probe: Probe, { refusal, route, upstream }: Expectation): string
   const request = `${method} ${pathOf(probe)}${caller}`;
   if (refusal !== undefined) return `${request} is refused with ${refusal}`;
   return upstream === undefined ? `${request} goes to the route ${route}` : `${request} is forwarded unchanged`;
+}
+
+/** Formats a test case as an item of `cases`, without its indentation. */
+export function formatTestCase({ name, request, response, expect }: TestCase): string {
+  const lines = [
+    `- name: ${formatFlow(name)}`,
+    `  request: ${formatFlow(withoutDefaults(request))}`,
+    ...(response === undefined ? [] : [`  response: ${formatFlow(withoutDefaults(response))}`]),
+    `  expect: ${formatFlow(expect)}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function withoutDefaults(message: {
+  readonly headers: object;
+  readonly times?: number;
+  readonly wait?: string;
+}): object {
+  const { headers, times, wait, ...rest } = message;
+  return {
+    ...rest,
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(times !== undefined && times > 1 && { times }),
+    ...(wait !== undefined && { wait }),
+  };
 }

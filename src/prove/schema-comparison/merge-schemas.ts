@@ -1,8 +1,7 @@
 import { canonicalJson } from '../../engine/schema/cost-budget.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { distinct, sortedByText } from './json-value.ts';
-import { isTrue } from './normal-branches.ts';
-import { simplifyKeywords } from './normal-keywords.ts';
+import { isTrue, simplifyKeywords } from './normal-keywords.ts';
 
 type Mutable = Record<string, unknown>;
 

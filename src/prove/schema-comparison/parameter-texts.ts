@@ -7,6 +7,10 @@ import { normalizeSchema } from './normal-form.ts';
 import { findValues } from './schema-solver.ts';
 import { standaloneTerm } from './schema-terms.ts';
 
+/** The keys of a route with the schemas of its parameters. */
+export const PARAMETER_KINDS = ['params', 'query', 'headers'] as const;
+export type ParameterKind = (typeof PARAMETER_KINDS)[number];
+
 /** Serializes the rules for a parameter: two equal results accept the same texts. */
 export function normalizeParameter(root: SchemaRoot, path: Path): string {
   const types = typesAt(root, path);

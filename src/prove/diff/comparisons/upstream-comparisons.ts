@@ -28,8 +28,8 @@ export const upstreamComparison: Comparison = {
   },
   *find(sides) {
     for (const pair of matchedRoutes(sides)) {
-      yield* changedUpstream(pair, sides);
-      yield* changedPath(pair, sides);
+      yield* changedUpstream(pair);
+      yield* changedPath(pair);
     }
     for (const { old, next } of replacedUpstreams(sides)) {
       const at = ['upstreams', next.id];
@@ -46,17 +46,17 @@ export const upstreamComparison: Comparison = {
   },
 };
 
-function* changedUpstream(pair: MatchedRoutePair, sides: DiffContext): Generator<DiffFinding> {
+function* changedUpstream(pair: MatchedRoutePair): Generator<DiffFinding> {
   const [old, next] = [pair.from.route.upstream, pair.to.route.upstream];
   // `upstream-renamed` reports an upstream that has only another name.
   if (old.id === next.id || hasSameEffect(old, next)) return;
   const hasMoved = endpointsKey(old) !== endpointsKey(next);
-  const witness = hasMoved ? forwardedWitness(sides, pair) : undefined;
+  const witness = hasMoved ? forwardedWitness(pair) : undefined;
   const message = `now goes to the upstream "${next.id}" (was "${old.id}")`;
   yield findingAtKey(pair, 'upstream-changed', 'upstream', message, witness);
 }
 
-function* changedPath(pair: MatchedRoutePair, sides: DiffContext): Generator<DiffFinding> {
+function* changedPath(pair: MatchedRoutePair): Generator<DiffFinding> {
   if (pair.request === undefined) return;
   const { url } = pair.request;
   const [old, next] = [pair.from, pair.to].map(({ route }) => route.upstreamPath?.(url) ?? url);
@@ -65,7 +65,7 @@ function* changedPath(pair: MatchedRoutePair, sides: DiffContext): Generator<Dif
     ({ entry, redactedEntry }) => entry.upstreamPath?.with !== redactedEntry.upstreamPath?.with,
   );
   const message = isSecret ? 'forwards to another path' : `now forwards to the path ${next} (was ${old})`;
-  yield findingAtKey(pair, 'upstream-path-changed', 'upstreamPath', message, forwardedWitness(sides, pair));
+  yield findingAtKey(pair, 'upstream-path-changed', 'upstreamPath', message, forwardedWitness(pair));
 }
 
 /** Yields the changes of the endpoints and the TLS settings of an upstream that both manifests have. */
@@ -75,7 +75,7 @@ function* changedEndpoints({ id, old, next }: PairById<PlannedUpstream>, sides: 
     message,
     path: ['upstreams', id, ...at],
   });
-  const isMoved = endpointUrls(old) !== endpointUrls(next);
+  const isMoved = sorted(old, ({ url }) => url.href) !== sorted(next, ({ url }) => url.href);
   if (isMoved) {
     const [before, now] = [redactedUrls(sides.old, id), redactedUrls(sides.next, id)];
     yield finding('upstream-host', `the upstream "${id}" is now at ${now} (was at ${before})`);
@@ -94,16 +94,16 @@ function* changedEndpoints({ id, old, next }: PairById<PlannedUpstream>, sides: 
     const certificate = `${now.cert === undefined ? 'no' : 'another'} certificate`;
     yield finding('upstream-certificate', `the gateway presents ${certificate} to the upstream "${id}"`, 'tls');
   }
-  if (!isMoved && serverNames(old) !== serverNames(next))
+  const nameOf = ({ url, serverName = '' }: Endpoint) => `${url.href} ${serverName.toLowerCase()}`;
+  if (!isMoved && sorted(old, nameOf) !== sorted(next, nameOf))
     yield finding('upstream-name', `the certificate of "${id}" must have another name`, 'tls', 'serverName');
 }
 
-/** Returns the names by endpoint. */
-function serverNames({ endpoints }: PlannedUpstream): string {
-  return endpoints
-    .map(({ url, serverName = '' }) => `${url.href} ${serverName.toLowerCase()}`)
-    .sort()
-    .join();
+type Endpoint = PlannedUpstream['endpoints'][number];
+
+/** Describes the endpoints of an upstream, whose order means nothing. */
+function sorted({ endpoints }: PlannedUpstream, textOf: (endpoint: Endpoint) => string): string {
+  return endpoints.map(textOf).sort().join();
 }
 
 function isSecure({ endpoints }: PlannedUpstream): boolean {
@@ -112,12 +112,5 @@ function isSecure({ endpoints }: PlannedUpstream): boolean {
 
 function redactedUrls({ redacted }: DiffSide, id: string): string {
   const { url, urls = [] } = redacted.upstreams[id] ?? {};
-  return [...(url === undefined ? [] : [url]), ...urls].join(', ');
-}
-
-function endpointUrls({ endpoints }: PlannedUpstream): string {
-  return endpoints
-    .map(({ url }) => url.href)
-    .sort()
-    .join();
+  return [url ?? [], urls].flat().join(', ');
 }

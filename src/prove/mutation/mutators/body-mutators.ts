@@ -1,4 +1,5 @@
 import { sizeBytes } from '../../../engine/manifest/units.ts';
+import { inEachRoute } from '../edits.ts';
 import { changedMultipartBodies, formatPart, MULTIPART_END, MULTIPART_TYPE } from '../multipart-bodies.ts';
 import type { MutationContext, Mutators, Probe, TestedRoute } from '../mutant.ts';
 import {
@@ -10,7 +11,6 @@ import {
   withQuery,
   withTextBody,
 } from '../probes.ts';
-import { inEachRoute } from '../route-changes.ts';
 
 export const bodyMutators: Mutators = {
   'body-rule-removed': {

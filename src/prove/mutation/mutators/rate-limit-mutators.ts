@@ -1,7 +1,7 @@
+import type { RouteChange } from '../edits.ts';
 import { withoutValue, withValue } from '../edits.ts';
 import { overLimit, type TestedLimit, testedLimits, withoutKey } from '../limited-requests.ts';
 import type { Mutant, MutationContext, Mutator, Mutators } from '../mutant.ts';
-import type { RouteChange } from '../route-changes.ts';
 
 export const rateLimitMutators: Mutators = {
   'rate-limit-removed': {
