@@ -117,7 +117,6 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'testing/compare',
     'testing/coverage',
     'testing/read-test-file',
-    'testing/requests',
     'testing/route-refusals',
     'testing/run-test-file',
     'testing/test-file.generated',

@@ -1,10 +1,8 @@
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { Environment } from '../../engine/manifest/source.ts';
 import { createMutationContext } from '../../prove/mutation/context.ts';
-import type { RunCase } from '../../prove/mutation/missing-case.ts';
+import { createRunCase } from '../../prove/mutation/missing-case.ts';
 import type { TestedRoute } from '../../prove/mutation/mutant.ts';
-import { testRequestsOf } from '../../prove/testing/requests.ts';
-import { createCaseRunner } from '../../prove/testing/run-test-file.ts';
 import type { TestCase, TestFile } from '../../prove/testing/test-file.generated.ts';
 import type { LogReader } from '../access-log/read-logs.ts';
 import type { RecordContext } from './base-probes.ts';
@@ -75,8 +73,7 @@ async function* findCases(
   planned: PlannedManifest,
   onProgress: (done: number, total: number) => void,
 ): AsyncGenerator<readonly [Observation, TestCase | undefined]> {
-  const runRequest = createCaseRunner(record.tokens.all, planned);
-  const run: RunCase = (testCase) => runRequest(testRequestsOf([testCase])[0] as Parameters<typeof runRequest>[0]);
+  const run = createRunCase(record.tokens.all, planned);
   let failures = 0;
   for (const [index, observation] of observations.entries()) {
     onProgress(index, observations.length);
