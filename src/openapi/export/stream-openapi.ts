@@ -7,8 +7,7 @@ import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
 import { createOpenApiComponents } from './components.ts';
 import type { DescribedRoute } from './describe-body.ts';
 import { type DescribedOperation, describeOperation } from './operation.ts';
-import { createOperationIds, type OperationIds } from './operation-ids.ts';
-import { createPathTemplates, type PathTemplate, type PathTemplates } from './path-templates.ts';
+import { createPathTemplates, describedMethods, type PathTemplate, type PathTemplates } from './path-templates.ts';
 import { createResponseComponents, REFUSAL_SCHEMA } from './responses.ts';
 
 /**
@@ -31,9 +30,9 @@ export function* streamOpenApi(planned: PlannedManifest, version: string): Gener
   }
   yield '},"components":{';
   if (plan.auth !== undefined) yield `"securitySchemes":${JSON.stringify(securitySchemes(plan.auth))},`;
-  yield `"responses":${JSON.stringify(Object.fromEntries(responses.responses()))},`;
+  yield `"responses":${JSON.stringify(Object.fromEntries(responses.responses))},`;
   yield `"schemas":{"Refusal":${JSON.stringify(REFUSAL_SCHEMA)}`;
-  for (const [name, schema] of components.schemas()) yield `,${JSON.stringify(name)}:${JSON.stringify(schema)}`;
+  for (const [name, schema] of components.schemas) yield `,${JSON.stringify(name)}:${JSON.stringify(schema)}`;
   yield '}}}\n';
 }
 
@@ -122,4 +121,41 @@ function* withEmptyChunks<Result>(work: SlicedWork<Result>): Generator<string, R
     step = work.next();
   }
   return step.value;
+}
+
+/** Returns the unique `operationId` of a method of a path. */
+type OperationIds = (template: PathTemplate, method: string) => string;
+
+/**
+ * Names the operations after the ids of their routes: `contact-new`, and `contacts-get` for a route with several methods. If a
+ * name is taken, a number follows. The main path of a route gets the name without a number.
+ */
+function* createOperationIds({ templates, mainTemplates }: PathTemplates): SlicedWork<OperationIds> {
+  const idByOperation = new Map<PathTemplate, Map<string, string>>();
+  const usedIds = new Set<string>();
+  // Thousands of operations may have the same name.
+  const lastNumbers = new Map<string, number>();
+  const hasOneMethod = (route: Route) => describedMethods(route).length === 1;
+  const isMain = (route: Route, template: PathTemplate) => mainTemplates.get(route) === template;
+  const isNamedAfterRoute = (route: Route, template: PathTemplate) => hasOneMethod(route) && isMain(route, template);
+  for (const hasRank of [isNamedAfterRoute, isMain, () => true]) {
+    for (const template of templates) {
+      const ids = idByOperation.getOrInsertComputed(template, () => new Map());
+      for (const [method, route] of template.routes) {
+        if (ids.has(method) || !hasRank(route, template)) continue;
+        const base = hasOneMethod(route) ? route.id : `${route.id}-${method.toLowerCase()}`;
+        let number = lastNumbers.get(base) ?? 0;
+        let id = base;
+        do {
+          number += 1;
+          id = number === 1 ? base : `${base}-${number}`;
+        } while (usedIds.has(id));
+        usedIds.add(id);
+        ids.set(method, id);
+        lastNumbers.set(base, number);
+      }
+      yield;
+    }
+  }
+  return (template, method) => idByOperation.get(template)?.get(method) ?? '';
 }

@@ -1,9 +1,9 @@
 import { BODYLESS_METHODS } from '../../engine/http1/http-methods.ts';
+import { SIZES } from '../../engine/manifest/units.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { readOnlyNames } from './convert-schema.ts';
 import type { ImportContext, Operation } from './imported-route.ts';
-import { ownLimit } from './own-members.ts';
 import { mayHold } from './parameter-rules.ts';
 
 const JSON_TYPE = /^application\/(?:.+\+)?json$/i;
@@ -133,4 +133,12 @@ function formRules(written: unknown, media: unknown, path: Path, { document, rep
 
 function withoutParameters(type: string): string {
   return (type.split(';')[0] ?? '').trim().toLowerCase();
+}
+
+/** Returns `maxBytes` of a body. */
+function ownLimit(body: Readonly<Record<string, unknown>>): object {
+  const bytes = body['x-limit-bytes'];
+  if (!Number.isSafeInteger(bytes)) return {};
+  const [unit, size] = Object.entries(SIZES).findLast(([, one]) => Number(bytes) % one === 0) ?? ['B', 1];
+  return { maxBytes: `${Number(bytes) / size}${unit}` };
 }
