@@ -40,13 +40,8 @@ export function createCodeFramer(
   const redactedTexts = new Map<string, string>();
   return ({ file, range }) => {
     const text = typeof texts === 'string' ? texts : (texts.find(({ path }) => path === file)?.text ?? '');
-    const redacted =
-      redactedTexts.get(file) ??
-      redactSource(
-        text,
-        problems.filter((other) => other.file === file),
-      );
-    redactedTexts.set(file, redacted);
+    const inFile = () => problems.filter((other) => other.file === file);
+    const redacted = redactedTexts.getOrInsertComputed(file, () => redactSource(text, inFile()));
     return codeFrame(redacted, range);
   };
 }

@@ -1,14 +1,18 @@
+import { type Decision, decide } from '../../engine/gateway/decide.ts';
+import type { Refusal } from '../../engine/gateway/response/refusal.ts';
 import { createMediaTypeNames } from '../../engine/log/plain-names.ts';
+import type { RequestHeaderRules } from '../../engine/manifest/manifest.generated.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
+import type { RateLimit } from '../../engine/rate-limits/rate-limit.ts';
 import type { LoggedRequest, LogLine } from '../access-log/logged-request.ts';
 import { type ComparisonResult, compareOutcomes } from '../compare-outcomes.ts';
 import { type ComparisonReport, OutcomeComparison } from '../comparison.ts';
-import { type Outcome, UnknownFact } from '../outcome.ts';
+import { forwardedOutcome, type Outcome, refusedOutcome, thrownOutcome, UnknownFact } from '../outcome.ts';
 import { createKeyedPaths } from './keyed-paths.ts';
-import { type CounterEffects, counterChanges, LimitEffects } from './limit-effects.ts';
-import { LoggedFacts, type LogManifest } from './logged-facts.ts';
-import { loggedOutcome, type ReplayedOutcome, replayOutcome } from './replayed-outcome.ts';
+import { type CounterEffects, isIn, LimitEffects } from './limit-effects.ts';
+import { createLoggedFacts, createRefusal, type LoggedFacts, type LogManifest } from './logged-facts.ts';
+import { LoggedSteps } from './logged-steps.ts';
 import { createRulesOf, type ReplaySide, type RouteRules } from './route-rules.ts';
 import { type UnusedReport, UnusedRoutes } from './unused-routes.ts';
 
@@ -125,7 +129,7 @@ export class Replay {
   }
 
   #replay(request: LoggedRequest): ReplayedResult {
-    const facts = new LoggedFacts(request, this.#old);
+    const facts = createLoggedFacts(request, this.#old);
     const logged = loggedOutcome(facts);
     const before = replayOutcome(facts, this.#old.plan, this.#old.rulesOf);
     const calibration = withSameRoute(compare(logged, before.outcome), request, logged, before.route);
@@ -170,18 +174,105 @@ function effectsOf(
   { outcome, limits: { reached, relied }, route }: ReplayedOutcome,
   comparison: ComparisonResult,
 ): CounterEffects | undefined {
-  const before = facts.countingLimits;
+  const before = facts.countingLimits();
   const isRefusedByLimit = outcome.kind === 'refused' && outcome.limit !== undefined;
   const isKnown = comparison.result !== 'unknown' || outcome.kind !== 'unknown';
   const possible = isKnown ? [...reached] : Object.values(route?.rateLimits ?? {}).flat();
   const after = isRefusedByLimit ? [] : possible;
   if (before.length === 0 && after.length === 0 && relied.size === 0) return undefined;
-  const isChanged = comparison.result !== 'same';
-  return { ...counterChanges({ before, after, isKnown, isChanged }), reached, relied };
+  // An outcome that is not known may be counted or not.
+  if (!isKnown) return { more: [...before, ...after], fewer: [...before, ...after], reached, relied };
+  // A limit that counts failures counts a request by its outcome.
+  const isUncertain = ({ failures }: RateLimit) => comparison.result !== 'same' && failures !== undefined;
+  const more = [...after.filter((limit) => !isIn(limit, before)), ...before.filter(isUncertain)];
+  const fewer = [...before.filter((limit) => !isIn(limit, after)), ...after.filter(isUncertain)];
+  return { more, fewer, reached, relied };
 }
 
 /** Returns a text that is equal for requests with the same facts. */
 function factsKey(request: LoggedRequest): string {
   const { source, line, time, subject, client, weight, manifest, host, ...facts } = request;
   return JSON.stringify([manifest !== undefined, Object.values(facts)]);
+}
+
+/** Returns what the gateway did, as the log has it. */
+function loggedOutcome({ request, end, logged, loggedPlan, refusalCode }: LoggedFacts): Outcome {
+  const { route, upstream = '', path = '', reason, limit } = request;
+  if (end.kind === 'unknown') return { kind: 'unknown', route, reason: end.reason };
+  if (end.kind === 'refused')
+    return refusedOutcome(createRefusal(refusalCode, logged?.route, { reason, limit }), route);
+  if (end.kind !== 'forwarded') return respondedOutcome(end.kind, path, loggedPlan);
+  if (logged !== undefined)
+    return forwardedOutcome(
+      logged.route,
+      messageOf(logged.route, path, () => []),
+    );
+  // The plan that is said to have written the log has no such route.
+  return { kind: 'forwarded', route: route ?? '', upstream, endpoints: '', message: () => ({ path, headers: [] }) };
+}
+
+type ReplayedOutcome = ReturnType<typeof replayOutcome>;
+
+/** Returns the outcome of a logged request by a plan, with the matched route. */
+function replayOutcome(facts: LoggedFacts, plan: Plan, rulesOf: (route: Route) => RouteRules) {
+  const steps = new LoggedSteps(facts, rulesOf);
+  const outcome = outcomeOf(steps, facts, plan, rulesOf);
+  return { outcome, limits: steps.limits, route: steps.route };
+}
+
+function outcomeOf(steps: LoggedSteps, facts: LoggedFacts, plan: Plan, rulesOf: (route: Route) => RouteRules): Outcome {
+  try {
+    // No step waits, because a log has all its facts at once.
+    const decision = decide(plan, steps).next().value as Decision;
+    const { path = '' } = facts.request;
+    if (typeof decision === 'string') return respondedOutcome(decision, path, plan, facts.loggedPlan);
+    steps.checkLogin(decision);
+    const headers = () => headerChanges(facts, rulesOf(decision), plan);
+    return forwardedOutcome(decision, messageOf(decision, path, headers));
+  } catch (error) {
+    return thrownOutcome(error, steps.route?.id, (refusal) => describeResponse(refusal, plan, facts.loggedPlan));
+  }
+}
+
+/** Describes what depends on the plan. @throws UnknownFact, because a log does not have the origin */
+function describeResponse({ code, headers }: Refusal, { auth, cors }: Plan, logged: Plan): string {
+  if (cors?.key !== logged.cors?.key) throw new UnknownFact('origin');
+  const challenge = CHALLENGED.has(code) ? auth?.challengePrefix : undefined;
+  return JSON.stringify([challenge, headers['Allow']]);
+}
+
+/** The refusals with `WWW-Authenticate`. */
+const CHALLENGED: ReadonlySet<string> = new Set(['token_missing', 'token_invalid', 'role_not_allowed']);
+
+/** @param headers returns what differs from the headers that the plan of the log sends */
+function messageOf({ upstreamPath }: Route, path: string, headers: () => readonly string[]) {
+  return () => ({ path: upstreamPath?.(path) ?? path, headers: headers() });
+}
+
+/** @param other the plan of the log, whose permissions the origin of the request had or not */
+function respondedOutcome(kind: 'server-options' | 'preflight', path: string, plan: Plan, other = plan): Outcome {
+  const permissionsOf = ({ cors, router }: Plan) => `${cors?.key} ${cors?.methods ?? router.allowedMethods(path)}`;
+  if (kind === 'preflight' && permissionsOf(plan) !== permissionsOf(other)) throw new UnknownFact('origin');
+  return { kind: 'responded', status: 204, headers: [] };
+}
+
+/** Returns the changes of the headers that the upstream receives. @throws UnknownFact */
+function headerChanges({ logged, loggedPlan, request }: LoggedFacts, rules: RouteRules, plan: Plan): readonly string[] {
+  const before = logged?.entry.requestHeaders;
+  const after = rules.entry.requestHeaders;
+  const isUpgraded = (websocket: boolean | undefined) => request.kind === 'websocket' && websocket === true;
+  if (isUpgraded(logged?.route.websocket) !== isUpgraded(rules.route.websocket)) return ['Upgrade', ''];
+  const set = changedSets(before, after);
+  if (set.length > 0) return set;
+  const isEqual = JSON.stringify(before) === JSON.stringify(after);
+  const mayUpgrade = request.method === 'GET' && logged?.route.websocket !== true && rules.route.websocket;
+  const isProxyEqual = loggedPlan.server.keys.trustedProxies === plan.server.keys.trustedProxies;
+  if (!isEqual || mayUpgrade || !isProxyEqual) throw new UnknownFact('headers');
+  return [];
+}
+
+/** Returns the headers that only one of two rules sets, or that they set to different values. */
+function changedSets(before: RequestHeaderRules | undefined, after: RequestHeaderRules | undefined): readonly string[] {
+  const [one, other] = [before?.set ?? {}, after?.set ?? {}];
+  return [...new Set([...Object.keys(one), ...Object.keys(other)])].filter((name) => one[name] !== other[name]);
 }
