@@ -3,7 +3,7 @@ import type { Path } from '../../engine/problem/finding.ts';
 import { parsePattern, patternKey, readPattern } from '../../engine/routing/pattern.ts';
 import { isMap, referenceTo } from '../../engine/schema/schema-walk.ts';
 import { bodyRuleOf } from './body-rule.ts';
-import { SchemaConverter } from './convert-schema.ts';
+import { createSchemaConverter } from './convert-schema.ts';
 import {
   type ImportContext,
   type ImportedRoute,
@@ -28,7 +28,7 @@ export function importOpenApi(document: OpenApiDocument, options: ImportOptions)
     const loss = { path, effect, message };
     losses.set(JSON.stringify(loss), loss);
   };
-  const converter = new SchemaConverter(document, report);
+  const converter = createSchemaConverter(document, report);
   const routes = [...operationsOf(document, report)].flatMap((operation) =>
     toRoute(operation, { document, converter, report, options }),
   );
@@ -58,7 +58,7 @@ function* operationsOf(document: OpenApiDocument, report: ReportLoss): Generator
       const method = METHODS.get(key);
       const origin = [...placeOf(key), key];
       if (method !== undefined && isMap(value))
-        yield { method, path, value, item, origin, itemOrigin: placeOf('parameters') };
+        yield { method, path, value, item, origin, itemOrigin: placeOf('parameters'), origins: new Map() };
       else if (METHODS.has(key.toLowerCase()))
         report(
           origin,
@@ -73,7 +73,7 @@ function* operationsOf(document: OpenApiDocument, report: ReportLoss): Generator
 }
 
 function toRoute(operation: Operation, context: ImportContext): ImportedRoute[] {
-  const { method, value, origin, itemOrigin } = operation;
+  const { method, value, origin, itemOrigin, origins } = operation;
   const { report, options } = context;
   // HEAD beside GET of any rest is that of another route for any rest: both have the same paths.
   const rest = restName(operation) ?? (method === 'HEAD' ? restOfGet(operation) : undefined);
@@ -87,15 +87,14 @@ function toRoute(operation: Operation, context: ImportContext): ImportedRoute[] 
     report([...origin, 'servers'], 'none', 'servers of an operation are not used; set the upstream of its route');
   for (const [name, [effect, message]] of Object.entries(NOT_READ))
     if (value[name] !== undefined) report([...origin, name], effect, message);
-  const origins = new Map<string, Path>();
   const entry = {
     id: idOf(operation),
     method,
     path,
     upstream: options.upstream,
     ...accessOf(operation, context),
-    ...parameterRulesOf(operation, context, origins),
-    ...bodyRuleOf(operation, context, origins),
+    ...parameterRulesOf(operation, context),
+    ...bodyRuleOf(operation, context),
     ...(value['x-validation'] === 'report' && { validation: 'report' }),
   };
   const route = { entry, origin, comment: commentOf(value), origins };
