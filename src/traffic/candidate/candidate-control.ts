@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Gateway } from '../../engine/gateway/gateway.ts';
 import type { Log } from '../../engine/log/log.ts';
 import { SharedMemory } from '../../engine/shared-memory/worker-context.ts';
-import type { ComparisonCounts, ComparisonReport } from '../comparison.ts';
+import { type ComparisonCounts, type ComparisonReport, increase } from '../comparison.ts';
 import {
   CandidateResults,
   type CandidateWitness,
@@ -144,7 +144,7 @@ export class CandidateControl {
     if (this.#current?.id !== id) return;
     const { results, received } = this.#current;
     results.merge(batch);
-    received.set(index, (received.get(index) ?? 0) + requestsOf(batch));
+    increase(received, index, requestsOf(batch));
   }
 
   #forgetWorker(index: number): void {

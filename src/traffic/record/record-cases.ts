@@ -5,10 +5,11 @@ import { createRunCase } from '../../prove/mutation/missing-case.ts';
 import type { TestedRoute } from '../../prove/mutation/mutant.ts';
 import type { TestCase, TestFile } from '../../prove/testing/test-file.generated.ts';
 import type { LogReader } from '../access-log/read-logs.ts';
+import { increase } from '../comparison.ts';
 import type { RecordContext } from './base-probes.ts';
 import { createRecordTokens } from './base-probes.ts';
 import { findRecordedCase } from './find-recorded-case.ts';
-import { countUnrecorded, type Observation, ObservedRequests, type UnrecordedCounts } from './observe-requests.ts';
+import { type Observation, observeRequests, type UnrecordedCounts } from './observe-requests.ts';
 import { type FoundCase, mergeCases, type RecordedCase, selectCases, sortCases } from './recorded-cases.ts';
 import { recordedPaths } from './recorded-paths.ts';
 import { isRecordable } from './refused-probes.ts';
@@ -45,9 +46,7 @@ export async function recordCases(
   onProgress: (done: number, total: number) => void = () => undefined,
 ): Promise<RecordedLog> {
   const context = createMutationContext(planned, readFile, NO_TEST_FILE);
-  const observed = new ObservedRequests(context);
-  for await (const batch of reader) for (const request of batch) observed.add(request);
-  const { observations, unrecorded, requests } = observed;
+  const { observations, unrecorded, requests } = await observeRequests(reader, context);
   const byRoute = Map.groupBy(observations, ({ tested }) => tested);
   const tokens = createRecordTokens(planned.plan, context.otherRole);
   const paths = new Map<TestedRoute, readonly string[]>();
@@ -57,11 +56,11 @@ export async function recordCases(
   const record: RecordContext = { context, tokens, pathsOf, unknownPath };
   const found: FoundCase[] = [];
   for await (const [observation, testCase] of findCases(observations, byRoute, record, planned, onProgress)) {
-    if (testCase === undefined) countUnrecorded(unrecorded, unrecordedReason(observation), observation.requests);
+    if (testCase === undefined) increase(unrecorded, unrecordedReason(observation), observation.requests);
     else found.push({ observation, testCase });
   }
   const { selected, omitted } = selectCases(mergeCases(found), maxCases);
-  if (omitted > 0) countUnrecorded(unrecorded, `more than ${maxCases} cases`, omitted);
+  if (omitted > 0) increase(unrecorded, `more than ${maxCases} cases`, omitted);
   return { tokens: tokens.all, requests, unrecorded, cases: sortCases(selected) };
 }
 
@@ -103,7 +102,7 @@ function commonStatus({ result, statuses }: Observation, ofRoute: readonly Obser
   const counts = new Map<number, number>();
   for (const other of ofRoute)
     if (other.result.kind === 'forwarded' && other.result.statusClass === result.statusClass)
-      for (const [status, count] of other.statuses) counts.set(status, (counts.get(status) ?? 0) + count);
+      for (const [status, count] of other.statuses) increase(counts, status, count);
   const [[status] = [[...statuses.keys()][0] ?? 200]] = [...counts].sort(([, one], [, two]) => two - one);
   return status;
 }

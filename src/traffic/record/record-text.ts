@@ -40,11 +40,9 @@ export function formatRecording(recording: RecordedFile): string {
 
 function mapLines(name: string, map: object): string[] {
   const entries = Object.entries(map);
-  return entries.length === 0 ? [] : [`${name}:`, ...entries.map((entry) => `  ${memberLine(entry)}`)];
-}
-
-function memberLine([key, value]: [string, unknown]): string {
-  return `${formatFlow(key)}: ${formatFlow(value)}`;
+  return entries.length === 0
+    ? []
+    : [`${name}:`, ...entries.map(([key, value]) => `  ${formatFlow(key)}: ${formatFlow(value)}`)];
 }
 
 function caseLines(recorded: RecordedCase, name: string): string[] {

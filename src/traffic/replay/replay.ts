@@ -55,85 +55,77 @@ const MAX_CACHED = 10_000;
 const MAX_OTHER_MANIFESTS = 20;
 const NOT_REPRODUCED: ComparisonResult = { result: 'unknown', reason: 'not-reproduced' };
 
-/** Decides about the requests of a log by the manifest that wrote it and by a new one, and compares the decisions. */
-export class Replay {
-  readonly #old: LogManifest;
-  readonly #next: Plan;
-  readonly #nextRules: (route: Route) => RouteRules;
-  readonly #cache = new Map<string, ReplayedResult>();
-  readonly #calibration = new OutcomeComparison<LogLine>(MAX_WITNESSES);
-  readonly #comparison = new OutcomeComparison<LogLine>(MAX_WITNESSES);
-  readonly #limitEffects = new LimitEffects();
-  readonly #unused: UnusedRoutes;
-  readonly #otherManifests = new Map<string, OtherManifest>();
-  readonly #read: ReadLines = { lines: 0, firstTime: undefined, lastTime: undefined, linesWithoutFacts: 0 };
+export type Replay = ReturnType<typeof createReplay>;
 
-  /** @param old the manifest that wrote the log */
-  constructor(old: ReplaySide, next: ReplaySide) {
-    const { plan, manifest, secrets } = old;
-    const nameOf = createMediaTypeNames(manifest.routes, secrets);
-    this.#old = {
-      plan,
-      routes: new Map(plan.routes.map((route) => [route.id, route])),
-      rulesOf: createRulesOf(old),
-      keyedPaths: createKeyedPaths(old, next.plan),
-      isNamedType: (mediaType) => nameOf(mediaType) === mediaType.toLowerCase(),
-    };
-    this.#next = next.plan;
-    this.#nextRules = createRulesOf(next);
-    this.#unused = new UnusedRoutes(plan);
-  }
+/**
+ * Decides about the requests of a log by the manifest that wrote it and by a new one, and compares the decisions.
+ *
+ * @param old the manifest that wrote the log
+ */
+export function createReplay(old: ReplaySide, next: ReplaySide) {
+  const { plan, manifest, secrets } = old;
+  const nameOf = createMediaTypeNames(manifest.routes, secrets);
+  const log: LogManifest = {
+    plan,
+    routes: new Map(plan.routes.map((route) => [route.id, route])),
+    rulesOf: createRulesOf(old),
+    keyedPaths: createKeyedPaths(old, next.plan),
+    isNamedType: (mediaType) => nameOf(mediaType) === mediaType.toLowerCase(),
+  };
+  const nextRules = createRulesOf(next);
+  const cache = new Map<string, ReplayedResult>();
+  const calibration = new OutcomeComparison<LogLine>(MAX_WITNESSES);
+  const comparison = new OutcomeComparison<LogLine>(MAX_WITNESSES);
+  const limitEffects = new LimitEffects();
+  const unused = new UnusedRoutes(plan);
+  const otherManifests = new Map<string, OtherManifest>();
+  const read: ReadLines = { lines: 0, firstTime: undefined, lastTime: undefined, linesWithoutFacts: 0 };
+  return { add, report };
 
-  add(request: LoggedRequest): void {
-    this.#count(request);
-    this.#unused.add(request);
+  function add(request: LoggedRequest): void {
+    count(request);
+    unused.add(request);
     const key = factsKey(request);
-    let result = this.#cache.get(key);
-    if (result === undefined) {
-      result = this.#replay(request);
-      if (this.#cache.size === MAX_CACHED) this.#cache.clear();
-      this.#cache.set(key, result);
-    }
+    if (cache.size === MAX_CACHED && !cache.has(key)) cache.clear();
+    const { effects, ...result } = cache.getOrInsertComputed(key, () => replay(request));
     const caller = () => request.subject ?? request.client;
     const witness = () => ({ source: request.source, line: request.line });
-    const { calibration, comparison, effects } = result;
-    this.#calibration.add(calibration, request.weight, caller, witness);
-    if (effects !== undefined) this.#limitEffects.mark(effects, request);
+    calibration.add(result.calibration, request.weight, caller, witness);
+    if (effects !== undefined) limitEffects.mark(effects, request);
     if (effects === undefined || effects.relied.size === 0)
-      this.#comparison.add(comparison, request.weight, caller, witness);
-    else this.#limitEffects.hold(comparison, effects, request, caller());
+      comparison.add(result.comparison, request.weight, caller, witness);
+    else limitEffects.hold(result.comparison, effects, request, caller());
   }
 
   /** Ends the replay. */
-  report(): ReplayReport {
-    this.#limitEffects.release(this.#comparison);
+  function report(): ReplayReport {
+    limitEffects.release(comparison);
     return {
-      ...this.#read,
-      otherManifests: [...this.#otherManifests.values()],
-      calibration: this.#calibration.report(),
-      comparison: this.#comparison.report(),
-      unused: this.#unused.report(),
+      ...read,
+      otherManifests: [...otherManifests.values()],
+      calibration: calibration.report(),
+      comparison: comparison.report(),
+      unused: unused.report(),
     };
   }
 
-  #count({ time, method, manifest, source, line }: LoggedRequest): void {
-    const read = this.#read;
+  function count({ time, method, manifest, source, line }: LoggedRequest): void {
     read.lines += 1;
     read.firstTime = Math.min(read.firstTime ?? time, time);
     read.lastTime = Math.max(read.lastTime ?? time, time);
     // Bytes that are no request have no facts to log.
     if (manifest === undefined && method !== undefined) read.linesWithoutFacts += 1;
-    if (manifest === undefined || this.#old.plan.hash.startsWith(manifest)) return;
-    if (this.#otherManifests.size < MAX_OTHER_MANIFESTS || this.#otherManifests.has(manifest))
-      this.#otherManifests.getOrInsert(manifest, { hash: manifest, lines: 0, first: { source, line } }).lines += 1;
+    if (manifest === undefined || plan.hash.startsWith(manifest)) return;
+    if (otherManifests.size < MAX_OTHER_MANIFESTS || otherManifests.has(manifest))
+      otherManifests.getOrInsert(manifest, { hash: manifest, lines: 0, first: { source, line } }).lines += 1;
   }
 
-  #replay(request: LoggedRequest): ReplayedResult {
-    const facts = createLoggedFacts(request, this.#old);
+  function replay(request: LoggedRequest): ReplayedResult {
+    const facts = createLoggedFacts(request, log);
     const logged = loggedOutcome(facts);
-    const before = replayOutcome(facts, this.#old.plan, this.#old.rulesOf);
+    const before = replayOutcome(facts, plan, log.rulesOf);
     const calibration = withSameRoute(compare(logged, before.outcome), request, logged, before.route);
-    const after = replayOutcome(facts, this.#next, this.#nextRules);
+    const after = replayOutcome(facts, next.plan, nextRules);
     const isReproduced = calibration.result !== 'changed';
     const comparison = isReproduced ? compare(withResponse(logged, before.outcome), after.outcome) : NOT_REPRODUCED;
     return { calibration, comparison, effects: effectsOf(facts, after, comparison) };
