@@ -62,12 +62,8 @@ async function fetchStatus({ health, tls, endpoints }: LintUpstream['upstream'],
     return (await fetchOnce({ url, serverName, tls }, request, { maxBytes: MAX_RESPONSE_BYTES, signal })).status;
   } catch (error) {
     if (error instanceof ResponseTooLargeError) return error.status;
-    throw signal.aborted ? timeoutError() : error;
+    throw signal.aborted ? Object.assign(new Error('no response in time'), { code: 'timeout' }) : error;
   }
-}
-
-function timeoutError(): Error {
-  return Object.assign(new Error('no response in time'), { code: 'timeout' });
 }
 
 /** Verifies a token without a valid signature. The code `keys_unavailable` means that the issuer cannot be used. */

@@ -1,8 +1,7 @@
 import { BODYLESS_METHODS } from '../../engine/http1/http-methods.ts';
 import { load, type PlannedManifest } from '../../engine/load.ts';
-import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
+import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Environment } from '../../engine/manifest/source.ts';
-import type { Plan } from '../../engine/plan/plan.ts';
 import type { FindingLocation, Path } from '../../engine/problem/finding.ts';
 import { parsePattern } from '../../engine/routing/pattern.ts';
 import { diff } from '../../prove/diff/diff-manifests.ts';
@@ -89,12 +88,6 @@ function operationPart(route: ImportedRoute, rest: Path): Path {
   return rest.length === 1 && member !== undefined ? [...route.origin, member] : originOf(route, rest);
 }
 
-/** A manifest with its plan. */
-interface RoutedManifest {
-  readonly manifest: Manifest;
-  readonly plan: Plan;
-}
-
 /**
  * Returns a manifest that serves the operations of a document, and nothing else. Settings that OpenAPI does not have, such as
  * upstreams and rate limits, are those of the route that serves the operation in another manifest.
@@ -104,7 +97,7 @@ interface RoutedManifest {
 function documentManifest(
   { routes, schemas }: ImportedRoutes,
   written: Readonly<Record<string, unknown>>,
-  { manifest, plan }: RoutedManifest,
+  { manifest, plan }: Pick<PlannedManifest, 'manifest' | 'plan'>,
 ): object {
   const [fallback] = manifest.routes;
   const entries = routes.map(({ entry }) => {

@@ -96,17 +96,15 @@ function sharePathParameters(
 ): Readonly<Record<string, object>> {
   const lists = Object.values(operations).map(({ parameters = [] }) => parameters.map((one) => JSON.stringify(one)));
   const [first = [], ...others] = lists;
-  const shared = new Set(first.filter((one) => isPathParameter(one) && others.every((list) => list.includes(one))));
+  const shared = new Set(
+    first.filter((one) => JSON.parse(one).in === 'path' && others.every((list) => list.includes(one))),
+  );
   if (others.length === 0 || shared.size === 0) return operations;
   const own = Object.entries(operations).map(([method, { parameters = [], ...operation }]) => {
     const rest = parameters.filter((one) => !shared.has(JSON.stringify(one)));
     return [method, { ...operation, ...(rest.length > 0 ? { parameters: rest } : {}) }] as const;
   });
   return { parameters: [...shared].map((one) => JSON.parse(one)), ...Object.fromEntries(own) };
-}
-
-function isPathParameter(json: string): boolean {
-  return (JSON.parse(json) as { readonly in: string }).in === 'path';
 }
 
 function pathText({ segments }: PathTemplate): string {

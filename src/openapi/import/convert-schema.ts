@@ -147,11 +147,8 @@ export function readOnlyNames(schema: unknown, document: OpenApiDocument, seen =
 
 function isReadOnly(property: unknown, document: OpenApiDocument): boolean {
   const target = document.follow(property, [])?.value;
-  return (!document.hasOldSchemas && isMap(property) && property['readOnly'] === true) || hasReadOnly(target);
-}
-
-function hasReadOnly(schema: unknown): boolean {
-  return isMap(schema) && schema['readOnly'] === true;
+  const places = document.hasOldSchemas ? [target] : [property, target];
+  return places.some((schema) => isMap(schema) && schema['readOnly'] === true);
 }
 
 function relaxRequired(schema: Schema, optional: ReadonlySet<string>): void {

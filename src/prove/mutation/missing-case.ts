@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { formatFlow } from '../../engine/manifest/write-yaml.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { OfflineOutcome } from '../offline/offline-gateway.ts';
-import { compareOutcome, valuesOf } from '../testing/compare.ts';
+import { compareOutcome, problemOf, valuesOf } from '../testing/compare.ts';
 import { readTestFile } from '../testing/read-test-file.ts';
 import { type TestRequest, testRequestsOf } from '../testing/requests.ts';
 import { createCaseRunner, type TestedManifest, type TestResult } from '../testing/run-test-file.ts';
@@ -73,8 +73,7 @@ function* expectationSteps(before: OfflineOutcome, after: OfflineOutcome, plan: 
   const { record, response, upstreamRequest } = before;
   const route = plan.routes.find(({ id }) => id === record.route?.id);
   const refusal = record.refusal?.code;
-  const problem: { message?: string; errors?: { pointer: string }[] } =
-    refusal === undefined ? {} : JSON.parse(response?.body.toString() || '{}');
+  const problem = problemOf(before);
   const isForwarded = upstreamRequest !== undefined;
   yield {
     ...(refusal !== undefined && { refusal }),

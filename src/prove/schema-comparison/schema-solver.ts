@@ -19,14 +19,11 @@ import {
 } from './search-budget.ts';
 import { textSolutions } from './text-solutions.ts';
 
-/** The values that a search found. */
-interface FoundValues {
-  readonly values: readonly unknown[];
-  /** True if the search left out values, or ended because it had used its steps. */
-  readonly isCut: boolean;
-}
-
-/** Searches for values that satisfy all terms until `collect` returns true, or until the steps of the round are used. */
+/**
+ * Searches for values that satisfy all terms until `collect` returns true, or until the steps of the round are used.
+ *
+ * @returns `isCut` is true if the search left out values, or ended because it had used its steps
+ */
 export function searchValues(
   terms: readonly SchemaTerm[],
   effort: SearchEffort,
@@ -50,7 +47,7 @@ export function searchValues(
 const MAX_VALUES = 300;
 
 /** Returns the first values that satisfy all terms. */
-export function findValues(terms: readonly SchemaTerm[], count: number): FoundValues {
+export function findValues(terms: readonly SchemaTerm[], count: number) {
   const values: unknown[] = [];
   const [effort] = SEARCH_ROUNDS as [SearchEffort];
   const { isCut } = searchValues(terms, effort, (value) => values.push(value) >= count);

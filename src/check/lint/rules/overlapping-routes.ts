@@ -175,14 +175,6 @@ function outcomeOf({ route }: RouteWitness): string {
   return route === undefined ? 'gets a 404 response' : `goes to "${route}"`;
 }
 
-/** A request that gets a 404 response because of a stricter route. */
-interface RefusedRequest {
-  /** The stricter route. */
-  readonly refusing: LintRoute;
-  /** True if the paths of both routes differ only in spelling. */
-  readonly isTwin: boolean;
-}
-
 /** Returns searches for routes whose paths differ only in spelling from others. */
 function spellingTwins({ routes, witnessSearch }: LintContext) {
   const groups = Map.groupBy(routes, ({ pattern }) => patternKey(pattern.map(foldLiteral)));
@@ -202,8 +194,12 @@ function spellingTwins({ routes, witnessSearch }: LintContext) {
     /** Returns the first route before this one whose path differs only in spelling. */
     findEarlier: (lintRoute: LintRoute): LintRoute | undefined =>
       twinsOf(lintRoute).find((other) => Number(other.path[1]) < Number(lintRoute.path[1])),
-    /** Returns the stricter route because of which a route receives no request, or only those with unusual spellings of its path. */
-    findRefusing: (lintRoute: LintRoute): RefusedRequest | undefined => {
+    /**
+     * Returns the stricter route because of which a route receives no request, or only those with unusual spellings of its path.
+     *
+     * @returns `isTwin` is true if the paths of both routes differ only in spelling
+     */
+    findRefusing: (lintRoute: LintRoute) => {
       const { method, path, route: receiver } = sampleWitness(lintRoute);
       const { route } = lintRoute;
       if (receiver !== undefined || !witnessSearch.needsOtherSpelling(lintRoute, route.methods)) return undefined;

@@ -63,7 +63,7 @@ export const UPSTREAM_RULES = rulesOf('upstreams', {
           const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
           const key = port === listen.port ? 'listen' : port === admin?.port ? 'admin' : undefined;
           const host = (key === 'admin' ? admin?.host : listen.host) ?? '';
-          const isHere = isLoopback(url.hostname) && (isLoopback(host) || isWildcardHost(host));
+          const isHere = isLoopback(url.hostname) && (isLoopback(host) || host === '0.0.0.0' || host === '::');
           if (key !== undefined && port !== 0 && isHere)
             yield findingAt(path, `this is the "${key}" address of the gateway; write the address of the service`, {
               related: { path: [key], message: 'the address of the gateway' },
@@ -185,7 +185,3 @@ export const UPSTREAM_RULES = rulesOf('upstreams', {
     },
   },
 });
-
-function isWildcardHost(host: string): boolean {
-  return host === '0.0.0.0' || host === '::';
-}

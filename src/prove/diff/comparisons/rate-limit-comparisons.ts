@@ -30,7 +30,7 @@ export const rateLimitComparison: Comparison = {
     const { lost, added } = changedRouteLimits(sides);
     yield* changedRoutes('rate-limit-removed', lost, 'no longer applies to');
     yield* changedRoutes('rate-limit-added', added, 'now applies to');
-    for (const pair of commonLimits(sides)) {
+    for (const pair of commonValues(limitsOf(sides.old), limitsOf(sides.next))) {
       yield* changedLimit(pair, true);
       yield* changedLimit(pair, false);
       yield* changedSettings(pair);
@@ -158,11 +158,6 @@ interface DiffLimit {
 }
 
 type LimitPair = PairById<DiffLimit>;
-
-/** Yields the rate limits that both manifests have. */
-function commonLimits({ old, next }: DiffContext): Iterable<LimitPair> {
-  return commonValues(limitsOf(old), limitsOf(next));
-}
 
 /** Returns the rate limits of a side, by id. */
 function limitsOf({ plan, manifest, redacted }: DiffSide): ReadonlyMap<string, DiffLimit> {

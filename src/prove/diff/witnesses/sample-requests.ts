@@ -20,14 +20,12 @@ interface ParameterSamples {
   readonly isCut: boolean;
 }
 
-interface SampleRequests {
-  readonly requests: readonly DiffRequest[];
-  /** True if a search for samples ended because it had used its steps. */
-  readonly isCut: boolean;
-}
-
-/** Creates requests that match both routes of a pair: typical ones, and variants that differ from them in one parameter. */
-export function sampleRequests(pair: MatchedRoutePair): SampleRequests {
+/**
+ * Creates requests that match both routes of a pair: typical ones, and variants that differ from them in one parameter.
+ *
+ * @returns `isCut` is true if a search for samples ended because it had used its steps
+ */
+export function sampleRequests(pair: MatchedRoutePair): { requests: readonly DiffRequest[]; isCut: boolean } {
   if (pair.request === undefined) return { requests: [], isCut: false };
   const { method, url } = pair.request;
   const parameters = parameterSamples(pair);

@@ -136,7 +136,7 @@ function publicRoute({ manifest }: MutationContext, tested: TestedRoute, method:
   const sample = parsePattern(text).map((segment) => (segment.kind === 'literal' ? segment.text : 'x'));
   return {
     path: [...tested.path, 'path'],
-    message: `a new public route for ${method === 'any' ? '' : `${method} `}${text} takes requests of "${entry.id.slice(7)}" without a token`,
+    message: `a new public route for ${method === 'any' ? '' : `${method} `}${text} takes requests of "${tested.entry.id}" without a token`,
     manifest: withItems(manifest, ['routes'], entry),
     routes: [tested],
     probes: (base) => {

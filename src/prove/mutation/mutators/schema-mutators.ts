@@ -27,7 +27,7 @@ export const schemaMutators: Mutators = {
               routes: [...new Set(using.map(({ tested }) => tested))],
               *probes(base, route) {
                 const own = using.filter(({ tested }) => tested === route);
-                if (own.some(isBody))
+                if (own.some((use) => use.path.at(-2) === 'body'))
                   yield* bodiesWith(base, instancePath(root, path), context.newValues(path, changed));
                 for (const use of own) yield* use.probes(base, changed);
               },
@@ -71,10 +71,6 @@ function parameterUse(context: MutationContext, tested: TestedRoute, kind: Param
       for (const text of context.newTexts(path, changed)) yield* withParameter(base, tested, kind, name, text);
     },
   };
-}
-
-function isBody({ path }: SchemaUse): boolean {
-  return path.at(-2) === 'body';
 }
 
 /** Returns the location of the value that a subschema validates, if only members lead to it. */
