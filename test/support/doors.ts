@@ -77,7 +77,6 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'text',
   ],
   check: [
-    'fmt/format-source',
     'fmt/format-text',
     'lint/fix-text',
     'lint/lint',
@@ -85,7 +84,6 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'lint/rule',
     'lint/rule-table',
     'lint/secret-text',
-    'lint/unified-diff',
   ],
   prove: [
     'diff/diff-manifests',
@@ -100,7 +98,6 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'mutation/edits',
     'mutation/limited-requests',
     'mutation/missing-case',
-    'mutation/multipart-bodies',
     'mutation/mutant',
     'mutation/mutators/body-mutators',
     'mutation/mutators/forwarding-mutators',

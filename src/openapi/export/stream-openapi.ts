@@ -5,8 +5,7 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
 import { createOpenApiComponents } from './components.ts';
-import type { DescribedRoute } from './describe-body.ts';
-import { type DescribedOperation, describeOperation } from './operation.ts';
+import { type DescribedOperation, type DescribedRoute, describeOperation } from './operation.ts';
 import { createPathTemplates, describedMethods, type PathTemplate, type PathTemplates } from './path-templates.ts';
 import { createResponseComponents, REFUSAL_SCHEMA } from './responses.ts';
 

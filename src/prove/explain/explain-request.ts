@@ -23,8 +23,7 @@ import type {
   NearRoute,
 } from './explanation.ts';
 import { findNearRoutes, findSkippedRoutes } from './skipped-routes.ts';
-import type { ExplainContext } from './steps.ts';
-import { STEPS, type StepExplainer } from './steps.ts';
+import { type ExplainContext, STEPS, type StepExplainer } from './steps.ts';
 
 /**
  * Explains each decision that the gateway makes about a request. Uses no network.
@@ -41,11 +40,11 @@ export async function explain(
   const tokens = new StubVerifier();
   const send = createOfflineGateway(planned.plan, tokens);
   const outcome = await send({ ...request, headers: [...request.headers, ...tokens.authorize(claims)] });
-  const upstream = explainUpstreamRequest(planned, outcome);
   const { record, upstreamRequest } = outcome;
   const { path = '', refusal } = record;
   const near = refusal?.code === 'route_unknown' ? await run(findNearRoutes(planned.plan.routes, path)) : [];
   const index = planned.plan.routes.findIndex(({ id }) => id === record.route?.id);
+  const upstream = explainUpstreamRequest(planned, index, upstreamRequest);
   const context: ExplainContext = {
     planned,
     request,
@@ -188,10 +187,10 @@ function describeRoute(context: ExplainContext, route: Route): NearRoute {
 /** Returns the request to the upstream, with references such as `${API_KEY}` instead of values from the environment. */
 function explainUpstreamRequest(
   planned: PlannedManifest,
-  { record, upstreamRequest }: OfflineOutcome,
+  index: number,
+  upstreamRequest: OfflineOutcome['upstreamRequest'],
 ): ExplainedUpstreamRequest | undefined {
   const { plan, secrets } = planned;
-  const index = plan.routes.findIndex(({ id }) => id === record.route?.id);
   const route = plan.routes[index];
   if (upstreamRequest === undefined || route === undefined) return undefined;
   const { upstream } = route;

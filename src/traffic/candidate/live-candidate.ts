@@ -8,9 +8,8 @@ import { candidateOutcome, servedOutcome } from './candidate-outcome.ts';
 import { CandidateRequest } from './candidate-request.ts';
 import { type CandidateResults, createWitness, type UncomparedReason } from './candidate-results.ts';
 import type { ComparisonRules } from './comparing-workers.ts';
-import { KeptBody } from './kept-body.ts';
 import { type PlanPair, pairPlans } from './plan-pair.ts';
-import { SharedComparison } from './shared-comparison.ts';
+import { KeptBody, SharedComparison } from './shared-comparison.ts';
 
 interface LiveCandidateOptions {
   readonly active: Plan;

@@ -6,8 +6,7 @@ import type { TestedRoute } from '../../prove/mutation/mutant.ts';
 import type { TestCase, TestFile } from '../../prove/testing/test-file.generated.ts';
 import type { LogReader } from '../access-log/read-logs.ts';
 import { increase } from '../comparison.ts';
-import type { RecordContext } from './base-probes.ts';
-import { createRecordTokens } from './base-probes.ts';
+import { createRecordTokens, type RecordContext } from './base-probes.ts';
 import { findRecordedCase } from './find-recorded-case.ts';
 import { type Observation, observeRequests, type UnrecordedCounts } from './observe-requests.ts';
 import { type FoundCase, mergeCases, type RecordedCase, selectCases, sortCases } from './recorded-cases.ts';
@@ -54,37 +53,24 @@ export async function recordCases(
     paths.getOrInsertComputed(tested, () => recordedPaths(byRoute.get(tested) ?? [], tested, context));
   const unknownPath = observations.find(isUnknownPath)?.path ?? '/x';
   const record: RecordContext = { context, tokens, pathsOf, unknownPath };
+  const run = createRunCase(tokens.all, planned);
   const found: FoundCase[] = [];
-  for await (const [observation, testCase] of findCases(observations, byRoute, record, planned, onProgress)) {
-    if (testCase === undefined) increase(unrecorded, unrecordedReason(observation), observation.requests);
-    else found.push({ observation, testCase });
-  }
-  const { selected, omitted } = selectCases(mergeCases(found), maxCases);
-  if (omitted > 0) increase(unrecorded, `more than ${maxCases} cases`, omitted);
-  return { tokens: tokens.all, requests, unrecorded, cases: sortCases(selected) };
-}
-
-/** Yields each observation with its test case. */
-async function* findCases(
-  observations: readonly Observation[],
-  byRoute: ReadonlyMap<TestedRoute | undefined, readonly Observation[]>,
-  record: RecordContext,
-  planned: PlannedManifest,
-  onProgress: (done: number, total: number) => void,
-): AsyncGenerator<readonly [Observation, TestCase | undefined]> {
-  const run = createRunCase(record.tokens.all, planned);
   let failures = 0;
   for (const [index, observation] of observations.entries()) {
     onProgress(index, observations.length);
     const common = commonStatus(observation, byRoute.get(observation.tested) ?? []);
+    const statuses = new Set([common, ...[...observation.statuses.keys()].slice(0, MAX_STATUSES)]);
     const maxProbes = failures < MAX_FAILURES ? MAX_PROBES : FEW_PROBES;
     let testCase: TestCase | undefined;
-    if (isPossible(observation))
-      for (const status of new Set([common, ...[...observation.statuses.keys()].slice(0, MAX_STATUSES)]))
-        testCase ??= await findRecordedCase(observation, status, maxProbes, record, run);
+    for (const status of isPossible(observation) ? statuses : [])
+      testCase ??= await findRecordedCase(observation, status, maxProbes, record, run);
+    if (testCase !== undefined) found.push({ observation, testCase });
+    else increase(unrecorded, unrecordedReason(observation), observation.requests);
     if (testCase === undefined && isPossible(observation)) failures += 1;
-    yield [observation, testCase];
   }
+  const { selected, omitted } = selectCases(mergeCases(found), maxCases);
+  if (omitted > 0) increase(unrecorded, `more than ${maxCases} cases`, omitted);
+  return { tokens: tokens.all, requests, unrecorded, cases: sortCases(selected) };
 }
 
 /** False for a refusal of a route that no test case can cause. */

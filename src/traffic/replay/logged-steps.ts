@@ -10,8 +10,7 @@ import { checkBody } from './check-body.ts';
 import { type CheckResult, checkParameters } from './check-parameters.ts';
 import { checkRole, type LoggedCaller } from './check-role.ts';
 import { checkRateLimits, LimitUse } from './limit-effects.ts';
-import type { Step } from './logged-facts.ts';
-import { createRefusal, type LoggedFacts } from './logged-facts.ts';
+import { createRefusal, type LoggedFacts, type Step } from './logged-facts.ts';
 import {
   hasEqualBody,
   hasEqualParameters,

@@ -2,8 +2,7 @@ import type { RateLimit as RateLimitEntry, RateLimitKeyPart } from '../../../eng
 import type { RateLimit } from '../../../engine/rate-limits/rate-limit.ts';
 import { rateLimitKeyText } from '../../rate-limit-key-text.ts';
 import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
-import { matchedRoutes } from '../matched-routes.ts';
-import { commonValues, type PairById, renamedIds } from '../pairs-by-id.ts';
+import { commonValues, matchedRoutes, type PairById, renamedIds } from '../matched-routes.ts';
 import type { DiffRoute, DiffSide } from '../side.ts';
 
 export const rateLimitComparison: Comparison = {

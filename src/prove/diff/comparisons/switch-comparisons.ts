@@ -214,9 +214,6 @@ function* changedLocations(pair: MatchedRoutePair): Generator<DiffFinding> {
   yield findingAtKey(pair, isLost ? 'login-loosened' : 'login-changed', 'login', message);
 }
 
-type LoginTokens = { readonly token?: string | readonly string[]; readonly header?: string };
-
-function tokenLocations({ token, header }: LoginTokens): string[] {
-  const pointers = token === undefined ? [] : [token].flat().sort();
-  return [...pointers, ...(header === undefined ? [] : [`header ${header.toLowerCase()}`])];
+function tokenLocations({ token, header }: Partial<NonNullable<RouteEntry['login']>>): string[] {
+  return [...[token ?? []].flat().sort(), ...(header === undefined ? [] : [`header ${header.toLowerCase()}`])];
 }

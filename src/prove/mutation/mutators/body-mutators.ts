@@ -1,8 +1,11 @@
 import { sizeBytes } from '../../../engine/manifest/units.ts';
 import { inEachRoute } from '../edits.ts';
-import { changedMultipartBodies, formatPart, MULTIPART_END, MULTIPART_TYPE } from '../multipart-bodies.ts';
 import type { MutationContext, Mutators, Probe, TestedRoute } from '../mutant.ts';
 import {
+  changedMultipartBodies,
+  formatPart,
+  MULTIPART_END,
+  MULTIPART_TYPE,
   withBodyOf,
   withHeader,
   withJsonBody,

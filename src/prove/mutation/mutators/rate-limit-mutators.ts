@@ -1,5 +1,4 @@
-import type { RouteChange } from '../edits.ts';
-import { withoutValue, withValue } from '../edits.ts';
+import { type RouteChange, withoutValue, withValue } from '../edits.ts';
 import { overLimit, type TestedLimit, testedLimits, withoutKey } from '../limited-requests.ts';
 import type { Mutant, MutationContext, Mutator, Mutators } from '../mutant.ts';
 
