@@ -89,7 +89,6 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'diff/diff-manifests',
     'diff/difference',
     'diff/route-pairing',
-    'diff/route-pairs',
     'diff/side',
     'explain/explain-request',
     'explain/explanation',

@@ -1,23 +1,16 @@
 import { CONTENT_METHODS } from '../../engine/http1/http-methods.ts';
-import type { Document } from '../../engine/manifest/document.ts';
+import type { PlannedManifest } from '../../engine/load.ts';
 import type { Manifest, RouteEntry, Upstream as UpstreamEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { runToEnd } from '../../engine/plan/sliced-work.ts';
-import type { Finding, Path } from '../../engine/problem/finding.ts';
-import type { Secrets } from '../../engine/problem/redaction.ts';
+import type { Path } from '../../engine/problem/finding.ts';
 import { type PatternRoute, RouteIndex } from '../../engine/routing/route-index.ts';
 import { WitnessSearch } from '../../engine/routing/witnesses/witness-search.ts';
 import { keywordsWith } from '../../engine/schema/keywords.ts';
 import { type LocatedSchema, schemasOfRoute, schemasWithin } from '../../engine/schema/schema-walk.ts';
 
 /** A manifest that loads without errors, with the results of each stage of `load`. */
-export interface ValidManifest {
-  readonly document: Document;
-  readonly manifest: Manifest;
-  readonly plan: Plan;
-  readonly findings: readonly Finding[];
-  readonly secrets: Secrets;
-}
+export type ValidManifest = Pick<PlannedManifest, 'document' | 'manifest' | 'plan' | 'findings' | 'secrets'>;
 
 /** The input of the rules. */
 export interface LintContext extends ValidManifest {

@@ -1,5 +1,5 @@
 import type { DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from './difference.ts';
-import type { RoutePair } from './route-pairs.ts';
+import type { RoutePair } from './route-pairing.ts';
 
 /** Yields the pairs with a route on both sides. */
 export function* matchedRoutes({ pairs }: DiffContext): Generator<MatchedRoutePair> {

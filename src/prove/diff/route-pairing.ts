@@ -1,11 +1,11 @@
 import { sortMethods } from '../../engine/http1/http-methods.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
 import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
 import type { BitSet } from '../../engine/routing/bit-set.ts';
 import { respell } from '../../engine/routing/path-folding.ts';
 import { intersect, type Pattern } from '../../engine/routing/pattern.ts';
-import { RouteIndex, SamplePaths } from '../../engine/routing/route-index.ts';
+import { type PatternRoute, RouteIndex, SamplePaths } from '../../engine/routing/route-index.ts';
 import { routingKey } from '../../engine/routing/router.ts';
-import { becameProtected, becamePublic, type PairedRoute, type PairingSide, type RoutePair } from './route-pairs.ts';
 
 /**
  * Pairs all routes of two plans, however long that takes: an omitted pair could be a route that became public. Of old routes
@@ -191,4 +191,49 @@ function removeLosers<R extends PairedRoute>(
 function matchRoute<R extends PairedRoute>(side: PairingSide<R>, method: string, path: string): R | undefined {
   const route = side.plan.router.match(method, path);
   return route && side.routeById.get(route.id);
+}
+
+/** A route that is paired with routes of another plan. */
+export interface PairedRoute extends PatternRoute {
+  /**
+   * A text that is equal for routes that differ only in their ids and in the literals of their paths. With it, a route is paired
+   * with a limited number of routes of one kind: thousands of crossing routes would have millions of pairs.
+   */
+  readonly kind?: string;
+}
+
+/** One of the two plans whose routes are paired. */
+export interface PairingSide<R extends PairedRoute> {
+  readonly plan: Plan;
+  readonly routes: readonly R[];
+  readonly routeById: ReadonlyMap<string, R>;
+}
+
+export interface SampleRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+}
+
+/** The routes that a request matches under the old and the new plan. At least one of them is present. */
+export interface RoutePair<R extends PatternRoute = PatternRoute> {
+  readonly from: R | undefined;
+  readonly to: R | undefined;
+  /** A request that matches `from` before and `to` after; `undefined` if the routes share their id but no request. */
+  readonly request: SampleRequest | undefined;
+  /** The number of old routes of the same kind as `from` that overlap with `to` too, but were not paired with it. */
+  readonly others?: number;
+}
+
+/**
+ * True if requests need no token now that needed one, or had no route, before. A route that only keeps its id and moves to
+ * another path does not change the access to any request.
+ */
+export function becamePublic({ from, to, request }: RoutePair): boolean {
+  return request !== undefined && to?.route.access === 'public' && from?.route.access !== 'public';
+}
+
+/** True if requests need a token now that needed none before. */
+export function becameProtected({ from, to, request }: RoutePair): boolean {
+  return request !== undefined && to?.route.access === 'protected' && from?.route.access === 'public';
 }

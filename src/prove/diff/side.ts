@@ -6,7 +6,7 @@ import { runToEnd } from '../../engine/plan/sliced-work.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { bundleSchemas, redactRoot, type SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { createSchemaValidators, type ValueValidator } from '../../engine/schema/value-validator.ts';
-import type { PairedRoute } from './route-pairs.ts';
+import type { PairedRoute } from './route-pairing.ts';
 import { effectiveSettings, uniformManifest } from './settings/effective-settings.ts';
 
 /** One of the two manifests of a comparison. */

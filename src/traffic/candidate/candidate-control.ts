@@ -10,7 +10,7 @@ import {
   requestsOf,
   type SkippedRequests,
 } from './candidate-results.ts';
-import { type CandidateManifest, type ComparingWorkers, createNoWorkers } from './comparing-workers.ts';
+import type { CandidateManifest, ComparingWorkers } from './comparing-workers.ts';
 import { LiveCandidate } from './live-candidate.ts';
 
 /** `file`: the file of `run --candidate`, which is watched; `request`: a manifest that the admin API received. */
@@ -64,7 +64,7 @@ export class CandidateControl {
   #current: CurrentComparison | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(gateway: CandidateGateway, logger: Log['logger'], workers = createNoWorkers()) {
+  constructor(gateway: CandidateGateway, logger: Log['logger'], workers: ComparingWorkers) {
     this.#gateway = gateway;
     this.#logger = logger;
     this.#workers = workers;

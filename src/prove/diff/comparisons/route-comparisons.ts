@@ -1,6 +1,6 @@
 import type { Comparison, DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
 import { findingAtKey, matchedRoutes, requestWitness } from '../matched-routes.ts';
-import { becameProtected, becamePublic, type RoutePair } from '../route-pairs.ts';
+import { becameProtected, becamePublic, type RoutePair } from '../route-pairing.ts';
 import type { DiffRoute, DiffSide } from '../side.ts';
 import { withCaller } from '../witnesses/sample-witnesses.ts';
 
