@@ -107,13 +107,10 @@ function limitFinding(id: string, rule: string, key: string, message: string): D
 /** Yields the limits that only one manifest has, and no route of it uses. */
 function* unusedLimits({ old, next }: DiffContext, names: ReadonlyMap<string, string>): Generator<DiffFinding> {
   const renamed = new Set([...names.keys(), ...names.values()]);
-  const unusedIn = (side: DiffSide, other: DiffSide) =>
-    [...limitsOf(side).keys()].filter(
-      (id) =>
-        !limitsOf(other).has(id) &&
-        !renamed.has(id) &&
-        !side.routes.some(({ entry }) => entry.rateLimits?.includes(id)),
-    );
+  const unusedIn = (side: DiffSide, other: DiffSide) => {
+    const used = new Set(side.routes.flatMap(({ entry }) => entry.rateLimits ?? []));
+    return new Set(limitsOf(side).keys()).difference(limitsOf(other)).difference(renamed).difference(used);
+  };
   const finding = (id: string, change: string) => ({
     rule: 'rate-limit-settings',
     message: `the rate limit "${id}", which no route uses, was ${change}`,
