@@ -1,4 +1,4 @@
-import { formatSource } from '../check/fmt/format-source.ts';
+import { formatSource } from '../check/fmt/format-text.ts';
 import type { Source } from '../engine/manifest/source.ts';
 import { formatProblems } from '../report/text.ts';
 import { MANIFEST_OPTIONS, namedManifests, readSource, readStandardInput } from './manifest-file.ts';

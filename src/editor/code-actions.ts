@@ -4,7 +4,7 @@ import {
   type TextEdit as EditorEdit,
   type Range as EditorRange,
 } from 'vscode-languageserver';
-import { formatSource } from '../check/fmt/format-source.ts';
+import { formatSource } from '../check/fmt/format-text.ts';
 import { fixText } from '../check/lint/fix-text.ts';
 import type { Problem, TextEdit } from '../engine/problem/problem.ts';
 import type { Project } from './project.ts';

@@ -156,7 +156,7 @@ function scalarAt(positions: ParsedText['positions'], row: number) {
 }
 
 /** Returns the text of a scalar on one line, and the offsets of the text without quotes; `undefined` for an alias. */
-function readScalarText(text: string, { start, end }: { readonly start: number; readonly end: number }) {
+function readScalarText(text: string, { start, end }: ScalarRange) {
   const source = text.slice(start, end);
   const [, quote = '', inner = ''] = /^(["']?)([^"'\n]*)\1$/.exec(source) ?? [];
   if (inner === '' || inner.includes('\\') || /^[*&!|>]/.test(source)) return undefined;
@@ -191,19 +191,10 @@ function nameAt(file: TextFile, range: ScalarRange, { kind, isDefinition = false
 function schemaReferenceAt(file: TextFile, range: ScalarRange): NameOccurrence[] {
   const scalar = readScalarText(file.text, range);
   if (scalar === undefined || !scalar.value.startsWith(SCHEMA_PREFIX)) return [];
-  const [name = ''] = scalar.value.slice(SCHEMA_PREFIX.length).split('/');
+  const [written = ''] = scalar.value.slice(SCHEMA_PREFIX.length).split('/');
+  const name = referencePath(SCHEMA_PREFIX + written)?.[1] ?? written;
   const start = scalar.start + SCHEMA_PREFIX.length;
-  const end = start + name.length;
+  const end = start + written.length;
   const replace = (text: string) => ({ start, end, text });
-  return [
-    {
-      kind: 'schema',
-      name: referencePath(SCHEMA_PREFIX + name)?.[1] ?? name,
-      isDefinition: false,
-      file,
-      start,
-      end,
-      replace,
-    },
-  ];
+  return [{ kind: 'schema', name, isDefinition: false, file, start, end, replace }];
 }

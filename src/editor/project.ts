@@ -12,18 +12,14 @@ export class Project {
   readonly manifest: string;
   readonly #workspace: Workspace;
   #loaded: LoadResult | undefined;
-  #planned: PlannedManifest | undefined;
+  /** The last plan without errors: while somebody types, the text often has some. */
+  planned: PlannedManifest | undefined;
   #problems: readonly Problem[] = [];
   #selfTestProblems: readonly Problem[] = [];
 
   constructor(manifest: string, workspace: Workspace) {
     this.manifest = manifest;
     this.#workspace = workspace;
-  }
-
-  /** The last plan without errors: while somebody types, the text often has some. */
-  get planned(): PlannedManifest | undefined {
-    return this.#planned;
   }
 
   /** The problems that `lint` reports, and those of the last self-test, by absolute paths. */
@@ -36,7 +32,7 @@ export class Project {
     const file = this.#workspace.file(this.manifest);
     const loaded = file && this.#load(file);
     this.#loaded = loaded;
-    if (loaded === undefined || loaded.plan !== undefined) this.#planned = loaded;
+    if (loaded === undefined || loaded.plan !== undefined) this.planned = loaded;
     if (loaded?.plan?.reload.selfTest === undefined) this.#selfTestProblems = [];
     this.#problems = loaded === undefined ? [] : absoluteProblems(lint(loaded));
   }
@@ -98,7 +94,7 @@ export class Project {
     const folder = dirname(this.manifest);
     const environment = this.#workspace.environmentOf(this.manifest);
     const { files = new Map(), globs = new Map() } = this.#loaded ?? {};
-    const selfTest = this.#planned?.plan.reload.selfTest;
+    const selfTest = this.planned?.plan.reload.selfTest;
     const named = [...files.keys(), ...(selfTest === undefined ? [] : [selfTest])];
     const sources = this.sources().map(({ path }) => path);
     return {
@@ -110,7 +106,7 @@ export class Project {
   }
 
   #load({ path, text }: TextFile): LoadResult {
-    return load({ path, text }, this.#workspace.environmentOf(path), this.#planned?.plan);
+    return load({ path, text }, this.#workspace.environmentOf(path), this.planned?.plan);
   }
 }
 

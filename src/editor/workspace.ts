@@ -22,7 +22,7 @@ export class Workspace {
   /** The addresses of files that are or were open, as the editor has written them. */
   readonly #uris = new Map<string, string>();
   /** The links of files on disk, by path: an editor may open many files beside thousands of others. */
-  readonly #links = new Map<string, LinksOnDisk>();
+  readonly #links = new Map<string, { readonly modifiedMs: number; readonly links: FileLinks | undefined }>();
   /** The manifests of each part, until the files or the links of a manifest change. */
   #owners: ReadonlyMap<string, readonly string[]> | undefined;
   #yamlFiles: readonly string[] | undefined;
@@ -172,11 +172,6 @@ export class Workspace {
     this.#yamlFiles ??= findYamlFiles([...new Set(folders)]);
     return [...new Set([...this.#open.keys(), ...this.#yamlFiles])].sort();
   }
-}
-
-interface LinksOnDisk {
-  readonly modifiedMs: number;
-  readonly links: FileLinks | undefined;
 }
 
 /** Finds YAML files below folders, the nearest ones first, up to a limit. Does not follow links. */

@@ -1,19 +1,11 @@
 import { compileInvariants } from '../engine/invariants/compile-invariants.ts';
 import { type Proof, proveInvariants } from '../engine/invariants/prove.ts';
-import { type Document, parse } from '../engine/manifest/document.ts';
-import type { Manifest } from '../engine/manifest/manifest.generated.ts';
+import type { PlannedManifest } from '../engine/load.ts';
+import { parse } from '../engine/manifest/document.ts';
 import { checkManifest } from '../engine/manifest/read-manifest.ts';
 import type { Environment } from '../engine/manifest/source.ts';
-import type { Plan } from '../engine/plan/plan.ts';
 import type { Finding } from '../engine/problem/finding.ts';
 import { isMap } from '../engine/schema/schema-walk.ts';
-
-/** A manifest that loads without errors. */
-interface AskedManifest {
-  readonly document: Document;
-  readonly manifest: Manifest;
-  readonly plan: Plan;
-}
 
 /** A question is no valid invariant. The message says why. */
 export class QuestionError extends Error {}
@@ -23,7 +15,11 @@ export class QuestionError extends Error {}
  *
  * @param text `when CONDITION require REQUIREMENT`, both as in the manifest, with or without braces; or an invariant in YAML
  */
-export function proveQuestion(planned: AskedManifest, text: string, env: Environment['env']): Proof {
+export function proveQuestion(
+  planned: Pick<PlannedManifest, 'document' | 'manifest' | 'plan'>,
+  text: string,
+  env: Environment['env'],
+): Proof {
   const { document, plan } = planned;
   const value = { ...(document.value as object), invariants: [readQuestion(text)] };
   const checked = checkManifest({ document: { ...document, value }, findings: [] }, { env });

@@ -2,9 +2,8 @@ import type { PlannedManifest } from '../engine/load.ts';
 import type { Environment, Source } from '../engine/manifest/source.ts';
 import { errorAt } from '../engine/problem/finding.ts';
 import { displayPathBeside, type Problem, toProblems } from '../engine/problem/problem.ts';
-import { type CheckedTestFile, readTestFile } from './testing/read-test-file.ts';
+import { type CheckedTestFile, findUnknownReferences, readTestFile } from './testing/read-test-file.ts';
 import { runTestFile, type TestResult } from './testing/run-test-file.ts';
-import { findUnknownReferences } from './testing/unknown-references.ts';
 
 const RULE = 'self-test';
 

@@ -40,13 +40,8 @@ export function createCodeFramer(
   const redactedTexts = new Map<string, string>();
   return ({ file, range }) => {
     const text = typeof texts === 'string' ? texts : (texts.find(({ path }) => path === file)?.text ?? '');
-    const redacted =
-      redactedTexts.get(file) ??
-      redactSource(
-        text,
-        problems.filter((other) => other.file === file),
-      );
-    redactedTexts.set(file, redacted);
+    const inFile = () => problems.filter((other) => other.file === file);
+    const redacted = redactedTexts.getOrInsertComputed(file, () => redactSource(text, inFile()));
     return codeFrame(redacted, range);
   };
 }
@@ -66,13 +61,8 @@ function caret(line: string, range: Range, from: number): string {
   return ' '.repeat(start) + '^'.repeat(end - start);
 }
 
-interface ProblemRange {
-  readonly range: Range;
-  readonly isSecret?: boolean;
-}
-
 /** Redacts the source text of problems: the ranges that hold a secret, and credentials in URLs. */
-export function redactSource(text: string, problems: readonly ProblemRange[]): string {
+export function redactSource(text: string, problems: readonly Pick<Problem, 'range' | 'isSecret'>[]): string {
   const secrets = problems.filter(({ isSecret }) => isSecret);
   if (secrets.length === 0) return redactCredentials(text);
   const lines = redactCredentials(text).split('\n');

@@ -176,7 +176,8 @@ export class OutcomeComparison<Witness> {
   }
 }
 
-function increase<Key>(counts: Map<Key, number>, key: Key, by: number): void {
+/** Adds to the count of a key. */
+export function increase<Key>(counts: Map<Key, number>, key: Key, by: number): void {
   counts.set(key, (counts.get(key) ?? 0) + by);
 }
 

@@ -34,7 +34,7 @@ it('docs/writing-a-rule.md adds a rule to a copy of the project', () => {
   const table = 'src/check/lint/rules/routes.ts';
   write(
     table,
-    readFileSync(join(copy, table), 'utf8').replace(/^\]\);$/m, (end) => rule + end),
+    readFileSync(join(copy, table), 'utf8').replace(/^\}\);$/m, (end) => rule + end),
   );
   write('test/lint/cases/route-id-long/bad.yaml', bad);
   write('test/lint/cases/route-id-long/good.yaml', good);

@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { load } from '../../src/engine/load.ts';
 import { sizeBytes } from '../../src/engine/manifest/units.ts';
 import { streamOpenApi } from '../../src/openapi/export/stream-openapi.ts';
-import { SchemaConverter } from '../../src/openapi/import/convert-schema.ts';
+import { createSchemaConverter } from '../../src/openapi/import/convert-schema.ts';
 import { importOpenApi } from '../../src/openapi/import/import-openapi.ts';
 import type { ImportOptions } from '../../src/openapi/import/imported-route.ts';
 import { OpenApiError, readOpenApi } from '../../src/openapi/import/openapi-document.ts';
@@ -411,7 +411,7 @@ describe('a document', () => {
     ]);
     const value = { openapi: '3.1.0', paths: {}, components: { schemas: Object.fromEntries(schemas) as object } };
     const document = readOpenApi({ path: 'openapi.yaml', text: JSON.stringify(value) });
-    const converter = new SchemaConverter(document, () => undefined);
+    const converter = createSchemaConverter(document, () => undefined);
     expect(converter.convert({ $ref: '#/components/schemas/S0' }, [])).toEqual({ $ref: '#/schemas/S0' });
     expect(converter.schemas.size).toBe(5000);
   });

@@ -10,6 +10,7 @@ import { createMemoryEnvironment, decodeText } from '../../src/engine/manifest/s
 import type { PreparedReload } from '../../src/process/reload/prepare-reload.ts';
 import { WorkerTelemetry } from '../../src/process/workers/worker-telemetry.ts';
 import { CandidateControl } from '../../src/traffic/candidate/candidate-control.ts';
+import { createNoWorkers } from './candidate.ts';
 import { startGateway, type TestGateway } from './gateway.ts';
 import { comparePlans } from './plan-changes.ts';
 
@@ -58,7 +59,7 @@ export function adminContextOf(gateway: Gateway, log: Log, activeManifest: () =>
     overrides: {},
     activeManifest,
     reloader: { ...noReloads(), prepareUnsaved: async (text) => prepareText(decodeText(Buffer.from(text)), gateway) },
-    candidate: new CandidateControl(gateway, log.logger),
+    candidate: new CandidateControl(gateway, log.logger, createNoWorkers()),
     candidateFile: undefined,
     isStopping: () => false,
     isWarm: () => true,

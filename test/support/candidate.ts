@@ -1,7 +1,9 @@
 import type { AdminContext } from '../../src/admin/admin-endpoint.ts';
 import type { Problem } from '../../src/engine/problem/problem.ts';
+import { createSingleWorker } from '../../src/engine/shared-memory/worker-context.ts';
 import type { CandidateStatus } from '../../src/traffic/candidate/candidate-control.ts';
 import type { CandidateWitness } from '../../src/traffic/candidate/candidate-results.ts';
+import type { ComparingWorkers } from '../../src/traffic/candidate/comparing-workers.ts';
 import type { ChangeKind } from '../../src/traffic/compare-outcomes.ts';
 import type { ChangeGroup, ComparisonReport } from '../../src/traffic/comparison.ts';
 import type { OutcomeReport, UnknownReason } from '../../src/traffic/outcome.ts';
@@ -99,4 +101,10 @@ export function rejectedFile(problems: readonly Problem[], text: string): Watche
   const [path, at] = ['next.yaml', new Date()];
   const sources = [{ path, text }];
   return { path, lastOutcome: { kind: 'rejected', cause: 'change', at, ms: 1, files: [path], problems, sources } };
+}
+
+/** Returns the other workers of a process that has none. */
+export function createNoWorkers(): ComparingWorkers {
+  const nothing = async () => undefined;
+  return { context: createSingleWorker(), listen: nothing, prepare: nothing, compare: nothing, stop: nothing };
 }

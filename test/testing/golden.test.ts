@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { toProblems } from '../../src/engine/problem/problem.ts';
-import { readTestFile } from '../../src/prove/testing/read-test-file.ts';
-import { findUnknownReferences } from '../../src/prove/testing/unknown-references.ts';
+import { findUnknownReferences, readTestFile } from '../../src/prove/testing/read-test-file.ts';
 import { formatProblems } from '../../src/report/text.ts';
 import { planned } from './support.ts';
 

@@ -4,19 +4,16 @@ import { suggestion } from '../../engine/problem/did-you-mean.ts';
 import type { Finding } from '../../engine/problem/finding.ts';
 import { type Rule, reportedRules } from './rule.ts';
 
-const DEFAULTS = { category: 'directives', severity: 'warning', preset: 'minimal' } as const;
-
 /** The rules for comments that disable other rules. */
 export const DIRECTIVE_RULES: readonly Rule[] = [
-  ...reportedRules(DEFAULTS, {
+  ...reportedRules('directives', ['warning', 'minimal'], {
     'directive-malformed': 'A malformed directive disables nothing, although readers believe that it does.',
     'directive-without-reason': 'Without a reason nobody can verify that the directive is still justified.',
     'directive-unknown-rule': 'A directive for an unknown rule has no effect, and a directive cannot disable an error.',
   }),
-  ...reportedRules(
-    { ...DEFAULTS, preset: 'recommended' },
-    { 'directive-unused': 'The problem no longer exists, so the directive would only hide the next one.' },
-  ),
+  ...reportedRules('directives', ['warning', 'recommended'], {
+    'directive-unused': 'The problem no longer exists, so the directive would only hide the next one.',
+  }),
 ];
 
 /** A comment that disables rules on the next line that is neither empty nor a comment. */

@@ -1,22 +1,16 @@
 import { CONTENT_METHODS } from '../../engine/http1/http-methods.ts';
-import type { Document } from '../../engine/manifest/document.ts';
+import type { PlannedManifest } from '../../engine/load.ts';
 import type { Manifest, RouteEntry, Upstream as UpstreamEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { runToEnd } from '../../engine/plan/sliced-work.ts';
-import type { Finding, Path } from '../../engine/problem/finding.ts';
-import type { Secrets } from '../../engine/problem/redaction.ts';
+import type { Path } from '../../engine/problem/finding.ts';
 import { type PatternRoute, RouteIndex } from '../../engine/routing/route-index.ts';
 import { WitnessSearch } from '../../engine/routing/witnesses/witness-search.ts';
-import { type SchemaNode, schemaNodes } from './schema-nodes.ts';
+import { keywordsWith } from '../../engine/schema/keywords.ts';
+import { type LocatedSchema, schemasOfRoute, schemasWithin } from '../../engine/schema/schema-walk.ts';
 
 /** A manifest that loads without errors, with the results of each stage of `load`. */
-export interface ValidManifest {
-  readonly document: Document;
-  readonly manifest: Manifest;
-  readonly plan: Plan;
-  readonly findings: readonly Finding[];
-  readonly secrets: Secrets;
-}
+export type ValidManifest = Pick<PlannedManifest, 'document' | 'manifest' | 'plan' | 'findings' | 'secrets'>;
 
 /** The input of the rules. */
 export interface LintContext extends ValidManifest {
@@ -109,4 +103,37 @@ export function* tokenMethods({
  */
 export function hasWriteMethod({ method }: RouteEntry, matchesAny: boolean): boolean {
   return method === 'any' ? matchesAny : [method].flat().some((name) => CONTENT_METHODS.has(name));
+}
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** A JSON Schema that is a map, with its path in the manifest. */
+export interface SchemaNode {
+  readonly path: Path;
+  readonly schema: Schema;
+  /** True if another schema applies to the same value, as in `allOf`, and may contain the keywords that this one lacks. */
+  readonly isInPlace: boolean;
+  /** True below `if` and `not`: a request may be valid although it does not match such a schema. */
+  readonly isCondition: boolean;
+}
+
+const IN_PLACE = new Set<string | undefined>(keywordsWith({ appliesTo: 'value' }));
+const CONDITIONS = new Set<string | undefined>(keywordsWith({ isCondition: true }));
+
+/** Returns all schemas of a manifest, including nested ones. */
+function schemaNodes({ schemas, routes }: Manifest): SchemaNode[] {
+  const located = [
+    ...Object.entries(schemas).flatMap(([name, schema]) => schemasWithin(schema, ['schemas', name])),
+    ...routes.flatMap((route, index) => schemasOfRoute(route, ['routes', index])),
+  ];
+  return located.map((one) => ({
+    path: one.at,
+    schema: one.schema,
+    isInPlace: IN_PLACE.has(one.keyword),
+    isCondition: isCondition(one),
+  }));
+}
+
+function isCondition({ keyword, holder }: LocatedSchema): boolean {
+  return CONDITIONS.has(keyword) || (holder !== undefined && isCondition(holder));
 }

@@ -3,14 +3,11 @@ import { type LintUpstream, tokenMethods, upstreamsOf, type ValidManifest } from
 import { findingAt, reportedRules } from './rule.ts';
 
 /** The rules that need the network. They run only with `--online`. */
-export const ONLINE_RULES = reportedRules(
-  { category: 'online', severity: 'warning', preset: 'minimal' },
-  {
-    'online-upstream': 'An endpoint that cannot be reached now cannot serve the first request either.',
-    'online-health': 'The gateway sends no requests to an endpoint whose health check fails.',
-    'online-tokens': 'While the issuer is unavailable the gateway cannot verify new tokens.',
-  },
-);
+export const ONLINE_RULES = reportedRules('online', ['warning', 'minimal'], {
+  'online-upstream': 'An endpoint that cannot be reached now cannot serve the first request either.',
+  'online-health': 'The gateway sends no requests to an endpoint whose health check fails.',
+  'online-tokens': 'While the issuer is unavailable the gateway cannot verify new tokens.',
+});
 
 const TIMEOUT_MS = 3_000;
 const MAX_CONCURRENT = 16;
@@ -65,12 +62,8 @@ async function fetchStatus({ health, tls, endpoints }: LintUpstream['upstream'],
     return (await fetchOnce({ url, serverName, tls }, request, { maxBytes: MAX_RESPONSE_BYTES, signal })).status;
   } catch (error) {
     if (error instanceof ResponseTooLargeError) return error.status;
-    throw signal.aborted ? timeoutError() : error;
+    throw signal.aborted ? Object.assign(new Error('no response in time'), { code: 'timeout' }) : error;
   }
-}
-
-function timeoutError(): Error {
-  return Object.assign(new Error('no response in time'), { code: 'timeout' });
 }
 
 /** Verifies a token without a valid signature. The code `keys_unavailable` means that the issuer cannot be used. */

@@ -4,37 +4,31 @@ import { ONLINE_RULES } from './online-checks.ts';
 import type { Rule } from './rule.ts';
 import { ACCESS_RULES } from './rules/access.ts';
 import { BODY_RULES } from './rules/bodies.ts';
-import { LOOSE_SCHEMA_RULES } from './rules/loose-schemas.ts';
 import { OPERATION_RULES } from './rules/operations.ts';
 import { ORIGIN_RULES } from './rules/origins.ts';
 import { OVERLAPPING_ROUTE_RULES } from './rules/overlapping-routes.ts';
 import { PUBLIC_ROUTE_RULES } from './rules/public-routes.ts';
-import { RATE_LIMIT_BODY_RULES } from './rules/rate-limit-bodies.ts';
 import { RATE_LIMIT_RULES } from './rules/rate-limits.ts';
 import { ROUTE_RULES } from './rules/routes.ts';
+import { SCHEMA_RULES } from './rules/schemas.ts';
 import { SECRET_RULES } from './rules/secrets.ts';
-import { TEXT_RULES } from './rules/texts.ts';
 import { TOKEN_RULES } from './rules/tokens.ts';
 import { UPSTREAM_RULES } from './rules/upstreams.ts';
-import { WRONG_SCHEMA_RULES } from './rules/wrong-schemas.ts';
 
 /** The rules for a manifest that loads. */
 const MANIFEST_RULES = [
   ...ACCESS_RULES,
   ...BODY_RULES,
-  ...LOOSE_SCHEMA_RULES,
   ...OPERATION_RULES,
   ...ORIGIN_RULES,
   ...OVERLAPPING_ROUTE_RULES,
   ...PUBLIC_ROUTE_RULES,
-  ...RATE_LIMIT_BODY_RULES,
   ...RATE_LIMIT_RULES,
   ...ROUTE_RULES,
+  ...SCHEMA_RULES,
   ...SECRET_RULES,
-  ...TEXT_RULES,
   ...TOKEN_RULES,
   ...UPSTREAM_RULES,
-  ...WRONG_SCHEMA_RULES,
 ];
 
 /** All rules of `lint`, in the order in which the docs list them. */

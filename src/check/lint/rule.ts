@@ -50,15 +50,34 @@ export function findingAtKey(path: Path, message: string, extras: RuleFindingExt
   return { location: { path, at: 'key' }, message, ...extras };
 }
 
-/** Returns rules of one category. */
-export function rulesOf(category: Rule['category'], rules: readonly Omit<Rule, 'category'>[]): Rule[] {
-  return rules.map((rule) => ({ ...rule, category }));
+/** The severity of a rule, and the smallest preset that contains it. */
+type RuleLevel = readonly [Rule['severity'], Rule['preset']];
+
+/** A rule in a table of one category, under its id. */
+type RuleEntry = Pick<Rule, 'rationale' | 'find'> & { readonly level: RuleLevel };
+
+/** Returns the rules of a table. */
+export function rulesOf(category: Rule['category'], rules: Readonly<Record<string, RuleEntry>>): Rule[] {
+  return Object.entries(rules).map(
+    ([
+      id,
+      {
+        level: [severity, preset],
+        ...rule
+      },
+    ]) => ({
+      ...{ id, category, severity, preset },
+      ...rule,
+    }),
+  );
 }
 
 /** Returns the rules that another stage reports, from the reason of each by its id. */
 export function reportedRules(
-  defaults: Pick<Rule, 'category' | 'severity' | 'preset'>,
+  category: Rule['category'],
+  level: RuleLevel,
   rationales: Readonly<Record<string, string>>,
 ): Rule[] {
-  return Object.entries(rationales).map(([id, rationale]) => ({ ...defaults, id, rationale }));
+  const entries = Object.entries(rationales).map(([id, rationale]) => [id, { level, rationale }]);
+  return rulesOf(category, Object.fromEntries(entries));
 }

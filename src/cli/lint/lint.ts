@@ -1,9 +1,8 @@
 import { dirname, relative } from 'node:path';
-import { fixText } from '../../check/lint/fix-text.ts';
+import { fixText, unifiedDiff } from '../../check/lint/fix-text.ts';
 import { lint } from '../../check/lint/lint.ts';
 import { checkOnline } from '../../check/lint/online-checks.ts';
 import { RULES } from '../../check/lint/rule-table.ts';
-import { unifiedDiff } from '../../check/lint/unified-diff.ts';
 import { load } from '../../engine/load.ts';
 import { createFileEnvironment, readText, type Source } from '../../engine/manifest/source.ts';
 import { displayPathBeside } from '../../engine/problem/problem.ts';

@@ -1,5 +1,5 @@
 import { readLogs } from '../../traffic/access-log/read-logs.ts';
-import { Replay } from '../../traffic/replay/replay.ts';
+import { createReplay, type Replay } from '../../traffic/replay/replay.ts';
 import { loadRevision } from '../diff/revision.ts';
 import { FAIL_ON_WORDS, failuresOf, parseFailOn } from '../fail-on.ts';
 import { formatSkippedLines, logInputs } from '../logs/log-inputs.ts';
@@ -44,7 +44,7 @@ export const verb: Verb = {
     const before = loadRevision(old, terminal)?.planned;
     const after = loadRevision(next, terminal, before?.plan)?.planned;
     if (before === undefined || after === undefined) return 2;
-    const { report, counts } = await readAndReplay(logs, new Replay(before, after), terminal);
+    const { report, counts } = await readAndReplay(logs, createReplay(before, after), terminal);
     terminal.err(formatSkippedLines(counts));
     if (report.lines === 0) throw new CommandError('the logs have no request; name access logs of the gateway');
     const summary = createReplaySummary(report, { old, next, logs: logs.map(({ name }) => name) });

@@ -8,8 +8,12 @@ import {
   type Source,
 } from '../../engine/manifest/source.ts';
 import { type Problem, toProblems } from '../../engine/problem/problem.ts';
-import { type CheckedTestFile, manifestProblem, readTestFile } from '../../prove/testing/read-test-file.ts';
-import { findUnknownReferences } from '../../prove/testing/unknown-references.ts';
+import {
+  type CheckedTestFile,
+  findUnknownReferences,
+  manifestProblem,
+  readTestFile,
+} from '../../prove/testing/read-test-file.ts';
 import { formatProblems } from '../../report/text.ts';
 import { readOrFail, readSource } from '../manifest-file.ts';
 import type { Terminal } from '../terminal.ts';

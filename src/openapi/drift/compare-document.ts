@@ -1,15 +1,16 @@
 import { BODYLESS_METHODS } from '../../engine/http1/http-methods.ts';
 import { load, type PlannedManifest } from '../../engine/load.ts';
+import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Environment } from '../../engine/manifest/source.ts';
 import type { FindingLocation, Path } from '../../engine/problem/finding.ts';
+import { parsePattern } from '../../engine/routing/pattern.ts';
 import { diff } from '../../prove/diff/diff-manifests.ts';
 import type { Difference } from '../../prove/diff/difference.ts';
 import { createDiffSide, type DiffSide } from '../../prove/diff/side.ts';
 import type { ImportedRoutes } from '../import/import-openapi.ts';
 import { type ImportedRoute, originOf } from '../import/imported-route.ts';
 import { type OpenApiDocument, OpenApiError } from '../import/openapi-document.ts';
-import { documentManifest } from './document-manifest.ts';
-import { BODY_RULES, DRIFT_RULES, UNMATCHED_RULES, withDriftMessage } from './drift-messages.ts';
+import { escapeVariables } from '../import/remove-refused.ts';
 
 /** An OpenAPI document and the routes that serve it. */
 interface ImportedDocument {
@@ -85,4 +86,144 @@ function operationPart(route: ImportedRoute, rest: Path): Path {
   if (key === 'body' && route.origins.has('body/schema')) return originOf(route, ['body', 'schema']);
   const member = MEMBERS[key];
   return rest.length === 1 && member !== undefined ? [...route.origin, member] : originOf(route, rest);
+}
+
+/**
+ * Returns a manifest that serves the operations of a document, and nothing else. Settings that OpenAPI does not have, such as
+ * upstreams and rate limits, are those of the route that serves the operation in another manifest.
+ *
+ * @param written the values of the other manifest as in its file
+ */
+function documentManifest(
+  { routes, schemas }: ImportedRoutes,
+  written: Readonly<Record<string, unknown>>,
+  { manifest, plan }: Pick<PlannedManifest, 'manifest' | 'plan'>,
+): object {
+  const [fallback] = manifest.routes;
+  const entries = routes.map(({ entry }) => {
+    const served = plan.router.match(String(entry['method']), samplePath(String(entry['path'])));
+    const index = served === undefined ? -1 : plan.routes.indexOf(served);
+    const route = (written['routes'] as RouteEntry[] | undefined)?.[index];
+    return mergeEntry(renamed(entry), route, fallback?.upstream ?? '');
+  });
+  const { include: _include, invariants: _invariants, lint: _lint, ...rest } = written;
+  const own = Object.fromEntries([...schemas].map(([name, schema]) => [PREFIX + name, renamed(schema)]));
+  return { ...rest, schemas: { ...(rest['schemas'] as object), ...own }, routes: entries };
+}
+
+/** Keeps the schemas of the document apart from those of the manifest. */
+const PREFIX = 'openapi.';
+
+/** The texts of a document have no variables. */
+function renamed<Value>(value: Value): Value {
+  return JSON.parse(
+    JSON.stringify(escapeVariables(value)).replaceAll('"$ref":"#/schemas/', `"$ref":"#/schemas/${PREFIX}`),
+  ) as Value;
+}
+
+function samplePath(path: string): string {
+  const texts = parsePattern(path).map((segment) => (segment.kind === 'literal' ? segment.text : 'x'));
+  return `/${texts.join('/')}`;
+}
+
+/** Replaces the members of a route that OpenAPI describes. A rate limit may need a body that the document does not have. */
+function mergeEntry(entry: Record<string, unknown>, route: RouteEntry | undefined, upstream: string): object {
+  if (route === undefined) return { ...entry, upstream };
+  const { params: _params, query: _query, headers: _headers, rateLimits: _limits, ...settings } = route;
+  const { body, websocket, roles, login, ...others } = settings;
+  const isPublic = entry['access'] === 'public';
+  const documented = mergeBody(entry['body'] as RouteEntry['body'], body);
+  return {
+    ...others,
+    ...(login === undefined ? {} : { login }),
+    ...(websocket === undefined || entry['method'] !== 'GET' ? {} : { websocket }),
+    ...(roles === undefined || (isPublic && login === undefined) ? {} : { roles }),
+    ...entry,
+    upstream: route.upstream,
+    ...(Object.keys(documented).length === 0 || BODYLESS_METHODS.has(String(entry['method']))
+      ? {}
+      : { body: documented }),
+  };
+}
+
+type Body = NonNullable<RouteEntry['body']>;
+
+/** Adds the limits of a body rule, and the columns of a CSV, which OpenAPI does not describe. */
+function mergeBody(documented: Body | undefined, { maxBytes, multipart, csv }: Partial<Body> = {}): object {
+  const limit = maxBytes === undefined ? {} : { maxBytes };
+  if (documented === undefined) return limit;
+  const { maxBytes: _limit, ...rules } = documented;
+  const isCsv = csv !== undefined && documented.types?.join() === 'text/csv';
+  const parts = Object.entries(documented.multipart?.parts ?? {}).map(([name, part]) => {
+    const size =
+      multipart !== undefined && Object.hasOwn(multipart.parts, name) ? multipart.parts[name]?.maxBytes : undefined;
+    return [name, { ...part, ...(size === undefined ? {} : { maxBytes: size }) }];
+  });
+  return {
+    ...limit,
+    ...(isCsv ? { csv } : rules),
+    ...(parts.length > 0 ? { multipart: { parts: Object.fromEntries(parts) } } : {}),
+  };
+}
+
+/** Formats a message from the names of a route and of an operation. */
+type Sentence = (route: string, operation: string) => string;
+
+/** The messages of `diff` describe a change, but a document is no earlier version of a manifest. */
+const MATCHED: Readonly<Record<string, Sentence>> = {
+  'route-public': (route, operation) => `the route ${route} is public, but the operation ${operation} is secured`,
+  'route-protected': (route, operation) => `the route ${route} is protected, but the operation ${operation} is public`,
+  'route-narrowed': (route, operation) =>
+    `the route ${route} does not receive all requests of the operation ${operation}`,
+  'route-added-public': (route, operation) =>
+    `the public route ${route} receives requests that the operation ${operation} does not describe`,
+  'route-added': (route, operation) =>
+    `the protected route ${route} receives requests that the operation ${operation} does not describe`,
+  'body-loosened': (route, operation) =>
+    `the route ${route} accepts bodies that the operation ${operation} does not allow`,
+  'body-tightened': (route, operation) => `the route ${route} refuses bodies that the operation ${operation} allows`,
+  'body-changed': (route, operation) =>
+    `the route ${route} and the operation ${operation} have different schemas for bodies, and no known request shows the effect`,
+  'media-types-widened': (route, operation) =>
+    `the route ${route} accepts media types that the operation ${operation} does not list`,
+  'media-types-narrowed': (route, operation) =>
+    `the route ${route} refuses media types that the operation ${operation} lists`,
+  'form-changed': (route, operation) =>
+    `the route ${route} and the operation ${operation} have different parts of forms, and the route accepts other ones`,
+  'form-added': (route, operation) => `the route ${route} refuses forms that the operation ${operation} allows`,
+  'parameters-loosened': (route, operation) =>
+    `the route ${route} accepts parameters that the operation ${operation} does not allow`,
+  'parameters-tightened': (route, operation) =>
+    `the route ${route} refuses parameters that the operation ${operation} allows`,
+  'parameters-changed': (route, operation) =>
+    `the route ${route} and the operation ${operation} have different rules for parameters, and no known request shows the effect`,
+};
+
+/** The kinds of differences about a route without an operation, or the reverse. */
+const UNMATCHED_RULES: ReadonlySet<string> = new Set(['route-added', 'route-removed']);
+
+/** The kinds of differences about settings that OpenAPI has. */
+const DRIFT_RULES: ReadonlySet<string> = new Set([...Object.keys(MATCHED), ...UNMATCHED_RULES]);
+
+/** Those about bodies. */
+const BODY_RULES: ReadonlySet<string> = new Set(
+  Object.keys(MATCHED).filter((rule) => /^(?:body|form|media-types)-/.test(rule)),
+);
+
+const UNMATCHED_ROUTE: Readonly<Record<string, string>> = {
+  'route-added-public': 'the public route',
+  'route-added': 'the route',
+};
+
+/** Returns a difference with a message for a document and a manifest. Other messages of `diff` stay. */
+function withDriftMessage(difference: Difference): Difference {
+  const message = messageOf(difference);
+  return message === undefined ? difference : { ...difference, message };
+}
+
+function messageOf({ rule, counterpart: { oldId, nextId } }: Difference): string | undefined {
+  if (oldId !== undefined && nextId !== undefined) return MATCHED[rule]?.(`"${nextId}"`, `"${oldId}"`);
+  if (rule === 'route-removed') return `no route receives the requests of the operation "${oldId}"`;
+  const subject = UNMATCHED_ROUTE[rule];
+  return subject && `${subject} "${nextId}" has no operation`;
 }

@@ -3,22 +3,17 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { isMap, isSchema, mapSchemas, referencePath } from '../../engine/schema/schema-walk.ts';
 
-/** The schemas of a plan for an OpenAPI document. Every referenced schema becomes a component. */
-export interface OpenApiComponents {
-  /** Returns the schema at a path of the manifest. */
-  readonly schemaAt: (path: Path) => unknown;
-  /** Returns the referenced schemas, by component name. */
-  readonly schemas: () => Iterable<readonly [string, unknown]>;
-}
+export type OpenApiComponents = ReturnType<typeof createOpenApiComponents>;
 
-export function createOpenApiComponents(root: Plan['schemas']): OpenApiComponents {
+/** Returns the schemas of a plan for an OpenAPI document. Every referenced schema becomes a component. */
+export function createOpenApiComponents(root: Plan['schemas']) {
   const schemas = new Map<string, unknown>();
   const usedNames = new Set(['Refusal']);
   const names = new Map<string, string>();
-  const nameOf = (path: readonly string[]): string => {
+  const nameOf = (path: readonly string[]) => {
     const key = JSON.stringify(path);
-    const cached = names.get(key);
-    if (cached !== undefined) return cached;
+    const known = names.get(key);
+    if (known !== undefined) return known;
     // OpenAPI allows only these characters in component names.
     const base = (path[0] === 'schemas' ? path.slice(1) : path).join('.').replace(/[^A-Za-z0-9._-]/g, '_');
     let name = base;
@@ -37,11 +32,13 @@ export function createOpenApiComponents(root: Plan['schemas']): OpenApiComponent
         : { ...inner, $ref: `#/components/schemas/${nameOf(path)}` };
     });
   return {
-    schemaAt: (path) => {
+    /** Returns the schema at a path of the manifest. */
+    schemaAt: (path: Path): unknown => {
       const schema = valueAt(root, path);
       return isMap(schema) || typeof schema === 'boolean' ? rewriteReferences(schema) : {};
     },
-    schemas: () => schemas.entries(),
+    /** The referenced schemas, by component name. */
+    schemas,
   };
 }
 

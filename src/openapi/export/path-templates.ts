@@ -72,8 +72,7 @@ function* draftTemplates(
   matchSample: SampleMatch,
 ): SlicedWork<{ readonly drafts: Map<string, TemplateDraft>; readonly mainKeys: Map<Route, string> }> {
   // Beyond the longest pattern, all paths of a rest match the same routes.
-  let depth = 0;
-  for (const { pattern } of routes) depth = Math.max(depth, pattern.length);
+  const depth = routes.reduce((longest, { pattern }) => Math.max(longest, pattern.length), 0);
   const drafts = new Map<string, TemplateDraft>();
   const mainKeys = new Map<Route, string>();
   for (const route of routes) {
@@ -136,11 +135,8 @@ function crossingRoutes(segments: readonly TemplateSegment[], index: RouteIndex,
 
 /** Returns the routes of a path by method. */
 function matchMethods(segments: readonly TemplateSegment[], matchSample: SampleMatch): Map<string, Route> {
-  const found = new Map<string, Route>();
-  for (const method of HTTP_METHODS) {
-    const route = matchSample(method, segments);
-    if (route !== undefined) found.set(method, route);
-  }
+  const routes = HTTP_METHODS.map((method) => [method, matchSample(method, segments)] as const);
+  const found = new Map(routes.filter((entry): entry is [string, Route] => entry[1] !== undefined));
   if (found.get('HEAD') === found.get('GET')) found.delete('HEAD');
   return found;
 }
@@ -152,14 +148,8 @@ export function describedMethods({ methods }: Route): readonly string[] {
 
 /** Adds a path, unless there is an equal one. The parameter names of a route with exactly this path replace generated ones. */
 function addDraft(drafts: Map<string, TemplateDraft>, key: string, draft: TemplateDraft): void {
-  const present = drafts.get(key);
-  if (present === undefined) {
-    drafts.set(key, draft);
-    return;
-  }
-  if (present.isExact || !draft.isExact) return;
-  present.segments = draft.segments;
-  present.isExact = true;
+  const present = drafts.getOrInsert(key, draft);
+  if (!present.isExact && draft.isExact) Object.assign(present, draft);
 }
 
 /** Yields a pattern with 0, 1, 2 and more parameters in place of its rest. */

@@ -2,41 +2,35 @@ import { REFUSALS, type RefusalCode } from '../../engine/gateway/response/refusa
 import type { Route } from '../../engine/plan/route-definition.ts';
 import { possibleRefusals } from '../../prove/testing/route-refusals.ts';
 
-/** The responses of a plan for an OpenAPI document. Routes with the same refusals share components. */
-export interface ResponseComponents {
-  /** Returns the responses to requests of a route: that of the upstream, and the refusals of the gateway. */
-  readonly responsesOf: (route: Route) => object;
-  /** Returns the components, by name. */
-  readonly responses: () => Iterable<readonly [string, object]>;
-}
+export type ResponseComponents = ReturnType<typeof createResponseComponents>;
 
 const UPSTREAM_RESPONSE = 'Upstream';
 
-export function createResponseComponents(): ResponseComponents {
+/** Returns the responses of a plan for an OpenAPI document. Routes with the same refusals share components. */
+export function createResponseComponents() {
   const responses = new Map<string, object>([
     [UPSTREAM_RESPONSE, { description: 'The response of the upstream. The gateway does not change it.' }],
   ]);
   const names = new Map<string, string>();
   const counts = new Map<string, number>();
   const referenceTo = (range: string, codes: readonly RefusalCode[]): object => {
-    const key = codes.join();
-    let name = names.get(key);
-    if (name === undefined) {
+    const name = names.getOrInsertComputed(codes.join(), () => {
       const number = (counts.get(range) ?? 0) + 1;
       counts.set(range, number);
-      name = `Refusals${range}${number === 1 ? '' : `-${number}`}`;
-      names.set(key, name);
-      responses.set(name, describeRefusals(codes));
-    }
+      return `Refusals${range}${number === 1 ? '' : `-${number}`}`;
+    });
+    responses.getOrInsertComputed(name, () => describeRefusals(codes));
     return { $ref: `#/components/responses/${name}` };
   };
   return {
-    responsesOf: (route) => {
+    /** Returns the responses to requests of a route: that of the upstream, and the refusals of the gateway. */
+    responsesOf: (route: Route): object => {
       const byRange = Map.groupBy(possibleRefusals(route), rangeOf);
       const refusals = [...byRange].sort().map(([range, codes]) => [range, referenceTo(range, codes)] as const);
       return { '2XX': { $ref: `#/components/responses/${UPSTREAM_RESPONSE}` }, ...Object.fromEntries(refusals) };
     },
-    responses: () => responses,
+    /** The components, by name. */
+    responses,
   };
 }
 

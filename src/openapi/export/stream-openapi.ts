@@ -5,10 +5,8 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
 import { createOpenApiComponents } from './components.ts';
-import type { DescribedRoute } from './describe-body.ts';
-import { type DescribedOperation, describeOperation } from './operation.ts';
-import { createOperationIds, type OperationIds } from './operation-ids.ts';
-import { createPathTemplates, type PathTemplate, type PathTemplates } from './path-templates.ts';
+import { type DescribedOperation, type DescribedRoute, describeOperation } from './operation.ts';
+import { createPathTemplates, describedMethods, type PathTemplate, type PathTemplates } from './path-templates.ts';
 import { createResponseComponents, REFUSAL_SCHEMA } from './responses.ts';
 
 /**
@@ -31,9 +29,9 @@ export function* streamOpenApi(planned: PlannedManifest, version: string): Gener
   }
   yield '},"components":{';
   if (plan.auth !== undefined) yield `"securitySchemes":${JSON.stringify(securitySchemes(plan.auth))},`;
-  yield `"responses":${JSON.stringify(Object.fromEntries(responses.responses()))},`;
+  yield `"responses":${JSON.stringify(Object.fromEntries(responses.responses))},`;
   yield `"schemas":{"Refusal":${JSON.stringify(REFUSAL_SCHEMA)}`;
-  for (const [name, schema] of components.schemas()) yield `,${JSON.stringify(name)}:${JSON.stringify(schema)}`;
+  for (const [name, schema] of components.schemas) yield `,${JSON.stringify(name)}:${JSON.stringify(schema)}`;
   yield '}}}\n';
 }
 
@@ -97,17 +95,15 @@ function sharePathParameters(
 ): Readonly<Record<string, object>> {
   const lists = Object.values(operations).map(({ parameters = [] }) => parameters.map((one) => JSON.stringify(one)));
   const [first = [], ...others] = lists;
-  const shared = new Set(first.filter((one) => isPathParameter(one) && others.every((list) => list.includes(one))));
+  const shared = new Set(
+    first.filter((one) => JSON.parse(one).in === 'path' && others.every((list) => list.includes(one))),
+  );
   if (others.length === 0 || shared.size === 0) return operations;
   const own = Object.entries(operations).map(([method, { parameters = [], ...operation }]) => {
     const rest = parameters.filter((one) => !shared.has(JSON.stringify(one)));
     return [method, { ...operation, ...(rest.length > 0 ? { parameters: rest } : {}) }] as const;
   });
   return { parameters: [...shared].map((one) => JSON.parse(one)), ...Object.fromEntries(own) };
-}
-
-function isPathParameter(json: string): boolean {
-  return (JSON.parse(json) as { readonly in: string }).in === 'path';
 }
 
 function pathText({ segments }: PathTemplate): string {
@@ -122,4 +118,41 @@ function* withEmptyChunks<Result>(work: SlicedWork<Result>): Generator<string, R
     step = work.next();
   }
   return step.value;
+}
+
+/** Returns the unique `operationId` of a method of a path. */
+type OperationIds = (template: PathTemplate, method: string) => string;
+
+/**
+ * Names the operations after the ids of their routes: `contact-new`, and `contacts-get` for a route with several methods. If a
+ * name is taken, a number follows. The main path of a route gets the name without a number.
+ */
+function* createOperationIds({ templates, mainTemplates }: PathTemplates): SlicedWork<OperationIds> {
+  const idByOperation = new Map<PathTemplate, Map<string, string>>();
+  const usedIds = new Set<string>();
+  // Thousands of operations may have the same name.
+  const lastNumbers = new Map<string, number>();
+  const hasOneMethod = (route: Route) => describedMethods(route).length === 1;
+  const isMain = (route: Route, template: PathTemplate) => mainTemplates.get(route) === template;
+  const isNamedAfterRoute = (route: Route, template: PathTemplate) => hasOneMethod(route) && isMain(route, template);
+  for (const hasRank of [isNamedAfterRoute, isMain, () => true]) {
+    for (const template of templates) {
+      const ids = idByOperation.getOrInsertComputed(template, () => new Map());
+      for (const [method, route] of template.routes) {
+        if (ids.has(method) || !hasRank(route, template)) continue;
+        const base = hasOneMethod(route) ? route.id : `${route.id}-${method.toLowerCase()}`;
+        let number = lastNumbers.get(base) ?? 0;
+        let id = base;
+        do {
+          number += 1;
+          id = number === 1 ? base : `${base}-${number}`;
+        } while (usedIds.has(id));
+        usedIds.add(id);
+        ids.set(method, id);
+        lastNumbers.set(base, number);
+      }
+      yield;
+    }
+  }
+  return (template, method) => idByOperation.get(template)?.get(method) ?? '';
 }

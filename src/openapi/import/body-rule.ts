@@ -1,9 +1,9 @@
 import { BODYLESS_METHODS } from '../../engine/http1/http-methods.ts';
+import { SIZES } from '../../engine/manifest/units.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { readOnlyNames } from './convert-schema.ts';
 import type { ImportContext, Operation } from './imported-route.ts';
-import { ownLimit } from './own-members.ts';
 import { mayHold } from './parameter-rules.ts';
 
 const JSON_TYPE = /^application\/(?:.+\+)?json$/i;
@@ -11,7 +11,7 @@ const UTF_8 = /^[^;]*;\s*charset=(?:utf-8|"utf-8")\s*$/i;
 const FORM_TYPE = 'multipart/form-data';
 
 /** Returns `body` of a route. */
-export function bodyRuleOf(operation: Operation, context: ImportContext, origins: Map<string, Path>): object {
+export function bodyRuleOf(operation: Operation, context: ImportContext): object {
   const { method, value, origin } = operation;
   const { document, report } = context;
   const written = value['requestBody'];
@@ -30,7 +30,7 @@ export function bodyRuleOf(operation: Operation, context: ImportContext, origins
     return {};
   }
   const types = Object.keys(content).map((type) => [type, withoutParameters(type)] as const);
-  const rules = bodyRules(types, content, [...target.path, 'content'], context, origins);
+  const rules = bodyRules(types, content, [...target.path, 'content'], context, operation);
   const validates = 'schema' in rules || 'multipart' in rules;
   const isRequired = isMap(body) && body['required'] === true;
   if (validates && !isRequired)
@@ -54,7 +54,7 @@ function bodyRules(
   content: Readonly<Record<string, unknown>>,
   path: Path,
   context: ImportContext,
-  origins: Map<string, Path>,
+  { origins }: Operation,
 ): BodyRules {
   const { converter, report } = context;
   const schemaOf: SchemaOf = ([written]) => (isMap(content[written]) ? content[written]['schema'] : undefined);
@@ -133,4 +133,12 @@ function formRules(written: unknown, media: unknown, path: Path, { document, rep
 
 function withoutParameters(type: string): string {
   return (type.split(';')[0] ?? '').trim().toLowerCase();
+}
+
+/** Returns `maxBytes` of a body. */
+function ownLimit(body: Readonly<Record<string, unknown>>): object {
+  const bytes = body['x-limit-bytes'];
+  if (!Number.isSafeInteger(bytes)) return {};
+  const [unit, size] = Object.entries(SIZES).findLast(([, one]) => Number(bytes) % one === 0) ?? ['B', 1];
+  return { maxBytes: `${Number(bytes) / size}${unit}` };
 }

@@ -23,89 +23,85 @@ export function isAnnotation(keyword: string): boolean {
 
 const NO_NAMES: ReadonlySet<string> = new Set();
 
-/** Converts the schemas of a document to those of a manifest, and collects the components that they refer to. */
-export class SchemaConverter {
-  readonly #document: OpenApiDocument;
-  readonly #report: ReportLoss;
-  readonly #names = new Map<string, string>();
-  /** Components that are named, but not yet converted: a chain of thousands of them would exceed the stack. */
-  readonly #pending: (readonly [name: string, target: LocatedValue])[] = [];
-  /** The converted components, by their names in the manifest. */
-  readonly schemas = new Map<string, unknown>();
-  /** The paths of the components in the document, by the same names. */
-  readonly origins = new Map<string, Path>();
+export type SchemaConverter = ReturnType<typeof createSchemaConverter>;
 
-  constructor(document: OpenApiDocument, report: ReportLoss) {
-    this.#document = document;
-    this.#report = report;
-  }
+/** Converts the schemas of a document to those of a manifest, and collects the components that they refer to. */
+export function createSchemaConverter(document: OpenApiDocument, report: ReportLoss) {
+  const nameByReference = new Map<string, string>();
+  /** Components that are named, but not yet converted: a chain of thousands of them would exceed the stack. */
+  const pending: (readonly [name: string, target: LocatedValue])[] = [];
+  /** The converted components, by their names in the manifest. */
+  const schemas = new Map<string, unknown>();
+  /** The paths of the components in the document, by the same names. */
+  const origins = new Map<string, Path>();
+  return { schemas, origins, convert };
 
   /** Returns the schema of a manifest for the one at a path of the document. */
-  convert(written: unknown, path: Path): unknown {
-    const converted = this.#convert(written, path);
-    for (let next = this.#pending.pop(); next !== undefined; next = this.#pending.pop()) {
+  function convert(written: unknown, path: Path): unknown {
+    const converted = convertOne(written, path);
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
       const [name, target] = next;
-      this.schemas.set(name, this.#convert(target.value, target.path));
+      schemas.set(name, convertOne(target.value, target.path));
     }
     return converted;
   }
 
   /** @param optional the members that are not required, because only responses have them */
-  #convert(written: unknown, path: Path, optional = NO_NAMES): unknown {
+  function convertOne(written: unknown, path: Path, optional = NO_NAMES): unknown {
     if (!isMap(written)) return written;
-    const schema = this.#document.hasOldSchemas ? withoutOldKeywords(written) : { ...written };
-    this.#reportIgnored(written, path);
-    const names = new Set([...optional, ...readOnlyNames(written, this.#document)]);
+    const schema = document.hasOldSchemas ? withoutOldKeywords(written) : { ...written };
+    reportIgnored(written, path);
+    const names = new Set([...optional, ...readOnlyNames(written, document)]);
     relaxRequired(schema, names);
     convertFormat(schema);
     delete schema['discriminator'];
     delete schema['nullable'];
     const kept = Object.entries(schema).filter(([key]) => key === 'description' || !isAnnotation(key));
-    const converted = kept.map(([key, value]) => [key, this.#convertKeyword(key, value, [...path, key], names)]);
+    const converted = kept.map(([key, value]) => [key, convertKeyword(key, value, [...path, key], names)]);
     return Object.fromEntries(converted) as Schema;
   }
 
-  #convertKeyword(key: string, value: unknown, path: Path, names: ReadonlySet<string>): unknown {
-    if (key === '$ref' && typeof value === 'string') return this.#convertReference(value);
+  function convertKeyword(key: string, value: unknown, path: Path, names: ReadonlySet<string>): unknown {
+    if (key === '$ref' && typeof value === 'string') return convertReference(value);
     const form = formOf(key);
-    if (form === 'schema') return this.#convert(value, path);
+    if (form === 'schema') return convertOne(value, path);
     if (form === 'schemas' && Array.isArray(value))
-      return value.map((one, index) => this.#convert(one, [...path, index], key === 'allOf' ? names : NO_NAMES));
+      return value.map((one, index) => convertOne(one, [...path, index], key === 'allOf' ? names : NO_NAMES));
     if (form !== 'schemas by name' || !isMap(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, this.#convert(one, [...path, name])]));
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, convertOne(one, [...path, name])]));
   }
 
-  #reportIgnored(schema: Readonly<Schema>, path: Path): void {
+  function reportIgnored(schema: Readonly<Schema>, path: Path): void {
     if (schema['discriminator'] !== undefined)
-      this.#report(path, 'looser', 'a discriminator selects no schema here; every alternative is accepted');
+      report(path, 'looser', 'a discriminator selects no schema here; every alternative is accepted');
     if (schema['nullable'] !== true) return;
-    if (!this.#document.hasOldSchemas && schema['type'] !== undefined)
-      this.#report(path, 'stricter', "nullable has no effect in OpenAPI 3.1; null is refused unless type has 'null'");
+    if (!document.hasOldSchemas && schema['type'] !== undefined)
+      report(path, 'stricter', "nullable has no effect in OpenAPI 3.1; null is refused unless type has 'null'");
     // OpenAPI 3.0.3 section 4.7.24.1.
     else if (schema['type'] === undefined && NON_NULL.some((key) => key in schema))
-      this.#report(
+      report(
         path,
         'stricter',
         'nullable has no effect without a type beside it; null is refused unless an alternative has it',
       );
   }
 
-  #convertReference(reference: string): string {
-    const name = this.#nameOf(reference);
+  function convertReference(reference: string): string {
+    const name = nameOf(reference);
     return name === undefined ? UNRESOLVED + reference : `#/schemas/${name}`;
   }
 
-  #nameOf(reference: string): string | undefined {
-    const known = this.#names.get(reference);
+  function nameOf(reference: string): string | undefined {
+    const known = nameByReference.get(reference);
     if (known !== undefined) return known;
-    const target = this.#document.resolve(reference);
+    const target = document.resolve(reference);
     if (target === undefined || !(isMap(target.value) || typeof target.value === 'boolean')) return undefined;
     const base = String(target.path.at(-1)).replace(/[^\w.-]/g, '_');
     let name = base;
-    for (let number = 2; this.origins.has(name); number += 1) name = `${base}_${number}`;
-    this.#names.set(reference, name);
-    this.origins.set(name, target.path);
-    this.#pending.push([name, target]);
+    for (let number = 2; origins.has(name); number += 1) name = `${base}_${number}`;
+    nameByReference.set(reference, name);
+    origins.set(name, target.path);
+    pending.push([name, target]);
     return name;
   }
 }
@@ -151,11 +147,8 @@ export function readOnlyNames(schema: unknown, document: OpenApiDocument, seen =
 
 function isReadOnly(property: unknown, document: OpenApiDocument): boolean {
   const target = document.follow(property, [])?.value;
-  return (!document.hasOldSchemas && isMap(property) && property['readOnly'] === true) || hasReadOnly(target);
-}
-
-function hasReadOnly(schema: unknown): boolean {
-  return isMap(schema) && schema['readOnly'] === true;
+  const places = document.hasOldSchemas ? [target] : [property, target];
+  return places.some((schema) => isMap(schema) && schema['readOnly'] === true);
 }
 
 function relaxRequired(schema: Schema, optional: ReadonlySet<string>): void {

@@ -1,9 +1,9 @@
 import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { parsePattern, patternKey, readPattern } from '../../engine/routing/pattern.ts';
-import { isMap } from '../../engine/schema/schema-walk.ts';
+import { isMap, referenceTo } from '../../engine/schema/schema-walk.ts';
 import { bodyRuleOf } from './body-rule.ts';
-import { SchemaConverter } from './convert-schema.ts';
+import { createSchemaConverter } from './convert-schema.ts';
 import {
   type ImportContext,
   type ImportedRoute,
@@ -12,8 +12,6 @@ import {
   parameterName,
 } from './imported-route.ts';
 import type { Loss, OpenApiDocument, ReportLoss } from './openapi-document.ts';
-import { accessOf } from './operation-access.ts';
-import { ownValidation, reportOwnMembers } from './own-members.ts';
 import { parameterRulesOf } from './parameter-rules.ts';
 import { removeRefused } from './remove-refused.ts';
 
@@ -30,7 +28,7 @@ export function importOpenApi(document: OpenApiDocument, options: ImportOptions)
     const loss = { path, effect, message };
     losses.set(JSON.stringify(loss), loss);
   };
-  const converter = new SchemaConverter(document, report);
+  const converter = createSchemaConverter(document, report);
   const routes = [...operationsOf(document, report)].flatMap((operation) =>
     toRoute(operation, { document, converter, report, options }),
   );
@@ -60,7 +58,7 @@ function* operationsOf(document: OpenApiDocument, report: ReportLoss): Generator
       const method = METHODS.get(key);
       const origin = [...placeOf(key), key];
       if (method !== undefined && isMap(value))
-        yield { method, path, value, item, origin, itemOrigin: placeOf('parameters') };
+        yield { method, path, value, item, origin, itemOrigin: placeOf('parameters'), origins: new Map() };
       else if (METHODS.has(key.toLowerCase()))
         report(
           origin,
@@ -75,7 +73,7 @@ function* operationsOf(document: OpenApiDocument, report: ReportLoss): Generator
 }
 
 function toRoute(operation: Operation, context: ImportContext): ImportedRoute[] {
-  const { method, value, origin, itemOrigin } = operation;
+  const { method, value, origin, itemOrigin, origins } = operation;
   const { report, options } = context;
   // HEAD beside GET of any rest is that of another route for any rest: both have the same paths.
   const rest = restName(operation) ?? (method === 'HEAD' ? restOfGet(operation) : undefined);
@@ -87,17 +85,17 @@ function toRoute(operation: Operation, context: ImportContext): ImportedRoute[] 
     report([...origin, 'callbacks'], 'none', 'callbacks are requests of the upstream, which the gateway does not see');
   if (value['servers'] !== undefined)
     report([...origin, 'servers'], 'none', 'servers of an operation are not used; set the upstream of its route');
-  reportOwnMembers(operation, report);
-  const origins = new Map<string, Path>();
+  for (const [name, [effect, message]] of Object.entries(NOT_READ))
+    if (value[name] !== undefined) report([...origin, name], effect, message);
   const entry = {
     id: idOf(operation),
     method,
     path,
     upstream: options.upstream,
     ...accessOf(operation, context),
-    ...parameterRulesOf(operation, context, origins),
-    ...bodyRuleOf(operation, context, origins),
-    ...ownValidation(operation),
+    ...parameterRulesOf(operation, context),
+    ...bodyRuleOf(operation, context),
+    ...(value['x-validation'] === 'report' && { validation: 'report' }),
   };
   const route = { entry, origin, comment: commentOf(value), origins };
   // The route of GET also receives HEAD, and a path with one segment is more specific than one with any rest.
@@ -189,4 +187,77 @@ function reportUnusedMembers({ value }: OpenApiDocument, { prefix }: ImportOptio
     );
   if (isMap(webhooks) && Object.keys(webhooks).length > 0)
     report(['webhooks'], 'none', 'webhooks are requests of the upstream, which the gateway does not see');
+}
+
+/** Returns `access` and `roles` of a route. Only `security: []` makes an operation public. */
+function accessOf(operation: Operation, { document, report, options }: ImportContext): object {
+  const { value, origin } = operation;
+  const [security, path]: [unknown, Path] =
+    value['security'] === undefined
+      ? [document.value['security'], ['security']]
+      : [value['security'], [...origin, 'security']];
+  if (security === undefined) return { access: options.access };
+  if (!Array.isArray(security)) {
+    report(path, 'stricter', 'this is not a list of security schemes; requests without a token are refused');
+    return { access: 'protected' };
+  }
+  if (security.length === 0) return { access: 'public' };
+  const roles = new Set<string>();
+  let hasRoles = true;
+  for (const alternative of security as unknown[]) {
+    if (!isMap(alternative)) continue;
+    const names = Object.keys(alternative);
+    if (names.length === 0)
+      report(path, 'stricter', 'requests without a token are refused; write access: public to allow them');
+    const scopes = names.flatMap((name) => (Array.isArray(alternative[name]) ? (alternative[name] as unknown[]) : []));
+    const mapped = [...new Set(scopes.map((scope) => options.roles.get(String(scope))))];
+    for (const scope of new Set(scopes.map(String)))
+      if (!options.roles.has(scope))
+        report(
+          path,
+          'looser',
+          `the scope ${JSON.stringify(scope)} stands for no role; name one with --role ${scope}=ROLE`,
+        );
+    if (mapped.length > 1) report(path, 'looser', 'a token needs one of the roles, not all of them');
+    const known = mapped.filter((role) => role !== undefined);
+    for (const role of known) roles.add(role);
+    // An alternative without a role lets every role pass.
+    if (known.length === 0) hasRoles = false;
+    const others = names.filter((name) => !isToken(name));
+    for (const name of others) reportScheme(name, others.length < names.length);
+  }
+  const needed = ownRoles(operation) ?? (hasRoles ? [...roles].sort() : []);
+  return { access: 'protected', ...(needed.length > 0 ? { roles: needed } : {}) };
+
+  function isToken(name: string): boolean {
+    const scheme = document.follow({ $ref: referenceTo(['components', 'securitySchemes', name]) }, [])?.value;
+    const { type, scheme: kind } = isMap(scheme) ? scheme : {};
+    return type === 'oauth2' || type === 'openIdConnect' || (type === 'http' && /^bearer$/i.test(String(kind)));
+  }
+
+  function reportScheme(name: string, isBesideToken: boolean): void {
+    const scheme = JSON.stringify(name);
+    if (isBesideToken)
+      report(path, 'looser', `the gateway verifies the token, but not the security scheme ${scheme} beside it`);
+    else
+      report(
+        ['components', 'securitySchemes', name],
+        'stricter',
+        `the gateway requires a bearer token instead of the security scheme ${scheme}`,
+      );
+  }
+}
+
+/** The settings that `GET /openapi.json` describes only in part, in members of its own. */
+const NOT_READ: Readonly<Record<string, readonly ['looser' | 'stricter', string]>> = {
+  'x-login': ['looser', 'the roles of the token in the response are not checked; write login'],
+  'x-headers': ['looser', 'these headers are not validated; write them in headers'],
+  'x-websocket': ['stricter', 'WebSocket handshakes are not accepted; write websocket'],
+};
+
+/** Returns `roles` of a protected route, as a document of the gateway has them. */
+function ownRoles({ value }: Operation): readonly string[] | undefined {
+  const roles = value['x-roles'];
+  const isList = Array.isArray(roles) && roles.length > 0;
+  return isList && roles.every((role) => typeof role === 'string' && role !== '') ? roles : undefined;
 }

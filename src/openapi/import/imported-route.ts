@@ -22,6 +22,8 @@ export interface Operation {
   readonly item: Readonly<Record<string, unknown>>;
   readonly origin: Path;
   readonly itemOrigin: Path;
+  /** The places of the parts of its route in the document, by their paths in the route: `body/schema`. */
+  readonly origins: Map<string, Path>;
 }
 
 /** The document and the settings, for the conversion of an operation. */
@@ -32,16 +34,12 @@ export interface ImportContext {
   readonly options: ImportOptions;
 }
 
-/** One route, with the place of its operation. */
-export interface ImportedRoute {
+/** One route, with the place of its operation in the document. */
+export interface ImportedRoute extends Pick<Operation, 'origin' | 'origins'> {
   /** The members of a route, in the order of the manifest. */
   readonly entry: Record<string, unknown>;
-  /** The path of the operation in the document. */
-  readonly origin: Path;
   /** A line that describes the operation; may be empty. */
   readonly comment: string;
-  /** The places of the parts of the entry in the document, by their paths: `body/schema`. */
-  readonly origins: Map<string, Path>;
 }
 
 /** Returns the name of a path parameter in a manifest: `user-id` becomes `user_id`. */

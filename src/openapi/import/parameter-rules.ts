@@ -15,7 +15,7 @@ interface Parameter {
 const LOCATIONS = new Set(['path', 'query', 'header']);
 
 /** Returns `params`, `query` and `headers` of a route. */
-export function parameterRulesOf(operation: Operation, context: ImportContext, origins: Map<string, Path>): object {
+export function parameterRulesOf(operation: Operation, context: ImportContext): object {
   const all = readParameters(operation, context);
   const of = (location: string) => all.filter(({ value }) => value['in'] === location);
   for (const { path, name, value } of all) {
@@ -25,9 +25,9 @@ export function parameterRulesOf(operation: Operation, context: ImportContext, o
   }
   const headers = of('header').filter((header) => !isIgnoredHeader(header));
   return {
-    ...pathRules(of('path'), context, origins),
-    ...queryRules(of('query'), operation, context, origins),
-    ...headerRules(headers, context, origins),
+    ...pathRules(of('path'), operation, context),
+    ...queryRules(of('query'), operation, context),
+    ...headerRules(headers, operation, context),
   };
 }
 
@@ -62,7 +62,7 @@ function readParameters(
   return [...found.values()];
 }
 
-function pathRules(parameters: readonly Parameter[], context: ImportContext, origins: Map<string, Path>): object {
+function pathRules(parameters: readonly Parameter[], { origins }: Operation, context: ImportContext): object {
   const properties: Record<string, unknown> = {};
   for (const parameter of parameters) {
     const schema = scalarSchema(parameter, 'simple', context);
@@ -74,12 +74,7 @@ function pathRules(parameters: readonly Parameter[], context: ImportContext, ori
   return Object.keys(properties).length === 0 ? {} : { params: { properties } };
 }
 
-function queryRules(
-  parameters: readonly Parameter[],
-  { value }: Operation,
-  context: ImportContext,
-  origins: Map<string, Path>,
-): object {
+function queryRules(parameters: readonly Parameter[], { value, origins }: Operation, context: ImportContext): object {
   if (parameters.length === 0) return {};
   const properties: Record<string, unknown> = {};
   const repeated: string[] = [];
@@ -132,7 +127,7 @@ function withEmptyValue({ value }: Parameter, schema: unknown): unknown {
   return value['allowEmptyValue'] === true && isRule(schema) ? { anyOf: [{ const: '' }, schema] } : schema;
 }
 
-function headerRules(parameters: readonly Parameter[], context: ImportContext, origins: Map<string, Path>): object {
+function headerRules(parameters: readonly Parameter[], { origins }: Operation, context: ImportContext): object {
   if (parameters.length === 0) return {};
   const properties: Record<string, unknown> = {};
   for (const parameter of parameters) {

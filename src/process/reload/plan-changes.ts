@@ -2,8 +2,13 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
 import { limitDefinition } from '../../engine/rate-limits/rate-limit.ts';
 import type { PatternRoute } from '../../engine/routing/route-index.ts';
-import { pairRoutesSliced } from '../../prove/diff/route-pairing.ts';
-import { becameProtected, becamePublic, type PairingSide, type RoutePair } from '../../prove/diff/route-pairs.ts';
+import {
+  becameProtected,
+  becamePublic,
+  type PairingSide,
+  pairRoutesSliced,
+  type RoutePair,
+} from '../../prove/diff/route-pairing.ts';
 
 /** The differences between two plans, by the ids of routes and upstreams, as the log and the admin API name them. */
 export interface PlanChanges {

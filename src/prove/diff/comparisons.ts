@@ -1,14 +1,11 @@
-import { bodyComparison } from './comparisons/body-comparisons.ts';
+import { bodyComparison, sizeLimitComparison } from './comparisons/body-comparisons.ts';
 import { fileComparison } from './comparisons/file-comparisons.ts';
 import { headerComparison } from './comparisons/header-comparisons.ts';
 import { invariantComparison } from './comparisons/invariant-comparisons.ts';
-import { loginComparison } from './comparisons/login-comparisons.ts';
 import { parameterComparison } from './comparisons/parameter-comparisons.ts';
 import { rateLimitComparison } from './comparisons/rate-limit-comparisons.ts';
-import { roleComparison } from './comparisons/role-comparisons.ts';
-import { routeComparison } from './comparisons/route-comparisons.ts';
-import { sizeLimitComparison } from './comparisons/size-limit-comparisons.ts';
-import { switchComparison, validationComparison } from './comparisons/switch-comparisons.ts';
+import { roleComparison, routeComparison } from './comparisons/route-comparisons.ts';
+import { loginComparison, switchComparison, validationComparison } from './comparisons/switch-comparisons.ts';
 import { upstreamComparison } from './comparisons/upstream-comparisons.ts';
 import { valueComparison } from './comparisons/value-comparisons.ts';
 import type { Comparison } from './difference.ts';

@@ -44,13 +44,13 @@ function toDifference([severity]: DiffRule, finding: DiffFinding, sides: DiffCon
 function completeWitness(sides: DiffContext, finding: DiffFinding): DiffWitness | undefined {
   const { witness, pair, hasCaller = true } = finding;
   if (witness === undefined) return undefined;
-  const completed = pair !== undefined && hasCaller ? complete(sides, pair, witness) : witness;
+  const completed = pair !== undefined && hasCaller ? complete(pair, witness) : witness;
   return sides.next.secrets.redactTexts(sides.old.secrets.redactTexts(completed)) as DiffWitness;
 }
 
-function complete(sides: DiffContext, pair: MatchedRoutePair, witness: DiffWitness): DiffWitness {
+function complete(pair: MatchedRoutePair, witness: DiffWitness): DiffWitness {
   if (witness.request !== undefined) return { ...witness, request: withCaller(witness.request, pair) };
-  return 'body' in witness ? jsonBodyWitness(sides, pair, witness.body) : witness;
+  return 'body' in witness ? jsonBodyWitness(pair, witness.body) : witness;
 }
 
 /**

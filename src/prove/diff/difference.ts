@@ -1,5 +1,5 @@
 import type { Path, Range, Severity } from '../../engine/problem/finding.ts';
-import type { RoutePair, SampleRequest } from './route-pairs.ts';
+import type { RoutePair, SampleRequest } from './route-pairing.ts';
 import type { DiffRoute, DiffSide } from './side.ts';
 
 /** The severity of a kind of difference, and a sentence for the documentation, with a capital letter and a full stop. */

@@ -1,5 +1,5 @@
 import type { DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from './difference.ts';
-import type { RoutePair } from './route-pairs.ts';
+import type { RoutePair } from './route-pairing.ts';
 
 /** Yields the pairs with a route on both sides. */
 export function* matchedRoutes({ pairs }: DiffContext): Generator<MatchedRoutePair> {
@@ -20,8 +20,8 @@ export function* routesWithOtherSchemas(sides: DiffContext): Generator<MatchedRo
 }
 
 /** True if both routes of a pair receive requests with a method and a path. */
-export function bothReceive({ old, next }: DiffContext, { from, to }: MatchedRoutePair, method: string, path: string) {
-  return old.plan.router.match(method, path) === from.route && next.plan.router.match(method, path) === to.route;
+export function bothReceive({ from, to }: MatchedRoutePair, method: string, path: string): boolean {
+  return [from, to].every(({ side, route }) => side.plan.router.match(method, path) === route);
 }
 
 /** Describes a route as the subject of a sentence. Adds the old route of the requests if it has another id. */
@@ -45,4 +45,38 @@ export function findingAtKey(
 
 export function requestWitness({ request }: RoutePair): DiffWitness | undefined {
   return request && { request };
+}
+
+/** Two values with the same id, one of each manifest. */
+export interface PairById<Value> {
+  readonly id: string;
+  readonly old: Value;
+  readonly next: Value;
+}
+
+/** Yields the values that both manifests have. */
+export function* commonValues<Value>(
+  old: ReadonlyMap<string, Value>,
+  next: ReadonlyMap<string, Value>,
+): Generator<PairById<Value>> {
+  for (const [id, value] of next) {
+    const before = old.get(id);
+    if (before !== undefined) yield { id, old: before, next: value };
+  }
+}
+
+/** Returns the new id of each old value that has only another id in the new manifest. */
+export function renamedIds<Value>(
+  old: ReadonlyMap<string, Value>,
+  next: ReadonlyMap<string, Value>,
+  effectOf: (value: Value) => string,
+): ReadonlyMap<string, string> {
+  const added = [...next].filter(([id]) => !old.has(id));
+  const names = new Map<string, string>();
+  for (const [id, value] of old) {
+    if (next.has(id)) continue;
+    const index = added.findIndex(([, other]) => effectOf(value) === effectOf(other));
+    if (index >= 0) for (const [newId] of added.splice(index, 1)) names.set(id, newId);
+  }
+  return names;
 }

@@ -1,18 +1,18 @@
 import { sortMethods } from '../../engine/http1/http-methods.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
 import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
 import type { BitSet } from '../../engine/routing/bit-set.ts';
 import { respell } from '../../engine/routing/path-folding.ts';
 import { intersect, type Pattern } from '../../engine/routing/pattern.ts';
-import { RouteIndex, SamplePaths } from '../../engine/routing/route-index.ts';
+import { type PatternRoute, RouteIndex, SamplePaths } from '../../engine/routing/route-index.ts';
 import { routingKey } from '../../engine/routing/router.ts';
-import { becameProtected, becamePublic, type PairedRoute, type PairingSide, type RoutePair } from './route-pairs.ts';
 
 /**
  * Pairs all routes of two plans, however long that takes: an omitted pair could be a route that became public. Of old routes
  * of one kind, a new route is paired with the first ones.
  */
 export function pairRoutes<R extends PairedRoute>(old: PairingSide<R>, next: PairingSide<R>): RoutePair<R>[] {
-  return runToEnd(new RoutePairing(old, next, false).run());
+  return runToEnd(routePairing(old, next, false));
 }
 
 /**
@@ -23,131 +23,115 @@ export function pairRoutesSliced<R extends PairedRoute>(
   old: PairingSide<R>,
   next: PairingSide<R>,
 ): SlicedWork<RoutePair<R>[]> {
-  return new RoutePairing(old, next, true).run();
+  return routePairing(old, next, true);
 }
 
 /**
  * Pairs routes by the requests that they match. Both routers match the same sample paths, so every pair has a request
  * that proves it. Where two patterns overlap, one sample path of each length stands for all paths of the overlap.
+ *
+ * @param isAccessOnly true to find only one pair for each route that became public or protected
  */
-class RoutePairing<R extends PairedRoute> {
-  readonly #old: PairingSide<R>;
-  readonly #next: PairingSide<R>;
-  readonly #isAccessOnly: boolean;
-  readonly #pairs = new Map<string, RoutePair<R>>();
-
-  /** @param isAccessOnly true to find only one pair for each route that became public or protected */
-  constructor(old: PairingSide<R>, next: PairingSide<R>, isAccessOnly: boolean) {
-    this.#old = old;
-    this.#next = next;
-    this.#isAccessOnly = isAccessOnly;
+function* routePairing<R extends PairedRoute>(
+  old: PairingSide<R>,
+  next: PairingSide<R>,
+  isAccessOnly: boolean,
+): SlicedWork<RoutePair<R>[]> {
+  const pairs = new Map<string, RoutePair<R>>();
+  const routes = [...old.routes, ...next.routes];
+  const samplePaths = yield* SamplePaths.create(routes.map(({ pattern }) => pattern));
+  for (const { pattern, route } of routes) yield* addRequests(samplePaths.of(pattern), route.methods);
+  const changedIds = yield* findChangedIds(old, next);
+  if (changedIds.size > 0) yield* addOverlaps(changedIds);
+  // A stricter route that changes may also allow or refuse other spellings of its path, which match wider routes.
+  for (const { pattern, route } of routes) yield* addRequests(samplePaths.of(pattern.map(respell)), route.methods);
+  for (const from of old.routes) {
+    const to = next.routeById.get(from.route.id);
+    if (to !== undefined) add({ from, to, request: undefined });
   }
-
-  *run(): SlicedWork<RoutePair<R>[]> {
-    const routes = [...this.#old.routes, ...this.#next.routes];
-    const samplePaths = yield* SamplePaths.create(routes.map(({ pattern }) => pattern));
-    for (const { pattern, route } of routes) yield* this.#addRequests(samplePaths.of(pattern), route.methods);
-    yield* this.#addOverlaps(samplePaths);
-    // A stricter route that changes may also allow or refuse other spellings of its path, which match wider routes.
-    for (const { pattern, route } of routes)
-      yield* this.#addRequests(samplePaths.of(pattern.map(respell)), route.methods);
-    for (const from of this.#old.routes) {
-      const to = this.#next.routeById.get(from.route.id);
-      if (to !== undefined) this.#add({ from, to, request: undefined });
-    }
-    return [...this.#pairs.values()];
-  }
+  return [...pairs.values()];
 
   /** Adds the pairs of overlapping routes. Two routes that the router treats as before are no such pair: the same one wins. */
-  *#addOverlaps(samplePaths: SamplePaths): SlicedWork<void> {
-    const changedIds = yield* this.#changedIds();
-    if (changedIds.size === 0) return;
-    const oldIndex = yield* RouteIndex.create(this.#old.routes);
-    const nextIndex = yield* RouteIndex.create(this.#next.routes);
+  function* addOverlaps(changedIds: ReadonlySet<string>): SlicedWork<void> {
+    const oldIndex = yield* RouteIndex.create(old.routes);
+    const nextIndex = yield* RouteIndex.create(next.routes);
     const changedRoutes = oldIndex.select(({ route }) => changedIds.has(route.id));
     const byAccess = {
       public: oldIndex.select(({ route }) => route.access === 'public'),
       protected: oldIndex.select(({ route }) => route.access === 'protected'),
     };
-    for (const to of this.#next.routes) {
+    for (const to of next.routes) {
       yield;
       const { pattern, route } = to;
       const candidates = changedIds.has(route.id) ? oldIndex.patterns.all.copy() : changedRoutes.copy();
-      if (this.#isAccessOnly) candidates.subtract(byAccess[route.access]);
+      if (isAccessOnly) candidates.subtract(byAccess[route.access]);
       if (candidates.isEmpty()) continue;
       const overlapping = oldIndex.patterns.overlapping(pattern, candidates);
       const limit = new KindLimit<R>();
-      const search = { to, overlapping, oldIndex, nextIndex, samplePaths, limit };
-      for (const method of sortMethods(route.methods)) if (yield* this.#addPairsOf(search, method)) break;
+      for (const method of sortMethods(route.methods)) {
+        const candidates = overlapping.copy().intersect(oldIndex.withMethod(method));
+        const paths = nextIndex.wonPaths({ pattern, method, candidates }, samplePaths, oldIndex.patterns);
+        if (yield* addPairsOf(to, method, paths, oldIndex, limit)) break;
+      }
     }
-  }
-
-  /** Returns the ids of the routes that are new or removed, or that the router treats in another way. */
-  *#changedIds(): SlicedWork<ReadonlySet<string>> {
-    const ids = new Set(this.#old.routes.map(({ route }) => route.id));
-    for (const { route } of this.#next.routes) {
-      const before = this.#old.routeById.get(route.id)?.route;
-      if (before !== undefined && routingKey(before) === routingKey(route)) ids.delete(route.id);
-      else ids.add(route.id);
-      yield;
-    }
-    return ids;
   }
 
   /** Adds the pairs of one new route for one method. Returns true if no other pair of this route is needed. */
-  *#addPairsOf(
-    { to, overlapping, oldIndex, nextIndex, samplePaths, limit }: PairSearch<R>,
+  function* addPairsOf(
+    to: R,
     method: string,
+    paths: ReturnType<RouteIndex<R>['wonPaths']>,
+    oldIndex: RouteIndex<R>,
+    limit: KindLimit<R>,
   ): SlicedWork<boolean> {
-    const { pattern } = to;
-    const candidates = overlapping.copy().intersect(oldIndex.withMethod(method));
-    const contest = { pattern, method, candidates };
-    for (const { length, members } of nextIndex.wonPaths(contest, samplePaths, oldIndex.patterns)) {
+    for (const { length, members } of paths) {
       yield;
       limit.removeComplete(members, oldIndex);
       for (const member of members) {
         const candidate = oldIndex.routes[member] as R;
-        const overlap = intersect(pattern, candidate.pattern) ?? [];
-        const pair = this.#addRequest(method, samplePaths.pathOf(overlap, length));
-        if (this.#isAccessOnly && (becamePublic(pair) || becameProtected(pair)) && pair.to === to) return true;
+        const overlap = intersect(to.pattern, candidate.pattern) ?? [];
+        const pair = addRequest(method, samplePaths.pathOf(overlap, length));
+        if (isAccessOnly && (becamePublic(pair) || becameProtected(pair)) && pair.to === to) return true;
         const others = pair.from === candidate && pair.to === to ? limit.count(candidate, members, oldIndex) : 0;
-        if (others > 0) this.#pairs.set(keyOf(pair), { ...pair, others });
-        if (pair.from !== undefined && pair.from !== candidate) removeLosers(members, pair.from, pattern, oldIndex);
+        if (others > 0) pairs.set(keyOf(pair), { ...pair, others });
+        if (pair.from !== undefined && pair.from !== candidate) removeLosers(members, pair.from, to.pattern, oldIndex);
         yield;
       }
     }
     return false;
   }
 
-  *#addRequests(paths: Iterable<string>, methods: readonly string[]): SlicedWork<void> {
+  function* addRequests(paths: Iterable<string>, methods: readonly string[]): SlicedWork<void> {
     for (const path of paths) {
-      for (const method of sortMethods(methods)) this.#addRequest(method, path);
+      for (const method of sortMethods(methods)) addRequest(method, path);
       yield;
     }
   }
 
   /** Adds the routes that a request matches before and after. */
-  #addRequest(method: string, url: string): RoutePair<R> {
-    const pair = { from: matchRoute(this.#old, method, url), to: matchRoute(this.#next, method, url) };
-    return this.#add({ ...pair, request: { method, url } });
+  function addRequest(method: string, url: string): RoutePair<R> {
+    const pair = { from: matchRoute(old, method, url), to: matchRoute(next, method, url) };
+    return add({ ...pair, request: { method, url } });
   }
 
-  #add(pair: RoutePair<R>): RoutePair<R> {
+  function add(pair: RoutePair<R>): RoutePair<R> {
     const { from, to } = pair;
     const key = keyOf(pair);
-    if ((from ?? to) !== undefined && this.#pairs.get(key)?.request === undefined) this.#pairs.set(key, pair);
+    if ((from ?? to) !== undefined && pairs.get(key)?.request === undefined) pairs.set(key, pair);
     return pair;
   }
 }
 
-interface PairSearch<R extends PairedRoute> {
-  readonly to: R;
-  /** The old routes that could be in a pair with it. */
-  readonly overlapping: BitSet;
-  readonly oldIndex: RouteIndex<R>;
-  readonly nextIndex: RouteIndex<R>;
-  readonly samplePaths: SamplePaths;
-  readonly limit: KindLimit<R>;
+/** Returns the ids of the routes that are new or removed, or that the router treats in another way. */
+function* findChangedIds(old: PairingSide<PairedRoute>, next: PairingSide<PairedRoute>): SlicedWork<Set<string>> {
+  const ids = new Set(old.routes.map(({ route }) => route.id));
+  for (const { route } of next.routes) {
+    const before = old.routeById.get(route.id)?.route;
+    if (before !== undefined && routingKey(before) === routingKey(route)) ids.delete(route.id);
+    else ids.add(route.id);
+    yield;
+  }
+  return ids;
 }
 
 /** The old routes of one kind with which a new route is paired. */
@@ -207,4 +191,49 @@ function removeLosers<R extends PairedRoute>(
 function matchRoute<R extends PairedRoute>(side: PairingSide<R>, method: string, path: string): R | undefined {
   const route = side.plan.router.match(method, path);
   return route && side.routeById.get(route.id);
+}
+
+/** A route that is paired with routes of another plan. */
+export interface PairedRoute extends PatternRoute {
+  /**
+   * A text that is equal for routes that differ only in their ids and in the literals of their paths. With it, a route is paired
+   * with a limited number of routes of one kind: thousands of crossing routes would have millions of pairs.
+   */
+  readonly kind?: string;
+}
+
+/** One of the two plans whose routes are paired. */
+export interface PairingSide<R extends PairedRoute> {
+  readonly plan: Plan;
+  readonly routes: readonly R[];
+  readonly routeById: ReadonlyMap<string, R>;
+}
+
+export interface SampleRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+}
+
+/** The routes that a request matches under the old and the new plan. At least one of them is present. */
+export interface RoutePair<R extends PatternRoute = PatternRoute> {
+  readonly from: R | undefined;
+  readonly to: R | undefined;
+  /** A request that matches `from` before and `to` after; `undefined` if the routes share their id but no request. */
+  readonly request: SampleRequest | undefined;
+  /** The number of old routes of the same kind as `from` that overlap with `to` too, but were not paired with it. */
+  readonly others?: number;
+}
+
+/**
+ * True if requests need no token now that needed one, or had no route, before. A route that only keeps its id and moves to
+ * another path does not change the access to any request.
+ */
+export function becamePublic({ from, to, request }: RoutePair): boolean {
+  return request !== undefined && to?.route.access === 'public' && from?.route.access !== 'public';
+}
+
+/** True if requests need a token now that needed none before. */
+export function becameProtected({ from, to, request }: RoutePair): boolean {
+  return request !== undefined && to?.route.access === 'protected' && from?.route.access === 'public';
 }

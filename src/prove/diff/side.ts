@@ -6,7 +6,7 @@ import { runToEnd } from '../../engine/plan/sliced-work.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { bundleSchemas, redactRoot, type SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { createSchemaValidators, type ValueValidator } from '../../engine/schema/value-validator.ts';
-import type { PairedRoute } from './route-pairs.ts';
+import type { PairedRoute } from './route-pairing.ts';
 import { effectiveSettings, uniformManifest } from './settings/effective-settings.ts';
 
 /** One of the two manifests of a comparison. */
@@ -27,6 +27,7 @@ export interface DiffSide
 
 /** A route as written and as compiled. */
 export interface DiffRoute extends PairedRoute {
+  readonly side: DiffSide;
   /** For example `['routes', 3]`. */
   readonly path: Path;
   readonly entry: RouteEntry;
@@ -38,33 +39,28 @@ export function createDiffSide(planned: PlannedManifest, readFile: Environment['
   const { plan, document, secrets } = planned;
   const manifest = uniformManifest(planned.manifest);
   const redacted = uniformManifest(secrets.redactValue(planned.manifest, []));
-  const routes = plan.routes.map((route, index) => ({
-    path: ['routes', index],
-    entry: manifest.routes[index] as RouteEntry,
-    redactedEntry: redacted.routes[index] as RouteEntry,
-    route,
-    pattern: route.pattern,
-    kind: kindOf(manifest.routes[index] as RouteEntry),
-  }));
-  const routeById = new Map(routes.map((route) => [route.route.id, route]));
+  const routeById = new Map<string, DiffRoute>();
   const root = runToEnd(bundleSchemas(manifest, readFile, [])).root;
   let validators: ReturnType<typeof createSchemaValidators> | undefined;
-  const validatorAt = (path: Path) => {
-    validators ??= createSchemaValidators(root);
-    return validators.validatorAt(path);
-  };
-  return {
-    plan,
-    manifest,
-    document,
-    secrets,
-    redacted,
+  const routes: DiffRoute[] = [];
+  const side: DiffSide = {
+    ...{ plan, manifest, document, secrets, redacted, routes, routeById },
     effective: effectiveSettings(manifest, plan, readFile),
-    routes,
-    routeById,
     schemas: redactRoot(root, secrets),
-    validatorAt,
+    validatorAt: (path) => {
+      validators ??= createSchemaValidators(root);
+      return validators.validatorAt(path);
+    },
   };
+  for (const [index, route] of plan.routes.entries()) {
+    const entry = manifest.routes[index] as RouteEntry;
+    const redactedEntry = redacted.routes[index] as RouteEntry;
+    const { id, pattern } = route;
+    const diffRoute = { side, path: ['routes', index], entry, redactedEntry, route, pattern, kind: kindOf(entry) };
+    routes.push(diffRoute);
+    routeById.set(id, diffRoute);
+  }
+  return side;
 }
 
 function kindOf({ id: _id, path, ...rest }: RouteEntry): string {

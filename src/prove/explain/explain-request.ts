@@ -7,12 +7,10 @@ import { loggedPath } from '../../engine/log/logged-path.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
 import type { Path } from '../../engine/problem/finding.ts';
-import { createOfflineGateway, type OfflineOutcome } from '../offline/offline-gateway.ts';
-import { redactedUrl } from '../offline/redacted-url.ts';
+import { createOfflineGateway, type OfflineOutcome, redactedUrl } from '../offline/offline-gateway.ts';
 import type { OfflineRequest } from '../offline/request-bytes.ts';
 import { type CallerClaims, StubVerifier } from '../offline/stub-verifier.ts';
 import { stepOfRefusal } from '../testing/route-refusals.ts';
-import type { ExplainContext } from './explain-context.ts';
 import type {
   CandidateRoute,
   ExplainedInvariant,
@@ -25,7 +23,7 @@ import type {
   NearRoute,
 } from './explanation.ts';
 import { findNearRoutes, findSkippedRoutes } from './skipped-routes.ts';
-import { STEPS, type StepExplainer } from './steps.ts';
+import { type ExplainContext, STEPS, type StepExplainer } from './steps.ts';
 
 /**
  * Explains each decision that the gateway makes about a request. Uses no network.
@@ -42,11 +40,11 @@ export async function explain(
   const tokens = new StubVerifier();
   const send = createOfflineGateway(planned.plan, tokens);
   const outcome = await send({ ...request, headers: [...request.headers, ...tokens.authorize(claims)] });
-  const upstream = explainUpstreamRequest(planned, outcome);
   const { record, upstreamRequest } = outcome;
   const { path = '', refusal } = record;
   const near = refusal?.code === 'route_unknown' ? await run(findNearRoutes(planned.plan.routes, path)) : [];
   const index = planned.plan.routes.findIndex(({ id }) => id === record.route?.id);
+  const upstream = explainUpstreamRequest(planned, index, upstreamRequest);
   const context: ExplainContext = {
     planned,
     request,
@@ -189,10 +187,10 @@ function describeRoute(context: ExplainContext, route: Route): NearRoute {
 /** Returns the request to the upstream, with references such as `${API_KEY}` instead of values from the environment. */
 function explainUpstreamRequest(
   planned: PlannedManifest,
-  { record, upstreamRequest }: OfflineOutcome,
+  index: number,
+  upstreamRequest: OfflineOutcome['upstreamRequest'],
 ): ExplainedUpstreamRequest | undefined {
   const { plan, secrets } = planned;
-  const index = plan.routes.findIndex(({ id }) => id === record.route?.id);
   const route = plan.routes[index];
   if (upstreamRequest === undefined || route === undefined) return undefined;
   const { upstream } = route;

@@ -36,37 +36,30 @@ export function* findSkippedRoutes(
     if (!methods.includes(method)) skipped.push({ route, reason: 'other-method', otherRoute: undefined });
     else if (hasEncodedSlash(path) && !route.keepsEncodedSlash)
       skipped.push({ route, reason: 'encoded-slash', otherRoute: undefined });
-    else skipped.push({ route, ...(yield* findSkipReason(plan, method, path, route, winner)) });
+    else skipped.push({ route, ...(yield* findReason(route)) });
   }
   return skipped;
-}
 
-/** Returns the reason why a route that matches the request did not get it. */
-function* findSkipReason(
-  plan: Plan,
-  method: string,
-  path: string,
-  route: Route,
-  winner: Route | undefined,
-): SlicedWork<Omit<SkippedRoute, 'route'>> {
-  if (winner !== undefined) return { reason: 'less-specific', otherRoute: winner };
-  const others = plan.routes.filter((other) => other !== route);
-  const segments = segmentsOf(path);
-  const moreSpecific = yield* findRoute(others, (other) => {
-    if (!mayMatch(other.pattern, segments)) return false;
-    const relaxed = withEncodedSlash(other);
-    return runToEnd(createRouter([route, relaxed])).match(method, path) === relaxed;
-  });
-  if (moreSpecific !== undefined) return { reason: 'less-specific', otherRoute: moreSpecific };
-  const readings = [path, path.replaceAll(/%2f/gi, '/')]
-    .flatMap((one) => plan.router.readings(one) ?? [])
-    .map(segmentsOf);
-  const stricter = yield* findRoute(others, (other) => {
-    const folded = other.pattern.map(foldLiteral);
-    const isPossible = mayMatch(other.pattern, segments) || readings.some((reading) => mayMatch(folded, reading));
-    return isPossible && runToEnd(createRouter([route, other])).match(method, path) === undefined;
-  });
-  return { reason: 'other-reading', otherRoute: stricter };
+  /** Returns the reason why a route that matches the request did not get it. */
+  function* findReason(route: Route): SlicedWork<Omit<SkippedRoute, 'route'>> {
+    if (winner !== undefined) return { reason: 'less-specific', otherRoute: winner };
+    const others = plan.routes.filter((other) => other !== route);
+    const moreSpecific = yield* findRoute(others, (other) => {
+      if (!mayMatch(other.pattern, segments)) return false;
+      const relaxed = withEncodedSlash(other);
+      return runToEnd(createRouter([route, relaxed])).match(method, path) === relaxed;
+    });
+    if (moreSpecific !== undefined) return { reason: 'less-specific', otherRoute: moreSpecific };
+    const readings = [path, path.replaceAll(/%2f/gi, '/')]
+      .flatMap((one) => plan.router.readings(one) ?? [])
+      .map(segmentsOf);
+    const stricter = yield* findRoute(others, (other) => {
+      const folded = other.pattern.map(foldLiteral);
+      const isPossible = mayMatch(other.pattern, segments) || readings.some((reading) => mayMatch(folded, reading));
+      return isPossible && runToEnd(createRouter([route, other])).match(method, path) === undefined;
+    });
+    return { reason: 'other-reading', otherRoute: stricter };
+  }
 }
 
 /**
@@ -104,7 +97,7 @@ const MAX_LENGTH = 200;
 export function* findNearRoutes(routes: readonly Route[], path: string): SlicedWork<readonly Route[]> {
   const written = path.slice(0, MAX_LENGTH);
   if (written === '/' || written === '') return [];
-  const segments = written.split('/').slice(1);
+  const segments = segmentsOf(written);
   const near: { route: Route; steps: number }[] = [];
   for (const route of routes) {
     yield;

@@ -1,8 +1,16 @@
 import { BODYLESS_METHODS, sortMethods } from '../../engine/http1/http-methods.ts';
 import type { TestResult } from '../testing/run-test-file.ts';
-import { MULTIPART_TYPE, multipartBody } from './multipart-bodies.ts';
 import type { MutationContext, Probe, TestedRoute } from './mutant.ts';
-import { withHeader, withJsonBody, withPathParameter, withQuery, withRole, withTextBody } from './probes.ts';
+import {
+  MULTIPART_TYPE,
+  multipartBody,
+  withHeader,
+  withJsonBody,
+  withPathParameter,
+  withQuery,
+  withRole,
+  withTextBody,
+} from './probes.ts';
 
 /** The number of requests of a route that the search for a missing case begins with. */
 const MAX_BASES = 4;

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import { formatFlow } from '../../engine/manifest/write-yaml.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { OfflineOutcome } from '../offline/offline-gateway.ts';
-import { compareOutcome, valuesOf } from '../testing/compare.ts';
+import { compareOutcome, problemOf, valuesOf } from '../testing/compare.ts';
 import { readTestFile } from '../testing/read-test-file.ts';
-import { testRequestsOf } from '../testing/requests.ts';
-import type { TestResult } from '../testing/run-test-file.ts';
-import type { Expectation, TestCase } from '../testing/test-file.generated.ts';
-import { formatTestCase } from './case-text.ts';
+import { type TestRequest, testRequestsOf } from '../testing/requests.ts';
+import { createCaseRunner, type TestedManifest, type TestResult } from '../testing/run-test-file.ts';
+import type { Expectation, TestCase, TestFile } from '../testing/test-file.generated.ts';
 import type { Probe } from './mutant.ts';
 import { pathOf } from './probes.ts';
 
@@ -19,6 +19,12 @@ export interface SearchedManifest {
   readonly run: RunCase;
 }
 
+/** Returns a function that runs test cases with one request each. */
+export function createRunCase(tokens: TestFile['tokens'], tested: TestedManifest): RunCase {
+  const run = createCaseRunner(tokens, tested);
+  return (testCase) => run(testRequestsOf([testCase])[0] as TestRequest);
+}
+
 /**
  * Returns the text of a test case that passes with the original manifest and fails with the changed one, or `undefined` if the
  * request does not show the change. The text itself is parsed and run against both.
@@ -28,26 +34,21 @@ export async function findCase(
   original: SearchedManifest,
   changed: SearchedManifest,
 ): Promise<string | undefined> {
-  const caseText = await tryCase(probe, original, changed);
+  const tryCase = async (tried: Probe) => {
+    const draft: TestCase = { name: 'draft', ...tried, expect: {} };
+    const [before, after] = [await original.run(draft), await changed.run(draft)];
+    const expect = expectationOf(before.outcome, after.outcome, original.plan, changed.plan);
+    if (expect === undefined) return undefined;
+    const text = formatTestCase({ ...draft, name: nameOf(tried, expect), expect });
+    const [parsed] = readTestFile({ path: '', text: `version: 1\ncases:\n${text}` }).testFile?.testFile.cases ?? [];
+    if (parsed === undefined || testRequestsOf([parsed]).length !== 1) return undefined;
+    const [passed, failed] = [await original.run(parsed), await changed.run(parsed)];
+    return passed.mismatches.length === 0 && failed.mismatches.length > 0 ? text : undefined;
+  };
+  const caseText = await tryCase(probe);
   if (caseText === undefined || probe.response === undefined) return caseText;
   // The response of the test file that the probe was made from is rarely needed.
-  return (await tryCase({ request: probe.request }, original, changed)) ?? caseText;
-}
-
-async function tryCase(
-  probe: Probe,
-  original: SearchedManifest,
-  changed: SearchedManifest,
-): Promise<string | undefined> {
-  const draft: TestCase = { name: 'draft', ...probe, expect: {} };
-  const [before, after] = [await original.run(draft), await changed.run(draft)];
-  const expect = expectationOf(before.outcome, after.outcome, original.plan, changed.plan);
-  if (expect === undefined) return undefined;
-  const text = formatTestCase({ ...draft, name: nameOf(probe, expect), expect });
-  const [parsed] = readTestFile({ path: '', text: `version: 1\ncases:\n${text}` }).testFile?.testFile.cases ?? [];
-  if (parsed === undefined || testRequestsOf([parsed]).length !== 1) return undefined;
-  const [passed, failed] = [await original.run(parsed), await changed.run(parsed)];
-  return passed.mismatches.length === 0 && failed.mismatches.length > 0 ? text : undefined;
+  return (await tryCase({ request: probe.request })) ?? caseText;
 }
 
 /** Returns the fewest members of the first outcome that the second one does not have. */
@@ -72,8 +73,7 @@ function* expectationSteps(before: OfflineOutcome, after: OfflineOutcome, plan: 
   const { record, response, upstreamRequest } = before;
   const route = plan.routes.find(({ id }) => id === record.route?.id);
   const refusal = record.refusal?.code;
-  const problem: { message?: string; errors?: { pointer: string }[] } =
-    refusal === undefined ? {} : JSON.parse(response?.body.toString() || '{}');
+  const problem = problemOf(before);
   const isForwarded = upstreamRequest !== undefined;
   yield {
     ...(refusal !== undefined && { refusal }),
@@ -119,4 +119,29 @@ function nameOf(probe: Probe, { refusal, route, upstream }: Expectation): string
   const request = `${method} ${pathOf(probe)}${caller}`;
   if (refusal !== undefined) return `${request} is refused with ${refusal}`;
   return upstream === undefined ? `${request} goes to the route ${route}` : `${request} is forwarded unchanged`;
+}
+
+/** Formats a test case as an item of `cases`, without its indentation. */
+export function formatTestCase({ name, request, response, expect }: TestCase): string {
+  const lines = [
+    `- name: ${formatFlow(name)}`,
+    `  request: ${formatFlow(withoutDefaults(request))}`,
+    ...(response === undefined ? [] : [`  response: ${formatFlow(withoutDefaults(response))}`]),
+    `  expect: ${formatFlow(expect)}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function withoutDefaults(message: {
+  readonly headers: object;
+  readonly times?: number;
+  readonly wait?: string;
+}): object {
+  const { headers, times, wait, ...rest } = message;
+  return {
+    ...rest,
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(times !== undefined && times > 1 && { times }),
+    ...(wait !== undefined && { wait }),
+  };
 }

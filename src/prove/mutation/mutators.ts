@@ -2,7 +2,6 @@ import type { Mutator, Mutators } from './mutant.ts';
 import { accessMutators } from './mutators/access-mutators.ts';
 import { bodyMutators } from './mutators/body-mutators.ts';
 import { forwardingMutators } from './mutators/forwarding-mutators.ts';
-import { loginMutators } from './mutators/login-mutators.ts';
 import { parameterMutators } from './mutators/parameter-mutators.ts';
 import { rateLimitMutators } from './mutators/rate-limit-mutators.ts';
 import { routingMutators } from './mutators/routing-mutators.ts';
@@ -13,7 +12,6 @@ import { settingMutators } from './mutators/setting-mutators.ts';
 const TABLES: readonly Mutators[] = [
   routingMutators,
   accessMutators,
-  loginMutators,
   rateLimitMutators,
   bodyMutators,
   schemaMutators,

@@ -1,5 +1,6 @@
 import { createGateway, type Gateway } from '../../engine/gateway/gateway.ts';
 import type { RequestRecord } from '../../engine/gateway/telemetry/request-record.ts';
+import type { PlannedManifest } from '../../engine/load.ts';
 import { createNullLog } from '../../engine/log/log.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
@@ -107,3 +108,20 @@ const OFFLINE_UPSTREAM_SETTINGS = {
   responseTimeoutMs: 0,
   idleTimeoutMs: 0,
 };
+
+/**
+ * Returns the URL of an upstream request in a form that is safe to print: its origin and the prefix of its path may come
+ * from the environment.
+ */
+export function redactedUrl(
+  { plan, manifest, secrets }: Pick<PlannedManifest, 'plan' | 'manifest' | 'secrets'>,
+  route: string | undefined,
+  { origin, url }: Pick<RecordedRequest, 'origin' | 'url'>,
+): { readonly origin: string; readonly path: string } {
+  const index = plan.routes.findIndex(({ id }) => id === route);
+  const endpoint = plan.routes[index]?.upstream.endpoints.find((endpoint) => endpoint.url.origin === origin);
+  const prefix = manifest.routes[index]?.upstreamPath?.with;
+  const isPrefixed = prefix !== undefined && url.startsWith(prefix);
+  const redacted = isPrefixed ? secrets.redactValue(prefix, ['routes', index, 'upstreamPath', 'with']) : '';
+  return { origin: endpoint?.label ?? origin, path: redacted + url.slice(isPrefixed ? prefix.length : 0) };
+}

@@ -191,12 +191,7 @@ const literalKeys = new WeakMap<SchemaLiteral, string>();
 
 /** Returns a sign and a key. Two literals with one key exclude each other if their signs differ. Returns '' without a key. */
 function keyOfLiteral(literal: SchemaLiteral): string {
-  let key = literalKeys.get(literal);
-  if (key === undefined) {
-    key = createLiteralKey(literal);
-    literalKeys.set(literal, key);
-  }
-  return key;
+  return literalKeys.getOrInsertComputed(literal, createLiteralKey);
 }
 
 function createLiteralKey(literal: SchemaLiteral): string {

@@ -1,14 +1,14 @@
 import { valueAt } from '../../engine/json-pointer.ts';
 import type { Path } from '../../engine/problem/finding.ts';
-import { withinBudget } from '../../engine/schema/cost-budget.ts';
+import { charge, withinBudget } from '../../engine/schema/cost-budget.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
-import { sizeOf } from './json-value.ts';
+import { isMap } from '../../engine/schema/schema-walk.ts';
+import { jsonTypeOf, sizeOf } from './json-value.ts';
 import { normalizeSchema } from './normal-form.ts';
 import { schemaContent } from './schema-content.ts';
 import { findValues, searchValues } from './schema-solver.ts';
 import { type SchemaTerm, satisfies } from './schema-terms.ts';
 import { SEARCH_ROUNDS } from './search-budget.ts';
-import { SIMPLEST, shrinkValue, withChange } from './shrink-value.ts';
 
 /** A schema with its location. */
 export interface SchemaLocation {
@@ -40,7 +40,7 @@ const MAX_EXAMPLES = 8;
 const MAX_FURTHER = 20;
 
 /** The costs of parts of a comparison, in the units of `charge`. */
-const MAX_COST = { normalForms: 10_000_000, values: 3_000_000 };
+const MAX_COST = { normalForms: 10_000_000, values: 3_000_000, shrinking: 5_000_000 };
 
 /** True if two schemas are written alike, or have the same normal form. Normal forms of very large schemas are not computed. */
 export function areEqualSchemas(old: SchemaLocation, next: SchemaLocation): boolean {
@@ -100,3 +100,60 @@ const MAX_COMMON = 30;
 
 /** An integer that a parser with doubles cannot tell from its neighbours. */
 const LARGE = [2 ** 60, -(2 ** 60)];
+
+/** The number of values to test. */
+const MAX_TESTS = 400;
+
+/** The cost to print and to parse a character of a value. */
+const CHARACTER_COST = 2;
+
+/** Returns a smaller value that passes the same test: without members, items or characters that do not matter. */
+function shrinkValue(value: unknown, test: (smaller: unknown) => boolean): unknown {
+  let best = value;
+  let candidates = withChange(best, simplerForms);
+  const isBetter = (candidate: unknown) => {
+    const size = sizeOf(candidate);
+    charge(CHARACTER_COST * size);
+    return size < sizeOf(best) && test(candidate);
+  };
+  withinBudget(() => {
+    for (let count = 0; count < MAX_TESTS; count += 1) {
+      const { value: candidate, done } = candidates.next();
+      if (done) return;
+      if (!isBetter(candidate)) continue;
+      best = candidate;
+      candidates = withChange(best, simplerForms);
+    }
+  }, MAX_COST.shrinking);
+  return best;
+}
+
+/** The simplest values of each type. */
+const SIMPLEST: readonly unknown[] = ['', 'x', 0, null, true, [], {}];
+const LONG = 4;
+
+function* simplerForms(value: unknown): Generator<unknown> {
+  // A short text reads better than a number of one digit, so only long values change their type.
+  const isLong = sizeOf(value) > LONG;
+  for (const simple of SIMPLEST) if (isLong || jsonTypeOf(simple) === jsonTypeOf(value)) yield simple;
+  if (typeof value === 'string' && value.length < 1_000) {
+    for (const length of [value.length >> 1, value.length - 1]) yield value.slice(0, length);
+    yield value.slice(1);
+  }
+  if (Array.isArray(value)) for (const index of value.keys()) yield value.toSpliced(index, 1);
+  if (!isMap(value)) return;
+  const members = Object.entries(value);
+  for (const index of members.keys()) yield Object.fromEntries(members.toSpliced(index, 1));
+}
+
+/** Yields what `change` makes of a value, then copies of it in which one member or item is changed in this way. */
+function* withChange(value: unknown, change: (part: unknown) => Iterable<unknown>): Generator<unknown> {
+  yield* change(value);
+  if (Array.isArray(value))
+    for (const [index, item] of value.entries())
+      for (const changed of withChange(item, change)) yield value.with(index, changed);
+  if (!isMap(value)) return;
+  const members = Object.entries(value);
+  for (const [index, [name, inside]] of members.entries())
+    for (const changed of withChange(inside, change)) yield Object.fromEntries(members.with(index, [name, changed]));
+}

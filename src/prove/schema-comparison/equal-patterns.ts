@@ -19,11 +19,8 @@ export function representativeOf(pattern: string): string {
   const automaton = automatonOf(pattern);
   const key = automaton === undefined ? undefined : minimalAutomaton(automaton);
   if (key === undefined) return pattern;
-  const known = representatives.get(key);
-  if (known !== undefined) return known;
-  if (representatives.size >= MAX_KNOWN) representatives.clear();
-  representatives.set(key, pattern);
-  return pattern;
+  if (representatives.size >= MAX_KNOWN && !representatives.has(key)) representatives.clear();
+  return representatives.getOrInsert(key, pattern);
 }
 
 /**

@@ -66,9 +66,7 @@ function isScalarValid(schema: Schema, value: unknown): boolean {
 const compiledEnums = new WeakMap<readonly unknown[], (value: unknown) => boolean>();
 
 function isListed(values: readonly unknown[], value: unknown): boolean {
-  const accepts = compiledEnums.get(values) ?? ENUM.compile(values);
-  compiledEnums.set(values, accepts);
-  return accepts(value);
+  return compiledEnums.getOrInsertComputed(values, (listed) => ENUM.compile(listed))(value);
 }
 
 function isTextValid(

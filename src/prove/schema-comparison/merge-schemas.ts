@@ -1,8 +1,7 @@
 import { canonicalJson } from '../../engine/schema/cost-budget.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { distinct, sortedByText } from './json-value.ts';
-import { isTrue } from './normal-branches.ts';
-import { simplifyKeywords } from './normal-keywords.ts';
+import { isTrue, simplifyKeywords } from './normal-keywords.ts';
 
 type Mutable = Record<string, unknown>;
 
@@ -21,17 +20,15 @@ const HIGHEST = ['exclusiveMinimum', 'minItems', 'minLength', 'minProperties', '
 
 /** Merges normalized schemas that must all accept a value into one. Keywords that cannot be merged stay in `allOf`. */
 export function mergeSchemas(schemas: readonly unknown[]): unknown {
-  const groups = new Map<string, Mutable[]>();
   if (schemas.some(isImpossible)) return false;
   const parts = schemas.flatMap(flatten);
   // The keywords of these depend on the members and items that their own parts evaluate.
   const separate = distinct(parts.filter(isSeparate));
-  for (const schema of parts.filter((part) => !isSeparate(part)))
-    for (const [name, group] of groupsOf(schema)) groups.set(name, [...(groups.get(name) ?? []), group]);
+  const groups = Map.groupBy(parts.filter((part) => !isSeparate(part)).flatMap(groupsOf), ([name]) => name);
   const merged: Mutable = {};
   const rest: Mutable[] = [...separate];
   for (const [name, found] of groups) {
-    const [first = {}, ...others] = combine(name, sortedByText(distinct(found)));
+    const [first = {}, ...others] = combine(name, sortedByText(distinct(found.map(([, group]) => group))));
     Object.assign(merged, first);
     rest.push(...others);
   }

@@ -5,8 +5,7 @@ import { isMap } from '../../engine/schema/schema-walk.ts';
 import { accepts, targetOf } from './evaluate-schema.ts';
 import { distinct, sortedByText } from './json-value.ts';
 import { mergeSchemas } from './merge-schemas.ts';
-import { isTrue } from './normal-branches.ts';
-import { simplifyKeywords } from './normal-keywords.ts';
+import { isTrue, simplifyKeywords } from './normal-keywords.ts';
 import { comparesNumbers } from './number-keywords.ts';
 import { RecursiveSchemas } from './recursive-schemas.ts';
 import { digest } from './schema-content.ts';
@@ -39,8 +38,7 @@ const CONDITIONS = new Set(['anyOf', 'contains', 'if', 'not', 'oneOf']);
  * its references resolved. Two equal results mean that the schemas accept the same values.
  */
 export function normalizeSchema(root: SchemaRoot, schema: unknown): string {
-  const recursive = recursiveSchemas.get(root) ?? new RecursiveSchemas(root);
-  recursiveSchemas.set(root, recursive);
+  const recursive = recursiveSchemas.getOrInsertComputed(root, () => new RecursiveSchemas(root));
   const context = { root, recursive, isCondition: false, isInside: false };
   const normalize = (target: unknown, keepsEvaluated: boolean) =>
     canonicalJson(normalizeNode(target, { ...context, keepsEvaluated }));
@@ -59,10 +57,8 @@ function normalizeNode(schema: unknown, context: NormalizationContext): unknown 
   const { isCondition, keepsEvaluated, isInside } = context;
   const place = `${isCondition} ${keepsEvaluated} ${isInside}`;
   // Without this, references to references would be followed exponentially often.
-  const known = context.recursive.normalForms.get(schema) ?? new Map<string, unknown>();
-  context.recursive.normalForms.set(schema, known);
-  if (!known.has(place)) known.set(place, normalizeMap(schema, context));
-  return known.get(place);
+  const known = context.recursive.normalForms.getOrInsertComputed(schema, () => new Map());
+  return known.getOrInsertComputed(place, () => normalizeMap(schema, context));
 }
 
 function normalizeMap(schema: Schema, context: NormalizationContext): unknown {

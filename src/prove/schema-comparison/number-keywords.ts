@@ -60,19 +60,13 @@ function roundLimits(schema: Mutable): void {
   const limits = INTEGER_LIMITS.map((keyword) => schema[keyword]).filter((limit) => typeof limit === 'number');
   // A larger limit has no neighbour at a distance of one.
   if (!limits.every((limit) => Math.abs(limit) < Number.MAX_SAFE_INTEGER)) return;
-  const { minimum = NO_MINIMUM, maximum = NO_MAXIMUM, exclusiveMinimum, exclusiveMaximum } = schema as LimitKeywords;
+  const { minimum = NO_MINIMUM, exclusiveMinimum = NO_MINIMUM } = schema as Record<string, number | undefined>;
+  const { maximum = NO_MAXIMUM, exclusiveMaximum = NO_MAXIMUM } = schema as Record<string, number | undefined>;
   for (const keyword of INTEGER_LIMITS) delete schema[keyword];
-  const min = Math.max(Math.ceil(minimum), Math.floor(exclusiveMinimum ?? NO_MINIMUM) + 1);
-  const max = Math.min(Math.floor(maximum), Math.ceil(exclusiveMaximum ?? NO_MAXIMUM) - 1);
+  const min = Math.max(Math.ceil(minimum), Math.floor(exclusiveMinimum) + 1);
+  const max = Math.min(Math.floor(maximum), Math.ceil(exclusiveMaximum) - 1);
   if (min > NO_MINIMUM) schema['minimum'] = min + 0;
   if (max < NO_MAXIMUM) schema['maximum'] = max + 0;
-}
-
-interface LimitKeywords {
-  minimum?: number;
-  maximum?: number;
-  exclusiveMinimum?: number;
-  exclusiveMaximum?: number;
 }
 
 const NO_MINIMUM = Number.NEGATIVE_INFINITY;

@@ -15,161 +15,125 @@ import type { LazyList, PartSolver } from './search-budget.ts';
 type Members = ReadonlyMap<string, readonly SchemaTerm[]>;
 
 /** Yields objects that may satisfy the literals, those with few members first. The caller tests them. */
-export function objectSolutions(solver: PartSolver, literals: readonly SchemaLiteral[]): Generator<unknown> {
-  return new ObjectSearch(solver, literals).solutions();
-}
-
-class ObjectSearch {
-  readonly #solver: PartSolver;
-  readonly #members: LiteralOf<'members' | 'unevaluated'>[];
-  readonly #some: readonly SomeMember[];
-  readonly #nameTerms: readonly SchemaTerm[];
-  readonly #required = new Map<string, readonly SchemaTerm[]>();
-  readonly #forbidden: ReadonlySet<string>;
-  readonly #min: number;
-  readonly #max: number;
+export function* objectSolutions(solver: PartSolver, literals: readonly SchemaLiteral[]): Generator<unknown> {
+  const { budget } = solver;
+  const { width } = budget.effort;
+  const schemas = [...literalsOf(literals, 'members'), ...literalsOf(literals, 'unevaluated')];
+  /** The schemas that apply for certain. Their branches may evaluate more members. */
+  const applied = new Set<unknown>(schemas.map(({ schema }) => schema));
+  const some = literalsOf(literals, 'some-member');
+  const ownNameTerms = literalsOf(literals, 'names').map(({ term }) => term);
+  const forbidden = new Set(literalsOf(literals, 'absent').map(({ name }) => name));
+  const required = new Map<string, readonly SchemaTerm[]>();
+  for (const { name, terms } of literalsOf(literals, 'present'))
+    required.set(name, [...(required.get(name) ?? []), ...terms]);
+  const counts = literalsOf(literals, 'count');
+  const min = Math.max(0, ...counts.map((count) => count.min));
+  const max = Math.min(...counts.map((count) => count.max), MAX_MEMBERS);
+  const declared = schemas.flatMap(declaringSchemas);
   /** The names that the schemas mention. */
-  readonly #knownNames: readonly string[];
-  readonly #patterns: readonly string[];
-  readonly #termsByName = new Map<string, readonly SchemaTerm[]>();
-  /** The schemas that apply for certain, and those whose branches may evaluate more members. */
-  readonly #applied: ReadonlySet<unknown>;
-  #isStrict = false;
+  const declaredNames = declared.flatMap(({ properties }) => Object.keys(toMap(properties)));
+  const knownNames = [...new Set([...required.keys(), ...declaredNames])].filter((name) => name !== '__proto__');
+  const declaredPatterns = declared.flatMap(({ patternProperties }) => Object.keys(toMap(patternProperties)));
+  const allPatterns = [...new Set([...declaredPatterns, ...some.flatMap(({ pattern }) => pattern ?? [])])];
+  const termsByName = new Map<string, readonly SchemaTerm[]>();
 
-  constructor(solver: PartSolver, literals: readonly SchemaLiteral[]) {
-    this.#solver = solver;
-    this.#members = [...literalsOf(literals, 'members'), ...literalsOf(literals, 'unevaluated')];
-    this.#applied = new Set(this.#members.map(({ schema }) => schema));
-    this.#some = literalsOf(literals, 'some-member');
-    this.#nameTerms = literalsOf(literals, 'names').map(({ term }) => term);
-    this.#forbidden = new Set(literalsOf(literals, 'absent').map(({ name }) => name));
-    for (const { name, terms } of literalsOf(literals, 'present'))
-      this.#required.set(name, [...(this.#required.get(name) ?? []), ...terms]);
-    const counts = literalsOf(literals, 'count');
-    this.#min = Math.max(0, ...counts.map(({ min }) => min));
-    this.#max = Math.min(...counts.map(({ max }) => max), MAX_MEMBERS);
-    const declared = this.#members.flatMap((literal) => declaringSchemas(literal));
-    this.#knownNames = [
-      ...new Set([...this.#required.keys(), ...declared.flatMap(({ properties }) => Object.keys(toMap(properties)))]),
-    ].filter((name) => name !== '__proto__');
-    this.#patterns = [
-      ...new Set([
-        ...declared.flatMap(({ patternProperties }) => Object.keys(toMap(patternProperties))),
-        ...this.#some.flatMap(({ pattern }) => pattern ?? []),
-      ]),
-    ];
-  }
-
-  /** Yields objects in which `unevaluatedProperties` validates all members that a branch may evaluate, then the others. */
-  *solutions(): Generator<unknown> {
-    const passes = this.#members.some(({ kind }) => kind === 'unevaluated') ? [true, false] : [false];
-    for (const isStrict of passes) {
-      this.#isStrict = isStrict;
-      this.#termsByName.clear();
-      for (const members of this.#withSome(this.#required, this.#some)) yield* this.#complete(members);
-    }
+  // First, `unevaluatedProperties` validates all members that a branch may evaluate, then only the others.
+  let isStrict = false;
+  for (isStrict of schemas.some(({ kind }) => kind === 'unevaluated') ? [true, false] : [false]) {
+    termsByName.clear();
+    for (const members of withSome(required, some)) yield* complete(members);
   }
 
   /** Yields the required members together with one for each literal that demands some member. */
-  *#withSome(members: Members, [first, ...others]: readonly SomeMember[]): Generator<Members> {
+  function* withSome(members: Members, [first, ...others]: readonly SomeMember[]): Generator<Members> {
     if (first === undefined) {
       yield members;
       return;
     }
-    let remaining = this.#solver.budget.effort.width * 2;
-    for (const name of this.#namesFor(first)) {
-      if (this.#forbidden.has(name) || !first.selects(name) || !satisfies(name, first.nameTerms)) continue;
+    let remaining = width * 2;
+    for (const name of namesFor(first)) {
+      if (forbidden.has(name) || !first.selects(name) || !satisfies(name, first.nameTerms)) continue;
       const terms = [...(members.get(name) ?? []), ...first.terms];
-      if (!this.#isPossible(name, terms)) continue;
+      if (!isPossible(name, terms)) continue;
       remaining -= 1;
       if (remaining < 0) return;
-      yield* this.#withSome(new Map([...members, [name, terms]]), others);
+      yield* withSome(new Map([...members, [name, terms]]), others);
     }
   }
 
-  #isPossible(name: string, terms: readonly SchemaTerm[]): boolean {
-    this.#solver.budget.spend();
-    return satisfies(name, this.#nameTerms) && this.#valuesOf(name, terms).at(0) !== undefined;
+  function isPossible(name: string, terms: readonly SchemaTerm[]): boolean {
+    budget.spend();
+    return satisfies(name, ownNameTerms) && valuesOf(name, terms).at(0) !== undefined;
   }
 
   /** Adds optional members up to the minimum, and yields objects with values for all members. */
-  *#complete(members: Members): Generator<unknown> {
-    if (Math.max(members.size, this.#min) > MAX_MEMBERS) this.#solver.budget.limit();
-    if (members.size > this.#max) return;
+  function* complete(members: Members): Generator<unknown> {
+    if (Math.max(members.size, min) > MAX_MEMBERS) budget.limit();
+    if (members.size > max) return;
     const all = new Map(members);
-    if (all.size < this.#min)
-      for (const name of this.#namesFor(undefined)) {
-        if (all.size >= this.#min) break;
-        if (!all.has(name) && !this.#forbidden.has(name) && this.#isPossible(name, [])) all.set(name, []);
+    const isFree = (name: string) => !all.has(name) && !forbidden.has(name) && isPossible(name, []);
+    if (all.size < min)
+      for (const name of namesFor(undefined)) {
+        if (all.size >= min) break;
+        if (isFree(name)) all.set(name, []);
       }
-    if (all.size < this.#min) {
+    if (all.size < min) {
       // There may be more names than those that were tried.
-      this.#solver.budget.limit();
+      budget.limit();
       return;
     }
-    yield* this.#valued(all);
-    if (all.size >= this.#max) return;
+    yield* valued(all);
+    if (all.size >= max) return;
     // A member may be needed to meet a keyword such as `unevaluatedProperties` beside it.
-    let remaining = this.#knownNames.length + this.#solver.budget.effort.width;
-    for (const name of this.#namesFor(undefined)) {
-      remaining -= 1;
-      if (remaining < 0) return;
-      if (!all.has(name) && !this.#forbidden.has(name) && this.#isPossible(name, []))
-        yield* this.#valued(new Map([...all, [name, []]]));
-    }
+    for (const name of namesFor(undefined).take(knownNames.length + width))
+      if (isFree(name)) yield* valued(new Map([...all, [name, []]]));
   }
 
   /** Yields the object with the first value of each member, then those with another value of one member. */
-  *#valued(members: Members): Generator<unknown> {
-    const lists = [...members].map(([name, terms]) => [name, this.#valuesOf(name, terms)] as const);
+  function* valued(members: Members): Generator<unknown> {
+    const lists = [...members].map(([name, terms]) => [name, valuesOf(name, terms)] as const);
     const first = lists.map(([name, list]) => [name, list.at(0)] as const);
-    if (first.some(([name, value]) => value === undefined || !satisfies(name, this.#nameTerms))) return;
+    if (first.some(([name, value]) => value === undefined || !satisfies(name, ownNameTerms))) return;
     yield Object.fromEntries(first);
-    for (let index = 1; index < this.#solver.budget.effort.width; index += 1)
+    for (let index = 1; index < width; index += 1)
       for (const [at, [name, list]] of lists.entries()) {
         const value = list.at(index);
         if (value !== undefined) yield Object.fromEntries(first.with(at, [name, value]));
       }
   }
 
-  #valuesOf(name: string, terms: readonly SchemaTerm[]): LazyList<unknown> {
-    let common = this.#termsByName.get(name);
-    if (common === undefined) {
-      this.#solver.budget.spend(this.#members.length >> 3);
-      common = this.#members.flatMap((literal) =>
-        memberTerms(literal, name, this.#isStrict ? this.#applied : undefined),
-      );
-      this.#termsByName.set(name, common);
-    }
-    this.#solver.budget.spend(common.length >> 5);
-    return this.#solver.solve([...terms, ...common]);
+  function valuesOf(name: string, terms: readonly SchemaTerm[]): LazyList<unknown> {
+    const common = termsByName.getOrInsertComputed(name, () => {
+      budget.spend(schemas.length >> 3);
+      return schemas.flatMap((literal) => memberTerms(literal, name, isStrict ? applied : undefined));
+    });
+    budget.spend(common.length >> 5);
+    return solver.solve([...terms, ...common]);
   }
 
   /** Yields names of members, known ones first, then ones that differ in the patterns that they match. */
-  *#namesFor(some: SomeMember | undefined): Generator<string> {
-    const seen = new Set<string>();
-    for (const name of this.#candidateNames(some)) {
-      if (seen.has(name) || name === '__proto__') continue;
+  function* namesFor(wanted: SomeMember | undefined): Generator<string> {
+    const seen = new Set(['__proto__']);
+    for (const name of candidateNames(wanted)) {
+      if (!seen.has(name)) yield name;
       seen.add(name);
-      yield name;
     }
   }
 
-  *#candidateNames(some: SomeMember | undefined): Generator<string> {
-    const { width } = this.#solver.budget.effort;
-    yield* this.#knownNames;
+  function* candidateNames(wanted: SomeMember | undefined): Generator<string> {
+    yield* knownNames;
     yield* ['x', 'y', 'a'];
-    const nameTerms = [...this.#nameTerms, ...(some?.nameTerms ?? []), ...patternTerms(some?.pattern, true), IS_TEXT];
-    for (const patterns of this.#patternCombinations(some?.pattern))
-      for (const name of this.#solver.solve([...nameTerms, ...patterns]).take(Math.max(width, this.#min)))
-        yield String(name);
-    for (let count = 0; count < this.#min; count += 1) yield `x${count}`;
+    const nameTerms = [...ownNameTerms, ...(wanted?.nameTerms ?? []), ...patternTerms(wanted?.pattern, true), IS_TEXT];
+    for (const patterns of patternCombinations(wanted?.pattern))
+      for (const name of solver.solve([...nameTerms, ...patterns]).take(Math.max(width, min))) yield String(name);
+    for (let count = 0; count < min; count += 1) yield `x${count}`;
   }
 
   /** Yields conditions for names: none, matches of one pattern or of no pattern, of two patterns or of only one of them. */
-  *#patternCombinations(own: string | undefined): Generator<readonly SchemaTerm[]> {
+  function* patternCombinations(own: string | undefined): Generator<readonly SchemaTerm[]> {
     yield [];
-    const others = this.#patterns.filter((pattern) => pattern !== own).slice(0, MAX_PATTERNS);
+    const others = allPatterns.filter((pattern) => pattern !== own).slice(0, MAX_PATTERNS);
     for (const pattern of others) yield patternTerms(pattern, true);
     yield others.flatMap((pattern) => patternTerms(pattern, false));
     for (const one of others)
@@ -212,10 +176,6 @@ function memberTerms(
 }
 
 /** Returns the schemas that may evaluate members: the schema and, for `unevaluatedProperties`, those of its branches. */
-function declaringSchemas({
-  kind,
-  root,
-  schema,
-}: LiteralOf<'members' | 'unevaluated'>): Readonly<Record<string, unknown>>[] {
+function declaringSchemas({ kind, root, schema }: LiteralOf<'members' | 'unevaluated'>) {
   return kind === 'members' ? [schema] : schemasInPlace(root, schema);
 }

@@ -7,6 +7,10 @@ import { normalizeSchema } from './normal-form.ts';
 import { findValues } from './schema-solver.ts';
 import { standaloneTerm } from './schema-terms.ts';
 
+/** The keys of a route with the schemas of its parameters. */
+export const PARAMETER_KINDS = ['params', 'query', 'headers'] as const;
+export type ParameterKind = (typeof PARAMETER_KINDS)[number];
+
 /** Serializes the rules for a parameter: two equal results accept the same texts. */
 export function normalizeParameter(root: SchemaRoot, path: Path): string {
   const types = typesAt(root, path);
@@ -24,15 +28,12 @@ const TYPES = ['string', 'number', 'boolean'];
 /** Texts that servers read differently, and one of each type. */
 const BASIC_TEXTS = ['x', '', '1', '0', '-1', '0.5', 'true', 'null', '1.0', '1e2', '+1', '007', '-0'];
 
-/** Texts of a parameter, most useful first. */
-interface ParameterTexts {
-  readonly texts: readonly string[];
-  /** True if a search for them ended because it had used its steps. */
-  readonly isCut: boolean;
-}
-
-/** Returns texts that the schemas of a parameter accept or refuse: values that only one of them accepts come first. */
-export function parameterTexts(schemas: readonly SchemaLocation[]): ParameterTexts {
+/**
+ * Returns texts that the schemas of a parameter accept or refuse: values that only one of them accepts come first.
+ *
+ * @returns `isCut` is true if a search for them ended because it had used its steps
+ */
+export function parameterTexts(schemas: readonly SchemaLocation[]): { texts: readonly string[]; isCut: boolean } {
   const texts = new Set<string>();
   let isCut = false;
   for (const type of TYPES)

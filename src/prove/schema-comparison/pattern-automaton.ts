@@ -170,11 +170,8 @@ const MAX_CACHED = 1_000;
 
 /** Returns the automaton of a pattern; `undefined` if it has unsupported syntax or is too large. */
 export function automatonOf(pattern: string): PatternAutomaton | undefined {
-  if (!automata.has(pattern)) {
-    if (automata.size >= MAX_CACHED) automata.clear();
-    automata.set(pattern, PatternAutomaton.of(pattern));
-  }
-  return automata.get(pattern);
+  if (automata.size >= MAX_CACHED && !automata.has(pattern)) automata.clear();
+  return automata.getOrInsertComputed(pattern, () => PatternAutomaton.of(pattern));
 }
 
 /** True if a text matches a pattern. Without an automaton, JavaScript decides, which differs only in rare syntax. */

@@ -28,55 +28,41 @@ export type PatternNode =
 
 export type PatternAssertion = 'start' | 'end' | 'boundary' | 'no-boundary';
 
-/**
- * Parses a pattern that the gateway accepts; see `toRe2`, which reads its escapes, classes and groups with the same functions.
- * Returns `undefined` for other patterns.
- */
-export function parsePatternSyntax(pattern: string): PatternNode | undefined {
-  try {
-    return new PatternParser(pattern).parse();
-  } catch {
-    return undefined;
-  }
-}
-
 /** The repetitions after an item: `*`, `+`, `?`, `{2}`, `{2,}`, `{2,4}`, each also with `?`. */
 const REPETITION = /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/y;
 const IGNORE_CASE = '(?i)';
 
-class PatternParser {
-  readonly #text: string;
-  #at = 0;
-  #isCaseless = false;
-
-  constructor(text: string) {
-    this.#text = text;
+/**
+ * Parses a pattern that the gateway accepts; see `toRe2`, which reads its escapes, classes and groups with the same functions.
+ * Returns `undefined` for other patterns.
+ */
+export function parsePatternSyntax(text: string): PatternNode | undefined {
+  let isCaseless = text.startsWith(IGNORE_CASE);
+  let at = isCaseless ? IGNORE_CASE.length : 0;
+  try {
+    const node = choice();
+    return at < text.length ? undefined : node;
+  } catch {
+    return undefined;
   }
 
-  parse(): PatternNode {
-    this.#isCaseless = this.#text.startsWith(IGNORE_CASE);
-    if (this.#isCaseless) this.#at = IGNORE_CASE.length;
-    const node = this.#choice();
-    if (this.#at < this.#text.length) throw new Error('unbalanced');
-    return node;
-  }
-
-  #choice(): PatternNode {
-    const options = [this.#sequence()];
-    while (this.#take('|')) options.push(this.#sequence());
+  function choice(): PatternNode {
+    const options = [sequence()];
+    while (take('|')) options.push(sequence());
     return options.length === 1 ? (options[0] as PatternNode) : { kind: 'choice', options };
   }
 
-  #sequence(): PatternNode {
+  function sequence(): PatternNode {
     const parts: PatternNode[] = [];
-    while (this.#at < this.#text.length && !/[|)]/.test(this.#text.charAt(this.#at)))
-      parts.push(this.#repeated(this.#item()));
+    while (at < text.length && !/[|)]/.test(text.charAt(at))) parts.push(repeated(item()));
     return { kind: 'sequence', parts };
   }
 
-  #repeated(part: PatternNode): PatternNode {
-    const found = this.#match(REPETITION);
-    if (found === undefined) return part;
+  function repeated(part: PatternNode): PatternNode {
+    REPETITION.lastIndex = at;
+    const found = REPETITION.exec(text);
+    if (found === null) return part;
+    at = REPETITION.lastIndex;
     const [, sign, min = '0', comma, max = ''] = found;
     if (sign !== undefined)
       return { kind: 'repeat', part, min: sign === '+' ? 1 : 0, max: sign === '?' ? 1 : Number.POSITIVE_INFINITY };
@@ -85,90 +71,83 @@ class PatternParser {
     return { kind: 'repeat', part, min: least, max: most };
   }
 
-  #item(): PatternNode {
-    const start = this.#at;
-    const character = this.#next();
-    if (character === '(') return this.#group(start);
-    if (character === '[') return this.#characters(this.#bracketSet());
-    if (character === '.') return this.#characters(complementOf(LINE_END));
+  function item(): PatternNode {
+    const start = at;
+    const character = next();
+    if (character === '(') return group(start);
+    if (character === '[') return characters(bracketSet());
+    if (character === '.') return characters(complementOf(LINE_END));
     if (character === '^') return { kind: 'assertion', assertion: 'start' };
     if (character === '$') return { kind: 'assertion', assertion: 'end' };
-    if (character === '\\') return this.#escape(start);
+    if (character === '\\') return escaped(start);
     if (character === '*' || character === '+' || character === '?') throw new Error('nothing to repeat');
-    return this.#characters(single(codePointOf(character)));
+    return characters(single(codePointOf(character)));
   }
 
-  #group(start: number): PatternNode {
-    const { re2, end } = readGroup(this.#text, start);
-    this.#at = end;
-    const isCaseless = this.#isCaseless;
-    if (re2 === '(?i:') this.#isCaseless = true;
-    if (re2 === '(?-i:') this.#isCaseless = false;
-    const inside = this.#choice();
-    this.#isCaseless = isCaseless;
-    if (!this.#take(')')) throw new Error('unbalanced');
+  function group(start: number): PatternNode {
+    const { re2, end } = readGroup(text, start);
+    at = end;
+    const outer = isCaseless;
+    if (re2 === '(?i:') isCaseless = true;
+    if (re2 === '(?-i:') isCaseless = false;
+    const inside = choice();
+    isCaseless = outer;
+    if (!take(')')) throw new Error('unbalanced');
     return inside;
   }
 
-  #escape(start: number): PatternNode {
-    const atom = readEscape(this.#text, start, false);
-    this.#at = atom.end;
+  function escaped(start: number): PatternNode {
+    const atom = readEscape(text, start, false);
+    at = atom.end;
     if (atom.kind === 'assertion')
       return { kind: 'assertion', assertion: atom.re2 === '\\b' ? 'boundary' : 'no-boundary' };
-    return this.#characters(this.#setOf(atom, start));
+    return characters(setOf(atom, start));
   }
 
-  #bracketSet(): CharacterSet {
-    const isNegated = this.#take('^');
+  function bracketSet(): CharacterSet {
+    const isNegated = take('^');
     const sets: CharacterSet[] = [];
-    while (!this.#take(']')) sets.push(this.#bracketItem());
-    const union = this.#isCaseless ? caseless(unionOf(sets)) : unionOf(sets);
+    while (!take(']')) sets.push(bracketItem());
+    const union = isCaseless ? caseless(unionOf(sets)) : unionOf(sets);
     return isNegated ? complementOf(union) : union;
   }
 
-  #bracketItem(): CharacterSet {
-    const start = this.#at;
-    const first = this.#bracketAtom();
-    const isRange = this.#text.charAt(this.#at) === '-' && this.#text.charAt(this.#at + 1) !== ']';
-    if (!isRange) return this.#setOf(first, start);
-    this.#next();
-    return rangeSet(first.codePoint, this.#bracketAtom().codePoint);
+  function bracketItem(): CharacterSet {
+    const start = at;
+    const first = bracketAtom();
+    const isRange = text.charAt(at) === '-' && text.charAt(at + 1) !== ']';
+    if (!isRange) return setOf(first, start);
+    next();
+    return rangeSet(first.codePoint, bracketAtom().codePoint);
   }
 
-  #bracketAtom(): TranslatedAtom {
-    const atom = readClassAtom(this.#text, this.#at);
-    this.#at = atom.end;
+  function bracketAtom(): TranslatedAtom {
+    const atom = readClassAtom(text, at);
+    at = atom.end;
     return atom;
   }
 
   /** Returns the characters of an atom that starts at an index of the pattern. */
-  #setOf({ kind, codePoint, end }: TranslatedAtom, start: number): CharacterSet {
-    return kind === 'set' ? escapedSet(this.#text.slice(start, end), this.#isCaseless) : single(codePoint);
+  function setOf({ kind, codePoint, end }: TranslatedAtom, start: number): CharacterSet {
+    return kind === 'set' ? escapedSet(text.slice(start, end), isCaseless) : single(codePoint);
   }
 
-  #characters(set: CharacterSet): PatternNode {
-    return { kind: 'characters', set: this.#isCaseless ? caseless(set) : set };
+  function characters(set: CharacterSet): PatternNode {
+    return { kind: 'characters', set: isCaseless ? caseless(set) : set };
   }
 
-  #next(): string {
-    const codePoint = this.#text.codePointAt(this.#at);
+  function next(): string {
+    const codePoint = text.codePointAt(at);
     if (codePoint === undefined) throw new Error('the pattern ends too early');
     const character = String.fromCodePoint(codePoint);
-    this.#at += character.length;
+    at += character.length;
     return character;
   }
 
-  #take(character: string): boolean {
-    if (this.#text.charAt(this.#at) !== character) return false;
-    this.#at += 1;
+  function take(character: string): boolean {
+    if (text.charAt(at) !== character) return false;
+    at += 1;
     return true;
-  }
-
-  #match(expression: RegExp): RegExpExecArray | undefined {
-    expression.lastIndex = this.#at;
-    const found = expression.exec(this.#text) ?? undefined;
-    if (found !== undefined) this.#at = expression.lastIndex;
-    return found;
   }
 }
 

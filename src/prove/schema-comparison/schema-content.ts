@@ -30,11 +30,8 @@ export function oncePerReference<Value>(
 ): (root: SchemaRoot, reference: string) => Value {
   const byRoot = new WeakMap<SchemaRoot, Map<string, Value>>();
   return (root, reference) => {
-    const known = byRoot.get(root) ?? new Map<string, Value>();
-    byRoot.set(root, known);
-    const value = known.get(reference) ?? compute(root, reference);
-    known.set(reference, value);
-    return value;
+    const known = byRoot.getOrInsertComputed(root, () => new Map());
+    return known.getOrInsertComputed(reference, () => compute(root, reference));
   };
 }
 

@@ -19,14 +19,11 @@ import {
 } from './search-budget.ts';
 import { textSolutions } from './text-solutions.ts';
 
-/** The values that a search found. */
-interface FoundValues {
-  readonly values: readonly unknown[];
-  /** True if the search left out values, or ended because it had used its steps. */
-  readonly isCut: boolean;
-}
-
-/** Searches for values that satisfy all terms until `collect` returns true, or until the steps of the round are used. */
+/**
+ * Searches for values that satisfy all terms until `collect` returns true, or until the steps of the round are used.
+ *
+ * @returns `isCut` is true if the search left out values, or ended because it had used its steps
+ */
 export function searchValues(
   terms: readonly SchemaTerm[],
   effort: SearchEffort,
@@ -50,7 +47,7 @@ export function searchValues(
 const MAX_VALUES = 300;
 
 /** Returns the first values that satisfy all terms. */
-export function findValues(terms: readonly SchemaTerm[], count: number): FoundValues {
+export function findValues(terms: readonly SchemaTerm[], count: number) {
   const values: unknown[] = [];
   const [effort] = SEARCH_ROUNDS as [SearchEffort];
   const { isCut } = searchValues(terms, effort, (value) => values.push(value) >= count);
@@ -92,12 +89,10 @@ class SchemaSolver implements PartSolver {
     const keys = new Map(terms.map((term) => [this.#keyOf(term), term]));
     charge(terms.length);
     const key = [...keys.keys()].sort().join(' ');
-    const known = this.#solutions.get(key);
-    if (known !== undefined) return known;
-    const isContradictory = [...keys].some(([own, { isPositive }]) => isPositive && keys.has(`-${own.slice(1)}`));
-    const list = new LazyList(isContradictory ? [].values() : this.#nested(this.#generate([...keys.values()])));
-    this.#solutions.set(key, list);
-    return list;
+    return this.#solutions.getOrInsertComputed(key, () => {
+      const isContradictory = [...keys].some(([own, { isPositive }]) => isPositive && keys.has(`-${own.slice(1)}`));
+      return new LazyList(isContradictory ? [].values() : this.#nested(this.#generate([...keys.values()])));
+    });
   }
 
   /** Counts the depth while the generator runs: a generator that waits is not a level of the value. */
@@ -124,17 +119,11 @@ class SchemaSolver implements PartSolver {
   }
 
   #knownSchema(root: SchemaRoot, schema: object): KnownSchema {
-    const bySchema = this.#known.get(root) ?? new WeakMap<object, KnownSchema>();
-    this.#known.set(root, bySchema);
-    let known = bySchema.get(schema);
-    if (known === undefined) {
-      const text = normalizeSchema(root, schema);
-      const key = this.#numbers.get(text) ?? String(this.#numbers.size);
-      this.#numbers.set(text, key);
-      known = { key, choices: new Map() };
-      bySchema.set(schema, known);
-    }
-    return known;
+    const bySchema = this.#known.getOrInsertComputed(root, () => new WeakMap());
+    return bySchema.getOrInsertComputed(schema, () => {
+      const key = this.#numbers.getOrInsert(normalizeSchema(root, schema), String(this.#numbers.size));
+      return { key, choices: new Map() };
+    });
   }
 
   *#generate(terms: readonly SchemaTerm[]): Generator<unknown> {
@@ -176,10 +165,7 @@ class SchemaSolver implements PartSolver {
     const { root, schema, isPositive } = term;
     if (!isMap(schema)) return choicesOf(term, type);
     const { choices } = this.#knownSchema(root, schema);
-    const name = `${isPositive} ${type}`;
-    const found = choices.get(name) ?? choicesOf(term, type);
-    choices.set(name, found);
-    return found;
+    return choices.getOrInsertComputed(`${isPositive} ${type}`, () => choicesOf(term, type));
   }
 
   /** True for values of a size that the search can afford. Their parts are shared, so that they are larger than the memory in use. */

@@ -94,13 +94,8 @@ function pointersOf(outcome: OfflineOutcome): string[] {
   return (problemOf(outcome).errors ?? []).map(({ pointer }) => pointer).sort();
 }
 
-interface ProblemDetails {
-  readonly message?: string;
-  readonly errors?: readonly { readonly pointer: string }[];
-}
-
 /** Parses the problem details that the client receives (RFC 9457). */
-function problemOf({ record, response }: OfflineOutcome): ProblemDetails {
+export function problemOf({ record, response }: OfflineOutcome): { message?: string; errors?: { pointer: string }[] } {
   if (record.refusal === undefined || response === undefined) return {};
   return JSON.parse(response.body.toString() || '{}');
 }

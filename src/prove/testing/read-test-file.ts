@@ -1,9 +1,11 @@
 import type { ValidateFunction } from 'ajv';
 import { valueAt } from '../../engine/json-pointer.ts';
+import type { PlannedManifest } from '../../engine/load.ts';
 import { type Document, parse } from '../../engine/manifest/document.ts';
 import { checkAgainst } from '../../engine/manifest/read-manifest.ts';
 import { describeFileError, type Source } from '../../engine/manifest/source.ts';
-import { errorAt, errorAtKey, type Finding } from '../../engine/problem/finding.ts';
+import { suggestion } from '../../engine/problem/did-you-mean.ts';
+import { errorAt, errorAtKey, type Finding, type Path } from '../../engine/problem/finding.ts';
 import { hasErrors, type Problem, toProblems } from '../../engine/problem/problem.ts';
 import type { TestFile } from './test-file.generated.ts';
 import { validate as generated } from './validate.generated.ts';
@@ -71,4 +73,36 @@ function findUselessWait({ times, wait }: TestFile['cases'][number]['request'], 
   if (wait === undefined || times > 1) return [];
   const message = '"wait" has no effect without an earlier request; add "times" with at least 2, or remove "wait"';
   return [errorAtKey(['cases', index, 'request', 'wait'], 'case-conflict', message)];
+}
+
+/** Finds routes, upstreams and roles in a test file that the manifest does not have. */
+export function findUnknownReferences(testFile: TestFile, { plan, manifest }: PlannedManifest): Finding[] {
+  const routes = plan.routes.map(({ id }) => id);
+  const upstreams = plan.upstreams.map(({ id }) => id);
+  const hasAuth = manifest.auth !== undefined;
+  return [
+    ...Object.entries(testFile.tokens).flatMap(([text, token]) =>
+      unusableRole(token, ['tokens', text, 'role'], hasAuth),
+    ),
+    ...testFile.cases.flatMap(({ request, expect }, index) => [
+      ...unusableRole(request, ['cases', index, 'request', 'role'], hasAuth),
+      ...unknownReference(expect.route, routes, ['cases', index, 'expect', 'route'], 'route'),
+      ...unknownReference(expect.upstream?.id, upstreams, ['cases', index, 'expect', 'upstream', 'id'], 'upstream'),
+    ]),
+  ];
+}
+
+function unknownReference(
+  name: string | null | undefined,
+  existing: readonly string[],
+  path: Path,
+  kind: 'route' | 'upstream',
+): Finding[] {
+  if (name === undefined || name === null || existing.includes(name)) return [];
+  return [errorAt(path, `${kind}-unknown`, `the manifest has no ${kind} "${name}"${suggestion(name, existing)}`)];
+}
+
+function unusableRole({ role }: { readonly role?: unknown }, path: Path, hasAuth: boolean): Finding[] {
+  if (role === undefined || hasAuth) return [];
+  return [errorAtKey(path, 'auth-missing', 'the manifest has no "auth", so no caller has a role; remove "role"')];
 }

@@ -1,6 +1,5 @@
 import type { PlannedManifest } from '../../engine/load.ts';
-import { createOfflineGateway, type OfflineOutcome } from '../offline/offline-gateway.ts';
-import { redactedUrl } from '../offline/redacted-url.ts';
+import { createOfflineGateway, type OfflineOutcome, redactedUrl } from '../offline/offline-gateway.ts';
 import { claimsOfRole } from '../offline/role-claims.ts';
 import { type CallerClaims, type StubToken, StubVerifier } from '../offline/stub-verifier.ts';
 import { compareOutcome, type Mismatch } from './compare.ts';

@@ -24,7 +24,8 @@ export async function* readBytes(input: LogInput, onBytes: (bytes: number) => vo
   const chunks = countBytes(source, onBytes);
   try {
     const start = await readStart(chunks);
-    if (!isGzip(start)) {
+    // Gzip begins with these bytes (RFC 1952 section 2.3.1).
+    if (start[0] !== 0x1f || start[1] !== 0x8b) {
       yield start;
       yield* chunks;
       return;
@@ -63,11 +64,6 @@ async function readStart(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
 async function* prepend(start: Buffer, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield start;
   yield* chunks;
-}
-
-/** RFC 1952 section 2.3.1. */
-function isGzip(start: Buffer): boolean {
-  return start[0] === 0x1f && start[1] === 0x8b;
 }
 
 /** The gateway limits the head of a request to a quarter of this, so a longer line is no line of an access log. */

@@ -1,5 +1,4 @@
-import type { LogCounts, LoggedRequest } from './logged-request.ts';
-import { parseLogLine, type SkippedLine } from './parse-log-line.ts';
+import type { CredentialKind, LogCounts, LoggedRequest, RequestKind, SkippedLineReason } from './logged-request.ts';
 import { LineSplitter, type LogInput, type ReadProgress, readBytes } from './read-bytes.ts';
 
 /** The requests of logs in batches, since a promise for each line would take longer than its parsing. */
@@ -82,3 +81,157 @@ function describeFailure(error: unknown): string {
   if (code === 'EISDIR') return 'this is a folder; name the files in it';
   return `cannot be read: ${code ?? 'unknown error'}`;
 }
+
+/** A line that is not a logged request. */
+interface SkippedLine {
+  readonly reason: SkippedLineReason;
+  /** The invalid member of a request. */
+  readonly member?: string;
+}
+
+/** The members are of unknown types: a log may contain any text. */
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The latest time that a `Date` can have. */
+const MAX_TIME_MS = 8.64e15;
+/** A smaller share would give one line the weight of more requests than a gateway serves. */
+const MIN_SHARE = 1e-6;
+/** RFC 9110 section 5.6.2. */
+const METHOD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** As the gateway accepts it: visible characters, without query and fragment. */
+const PATH = /^[/*][!-"$->@-~]*$/;
+/** Control characters, and those that change the direction of text, would change the output on a terminal. */
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
+
+/**
+ * Parses a line of an access log. Container engines and journald write a prefix before the JSON, or put the line into a member of
+ * their own JSON.
+ *
+ * @param number the number of the line in the log, from 1
+ */
+export function parseLogLine(text: string, source: string, number: number): LoggedRequest | SkippedLine {
+  const start = text.indexOf('{');
+  if (start === -1) return { reason: text.trim() === '' ? 'blank' : 'not-json' };
+  const json = start === 0 ? text : text.slice(start);
+  const value = unwrap(parseObject(json));
+  if (value === undefined) return { reason: json.trimEnd().endsWith('}') ? 'not-json' : 'truncated' };
+  const message = value['msg'];
+  if (message === 'request') return readRequest(value, source, number);
+  return { reason: typeof message === 'string' && typeof value['level'] === 'number' ? 'other-message' : 'foreign' };
+}
+
+/** The members in which Docker and journald put a line. */
+const WRAPPERS = ['log', 'MESSAGE'];
+
+/** Returns the JSON object in a line that a container engine or journald wrote. */
+function unwrap(value: JsonObject | undefined): JsonObject | undefined {
+  if (value === undefined || typeof value['msg'] === 'string') return value;
+  const inner = WRAPPERS.map((name) => value[name]).find((text) => typeof text === 'string');
+  const start = inner?.indexOf('{') ?? -1;
+  return (start === -1 ? undefined : parseObject(inner?.slice(start) ?? '')) ?? value;
+}
+
+/** Returns `undefined` if the text is not valid. The text begins with a brace, so any other value is an object. */
+function parseObject(text: string): JsonObject | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads the members of a line `"msg":"request"`. Anyone may have written the line, so each member is checked. */
+function readRequest(value: JsonObject, source: string, line: number): LoggedRequest | SkippedLine {
+  const member = NAMED_TESTS.find(([name, test]) => !test(value[name]))?.[0];
+  if (member !== undefined) return { reason: 'member-invalid', member };
+  const members = value as unknown as LineMembers;
+  return {
+    source,
+    line,
+    time: members.time,
+    method: members.method,
+    path: members.path,
+    isKeyed: members.keyed === true,
+    route: members.route,
+    upstream: members.upstream,
+    status: members.status,
+    refusal: members.refusal,
+    reason: members.reason,
+    limit: members.limit,
+    reported: members.reported?.map(({ code }) => code) ?? [],
+    isAborted: members.aborted === true,
+    receivedBytes: members.bytesIn ?? 0,
+    isForwarded: members.gatewayMs !== undefined,
+    subject: members.subject,
+    client: members.client ?? members.peer ?? undefined,
+    weight: 1 / (members.sampled ?? 1),
+    manifest: members.manifest,
+    roles: rolesOf(members.role),
+    credential: members.credential,
+    mediaType: members.type,
+    queryNames: members.query,
+    host: members.host,
+    kind: members.kind,
+  };
+}
+
+function rolesOf(role: LineMembers['role']): readonly string[] | undefined {
+  if (role === undefined) return undefined;
+  return role === 'other' ? [] : [role].flat();
+}
+
+/** A test of the value of a member, and its type. */
+type Test<Value> = (value: unknown) => value is Value;
+
+const isInteger = (value: unknown, max: number) =>
+  Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= max;
+const isText = (value: unknown): value is string => typeof value === 'string' && !UNPRINTABLE.test(value);
+const isTextList = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
+
+/** Accepts a member that is missing, or that has a value of this type. */
+function optional<Value>(test: (value: unknown) => boolean): Test<Value | undefined> {
+  return (value): value is Value | undefined => value === undefined || test(value);
+}
+const matching = (pattern: RegExp) => optional<string>((value) => typeof value === 'string' && pattern.test(value));
+const oneOf = <Word>(words: readonly Word[]) => optional<Word>((value) => words.includes(value as Word));
+const text = optional<string>(isText);
+const boolean = optional<boolean>((value) => typeof value === 'boolean');
+const positive = optional<number>((value) => typeof value === 'number' && value >= 0);
+const reported = optional<readonly { readonly code: string }[]>(
+  (value) => Array.isArray(value) && value.every((one) => typeof one === 'object' && one !== null && isText(one.code)),
+);
+
+/** The members that are read. */
+const TESTS = {
+  time: (value: unknown): value is number => isInteger(value, MAX_TIME_MS),
+  method: matching(METHOD),
+  path: matching(PATH),
+  keyed: boolean,
+  route: text,
+  upstream: text,
+  status: optional<number>((value) => isInteger(value, 999)),
+  refusal: text,
+  reason: text,
+  limit: text,
+  reported,
+  aborted: boolean,
+  bytesIn: positive,
+  gatewayMs: positive,
+  subject: text,
+  peer: optional<string | null>((value) => value === null || isText(value)),
+  client: text,
+  sampled: optional<number>((value) => typeof value === 'number' && value >= MIN_SHARE && value <= 1),
+  manifest: text,
+  role: optional<string | readonly string[]>((value) => isText(value) || isTextList(value)),
+  credential: oneOf<CredentialKind>(['bearer', 'other', 'none']),
+  type: text,
+  query: optional<readonly string[]>(isTextList),
+  host: text,
+  kind: oneOf<RequestKind>(['websocket', 'preflight', 'server-options']),
+};
+
+const NAMED_TESTS = Object.entries(TESTS);
+
+type LineMembers = {
+  readonly [Name in keyof typeof TESTS]: (typeof TESTS)[Name] extends Test<infer Value> ? Value : never;
+};

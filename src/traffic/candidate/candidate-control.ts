@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Gateway } from '../../engine/gateway/gateway.ts';
 import type { Log } from '../../engine/log/log.ts';
 import { SharedMemory } from '../../engine/shared-memory/worker-context.ts';
-import type { ComparisonCounts, ComparisonReport } from '../comparison.ts';
+import { type ComparisonCounts, type ComparisonReport, increase } from '../comparison.ts';
 import {
   CandidateResults,
   type CandidateWitness,
@@ -10,7 +10,7 @@ import {
   requestsOf,
   type SkippedRequests,
 } from './candidate-results.ts';
-import { type CandidateManifest, type ComparingWorkers, createNoWorkers } from './comparing-workers.ts';
+import type { CandidateManifest, ComparingWorkers } from './comparing-workers.ts';
 import { LiveCandidate } from './live-candidate.ts';
 
 /** `file`: the file of `run --candidate`, which is watched; `request`: a manifest that the admin API received. */
@@ -64,7 +64,7 @@ export class CandidateControl {
   #current: CurrentComparison | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(gateway: CandidateGateway, logger: Log['logger'], workers = createNoWorkers()) {
+  constructor(gateway: CandidateGateway, logger: Log['logger'], workers: ComparingWorkers) {
     this.#gateway = gateway;
     this.#logger = logger;
     this.#workers = workers;
@@ -144,7 +144,7 @@ export class CandidateControl {
     if (this.#current?.id !== id) return;
     const { results, received } = this.#current;
     results.merge(batch);
-    received.set(index, (received.get(index) ?? 0) + requestsOf(batch));
+    increase(received, index, requestsOf(batch));
   }
 
   #forgetWorker(index: number): void {

@@ -11,82 +11,69 @@ export interface CountedCandidate extends LimitedExchange {
   readonly exchange: Exchange;
 }
 
+export type CandidateLimits = ReturnType<typeof createCandidateLimits>;
+
 /**
- * The rate limits of the candidate. They begin to count with the candidate, by counters of their own. Only the active plan counts in a
- * store.
+ * Returns the rate limits of the candidate. They begin to count with the candidate, by counters of their own. Only the active plan
+ * counts in a store.
+ *
+ * @param worker with the memory of the comparison, in which all workers count
+ * @param sample the share of the requests that are compared, from 0 to 1
  */
-export class CandidateLimits {
-  readonly #pair: PlanPair;
-  readonly #limiter: RateLimiter;
-  readonly #shared: SharedComparison;
-  readonly #sample: number;
-
-  /**
-   * @param worker with the memory of the comparison, in which all workers count
-   * @param sample the share of the requests that are compared, from 0 to 1
-   */
-  constructor(pair: PlanPair, worker: WorkerContext, shared: SharedComparison, sample: number) {
-    this.#pair = pair;
-    this.#shared = shared;
-    this.#sample = sample;
-    this.#limiter = new RateLimiter(sharedNow, worker);
-    this.#limiter.activate(pair.candidate.rateLimits);
-  }
-
-  /**
-   * Records the limits that have counted requests before. An activation of the candidate would keep those counts.
-   *
-   * @param counters those of the active plan
-   */
-  recordHistory({ tables }: Pick<RateLimiter['local'], 'tables'>): void {
-    const hadRequests = this.#pair.candidate.rateLimits.map(({ key }) => (tables.get(key)?.size ?? 0) > 0);
-    this.#shared.recordHistory(hadRequests, sharedNow());
-  }
-
-  /** Counts a request by the limits that may refuse it. @throws Refusal; UnknownFact */
-  apply(limits: readonly RateLimit[], request: CountedCandidate): void {
-    // Otherwise some requests were not compared, and so not counted.
-    const isEachCounted = this.#sample === 1 && this.#shared.hasAllRequests;
-    const enforced = limits.filter(({ mode }) => mode === 'enforce');
-    const isCountable = (limit: RateLimit) => isEachCounted && limit.store === undefined;
-    // Nothing counts a request without a value, so its result needs no counter.
-    const counted = enforced.filter((limit) => isCountable(limit) || typeof limit.readValue(request) !== 'string');
-    // Never a promise, because this limiter is connected to no store.
-    void this.#limiter.apply(counted, request);
-    for (const limit of enforced) if (!counted.includes(limit)) this.#applyActiveResult(limit, request);
-    if (counted.some((limit) => this.#lacksHistory(limit, request.exchange))) throw new UnknownFact('rate-limit');
-  }
-
-  /** Ends the counting of the requests of a worker that has ended. They remain counted. */
-  forgetWorker(index: number): void {
-    this.#limiter.local.forgetWorker(index);
-  }
-
-  /** Ends the counting of a request. */
-  settle({ appliedLimits = [], exchange }: CountedCandidate, to: Outcome): void {
-    if (appliedLimits.length === 0) return;
-    const end = endOf(exchange, to);
-    this.#limiter.settle(appliedLimits, (limit) => isReleased(limit, end));
-  }
+export function createCandidateLimits(pair: PlanPair, worker: WorkerContext, shared: SharedComparison, sample: number) {
+  const { active, candidate } = pair;
+  const limiter = new RateLimiter(sharedNow, worker);
+  limiter.activate(candidate.rateLimits);
+  return {
+    /**
+     * Records the limits that have counted requests before. An activation of the candidate would keep those counts.
+     *
+     * @param counters those of the active plan
+     */
+    recordHistory: ({ tables }: Pick<RateLimiter['local'], 'tables'>): void => {
+      const hadRequests = candidate.rateLimits.map(({ key }) => (tables.get(key)?.size ?? 0) > 0);
+      shared.recordHistory(hadRequests, sharedNow());
+    },
+    /** Counts a request by the limits that may refuse it. @throws Refusal; UnknownFact */
+    apply: (limits: readonly RateLimit[], request: CountedCandidate): void => {
+      // Otherwise some requests were not compared, and so not counted.
+      const isEachCounted = sample === 1 && shared.hasAllRequests;
+      const enforced = limits.filter(({ mode }) => mode === 'enforce');
+      const isCountable = (limit: RateLimit) => isEachCounted && limit.store === undefined;
+      // Nothing counts a request without a value, so its result needs no counter.
+      const counted = enforced.filter((limit) => isCountable(limit) || typeof limit.readValue(request) !== 'string');
+      // Never a promise, because this limiter is connected to no store.
+      void limiter.apply(counted, request);
+      for (const limit of enforced) if (!counted.includes(limit)) applyActiveResult(limit, request);
+      if (counted.some((limit) => lacksHistory(limit, request.exchange))) throw new UnknownFact('rate-limit');
+    },
+    /** Ends the counting of the requests of a worker that has ended. They remain counted. */
+    forgetWorker: (index: number): void => limiter.local.forgetWorker(index),
+    /** Ends the counting of a request. */
+    settle: ({ appliedLimits = [], exchange }: CountedCandidate, to: Outcome): void => {
+      if (appliedLimits.length === 0) return;
+      const end = endOf(exchange, to);
+      limiter.settle(appliedLimits, (limit) => isReleased(limit, end));
+    },
+  };
 
   /** Applies the result of the active plan. @throws Refusal; UnknownFact if the active plan has not counted the request alike */
-  #applyActiveResult(limit: RateLimit, request: CountedCandidate): void {
+  function applyActiveResult(limit: RateLimit, request: CountedCandidate): void {
     const { exchange } = request;
     const { route, refusal, appliedLimits } = exchange;
     const value = limit.readValue(request);
     const isSameCounter =
-      this.#pair.hasEqualLimit(limit) && route !== undefined && limit.readValue(exchange as RoutedExchange) === value;
+      pair.hasEqualLimit(limit) && route !== undefined && limit.readValue(exchange as RoutedExchange) === value;
     if (isSameCounter && refusal?.limit === limit.id) throw refusal;
     const wasCounted = appliedLimits?.some((applied) => applied.limit.id === limit.id) === true;
     if (!isSameCounter || !wasCounted) throw new UnknownFact('rate-limit');
   }
 
   /** True if the active plan has refused the request because of requests that came before the candidate. */
-  #lacksHistory({ key, burst, intervalMs }: RateLimit, { refusal }: Exchange): boolean {
+  function lacksHistory({ key, burst, intervalMs }: RateLimit, { refusal }: Exchange): boolean {
     if (refusal?.code !== 'rate_limit_exceeded') return false;
-    const { active, candidate } = this.#pair;
     const index = candidate.rateLimits.findIndex((other) => other.key === key);
-    if (!this.#shared.mayHaveEarlier(index, sharedNow() - burst * intervalMs)) return false;
+    if (!shared.mayHaveEarlier(index, sharedNow() - burst * intervalMs)) return false;
     return active.rateLimits.some((other) => other.id === refusal.limit && other.key === key);
   }
 }

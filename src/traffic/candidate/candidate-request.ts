@@ -9,8 +9,8 @@ import type { Auth, Principal, Verifier } from '../../engine/tokens/verifier.ts'
 import type { BodyRule, CancellablePromise, ValidationResult } from '../../engine/validation/body-rule.ts';
 import { UnknownFact } from '../outcome.ts';
 import type { CandidateLimits, CountedCandidate } from './candidate-limits.ts';
-import { KeptBody } from './kept-body.ts';
 import type { PlanPair } from './plan-pair.ts';
+import { KeptBody } from './shared-comparison.ts';
 
 /** All work for the candidate counts as that of one client, so that it takes no more than the share of one. */
 const CANDIDATE_CLIENT = 'candidate';

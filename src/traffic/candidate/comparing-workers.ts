@@ -1,5 +1,5 @@
 import type { CompileInput, PlannedManifest } from '../../engine/load.ts';
-import { createSingleWorker, type WorkerContext } from '../../engine/shared-memory/worker-context.ts';
+import type { WorkerContext } from '../../engine/shared-memory/worker-context.ts';
 import type { ResultBatch } from './candidate-results.ts';
 
 /** A manifest that is compiled here, and that the other workers compile. */
@@ -44,10 +44,4 @@ export interface ComparingWorkers {
   compare(input: CompileInput, definition: ComparisonDefinition): Promise<void>;
   /** Resolves once no worker compares. Never rejects. */
   stop(): Promise<void>;
-}
-
-/** Returns the other workers of a process that has none. */
-export function createNoWorkers(): ComparingWorkers {
-  const nothing = async () => undefined;
-  return { context: createSingleWorker(), listen: nothing, prepare: nothing, compare: nothing, stop: nothing };
 }

@@ -3,14 +3,13 @@ import type { Exchange, ExchangeObserver } from '../../engine/gateway/exchange.t
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { WorkerContext } from '../../engine/shared-memory/worker-context.ts';
 import { compareOutcomes } from '../compare-outcomes.ts';
-import { CandidateLimits } from './candidate-limits.ts';
+import { type CandidateLimits, createCandidateLimits } from './candidate-limits.ts';
 import { candidateOutcome, servedOutcome } from './candidate-outcome.ts';
 import { CandidateRequest } from './candidate-request.ts';
 import { type CandidateResults, createWitness, type UncomparedReason } from './candidate-results.ts';
 import type { ComparisonRules } from './comparing-workers.ts';
-import { KeptBody } from './kept-body.ts';
 import { type PlanPair, pairPlans } from './plan-pair.ts';
-import { SharedComparison } from './shared-comparison.ts';
+import { KeptBody, SharedComparison } from './shared-comparison.ts';
 
 interface LiveCandidateOptions {
   readonly active: Plan;
@@ -45,7 +44,7 @@ export class LiveCandidate implements ExchangeObserver {
     this.#rules = rules;
     this.#results = results;
     this.#shared = new SharedComparison(worker, candidate.rateLimits.length);
-    this.#limits = new CandidateLimits(this.pair, worker, this.#shared, rules.sample);
+    this.#limits = createCandidateLimits(this.pair, worker, this.#shared, rules.sample);
   }
 
   /** The bytes of bodies that are kept now. */

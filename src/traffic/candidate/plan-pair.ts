@@ -34,6 +34,8 @@ function findEqualRoutes(active: Plan, candidate: Plan): Map<Route, Route> {
   const areSchemasEqual = schemasKey(active) === schemasKey(candidate);
   const candidates = new Map(candidate.routes.map((route) => [route.id, route]));
   const equalRoutes = new Map<Route, Route>();
+  // Every refusal differs.
+  if (active.server.keys.responseHeaders !== candidate.server.keys.responseHeaders) return equalRoutes;
   for (const route of active.routes) {
     const other = candidates.get(route.id);
     // A reference in a route may lead to any schema, so all schemas must be equal.
@@ -44,7 +46,7 @@ function findEqualRoutes(active: Plan, candidate: Plan): Map<Route, Route> {
 }
 
 function keyOf(route: Route): string {
-  return JSON.stringify([route.key, callerRulesKey(route), endpointsOf(route.upstream)]);
+  return JSON.stringify([route.key, callerRulesKey(route), endpointsOf(route.upstream), route.upstream.host]);
 }
 
 /** True if both plans match each request to routes with the same id. */
@@ -89,5 +91,12 @@ function schemasKey({ schemas }: Plan): string {
 
 function headKey({ server, router, cors }: Plan): string {
   const { maxHeaders, headerLimitBytes, keys } = server;
-  return JSON.stringify([maxHeaders, headerLimitBytes, keys.trustedProxies, router.keepsEncodedSlash, cors?.key]);
+  return JSON.stringify([
+    maxHeaders,
+    headerLimitBytes,
+    keys.trustedProxies,
+    keys.responseHeaders,
+    router.keepsEncodedSlash,
+    cors?.key,
+  ]);
 }

@@ -1,10 +1,12 @@
+import type { Plan } from '../../engine/plan/plan.ts';
+import { TOKEN_ERRORS } from '../../engine/token-errors.ts';
 import { madeRequest } from '../../prove/mutation/base-requests.ts';
 import { withKey } from '../../prove/mutation/limited-requests.ts';
 import type { MutationContext, Probe, TestedRoute } from '../../prove/mutation/mutant.ts';
 import { HANDSHAKE } from '../../prove/mutation/mutators/forwarding-mutators.ts';
 import { withHeader, withoutBody, withRequest, withRole } from '../../prove/mutation/probes.ts';
+import type { TestFile } from '../../prove/testing/test-file.generated.ts';
 import type { Observation } from './observe-requests.ts';
-import type { RecordTokens } from './record-tokens.ts';
 
 /** Everything that the search for a test case needs. */
 export interface RecordContext {
@@ -57,4 +59,32 @@ function withValidHeaders(probe: Probe, { path, entry }: TestedRoute, context: M
     const [text] = context.validTexts([...path, 'headers', 'properties', name]);
     return text === undefined ? changed : withHeader(changed, name, text);
   }, probe);
+}
+
+type RecordTokens = ReturnType<typeof createRecordTokens>;
+
+/** Returns the tokens that recorded test cases can use, by their text. @param otherRole a role that the manifest does not allow */
+export function createRecordTokens({ auth }: Plan, otherRole: string) {
+  const byRole = new Map<string, string>();
+  const texts = new Set<string>();
+  for (const role of [...(auth?.role.required ?? []), otherRole]) {
+    const name = `token-of-${role.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`;
+    const text = texts.has(name) ? `${name}-${texts.size}` : name;
+    texts.add(text);
+    byRole.set(role, text);
+  }
+  const errors = TOKEN_ERRORS.map((error) => [errorText(error), { error }] as const);
+  return {
+    all: Object.fromEntries([
+      ...[...byRole].map(([role, text]) => [text, { role }] as const),
+      ...errors,
+    ]) satisfies TestFile['tokens'],
+    ofRole: (role: string) => byRole.get(role) ?? '',
+    /** Returns `undefined` if no token of a test file is invalid for this reason. */
+    ofError: (reason: string) => (TOKEN_ERRORS.some((error) => error === reason) ? errorText(reason) : undefined),
+  };
+}
+
+function errorText(error: string): string {
+  return `token-with-${error.replaceAll('_', '-')}`;
 }

@@ -44,35 +44,23 @@ export async function findRecordedCase(
 }
 
 function* probesOf(observation: Observation, status: number, record: RecordContext): Generator<Probe> {
-  const { tested, isMatched } = observation;
+  const { tested, isMatched, role, result } = observation;
   if (tested === undefined || !isMatched) return yield* unroutedProbes(observation, record);
-  const bases = baseProbes({ ...observation, tested }, record).take(MAX_BASES);
-  for (const base of bases) yield* routedProbes(base, { ...observation, tested }, status, record);
-}
-
-type RoutedObservation = Observation & { readonly tested: TestedRoute };
-
-function* routedProbes(
-  base: Probe,
-  observation: RoutedObservation,
-  status: number,
-  record: RecordContext,
-): Generator<Probe> {
-  const { tested, role, result } = observation;
-  if (result.kind === 'refused') return yield* refusedProbes(result.code, base, { ...result, tested, role }, record);
-  if (result.kind !== 'forwarded') return;
   const login = tested.entry.login === undefined || role === undefined ? undefined : record.tokens.ofRole(role);
-  const requests = [...loginResponses(base, tested, login), base];
-  for (const request of requests)
-    for (const probe of reportedProbes(request, result.reported as readonly RefusalCode[], observation, record))
-      yield withStatus(probe, status);
+  for (const base of baseProbes({ ...observation, tested }, record).take(MAX_BASES)) {
+    if (result.kind === 'refused') yield* refusedProbes(result.code, base, { ...result, tested, role }, record);
+    if (result.kind !== 'forwarded') continue;
+    const reported = result.reported as readonly RefusalCode[];
+    for (const request of [...loginResponses(base, tested, login), base])
+      for (const probe of reportedProbes(request, reported, { tested, role }, record)) yield withStatus(probe, status);
+  }
 }
 
 /** Yields requests that may have all of these violations. */
 function* reportedProbes(
   base: Probe,
   [code, ...others]: readonly RefusalCode[],
-  { tested, role }: Pick<RoutedObservation, 'tested' | 'role'>,
+  { tested, role }: { readonly tested: TestedRoute; readonly role: string | undefined },
   record: RecordContext,
 ): Generator<Probe> {
   if (code === undefined) {

@@ -2,6 +2,8 @@ import { REFUSALS, type RefusalCode } from '../../engine/gateway/response/refusa
 import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
 import type { MutationContext, TestedRoute } from '../../prove/mutation/mutant.ts';
 import type { LoggedRequest } from '../access-log/logged-request.ts';
+import type { LogReader } from '../access-log/read-logs.ts';
+import { increase } from '../comparison.ts';
 
 /** A hostile log can have any number of methods and reasons. The gateway has about 150 reasons. */
 const MAX_OBSERVATIONS = 50_000;
@@ -15,99 +17,86 @@ const METHOD = /^[A-Za-z]+$/;
 /** The reasons why logged requests have no test case, with the number of requests. */
 export type UnrecordedCounts = Map<string, number>;
 
-/** Groups logged requests that one test case can stand for. */
-export class ObservedRequests {
-  requests = 0;
-  readonly unrecorded: UnrecordedCounts = new Map();
-  readonly #observations = new Map<string, Observation>();
-  readonly #routes: ReadonlyMap<string, TestedRoute>;
-  readonly #limits: ReadonlySet<string>;
+/** Groups the requests of a log that one test case can stand for, in the order of the first ones. */
+export async function observeRequests(reader: LogReader, context: MutationContext) {
+  const { router } = context.plan;
+  const unrecorded: UnrecordedCounts = new Map();
+  const observations = new Map<string, Observation>();
+  const routes = new Map(context.routes.map((tested) => [tested.entry.id, tested]));
+  const limits = new Set(context.plan.rateLimits.map(({ id }) => id));
   /** The methods other than those of routes, and the reasons of refusals. */
-  readonly #methods = new Set<string>();
-  readonly #reasons = new Set<string>();
-  readonly #context: MutationContext;
+  const methods = new Set<string>();
+  const reasons = new Set<string>();
+  let requests = 0;
+  for await (const batch of reader)
+    for (const request of batch) {
+      requests += request.weight;
+      const reason = unrecordedReason(request) ?? observe(request);
+      if (reason !== undefined) increase(unrecorded, reason, request.weight);
+    }
+  return { observations: [...observations.values()], unrecorded, requests };
 
-  constructor(context: MutationContext) {
-    this.#context = context;
-    this.#limits = new Set(context.plan.rateLimits.map(({ id }) => id));
-    this.#routes = new Map(context.routes.map((tested) => [tested.entry.id, tested]));
-  }
-
-  /** In the order of their first requests. */
-  get observations(): readonly Observation[] {
-    return [...this.#observations.values()];
-  }
-
-  add(request: LoggedRequest): void {
-    this.requests += request.weight;
-    const reason = this.#unrecordedReason(request) ?? this.#observe(request);
-    if (reason !== undefined) countUnrecorded(this.unrecorded, reason, request.weight);
-  }
-
-  #unrecordedReason({ route, method, refusal, reason, limit, reported }: LoggedRequest): string | undefined {
-    if (route !== undefined && !this.#routes.has(route)) return 'the manifest has no such route';
-    if (limit !== undefined && !this.#limits.has(limit)) return 'the manifest has no such rate limit';
-    if (method !== undefined && !this.#isPossibleMethod(method)) return 'a test case cannot have such a method';
-    if (refusal !== undefined && !this.#isKnownRefusal(refusal, reason)) return 'no test case can cause such a refusal';
+  function unrecordedReason({ route, method, refusal, reason, limit, reported }: LoggedRequest): string | undefined {
+    if (route !== undefined && !routes.has(route)) return 'the manifest has no such route';
+    if (limit !== undefined && !limits.has(limit)) return 'the manifest has no such rate limit';
+    if (method !== undefined && !isPossibleMethod(method)) return 'a test case cannot have such a method';
+    if (refusal !== undefined && !isKnownRefusal(refusal, reason)) return 'no test case can cause such a refusal';
     const isKnown = reported.length <= MAX_REPORTED && reported.every((code) => Object.hasOwn(REFUSALS, code));
     return isKnown ? undefined : 'this version reports no such violations';
   }
 
-  #isPossibleMethod(method: string): boolean {
-    return METHOD.test(method) && (HTTP_METHODS.includes(method) || addUpTo(MAX_METHODS, this.#methods, method));
+  function isPossibleMethod(method: string): boolean {
+    return METHOD.test(method) && (HTTP_METHODS.includes(method) || addUpTo(MAX_METHODS, methods, method));
   }
 
-  #isKnownRefusal(refusal: string, reason = refusal): boolean {
-    return Object.hasOwn(REFUSALS, refusal) && REASON.test(reason) && addUpTo(MAX_REASONS, this.#reasons, reason);
+  function isKnownRefusal(refusal: string, reason = refusal): boolean {
+    return Object.hasOwn(REFUSALS, refusal) && REASON.test(reason) && addUpTo(MAX_REASONS, reasons, reason);
   }
 
   /** Returns the reason if the request cannot be observed. */
-  #observe(request: LoggedRequest): string | undefined {
+  function observe(request: LoggedRequest): string | undefined {
     const { route, weight, status } = request;
     const result = resultOf(request);
     if (result === undefined) return 'the client disconnected before the response';
-    const tested = route === undefined ? this.#routeNear(request) : this.#routes.get(route);
-    const { role, isLogged, ...facts } = this.#facts(request, tested, result);
+    const tested = route === undefined ? routeNear(request) : routes.get(route);
+    const { role, isLogged, ...facts } = factsOf(request, tested, result, context);
     const key = JSON.stringify([tested?.entry.id, facts.isMatched, facts.method, role, facts.isHandshake, result]);
-    let observation = this.#observations.get(key);
-    if (observation === undefined) {
-      if (this.#observations.size === MAX_OBSERVATIONS)
-        return `the log has more than ${MAX_OBSERVATIONS} different kinds of requests`;
-      observation = { ...facts, role, requests: 0, statuses: new Map(), hasLoggedRole: false };
-      this.#observations.set(key, observation);
-    }
+    if (observations.size === MAX_OBSERVATIONS && !observations.has(key))
+      return `the log has more than ${MAX_OBSERVATIONS} different kinds of requests`;
+    const created = { ...facts, role, requests: 0, statuses: new Map(), hasLoggedRole: false };
+    const observation: Observation = observations.getOrInsert(key, created);
     observation.requests += weight;
     observation.hasLoggedRole ||= isLogged;
-    if (status !== undefined) observation.statuses.set(status, (observation.statuses.get(status) ?? 0) + weight);
+    if (status !== undefined) increase(observation.statuses, status, weight);
     return undefined;
   }
 
-  #facts(request: LoggedRequest, tested: TestedRoute | undefined, result: ObservedResult) {
-    const { method = 'GET', route, path, status, kind, refusal } = request;
-    const isMatched = route !== undefined;
-    const isHandshake = kind === 'websocket' || status === 101 || refusal === 'origin_not_allowed';
-    const caller = isMatched && tested !== undefined ? observedRole(request, tested, this.#context) : NO_ROLE;
-    return { tested, isMatched, method, isHandshake, result, path, ...caller };
-  }
-
   /** Returns a route with the path of a request, for another method. */
-  #routeNear({ path }: LoggedRequest): TestedRoute | undefined {
+  function routeNear({ path }: LoggedRequest): TestedRoute | undefined {
     if (path === undefined || path === '*') return undefined;
-    const { router } = this.#context.plan;
     const [method] = router.allowedMethods(path);
     const route = method === undefined ? undefined : router.match(method, path);
-    return route && this.#routes.get(route.id);
+    return route && routes.get(route.id);
   }
+}
+
+function factsOf(
+  request: LoggedRequest,
+  tested: TestedRoute | undefined,
+  result: ObservedResult,
+  context: MutationContext,
+) {
+  const { method = 'GET', route, path, status, kind, refusal } = request;
+  const isMatched = route !== undefined;
+  const isHandshake = kind === 'websocket' || status === 101 || refusal === 'origin_not_allowed';
+  const caller = isMatched && tested !== undefined ? observedRole(request, tested, context) : NO_ROLE;
+  return { tested, isMatched, method, isHandshake, result, path, ...caller };
 }
 
 /** Adds a text to a set. Returns false if it has too many others. */
 function addUpTo(max: number, texts: Set<string>, text: string): boolean {
   if (texts.size < max) texts.add(text);
   return texts.has(text);
-}
-
-export function countUnrecorded(counts: UnrecordedCounts, reason: string, requests: number): void {
-  counts.set(reason, (counts.get(reason) ?? 0) + requests);
 }
 
 function resultOf(request: LoggedRequest): ObservedResult | undefined {

@@ -1,16 +1,14 @@
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { Environment } from '../../engine/manifest/source.ts';
 import { createMutationContext } from '../../prove/mutation/context.ts';
-import type { RunCase } from '../../prove/mutation/missing-case.ts';
+import { createRunCase } from '../../prove/mutation/missing-case.ts';
 import type { TestedRoute } from '../../prove/mutation/mutant.ts';
-import { testRequestsOf } from '../../prove/testing/requests.ts';
-import { createCaseRunner } from '../../prove/testing/run-test-file.ts';
 import type { TestCase, TestFile } from '../../prove/testing/test-file.generated.ts';
 import type { LogReader } from '../access-log/read-logs.ts';
-import type { RecordContext } from './base-probes.ts';
+import { increase } from '../comparison.ts';
+import { createRecordTokens, type RecordContext } from './base-probes.ts';
 import { findRecordedCase } from './find-recorded-case.ts';
-import { countUnrecorded, type Observation, ObservedRequests, type UnrecordedCounts } from './observe-requests.ts';
-import { createRecordTokens } from './record-tokens.ts';
+import { type Observation, observeRequests, type UnrecordedCounts } from './observe-requests.ts';
 import { type FoundCase, mergeCases, type RecordedCase, selectCases, sortCases } from './recorded-cases.ts';
 import { recordedPaths } from './recorded-paths.ts';
 import { isRecordable } from './refused-probes.ts';
@@ -47,9 +45,7 @@ export async function recordCases(
   onProgress: (done: number, total: number) => void = () => undefined,
 ): Promise<RecordedLog> {
   const context = createMutationContext(planned, readFile, NO_TEST_FILE);
-  const observed = new ObservedRequests(context);
-  for await (const batch of reader) for (const request of batch) observed.add(request);
-  const { observations, unrecorded, requests } = observed;
+  const { observations, unrecorded, requests } = await observeRequests(reader, context);
   const byRoute = Map.groupBy(observations, ({ tested }) => tested);
   const tokens = createRecordTokens(planned.plan, context.otherRole);
   const paths = new Map<TestedRoute, readonly string[]>();
@@ -57,38 +53,24 @@ export async function recordCases(
     paths.getOrInsertComputed(tested, () => recordedPaths(byRoute.get(tested) ?? [], tested, context));
   const unknownPath = observations.find(isUnknownPath)?.path ?? '/x';
   const record: RecordContext = { context, tokens, pathsOf, unknownPath };
+  const run = createRunCase(tokens.all, planned);
   const found: FoundCase[] = [];
-  for await (const [observation, testCase] of findCases(observations, byRoute, record, planned, onProgress)) {
-    if (testCase === undefined) countUnrecorded(unrecorded, unrecordedReason(observation), observation.requests);
-    else found.push({ observation, testCase });
-  }
-  const { selected, omitted } = selectCases(mergeCases(found), maxCases);
-  if (omitted > 0) countUnrecorded(unrecorded, `more than ${maxCases} cases`, omitted);
-  return { tokens: tokens.all, requests, unrecorded, cases: sortCases(selected) };
-}
-
-/** Yields each observation with its test case. */
-async function* findCases(
-  observations: readonly Observation[],
-  byRoute: ReadonlyMap<TestedRoute | undefined, readonly Observation[]>,
-  record: RecordContext,
-  planned: PlannedManifest,
-  onProgress: (done: number, total: number) => void,
-): AsyncGenerator<readonly [Observation, TestCase | undefined]> {
-  const runRequest = createCaseRunner(record.tokens.all, planned);
-  const run: RunCase = (testCase) => runRequest(testRequestsOf([testCase])[0] as Parameters<typeof runRequest>[0]);
   let failures = 0;
   for (const [index, observation] of observations.entries()) {
     onProgress(index, observations.length);
     const common = commonStatus(observation, byRoute.get(observation.tested) ?? []);
+    const statuses = new Set([common, ...[...observation.statuses.keys()].slice(0, MAX_STATUSES)]);
     const maxProbes = failures < MAX_FAILURES ? MAX_PROBES : FEW_PROBES;
     let testCase: TestCase | undefined;
-    if (isPossible(observation))
-      for (const status of new Set([common, ...[...observation.statuses.keys()].slice(0, MAX_STATUSES)]))
-        testCase ??= await findRecordedCase(observation, status, maxProbes, record, run);
+    for (const status of isPossible(observation) ? statuses : [])
+      testCase ??= await findRecordedCase(observation, status, maxProbes, record, run);
+    if (testCase !== undefined) found.push({ observation, testCase });
+    else increase(unrecorded, unrecordedReason(observation), observation.requests);
     if (testCase === undefined && isPossible(observation)) failures += 1;
-    yield [observation, testCase];
   }
+  const { selected, omitted } = selectCases(mergeCases(found), maxCases);
+  if (omitted > 0) increase(unrecorded, `more than ${maxCases} cases`, omitted);
+  return { tokens: tokens.all, requests, unrecorded, cases: sortCases(selected) };
 }
 
 /** False for a refusal of a route that no test case can cause. */
@@ -106,7 +88,7 @@ function commonStatus({ result, statuses }: Observation, ofRoute: readonly Obser
   const counts = new Map<number, number>();
   for (const other of ofRoute)
     if (other.result.kind === 'forwarded' && other.result.statusClass === result.statusClass)
-      for (const [status, count] of other.statuses) counts.set(status, (counts.get(status) ?? 0) + count);
+      for (const [status, count] of other.statuses) increase(counts, status, count);
   const [[status] = [[...statuses.keys()][0] ?? 200]] = [...counts].sort(([, one], [, two]) => two - one);
   return status;
 }

@@ -1,7 +1,7 @@
 import { formatText } from '../../check/fmt/format-text.ts';
 import { formatMethods } from '../../engine/http1/http-methods.ts';
 import { formatFlow } from '../../engine/manifest/write-yaml.ts';
-import { formatTestCase } from '../../prove/mutation/case-text.ts';
+import { formatTestCase } from '../../prove/mutation/missing-case.ts';
 import type { TestFile } from '../../prove/testing/test-file.generated.ts';
 import type { Observation, UnrecordedCounts } from './observe-requests.ts';
 import type { RecordedCase } from './recorded-cases.ts';
@@ -40,11 +40,9 @@ export function formatRecording(recording: RecordedFile): string {
 
 function mapLines(name: string, map: object): string[] {
   const entries = Object.entries(map);
-  return entries.length === 0 ? [] : [`${name}:`, ...entries.map((entry) => `  ${memberLine(entry)}`)];
-}
-
-function memberLine([key, value]: [string, unknown]): string {
-  return `${formatFlow(key)}: ${formatFlow(value)}`;
+  return entries.length === 0
+    ? []
+    : [`${name}:`, ...entries.map(([key, value]) => `  ${formatFlow(key)}: ${formatFlow(value)}`)];
 }
 
 function caseLines(recorded: RecordedCase, name: string): string[] {

@@ -3,11 +3,12 @@ import { nestValue } from '../../engine/json-pointer.ts';
 import { sizeBytes } from '../../engine/manifest/units.ts';
 import { withValue } from '../../prove/mutation/edits.ts';
 import { MAX_TIMES, overLimit, withoutKey } from '../../prove/mutation/limited-requests.ts';
-import { changedMultipartBodies, MULTIPART_TYPE } from '../../prove/mutation/multipart-bodies.ts';
 import type { MutationContext, Probe, TestedRoute } from '../../prove/mutation/mutant.ts';
 import { invalidRequests, OTHER_TYPES, oddBodies } from '../../prove/mutation/mutators/body-mutators.ts';
 import {
+  changedMultipartBodies,
   loginResponses,
+  MULTIPART_TYPE,
   withBodyOf,
   withHeader,
   withJsonBody,

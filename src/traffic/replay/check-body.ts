@@ -1,7 +1,6 @@
 import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
 import { BODYLESS_METHODS } from '../../engine/http1/http-methods.ts';
 import { isJsonType, mediaTypeMatcher } from '../../engine/validation/media-type.ts';
-import type { LoggedRequest } from '../access-log/logged-request.ts';
 import { UnknownFact, type UnknownReason } from '../outcome.ts';
 import type { CheckResult } from './check-parameters.ts';
 import type { LoggedFacts } from './logged-facts.ts';
@@ -69,7 +68,7 @@ function checkType(
   const { mediaType, receivedBytes } = request;
   if (mediaType === undefined) {
     if (body.validate !== undefined || body.streamValidatorFor !== undefined || receivedBytes > 0)
-      return isMethodWithBody(request) || receivedBytes > 0 ? 'invalid' : (before ?? 'body-size');
+      return !BODYLESS_METHODS.has(request.method ?? '') || receivedBytes > 0 ? 'invalid' : (before ?? 'body-size');
     return before ?? (isBodyComplete ? 'valid' : 'body-size');
   }
   const listed = rules.entry.body?.types ?? defaultTypes(rules);
@@ -85,10 +84,6 @@ function checkType(
 /** @param kind such as `image/*`, or a media type */
 function isOfKind(type: string, kind: string): boolean {
   return kind.endsWith('/*') && type.toLowerCase().startsWith(kind.slice(0, -1));
-}
-
-function isMethodWithBody({ method }: LoggedRequest): boolean {
-  return !BODYLESS_METHODS.has(method ?? '');
 }
 
 function acceptsName(rules: RouteRules): (name: string) => boolean {

@@ -8,11 +8,9 @@ import type { Auth } from '../../engine/tokens/verifier.ts';
 import { UnknownFact, type UnknownReason } from '../outcome.ts';
 import { checkBody } from './check-body.ts';
 import { type CheckResult, checkParameters } from './check-parameters.ts';
-import { checkRateLimits } from './check-rate-limits.ts';
 import { checkRole, type LoggedCaller } from './check-role.ts';
-import { LimitUse } from './limit-effects.ts';
-import type { Step } from './logged-end.ts';
-import { createRefusal, type LoggedFacts } from './logged-facts.ts';
+import { checkRateLimits, LimitUse } from './limit-effects.ts';
+import { createRefusal, type LoggedFacts, type Step } from './logged-facts.ts';
 import {
   hasEqualBody,
   hasEqualParameters,
@@ -103,7 +101,7 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
     const { mayHaveSkippedSteps, logged, refusalCode } = this.#facts;
     if (!mayHaveSkippedSteps) return;
     if (logged === undefined || !isEqualUntilForwarded(this.#rules, logged)) throw new UnknownFact('rate-limit');
-    for (const limit of this.#facts.countingLimits) this.limits.reached.add(limit);
+    for (const limit of this.#facts.countingLimits()) this.limits.reached.add(limit);
     throw this.#loggedRefusal(refusalCode);
   }
 

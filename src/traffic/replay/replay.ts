@@ -1,14 +1,19 @@
+import { type Decision, decide } from '../../engine/gateway/decide.ts';
+import type { Refusal } from '../../engine/gateway/response/refusal.ts';
 import { createMediaTypeNames } from '../../engine/log/plain-names.ts';
+import type { RequestHeaderRules } from '../../engine/manifest/manifest.generated.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
+import type { RateLimit } from '../../engine/rate-limits/rate-limit.ts';
+import { rateLimitFields } from '../../engine/rate-limits/rate-limiter.ts';
 import type { LoggedRequest, LogLine } from '../access-log/logged-request.ts';
 import { type ComparisonResult, compareOutcomes } from '../compare-outcomes.ts';
 import { type ComparisonReport, OutcomeComparison } from '../comparison.ts';
-import { type Outcome, UnknownFact } from '../outcome.ts';
+import { forwardedOutcome, type Outcome, refusedOutcome, thrownOutcome, UnknownFact } from '../outcome.ts';
 import { createKeyedPaths } from './keyed-paths.ts';
-import { type CounterEffects, counterChanges, LimitEffects } from './limit-effects.ts';
-import { LoggedFacts, type LogManifest } from './logged-facts.ts';
-import { loggedOutcome, type ReplayedOutcome, replayOutcome } from './replayed-outcome.ts';
+import { type CounterEffects, isIn, LimitEffects } from './limit-effects.ts';
+import { createLoggedFacts, createRefusal, type LoggedFacts, type LogManifest } from './logged-facts.ts';
+import { LoggedSteps } from './logged-steps.ts';
 import { createRulesOf, type ReplaySide, type RouteRules } from './route-rules.ts';
 import { type UnusedReport, UnusedRoutes } from './unused-routes.ts';
 
@@ -51,85 +56,77 @@ const MAX_CACHED = 10_000;
 const MAX_OTHER_MANIFESTS = 20;
 const NOT_REPRODUCED: ComparisonResult = { result: 'unknown', reason: 'not-reproduced' };
 
-/** Decides about the requests of a log by the manifest that wrote it and by a new one, and compares the decisions. */
-export class Replay {
-  readonly #old: LogManifest;
-  readonly #next: Plan;
-  readonly #nextRules: (route: Route) => RouteRules;
-  readonly #cache = new Map<string, ReplayedResult>();
-  readonly #calibration = new OutcomeComparison<LogLine>(MAX_WITNESSES);
-  readonly #comparison = new OutcomeComparison<LogLine>(MAX_WITNESSES);
-  readonly #limitEffects = new LimitEffects();
-  readonly #unused: UnusedRoutes;
-  readonly #otherManifests = new Map<string, OtherManifest>();
-  readonly #read: ReadLines = { lines: 0, firstTime: undefined, lastTime: undefined, linesWithoutFacts: 0 };
+export type Replay = ReturnType<typeof createReplay>;
 
-  /** @param old the manifest that wrote the log */
-  constructor(old: ReplaySide, next: ReplaySide) {
-    const { plan, manifest, secrets } = old;
-    const nameOf = createMediaTypeNames(manifest.routes, secrets);
-    this.#old = {
-      plan,
-      routes: new Map(plan.routes.map((route) => [route.id, route])),
-      rulesOf: createRulesOf(old),
-      keyedPaths: createKeyedPaths(old, next.plan),
-      isNamedType: (mediaType) => nameOf(mediaType) === mediaType.toLowerCase(),
-    };
-    this.#next = next.plan;
-    this.#nextRules = createRulesOf(next);
-    this.#unused = new UnusedRoutes(plan);
-  }
+/**
+ * Decides about the requests of a log by the manifest that wrote it and by a new one, and compares the decisions.
+ *
+ * @param old the manifest that wrote the log
+ */
+export function createReplay(old: ReplaySide, next: ReplaySide) {
+  const { plan, manifest, secrets } = old;
+  const nameOf = createMediaTypeNames(manifest.routes, secrets);
+  const log: LogManifest = {
+    plan,
+    routes: new Map(plan.routes.map((route) => [route.id, route])),
+    rulesOf: createRulesOf(old),
+    keyedPaths: createKeyedPaths(old, next.plan),
+    isNamedType: (mediaType) => nameOf(mediaType) === mediaType.toLowerCase(),
+  };
+  const nextRules = createRulesOf(next);
+  const cache = new Map<string, ReplayedResult>();
+  const calibration = new OutcomeComparison<LogLine>(MAX_WITNESSES);
+  const comparison = new OutcomeComparison<LogLine>(MAX_WITNESSES);
+  const limitEffects = new LimitEffects();
+  const unused = new UnusedRoutes(plan);
+  const otherManifests = new Map<string, OtherManifest>();
+  const read: ReadLines = { lines: 0, firstTime: undefined, lastTime: undefined, linesWithoutFacts: 0 };
+  return { add, report };
 
-  add(request: LoggedRequest): void {
-    this.#count(request);
-    this.#unused.add(request);
+  function add(request: LoggedRequest): void {
+    count(request);
+    unused.add(request);
     const key = factsKey(request);
-    let result = this.#cache.get(key);
-    if (result === undefined) {
-      result = this.#replay(request);
-      if (this.#cache.size === MAX_CACHED) this.#cache.clear();
-      this.#cache.set(key, result);
-    }
+    if (cache.size === MAX_CACHED && !cache.has(key)) cache.clear();
+    const { effects, ...result } = cache.getOrInsertComputed(key, () => replay(request));
     const caller = () => request.subject ?? request.client;
     const witness = () => ({ source: request.source, line: request.line });
-    const { calibration, comparison, effects } = result;
-    this.#calibration.add(calibration, request.weight, caller, witness);
-    if (effects !== undefined) this.#limitEffects.mark(effects, request);
+    calibration.add(result.calibration, request.weight, caller, witness);
+    if (effects !== undefined) limitEffects.mark(effects, request);
     if (effects === undefined || effects.relied.size === 0)
-      this.#comparison.add(comparison, request.weight, caller, witness);
-    else this.#limitEffects.hold(comparison, effects, request, caller());
+      comparison.add(result.comparison, request.weight, caller, witness);
+    else limitEffects.hold(result.comparison, effects, request, caller());
   }
 
   /** Ends the replay. */
-  report(): ReplayReport {
-    this.#limitEffects.release(this.#comparison);
+  function report(): ReplayReport {
+    limitEffects.release(comparison);
     return {
-      ...this.#read,
-      otherManifests: [...this.#otherManifests.values()],
-      calibration: this.#calibration.report(),
-      comparison: this.#comparison.report(),
-      unused: this.#unused.report(),
+      ...read,
+      otherManifests: [...otherManifests.values()],
+      calibration: calibration.report(),
+      comparison: comparison.report(),
+      unused: unused.report(),
     };
   }
 
-  #count({ time, method, manifest, source, line }: LoggedRequest): void {
-    const read = this.#read;
+  function count({ time, method, manifest, source, line }: LoggedRequest): void {
     read.lines += 1;
     read.firstTime = Math.min(read.firstTime ?? time, time);
     read.lastTime = Math.max(read.lastTime ?? time, time);
     // Bytes that are no request have no facts to log.
     if (manifest === undefined && method !== undefined) read.linesWithoutFacts += 1;
-    if (manifest === undefined || this.#old.plan.hash.startsWith(manifest)) return;
-    if (this.#otherManifests.size < MAX_OTHER_MANIFESTS || this.#otherManifests.has(manifest))
-      this.#otherManifests.getOrInsert(manifest, { hash: manifest, lines: 0, first: { source, line } }).lines += 1;
+    if (manifest === undefined || plan.hash.startsWith(manifest)) return;
+    if (otherManifests.size < MAX_OTHER_MANIFESTS || otherManifests.has(manifest))
+      otherManifests.getOrInsert(manifest, { hash: manifest, lines: 0, first: { source, line } }).lines += 1;
   }
 
-  #replay(request: LoggedRequest): ReplayedResult {
-    const facts = new LoggedFacts(request, this.#old);
+  function replay(request: LoggedRequest): ReplayedResult {
+    const facts = createLoggedFacts(request, log);
     const logged = loggedOutcome(facts);
-    const before = replayOutcome(facts, this.#old.plan, this.#old.rulesOf);
+    const before = replayOutcome(facts, plan, log.rulesOf);
     const calibration = withSameRoute(compare(logged, before.outcome), request, logged, before.route);
-    const after = replayOutcome(facts, this.#next, this.#nextRules);
+    const after = replayOutcome(facts, next.plan, nextRules);
     const isReproduced = calibration.result !== 'changed';
     const comparison = isReproduced ? compare(withResponse(logged, before.outcome), after.outcome) : NOT_REPRODUCED;
     return { calibration, comparison, effects: effectsOf(facts, after, comparison) };
@@ -170,18 +167,118 @@ function effectsOf(
   { outcome, limits: { reached, relied }, route }: ReplayedOutcome,
   comparison: ComparisonResult,
 ): CounterEffects | undefined {
-  const before = facts.countingLimits;
+  const before = facts.countingLimits();
   const isRefusedByLimit = outcome.kind === 'refused' && outcome.limit !== undefined;
   const isKnown = comparison.result !== 'unknown' || outcome.kind !== 'unknown';
   const possible = isKnown ? [...reached] : Object.values(route?.rateLimits ?? {}).flat();
   const after = isRefusedByLimit ? [] : possible;
   if (before.length === 0 && after.length === 0 && relied.size === 0) return undefined;
-  const isChanged = comparison.result !== 'same';
-  return { ...counterChanges({ before, after, isKnown, isChanged }), reached, relied };
+  // An outcome that is not known may be counted or not.
+  if (!isKnown) return { more: [...before, ...after], fewer: [...before, ...after], reached, relied };
+  // A limit that counts failures counts a request by its outcome.
+  const isUncertain = ({ failures }: RateLimit) => comparison.result !== 'same' && failures !== undefined;
+  const more = [...after.filter((limit) => !isIn(limit, before)), ...before.filter(isUncertain)];
+  const fewer = [...before.filter((limit) => !isIn(limit, after)), ...after.filter(isUncertain)];
+  return { more, fewer, reached, relied };
 }
 
 /** Returns a text that is equal for requests with the same facts. */
 function factsKey(request: LoggedRequest): string {
   const { source, line, time, subject, client, weight, manifest, host, ...facts } = request;
   return JSON.stringify([manifest !== undefined, Object.values(facts)]);
+}
+
+/** Returns what the gateway did, as the log has it. */
+function loggedOutcome({ request, end, logged, loggedPlan, refusalCode }: LoggedFacts): Outcome {
+  const { route, upstream = '', path = '', reason, limit } = request;
+  if (end.kind === 'unknown') return { kind: 'unknown', route, reason: end.reason };
+  if (end.kind === 'refused')
+    return refusedOutcome(createRefusal(refusalCode, logged?.route, { reason, limit }), route);
+  if (end.kind !== 'forwarded') return respondedOutcome(end.kind, path, loggedPlan);
+  if (logged !== undefined)
+    return forwardedOutcome(
+      logged.route,
+      messageOf(logged.route, path, () => []),
+    );
+  // The plan that is said to have written the log has no such route.
+  return { kind: 'forwarded', route: route ?? '', upstream, endpoints: '', message: () => ({ path, headers: [] }) };
+}
+
+type ReplayedOutcome = ReturnType<typeof replayOutcome>;
+
+/** Returns the outcome of a logged request by a plan, with the matched route. */
+function replayOutcome(facts: LoggedFacts, plan: Plan, rulesOf: (route: Route) => RouteRules) {
+  const steps = new LoggedSteps(facts, rulesOf);
+  const outcome = outcomeOf(steps, facts, plan, rulesOf);
+  return { outcome, limits: steps.limits, route: steps.route };
+}
+
+function outcomeOf(steps: LoggedSteps, facts: LoggedFacts, plan: Plan, rulesOf: (route: Route) => RouteRules): Outcome {
+  try {
+    // No step waits, because a log has all its facts at once.
+    const decision = decide(plan, steps).next().value as Decision;
+    const { path = '' } = facts.request;
+    if (typeof decision === 'string') return respondedOutcome(decision, path, plan, facts.loggedPlan);
+    steps.checkLogin(decision);
+    const headers = () => headerChanges(facts, rulesOf(decision), plan);
+    return forwardedOutcome(decision, messageOf(decision, path, headers));
+  } catch (error) {
+    const { route } = steps;
+    return thrownOutcome(error, route?.id, (refusal) => describeResponse(refusal, plan, route, facts.loggedPlan));
+  }
+}
+
+/** Describes what depends on the plan. @throws UnknownFact, because a log does not have the origin */
+function describeResponse(
+  { code, headers }: Refusal,
+  { auth, cors, server }: Plan,
+  route: Route | undefined,
+  logged: Plan,
+): string {
+  if (cors?.key !== logged.cors?.key) throw new UnknownFact('origin');
+  const challenge = CHALLENGED.has(code) ? auth?.challengePrefix : undefined;
+  return JSON.stringify([
+    challenge,
+    headers['Allow'],
+    rateLimitFields(server, route?.rateLimits),
+    server.responseHeaders,
+  ]);
+}
+
+/** The refusals with `WWW-Authenticate`. */
+const CHALLENGED: ReadonlySet<string> = new Set(['token_missing', 'token_invalid', 'role_not_allowed']);
+
+/** @param headers returns what differs from the headers that the plan of the log sends */
+function messageOf({ upstreamPath }: Route, path: string, headers: () => readonly string[]) {
+  return () => ({ path: upstreamPath?.(path) ?? path, headers: headers() });
+}
+
+/** @param other the plan of the log, whose permissions the origin of the request had or not */
+function respondedOutcome(kind: 'server-options' | 'preflight', path: string, plan: Plan, other = plan): Outcome {
+  const permissionsOf = ({ cors, router }: Plan) => `${cors?.key} ${cors?.methods ?? router.allowedMethods(path)}`;
+  if (kind === 'preflight' && permissionsOf(plan) !== permissionsOf(other)) throw new UnknownFact('origin');
+  return { kind: 'responded', status: 204, headers: [] };
+}
+
+/** Returns the changes of the headers that the upstream receives. @throws UnknownFact */
+function headerChanges({ logged, loggedPlan, request }: LoggedFacts, rules: RouteRules, plan: Plan): readonly string[] {
+  const before = logged?.entry.requestHeaders;
+  const after = rules.entry.requestHeaders;
+  const isUpgraded = (websocket: boolean | undefined) => request.kind === 'websocket' && websocket === true;
+  if (isUpgraded(logged?.route.websocket) !== isUpgraded(rules.route.websocket)) return ['Upgrade', ''];
+  const { host } = rules.route.upstream;
+  if (logged !== undefined && logged.route.upstream.host !== host) return ['Host', host];
+  const set = changedSets(before, after);
+  if (set.length > 0) return set;
+  const isEqual = JSON.stringify(before) === JSON.stringify(after);
+  const mayUpgrade = request.method === 'GET' && logged?.route.websocket !== true && rules.route.websocket;
+  const isProxyEqual = loggedPlan.server.keys.trustedProxies === plan.server.keys.trustedProxies;
+  if (!isEqual || mayUpgrade || !isProxyEqual) throw new UnknownFact('headers');
+  return [];
+}
+
+/** Returns the headers that only one of two rules sets, or that they set to different values. */
+function changedSets(before: RequestHeaderRules | undefined, after: RequestHeaderRules | undefined): readonly string[] {
+  const [one, other] = [before?.set ?? {}, after?.set ?? {}];
+  return [...new Set([...Object.keys(one), ...Object.keys(other)])].filter((name) => one[name] !== other[name]);
 }

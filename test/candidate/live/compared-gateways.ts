@@ -5,6 +5,7 @@ import { load } from '../../../src/engine/load.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import { CandidateControl, type CandidateStatus } from '../../../src/traffic/candidate/candidate-control.ts';
 import type { ChangeGroup, ComparisonReport } from '../../../src/traffic/comparison.ts';
+import { createNoWorkers } from '../../support/candidate.ts';
 import { startGateway, type TestGateway, worldOf } from '../../support/gateway.ts';
 import { type Issuer, startIssuer } from '../../support/issuer.ts';
 import type { Message } from '../../support/message.ts';
@@ -111,6 +112,7 @@ async function startActive(text: string): Promise<ActiveGateway> {
   const control = new CandidateControl(
     { plan: gateway.plan, rateLimiter: gateway.rateLimiter, observe },
     active.log.logger,
+    createNoWorkers(),
   );
   return { ...active, plan: gateway.plan, control, observed: () => observed };
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { load } from '../../../src/engine/load.ts';
 import { CandidateControl } from '../../../src/traffic/candidate/candidate-control.ts';
+import { createNoWorkers } from '../../support/candidate.ts';
 import { manifest, startGateway, type TestGateway, worldOf } from '../../support/gateway.ts';
 import { head, sendRequest } from '../../support/raw.ts';
 import { eventually } from '../../support/site.ts';
@@ -32,7 +33,7 @@ rateLimits: { shared: { key: client, allow: ${allow} per 1h } }
 
 async function start(active: string): Promise<void> {
   gateway = await startGateway(active);
-  control = new CandidateControl(gateway.gateway, gateway.log.logger);
+  control = new CandidateControl(gateway.gateway, gateway.log.logger, createNoWorkers());
 }
 
 async function compareWith(text: string): Promise<void> {

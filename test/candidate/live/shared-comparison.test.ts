@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SharedMemory } from '../../../src/engine/shared-memory/worker-context.ts';
-import { KeptBody } from '../../../src/traffic/candidate/kept-body.ts';
-import { SharedComparison } from '../../../src/traffic/candidate/shared-comparison.ts';
+import { KeptBody, SharedComparison } from '../../../src/traffic/candidate/shared-comparison.ts';
 
 const MB = 1024 ** 2;
 

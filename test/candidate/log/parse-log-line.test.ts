@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseLogLine } from '../../../src/traffic/access-log/parse-log-line.ts';
+import { parseLogLine } from '../../../src/traffic/access-log/read-logs.ts';
 
 const REQUEST = {
   level: 30,

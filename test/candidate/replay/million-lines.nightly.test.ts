@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { load, type PlannedManifest } from '../../../src/engine/load.ts';
 import { createMemoryEnvironment } from '../../../src/engine/manifest/source.ts';
 import { readLogs } from '../../../src/traffic/access-log/read-logs.ts';
-import { Replay } from '../../../src/traffic/replay/replay.ts';
+import { createReplay } from '../../../src/traffic/replay/replay.ts';
 import { Random } from './random-traffic.ts';
 
 const LINES = 1_000_000;
@@ -63,7 +63,7 @@ describe('a log of a million lines', () => {
         "{id}', upstream: up, access: protected, roles: [admin]",
       ),
     );
-    const replay = new Replay(old, next);
+    const replay = createReplay(old, next);
     const before = process.cpuUsage();
     // The test runner takes memory too.
     const bytesBefore = process.memoryUsage.rss();

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { load, type PlannedManifest } from '../../../src/engine/load.ts';
 import { createMemoryEnvironment } from '../../../src/engine/manifest/source.ts';
-import { parseLogLine } from '../../../src/traffic/access-log/parse-log-line.ts';
-import { Replay, type ReplayReport } from '../../../src/traffic/replay/replay.ts';
+import { parseLogLine } from '../../../src/traffic/access-log/read-logs.ts';
+import { createReplay, type ReplayReport } from '../../../src/traffic/replay/replay.ts';
 
 const UUID = '0b8ba9a2-6c1c-4c2e-9d55-8d2c1a1f7a10';
 
@@ -60,7 +60,7 @@ const login = {
 const refused = (code: string, status: number) => ({ gatewayMs: undefined, status, refusal: code, reason: code });
 
 function replay(lines: readonly object[], next: PlannedManifest, old = OLD): ReplayReport {
-  const replayed = new Replay(old, next);
+  const replayed = createReplay(old, next);
   for (const [index, line] of lines.entries()) {
     const request = parseLogLine(JSON.stringify(line), 'access.log', index + 1);
     if (!('line' in request)) throw new Error(request.reason);
@@ -251,7 +251,7 @@ describe('the replay of a log', () => {
         [name]: text,
       })),
     );
-    const replayed = new Replay(OLD, OLD);
+    const replayed = createReplay(OLD, OLD);
     for (const line of lines) {
       const request = parseLogLine(JSON.stringify(line), 'access.log', 1);
       if ('line' in request) replayed.add(request);

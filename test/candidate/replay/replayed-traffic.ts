@@ -1,10 +1,10 @@
 import type { PlannedManifest } from '../../../src/engine/load.ts';
 import type { LogLine } from '../../../src/traffic/access-log/logged-request.ts';
-import { parseLogLine } from '../../../src/traffic/access-log/parse-log-line.ts';
+import { parseLogLine } from '../../../src/traffic/access-log/read-logs.ts';
 import type { ComparisonResult } from '../../../src/traffic/compare-outcomes.ts';
 import { OutcomeComparison } from '../../../src/traffic/comparison.ts';
 import { LimitEffects } from '../../../src/traffic/replay/limit-effects.ts';
-import { Replay } from '../../../src/traffic/replay/replay.ts';
+import { createReplay } from '../../../src/traffic/replay/replay.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { startIssuer } from '../../support/issuer.ts';
 import { Wire } from '../../support/raw.ts';
@@ -135,7 +135,7 @@ export function replayLines(lines: readonly object[], old: PlannedManifest, next
     hold.call(this, Object.assign({}, result, { line: request.line }), effects, request, caller);
   };
   try {
-    const replay = new Replay(old, next);
+    const replay = createReplay(old, next);
     for (const [index, line] of lines.entries()) {
       const request = parseLogLine(JSON.stringify(line), 'access.log', index + 1);
       if (!('line' in request)) throw new Error(`${request.reason}: ${JSON.stringify(line)}`);

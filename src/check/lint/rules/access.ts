@@ -3,11 +3,9 @@ import { hasWriteMethod } from '../lint-context.ts';
 import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
 
 /** Rules for logins, for roles, and for what callers without a token may send. */
-export const ACCESS_RULES = rulesOf('auth', [
-  {
-    id: 'login-without-gate',
-    severity: 'warning',
-    preset: 'minimal',
+export const ACCESS_RULES = rulesOf('auth', {
+  'login-without-gate': {
+    level: ['warning', 'minimal'],
     rationale:
       'Without the role gate a user whose role is not allowed still receives a token at login, and every later request with it fails.',
     *find({ manifest, routes }) {
@@ -21,10 +19,8 @@ export const ACCESS_RULES = rulesOf('auth', [
       }
     },
   },
-  {
-    id: 'public-write-unbounded',
-    severity: 'warning',
-    preset: 'recommended',
+  'public-write-unbounded': {
+    level: ['warning', 'recommended'],
     rationale: 'Clients without a token may send bodies of unlimited length, and the upstream receives all of it.',
     *find({ routes }) {
       for (const { entry, path } of routes) {
@@ -36,10 +32,8 @@ export const ACCESS_RULES = rulesOf('auth', [
       }
     },
   },
-  {
-    id: 'public-write-without-schema',
-    severity: 'info',
-    preset: 'recommended',
+  'public-write-without-schema': {
+    level: ['info', 'recommended'],
     rationale:
       'The upstream receives bodies from anyone without validation; a schema rejects most malformed and hostile input first.',
     *find({ routes }) {
@@ -55,10 +49,8 @@ export const ACCESS_RULES = rulesOf('auth', [
       }
     },
   },
-  {
-    id: 'roles-redundant',
-    severity: 'info',
-    preset: 'recommended',
+  'roles-redundant': {
+    level: ['info', 'recommended'],
     rationale:
       'A list of all roles restricts nothing today but excludes roles that are added later, and readers cannot know which was intended.',
     *find({ manifest, routes }) {
@@ -71,7 +63,7 @@ export const ACCESS_RULES = rulesOf('auth', [
           );
     },
   },
-]);
+});
 
 const LOGIN =
   /^(?:log-?in|sign-?in|(?:social|oauth2?|google|facebook)-?(?:auth|login)|authenticate|sessions?|token|sso)$/i;

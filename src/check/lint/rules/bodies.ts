@@ -8,11 +8,9 @@ const BUFFERED_BYTES = 32 * 1024 ** 2;
 const STREAMED_BYTES = 1024 ** 3;
 
 /** Rules for the bodies of routes and the schemas of the manifest. */
-export const BODY_RULES = rulesOf('validation', [
-  {
-    id: 'body-large',
-    severity: 'warning',
-    preset: 'recommended',
+export const BODY_RULES = rulesOf('validation', {
+  'body-large': {
+    level: ['warning', 'recommended'],
     rationale:
       'The gateway buffers a body before it validates it, so a few large bodies at the same time can exhaust the memory.',
     *find({ routes }) {
@@ -27,10 +25,8 @@ export const BODY_RULES = rulesOf('validation', [
       }
     },
   },
-  {
-    id: 'body-without-rule',
-    severity: 'warning',
-    preset: 'recommended',
+  'body-without-rule': {
+    level: ['warning', 'recommended'],
     rationale:
       'Without "body" the gateway forwards bodies of any content and length, and the upstream has to handle all of them.',
     *find({ routes }) {
@@ -42,10 +38,8 @@ export const BODY_RULES = rulesOf('validation', [
           );
     },
   },
-  {
-    id: 'schema-anything',
-    severity: 'info',
-    preset: 'recommended',
+  'schema-anything': {
+    level: ['info', 'recommended'],
     rationale:
       'The gateway buffers and parses the body but accepts any content: this costs time and memory, and rejects only malformed JSON.',
     *find({ routes }) {
@@ -60,10 +54,8 @@ export const BODY_RULES = rulesOf('validation', [
       }
     },
   },
-  {
-    id: 'schema-unused',
-    severity: 'warning',
-    preset: 'recommended',
+  'schema-unused': {
+    level: ['warning', 'recommended'],
     rationale:
       'A schema without references validates nothing: either a body that should be validated is not, or the schema is obsolete.',
     *find({ manifest, schemas }) {
@@ -83,10 +75,8 @@ export const BODY_RULES = rulesOf('validation', [
           yield findingAtKey(['schemas', name], `nothing refers to "${name}"; refer to it, or remove it`);
     },
   },
-  {
-    id: 'validation-report',
-    severity: 'info',
-    preset: 'recommended',
+  'validation-report': {
+    level: ['info', 'recommended'],
     rationale: 'The gateway still forwards invalid requests; this is meant for a transition and is easily forgotten.',
     *find({ routes }) {
       for (const { entry, path } of routes)
@@ -97,7 +87,7 @@ export const BODY_RULES = rulesOf('validation', [
           );
     },
   },
-]);
+});
 
 function sizeMessage(size: string, action: 'buffers' | 'forwards'): string {
   return `the gateway ${action} up to ${size} for each request; write ${action === 'forwards' ? '1GB' : '32MB'} or less`;

@@ -10,11 +10,9 @@ const CLIENT_TIMEOUT_LIMITS = { headers: '60s', stalled: '5m' } as const;
 const MIN_KEEP_ALIVE_MS = 61_000;
 
 /** Rules for addresses, timeouts, the log and the admin API. */
-export const OPERATION_RULES = rulesOf('operations', [
-  {
-    id: 'admin-missing',
-    severity: 'info',
-    preset: 'strict',
+export const OPERATION_RULES = rulesOf('operations', {
+  'admin-missing': {
+    level: ['info', 'strict'],
     rationale:
       'Without the admin API, probes cannot check whether the gateway is ready, and operators cannot see which manifest is active.',
     *find({ plan }) {
@@ -22,10 +20,8 @@ export const OPERATION_RULES = rulesOf('operations', [
         yield findingAt([], 'the gateway has no admin API for health checks and metrics; add admin: 127.0.0.1:9901');
     },
   },
-  {
-    id: 'admin-plain',
-    severity: 'warning',
-    preset: 'recommended',
+  'admin-plain': {
+    level: ['warning', 'recommended'],
     rationale:
       'Anyone who can read the network traffic obtains the admin token, and with it full access to the admin API.',
     *find({ plan: { admin } }) {
@@ -33,10 +29,8 @@ export const OPERATION_RULES = rulesOf('operations', [
       yield findingAt(['admin'], 'the admin token crosses the network in plain text; add tls:');
     },
   },
-  {
-    id: 'certificate-validity',
-    severity: 'warning',
-    preset: 'minimal',
+  'certificate-validity': {
+    level: ['warning', 'minimal'],
     rationale:
       'The gateway serves a manifest with a certificate that expired or is not valid yet, but handshakes with it fail.',
     *find({ plan, nowMs }) {
@@ -46,10 +40,8 @@ export const OPERATION_RULES = rulesOf('operations', [
       }
     },
   },
-  {
-    id: 'client-timeout-long',
-    severity: 'warning',
-    preset: 'recommended',
+  'client-timeout-long': {
+    level: ['warning', 'recommended'],
     rationale:
       'A client that sends or reads almost nothing holds its connection for this long, and a few thousand of them exhaust the connection limit.',
     *find({ manifest }) {
@@ -63,10 +55,8 @@ export const OPERATION_RULES = rulesOf('operations', [
       }
     },
   },
-  {
-    id: 'keep-alive-short',
-    severity: 'warning',
-    preset: 'recommended',
+  'keep-alive-short': {
+    level: ['warning', 'recommended'],
     rationale:
       'If the gateway closes an idle connection while a load balancer sends a request on it, the client of the load balancer gets a 502 response.',
     *find({ manifest, plan }) {
@@ -76,10 +66,8 @@ export const OPERATION_RULES = rulesOf('operations', [
       yield findingAt(['server', 'timeouts', 'keepAlive'], message);
     },
   },
-  {
-    id: 'listen-exposed',
-    severity: 'info',
-    preset: 'recommended',
+  'listen-exposed': {
+    level: ['info', 'recommended'],
     rationale:
       'Without TLS anyone on the network path can read tokens and passwords, unless a proxy in front of the gateway terminates TLS.',
     *find({ plan }) {
@@ -90,10 +78,8 @@ export const OPERATION_RULES = rulesOf('operations', [
       );
     },
   },
-  {
-    id: 'listen-privileged',
-    severity: 'info',
-    preset: 'strict',
+  'listen-privileged': {
+    level: ['info', 'strict'],
     rationale: 'On most systems only root may bind ports below 1024, and a gateway should not run as root.',
     *find({ plan, secrets }) {
       for (const key of ['listen', 'admin'] as const) {
@@ -106,10 +92,8 @@ export const OPERATION_RULES = rulesOf('operations', [
       }
     },
   },
-  {
-    id: 'log-paths-plain',
-    severity: 'warning',
-    preset: 'recommended',
+  'log-paths-plain': {
+    level: ['warning', 'recommended'],
     rationale: 'The path of a public download may be its only secret, and everyone who reads the log could use it.',
     *find({ manifest, routes }) {
       const [first] = loggedSecrets(routes);
@@ -121,10 +105,8 @@ export const OPERATION_RULES = rulesOf('operations', [
       );
     },
   },
-  {
-    id: 'log-secret-missing',
-    severity: 'warning',
-    preset: 'recommended',
+  'log-secret-missing': {
+    level: ['warning', 'recommended'],
     rationale:
       'Without a secret each process has its own key, so the surrogates of two processes, or of one before and after a restart, differ.',
     *find({ manifest, routes }) {
@@ -139,10 +121,8 @@ export const OPERATION_RULES = rulesOf('operations', [
       );
     },
   },
-  {
-    id: 'proxy-trust-wide',
-    severity: 'warning',
-    preset: 'minimal',
+  'proxy-trust-wide': {
+    level: ['warning', 'minimal'],
     rationale: 'A trusted peer can claim any client address, and the log and the upstreams believe it.',
     *find({ manifest }) {
       for (const [index, block] of manifest.server.trustedProxies.entries()) {
@@ -156,4 +136,4 @@ export const OPERATION_RULES = rulesOf('operations', [
       }
     },
   },
-]);
+});

@@ -1,42 +1,22 @@
 import { isLoopback } from '../../../engine/dns/loopback.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
-import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
+import { findingAt, findingAtKey, type Rule, rulesOf } from '../rule.ts';
 
 /** Rules for the pages that may read responses (CORS) or open a WebSocket. */
-export const ORIGIN_RULES = rulesOf('auth', [
-  {
-    id: 'cors-any-origin',
-    severity: 'info',
-    preset: 'recommended',
+export const ORIGIN_RULES = rulesOf('auth', {
+  'cors-any-origin': {
+    level: ['info', 'recommended'],
     rationale:
       'Every page that a user visits may read the responses of this gateway, so an internal gateway becomes readable from outside.',
-    *find({ manifest }) {
-      for (const [index, origin] of (manifest.cors?.origins ?? []).entries())
-        if (origin === '*')
-          yield findingAt(
-            ['cors', 'origins', index],
-            'pages of every origin may read responses; list the origins that need access',
-          );
-    },
+    find: findOrigin('*', 'pages of every origin may read responses; list the origins that need access'),
   },
-  {
-    id: 'cors-null-origin',
-    severity: 'warning',
-    preset: 'minimal',
+  'cors-null-origin': {
+    level: ['warning', 'minimal'],
     rationale: 'Any page can obtain the origin null with a sandboxed frame, so allowing it allows every page.',
-    *find({ manifest }) {
-      for (const [index, origin] of (manifest.cors?.origins ?? []).entries())
-        if (origin === 'null')
-          yield findingAt(
-            ['cors', 'origins', index],
-            'any page can obtain this origin; list the origins that need access',
-          );
-    },
+    find: findOrigin('null', 'any page can obtain this origin; list the origins that need access'),
   },
-  {
-    id: 'cors-plain-origin',
-    severity: 'warning',
-    preset: 'recommended',
+  'cors-plain-origin': {
+    level: ['warning', 'recommended'],
     rationale:
       'Anyone on the network path can change a page that is loaded over plain HTTP, so its origin cannot be trusted.',
     *find({ manifest, secrets }) {
@@ -52,10 +32,8 @@ export const ORIGIN_RULES = rulesOf('auth', [
       }
     },
   },
-  {
-    id: 'websocket-any-origin',
-    severity: 'warning',
-    preset: 'recommended',
+  'websocket-any-origin': {
+    level: ['warning', 'recommended'],
     rationale:
       'Any page on the web can open a WebSocket from the browsers of its visitors, with their cookies and their network access.',
     *find({ routes, manifest }) {
@@ -73,10 +51,8 @@ export const ORIGIN_RULES = rulesOf('auth', [
       }
     },
   },
-  {
-    id: 'websocket-origins-missing',
-    severity: 'info',
-    preset: 'recommended',
+  'websocket-origins-missing': {
+    level: ['info', 'recommended'],
     rationale:
       'Browsers let every page open a WebSocket to any server, so the gateway accepts only pages of its own host unless origins are listed.',
     *find({ routes, manifest }) {
@@ -89,10 +65,8 @@ export const ORIGIN_RULES = rulesOf('auth', [
           );
     },
   },
-  {
-    id: 'websocket-public',
-    severity: 'info',
-    preset: 'recommended',
+  'websocket-public': {
+    level: ['info', 'recommended'],
     rationale:
       'The gateway does not inspect WebSocket messages, and on a public route it does not authenticate the client either.',
     *find({ routes }) {
@@ -104,4 +78,12 @@ export const ORIGIN_RULES = rulesOf('auth', [
           );
     },
   },
-]);
+});
+
+/** Returns a function that finds an origin in the list of CORS. */
+function findOrigin(wanted: string, message: string): NonNullable<Rule['find']> {
+  return ({ manifest }) =>
+    (manifest.cors?.origins ?? []).flatMap((origin, index) =>
+      origin === wanted ? [findingAt(['cors', 'origins', index], message)] : [],
+    );
+}

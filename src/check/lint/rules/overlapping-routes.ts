@@ -1,17 +1,16 @@
 import { sortMethods } from '../../../engine/http1/http-methods.ts';
 import type { RouteWitness } from '../../../engine/problem/finding.ts';
 import { BitSet } from '../../../engine/routing/bit-set.ts';
+import { foldLiteral } from '../../../engine/routing/path-folding.ts';
 import { intersect, patternKey } from '../../../engine/routing/pattern.ts';
+import { isStricter } from '../../../engine/routing/router.ts';
 import type { LintContext, LintRoute } from '../lint-context.ts';
 import { findingAt, rulesOf } from '../rule.ts';
-import { SpellingTwins } from '../spelling-twins.ts';
 
 /** Rules for routes whose paths match the same requests. */
-export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', [
-  {
-    id: 'route-ambiguous',
-    severity: 'warning',
-    preset: 'recommended',
+export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', {
+  'route-ambiguous': {
+    level: ['warning', 'recommended'],
     rationale:
       'Where two paths overlap, the one that has a literal segment first wins, which readers of the manifest may not expect.',
     *find(context) {
@@ -34,15 +33,13 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', [
         }
     },
   },
-  {
-    id: 'route-case-twin',
-    severity: 'warning',
-    preset: 'minimal',
+  'route-case-twin': {
+    level: ['warning', 'minimal'],
     rationale:
       'Some servers ignore letter case, trailing dots and `;` parameters, so the gateway responds with 404 to a path that such a server would treat as the path of a stricter route.',
-    *find({ routes, witnessSearch }) {
-      const twins = new SpellingTwins(routes, witnessSearch);
-      for (const lintRoute of routes) {
+    *find(context) {
+      const twins = spellingTwins(context);
+      for (const lintRoute of context.routes) {
         const refused = twins.findRefusing(lintRoute);
         const earlier = refused?.isTwin ? undefined : twins.findEarlier(lintRoute);
         const other = earlier ?? refused?.refusing;
@@ -63,10 +60,8 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', [
       }
     },
   },
-  {
-    id: 'route-method-unreachable',
-    severity: 'info',
-    preset: 'recommended',
+  'route-method-unreachable': {
+    level: ['info', 'recommended'],
     rationale:
       'If more specific routes receive every request with this method, this route never serves it, although the manifest suggests that it does.',
     *find({ routes, witnessSearch }) {
@@ -85,10 +80,8 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', [
       }
     },
   },
-  {
-    id: 'route-slash-twin',
-    severity: 'info',
-    preset: 'recommended',
+  'route-slash-twin': {
+    level: ['info', 'recommended'],
     rationale:
       'Matching ignores one trailing slash, so a path that ends with a slash belongs to the shorter route, although it looks like a prefix of the longer one.',
     *find({ routes, witnessSearch }) {
@@ -116,10 +109,8 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', [
       }
     },
   },
-  {
-    id: 'route-undecided',
-    severity: 'warning',
-    preset: 'minimal',
+  'route-undecided': {
+    level: ['warning', 'minimal'],
     rationale:
       'Servers read a path with escapes, capitals or dots as that of another route. If there are too many routes to try, a public route may receive requests for a protected path although no other rule reports it.',
     *find({ routes, witnessSearch }) {
@@ -132,13 +123,12 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', [
       yield findingAt([...first.path, 'path'], message);
     },
   },
-  {
-    id: 'route-unreachable',
-    severity: 'warning',
-    preset: 'minimal',
+  'route-unreachable': {
+    level: ['warning', 'minimal'],
     rationale: 'A route that receives no requests does nothing, and the checks that it configures never run.',
-    *find({ routes, witnessSearch }) {
-      const twins = new SpellingTwins(routes, witnessSearch);
+    *find(context) {
+      const { routes, witnessSearch } = context;
+      const twins = spellingTwins(context);
       const byId = new Map(routes.map((lintRoute) => [lintRoute.route.id, lintRoute]));
       for (const lintRoute of routes) {
         const { route, path } = lintRoute;
@@ -153,7 +143,7 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', [
       }
     },
   },
-]);
+});
 
 /**
  * Yields each route with the routes before it that handle their common requests differently, if each of the two has
@@ -161,24 +151,19 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', [
  */
 function* crossingRoutes({ routes, routeIndex }: LintContext): Generator<[LintRoute, BitSet]> {
   const { patterns } = routeIndex;
+  const createSet = () => BitSet.empty(routes.length);
   const byAccess = new Map<string, BitSet>();
   const byEffect = new Map<string, BitSet>();
   for (const [index, lintRoute] of routes.entries()) {
     const { pattern, route, entry } = lintRoute;
-    const sameAccess = setAt(byAccess, entry.access, routes.length);
-    const sameEffect = setAt(byEffect, effectOf(lintRoute), routes.length);
+    const sameAccess = byAccess.getOrInsertComputed(entry.access, createSet);
+    const sameEffect = byEffect.getOrInsertComputed(effectOf(lintRoute), createSet);
     const others = patterns.overlapping(pattern, sameAccess.copy().subtract(sameEffect));
     others.subtract(patterns.containing(pattern, others)).subtract(patterns.containedIn(pattern, others));
     yield [lintRoute, others.intersect(routeIndex.withAnyMethod(route.methods))];
     sameAccess.add(index);
     sameEffect.add(index);
   }
-}
-
-function setAt(sets: Map<string, BitSet>, key: string, size: number): BitSet {
-  const set = sets.get(key) ?? BitSet.empty(size);
-  sets.set(key, set);
-  return set;
 }
 
 /** Equal for routes that handle requests in the same way. The `public-` rules report routes with different access. */
@@ -188,4 +173,43 @@ function effectOf({ entry: { access, upstream, roles, login, upstreamPath } }: L
 
 function outcomeOf({ route }: RouteWitness): string {
   return route === undefined ? 'gets a 404 response' : `goes to "${route}"`;
+}
+
+/** Returns searches for routes whose paths differ only in spelling from others. */
+function spellingTwins({ routes, witnessSearch }: LintContext) {
+  const groups = Map.groupBy(routes, ({ pattern }) => patternKey(pattern.map(foldLiteral)));
+  /** Returns the other spellings of the path of a route, in the order of the manifest. */
+  const twinsOf = ({ pattern }: LintRoute) => {
+    const group = groups.get(patternKey(pattern.map(foldLiteral))) ?? [];
+    return group.filter((other) => patternKey(other.pattern) !== patternKey(pattern));
+  };
+  /** Returns a request for a route, with the route that receives it. */
+  const sampleWitness = ({ route, pattern }: LintRoute): RouteWitness => {
+    const [method = ''] = sortMethods(route.methods);
+    const [path = ''] = witnessSearch.samplePaths(pattern);
+    return witnessSearch.match(method, path);
+  };
+  return {
+    sampleWitness,
+    /** Returns the first route before this one whose path differs only in spelling. */
+    findEarlier: (lintRoute: LintRoute): LintRoute | undefined =>
+      twinsOf(lintRoute).find((other) => Number(other.path[1]) < Number(lintRoute.path[1])),
+    /**
+     * Returns the stricter route because of which a route receives no request, or only those with unusual spellings of its path.
+     *
+     * @returns `isTwin` is true if the paths of both routes differ only in spelling
+     */
+    findRefusing: (lintRoute: LintRoute) => {
+      const { method, path, route: receiver } = sampleWitness(lintRoute);
+      const { route } = lintRoute;
+      if (receiver !== undefined || !witnessSearch.needsOtherSpelling(lintRoute, route.methods)) return undefined;
+      const twin = twinsOf(lintRoute).find(
+        (other) => other.route.methods.includes(method) && isStricter(other.route, route),
+      );
+      if (twin !== undefined) return { refusing: twin, isTwin: true };
+      if (witnessSearch.isUnreachable(lintRoute, route.methods)) return undefined;
+      const refusing = witnessSearch.findRefusing(lintRoute, method, path);
+      return refusing && { refusing, isTwin: false };
+    },
+  };
 }

@@ -9,11 +9,9 @@ import { findingAt, rulesOf } from '../rule.ts';
 const FORGED = { address: 'the address of a client', identity: 'a user or a client certificate' };
 
 /** Rules for public routes that may receive requests for protected paths. */
-export const PUBLIC_ROUTE_RULES = rulesOf('routes', [
-  {
-    id: 'header-override-kept',
-    severity: 'warning',
-    preset: 'minimal',
+export const PUBLIC_ROUTE_RULES = rulesOf('routes', {
+  'header-override-kept': {
+    level: ['warning', 'minimal'],
     rationale:
       'An upstream that obeys such a header serves another path or method than the one that the gateway matched and authorized.',
     *find({ routes }) {
@@ -32,10 +30,8 @@ export const PUBLIC_ROUTE_RULES = rulesOf('routes', [
       }
     },
   },
-  {
-    id: 'header-identity-kept',
-    severity: 'warning',
-    preset: 'minimal',
+  'header-identity-kept': {
+    level: ['warning', 'minimal'],
     rationale:
       'On a public route anyone can send such a header, and an upstream that believes it takes the client for another one.',
     *find({ routes }) {
@@ -50,10 +46,8 @@ export const PUBLIC_ROUTE_RULES = rulesOf('routes', [
       }
     },
   },
-  {
-    id: 'public-any-method',
-    severity: 'info',
-    preset: 'strict',
+  'public-any-method': {
+    level: ['info', 'strict'],
     rationale:
       'A client without a token should not be able to use methods that the upstream does not mean to offer, for example DELETE.',
     *find({ routes }) {
@@ -62,10 +56,8 @@ export const PUBLIC_ROUTE_RULES = rulesOf('routes', [
           yield findingAt([...path, 'method'], 'anyone may use any method here; list the methods that the route needs');
     },
   },
-  {
-    id: 'public-covers-protected',
-    severity: 'warning',
-    preset: 'minimal',
+  'public-covers-protected': {
+    level: ['warning', 'minimal'],
     rationale:
       'Every path around a protected one is public, so a path that the upstream adds later is public without a decision.',
     *find({ routes, routeIndex, witnessSearch }) {
@@ -90,10 +82,8 @@ export const PUBLIC_ROUTE_RULES = rulesOf('routes', [
       }
     },
   },
-  {
-    id: 'public-method-gap',
-    severity: 'warning',
-    preset: 'minimal',
+  'public-method-gap': {
+    level: ['warning', 'minimal'],
     rationale:
       'If a route does not accept the method of a request, a less specific route may: a path that is protected for GET can be public for POST.',
     *find({ routes, routeIndex, witnessSearch }) {
@@ -125,10 +115,8 @@ export const PUBLIC_ROUTE_RULES = rulesOf('routes', [
       }
     },
   },
-  {
-    id: 'public-overlaps-protected',
-    severity: 'warning',
-    preset: 'minimal',
+  'public-overlaps-protected': {
+    level: ['warning', 'minimal'],
     rationale:
       'Where both paths match, the public route wins because it is more specific, so a request that belongs to the protected route requires no token.',
     *find(context) {
@@ -147,7 +135,7 @@ export const PUBLIC_ROUTE_RULES = rulesOf('routes', [
       }
     },
   },
-]);
+});
 
 /** Methods that change nothing and reveal nothing beyond GET. */
 const HARMLESS = new Set(['HEAD', 'OPTIONS']);

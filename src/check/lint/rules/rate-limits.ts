@@ -1,16 +1,18 @@
 import { isLoopback } from '../../../engine/dns/loopback.ts';
-import type { Redis } from '../../../engine/manifest/manifest.generated.ts';
+import { parsePointer, valueAt } from '../../../engine/json-pointer.ts';
+import type { Manifest, Redis } from '../../../engine/manifest/manifest.generated.ts';
+import { didYouMean, suggestion } from '../../../engine/problem/did-you-mean.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
 import type { RateLimit, RateLimitKeyKind } from '../../../engine/rate-limits/rate-limit.ts';
-import { hasWriteMethod, type LintRoute, type LintUpstream, usedLimits } from '../lint-context.ts';
+import { keywordsWith } from '../../../engine/schema/keywords.ts';
+import { isMap } from '../../../engine/schema/schema-walk.ts';
+import { hasWriteMethod, type LintRoute, type LintUpstream, type Schema, usedLimits } from '../lint-context.ts';
 import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
 
 /** Rules for rate limits and the stores that count them. */
-export const RATE_LIMIT_RULES = rulesOf('limits', [
-  {
-    id: 'login-unlimited',
-    severity: 'warning',
-    preset: 'recommended',
+export const RATE_LIMIT_RULES = rulesOf('limits', {
+  'login-unlimited': {
+    level: ['warning', 'recommended'],
     rationale:
       'Without a rate limit, anyone can try passwords and codes as fast as the upstream responds; a code of six digits does not last a day.',
     *find({ routes }) {
@@ -28,10 +30,8 @@ export const RATE_LIMIT_RULES = rulesOf('limits', [
       }
     },
   },
-  {
-    id: 'rate-limit-avoidable',
-    severity: 'warning',
-    preset: 'recommended',
+  'rate-limit-avoidable': {
+    level: ['warning', 'recommended'],
     rationale:
       'Clients choose headers and bodies: a client that sends another value with each request, or none, is never over a limit that counts by it.',
     *find({ routes }) {
@@ -47,10 +47,8 @@ export const RATE_LIMIT_RULES = rulesOf('limits', [
       }
     },
   },
-  {
-    id: 'rate-limit-client',
-    severity: 'warning',
-    preset: 'recommended',
+  'rate-limit-client': {
+    level: ['warning', 'recommended'],
     rationale:
       'Behind a proxy, all requests come from its address: without trusted proxies all clients share one counter, and a single one of them blocks the others.',
     *find(context) {
@@ -65,10 +63,8 @@ export const RATE_LIMIT_RULES = rulesOf('limits', [
         );
     },
   },
-  {
-    id: 'rate-limit-high',
-    severity: 'warning',
-    preset: 'recommended',
+  'rate-limit-high': {
+    level: ['warning', 'recommended'],
     rationale:
       'If a limit allows more requests at once than the connections and the queue of the upstream hold, a single client fills both before the limit stops it.',
     *find({ manifest, routes }) {
@@ -87,10 +83,8 @@ export const RATE_LIMIT_RULES = rulesOf('limits', [
         }
     },
   },
-  {
-    id: 'rate-limit-report-over',
-    severity: 'warning',
-    preset: 'minimal',
+  'rate-limit-report-over': {
+    level: ['warning', 'minimal'],
     rationale: 'A limit that only reports protects nothing, and its author planned to enforce it after this date.',
     *find({ plan, today }) {
       for (const { id, reportUntil } of plan.rateLimits)
@@ -101,10 +95,8 @@ export const RATE_LIMIT_RULES = rulesOf('limits', [
           );
     },
   },
-  {
-    id: 'rate-limit-unused',
-    severity: 'warning',
-    preset: 'recommended',
+  'rate-limit-unused': {
+    level: ['warning', 'recommended'],
     rationale: 'A rate limit without routes limits nothing: a route that needs it lacks it, or the limit is obsolete.',
     *find(context) {
       const used = new Set(usedLimits(context));
@@ -116,10 +108,8 @@ export const RATE_LIMIT_RULES = rulesOf('limits', [
           );
     },
   },
-  {
-    id: 'store-plain',
-    severity: 'warning',
-    preset: 'strict',
+  'store-plain': {
+    level: ['warning', 'strict'],
     rationale: 'Anyone on the network path can read the password of Redis, and delete the counters.',
     *find({ manifest }) {
       for (const [id, { redis }] of Object.entries(manifest.stores))
@@ -130,10 +120,8 @@ export const RATE_LIMIT_RULES = rulesOf('limits', [
         }
     },
   },
-  {
-    id: 'store-unused',
-    severity: 'warning',
-    preset: 'recommended',
+  'store-unused': {
+    level: ['warning', 'recommended'],
     rationale: 'Each gateway counts alone if no rate limit names the store, so several gateways together allow more.',
     *find({ manifest }) {
       const used = new Set(Object.values(manifest.rateLimits).map(({ store }) => store));
@@ -145,7 +133,24 @@ export const RATE_LIMIT_RULES = rulesOf('limits', [
           );
     },
   },
-]);
+  'rate-limit-body-unknown': {
+    level: ['warning', 'minimal'],
+    rationale:
+      'A key that the body schema does not describe is usually misspelled: the limit refuses every request, or counts none of them.',
+    *find({ manifest, routes }) {
+      const reported = new Set<string>();
+      for (const { entry, path } of routes)
+        for (const id of entry.rateLimits ?? [])
+          for (const { pointer, at } of bodyKeysOf(manifest, id)) {
+            const unknown = unknownMember(manifest, [...path, 'body', 'schema'], parsePointer(pointer));
+            if (unknown === undefined || reported.has(at.join())) continue;
+            reported.add(at.join());
+            const message = `the body schema of "${entry.id}" does not describe "${unknown.name}"${remedyOf(unknown)}`;
+            yield findingAt(at, message, { related: { path: unknown.at, message: 'the described members' } });
+          }
+    },
+  },
+});
 
 const GUESSED_WORDS =
   /(?:^|[-_.])(?:log-?in|sign-?in|mfa|2fa|t?otp|passwords?|passcode|reset|forgot|verif(?:y|ication)|recover(?:y)?|unlock)(?:$|[-_.])/i;
@@ -174,4 +179,55 @@ function urlsOf(redis: string | Redis, path: Path): readonly (readonly [url: str
   if (url !== undefined) return [[url, [...path, 'url']]];
   const key = sentinels === undefined ? 'cluster' : 'sentinels';
   return (sentinels ?? cluster ?? []).map((each, index) => [each, [...path, key, index]]);
+}
+
+/** Yields the pointers into the body in the key of a limit, with their paths. */
+function* bodyKeysOf({ rateLimits }: Manifest, id: string): Generator<{ pointer: string; at: Path }> {
+  const key = rateLimits[id]?.key ?? [];
+  for (const [index, part] of [key].flat().entries())
+    if (typeof part !== 'string' && part.body !== undefined)
+      yield { pointer: part.body, at: ['rateLimits', id, 'key', ...(Array.isArray(key) ? [index] : []), 'body'] };
+}
+
+/** A member that a schema does not describe, and those that it does. */
+interface UnknownMember {
+  readonly name: string;
+  readonly names: readonly string[];
+  readonly at: Path;
+}
+
+function remedyOf({ name, names }: UnknownMember): string {
+  return didYouMean(name, names) === undefined ? '; describe it, or correct the pointer' : suggestion(name, names);
+}
+
+/** Keywords that may describe members too. */
+const OTHER_KEYWORDS = ['$ref', 'patternProperties', ...keywordsWith({ appliesTo: 'value' })];
+
+/** Follows a pointer through `properties`. Returns `undefined` if another keyword may describe the member. */
+function unknownMember(manifest: Manifest, start: Path, steps: readonly string[]): UnknownMember | undefined {
+  let path = start;
+  for (const name of steps) {
+    path = referredPath(manifest, path);
+    const schema = schemaAt(manifest, path);
+    const properties = schema?.['properties'];
+    if (schema === undefined || !isMap(properties)) return undefined;
+    if (OTHER_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword))) return undefined;
+    const names = Object.keys(properties);
+    path = [...path, 'properties'];
+    if (!names.includes(name)) return { name, names, at: path };
+    path = [...path, name];
+  }
+  return undefined;
+}
+
+/** Returns the path of the schema that a schema with nothing but a reference refers to, or its own path. */
+function referredPath(manifest: Manifest, path: Path): Path {
+  const { $ref: reference, ...others } = schemaAt(manifest, path) ?? {};
+  const isOnly = typeof reference === 'string' && Object.keys(others).length === 0;
+  return isOnly && reference.startsWith('#/') ? parsePointer(reference) : path;
+}
+
+function schemaAt(manifest: Manifest, path: Path): Schema | undefined {
+  const schema = valueAt(manifest, path);
+  return isMap(schema) ? schema : undefined;
 }

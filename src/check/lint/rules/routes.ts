@@ -5,11 +5,9 @@ import type { LintRoute } from '../lint-context.ts';
 import { findingAt, rulesOf } from '../rule.ts';
 
 /** Rules for the names in routes, and for the exceptions of invariants. */
-export const ROUTE_RULES = rulesOf('routes', [
-  {
-    id: 'invariant-exception-expired',
-    severity: 'warning',
-    preset: 'minimal',
+export const ROUTE_RULES = rulesOf('routes', {
+  'invariant-exception-expired': {
+    level: ['warning', 'minimal'],
     rationale: 'Its author planned to remove the exception by this date.',
     *find({ manifest, today }) {
       const invariants = Array.isArray(manifest.invariants) ? manifest.invariants : [];
@@ -21,10 +19,8 @@ export const ROUTE_RULES = rulesOf('routes', [
         }
     },
   },
-  {
-    id: 'invariant-exception-unused',
-    severity: 'warning',
-    preset: 'minimal',
+  'invariant-exception-unused': {
+    level: ['warning', 'minimal'],
     rationale: 'The exception would hide a later mistake in this route.',
     *find({ manifest, plan }) {
       const excepting = compileInvariants(manifest, []).filter(({ except }) => except.length > 0);
@@ -42,10 +38,8 @@ export const ROUTE_RULES = rulesOf('routes', [
       }
     },
   },
-  {
-    id: 'route-id-number',
-    severity: 'info',
-    preset: 'strict',
+  'route-id-number': {
+    level: ['info', 'strict'],
     rationale:
       'Logs, metrics and tables identify a route by its id; a number has no meaning there, and shifts when routes are added.',
     *find({ routes }) {
@@ -57,10 +51,8 @@ export const ROUTE_RULES = rulesOf('routes', [
           );
     },
   },
-  {
-    id: 'route-parameter-names',
-    severity: 'info',
-    preset: 'strict',
+  'route-parameter-names': {
+    level: ['info', 'strict'],
     rationale: 'Readers take a segment that has different names in two routes for two different parameters.',
     *find({ routes }) {
       const names = new Map<string, { name: string; first: LintRoute }>();
@@ -80,4 +72,4 @@ export const ROUTE_RULES = rulesOf('routes', [
       }
     },
   },
-]);
+});

@@ -4,66 +4,79 @@ import { SECRET_FORMATS } from '../secret-text.ts';
 
 const LOOKS_SECRET = 'this looks like a secret; write ${NAME}, and set the variable NAME';
 
-/** Rules for secrets in the files of the manifest. */
-export const SECRET_RULES = rulesOf('secrets', [
-  {
-    id: 'secret-default',
-    severity: 'warning',
-    preset: 'minimal',
-    rationale: 'Every deployment that does not set the variable uses the same public secret.',
-    *find({ document }) {
-      for (const { text, path } of stringValues(document.value, (text) => text.includes('${'))) {
-        const [, name] = SECRET_REFERENCE.exec(text) ?? [];
-        if (name === undefined) continue;
-        const message = `if ${name} is not set, the gateway uses the secret that this file contains; write \${${name}} without a default`;
-        yield findingAt(path, message, { isSecret: true });
-      }
+/** Rules for secrets in the files of the manifest, and for values from the environment. */
+export const SECRET_RULES = [
+  ...rulesOf('secrets', {
+    'secret-default': {
+      level: ['warning', 'minimal'],
+      rationale: 'Every deployment that does not set the variable uses the same public secret.',
+      *find({ document }) {
+        for (const { text, path } of stringValues(document.value, (text) => text.includes('${'))) {
+          const [, name] = SECRET_REFERENCE.exec(text) ?? [];
+          if (name === undefined) continue;
+          const message = `if ${name} is not set, the gateway uses the secret that this file contains; write \${${name}} without a default`;
+          yield findingAt(path, message, { isSecret: true });
+        }
+      },
     },
-  },
-  {
-    id: 'secret-entropy',
-    severity: 'warning',
-    preset: 'recommended',
-    rationale: 'Random-looking text is usually a key or a password, and anyone who can read the file has it.',
-    *find({ document }) {
-      const isLong = (text: string, path: Path) => text.length >= 24 && !isExempt(path);
-      for (const { text, path } of stringValues(document.value, isLong, (path) => !isExempt(path)))
-        if (text.split(/[^A-Za-z0-9+/=_-]+/).some(isRandom)) yield findingAt(path, LOOKS_SECRET, { isSecret: true });
+    'secret-entropy': {
+      level: ['warning', 'recommended'],
+      rationale: 'Random-looking text is usually a key or a password, and anyone who can read the file has it.',
+      *find({ document }) {
+        const isLong = (text: string, path: Path) => text.length >= 24 && !isExempt(path);
+        for (const { text, path } of stringValues(document.value, isLong, (path) => !isExempt(path)))
+          if (text.split(/[^A-Za-z0-9+/=_-]+/).some(isRandom)) yield findingAt(path, LOOKS_SECRET, { isSecret: true });
+      },
     },
-  },
-  {
-    id: 'secret-header',
-    severity: 'warning',
-    preset: 'minimal',
-    rationale:
-      'A key that the gateway sends to an upstream works like a password, and anyone who can read the file has it.',
-    *find({ document }) {
-      const isSetHeader = (text: string, [, , key, operation]: Path) =>
-        key === 'requestHeaders' && operation === 'set' && !text.includes('${');
-      for (const { text, path } of stringValues(document.value, isSetHeader, mayHoldHeaders)) {
-        const isSecret = HEADER_NAME.test(String(path[4])) ? text.length >= 8 : HEADER_VALUE.test(text);
-        if (isSecret) yield findingAt(path, LOOKS_SECRET, { isSecret });
-      }
+    'secret-header': {
+      level: ['warning', 'minimal'],
+      rationale:
+        'A key that the gateway sends to an upstream works like a password, and anyone who can read the file has it.',
+      *find({ document }) {
+        const isSetHeader = (text: string, [, , key, operation]: Path) =>
+          key === 'requestHeaders' && operation === 'set' && !text.includes('${');
+        for (const { text, path } of stringValues(document.value, isSetHeader, mayHoldHeaders)) {
+          const isSecret = HEADER_NAME.test(String(path[4])) ? text.length >= 8 : HEADER_VALUE.test(text);
+          if (isSecret) yield findingAt(path, LOOKS_SECRET, { isSecret });
+        }
+      },
     },
-  },
-  {
-    id: 'secret-token',
-    severity: 'warning',
-    preset: 'minimal',
-    rationale:
-      'The file is copied to repositories, images and backups, and anyone who can read one of them has the secret until it is revoked.',
-    *find({ document }) {
-      for (const { text, file } of [document, ...document.included])
-        for (const [kind, pattern] of Object.entries(SECRET_FORMATS))
-          for (const { index, 0: match } of text.matchAll(pattern))
-            yield {
-              location: { start: index, end: index + match.length, file },
-              message: `this looks like ${kind}; revoke it at its issuer, and write \${NAME} instead`,
-              isSecret: true,
-            };
+    'secret-token': {
+      level: ['warning', 'minimal'],
+      rationale:
+        'The file is copied to repositories, images and backups, and anyone who can read one of them has the secret until it is revoked.',
+      *find({ document }) {
+        for (const { text, file } of [document, ...document.included])
+          for (const [kind, pattern] of Object.entries(SECRET_FORMATS))
+            for (const { index, 0: match } of text.matchAll(pattern))
+              yield {
+                location: { start: index, end: index + match.length, file },
+                message: `this looks like ${kind}; revoke it at its issuer, and write \${NAME} instead`,
+                isSecret: true,
+              };
+      },
     },
-  },
-]);
+  }),
+  ...rulesOf('manifest', {
+    'environment-message': {
+      level: ['warning', 'minimal'],
+      rationale:
+        'The gateway never prints values from the environment, so clients get the default text instead of this one.',
+      *find({ schemas, secrets }) {
+        const texts: Path[] = [
+          ['auth', 'role', 'message'],
+          ['auth', 'realm'],
+          ...schemas.flatMap(({ path, schema }) =>
+            Object.hasOwn(schema, 'errorMessage') ? [[...path, 'errorMessage']] : [],
+          ),
+        ];
+        for (const path of texts)
+          if (secrets.isSecret(path))
+            yield findingAt(path, 'clients do not receive a text from the environment; write the text in the manifest');
+      },
+    },
+  }),
+];
 
 /** A reference to a variable that is named like a secret, with a default. */
 const SECRET_REFERENCE =

@@ -8,11 +8,9 @@ const MAX_STALE_KEYS_MS = 24 * 3_600_000;
 const MAX_STALE_TOKENS_MS = 300_000;
 
 /** Rules for the verification of tokens. */
-export const TOKEN_RULES = rulesOf('auth', [
-  {
-    id: 'auth-unused',
-    severity: 'warning',
-    preset: 'recommended',
+export const TOKEN_RULES = rulesOf('auth', {
+  'auth-unused': {
+    level: ['warning', 'recommended'],
     rationale:
       'The manifest configures tokens that no route requires: either a route lacks protection, or the configuration is dead.',
     *find({ manifest, routes }) {
@@ -20,10 +18,8 @@ export const TOKEN_RULES = rulesOf('auth', [
       yield findingAtKey(['auth'], 'no route is protected and none has "login"; protect one, or remove "auth"');
     },
   },
-  {
-    id: 'token-algorithms-mixed',
-    severity: 'warning',
-    preset: 'recommended',
+  'token-algorithms-mixed': {
+    level: ['warning', 'recommended'],
     rationale:
       'An issuer usually signs with one type of key, and every further type that the gateway accepts can be broken or confused with another (RFC 8725 section 3.1).',
     *find({ manifest }) {
@@ -34,10 +30,8 @@ export const TOKEN_RULES = rulesOf('auth', [
       yield findingAt(['auth', 'tokens', 'jwt', 'algorithms', index], message);
     },
   },
-  {
-    id: 'token-cache-long',
-    severity: 'warning',
-    preset: 'recommended',
+  'token-cache-long': {
+    level: ['warning', 'recommended'],
     rationale: 'A user who was blocked, or who lost a role, keeps access for this long.',
     *find({ manifest }) {
       for (const { entry, path } of tokenMethods(manifest)) {
@@ -48,10 +42,8 @@ export const TOKEN_RULES = rulesOf('auth', [
       }
     },
   },
-  {
-    id: 'token-clock-tolerance-long',
-    severity: 'warning',
-    preset: 'recommended',
+  'token-clock-tolerance-long': {
+    level: ['warning', 'recommended'],
     rationale:
       'The gateway accepts every token for this long after it expires; clocks that NTP synchronizes differ by less than a second.',
     *find({ manifest }) {
@@ -62,10 +54,8 @@ export const TOKEN_RULES = rulesOf('auth', [
       }
     },
   },
-  {
-    id: 'token-issuer-elsewhere',
-    severity: 'info',
-    preset: 'recommended',
+  'token-issuer-elsewhere': {
+    level: ['info', 'recommended'],
     rationale:
       'The metadata must name exactly the configured issuer (RFC 8414 section 3.3); if the two addresses differ it usually does not, and then no token is valid.',
     *find({ manifest, secrets }) {
@@ -81,10 +71,8 @@ export const TOKEN_RULES = rulesOf('auth', [
       );
     },
   },
-  {
-    id: 'token-keys-plain',
-    severity: 'warning',
-    preset: 'minimal',
+  'token-keys-plain': {
+    level: ['warning', 'minimal'],
     rationale:
       'Over plain HTTP an attacker on the network path can respond instead of the issuer, with other keys, and impersonate any user.',
     *find({ manifest }) {
@@ -98,10 +86,8 @@ export const TOKEN_RULES = rulesOf('auth', [
       }
     },
   },
-  {
-    id: 'token-secret-shared',
-    severity: 'warning',
-    preset: 'recommended',
+  'token-secret-shared': {
+    level: ['warning', 'recommended'],
     rationale:
       'Anyone who can verify tokens with a shared secret can also sign them, so access to the environment of the gateway allows an attacker to impersonate any user.',
     *find({ manifest }) {
@@ -111,10 +97,8 @@ export const TOKEN_RULES = rulesOf('auth', [
       yield findingAt(['auth', 'tokens', 'jwt', 'secret'], message);
     },
   },
-  {
-    id: 'token-stale-long',
-    severity: 'warning',
-    preset: 'recommended',
+  'token-stale-long': {
+    level: ['warning', 'recommended'],
     rationale:
       'While the issuer is unavailable the gateway cannot see revocations, so an attacker who blocks the issuer keeps revoked access.',
     *find({ manifest }) {
@@ -126,10 +110,8 @@ export const TOKEN_RULES = rulesOf('auth', [
       }
     },
   },
-  {
-    id: 'token-subject-optional',
-    severity: 'info',
-    preset: 'strict',
+  'token-subject-optional': {
+    level: ['info', 'strict'],
     rationale: 'A token without "sub" identifies no user, so the log cannot group requests by user.',
     *find({ manifest }) {
       for (const { entry, path } of tokenMethods(manifest))
@@ -137,10 +119,8 @@ export const TOKEN_RULES = rulesOf('auth', [
           yield findingAtKey(path, 'tokens without a subject are accepted; add requiredClaims: [sub]');
     },
   },
-  {
-    id: 'token-type-unchecked',
-    severity: 'info',
-    preset: 'strict',
+  'token-type-unchecked': {
+    level: ['info', 'strict'],
     rationale:
       'Without "type" the gateway accepts an ID token, which pages can read, as an access token if issuer and audience match (RFC 8725 section 3.11).',
     *find({ manifest }) {
@@ -152,10 +132,8 @@ export const TOKEN_RULES = rulesOf('auth', [
       );
     },
   },
-  {
-    id: 'token-without-audience',
-    severity: 'warning',
-    preset: 'minimal',
+  'token-without-audience': {
+    level: ['warning', 'minimal'],
     rationale:
       'The gateway also accepts tokens that the issuer created for another service, so that service can impersonate its users here.',
     *find({ manifest }) {
@@ -165,7 +143,7 @@ export const TOKEN_RULES = rulesOf('auth', [
       yield findingAtKey(['auth', 'tokens', 'introspection'], message);
     },
   },
-]);
+});
 
 function keyTypeOf(algorithm: string): string {
   return algorithm.slice(0, 2);

@@ -6,11 +6,9 @@ import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
 const TIMEOUT_LIMITS = { connect: '10s', response: '2m', idle: '5m' } as const;
 
 /** Rules for upstreams and their endpoints. */
-export const UPSTREAM_RULES = rulesOf('upstreams', [
-  {
-    id: 'breaker-failures-low',
-    severity: 'info',
-    preset: 'strict',
+export const UPSTREAM_RULES = rulesOf('upstreams', {
+  'breaker-failures-low': {
+    level: ['info', 'strict'],
     rationale:
       'A single lost connection, common during deployments, ejects the endpoint for the full duration of the pause.',
     *find(context) {
@@ -19,10 +17,8 @@ export const UPSTREAM_RULES = rulesOf('upstreams', [
           yield findingAt([...path, 'breaker', 'failures'], 'one failure ejects the endpoint; write 3 or more');
     },
   },
-  {
-    id: 'upstream-connections-few',
-    severity: 'warning',
-    preset: 'recommended',
+  'upstream-connections-few': {
+    level: ['warning', 'recommended'],
     rationale:
       'A connection belongs to one worker. If an endpoint allows fewer connections than there are workers, they close idle connections for each other, and requests wait for new ones.',
     *find(context) {
@@ -37,10 +33,8 @@ export const UPSTREAM_RULES = rulesOf('upstreams', [
           );
     },
   },
-  {
-    id: 'upstream-endpoint-twice',
-    severity: 'warning',
-    preset: 'minimal',
+  'upstream-endpoint-twice': {
+    level: ['warning', 'minimal'],
     rationale:
       'An endpoint that is listed twice receives twice its share of requests, and counts as two failed endpoints when it fails.',
     *find(context) {
@@ -58,10 +52,8 @@ export const UPSTREAM_RULES = rulesOf('upstreams', [
       }
     },
   },
-  {
-    id: 'upstream-loop',
-    severity: 'warning',
-    preset: 'minimal',
+  'upstream-loop': {
+    level: ['warning', 'minimal'],
     rationale:
       'The gateway would send requests to itself until no connection is left, or expose the admin API to clients.',
     *find(context) {
@@ -71,7 +63,7 @@ export const UPSTREAM_RULES = rulesOf('upstreams', [
           const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
           const key = port === listen.port ? 'listen' : port === admin?.port ? 'admin' : undefined;
           const host = (key === 'admin' ? admin?.host : listen.host) ?? '';
-          const isHere = isLoopback(url.hostname) && (isLoopback(host) || isWildcardHost(host));
+          const isHere = isLoopback(url.hostname) && (isLoopback(host) || host === '0.0.0.0' || host === '::');
           if (key !== undefined && port !== 0 && isHere)
             yield findingAt(path, `this is the "${key}" address of the gateway; write the address of the service`, {
               related: { path: [key], message: 'the address of the gateway' },
@@ -79,10 +71,8 @@ export const UPSTREAM_RULES = rulesOf('upstreams', [
         }
     },
   },
-  {
-    id: 'upstream-plain-http',
-    severity: 'warning',
-    preset: 'recommended',
+  'upstream-plain-http': {
+    level: ['warning', 'recommended'],
     rationale:
       'Over plain HTTP anyone on the network path can read requests and responses, and use the tokens that the gateway forwards.',
     *find(context) {
@@ -95,10 +85,8 @@ export const UPSTREAM_RULES = rulesOf('upstreams', [
         }
     },
   },
-  {
-    id: 'upstream-retry-off',
-    severity: 'info',
-    preset: 'recommended',
+  'upstream-retry-off': {
+    level: ['info', 'recommended'],
     rationale:
       'If an endpoint refuses a connection, nothing was sent and another endpoint could serve the request; without "retry" the client gets a 502 response.',
     *find(context) {
@@ -110,10 +98,8 @@ export const UPSTREAM_RULES = rulesOf('upstreams', [
           );
     },
   },
-  {
-    id: 'upstream-timeout-long',
-    severity: 'warning',
-    preset: 'recommended',
+  'upstream-timeout-long': {
+    level: ['warning', 'recommended'],
     rationale:
       'While an upstream hangs, each request holds a connection for this long, so all connections are in use before the failure is visible.',
     *find(context) {
@@ -129,10 +115,8 @@ export const UPSTREAM_RULES = rulesOf('upstreams', [
         }
     },
   },
-  {
-    id: 'upstream-timeout-order',
-    severity: 'warning',
-    preset: 'recommended',
+  'upstream-timeout-order': {
+    level: ['warning', 'recommended'],
     rationale:
       'A timeout that is longer than an enclosing one never applies, so the manifest promises something that cannot happen.',
     *find(context) {
@@ -165,10 +149,8 @@ export const UPSTREAM_RULES = rulesOf('upstreams', [
       }
     },
   },
-  {
-    id: 'upstream-unused',
-    severity: 'warning',
-    preset: 'recommended',
+  'upstream-unused': {
+    level: ['warning', 'recommended'],
     rationale:
       'An upstream without routes is obsolete, or its routes are missing; the gateway still checks its health.',
     *find({ manifest, routes }) {
@@ -180,10 +162,8 @@ export const UPSTREAM_RULES = rulesOf('upstreams', [
           yield findingAtKey(['upstreams', id], `no route uses the upstream "${id}"; add one, or remove it`);
     },
   },
-  {
-    id: 'upstream-without-breaker',
-    severity: 'info',
-    preset: 'recommended',
+  'upstream-without-breaker': {
+    level: ['info', 'recommended'],
     rationale: 'Only a breaker ejects an endpoint that passes its health check and fails every request.',
     *find(context) {
       for (const { path, entry, endpoints } of upstreamsOf(context))
@@ -194,10 +174,8 @@ export const UPSTREAM_RULES = rulesOf('upstreams', [
           );
     },
   },
-  {
-    id: 'upstream-without-health',
-    severity: 'warning',
-    preset: 'recommended',
+  'upstream-without-health': {
+    level: ['warning', 'recommended'],
     rationale:
       'Without health checks a failed endpoint still receives its share of the requests, and each of them waits until it fails.',
     *find(context) {
@@ -206,8 +184,4 @@ export const UPSTREAM_RULES = rulesOf('upstreams', [
           yield findingAtKey([...path, 'urls'], 'these endpoints have no health check; add health: { path: /healthz }');
     },
   },
-]);
-
-function isWildcardHost(host: string): boolean {
-  return host === '0.0.0.0' || host === '::';
-}
+});

@@ -1,3 +1,4 @@
+import { type RawHeaders, withMissing } from '../../http1/raw-headers.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import type { RateLimitStage } from '../../rate-limits/rate-limit.ts';
@@ -151,8 +152,7 @@ export function refusalHeaders(
   route: Route | undefined,
 ): readonly string[] {
   const own = Object.entries(refusal.headers).filter(([name]) => name !== 'Retry-After');
-  const headers = [...own.flat(), ...rateLimitFields(plan.server, route?.rateLimits)];
-  return plan.cors === undefined ? headers : withCorsHeaders(plan.cors, request.known.origin, headers);
+  return commonHeaders(plan, request, [...own.flat(), ...rateLimitFields(plan.server, route?.rateLimits)]);
 }
 
 /** Returns the headers of the response to a preflight, by a plan. */
@@ -161,6 +161,10 @@ export function preflightResponse(
   request: Exchange['request'],
   target: RequestTarget | undefined,
 ): readonly string[] {
-  const headers = preflightHeaders({ plan, request, target });
-  return plan.cors === undefined ? headers : withCorsHeaders(plan.cors, request.known.origin, headers);
+  return commonHeaders(plan, request, preflightHeaders({ plan, request, target }));
+}
+
+function commonHeaders({ cors, server }: Plan, { known }: Exchange['request'], headers: RawHeaders): RawHeaders {
+  const permitted = cors === undefined ? headers : withCorsHeaders(cors, known.origin, headers);
+  return withMissing(permitted, server.responseHeaders);
 }

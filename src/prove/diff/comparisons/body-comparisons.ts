@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { sizeBytes } from '../../../engine/manifest/units.ts';
 import { validateJson } from '../../../engine/validation/body-rule.ts';
 import { isJsonType, mediaTypeMatcher } from '../../../engine/validation/media-type.ts';
 import {
@@ -9,10 +10,10 @@ import {
 } from '../../schema-comparison/compare-schemas.ts';
 import { sizeOf } from '../../schema-comparison/json-value.ts';
 import { schemaContent } from '../../schema-comparison/schema-content.ts';
-import type { Comparison, DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
+import type { Comparison, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
 import { findingAtKey, rewrittenRoutes, routesWithOtherSchemas } from '../matched-routes.ts';
-import type { DiffRoute, DiffSide } from '../side.ts';
-import { mediaTypeWitness } from '../witnesses/sample-witnesses.ts';
+import type { DiffRoute } from '../side.ts';
+import { limitWitness, mediaTypeWitness } from '../witnesses/sample-witnesses.ts';
 
 export const bodyComparison: Comparison = {
   rules: {
@@ -29,15 +30,20 @@ export const bodyComparison: Comparison = {
     'media-types-narrowed': ['info', 'A route no longer accepts some media types.'],
   },
   *find(sides) {
-    for (const comparison of changedBodies(sides)) yield* findingsOf(comparison);
+    // Many routes may use one schema.
+    const known = new Map<string, SchemaComparison | undefined>();
+    for (const pair of routesWithOtherSchemas(sides)) {
+      const comparison = compareBodies(pair, known);
+      if (comparison !== undefined) yield* schemaFindings(pair, comparison);
+    }
     for (const pair of rewrittenRoutes(sides)) {
-      yield* changedTypes(sides, pair, true);
-      yield* changedTypes(sides, pair, false);
+      yield* changedTypes(pair, true);
+      yield* changedTypes(pair, false);
     }
   },
 };
 
-function* findingsOf({ pair, looser, tighter, isCut }: BodyComparison): Generator<DiffFinding> {
+function* schemaFindings(pair: MatchedRoutePair, { looser, tighter, isCut }: SchemaComparison): Generator<DiffFinding> {
   const [hadSchema, hasSchema] = [pair.from, pair.to].map(({ entry }) => entry.body?.schema !== undefined);
   if (!hasSchema)
     yield findingAtKey(pair, 'body-loosened', 'body', 'no longer has a schema for bodies', witnessOf(looser));
@@ -72,35 +78,28 @@ function findingAtSchema(pair: MatchedRoutePair, rule: string, message: string, 
 
 const SHARED_REFERENCE = /^#\/schemas\/([^/]+)$/;
 
-interface BodyComparison extends SchemaComparison {
-  readonly pair: MatchedRoutePair;
-}
-
-/** Returns the pairs whose schemas differ. */
-function changedBodies(sides: DiffContext): readonly BodyComparison[] {
-  // Many routes may use one schema.
-  const known = new Map<string, SchemaComparison | undefined>();
-  return [...routesWithOtherSchemas(sides)].flatMap((pair) => {
-    const [old, next] = [schemaOf(sides.old, pair.from), schemaOf(sides.next, pair.to)];
-    const [before, now] = [old, next].map(({ root, path }) => schemaContent(root, path));
-    if (before === now) return [];
-    const limits = [pair.from, pair.to].map(({ route }) => route.body?.limitBytes);
-    const key = JSON.stringify([limits, before, now]);
-    if (!known.has(key)) known.set(key, areEqualSchemas(old, next) ? undefined : compareSchemas(old, next));
-    const comparison = known.get(key);
-    return comparison === undefined ? [] : [{ pair, ...comparison }];
-  });
+/** Compares the schemas of two routes; `undefined` if they are equal. @param known the results for other routes */
+function compareBodies(
+  { from, to }: MatchedRoutePair,
+  known: Map<string, SchemaComparison | undefined>,
+): SchemaComparison | undefined {
+  const [old, next] = [schemaOf(from), schemaOf(to)];
+  const [before, now] = [old, next].map(({ root, path }) => schemaContent(root, path));
+  if (before === now) return undefined;
+  const key = JSON.stringify([from.route.body?.limitBytes, to.route.body?.limitBytes, before, now]);
+  const compare = () => (areEqualSchemas(old, next) ? undefined : compareSchemas(old, next));
+  return known.getOrInsertComputed(key, compare);
 }
 
 /** Returns the schema of a route, with the gateway's validation of bodies. */
-function schemaOf({ schemas, validatorAt }: DiffSide, { entry, path, route }: DiffRoute): ComparedSchema {
+function schemaOf({ side, entry, path, route }: DiffRoute): ComparedSchema {
   const limit = route.body?.limitBytes ?? Number.POSITIVE_INFINITY;
   if (entry.body?.schema === undefined)
     return { ...ANYTHING, accepts: (value) => bytesOf(value).length <= limit, refuses: () => false };
   const at = [...path, 'body', 'schema'];
-  const isValid = (bytes: Buffer) => validateJson(validatorAt(at), bytes).length === 0;
+  const isValid = (bytes: Buffer) => validateJson(side.validatorAt(at), bytes).length === 0;
   return {
-    root: schemas,
+    root: side.schemas,
     path: at,
     accepts: (value) => bytesOf(value).length <= limit && isValid(bytesOf(value)),
     refuses: (value) => !isValid(bytesOf(value)),
@@ -117,14 +116,14 @@ const ANYTHING = { root: { schemas: { anything: true }, routes: [], files: {} },
 /** `undefined` accepts every type. */
 type AcceptedTypes = readonly string[] | undefined;
 
-function* changedTypes(sides: DiffContext, pair: MatchedRoutePair, isWider: boolean): Generator<DiffFinding> {
+function* changedTypes(pair: MatchedRoutePair, isWider: boolean): Generator<DiffFinding> {
   const [old, next] = [typesOf(pair.from.entry), typesOf(pair.to.entry)];
   const [smaller, larger] = isWider ? [old, next] : [next, old];
   const isMore = smaller !== undefined && (larger === undefined || !larger.every(covers(smaller)));
   if (!isMore) return;
   const [rule, change] = isWider ? ['media-types-widened', 'more'] : ['media-types-narrowed', 'fewer'];
   const message = `accepts ${change} media types: ${formatTypes(pair.to)} (was: ${formatTypes(pair.from)})`;
-  yield findingAtKey(pair, rule, 'body', message, mediaTypeWitness(sides, pair, { from: !isWider, to: isWider }));
+  yield findingAtKey(pair, rule, 'body', message, mediaTypeWitness(pair, isWider));
 }
 
 const ANY_JSON = 'application/*+json';
@@ -136,13 +135,47 @@ function covers(types: readonly string[]): (type: string) => boolean {
   return (type) => matches(type.toLowerCase()) || (hasAnyJson && isJsonType(type));
 }
 
-function typesOf({ body }: MatchedRoutePair['from']['entry']): AcceptedTypes {
+function typesOf({ body }: DiffRoute['entry']): AcceptedTypes {
   if (body === undefined || body.types !== undefined) return body?.types;
   if (body.schema !== undefined) return ['application/json', ANY_JSON];
   const formTypes = [...(body.multipart ? ['multipart/form-data'] : []), ...(body.csv ? ['text/csv'] : [])];
   return formTypes.length === 0 ? undefined : formTypes;
 }
 
-function formatTypes({ redactedEntry }: MatchedRoutePair['from']): string {
+function formatTypes({ redactedEntry }: DiffRoute): string {
   return typesOf(redactedEntry)?.join(', ') ?? 'any';
+}
+
+export const sizeLimitComparison: Comparison = {
+  rules: {
+    'limit-raised': ['warning', 'The size limit of a request body or of a login response was raised.'],
+    'limit-lowered': ['info', 'The size limit of a request body or of a login response was lowered.'],
+  },
+  *find(sides) {
+    for (const pair of rewrittenRoutes(sides)) {
+      yield* changedLimit(pair, 'body');
+      yield* changedLimit(pair, 'login');
+    }
+  },
+};
+
+const LIMITED = { body: 'request bodies', login: 'login responses' } as const;
+
+function* changedLimit(pair: MatchedRoutePair, key: keyof typeof LIMITED): Generator<DiffFinding> {
+  const [old, next] = [pair.from.entry[key]?.maxBytes, pair.to.entry[key]?.maxBytes];
+  // `login-added` and `login-removed` report these.
+  if (key === 'login' && (old === undefined || next === undefined)) return;
+  const [before, now] = [limitBytes(old), limitBytes(next)];
+  if (before === now) return;
+  const [rule, change] = now > before ? ['limit-raised', 'higher'] : ['limit-lowered', 'lower'];
+  const [wasText, isText] = [pair.from, pair.to].map(
+    ({ redactedEntry }) => redactedEntry[key]?.maxBytes ?? 'unlimited',
+  );
+  const message = `has a ${change} size limit for ${LIMITED[key]}: ${isText} (was ${wasText})`;
+  // A login response depends on the upstream, so no request shows its limit.
+  yield findingAtKey(pair, rule, key, message, key === 'body' ? limitWitness(pair) : undefined);
+}
+
+function limitBytes(limit: string | undefined): number {
+  return limit === undefined ? Number.POSITIVE_INFINITY : sizeBytes(limit);
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { valueAt } from '../../../engine/json-pointer.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
 import type { Comparison, DiffContext } from '../difference.ts';
-import { commonUpstreams, endpointsKey } from '../upstream-pairs.ts';
+import { commonUpstreams, endpointsKey } from './upstream-comparisons.ts';
 
 export const fileComparison: Comparison = {
   rules: {
@@ -30,10 +30,9 @@ export const fileComparison: Comparison = {
     }
     if (CERTIFICATE.some((key) => isFileChanged(sides, ['server', 'tls', key])))
       yield { rule: 'server-files', message: 'the certificate files have changed', path: ['server', 'tls'] };
-    if (CERTIFICATE.some((key) => isFileChanged(sides, ['admin', 'tls', key]))) {
-      const message = 'the certificate files of the admin API have changed';
+    const message = 'the certificate files of the admin API have changed';
+    if (CERTIFICATE.some((key) => isFileChanged(sides, ['admin', 'tls', key])))
       yield { rule: 'admin-files', message, path: ['admin', 'tls'] };
-    }
     const path = ['admin', 'tls', 'clientCa'];
     if (isFileChanged(sides, path))
       yield { rule: 'admin-authorities', message: 'other authorities sign the certificates of admin clients', path };

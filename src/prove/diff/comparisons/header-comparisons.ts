@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { foldHeaderName } from '../../../engine/header-names.ts';
-import type { Comparison, DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
+import type { Comparison, DiffFinding, MatchedRoutePair } from '../difference.ts';
 import { findingAtKey, matchedRoutes, rewrittenRoutes } from '../matched-routes.ts';
 import type { DiffRoute } from '../side.ts';
 import { forwardedWitness } from '../witnesses/sample-witnesses.ts';
@@ -18,11 +18,10 @@ export const headerComparison: Comparison = {
     ],
   },
   *find(sides) {
-    for (const pair of rewrittenRoutes(sides))
-      for (const direction of DIRECTIONS) yield* changedRules(sides, pair, direction);
+    for (const pair of rewrittenRoutes(sides)) for (const direction of DIRECTIONS) yield* changedRules(pair, direction);
     for (const pair of matchedRoutes(sides)) {
-      yield* keptHeadersOnlyIn(pair.to, pair.from, 'header-override-kept', 'now forwards these headers', pair, sides);
-      yield* keptHeadersOnlyIn(pair.from, pair.to, 'header-override-dropped', 'now drops these headers', pair, sides);
+      yield* keptHeaderFindings(pair, true);
+      yield* keptHeaderFindings(pair, false);
     }
   },
 };
@@ -35,14 +34,14 @@ const DIRECTIONS = [
 
 type Direction = (typeof DIRECTIONS)[number];
 
-function* changedRules(sides: DiffContext, pair: MatchedRoutePair, direction: Direction): Generator<DiffFinding> {
+function* changedRules(pair: MatchedRoutePair, direction: Direction): Generator<DiffFinding> {
   const [old, next] = [headerRules(pair.from, direction), headerRules(pair.to, direction)];
-  for (const name of [...new Set([...old.keys(), ...next.keys()])].sort()) {
+  for (const name of [...new Set(old.keys()).union(next)].sort()) {
     const [before, now] = [old.get(name), next.get(name)];
     if (isDeepStrictEqual(before?.effect, now?.effect)) continue;
     const text = `has a different rule for the ${direction.direction} header ${(now ?? before)?.name}: ${now?.text ?? FORWARD} (was: ${before?.text ?? FORWARD})`;
-    const witness = headerWitness(sides, pair, direction, [before, now]);
-    yield findingAtKey(pair, 'headers-changed', direction.key, text, witness);
+    const rules = [before, now].filter((rule) => rule !== undefined);
+    yield findingAtKey(pair, 'headers-changed', direction.key, text, headerWitness(pair, direction, rules));
   }
 }
 
@@ -73,34 +72,24 @@ function headerRules({ entry, redactedEntry }: DiffRoute, { key, fold }: Directi
 }
 
 /** A removed request header is visible if the client sends it. A removed response header depends on the upstream. */
-function headerWitness(
-  sides: DiffContext,
-  pair: MatchedRoutePair,
-  { key }: Direction,
-  rules: readonly (HeaderRule | undefined)[],
-): DiffWitness | undefined {
-  if (rules.some((rule) => rule !== undefined && rule.effect !== null)) return forwardedWitness(sides, pair);
-  const name = rules.find((rule) => rule !== undefined)?.name;
-  return key === 'requestHeaders' && name !== undefined ? forwardedWitness(sides, pair, [name, 'x']) : undefined;
+function headerWitness(pair: MatchedRoutePair, { key }: Direction, rules: readonly HeaderRule[]) {
+  if (rules.some(({ effect }) => effect !== null)) return forwardedWitness(pair);
+  const [rule] = rules;
+  return key === 'requestHeaders' && rule ? forwardedWitness(pair, [rule.name, 'x']) : undefined;
 }
 
-/** Yields a finding if one route forwards headers that the other one drops. */
-function* keptHeadersOnlyIn(
-  more: DiffRoute,
-  less: DiffRoute,
-  rule: string,
-  message: string,
-  pair: MatchedRoutePair,
-  sides: DiffContext,
-): Generator<DiffFinding> {
+/** Yields a finding if the new route forwards headers that the old one drops or, if not wider, the reverse. */
+function* keptHeaderFindings(pair: MatchedRoutePair, isWider: boolean): Generator<DiffFinding> {
+  const [more, less] = isWider ? [pair.to, pair.from] : [pair.from, pair.to];
   const kept = new Set(keptHeaders(less).map(foldHeaderName));
   const names = keptHeaders(more).filter((name) => !kept.has(foldHeaderName(name)));
   const [first] = names;
   if (first === undefined) return;
-  const witness = forwardedWitness(sides, pair, [first, 'x']);
   const redacted = more.redactedEntry.requestHeaders?.keep ?? [];
   const printed = names.map((name) => redacted[keptHeaders(more).indexOf(name)] ?? name);
-  yield findingAtKey(pair, rule, 'requestHeaders', `${message}: ${printed.join(', ')}`, witness);
+  const [rule, change] = isWider ? ['header-override-kept', 'forwards'] : ['header-override-dropped', 'drops'];
+  const message = `now ${change} these headers: ${printed.join(', ')}`;
+  yield findingAtKey(pair, rule, 'requestHeaders', message, forwardedWitness(pair, [first, 'x']));
 }
 
 function keptHeaders({ entry }: DiffRoute): readonly string[] {

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { foldHeaderName } from '../../../engine/header-names.ts';
-import { normalizeParameter } from '../../schema-comparison/parameter-texts.ts';
-import type { Comparison, DiffContext, DiffRequest, MatchedRoutePair } from '../difference.ts';
+import { normalizeParameter, PARAMETER_KINDS, type ParameterKind } from '../../schema-comparison/parameter-texts.ts';
+import type { Comparison, DiffRequest, MatchedRoutePair } from '../difference.ts';
 import { findingAtKey, routesWithOtherSchemas } from '../matched-routes.ts';
-import type { DiffSide } from '../side.ts';
+import type { DiffRoute } from '../side.ts';
 import { sampleRequests, segmentOf } from '../witnesses/sample-requests.ts';
 import { hasValidParameters } from '../witnesses/sample-witnesses.ts';
 
@@ -20,8 +20,11 @@ export const parameterComparison: Comparison = {
     'parameters-changed': ['warning', 'The rules for parameters changed, and no sample request shows the effect.'],
   },
   *find(sides) {
-    for (const pair of changedParameters(sides)) {
-      const { looser, tighter, isCut } = compareParameters(sides, pair);
+    const isChanged = new Map<string, boolean>();
+    for (const pair of routesWithOtherSchemas(sides)) {
+      const content = JSON.stringify([pair.from, pair.to].map(({ entry }) => PARAMETER_KINDS.map((key) => entry[key])));
+      if (!isChanged.getOrInsertComputed(content, () => hasDifferentRules(pair))) continue;
+      const { looser, tighter, isCut } = compareParameters(pair);
       const finding = (rule: string, message: string, request?: DiffRequest) =>
         findingAtKey(pair, rule, keyOf(pair), message, request && { request });
       const reason = isCut
@@ -37,44 +40,18 @@ export const parameterComparison: Comparison = {
   },
 };
 
-const KEYS = ['params', 'query', 'headers'] as const;
-
-interface ParameterComparison {
-  readonly looser: DiffRequest | undefined;
-  readonly tighter: DiffRequest | undefined;
-  /** True if the search for samples ended because it had used its steps. */
-  readonly isCut: boolean;
-}
-
-/** Returns the pairs whose rules differ. */
-function changedParameters(sides: DiffContext): readonly MatchedRoutePair[] {
-  const byContent = new Map<string, boolean>();
-  const isChanged = (pair: MatchedRoutePair) => {
-    const content = JSON.stringify([pair.from, pair.to].map(({ entry }) => KEYS.map((key) => entry[key])));
-    const known = byContent.get(content) ?? hasDifferentRules(sides, pair);
-    byContent.set(content, known);
-    return known;
-  };
-  return [...routesWithOtherSchemas(sides)].filter(isChanged);
-}
-
 /** Returns the key that differs, or `path` if only referenced schemas differ. */
 function keyOf({ from, to }: MatchedRoutePair): string {
-  return KEYS.find((key) => !isDeepStrictEqual(from.entry[key], to.entry[key])) ?? 'path';
+  return PARAMETER_KINDS.find((key) => !isDeepStrictEqual(from.entry[key], to.entry[key])) ?? 'path';
 }
 
-function hasDifferentRules({ old, next }: DiffContext, { from, to }: MatchedRoutePair): boolean {
-  return KEYS.some((key) => {
-    const [before, now] = [from.entry[key], to.entry[key]];
-    if (before === undefined && now === undefined) return false;
-    return rulesOf(old, from, key) !== rulesOf(next, to, key);
-  });
+function hasDifferentRules({ from, to }: MatchedRoutePair): boolean {
+  const isPresent = (key: ParameterKind) => (from.entry[key] ?? to.entry[key]) !== undefined;
+  return PARAMETER_KINDS.some((key) => isPresent(key) && rulesOf(from, key) !== rulesOf(to, key));
 }
-
-type ParameterKey = (typeof KEYS)[number];
 
 /** Serializes the rules for path parameters, the query or headers: two equal results accept the same requests. */
-function rulesOf({ schemas }: DiffSide, route: MatchedRoutePair['from'], key: ParameterKey): string {
+function rulesOf(route: DiffRoute, key: ParameterKind): string {
   // The names of path parameters do not matter, only their segments. Header names have several spellings.
   const keyOfName = (name: string) =>
     key === 'params' ? String(segmentOf(route, name)) : key === 'headers' ? foldHeaderName(name) : name;
@@ -85,21 +62,18 @@ function rulesOf({ schemas }: DiffSide, route: MatchedRoutePair['from'], key: Pa
   ]);
   const rules = Object.keys(properties).map((name) => [
     keyOfName(name),
-    normalizeParameter(schemas, [...route.path, key, 'properties', name]),
+    normalizeParameter(route.side.schemas, [...route.path, key, 'properties', name]),
   ]);
   return JSON.stringify([rest.sort(), rules.sort()]);
 }
 
-function compareParameters(sides: DiffContext, pair: MatchedRoutePair): ParameterComparison {
-  let looser: DiffRequest | undefined;
-  let tighter: DiffRequest | undefined;
-  const { requests, isCut } = sampleRequests(sides, pair);
-  for (const request of requests.toSorted((a, b) => lengthOf(a) - lengthOf(b))) {
-    const [before, now] = [hasValidParameters(pair.from, request), hasValidParameters(pair.to, request)];
-    if (now && !before) looser ??= request;
-    if (before && !now) tighter ??= request;
-  }
-  return { looser, tighter, isCut };
+/** Returns the shortest sample requests that only one of two routes accepts. */
+function compareParameters(pair: MatchedRoutePair) {
+  const { requests, isCut } = sampleRequests(pair);
+  const sorted = requests.toSorted((a, b) => lengthOf(a) - lengthOf(b));
+  const acceptedOnlyBy = (one: DiffRoute, other: DiffRoute) =>
+    sorted.find((request) => hasValidParameters(one, request) && !hasValidParameters(other, request));
+  return { looser: acceptedOnlyBy(pair.to, pair.from), tighter: acceptedOnlyBy(pair.from, pair.to), isCut };
 }
 
 function lengthOf({ url, headers = [] }: DiffRequest): number {

@@ -1,15 +1,9 @@
+import type { RateLimit as RateLimitEntry, RateLimitKeyPart } from '../../../engine/manifest/manifest.generated.ts';
+import type { RateLimit } from '../../../engine/rate-limits/rate-limit.ts';
 import { rateLimitKeyText } from '../../rate-limit-key-text.ts';
 import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
-import {
-  changedRouteLimits,
-  commonLimits,
-  type DiffLimit,
-  type LimitPair,
-  limitsOf,
-  type RoutesByLimit,
-  renamedLimits,
-} from '../rate-limit-pairs.ts';
-import type { DiffSide } from '../side.ts';
+import { commonValues, matchedRoutes, type PairById, renamedIds } from '../matched-routes.ts';
+import type { DiffRoute, DiffSide } from '../side.ts';
 
 export const rateLimitComparison: Comparison = {
   rules: {
@@ -35,7 +29,7 @@ export const rateLimitComparison: Comparison = {
     const { lost, added } = changedRouteLimits(sides);
     yield* changedRoutes('rate-limit-removed', lost, 'no longer applies to');
     yield* changedRoutes('rate-limit-added', added, 'now applies to');
-    for (const pair of commonLimits(sides)) {
+    for (const pair of commonValues(limitsOf(sides.old), limitsOf(sides.next))) {
       yield* changedLimit(pair, true);
       yield* changedLimit(pair, false);
       yield* changedSettings(pair);
@@ -51,12 +45,15 @@ export const rateLimitComparison: Comparison = {
 
 function* changedRoutes(rule: string, changed: RoutesByLimit, change: string): Generator<DiffFinding> {
   for (const [id, routes] of changed) {
-    const [first] = routes;
-    if (first === undefined) continue;
-    const ids = routes.map(({ route }) => `"${route.id}"`);
+    const sorted = [...routes].sort((a, b) => Number(a.path[1]) - Number(b.path[1]));
+    const ids = sorted.map(({ route }) => `"${route.id}"`);
     const others = ids.length > MAX_ROUTES ? ` and ${ids.length - MAX_ROUTES} other routes` : '';
     const named = `the ${ids.length === 1 ? 'route' : 'routes'} ${ids.slice(0, MAX_ROUTES).join(', ')}${others}`;
-    yield { rule, message: `the rate limit "${id}" ${change} ${named}`, path: [...first.path, 'rateLimits'] };
+    yield {
+      rule,
+      message: `the rate limit "${id}" ${change} ${named}`,
+      path: [...(sorted[0]?.path ?? []), 'rateLimits'],
+    };
   }
 }
 
@@ -110,13 +107,10 @@ function limitFinding(id: string, rule: string, key: string, message: string): D
 /** Yields the limits that only one manifest has, and no route of it uses. */
 function* unusedLimits({ old, next }: DiffContext, names: ReadonlyMap<string, string>): Generator<DiffFinding> {
   const renamed = new Set([...names.keys(), ...names.values()]);
-  const unusedIn = (side: DiffSide, other: DiffSide) =>
-    [...limitsOf(side).keys()].filter(
-      (id) =>
-        !limitsOf(other).has(id) &&
-        !renamed.has(id) &&
-        !side.routes.some(({ entry }) => entry.rateLimits?.includes(id)),
-    );
+  const unusedIn = (side: DiffSide, other: DiffSide) => {
+    const used = new Set(side.routes.flatMap(({ entry }) => entry.rateLimits ?? []));
+    return new Set(limitsOf(side).keys()).difference(limitsOf(other)).difference(renamed).difference(used);
+  };
   const finding = (id: string, change: string) => ({
     rule: 'rate-limit-settings',
     message: `the rate limit "${id}", which no route uses, was ${change}`,
@@ -148,4 +142,69 @@ function statusesOnlyIn(
   if (one === undefined) return 'requests with other responses than failures';
   const statuses = [...one].filter((status) => !other.has(status)).sort();
   return statuses.length === 0 ? undefined : `responses with ${statuses.join(', ')}`;
+}
+
+/** A rate limit of one side, as written and as compiled. */
+interface DiffLimit {
+  readonly limit: RateLimit;
+  /** Equal for keys that count the same requests together. */
+  readonly keyEffect: string;
+  /** The entry with references to the environment instead of their values, safe to print. */
+  readonly entry: RateLimitEntry;
+}
+
+type LimitPair = PairById<DiffLimit>;
+
+/** Returns the rate limits of a side, by id. */
+function limitsOf({ plan, manifest, redacted }: DiffSide): ReadonlyMap<string, DiffLimit> {
+  return new Map(
+    plan.rateLimits.map((limit) => {
+      const entry = redacted.rateLimits[limit.id] as RateLimitEntry;
+      return [limit.id, { limit, entry, keyEffect: keyEffectOf(manifest.rateLimits[limit.id] as RateLimitEntry) }];
+    }),
+  );
+}
+
+/** Returns the new id of each limit of the old manifest that has only another name in the new one. */
+function renamedLimits({ old, next }: DiffContext): ReadonlyMap<string, string> {
+  return renamedIds(limitsOf(old), limitsOf(next), effectOf);
+}
+
+/** The routes that lost a limit, or got one, by the id of the limit. */
+type RoutesByLimit = Map<string, Set<DiffRoute>>;
+
+/** Returns the routes whose requests a limit of the old manifest no longer counts, and those that a new one counts. */
+function changedRouteLimits(sides: DiffContext) {
+  const names = renamedLimits(sides);
+  const lost: RoutesByLimit = new Map();
+  const added: RoutesByLimit = new Map();
+  for (const { from, to } of matchedRoutes(sides)) {
+    const before = new Set((from.entry.rateLimits ?? []).map((id) => names.get(id) ?? id));
+    const now = new Set(to.entry.rateLimits);
+    for (const id of before.difference(now)) lost.getOrInsertComputed(id, () => new Set()).add(to);
+    for (const id of now.difference(before)) added.getOrInsertComputed(id, () => new Set()).add(to);
+  }
+  return { lost, added };
+}
+
+function effectOf({ limit, keyEffect }: DiffLimit): string {
+  const { missing, burst, intervalMs, failures, mode, store } = limit;
+  const statuses = failures && [...failures].sort();
+  return JSON.stringify([keyEffect, missing, burst, intervalMs, statuses, mode, store?.id]);
+}
+
+function keyEffectOf({ key }: RateLimitEntry): string {
+  const parts = [key].flat().map((part) => (typeof part === 'string' ? { [part]: true } : partEffect(part)));
+  return parts
+    .map((part) => JSON.stringify(part))
+    .sort()
+    .join();
+}
+
+/** The prefix length of `client` without a map. */
+const DEFAULT_IPV6_PREFIX = 64;
+
+function partEffect({ header, client, body, claim, fold }: RateLimitKeyPart): object {
+  if (client?.ipv6Prefix === DEFAULT_IPV6_PREFIX) return { client: true };
+  return { body, claim, fold, client: client?.ipv6Prefix, header: header?.toLowerCase() };
 }

@@ -1,14 +1,9 @@
-import type { Manifest, RouteEntry } from '../../../engine/manifest/manifest.generated.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { RouteEntry } from '../../../engine/manifest/manifest.generated.ts';
 import type { Route } from '../../../engine/plan/route-definition.ts';
-import type {
-  Comparison,
-  DiffContext,
-  DiffFinding,
-  DiffRequest,
-  DiffWitness,
-  MatchedRoutePair,
-} from '../difference.ts';
+import type { Comparison, DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
 import { bothReceive, findingAtKey, matchedRoutes } from '../matched-routes.ts';
+import type { DiffRoute } from '../side.ts';
 import {
   hasValidParameters,
   invalidWitness,
@@ -29,7 +24,7 @@ export const switchComparison: Comparison = {
   *find(sides) {
     yield* changedSwitch(sides, WEBSOCKET);
     yield* changedSwitch(sides, ENCODED_SLASH);
-    for (const pair of matchedRoutes(sides)) yield* changedOrigins(sides, pair);
+    for (const pair of matchedRoutes(sides)) yield* changedOrigins(pair);
   },
 };
 
@@ -42,13 +37,13 @@ export const validationComparison: Comparison = {
 };
 
 /** A setting of a route that is on or off. */
-export interface Switch {
+interface Switch {
   readonly key: string;
   readonly isOn: (entry: RouteEntry) => boolean;
   /** Reports that the setting was turned on. */
   readonly on: readonly [rule: string, message: string];
   readonly off: readonly [rule: string, message: string];
-  readonly witnessOf?: (sides: DiffContext, pair: MatchedRoutePair) => DiffWitness | undefined;
+  readonly witnessOf?: (pair: MatchedRoutePair) => DiffWitness | undefined;
   /** False if the switch has no effect on the requests of a pair for which no witness was found. */
   readonly mayHaveEffect?: (pair: MatchedRoutePair) => boolean;
 }
@@ -58,7 +53,7 @@ const WEBSOCKET: Switch = {
   isOn: ({ websocket }) => websocket !== false,
   on: ['websocket-opened', 'now accepts WebSocket handshakes'],
   off: ['websocket-closed', 'no longer accepts WebSocket handshakes'],
-  witnessOf: (sides, pair) => handshakeWitness(sides, pair),
+  witnessOf: (pair) => handshakeWitness(pair),
 };
 const ENCODED_SLASH: Switch = {
   key: 'encodedSlash',
@@ -80,53 +75,52 @@ const VALIDATION: Switch = {
 };
 
 /** Yields a finding for each pair whose switch was turned on or off. */
-export function* changedSwitch(
+function* changedSwitch(
   sides: DiffContext,
   { key, isOn, on, off, witnessOf, mayHaveEffect = () => true }: Switch,
 ): Generator<DiffFinding> {
   for (const pair of matchedRoutes(sides)) {
     const isNowOn = isOn(pair.to.entry);
     if (isOn(pair.from.entry) === isNowOn) continue;
-    const witness = witnessOf?.(sides, pair);
+    const witness = witnessOf?.(pair);
     const [rule, message] = isNowOn ? on : off;
     if (witness !== undefined || mayHaveEffect(pair)) yield findingAtKey(pair, rule, key, message, witness);
   }
 }
 
-type Origins = Readonly<Record<'before' | 'now', readonly string[]>>;
-
 /** Compares routes that accept handshakes on both sides. `websocket-opened` and `websocket-closed` report the others. */
-function* changedOrigins(sides: DiffContext, pair: MatchedRoutePair): Generator<DiffFinding> {
+function* changedOrigins(pair: MatchedRoutePair): Generator<DiffFinding> {
   if (pair.from.entry.websocket === false || pair.to.entry.websocket === false) return;
-  const origins = originsOf(pair, sides);
+  const [before, now] = [allowedOrigins(pair.from), allowedOrigins(pair.to)];
   const finding = (rule: string, change: string) => {
     const message = `now accepts WebSockets from pages of ${change} origins`;
-    return findingAtKey(pair, rule, 'websocket', message, originWitness(sides, pair, origins));
+    return findingAtKey(pair, rule, 'websocket', message, originWitness(pair, before, now));
   };
-  if (isMore(origins.before, origins.now)) yield finding('websocket-origins-widened', 'more');
-  if (isMore(origins.now, origins.before)) yield finding('websocket-origins-narrowed', 'fewer');
-}
-
-function originsOf({ from, to }: MatchedRoutePair, { old, next }: DiffContext): Origins {
-  return { before: allowedOrigins(from.entry, old.manifest), now: allowedOrigins(to.entry, next.manifest) };
+  if (isMore(before, now)) yield finding('websocket-origins-widened', 'more');
+  if (isMore(now, before)) yield finding('websocket-origins-narrowed', 'fewer');
 }
 
 /** Stands for the origins of the gateway's own host in a list. */
 const SAME_HOST = 'same host';
 
-function allowedOrigins({ websocket }: RouteEntry, { cors }: Manifest): readonly string[] {
-  return typeof websocket === 'object' ? websocket.origins : [SAME_HOST, ...(cors?.origins ?? [])];
+function allowedOrigins({ entry: { websocket }, side: { manifest } }: DiffRoute): readonly string[] {
+  return typeof websocket === 'object' ? websocket.origins : [SAME_HOST, ...(manifest.cors?.origins ?? [])];
 }
 
 /** Returns a handshake from a page that one side accepts. */
-function originWitness(sides: DiffContext, pair: MatchedRoutePair, { before, now }: Origins): DiffWitness | undefined {
-  const accepted = ['https://page.example', ...before, ...now].filter(
+function originWitness(
+  pair: MatchedRoutePair,
+  before: readonly string[],
+  now: readonly string[],
+): DiffWitness | undefined {
+  const origin = ['https://page.example', ...before, ...now].find(
     (origin) => origin !== '*' && accepts(before, origin) !== accepts(now, origin),
   );
-  const [origin] = accepted;
   if (origin === undefined) return undefined;
-  const headers = origin === SAME_HOST ? ['Host', HOST, 'Origin', `https://${HOST}`] : ['Origin', origin];
-  return handshakeWitness(sides, pair, headers);
+  return handshakeWitness(
+    pair,
+    origin === SAME_HOST ? ['Host', HOST, 'Origin', `https://${HOST}`] : ['Origin', origin],
+  );
 }
 
 /** Any host: the witness has it in `Host` and in `Origin`. */
@@ -149,29 +143,25 @@ const HANDSHAKE = [
 ].flat();
 
 /** Returns a WebSocket handshake that both routes receive. @param headers further headers */
-function handshakeWitness(
-  sides: DiffContext,
-  pair: MatchedRoutePair,
-  headers: readonly string[] = [],
-): DiffWitness | undefined {
-  const request = validRequest(sides, pair);
+function handshakeWitness(pair: MatchedRoutePair, headers: readonly string[] = []): DiffWitness | undefined {
+  const request = validRequest(pair);
   const path = request?.url.replace(/\?.*/, '') ?? '';
-  if (request === undefined || !bothReceive(sides, pair, 'GET', path)) return undefined;
+  if (request === undefined || !bothReceive(pair, 'GET', path)) return undefined;
   return { request: withHeaders({ ...request, method: 'GET' }, [...HANDSHAKE, ...headers]) };
 }
 
 /** Returns a request with an encoded slash that one route receives and the other one refuses. */
-function encodedSlashWitness(sides: DiffContext, pair: MatchedRoutePair): DiffWitness | undefined {
-  const request = validRequest(sides, pair) ?? pair.request;
+function encodedSlashWitness(pair: MatchedRoutePair): DiffWitness | undefined {
+  const request = validRequest(pair) ?? pair.request;
   if (request === undefined) return undefined;
   const [path = '', query = ''] = request.url.split(/(?=\?)/, 2);
-  const candidates = slashedPaths(path).map((slashed): DiffRequest => ({ ...request, url: slashed + query }));
-  const { old, next } = sides;
-  const [side, other, route] = pair.from.route.keepsEncodedSlash ? [old, next, pair.from] : [next, old, pair.to];
-  const matching = candidates.filter(
-    (candidate) => matchIn(side, candidate) === route.route && matchIn(other, candidate)?.id !== route.route.id,
-  );
-  const found = matching.find((candidate) => hasValidParameters(route, candidate)) ?? matching[0];
+  const [one, other] = pair.from.route.keepsEncodedSlash ? [pair.from, pair.to] : [pair.to, pair.from];
+  const { method } = request;
+  const matching = slashedPaths(path)
+    .filter((slashed) => matchIn(one, method, slashed) === one.route)
+    .filter((slashed) => matchIn(other, method, slashed)?.id !== one.route.id)
+    .map((slashed) => ({ ...request, url: slashed + query }));
+  const found = matching.find((candidate) => hasValidParameters(one, candidate)) ?? matching[0];
   return found && { request: withCaller(found, pair) };
 }
 
@@ -185,7 +175,45 @@ function slashedPaths(path: string): string[] {
   return [...changed.reverse(), [...segments, SLASHED].join('/')];
 }
 
-/** Returns the route of a request with an encoded slash. If no route keeps it, such a request is refused before. */
-function matchIn({ plan: { router } }: DiffContext['old'], { method, url }: DiffRequest): Route | undefined {
-  return router.keepsEncodedSlash ? router.match(method, url.replace(/\?.*/, '')) : undefined;
+/** Returns the route of a path with an encoded slash. If no route keeps it, such a request is refused before. */
+function matchIn({ side: { plan } }: DiffRoute, method: string, path: string): Route | undefined {
+  return plan.router.keepsEncodedSlash ? plan.router.match(method, path) : undefined;
+}
+
+export const loginComparison: Comparison = {
+  rules: {
+    'login-removed': ['error', 'The role gate no longer checks login responses.'],
+    'login-loosened': ['error', 'The gateway no longer reads tokens from a location of login responses.'],
+    'login-changed': ['warning', 'The gateway reads the tokens of login responses from more locations.'],
+    'login-added': ['info', 'The role gate now checks login responses.'],
+  },
+  *find(sides) {
+    yield* changedSwitch(sides, LOGIN);
+    for (const pair of matchedRoutes(sides)) yield* changedLocations(pair);
+  },
+};
+
+const LOGIN: Switch = {
+  key: 'login',
+  isOn: ({ login }) => login !== undefined,
+  on: ['login-added', 'now has a login gate'],
+  off: ['login-removed', 'no longer has a login gate: the gateway does not check the tokens in its responses'],
+};
+
+function* changedLocations(pair: MatchedRoutePair): Generator<DiffFinding> {
+  const [old, next] = [pair.from.entry.login, pair.to.entry.login];
+  if (old === undefined || next === undefined) return;
+  const [oldLocations, locations] = [tokenLocations(old), tokenLocations(next)];
+  if (isDeepStrictEqual(oldLocations, locations)) return;
+  // Without locations, every JWT of the response must verify.
+  const isLost = oldLocations.length === 0 || oldLocations.some((one) => !locations.includes(one));
+  const [before, now] = [pair.from, pair.to].map(
+    ({ redactedEntry }) => tokenLocations(redactedEntry.login ?? {}).join(', ') || 'the complete response',
+  );
+  const message = `reads tokens from another location: ${now} (was ${before})`;
+  yield findingAtKey(pair, isLost ? 'login-loosened' : 'login-changed', 'login', message);
+}
+
+function tokenLocations({ token, header }: Partial<NonNullable<RouteEntry['login']>>): string[] {
+  return [...[token ?? []].flat().sort(), ...(header === undefined ? [] : [`header ${header.toLowerCase()}`])];
 }

@@ -1,14 +1,7 @@
+import type { Route } from '../../../engine/plan/route-definition.ts';
 import type { Comparison, DiffContext, DiffFinding, MatchedRoutePair } from '../difference.ts';
-import { findingAtKey, matchedRoutes } from '../matched-routes.ts';
-import type { PairById } from '../pairs-by-id.ts';
+import { commonValues, findingAtKey, matchedRoutes, type PairById, renamedIds } from '../matched-routes.ts';
 import type { DiffSide } from '../side.ts';
-import {
-  commonUpstreams,
-  endpointsKey,
-  hasSameEffect,
-  type PlannedUpstream,
-  replacedUpstreams,
-} from '../upstream-pairs.ts';
 import { forwardedWitness } from '../witnesses/sample-witnesses.ts';
 
 export const upstreamComparison: Comparison = {
@@ -28,8 +21,8 @@ export const upstreamComparison: Comparison = {
   },
   *find(sides) {
     for (const pair of matchedRoutes(sides)) {
-      yield* changedUpstream(pair, sides);
-      yield* changedPath(pair, sides);
+      yield* changedUpstream(pair);
+      yield* changedPath(pair);
     }
     for (const { old, next } of replacedUpstreams(sides)) {
       const at = ['upstreams', next.id];
@@ -46,17 +39,17 @@ export const upstreamComparison: Comparison = {
   },
 };
 
-function* changedUpstream(pair: MatchedRoutePair, sides: DiffContext): Generator<DiffFinding> {
+function* changedUpstream(pair: MatchedRoutePair): Generator<DiffFinding> {
   const [old, next] = [pair.from.route.upstream, pair.to.route.upstream];
   // `upstream-renamed` reports an upstream that has only another name.
   if (old.id === next.id || hasSameEffect(old, next)) return;
   const hasMoved = endpointsKey(old) !== endpointsKey(next);
-  const witness = hasMoved ? forwardedWitness(sides, pair) : undefined;
+  const witness = hasMoved ? forwardedWitness(pair) : undefined;
   const message = `now goes to the upstream "${next.id}" (was "${old.id}")`;
   yield findingAtKey(pair, 'upstream-changed', 'upstream', message, witness);
 }
 
-function* changedPath(pair: MatchedRoutePair, sides: DiffContext): Generator<DiffFinding> {
+function* changedPath(pair: MatchedRoutePair): Generator<DiffFinding> {
   if (pair.request === undefined) return;
   const { url } = pair.request;
   const [old, next] = [pair.from, pair.to].map(({ route }) => route.upstreamPath?.(url) ?? url);
@@ -65,7 +58,7 @@ function* changedPath(pair: MatchedRoutePair, sides: DiffContext): Generator<Dif
     ({ entry, redactedEntry }) => entry.upstreamPath?.with !== redactedEntry.upstreamPath?.with,
   );
   const message = isSecret ? 'forwards to another path' : `now forwards to the path ${next} (was ${old})`;
-  yield findingAtKey(pair, 'upstream-path-changed', 'upstreamPath', message, forwardedWitness(sides, pair));
+  yield findingAtKey(pair, 'upstream-path-changed', 'upstreamPath', message, forwardedWitness(pair));
 }
 
 /** Yields the changes of the endpoints and the TLS settings of an upstream that both manifests have. */
@@ -75,7 +68,7 @@ function* changedEndpoints({ id, old, next }: PairById<PlannedUpstream>, sides: 
     message,
     path: ['upstreams', id, ...at],
   });
-  const isMoved = endpointUrls(old) !== endpointUrls(next);
+  const isMoved = sorted(old, ({ url }) => url.href) !== sorted(next, ({ url }) => url.href);
   if (isMoved) {
     const [before, now] = [redactedUrls(sides.old, id), redactedUrls(sides.next, id)];
     yield finding('upstream-host', `the upstream "${id}" is now at ${now} (was at ${before})`);
@@ -94,16 +87,16 @@ function* changedEndpoints({ id, old, next }: PairById<PlannedUpstream>, sides: 
     const certificate = `${now.cert === undefined ? 'no' : 'another'} certificate`;
     yield finding('upstream-certificate', `the gateway presents ${certificate} to the upstream "${id}"`, 'tls');
   }
-  if (!isMoved && serverNames(old) !== serverNames(next))
+  const nameOf = ({ url, serverName = '' }: Endpoint) => `${url.href} ${serverName.toLowerCase()}`;
+  if (!isMoved && sorted(old, nameOf) !== sorted(next, nameOf))
     yield finding('upstream-name', `the certificate of "${id}" must have another name`, 'tls', 'serverName');
 }
 
-/** Returns the names by endpoint. */
-function serverNames({ endpoints }: PlannedUpstream): string {
-  return endpoints
-    .map(({ url, serverName = '' }) => `${url.href} ${serverName.toLowerCase()}`)
-    .sort()
-    .join();
+type Endpoint = PlannedUpstream['endpoints'][number];
+
+/** Describes the endpoints of an upstream, whose order means nothing. */
+function sorted({ endpoints }: PlannedUpstream, textOf: (endpoint: Endpoint) => string): string {
+  return endpoints.map(textOf).sort().join();
 }
 
 function isSecure({ endpoints }: PlannedUpstream): boolean {
@@ -112,12 +105,43 @@ function isSecure({ endpoints }: PlannedUpstream): boolean {
 
 function redactedUrls({ redacted }: DiffSide, id: string): string {
   const { url, urls = [] } = redacted.upstreams[id] ?? {};
-  return [...(url === undefined ? [] : [url]), ...urls].join(', ');
+  return [url ?? [], urls].flat().join(', ');
 }
 
-function endpointUrls({ endpoints }: PlannedUpstream): string {
-  return endpoints
-    .map(({ url }) => url.href)
-    .sort()
-    .join();
+type PlannedUpstream = Route['upstream'];
+
+/** Yields the upstreams that both manifests have. */
+export function commonUpstreams({ old, next }: DiffContext): Iterable<PairById<PlannedUpstream>> {
+  return commonValues(upstreamsOf(old), upstreamsOf(next));
+}
+
+/** Returns each pair of upstreams with different names that the same requests go to, once. */
+function replacedUpstreams(sides: DiffContext) {
+  const pairs = matchedRoutes(sides).map(({ from, to }) => ({ old: from.route.upstream, next: to.route.upstream }));
+  const replaced = pairs.filter(({ old, next }) => old.id !== next.id);
+  return new Map(replaced.map((pair) => [`${pair.old.id} ${pair.next.id}`, pair])).values();
+}
+
+/** Returns the new name of each upstream of the old manifest that has only another name in the new one. */
+export function renamedUpstreams({ old, next }: DiffContext): ReadonlyMap<string, string> {
+  return renamedIds(upstreamsOf(old), upstreamsOf(next), effectOf);
+}
+
+function upstreamsOf({ plan }: DiffSide): ReadonlyMap<string, PlannedUpstream> {
+  return new Map(plan.upstreams.map((upstream) => [upstream.id, upstream]));
+}
+
+/** True if requests to both upstreams go to the same endpoints in the same way. */
+function hasSameEffect(one: PlannedUpstream, other: PlannedUpstream): boolean {
+  return effectOf(one) === effectOf(other);
+}
+
+/** Identifies the servers of an upstream, and how the gateway authenticates them. The order of endpoints means nothing. */
+export function endpointsKey({ endpoints, tlsKey }: PlannedUpstream): string {
+  return JSON.stringify([endpoints.map(({ url, serverName }) => `${url.href} ${serverName ?? ''}`).sort(), tlsKey]);
+}
+
+function effectOf(upstream: PlannedUpstream): string {
+  const { id: _id, key: _key, endpoints: _endpoints, tls: _tls, tlsKey: _tlsKey, ...settings } = upstream;
+  return JSON.stringify([settings, endpointsKey(upstream)]);
 }

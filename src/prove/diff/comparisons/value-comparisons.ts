@@ -7,7 +7,7 @@ import type { Comparison, DiffContext, DiffFinding, MatchedRoutePair } from '../
 import { rewrittenRoutes } from '../matched-routes.ts';
 import { normalize, startsWith } from '../settings/effective-settings.ts';
 import { type DiffSide, formatRedactedValue } from '../side.ts';
-import { renamedUpstreams } from '../upstream-pairs.ts';
+import { renamedUpstreams } from './upstream-comparisons.ts';
 import { VALUE_RULES, type ValueRule } from './value-rules.ts';
 
 /** Reports values that changed at the same path. */

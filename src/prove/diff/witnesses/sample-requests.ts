@@ -3,12 +3,10 @@ import { foldHeaderName } from '../../../engine/header-names.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
 import { typesAt } from '../../../engine/schema/schema-walk.ts';
 import { createParameterValidator } from '../../../engine/validation/parameter-value.ts';
-import { parameterTexts } from '../../schema-comparison/parameter-texts.ts';
-import type { DiffContext, DiffRequest, MatchedRoutePair } from '../difference.ts';
+import { PARAMETER_KINDS, type ParameterKind, parameterTexts } from '../../schema-comparison/parameter-texts.ts';
+import type { DiffRequest, MatchedRoutePair } from '../difference.ts';
 import { bothReceive } from '../matched-routes.ts';
-import type { DiffSide } from '../side.ts';
-
-type ParameterKind = 'params' | 'query' | 'headers';
+import type { DiffRoute } from '../side.ts';
 
 /** A parameter with sample texts. */
 interface ParameterSamples {
@@ -16,28 +14,26 @@ interface ParameterSamples {
   /** The name; for a path parameter, the number of its segment. */
   readonly name: string;
   readonly isRequired: boolean;
-  /** Texts that both schemas accept, that the old one accepts, and that the new one accepts. */
-  readonly typical: readonly [both: string | undefined, old: string | undefined, next: string | undefined];
+  /** A text that both schemas accept, one that the old schema accepts, and one that the new schema accepts. */
+  readonly typical: readonly (string | undefined)[];
   readonly samples: readonly string[];
   readonly isCut: boolean;
 }
 
-interface SampleRequests {
-  readonly requests: readonly DiffRequest[];
-  /** True if a search for samples ended because it had used its steps. */
-  readonly isCut: boolean;
-}
-
-/** Creates requests that match both routes of a pair: typical ones, and variants that differ from them in one parameter. */
-export function sampleRequests(sides: DiffContext, pair: MatchedRoutePair): SampleRequests {
+/**
+ * Creates requests that match both routes of a pair: typical ones, and variants that differ from them in one parameter.
+ *
+ * @returns `isCut` is true if a search for samples ended because it had used its steps
+ */
+export function sampleRequests(pair: MatchedRoutePair): { requests: readonly DiffRequest[]; isCut: boolean } {
   if (pair.request === undefined) return { requests: [], isCut: false };
   const { method, url } = pair.request;
-  const parameters = parameterSamples(sides, pair);
+  const parameters = parameterSamples(pair);
   const requests = [...variantsOf(parameters)].flatMap((values) => {
     const path = pathWith(url, values);
     const headers = headersOf(values);
     const request = { method, url: path + queryOf(values), ...(headers.length > 0 && { headers }) };
-    return isReadable(path) && bothReceive(sides, pair, method, path) ? [request] : [];
+    return isReadable(path) && bothReceive(pair, method, path) ? [request] : [];
   });
   return { requests, isCut: parameters.some(({ isCut }) => isCut) };
 }
@@ -73,41 +69,27 @@ function* variantsOf(parameters: readonly ParameterSamples[]): Generator<Paramet
 const EXTRA_QUERIES = ['other=x', 'other=x&other=x', 'other;=x'];
 
 /** Returns no value, each sample, a repeated value, and a text that is no UTF-8. */
-function textsOf({ kind, typical: [both, old, next], samples }: ParameterSamples): (readonly string[])[] {
+function textsOf({ kind, typical, samples }: ParameterSamples): (readonly string[])[] {
   const single = samples.map((sample) => [sample]);
   if (kind === 'params') return single;
-  const repeated = [both, old, next].flatMap((text) => (text === undefined ? [] : [[text, text]]));
+  const repeated = typical.flatMap((text) => (text === undefined ? [] : [[text, text]]));
   return [[], ...single, ...repeated, ...(kind === 'query' ? [[NOT_UTF8]] : [])];
 }
 
 /** Stands for the escape `%FF`, which is no UTF-8. */
 const NOT_UTF8 = '\udcff';
 
-function parameterSamples({ old, next }: DiffContext, { from, to }: MatchedRoutePair): ParameterSamples[] {
-  const declared = [
-    { side: old, route: from, isOld: true },
-    { side: next, route: to, isOld: false },
-  ].flatMap((one) => KINDS.flatMap((kind) => parametersOf(one, kind)));
+function parameterSamples({ from, to }: MatchedRoutePair): ParameterSamples[] {
+  const declared = [from, to].flatMap((route) => PARAMETER_KINDS.flatMap((kind) => parametersOf(route, kind)));
   return [...Map.groupBy(declared, ({ key }) => key).values()].map((group) => {
     const [{ kind, name }] = group as [DeclaredParameter];
-    const { texts, isCut } = parameterTexts(group.map(({ side, path }) => ({ root: side.schemas, path })));
+    const { texts, isCut } = parameterTexts(group.map(({ route, path }) => ({ root: route.side.schemas, path })));
     const samples = texts.filter((text) => isUsable(kind, text));
-    const isValidFor = (text: string, owners: readonly DeclaredParameter[]) =>
-      owners.every(({ accepts }) => accepts(text));
-    const accepted = (owners: readonly DeclaredParameter[]) => samples.find((text) => isValidFor(text, owners));
-    const typical = [group, group.filter(({ isOld }) => isOld), group.filter(({ isOld }) => !isOld)].map(accepted);
-    return {
-      kind,
-      name,
-      isRequired: group.some(({ isRequired }) => isRequired),
-      typical: typical as unknown as ParameterSamples['typical'],
-      samples,
-      isCut,
-    };
+    const owners = [group, group.filter(({ route }) => route === from), group.filter(({ route }) => route === to)];
+    const typical = owners.map((some) => samples.find((text) => some.every(({ accepts }) => accepts(text))));
+    return { kind, name, isRequired: group.some(({ isRequired }) => isRequired), typical, samples, isCut };
   });
 }
-
-const KINDS = ['params', 'query', 'headers'] as const;
 
 /** A parameter of one route. */
 interface DeclaredParameter {
@@ -115,25 +97,23 @@ interface DeclaredParameter {
   readonly name: string;
   /** Equal for the same parameter of both routes. */
   readonly key: string;
-  readonly side: DiffSide;
-  readonly isOld: boolean;
+  readonly route: DiffRoute;
   readonly path: Path;
   readonly isRequired: boolean;
   readonly accepts: (text: string) => boolean;
 }
 
-type ParameterOwner = Pick<DeclaredParameter, 'side' | 'isOld'> & { readonly route: MatchedRoutePair['from'] };
-
-function parametersOf({ side, route, isOld }: ParameterOwner, kind: ParameterKind): DeclaredParameter[] {
+function parametersOf(route: DiffRoute, kind: ParameterKind): DeclaredParameter[] {
+  const { schemas, validatorAt } = route.side;
   const { properties, required } = { properties: {}, required: [] as readonly string[], ...route.entry[kind] };
   return Object.keys(properties).map((parameter) => {
     const path = [...route.path, kind, 'properties', parameter];
-    const types = typesAt(side.schemas, path);
-    const validate = createParameterValidator({ validate: side.validatorAt(path), path, types }, { values: undefined });
+    const rule = { validate: validatorAt(path), path, types: typesAt(schemas, path) };
+    const validate = createParameterValidator(rule, { values: undefined });
     const name = kind === 'params' ? String(segmentOf(route, parameter)) : parameter;
     const isRequired = kind === 'params' || required.includes(parameter);
     const key = `${kind} ${kind === 'headers' ? foldHeaderName(name) : name}`;
-    return { kind, name, key, side, isOld, path, isRequired, accepts: (text) => validate(text, '').length === 0 };
+    return { kind, name, key, route, path, isRequired, accepts: (text) => validate(text, '').length === 0 };
   });
 }
 

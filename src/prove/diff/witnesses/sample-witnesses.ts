@@ -1,32 +1,25 @@
-import type { DiffContext, DiffRequest, DiffWitness, MatchedRoutePair } from '../difference.ts';
-import {
-  acceptsBody,
-  acceptsType,
-  forwardedBody,
-  type SampleBody,
-  sampleTypes,
-  withContentMethod,
-} from './sample-bodies.ts';
+import { CONTENT_METHODS } from '../../../engine/http1/http-methods.ts';
+import type { Route } from '../../../engine/plan/route-definition.ts';
+import { termOf } from '../../schema-comparison/compare-schemas.ts';
+import { findValues } from '../../schema-comparison/schema-solver.ts';
+import type { DiffRequest, DiffWitness, MatchedRoutePair } from '../difference.ts';
+import { bothReceive } from '../matched-routes.ts';
 import { sampleRequests } from './sample-requests.ts';
 
 /** Returns a request that both manifests forward; `undefined` if none was found. @param headers further headers */
-export function forwardedWitness(
-  sides: DiffContext,
-  pair: MatchedRoutePair,
-  headers: readonly string[] = [],
-): DiffWitness | undefined {
-  const request = validRequest(sides, pair);
-  const complete = request && withValidBody(sides, pair, request);
+export function forwardedWitness(pair: MatchedRoutePair, headers: readonly string[] = []): DiffWitness | undefined {
+  const request = validRequest(pair);
+  const complete = request && withValidBody(pair, request);
   return complete && { request: withHeaders(complete, headers) };
 }
 
 /** Returns a request with a caller and parameters that both routes accept, and without a body. */
-export function validRequest(sides: DiffContext, pair: MatchedRoutePair): DiffRequest | undefined {
+export function validRequest(pair: MatchedRoutePair): DiffRequest | undefined {
   if (pair.request === undefined) return undefined;
   const isValid = (candidate: DiffRequest) =>
     [pair.from, pair.to].every((route) => hasValidParameters(route, candidate));
   // Most routes have no parameters, and the search for samples takes time.
-  const request = isValid(pair.request) ? pair.request : sampleRequests(sides, pair).requests.find(isValid);
+  const request = isValid(pair.request) ? pair.request : sampleRequests(pair).requests.find(isValid);
   const complete = request && withCaller(request, pair);
   const isProtected = [pair.from, pair.to].some(({ route }) => route.access === 'protected');
   return isProtected && complete?.role === undefined ? undefined : complete;
@@ -52,58 +45,50 @@ export function withHeaders(request: DiffRequest, headers: readonly string[]): D
 }
 
 /** Adds a body that both routes forward. GET and HEAD need none. */
-function withValidBody(sides: DiffContext, pair: MatchedRoutePair, request: DiffRequest): DiffRequest | undefined {
+function withValidBody(pair: MatchedRoutePair, request: DiffRequest): DiffRequest | undefined {
   const hasRule = [pair.from, pair.to].some(({ route }) => route.body !== undefined);
   if (!hasRule || request.method === 'GET' || request.method === 'HEAD') return request;
-  const body = forwardedBody(sides, pair);
-  if (body === undefined) return undefined;
-  return { ...withHeaders(withContentMethod(sides, pair, request), ['Content-Type', body.type]), body: body.text };
+  const body = forwardedBody(pair);
+  return body && { ...withContent(pair, request, body.type), body: body.text };
 }
 
-/** Returns a request with a media type that one route accepts and the other one refuses. */
-export function mediaTypeWitness(
-  sides: DiffContext,
-  pair: MatchedRoutePair,
-  isAccepted: Readonly<Record<'from' | 'to', boolean>>,
-): DiffWitness | undefined {
+/** Returns a request with a media type that only the new route accepts or, if not wider, only the old one. */
+export function mediaTypeWitness(pair: MatchedRoutePair, isWider: boolean): DiffWitness | undefined {
+  const [more, less] = isWider ? [pair.to, pair.from] : [pair.from, pair.to];
   const type = [...sampleTypes(pair), 'application/vnd.example+json', 'x/y'].find(
-    (candidate) =>
-      acceptsType(pair.from.route, candidate) === isAccepted.from &&
-      acceptsType(pair.to.route, candidate) === isAccepted.to,
+    (candidate) => acceptsType(more.route, candidate) && !acceptsType(less.route, candidate),
   );
-  const request = bodyRequest(sides, pair, type);
+  const request = bodyRequest(pair, type);
   return request && { request: { ...request, body: 'x' } };
 }
 
 /** Returns a request whose body is one byte longer than the lower limit. */
-export function limitWitness(sides: DiffContext, pair: MatchedRoutePair): DiffWitness | undefined {
+export function limitWitness(pair: MatchedRoutePair): DiffWitness | undefined {
   const limits = [pair.from, pair.to].map(({ route }) => route.body?.limitBytes ?? Number.POSITIVE_INFINITY);
-  const type = commonType(pair);
-  const request = bodyRequest(sides, pair, type);
+  const request = bodyRequest(pair, commonType(pair));
   return request && { request: { ...request, bodyBytes: Math.min(...limits) + 1 } };
 }
 
 /** Returns a request with a JSON value as its body. */
-export function jsonBodyWitness(sides: DiffContext, pair: MatchedRoutePair, value: unknown): DiffWitness {
-  const body = JSON.stringify(value);
-  const type = commonType(pair, (candidate) => /json/i.test(candidate));
-  const request = bodyRequest(sides, pair, type);
-  return request === undefined ? { body: value } : { request: { ...request, body }, body: value };
+export function jsonBodyWitness(pair: MatchedRoutePair, value: unknown): DiffWitness {
+  const request = bodyRequest(
+    pair,
+    commonType(pair, (candidate) => /json/i.test(candidate)),
+  );
+  return { ...(request && { request: { ...request, body: JSON.stringify(value) } }), body: value };
 }
 
 /** Returns a request that violates the rules of both routes: by its parameters or by its body. */
-export function invalidWitness(sides: DiffContext, pair: MatchedRoutePair): DiffWitness | undefined {
+export function invalidWitness(pair: MatchedRoutePair): DiffWitness | undefined {
   const { from, to, request } = pair;
   if (request === undefined) return undefined;
   const isInvalid = (candidate: DiffRequest) => [from, to].every((route) => !hasValidParameters(route, candidate));
-  const withParameters = [request, ...sampleRequests(sides, pair).requests].find(isInvalid);
+  const withParameters = [request, ...sampleRequests(pair).requests].find(isInvalid);
   if (withParameters !== undefined) return { request: withCaller(withParameters, pair) };
   for (const type of sampleTypes(pair)) {
-    const body = INVALID_TEXTS.map((text): SampleBody => ({ type, text })).find((candidate) =>
-      [from, to].every(({ route }) => !acceptsBody(route, candidate)),
-    );
-    const complete = body && bodyRequest(sides, pair, type);
-    if (complete !== undefined) return { request: { ...complete, body: body?.text ?? '' } };
+    const text = INVALID_TEXTS.find((text) => [from, to].every(({ route }) => !acceptsBody(route, { type, text })));
+    const complete = text === undefined ? undefined : bodyRequest(pair, type);
+    if (text !== undefined && complete !== undefined) return { request: { ...complete, body: text } };
   }
   return undefined;
 }
@@ -119,8 +104,83 @@ function commonType(pair: MatchedRoutePair, isMatch = (_type: string) => true): 
 }
 
 /** @param type `undefined` if there is no type for a body, and so no request */
-function bodyRequest(sides: DiffContext, pair: MatchedRoutePair, type: string | undefined): DiffRequest | undefined {
-  if (type === undefined) return undefined;
-  const request = validRequest(sides, pair);
-  return request && withHeaders(withContentMethod(sides, pair, request), ['Content-Type', type]);
+function bodyRequest(pair: MatchedRoutePair, type: string | undefined): DiffRequest | undefined {
+  const request = type === undefined ? undefined : validRequest(pair);
+  return request && withContent(pair, request, type ?? '');
+}
+
+/** Returns the request with a media type, and with a method that usually has a body if both routes receive it. */
+function withContent(pair: MatchedRoutePair, request: DiffRequest, type: string): DiffRequest {
+  const path = request.url.replace(/\?.*/, '');
+  const method = [...CONTENT_METHODS].find((candidate) => bothReceive(pair, candidate, path)) ?? request.method;
+  return withHeaders({ ...request, method }, ['Content-Type', type]);
+}
+
+/** A Content-Type and the text of a body. */
+interface SampleBody {
+  readonly type: string;
+  readonly text: string;
+}
+
+const BOUNDARY = 'boundary';
+
+/** Returns media types that a route may list: those of both routes, and common ones. */
+function sampleTypes({ from, to }: MatchedRoutePair): readonly string[] {
+  const listed = [from, to].flatMap(({ entry }) => entry.body?.types ?? []);
+  const all = ['application/json', ...listed, 'text/csv', 'multipart/form-data', 'application/octet-stream'];
+  return all.map((type) => {
+    const name = type.replace('/*', '/x');
+    return name.toLowerCase() === 'multipart/form-data' ? `${name}; boundary=${BOUNDARY}` : name;
+  });
+}
+
+function acceptsType({ body }: Route, type: string): boolean {
+  return body?.types?.includes(type) ?? true;
+}
+
+/** True if a route forwards this body. */
+function acceptsBody(route: Route, { type, text }: SampleBody): boolean {
+  const rule = route.body;
+  if (rule === undefined) return true;
+  const bytes = Buffer.from(text);
+  if (!acceptsType(route, type) || bytes.length > rule.limitBytes) return false;
+  if (rule.validate !== undefined) {
+    const result = rule.validate(bytes);
+    return !(result instanceof Promise) && result.violations.length === 0;
+  }
+  const validator = rule.streamValidatorFor?.(type);
+  return validator === undefined || (validator.write(bytes) ?? validator.end()) === undefined;
+}
+
+/** Returns a body that both routes forward; `undefined` if none was found. */
+function forwardedBody(pair: MatchedRoutePair): SampleBody | undefined {
+  for (const type of sampleTypes(pair)) {
+    const isJson = /json/i.test(type);
+    const texts = isJson ? jsonBodies(pair).map((value) => JSON.stringify(value)) : formTexts(pair, type);
+    const text = texts.find((text) => [pair.from, pair.to].every(({ route }) => acceptsBody(route, { type, text })));
+    if (text !== undefined) return { type, text };
+  }
+  return undefined;
+}
+
+/** Returns values that are valid for the schemas of both routes. */
+function jsonBodies({ from, to }: MatchedRoutePair): readonly unknown[] {
+  const terms = [from, to].flatMap(({ side, path, entry }) =>
+    entry.body?.schema === undefined ? [] : [termOf({ root: side.schemas, path: [...path, 'body', 'schema'] }, true)],
+  );
+  return terms.length === 0 ? [{}] : findValues(terms, 10).values;
+}
+
+function formTexts({ from, to }: MatchedRoutePair, type: string): readonly string[] {
+  const bodies = [from, to].map(({ entry }) => entry.body);
+  if (/csv/i.test(type))
+    return bodies.map((body) => (body?.csv ? `${body.csv.header.join(body.csv.delimiter)}\r\n` : 'x'));
+  if (!/form-data/i.test(type)) return ['x'];
+  return bodies.map((body) => {
+    const parts = Object.entries(body?.multipart?.parts ?? {}).map(([name, { types = [] }]) => {
+      const partType = types[0] === undefined ? '' : `Content-Type: ${types[0].replace('/*', '/x')}\r\n`;
+      return `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n${partType}\r\n\r\n`;
+    });
+    return `${parts.join('')}--${BOUNDARY}--\r\n`;
+  });
 }

@@ -1,7 +1,11 @@
 import { sizeBytes } from '../../../engine/manifest/units.ts';
-import { changedMultipartBodies, formatPart, MULTIPART_END, MULTIPART_TYPE } from '../multipart-bodies.ts';
+import { inEachRoute } from '../edits.ts';
 import type { MutationContext, Mutators, Probe, TestedRoute } from '../mutant.ts';
 import {
+  changedMultipartBodies,
+  formatPart,
+  MULTIPART_END,
+  MULTIPART_TYPE,
   withBodyOf,
   withHeader,
   withJsonBody,
@@ -10,7 +14,6 @@ import {
   withQuery,
   withTextBody,
 } from '../probes.ts';
-import { inEachRoute } from '../route-changes.ts';
 
 export const bodyMutators: Mutators = {
   'body-rule-removed': {

@@ -1,7 +1,6 @@
-import { withItems, withValue } from '../edits.ts';
+import { inEachRoute, withItems, withValue } from '../edits.ts';
 import type { Mutators, Probe } from '../mutant.ts';
 import { withHeader, withRequest } from '../probes.ts';
-import { inEachRoute } from '../route-changes.ts';
 
 const OVERRIDE_HEADER = 'X-HTTP-Method-Override';
 

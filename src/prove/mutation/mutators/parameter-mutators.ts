@@ -1,15 +1,13 @@
+import { PARAMETER_KINDS, type ParameterKind } from '../../schema-comparison/parameter-texts.ts';
+import { inEachRoute } from '../edits.ts';
 import type { Mutators, Probe, TestedRoute } from '../mutant.ts';
 import { withHeader, withoutHeader, withPathParameter, withQuery, withRequest } from '../probes.ts';
-import { inEachRoute } from '../route-changes.ts';
-
-const KINDS = ['params', 'query', 'headers'] as const;
-export type ParameterKind = (typeof KINDS)[number];
 
 export const parameterMutators: Mutators = {
   'parameter-removed': {
     summary: 'a parameter of a route has no schema',
     find: inEachRoute(function* (tested, { invalidTexts }) {
-      for (const kind of KINDS)
+      for (const kind of PARAMETER_KINDS)
         for (const name of Object.keys(tested.entry[kind]?.properties ?? {})) {
           const at = [kind, 'properties', name];
           yield {

@@ -1,7 +1,6 @@
-import { withoutValue, withValue } from '../edits.ts';
+import { type RouteChange, withoutValue, withValue } from '../edits.ts';
 import { overLimit, type TestedLimit, testedLimits, withoutKey } from '../limited-requests.ts';
 import type { Mutant, MutationContext, Mutator, Mutators } from '../mutant.ts';
-import type { RouteChange } from '../route-changes.ts';
 
 export const rateLimitMutators: Mutators = {
   'rate-limit-removed': {

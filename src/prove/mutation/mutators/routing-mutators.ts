@@ -1,10 +1,9 @@
 import { HTTP_METHODS } from '../../../engine/http1/http-methods.ts';
 import type { RouteEntry } from '../../../engine/manifest/manifest.generated.ts';
 import { type Pattern, parsePattern } from '../../../engine/routing/pattern.ts';
-import { withItems, withoutValue, withValue } from '../edits.ts';
+import { inEachRoute, type RouteChange, withItems, withoutValue, withValue } from '../edits.ts';
 import type { Mutant, MutationContext, Mutators, Probe, TestedRoute } from '../mutant.ts';
 import { pathOf, withoutBody, withoutToken, withPath, withRequest } from '../probes.ts';
-import { inEachRoute, type RouteChange } from '../route-changes.ts';
 
 export const routingMutators: Mutators = {
   'access-public': {
@@ -137,7 +136,7 @@ function publicRoute({ manifest }: MutationContext, tested: TestedRoute, method:
   const sample = parsePattern(text).map((segment) => (segment.kind === 'literal' ? segment.text : 'x'));
   return {
     path: [...tested.path, 'path'],
-    message: `a new public route for ${method === 'any' ? '' : `${method} `}${text} takes requests of "${entry.id.slice(7)}" without a token`,
+    message: `a new public route for ${method === 'any' ? '' : `${method} `}${text} takes requests of "${tested.entry.id}" without a token`,
     manifest: withItems(manifest, ['routes'], entry),
     routes: [tested],
     probes: (base) => {

@@ -19,20 +19,14 @@ export const settingMutators: Mutators = {
         return;
       }
       const isAny = cors.origins.includes('*');
-      const [origins, credentials, methods] = [
-        ['cors', 'origins'],
-        ['cors', 'credentials'],
-        ['cors', 'methods'],
-      ];
+      const at = (key: string) => ['cors', key];
+      const [origins, credentials, methods] = [at('origins'), at('credentials'), at('methods')];
       if (!isAny) yield change(origins, isReadable, withItems(manifest, origins, otherOrigin));
       if (!cors.credentials && !isAny) {
         const message = 'pages may send requests with the credentials of their visitors';
         yield change(credentials, message, withValue(manifest, credentials, true));
       }
-      for (const path of [
-        ['cors', 'headers'],
-        ['cors', 'exposedHeaders'],
-      ])
+      for (const path of [at('headers'), at('exposedHeaders')])
         yield change(path, 'pages may use the header X-Other', withItems(manifest, path, 'X-Other'));
       if (cors.methods !== undefined && cors.methods.length < HTTP_METHODS.length)
         yield change(methods, 'pages may send the methods of every route', withoutValue(manifest, methods));

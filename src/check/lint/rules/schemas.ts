@@ -1,27 +1,24 @@
+import { suggestion } from '../../../engine/problem/did-you-mean.ts';
 import { isMap } from '../../../engine/schema/schema-walk.ts';
+import type { Schema, SchemaNode } from '../lint-context.ts';
 import { findingAt, rulesOf } from '../rule.ts';
-import type { Schema, SchemaNode } from '../schema-nodes.ts';
 
 /** Keywords by which other schemas, or a list of values, may limit what a schema accepts. */
 const BRANCHES = ['allOf', 'anyOf', 'oneOf', '$ref'];
 const LIMITS_ELSEWHERE = ['enum', 'const', ...BRANCHES];
 
-/** Rules for schemas that accept more than their authors usually intend. */
-export const LOOSE_SCHEMA_RULES = rulesOf('validation', [
-  {
-    id: 'array-items-open',
-    severity: 'info',
-    preset: 'strict',
+/** Rules for schemas that accept more than their authors usually intend, or that contradict themselves. */
+export const SCHEMA_RULES = rulesOf('validation', {
+  'array-items-open': {
+    level: ['info', 'strict'],
     rationale: 'Without "items" the gateway validates the list but none of its items.',
     *find({ schemas }) {
       for (const { path } of schemasWithout(['items', 'prefixItems', ...LIMITS_ELSEWHERE], 'array', schemas))
         yield findingAt(path, 'this schema accepts any items; add items: with their schema');
     },
   },
-  {
-    id: 'array-unbounded',
-    severity: 'info',
-    preset: 'recommended',
+  'array-unbounded': {
+    level: ['info', 'recommended'],
     rationale:
       'A small body can hold a very large number of items, and the upstream may send a mail or query a database for each.',
     *find({ schemas }) {
@@ -29,10 +26,8 @@ export const LOOSE_SCHEMA_RULES = rulesOf('validation', [
         yield findingAt(path, 'this list has no limit on the number of items; add maxItems:');
     },
   },
-  {
-    id: 'pattern-unanchored',
-    severity: 'warning',
-    preset: 'recommended',
+  'pattern-unanchored': {
+    level: ['warning', 'recommended'],
     rationale:
       'A pattern may match anywhere in a text, so without ^ and $ it also accepts arbitrary text before and after the match.',
     *find({ schemas }) {
@@ -44,10 +39,8 @@ export const LOOSE_SCHEMA_RULES = rulesOf('validation', [
       }
     },
   },
-  {
-    id: 'schema-open',
-    severity: 'info',
-    preset: 'recommended',
+  'schema-open': {
+    level: ['info', 'recommended'],
     rationale:
       'The gateway forwards members that the schema does not list without validation, for example "is_admin" to a framework that assigns every member it receives.',
     *find({ schemas }) {
@@ -58,10 +51,8 @@ export const LOOSE_SCHEMA_RULES = rulesOf('validation', [
         if (isMap(schema['properties'])) yield findingAt(path, message);
     },
   },
-  {
-    id: 'schema-type-missing',
-    severity: 'warning',
-    preset: 'recommended',
+  'schema-type-missing': {
+    level: ['warning', 'recommended'],
     rationale:
       'A keyword applies only to values of its own type: { maxLength: 5 } accepts every number, list and object.',
     *find({ schemas }) {
@@ -77,10 +68,8 @@ export const LOOSE_SCHEMA_RULES = rulesOf('validation', [
       }
     },
   },
-  {
-    id: 'string-unbounded',
-    severity: 'info',
-    preset: 'recommended',
+  'string-unbounded': {
+    level: ['info', 'recommended'],
     rationale:
       'Only the size limit of the body bounds this string: a name of a megabyte may reach a database column, a log line or a mail of the upstream.',
     *find({ schemas }) {
@@ -93,7 +82,61 @@ export const LOOSE_SCHEMA_RULES = rulesOf('validation', [
       }
     },
   },
-]);
+  'schema-enum-type': {
+    level: ['warning', 'minimal'],
+    rationale: 'A value whose type is not in "type" can never match; in YAML it usually lacks quotes.',
+    *find({ schemas }) {
+      for (const { schema, path } of schemas) {
+        if (!Object.hasOwn(schema, 'enum') && !Object.hasOwn(schema, 'const')) continue;
+        const types = [schema['type']].flat().filter((type) => typeof type === 'string');
+        if (types.length === 0) continue;
+        for (const { value, steps } of enumValues(schema)) {
+          if (types.some((type) => hasType(value, type))) continue;
+          const remedy = types.includes('string') && value !== null ? 'quote it' : 'correct it, or remove it';
+          yield findingAt(
+            [...path, ...steps],
+            `${JSON.stringify(value)} is not of type ${types.join(' or ')}, so it can never match; ${remedy}`,
+          );
+        }
+      }
+    },
+  },
+  'schema-impossible': {
+    level: ['warning', 'minimal'],
+    rationale: 'No value is valid, so the gateway refuses every request that contains one.',
+    *find({ schemas }) {
+      for (const { schema, path, isCondition } of schemas)
+        for (const { low, high } of BOUNDS) {
+          const lower = schema[low];
+          const upper = schema[high];
+          if (isCondition || typeof lower !== 'number' || typeof upper !== 'number' || lower <= upper) continue;
+          const message = `no value satisfies ${low} ${lower} and ${high} ${upper}; swap the two, or correct one`;
+          yield findingAt([...path, low], message, {
+            related: { path: [...path, high], message: 'the other bound' },
+          });
+        }
+    },
+  },
+  'schema-required-unknown': {
+    level: ['warning', 'minimal'],
+    rationale:
+      'A required member that the schema does not describe is usually misspelled: the gateway refuses every valid body, or does not validate the intended member.',
+    *find({ schemas }) {
+      for (const { schema, path, isInPlace, isCondition } of schemas) {
+        const { properties, required, patternProperties } = schema;
+        if (isInPlace || isCondition || patternProperties !== undefined) continue;
+        if (!isMap(properties) || !Array.isArray(required)) continue;
+        const names = Object.keys(properties);
+        for (const [index, name] of required.entries())
+          if (!names.includes(name))
+            yield findingAt(
+              [...path, 'required', index],
+              `"${name}" is required but missing from "properties"${suggestion(name, names)}`,
+            );
+      }
+    },
+  },
+});
 
 /** Returns the schemas of a type that have none of the keywords and stand alone: another one may have them for the same value. */
 function schemasWithout(
@@ -155,3 +198,24 @@ const TYPES: Readonly<Record<string, string>> = {
   ...{ maxItems: 'array', minItems: 'array', uniqueItems: 'array', items: 'array', prefixItems: 'array' },
   ...{ properties: 'object', required: 'object', additionalProperties: 'object', patternProperties: 'object' },
 };
+
+function* enumValues(schema: Schema): Generator<{ value: unknown; steps: (string | number)[] }> {
+  const { enum: values } = schema;
+  if (Array.isArray(values)) for (const [index, value] of values.entries()) yield { value, steps: ['enum', index] };
+  if (Object.hasOwn(schema, 'const')) yield { value: schema['const'], steps: ['const'] };
+}
+
+function hasType(value: unknown, type: string): boolean {
+  if (type === 'null') return value === null;
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'object') return value !== null && typeof value === 'object' && !Array.isArray(value);
+  if (type === 'integer') return Number.isInteger(value);
+  return typeof value === type;
+}
+
+const BOUNDS = [
+  { low: 'minLength', high: 'maxLength' },
+  { low: 'minimum', high: 'maximum' },
+  { low: 'minItems', high: 'maxItems' },
+  { low: 'minProperties', high: 'maxProperties' },
+];
