@@ -61,7 +61,7 @@ export function* createSchemaCompiler(
   const markedRoot = withHiddenKeywords(root, secrets);
   const { contentValidatorAt, compilations } = createSchemaValidators(markedRoot, MAX_SERVED_SCHEMAS);
   const check = createSchemaCheck(root, fileTargets);
-  const recursionFindings = createRecursionCheck(root);
+  let recursionFindings: ReturnType<typeof createRecursionCheck> | undefined;
   const validContents = new Set<string>();
   /** Returns the mistakes at a path; `undefined` if they are elsewhere. */
   const errorsAt = (path: Path): readonly Finding[] | undefined => {
@@ -70,6 +70,7 @@ export function* createSchemaCompiler(
     const schemas = schemasWithin(valueAt(root, path), path);
     const { findings: own, isValid } = check(path, schemas);
     if (!isValid) return own.length > 0 ? own : undefined;
+    recursionFindings ??= createRecursionCheck(root);
     const errors = [...unevaluatedFindings(root, schemas), ...recursionFindings(schemas)];
     if (errors.length > 0 || certainlyCompiles(root, reached)) return errors;
     try {
