@@ -117,6 +117,28 @@ describe('the role rule', () => {
       expect([value, oneOf(value)]).toEqual([value, false]);
   });
 
+  test('allows a word of a text only if the manifest has "format: words"', () => {
+    const words = planOf(manifestOf(AUTH.replace('allow:', 'format: words, allow:'))).auth?.role;
+    const caller = (scope: unknown) => ({ claims: { company_role: scope }, subject: undefined, expiresAt: 0 });
+    for (const value of ['admin', 'openid user', 'user  x', ' admin ', 'x admin user'])
+      expect([value, words?.allows(caller(value))]).toEqual([value, true]);
+    for (const value of [
+      '',
+      ' ',
+      'administrator',
+      'x-admin',
+      'Admin',
+      'admin,user',
+      'admin\tuser',
+      'admin\u00a0user',
+      'us er',
+    ])
+      expect([value, words?.allows(caller(value))]).toEqual([value, false]);
+    for (const value of [['admin'], ['admin user'], { 0: 'admin' }, null, undefined, true, 1])
+      expect([value, words?.allows(caller(value))]).toEqual([value, false]);
+    expect(words?.heldBy(caller('x user admin user'))).toEqual(['admin', 'user']);
+  });
+
   test('has the message of the manifest', () => expect(role?.message).toBe('admins and users only'));
 });
 

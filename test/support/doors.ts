@@ -62,6 +62,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'settings/address',
     'shared-memory/worker-context',
     'token-errors',
+    'tokens/auth',
     'tokens/verifier',
     'validation/body-rule',
     'validation/media-type',

@@ -610,6 +610,10 @@ claim: string
  */
 array: boolean
 /**
+ * `words`: the claim is a text of roles or scopes between blanks (RFC 6749 section 3.3), and one of them must be allowed.
+ */
+format?: "words"
+/**
  * The allowed roles, compared exactly.
  * 
  * @minItems 1

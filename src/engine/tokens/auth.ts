@@ -22,11 +22,7 @@ export function compileAuth(
   const verifier = compileTokens(entry.tokens, context, previous);
   if (verifier === undefined) return undefined;
   const { secrets, findings } = context;
-  const wildcard = entry.role.allow.indexOf('*');
-  if (wildcard !== -1)
-    findings.push(
-      errorAt(['auth', 'role', 'allow', wildcard], 'role-unknown', '"*" is no role; write the names of the roles'),
-    );
+  checkRoleEntry(entry.role, findings);
   // Clients never see a value from the environment.
   const realm = secrets.isSecret(['auth', 'realm']) ? DEFAULT_REALM : entry.realm;
   return Object.freeze({
@@ -34,6 +30,31 @@ export function compileAuth(
     role: compileRole(entry.role, secrets),
     challengePrefix: `Bearer realm="${realm}"`,
   });
+}
+
+function checkRoleEntry({ allow, array, format }: RoleEntry, findings: Finding[]): void {
+  const path = ['auth', 'role'];
+  const report = (role: string | undefined, message: string) => {
+    if (role !== undefined) findings.push(errorAt([...path, 'allow', allow.indexOf(role)], 'role-unknown', message));
+  };
+  report(
+    allow.find((role) => role === '*'),
+    '"*" is no role; write the names of the roles',
+  );
+  if (format === undefined) return;
+  report(
+    allow.find((role) => role.includes(' ')),
+    'no word has a blank; write a role for each word',
+  );
+  if (array)
+    findings.push(errorAtKey([...path, 'array'], 'role-unknown', 'a text of words is no list; remove "array"'));
+}
+
+/** Returns the values of a claim that may be roles. A claim in another form has none. */
+export function rolesIn(claim: unknown, { array, format }: Pick<RoleEntry, 'array' | 'format'>): readonly unknown[] {
+  if (format === 'words') return typeof claim === 'string' ? claim.split(' ') : [];
+  if (array) return Array.isArray(claim) ? claim : [];
+  return [claim];
 }
 
 /**
@@ -111,16 +132,17 @@ function compileRole(
   const roleAt = compilePointer(entry.claim);
   const names = new Set<unknown>(required);
   const isRequired = (role: unknown) => names.has(role);
-  // `array` in the manifest says that the claim is a list. A claim in the other form never matches.
-  const hasRole = entry.array ? (claim: unknown) => Array.isArray(claim) && claim.some(isRequired) : isRequired;
-  const allows = ({ claims }: Principal) => hasRole(roleAt(claims));
+  const isSingle = !entry.array && entry.format === undefined;
+  const allows = ({ claims }: Principal) => {
+    const claim = roleAt(claims);
+    return isSingle ? isRequired(claim) : rolesIn(claim, entry).some(isRequired);
+  };
   const redactedRoles = redactValue(required, path);
   const heldBy = ({ claims }: Principal) => {
-    const claim = roleAt(claims);
-    const held = new Set<unknown>(entry.array ? (Array.isArray(claim) ? claim : []) : [claim]);
+    const held = new Set(rolesIn(roleAt(claims), entry));
     return redactedRoles.filter((_role, index) => held.has(required[index]));
   };
-  const key = JSON.stringify([entry.claim, entry.array, required]);
+  const key = JSON.stringify([entry.claim, entry.format ?? entry.array, required]);
   const message = isSecret(['auth', 'role', 'message']) ? undefined : entry.message;
   return Object.freeze({ key, allows, heldBy, required, redactedRoles, message });
 }

@@ -1,5 +1,6 @@
 import { compilePointer, nestValue } from '../../engine/json-pointer.ts';
 import type { Role } from '../../engine/manifest/manifest.generated.ts';
+import { rolesIn } from '../../engine/tokens/auth.ts';
 import type { CallerClaims } from './stub-verifier.ts';
 
 /** Returns the claims of a caller who has this role and no other claim. */
@@ -8,8 +9,6 @@ export function claimsOfRole({ claim, array }: Pick<Role, 'claim' | 'array'>, ro
 }
 
 /** Returns the roles in the claims, read as the gateway reads them. */
-export function rolesOf({ claim, array }: Role, claims: CallerClaims): readonly string[] {
-  const value = compilePointer(claim)(claims);
-  if (array) return Array.isArray(value) ? value.filter((role) => typeof role === 'string') : [];
-  return typeof value === 'string' ? [value] : [];
+export function rolesOf(entry: Role, claims: CallerClaims): readonly string[] {
+  return rolesIn(compilePointer(entry.claim)(claims), entry).filter((role) => typeof role === 'string');
 }

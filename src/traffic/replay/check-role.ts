@@ -19,8 +19,10 @@ export interface LoggedCaller {
 export function checkRole({ role }: Auth, caller: LoggedCaller, loggedAuth: Auth | undefined): CheckResult {
   const { applied, roles } = caller;
   if (loggedAuth === undefined || claimOf(role) !== claimOf(loggedAuth.role)) return 'role';
-  // A list is no single role, and a single role is no list.
-  if (isList(role) !== isList(loggedAuth.role)) return roles !== undefined && roles.length > 0 ? 'invalid' : 'role';
+  // A list is no text, and a text is no list. One word is a single role too.
+  const isOther = isList(role) !== isList(loggedAuth.role);
+  if (formOf(role) !== formOf(loggedAuth.role))
+    return isOther && roles !== undefined && roles.length > 0 ? 'invalid' : 'role';
   const fromRoles = roles === undefined ? 'not-logged' : checkRoles(role, roles, loggedAuth.role);
   if (fromRoles === 'valid' || fromRoles === 'invalid' || applied === undefined) return fromRoles;
   const { rule, isAllowed } = applied;
@@ -41,8 +43,8 @@ function checkRoles(role: RoleRule, names: readonly string[], loggedRole: RoleRu
   }
   if (role.required.some((name) => roles.has(name))) return 'valid';
   const isListed = role.required.every((name) => loggedRole.required.includes(name));
-  // A claim that is no list has only the logged role.
-  const isOnlyRole = !isList(loggedRole) && roles.size > 0;
+  // A claim that is one role has only the logged one.
+  const isOnlyRole = formOf(loggedRole) === false && roles.size > 0;
   return isListed || isOnlyRole ? 'invalid' : 'role';
 }
 
@@ -50,7 +52,11 @@ function claimOf({ key }: RoleRule): unknown {
   return JSON.parse(key)[0];
 }
 
-/** True if the rule reads a list of roles. */
-function isList({ key }: RoleRule): boolean {
-  return JSON.parse(key)[1] === true;
+/** Returns true for a list of roles, `words` for a text of roles, and false for one role. */
+function formOf({ key }: RoleRule): unknown {
+  return JSON.parse(key)[1];
+}
+
+function isList(role: RoleRule): boolean {
+  return formOf(role) === true;
 }

@@ -65,7 +65,7 @@ export function createBaseManifest(
       tokens: { jwt: { jwks, algorithms: ['ES256'], issuer: ISSUER, audience: AUDIENCE } },
       role: {
         claim: '/company_role',
-        ...(isList && { array: true }),
+        ...(isList ? { array: true } : random.chance(0.3) && { format: 'words' }),
         allow: ['admin', 'user', 'auditor'],
         message: 'this role is not allowed',
       },

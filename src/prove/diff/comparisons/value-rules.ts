@@ -138,7 +138,12 @@ export const VALUE_RULES: readonly ValueRule[] = [
   rule('token-trust-less', 'info', LESS_TRUST, 'auth tokens * cache maxAge'),
   rule('token-limits', 'info', 'The timeout or the cache for verifying tokens changed.', 'auth tokens * cache|timeout'),
   rule('token-endpoint', 'error', ENDPOINT, 'auth tokens'),
-  rule('role-claim', 'error', 'The role is read from another claim, or in another format.', 'auth role claim|array'),
+  rule(
+    'role-claim',
+    'error',
+    'The role is read from another claim, or in another format.',
+    'auth role claim|array|format',
+  ),
   rule('role-message', 'info', 'Clients whose role is refused receive another message.', 'auth role message'),
   rule('realm-changed', 'info', 'The realm in WWW-Authenticate changed.', 'auth realm'),
   rule('upstream-host-header', 'warning', 'Requests to an upstream have another Host.', 'upstreams * host'),

@@ -39,7 +39,7 @@ export const accessMutators: Mutators = {
     summary: 'the role is read from another claim, or in another form',
     *find({ manifest, routes }) {
       if (manifest.auth === undefined) return;
-      const { claim, array, allow } = manifest.auth.role;
+      const { claim, array, format, allow } = manifest.auth.role;
       const other = claim === '/role' ? '/roles' : '/role';
       const claims = (pointer: string, isArray: boolean) =>
         allow.map((role) => claimsOfRole({ claim: pointer, array: isArray }, role));
@@ -50,6 +50,16 @@ export const accessMutators: Mutators = {
         routes: guarded(routes),
         probes: (base) => [...claims(claim, array), ...claims(other, array)].map((each) => withClaims(base, each)),
       };
+      if (format !== undefined) {
+        yield {
+          path: ['auth', 'role', 'format'],
+          message: `the claim ${claim} is read as one role`,
+          manifest: withoutValue(manifest, ['auth', 'role', 'format']),
+          routes: guarded(routes),
+          probes: (base) => allow.map((role) => withClaims(base, claimsOfRole({ claim, array }, `${role} other`))),
+        };
+        return;
+      }
       yield {
         path: ['auth', 'role', 'array'],
         message: `the claim ${claim} is read as ${array ? 'one role' : 'a list of roles'}`,
