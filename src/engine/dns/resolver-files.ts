@@ -111,22 +111,18 @@ export function parseHosts(text: string): Hosts {
 }
 
 /** The settings of `resolv.conf(5)` that decide which names are looked up, and where. */
-interface ResolvConf {
-  /** Empty to let c-ares find them. */
-  readonly servers: readonly string[];
-  readonly search: readonly string[];
-  /** A name with fewer dots is looked up in the search domains first. */
-  readonly ndots: number;
-}
+type ResolvConf = ReturnType<typeof parseResolvConf>;
 
 const MAX_SERVERS = 8;
 /** glibc allows more than six since 2.26. The limit bounds the lookups of one name. */
 const MAX_SEARCH = 16;
 const MAX_NDOTS = 15;
 
-export function parseResolvConf(text: string): ResolvConf {
+export function parseResolvConf(text: string) {
+  // Empty to let c-ares find them.
   const servers: string[] = [];
   let search: string[] = [];
+  // A name with fewer dots is looked up in the search domains first.
   let ndots = 1;
   for (const line of text.split('\n')) {
     const [key, ...words] = line

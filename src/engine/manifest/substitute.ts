@@ -12,23 +12,16 @@ export interface Reference {
   readonly template: string;
 }
 
-export interface Substitution {
-  readonly value: YamlValue;
-  readonly findings: readonly Finding[];
-  readonly secrets: readonly Secret[];
-  /** All texts with variables, also with those that are not set. */
-  readonly references: readonly Reference[];
-  /** Returns true if the value at a path came from the environment. */
-  readonly isSecret: (path: Path) => boolean;
-}
+export type Substitution = ReturnType<typeof substitute>;
 
 /**
  * Substitutes environment variables in parsed strings, never in the text, so that their values cannot change the structure.
  *
  * @param allowed the only texts with variables that may be used, if not all of them
  */
-export function substitute(value: YamlValue, env: Environment['env'], allowed?: readonly Reference[]): Substitution {
+export function substitute(value: YamlValue, env: Environment['env'], allowed?: readonly Reference[]) {
   const allowedKeys = allowed && new Set(allowed.filter(({ path }) => !path.some(isRevealing)).map(keyOfReference));
+  // All texts with variables, also with those that are not set.
   const references: Reference[] = [];
   const findings: Finding[] = [];
   const secrets: Secret[] = [];

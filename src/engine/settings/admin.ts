@@ -2,28 +2,15 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { isLoopback } from '../dns/loopback.ts';
 import type { Admin, Manifest } from '../manifest/manifest.generated.ts';
 import { errorAt, type Path } from '../problem/finding.ts';
-import { compileAddress, type ListenAddress } from './address.ts';
+import { compileAddress } from './address.ts';
 import { type CompileContext, checkSecret } from './compile-context.ts';
 import { compileTls, readCertificate } from './tls.ts';
 
-/** A certificate and its key; with `ca`, the authorities that sign client certificates. */
-interface AdminTls {
-  /** Returns the PEM texts. A function, so that a printed plan contains no private key. */
-  readonly pem: () => { readonly cert: string; readonly key: string; readonly ca?: string };
-}
-
 /** The settings of the admin API. Callers must satisfy every one of `token` and `clientCa` that is set. */
-export interface AdminSettings extends ListenAddress {
-  /** A hash of the definition. */
-  readonly key: string;
-  /** Returns true for the configured token; `undefined` if no token is required. */
-  readonly acceptsToken: ((token: string) => boolean) | undefined;
-  /** `undefined` for plain HTTP. */
-  readonly tls: AdminTls | undefined;
-}
+export type AdminSettings = ReturnType<typeof compileAdmin>;
 
 /** Compiles `admin`. The admin API shows upstreams, routes and their state, so callers on other machines must authenticate. */
-export function compileAdmin(entry: NonNullable<Manifest['admin']>, context: CompileContext): AdminSettings {
+export function compileAdmin(entry: NonNullable<Manifest['admin']>, context: CompileContext) {
   const { findings } = context;
   const { listen, token, tls }: Admin = typeof entry === 'string' ? { listen: entry } : entry;
   const path = adminListenPath(entry);
@@ -35,8 +22,11 @@ export function compileAdmin(entry: NonNullable<Manifest['admin']>, context: Com
   const pem = tls && compileAdminTls(tls, context);
   return Object.freeze({
     ...address,
+    /** A hash of the definition. */
     key: digest(JSON.stringify([listen, token, pem?.()])).toString('hex'),
+    /** Returns true for the configured token; `undefined` if no token is required. */
     acceptsToken: token === undefined ? undefined : tokenCheck(token),
+    /** `undefined` for plain HTTP. */
     tls: pem && Object.freeze({ pem }),
   });
 }
@@ -54,17 +44,22 @@ function exposedMessage(entry: NonNullable<Manifest['admin']>): string {
   return `other machines can reach the admin API here without authentication; write ${example}, or a loopback address such as 127.0.0.1:9901`;
 }
 
-function compileAdminTls(tls: NonNullable<Admin['tls']>, context: CompileContext): AdminPem | undefined {
+/**
+ * Returns the function that returns the PEM texts of the certificate and its key; with `ca`, those of the authorities that sign client
+ * certificates. It is a function so that a printed plan contains no private key.
+ */
+function compileAdminTls(tls: NonNullable<Admin['tls']>, context: CompileContext) {
   const path: Path = ['admin', 'tls'];
   const pair = compileTls(tls, path, context);
   const caContext = { ...context, rule: 'tls' };
   const ca = tls.clientCa === undefined ? undefined : readCertificate(tls.clientCa, [...path, 'clientCa'], caContext);
   if (pair === undefined) return undefined;
-  const pem = { ...pair.pem(), ...(ca === undefined ? {} : { ca: ca.text }) };
+  const pem: ReturnType<typeof pair.pem> & { readonly ca?: string } = {
+    ...pair.pem(),
+    ...(ca === undefined ? {} : { ca: ca.text }),
+  };
   return () => pem;
 }
-
-type AdminPem = NonNullable<AdminSettings['tls']>['pem'];
 
 /** Compares digests in constant time, so that timing reveals neither the token nor its length. */
 function tokenCheck(expected: string): (token: string) => boolean {

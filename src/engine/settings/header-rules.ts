@@ -3,26 +3,15 @@ import type { HeaderRules as Entry, RequestHeaderRules } from '../manifest/manif
 import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
 
 /** Changes that a route makes to the headers of one direction. */
-export interface HeaderRules {
-  /** Returns true for a header that the route removes or replaces. */
-  readonly drops: (name: string) => boolean;
-  /** Returns true for a forgeable header of a request that the route forwards; `undefined` if it forwards none. */
-  readonly keeps: ((name: string) => boolean) | undefined;
-  /** Headers to add, as alternating names and values. */
-  readonly set: readonly string[];
-}
+export type HeaderRules = ReturnType<typeof compileHeaderRules>;
 
 type Side = 'request' | 'response';
 
 /** Compiles the header rules of a route for one direction. */
-export function compileHeaderRules(
-  rules: Entry | RequestHeaderRules,
-  side: Side,
-  path: Path,
-  findings: Finding[],
-): HeaderRules {
+export function compileHeaderRules(rules: Entry | RequestHeaderRules, side: Side, path: Path, findings: Finding[]) {
   checkHeaderRules(rules, side, path, findings);
-  const set = Object.entries(rules.set).flat();
+  // Headers to add, as alternating names and values.
+  const set: readonly string[] = Object.entries(rules.set).flat();
   const fold = FOLDS[side];
   const names = new Set([...Object.keys(rules.set), ...rules.remove].map(fold));
   // Folding keeps the length, so a name of another length needs no folding.
@@ -30,8 +19,10 @@ export function compileHeaderRules(
   const keepNames = new Set(keepOf(rules).map(foldHeaderName));
   return {
     set,
-    drops: (name) => lengths.has(name.length) && names.has(fold(name)),
-    keeps: keepNames.size === 0 ? undefined : (name) => keepNames.has(foldHeaderName(name)),
+    /** Returns true for a header that the route removes or replaces. */
+    drops: (name: string) => lengths.has(name.length) && names.has(fold(name)),
+    /** Returns true for a forgeable header of a request that the route forwards; `undefined` if it forwards none. */
+    keeps: keepNames.size === 0 ? undefined : (name: string) => keepNames.has(foldHeaderName(name)),
   };
 }
 

@@ -15,13 +15,7 @@ const UCS_CHARACTERS =
 const PRIVATE_CHARACTERS = '\\u{E000}-\\u{F8FF}\\u{F0000}-\\u{FFFFD}\\u{100000}-\\u{10FFFD}';
 
 /** For each component, an expression that matches a character or an escape that it may not contain. */
-interface Grammar {
-  readonly userinfo: RegExp;
-  readonly host: RegExp;
-  readonly path: RegExp;
-  readonly query: RegExp;
-  readonly fragment: RegExp;
-}
+type Grammar = ReturnType<typeof createGrammar>;
 
 const URI = createGrammar('', '');
 const IRI = createGrammar(UCS_CHARACTERS, PRIVATE_CHARACTERS);
@@ -45,7 +39,7 @@ function outside(characters: string): RegExp {
   return new RegExp(`[^${characters}%]|%(?![0-9A-Fa-f]{2})`, 'u');
 }
 
-function createGrammar(international: string, privateUse: string): Grammar {
+function createGrammar(international: string, privateUse: string) {
   const segment = `${UNRESERVED}${international}${SUB_DELIMS}`;
   return {
     userinfo: outside(`${segment}:`),
