@@ -1,3 +1,4 @@
+import { getOrCreate } from '../engine/get-or-create.ts';
 import type { RequestEvent } from '../process/telemetry/request-event.ts';
 
 const MAX_WORDS = 8;
@@ -49,7 +50,7 @@ export function isMatch({ words, isSelected }: RequestEventFilter, decision: Req
 const SEARCH_TEXTS = new WeakMap<RequestEvent, string>();
 
 function searchTextOf(decision: RequestEvent): string {
-  return SEARCH_TEXTS.getOrInsertComputed(decision, (event) => {
+  return getOrCreate(SEARCH_TEXTS, decision, (event) => {
     const { method, route, status, refusal, reason, limits, subject, client } = event;
     const path = event.path ?? event.refused_path;
     return [method, path?.slice(0, MAX_PATH_LENGTH), route, status, refusal, reason, ...limits, subject, client]

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { clientKey } from '../engine/gateway/fairness/client-key.ts';
+import { getOrCreate } from '../engine/get-or-create.ts';
 import type { RequestEvent } from '../process/telemetry/request-event.ts';
 import type { WorkerTelemetry } from '../process/workers/worker-telemetry.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
@@ -157,7 +158,7 @@ export type RequestEventMessage =
 const MESSAGE_CACHE = new WeakMap<RequestEvent, string>();
 
 function messageOf(decision: RequestEvent): string {
-  return MESSAGE_CACHE.getOrInsertComputed(decision, (data) => formatMessage({ name: 'decision', data }));
+  return getOrCreate(MESSAGE_CACHE, decision, (data) => formatMessage({ name: 'decision', data }));
 }
 
 function formatMessage({ name, data }: RequestEventMessage): string {

@@ -1,3 +1,4 @@
+import { getOrCreate } from '../engine/get-or-create.ts';
 import type { Range } from '../engine/problem/finding.ts';
 import { type Problem, printable } from '../engine/problem/problem.ts';
 import { dots, redactCredentials } from '../engine/problem/redaction.ts';
@@ -41,7 +42,7 @@ export function createCodeFramer(
   return ({ file, range }) => {
     const text = typeof texts === 'string' ? texts : (texts.find(({ path }) => path === file)?.text ?? '');
     const inFile = () => problems.filter((other) => other.file === file);
-    const redacted = redactedTexts.getOrInsertComputed(file, () => redactSource(text, inFile()));
+    const redacted = getOrCreate(redactedTexts, file, () => redactSource(text, inFile()));
     return codeFrame(redacted, range);
   };
 }

@@ -1,4 +1,5 @@
 import { Refusal, type RefusalCode } from '../engine/gateway/response/refusal.ts';
+import { getOrCreate } from '../engine/get-or-create.ts';
 import type { Route } from '../engine/plan/route-definition.ts';
 import { limitDefinition } from '../engine/rate-limits/rate-limit.ts';
 
@@ -76,7 +77,7 @@ const endpointTexts = new WeakMap<Route['upstream'], string>();
 
 /** Returns a text that is equal for upstreams with the same endpoints. It may have values of the environment: never print it. */
 export function endpointsOf(upstream: Route['upstream']): string {
-  return endpointTexts.getOrInsertComputed(upstream, ({ endpoints }) =>
+  return getOrCreate(endpointTexts, upstream, ({ endpoints }) =>
     JSON.stringify(endpoints.map(({ url }) => url.href).sort()),
   );
 }

@@ -1,3 +1,4 @@
+import { getOrCreate } from '../get-or-create.ts';
 import type { Plan } from '../plan/plan.ts';
 import { runToEnd } from '../plan/sliced-work.ts';
 import type { RouteWitness } from '../problem/finding.ts';
@@ -82,7 +83,7 @@ export class RequestSearch {
     const accepted = new Map<string, boolean>();
     const isAccepted = (segments: readonly SentSegment[]) =>
       lengths.has(segments.length) &&
-      accepted.getOrInsertComputed(textsAsRead(segments).join('/'), () => this.#mayBeRead(segments, target, methods));
+      getOrCreate(accepted, textsAsRead(segments).join('/'), () => this.#mayBeRead(segments, target, methods));
     let tried = 0;
     for (const segments of respelledPaths({ sent: target.pattern, read, keepsEncodedSlash, maxLength, isAccepted }))
       for (const path of this.#pathsOf(segments, methods)) {

@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../engine/get-or-create.ts';
 import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
@@ -148,7 +149,7 @@ export function describedMethods({ methods }: Route): readonly string[] {
 
 /** Adds a path, unless there is an equal one. The parameter names of a route with exactly this path replace generated ones. */
 function addDraft(drafts: Map<string, TemplateDraft>, key: string, draft: TemplateDraft): void {
-  const present = drafts.getOrInsert(key, draft);
+  const present = getOrCreate(drafts, key, () => draft);
   if (!present.isExact && draft.isExact) Object.assign(present, draft);
 }
 

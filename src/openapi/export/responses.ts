@@ -1,4 +1,5 @@
 import { REFUSALS, type RefusalCode } from '../../engine/gateway/response/refusal.ts';
+import { getOrCreate } from '../../engine/get-or-create.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import { possibleRefusals } from '../../prove/testing/route-refusals.ts';
 
@@ -14,12 +15,12 @@ export function createResponseComponents() {
   const names = new Map<string, string>();
   const counts = new Map<string, number>();
   const referenceTo = (range: string, codes: readonly RefusalCode[]): object => {
-    const name = names.getOrInsertComputed(codes.join(), () => {
+    const name = getOrCreate(names, codes.join(), () => {
       const number = (counts.get(range) ?? 0) + 1;
       counts.set(range, number);
       return `Refusals${range}${number === 1 ? '' : `-${number}`}`;
     });
-    responses.getOrInsertComputed(name, () => describeRefusals(codes));
+    getOrCreate(responses, name, () => describeRefusals(codes));
     return { $ref: `#/components/responses/${name}` };
   };
   return {

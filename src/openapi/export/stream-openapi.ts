@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { getOrCreate } from '../../engine/get-or-create.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
@@ -137,7 +138,7 @@ function* createOperationIds({ templates, mainTemplates }: PathTemplates): Slice
   const isNamedAfterRoute = (route: Route, template: PathTemplate) => hasOneMethod(route) && isMain(route, template);
   for (const hasRank of [isNamedAfterRoute, isMain, () => true]) {
     for (const template of templates) {
-      const ids = idByOperation.getOrInsertComputed(template, () => new Map());
+      const ids = getOrCreate(idByOperation, template, () => new Map());
       for (const [method, route] of template.routes) {
         if (ids.has(method) || !hasRank(route, template)) continue;
         const base = hasOneMethod(route) ? route.id : `${route.id}-${method.toLowerCase()}`;

@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../engine/get-or-create.ts';
 import type { CompileInput } from '../../engine/load.ts';
 import type { Log } from '../../engine/log/log.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
@@ -121,7 +122,7 @@ export class CandidateWorkers implements ComparingWorkers {
 
   /** Sends one request after the other, so that the main thread knows which plan a worker has compiled last. */
   #enqueue(worker: ServingWorker, action: (state: WorkerState) => Promise<void>): Promise<void> {
-    const state = this.#states.getOrInsertComputed(worker, () => ({
+    const state = getOrCreate(this.#states, worker, () => ({
       input: undefined,
       comparison: undefined,
       idle: Promise.resolve(),

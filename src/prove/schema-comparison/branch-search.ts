@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../engine/get-or-create.ts';
 import { charge } from '../../engine/schema/cost-budget.ts';
 import { itemSchema, memberSchemas } from './evaluate-schema.ts';
 import type { SchemaAlternative, SchemaLiteral, SchemaTerm } from './schema-terms.ts';
@@ -191,7 +192,7 @@ const literalKeys = new WeakMap<SchemaLiteral, string>();
 
 /** Returns a sign and a key. Two literals with one key exclude each other if their signs differ. Returns '' without a key. */
 function keyOfLiteral(literal: SchemaLiteral): string {
-  return literalKeys.getOrInsertComputed(literal, createLiteralKey);
+  return getOrCreate(literalKeys, literal, createLiteralKey);
 }
 
 function createLiteralKey(literal: SchemaLiteral): string {

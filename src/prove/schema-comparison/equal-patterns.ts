@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../engine/get-or-create.ts';
 import { charge } from '../../engine/schema/cost-budget.ts';
 import { WORD } from './character-set.ts';
 import { automatonOf, type PatternAutomaton, type PatternState } from './pattern-automaton.ts';
@@ -20,7 +21,7 @@ export function representativeOf(pattern: string): string {
   const key = automaton === undefined ? undefined : minimalAutomaton(automaton);
   if (key === undefined) return pattern;
   if (representatives.size >= MAX_KNOWN && !representatives.has(key)) representatives.clear();
-  return representatives.getOrInsert(key, pattern);
+  return getOrCreate(representatives, key, () => pattern);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../engine/get-or-create.ts';
 import { valueAt } from '../../engine/json-pointer.ts';
 import { charge } from '../../engine/schema/cost-budget.ts';
 import {
@@ -66,7 +67,7 @@ function isScalarValid(schema: Schema, value: unknown): boolean {
 const compiledEnums = new WeakMap<readonly unknown[], (value: unknown) => boolean>();
 
 function isListed(values: readonly unknown[], value: unknown): boolean {
-  return compiledEnums.getOrInsertComputed(values, (listed) => ENUM.compile(listed))(value);
+  return getOrCreate(compiledEnums, values, (listed) => ENUM.compile(listed))(value);
 }
 
 function isTextValid(

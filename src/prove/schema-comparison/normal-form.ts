@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../engine/get-or-create.ts';
 import { canonicalJson, charge } from '../../engine/schema/cost-budget.ts';
 import { keywordsWith, SCHEMA_KEYWORDS } from '../../engine/schema/keywords.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
@@ -38,7 +39,7 @@ const CONDITIONS = new Set(['anyOf', 'contains', 'if', 'not', 'oneOf']);
  * its references resolved. Two equal results mean that the schemas accept the same values.
  */
 export function normalizeSchema(root: SchemaRoot, schema: unknown): string {
-  const recursive = recursiveSchemas.getOrInsertComputed(root, () => new RecursiveSchemas(root));
+  const recursive = getOrCreate(recursiveSchemas, root, () => new RecursiveSchemas(root));
   const context = { root, recursive, isCondition: false, isInside: false };
   const normalize = (target: unknown, keepsEvaluated: boolean) =>
     canonicalJson(normalizeNode(target, { ...context, keepsEvaluated }));
@@ -57,8 +58,8 @@ function normalizeNode(schema: unknown, context: NormalizationContext): unknown 
   const { isCondition, keepsEvaluated, isInside } = context;
   const place = `${isCondition} ${keepsEvaluated} ${isInside}`;
   // Without this, references to references would be followed exponentially often.
-  const known = context.recursive.normalForms.getOrInsertComputed(schema, () => new Map());
-  return known.getOrInsertComputed(place, () => normalizeMap(schema, context));
+  const known = getOrCreate(context.recursive.normalForms, schema, () => new Map());
+  return getOrCreate(known, place, () => normalizeMap(schema, context));
 }
 
 function normalizeMap(schema: Schema, context: NormalizationContext): unknown {

@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../engine/get-or-create.ts';
 import { memberSchemas, schemasInPlace } from './evaluate-schema.ts';
 import { toMap } from './json-value.ts';
 import {
@@ -104,7 +105,7 @@ export function* objectSolutions(solver: PartSolver, literals: readonly SchemaLi
   }
 
   function valuesOf(name: string, terms: readonly SchemaTerm[]): LazyList<unknown> {
-    const common = termsByName.getOrInsertComputed(name, () => {
+    const common = getOrCreate(termsByName, name, () => {
       budget.spend(schemas.length >> 3);
       return schemas.flatMap((literal) => memberTerms(literal, name, isStrict ? applied : undefined));
     });

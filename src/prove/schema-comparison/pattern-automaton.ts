@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../engine/get-or-create.ts';
 import { charge } from '../../engine/schema/cost-budget.ts';
 import { type CharacterSet, WORD } from './character-set.ts';
 import { type PatternAssertion, type PatternNode, parsePatternSyntax } from './pattern-syntax.ts';
@@ -171,7 +172,7 @@ const MAX_CACHED = 1_000;
 /** Returns the automaton of a pattern; `undefined` if it has unsupported syntax or is too large. */
 export function automatonOf(pattern: string): PatternAutomaton | undefined {
   if (automata.size >= MAX_CACHED && !automata.has(pattern)) automata.clear();
-  return automata.getOrInsertComputed(pattern, () => PatternAutomaton.of(pattern));
+  return getOrCreate(automata, pattern, () => PatternAutomaton.of(pattern));
 }
 
 /** True if a text matches a pattern. Without an automaton, JavaScript decides, which differs only in rare syntax. */

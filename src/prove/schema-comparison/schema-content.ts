@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { getOrCreate } from '../../engine/get-or-create.ts';
 import { valueAt } from '../../engine/json-pointer.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
@@ -30,8 +31,8 @@ export function oncePerReference<Value>(
 ): (root: SchemaRoot, reference: string) => Value {
   const byRoot = new WeakMap<SchemaRoot, Map<string, Value>>();
   return (root, reference) => {
-    const known = byRoot.getOrInsertComputed(root, () => new Map());
-    return known.getOrInsertComputed(reference, () => compute(root, reference));
+    const known = getOrCreate(byRoot, root, () => new Map());
+    return getOrCreate(known, reference, () => compute(root, reference));
   };
 }
 

@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../engine/get-or-create.ts';
 import { canonicalJson, charge, withinBudget } from '../../engine/schema/cost-budget.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
@@ -89,7 +90,7 @@ class SchemaSolver implements PartSolver {
     const keys = new Map(terms.map((term) => [this.#keyOf(term), term]));
     charge(terms.length);
     const key = [...keys.keys()].sort().join(' ');
-    return this.#solutions.getOrInsertComputed(key, () => {
+    return getOrCreate(this.#solutions, key, () => {
       const isContradictory = [...keys].some(([own, { isPositive }]) => isPositive && keys.has(`-${own.slice(1)}`));
       return new LazyList(isContradictory ? [].values() : this.#nested(this.#generate([...keys.values()])));
     });
@@ -119,9 +120,9 @@ class SchemaSolver implements PartSolver {
   }
 
   #knownSchema(root: SchemaRoot, schema: object): KnownSchema {
-    const bySchema = this.#known.getOrInsertComputed(root, () => new WeakMap());
-    return bySchema.getOrInsertComputed(schema, () => {
-      const key = this.#numbers.getOrInsert(normalizeSchema(root, schema), String(this.#numbers.size));
+    const bySchema = getOrCreate(this.#known, root, () => new WeakMap());
+    return getOrCreate(bySchema, schema, () => {
+      const key = getOrCreate(this.#numbers, normalizeSchema(root, schema), () => String(this.#numbers.size));
       return { key, choices: new Map() };
     });
   }
@@ -165,7 +166,7 @@ class SchemaSolver implements PartSolver {
     const { root, schema, isPositive } = term;
     if (!isMap(schema)) return choicesOf(term, type);
     const { choices } = this.#knownSchema(root, schema);
-    return choices.getOrInsertComputed(`${isPositive} ${type}`, () => choicesOf(term, type));
+    return getOrCreate(choices, `${isPositive} ${type}`, () => choicesOf(term, type));
   }
 
   /** True for values of a size that the search can afford. Their parts are shared, so that they are larger than the memory in use. */

@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../engine/get-or-create.ts';
 import type { CredentialKind, LogCounts, LoggedRequest, RequestKind, SkippedLineReason } from './logged-request.ts';
 import { LineSplitter, type LogInput, type ReadProgress, readBytes } from './read-bytes.ts';
 
@@ -68,7 +69,7 @@ async function* readLog(
 const TOO_LONG: SkippedLine = { reason: 'too-long' };
 
 function countSkipped({ skipped }: LogCounts, { reason, member }: SkippedLine, source: string, line: number): void {
-  skipped.getOrInsert(reason, { lines: 0, source, line, member }).lines += 1;
+  getOrCreate(skipped, reason, () => ({ lines: 0, source, line, member })).lines += 1;
 }
 
 /** The codes of `zlib` for data that ends early. */

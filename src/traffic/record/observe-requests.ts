@@ -1,4 +1,5 @@
 import { REFUSALS, type RefusalCode } from '../../engine/gateway/response/refusal.ts';
+import { getOrCreate } from '../../engine/get-or-create.ts';
 import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
 import type { MutationContext, TestedRoute } from '../../prove/mutation/mutant.ts';
 import type { LoggedRequest } from '../access-log/logged-request.ts';
@@ -64,7 +65,7 @@ export async function observeRequests(reader: LogReader, context: MutationContex
     if (observations.size === MAX_OBSERVATIONS && !observations.has(key))
       return `the log has more than ${MAX_OBSERVATIONS} different kinds of requests`;
     const created = { ...facts, role, requests: 0, statuses: new Map(), hasLoggedRole: false };
-    const observation: Observation = observations.getOrInsert(key, created);
+    const observation: Observation = getOrCreate(observations, key, () => created);
     observation.requests += weight;
     observation.hasLoggedRole ||= isLogged;
     if (status !== undefined) increase(observation.statuses, status, weight);

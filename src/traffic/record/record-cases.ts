@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../engine/get-or-create.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { Environment } from '../../engine/manifest/source.ts';
 import { createMutationContext } from '../../prove/mutation/context.ts';
@@ -50,7 +51,7 @@ export async function recordCases(
   const tokens = createRecordTokens(planned.plan, context.otherRole);
   const paths = new Map<TestedRoute, readonly string[]>();
   const pathsOf = (tested: TestedRoute) =>
-    paths.getOrInsertComputed(tested, () => recordedPaths(byRoute.get(tested) ?? [], tested, context));
+    getOrCreate(paths, tested, () => recordedPaths(byRoute.get(tested) ?? [], tested, context));
   const unknownPath = observations.find(isUnknownPath)?.path ?? '/x';
   const record: RecordContext = { context, tokens, pathsOf, unknownPath };
   const run = createRunCase(tokens.all, planned);

@@ -1,5 +1,6 @@
 import { type Decision, decide } from '../../engine/gateway/decide.ts';
 import type { Refusal } from '../../engine/gateway/response/refusal.ts';
+import { getOrCreate } from '../../engine/get-or-create.ts';
 import { createMediaTypeNames } from '../../engine/log/plain-names.ts';
 import type { RequestHeaderRules } from '../../engine/manifest/manifest.generated.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
@@ -88,7 +89,7 @@ export function createReplay(old: ReplaySide, next: ReplaySide) {
     unused.add(request);
     const key = factsKey(request);
     if (cache.size === MAX_CACHED && !cache.has(key)) cache.clear();
-    const { effects, ...result } = cache.getOrInsertComputed(key, () => replay(request));
+    const { effects, ...result } = getOrCreate(cache, key, () => replay(request));
     const caller = () => request.subject ?? request.client;
     const witness = () => ({ source: request.source, line: request.line });
     calibration.add(result.calibration, request.weight, caller, witness);
@@ -118,7 +119,7 @@ export function createReplay(old: ReplaySide, next: ReplaySide) {
     if (manifest === undefined && method !== undefined) read.linesWithoutFacts += 1;
     if (manifest === undefined || plan.hash.startsWith(manifest)) return;
     if (otherManifests.size < MAX_OTHER_MANIFESTS || otherManifests.has(manifest))
-      otherManifests.getOrInsert(manifest, { hash: manifest, lines: 0, first: { source, line } }).lines += 1;
+      getOrCreate(otherManifests, manifest, () => ({ hash: manifest, lines: 0, first: { source, line } })).lines += 1;
   }
 
   function replay(request: LoggedRequest): ReplayedResult {

@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../engine/get-or-create.ts';
 import { valueAt } from '../../engine/json-pointer.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
@@ -43,7 +44,7 @@ export function createRulesOf(side: ReplaySide): (route: Route) => RouteRules {
     const index = indexes.get(route) ?? -1;
     return rulesOf(route, manifest.routes[index] as RouteEntry, index, side);
   };
-  return (route) => known.getOrInsertComputed(route, compute);
+  return (route) => getOrCreate(known, route, compute);
 }
 
 function rulesOf(route: Route, entry: RouteEntry, index: number, { plan, manifest }: ReplaySide): RouteRules {

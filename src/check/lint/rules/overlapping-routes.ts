@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../../engine/get-or-create.ts';
 import { sortMethods } from '../../../engine/http1/http-methods.ts';
 import type { RouteWitness } from '../../../engine/problem/finding.ts';
 import { BitSet } from '../../../engine/routing/bit-set.ts';
@@ -156,8 +157,8 @@ function* crossingRoutes({ routes, routeIndex }: LintContext): Generator<[LintRo
   const byEffect = new Map<string, BitSet>();
   for (const [index, lintRoute] of routes.entries()) {
     const { pattern, route, entry } = lintRoute;
-    const sameAccess = byAccess.getOrInsertComputed(entry.access, createSet);
-    const sameEffect = byEffect.getOrInsertComputed(effectOf(lintRoute), createSet);
+    const sameAccess = getOrCreate(byAccess, entry.access, createSet);
+    const sameEffect = getOrCreate(byEffect, effectOf(lintRoute), createSet);
     const others = patterns.overlapping(pattern, sameAccess.copy().subtract(sameEffect));
     others.subtract(patterns.containing(pattern, others)).subtract(patterns.containedIn(pattern, others));
     yield [lintRoute, others.intersect(routeIndex.withAnyMethod(route.methods))];

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { getOrCreate } from '../../../engine/get-or-create.ts';
 import { sizeBytes } from '../../../engine/manifest/units.ts';
 import { validateJson } from '../../../engine/validation/body-rule.ts';
 import { isJsonType, mediaTypeMatcher } from '../../../engine/validation/media-type.ts';
@@ -88,7 +89,7 @@ function compareBodies(
   if (before === now) return undefined;
   const key = JSON.stringify([from.route.body?.limitBytes, to.route.body?.limitBytes, before, now]);
   const compare = () => (areEqualSchemas(old, next) ? undefined : compareSchemas(old, next));
-  return known.getOrInsertComputed(key, compare);
+  return getOrCreate(known, key, compare);
 }
 
 /** Returns the schema of a route, with the gateway's validation of bodies. */

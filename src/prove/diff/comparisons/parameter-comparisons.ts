@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { getOrCreate } from '../../../engine/get-or-create.ts';
 import { foldHeaderName } from '../../../engine/header-names.ts';
 import { normalizeParameter, PARAMETER_KINDS, type ParameterKind } from '../../schema-comparison/parameter-texts.ts';
 import type { Comparison, DiffRequest, MatchedRoutePair } from '../difference.ts';
@@ -23,7 +24,7 @@ export const parameterComparison: Comparison = {
     const isChanged = new Map<string, boolean>();
     for (const pair of routesWithOtherSchemas(sides)) {
       const content = JSON.stringify([pair.from, pair.to].map(({ entry }) => PARAMETER_KINDS.map((key) => entry[key])));
-      if (!isChanged.getOrInsertComputed(content, () => hasDifferentRules(pair))) continue;
+      if (!getOrCreate(isChanged, content, () => hasDifferentRules(pair))) continue;
       const { looser, tighter, isCut } = compareParameters(pair);
       const finding = (rule: string, message: string, request?: DiffRequest) =>
         findingAtKey(pair, rule, keyOf(pair), message, request && { request });

@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../../engine/get-or-create.ts';
 import type { RateLimit as RateLimitEntry, RateLimitKeyPart } from '../../../engine/manifest/manifest.generated.ts';
 import type { RateLimit } from '../../../engine/rate-limits/rate-limit.ts';
 import { rateLimitKeyText } from '../../rate-limit-key-text.ts';
@@ -181,8 +182,8 @@ function changedRouteLimits(sides: DiffContext) {
   for (const { from, to } of matchedRoutes(sides)) {
     const before = new Set((from.entry.rateLimits ?? []).map((id) => names.get(id) ?? id));
     const now = new Set(to.entry.rateLimits);
-    for (const id of before.difference(now)) lost.getOrInsertComputed(id, () => new Set()).add(to);
-    for (const id of now.difference(before)) added.getOrInsertComputed(id, () => new Set()).add(to);
+    for (const id of before.difference(now)) getOrCreate(lost, id, () => new Set()).add(to);
+    for (const id of now.difference(before)) getOrCreate(added, id, () => new Set()).add(to);
   }
   return { lost, added };
 }
