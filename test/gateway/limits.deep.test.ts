@@ -272,12 +272,30 @@ routes:
     }
   });
 
-  it('loses none if it is a trusted proxy', async () => {
+  it('loses only idle ones if it is a trusted proxy', async () => {
+    const { port } = await start('{ trustedProxies: [127.0.0.2], limits: { connections: 3 } }');
+    const open = () => openFrom('127.0.0.2', port);
+    const [busy, ...idle] = [await open(), await open(), await open()];
+    for (const wire of [busy, ...idle]) expect((await wire.write(request).response()).status).toBe(200);
+    busy.write(keepAliveHead('POST /x HTTP/1.1', 'Content-Length: 1'));
+    const client = await openFrom('127.0.0.3', port);
+    expect((await client.write(request).response()).status).toBe(200);
+    const own = await open();
+    expect((await own.write(request).response()).status).toBe(200);
+    for (const wire of idle) await wire.closed();
+    expect((await busy.write('x').response()).status).toBe(200);
+    for (const wire of [busy, client, own]) wire.end();
+  });
+
+  it('keeps out other clients if it is a trusted proxy whose connections are all busy', async () => {
     const { port } = await start('{ trustedProxies: [127.0.0.2], limits: { connections: 2 } }');
     const held = [await openFrom('127.0.0.2', port), await openFrom('127.0.0.2', port)];
-    for (const wire of held) expect((await wire.write(request).response()).status).toBe(200);
+    for (const wire of held) {
+      expect((await wire.write(request).response()).status).toBe(200);
+      wire.write(keepAliveHead('POST /x HTTP/1.1', 'Content-Length: 1'));
+    }
     await (await openFrom('127.0.0.3', port)).write(request).closed();
-    for (const wire of held) expect((await wire.write(request).response()).status).toBe(200);
+    for (const wire of held) expect((await wire.write('x').response()).status).toBe(200);
     for (const wire of held) wire.end();
   });
 });

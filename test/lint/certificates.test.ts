@@ -15,9 +15,10 @@ routes: [{ id: one, method: GET, path: /one, upstream: up, access: public }]
   return found.map(({ message }) => message.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/g, 'DATE'));
 }
 
-const EXPIRED = 'a certificate in this file expired on DATE; renew or remove it';
-const SOON = 'a certificate in this file expires on DATE; renew or remove it';
-const EARLY = 'a certificate in this file is not valid before DATE; renew or remove it';
+const NAMED = 'the certificate "CN=old root" in this file';
+const EXPIRED = `${NAMED} expired on DATE; renew or remove it`;
+const SOON = `${NAMED} expires on DATE; renew or remove it`;
+const EARLY = `${NAMED} is not valid before DATE; renew or remove it`;
 const MINUTE = 1 / 1_440;
 
 test.each([
@@ -29,7 +30,7 @@ test.each([
   ['becomes valid in an hour', { days: 90, start: 60 * MINUTE }, [EARLY]],
   ['becomes valid tomorrow and expires soon', { days: 2, start: 1 }, [EARLY]],
 ])('a certificate that %s', (_name, options, expected) => {
-  const { certificate } = createPair(options);
+  const { certificate } = createPair({ name: 'old root', ...options });
   expect(messagesOf(certificate)).toEqual(expected);
   const valid = createPair().certificate;
   expect(messagesOf(certificate + valid)).toEqual(expected);

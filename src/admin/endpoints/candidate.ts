@@ -42,7 +42,7 @@ async function loadCandidate(text: Buffer, sample: number, context: AdminContext
   const prepared = await reloader.prepareUnsaved(text);
   if (isStopping()) return STOPPING;
   if ('reason' in prepared)
-    return problemDetails(503, `the files of the manifest cannot be read: ${prepared.reason}; send the request again`);
+    return problemDetails(503, `the manifest cannot be loaded: ${prepared.reason}; send the request again`);
   if ('problems' in prepared) {
     const problems = reportProblems(withoutPath(prepared, reloader.path));
     return jsonResponse({ result: 'rejected', problems, problem_count: prepared.problems.length }, 422);

@@ -38,7 +38,7 @@ export function logReload(reload: ReloadOutcome, { log: { logger }, notes }: Str
 export function logCertificates({ certificates }: Plan, logger: Log['logger']): void {
   const problems = certificates.flatMap(({ path, problemAt }) => {
     const problem = problemAt(Date.now());
-    return problem === undefined ? [] : [`${path.join('.')} ${problem}`];
+    return problem === undefined ? [] : [`${path.join('.')}: ${problem}`];
   });
   if (problems.length === 0) return;
   const details = { count: problems.length, certificates: problems.slice(0, MAX_NAMES) };

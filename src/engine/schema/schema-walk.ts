@@ -96,18 +96,6 @@ export function targetsIn(schemas: readonly LocatedSchema[]): Path[] {
   return targets;
 }
 
-/** A keyword, its value and its path, and the schema that has it. */
-interface LocatedKeyword extends LocatedSchema {
-  readonly key: string;
-  readonly value: unknown;
-}
-
-/** Yields every keyword of a schema and of its subschemas. */
-export function* keywordsOf(schema: unknown, path: Path): Generator<LocatedKeyword> {
-  for (const { schema: inside, at } of schemasWithin(schema, path))
-    for (const [key, value] of Object.entries(inside)) yield { schema: inside, key, value, at: [...at, key] };
-}
-
 /** True if the path from a schema leads to one of its subschemas. */
 export function leadsToSchema(schema: unknown, [key, ...rest]: Path): boolean {
   if (key === undefined) return isSchema(schema);

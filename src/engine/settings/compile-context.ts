@@ -10,7 +10,7 @@ export interface CertificateFile {
   readonly validFromMs: number;
   /** When the first one of its certificates expires. */
   readonly expiresMs: number;
-  /** Returns why the file needs another certificate, as the end of a message; `undefined` if all are valid for 14 more days. */
+  /** Returns which certificate of the file needs another one, and why; `undefined` if all are valid for 14 more days. */
   readonly problemAt: (nowMs: number) => string | undefined;
 }
 

@@ -70,12 +70,11 @@ export function readCertificate(file: string, path: Path, context: PemContext): 
   const blocks = Array.from(certificate.text.matchAll(CERTIFICATE), ([block]) => parseCertificate(block));
   const damaged = blocks.indexOf(undefined);
   if (damaged < 0) {
-    const all = [certificate.value, ...blocks.filter((block) => block !== undefined)];
-    // A time that cannot be read is NaN.
-    const validFromMs = Math.max(...all.map(({ validFromDate }) => validFromDate.getTime() || 0));
-    const expiresMs = Math.min(...all.map(({ validToDate }) => validToDate.getTime() || 0));
-    const problemAt = (nowMs: number) => problemOf(validFromMs, expiresMs, nowMs);
-    context.certificates.push({ path, validFromMs, expiresMs, problemAt });
+    const all = [certificate.value, ...blocks.filter((block) => block !== undefined)].map(validityOf);
+    const first = all.reduce((one, other) => (other.expiresMs < one.expiresMs ? other : one));
+    const last = all.reduce((one, other) => (other.validFromMs > one.validFromMs ? other : one));
+    const problemAt = (nowMs: number) => problemOf(first, last, nowMs);
+    context.certificates.push({ path, validFromMs: last.validFromMs, expiresMs: first.expiresMs, problemAt });
     return certificate;
   }
   const message = `certificate ${damaged + 1} of ${blocks.length} in this file is damaged; replace or remove it`;
@@ -95,10 +94,19 @@ function parseCertificate(block: string): X509Certificate | undefined {
 
 const SOON_MS = 14 * 86_400_000;
 
-function problemOf(validFromMs: number, expiresMs: number, nowMs: number): string | undefined {
-  if (expiresMs <= nowMs) return `expired on ${minuteOf(expiresMs)}`;
-  if (validFromMs > nowMs) return `is not valid before ${minuteOf(validFromMs)}`;
-  return expiresMs <= nowMs + SOON_MS ? `expires on ${minuteOf(expiresMs)}` : undefined;
+type Validity = ReturnType<typeof validityOf>;
+
+function validityOf({ subject, serialNumber, validFromDate, validToDate }: X509Certificate) {
+  const name = `the certificate "${subject?.replaceAll('\n', ', ') ?? serialNumber}" in this file`;
+  // A time that cannot be read is NaN.
+  return { name, validFromMs: validFromDate.getTime() || 0, expiresMs: validToDate.getTime() || 0 };
+}
+
+/** Returns the problem of the certificate that expires first, or of the one that becomes valid last. */
+function problemOf({ name, expiresMs }: Validity, last: Validity, nowMs: number): string | undefined {
+  if (expiresMs <= nowMs) return `${name} expired on ${minuteOf(expiresMs)}`;
+  if (last.validFromMs > nowMs) return `${last.name} is not valid before ${minuteOf(last.validFromMs)}`;
+  return expiresMs <= nowMs + SOON_MS ? `${name} expires on ${minuteOf(expiresMs)}` : undefined;
 }
 
 function minuteOf(ms: number): string {

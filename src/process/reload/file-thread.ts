@@ -53,7 +53,8 @@ export function createFileThread(
   path: string,
   listen: (channel: ThreadChannel<Requests, FileEvents>) => void,
 ): FileThread {
-  return new WorkerThread({ file: 'file-worker', data: { path }, timeoutMs: TIMEOUT_MS, isSteady: true, listen });
+  const task = 'watches and reads the files';
+  return new WorkerThread({ file: 'file-worker', task, data: { path }, timeoutMs: TIMEOUT_MS, isSteady: true, listen });
 }
 
 /** Reads the files that a plan is compiled from. */

@@ -84,7 +84,9 @@ const IDLE_MS = 600_000;
 /** @param maxMemoryMb the limit of the heap of the thread; more ends the thread. By default that of the process */
 export function createManifestThread({ env, ...options }: ManifestThreadOptions, maxMemoryMb?: number): ManifestThread {
   const data = { ...options, env: { ...env } };
-  return new WorkerThread({ file: 'manifest-worker', data, timeoutMs: TIMEOUT_MS, idleMs: IDLE_MS, maxMemoryMb });
+  const task = 'checks and compiles the manifest';
+  const limits = { timeoutMs: TIMEOUT_MS, idleMs: IDLE_MS, maxMemoryMb };
+  return new WorkerThread({ file: 'manifest-worker', task, data, ...limits });
 }
 
 /** Assembles the chunks of a manifest in slices: receiving a large manifest at once would delay requests. */

@@ -9,6 +9,8 @@ export type WorkerInput<Data> = Data & { readonly operations: OperationCounter }
 interface WorkerThreadOptions<Events extends Requests> {
   /** The name of the code file in this folder, without its extension. */
   readonly file: string;
+  /** The work of the thread, for messages: `reads the files`. */
+  readonly task: string;
   readonly data: object;
   /**
    * A request that takes longer ends the thread. The next request starts another one, and has twice as much time, up to
@@ -117,15 +119,14 @@ export class WorkerThread<Served extends Requests, Events extends Requests = Rec
       unchangedMs = count === lastCount ? unchangedMs + WATCHDOG_INTERVAL_MS : 0;
       lastCount = count;
       const isInOperation = count % 2 !== 0;
-      const isSteady = this.#options.isSteady === true && count > 0;
-      if (isInOperation && unchangedMs > HANG_THRESHOLD_MS) this.#abandonHung(worker, hangError());
+      const isStuck = this.#options.isSteady === true && count > 0 && unchangedMs >= HANG_THRESHOLD_MS;
+      if (isInOperation && unchangedMs >= HANG_THRESHOLD_MS) this.#abandonHung(worker, hangError());
       else if (isInOperation) return;
-      else if (elapsedMs > this.#timeoutMs || (isSteady && unchangedMs > HANG_THRESHOLD_MS)) {
+      else if (elapsedMs >= this.#timeoutMs || isStuck) {
         this.#timeoutMs = Math.min(2 * this.#timeoutMs, MAX_TIMEOUT_MS);
-        this.#abandonHung(
-          worker,
-          new Error(`the thread that reads the files did not respond for ${elapsedMs / 1_000} s`),
-        );
+        const silentMs = isStuck ? unchangedMs : elapsedMs;
+        const { task } = this.#options;
+        this.#abandonHung(worker, new Error(`the thread that ${task} did not respond for ${silentMs / 1_000} s`));
       }
     }, WATCHDOG_INTERVAL_MS);
   }
@@ -157,7 +158,7 @@ export class WorkerThread<Served extends Requests, Events extends Requests = Rec
   }
 
   #newWorker(): Worker {
-    const { file, data, maxMemoryMb, listen } = this.#options;
+    const { file, task, data, maxMemoryMb, listen } = this.#options;
     this.#operations = createOperationCounter();
     // The extension of this file: the sources run as .ts, the package as .js.
     const url = new URL(`./${file}${extname(import.meta.url)}`, import.meta.url);
@@ -169,7 +170,7 @@ export class WorkerThread<Served extends Requests, Events extends Requests = Rec
     worker.on('error', (error: Error) => this.#detach(worker, error));
     worker.on('exit', () => {
       this.#hung.delete(worker);
-      this.#detach(worker, new Error('the thread that reads the files ended'));
+      this.#detach(worker, new Error(`the thread that ${task} ended`));
     });
     worker.unref();
     return worker;

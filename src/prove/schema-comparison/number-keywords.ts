@@ -1,9 +1,8 @@
 import { charge } from '../../engine/schema/cost-budget.ts';
 import { keywordsWith } from '../../engine/schema/keywords.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
-import { keywordsOf } from '../../engine/schema/schema-walk.ts';
 import { targetOf } from './evaluate-schema.ts';
-import { oncePerReference, referencesFrom, referencesIn } from './schema-content.ts';
+import { keywordsOf, oncePerReference, referencesFrom, referencesIn } from './schema-content.ts';
 
 const NUMERIC = new Set(keywordsWith({ type: 'number' }));
 const INTEGER_LIMITS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
@@ -22,7 +21,7 @@ const leadsToNumbers = oncePerReference((root, reference) =>
 
 /** True if a schema has a keyword that compares numbers, without following its references. */
 export function namesNumbers(schema: unknown): boolean {
-  for (const { key, value } of keywordsOf(schema, [])) {
+  for (const { key, value } of keywordsOf(schema)) {
     charge(KEYWORD_COST);
     if (NUMERIC.has(key) || (key === 'uniqueItems' && value === true)) return true;
     if (key === 'type' && [value].flat().includes('integer')) return true;

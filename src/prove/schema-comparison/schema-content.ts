@@ -3,7 +3,7 @@ import { getOrCreate } from '../../engine/get-or-create.ts';
 import { valueAt } from '../../engine/json-pointer.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
-import { keywordsOf } from '../../engine/schema/schema-walk.ts';
+import { schemasWithin } from '../../engine/schema/schema-walk.ts';
 import { targetOf } from './evaluate-schema.ts';
 
 /** Returns a text that is equal for schemas written alike, with all that they refer to. Most routes of two manifests have such schemas. */
@@ -15,12 +15,18 @@ export function schemaContent(root: SchemaRoot, path: Path): string {
   return `${text} ${references.map((reference) => digestOf(root, reference)).join(' ')}`;
 }
 
+/** Yields every keyword of a schema and of its subschemas, with its value. */
+export function* keywordsOf(schema: unknown): Generator<{ readonly key: string; readonly value: unknown }> {
+  for (const { schema: inside } of schemasWithin(schema, []))
+    for (const [key, value] of Object.entries(inside)) yield { key, value };
+}
+
 export function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64');
 }
 
 export function referencesIn(schema: unknown): string[] {
-  return [...keywordsOf(schema, [])].flatMap(({ key, value }) =>
+  return [...keywordsOf(schema)].flatMap(({ key, value }) =>
     key === '$ref' && typeof value === 'string' ? [value] : [],
   );
 }

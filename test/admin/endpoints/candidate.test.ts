@@ -275,7 +275,7 @@ describe('PUT /-/candidate', () => {
     const others = { candidate, reloader: { ...noReloads(), prepareUnsaved } };
     const other = await startGatewayWithAdmin(MANIFEST, {}, {}, others);
     const { status, body } = await send('PUT', '/-/candidate', NEXT, other);
-    expect([status, body.detail]).toEqual([503, expect.stringContaining('cannot be read: the files change')]);
+    expect([status, body.detail]).toEqual([503, expect.stringContaining('cannot be loaded: the files change')]);
     await other.close();
   });
 });

@@ -32,11 +32,11 @@ export const OPERATION_RULES = rulesOf('operations', {
   'certificate-validity': {
     level: ['warning', 'minimal'],
     rationale:
-      'The gateway serves a manifest with a certificate that expired or is not valid yet, but handshakes with it fail.',
+      'The gateway serves a manifest with a certificate that expired or is not valid yet, but handshakes that need it fail.',
     *find({ plan, nowMs }) {
       for (const { path, problemAt } of plan.certificates) {
         const problem = problemAt(nowMs);
-        if (problem !== undefined) yield findingAt(path, `a certificate in this file ${problem}; renew or remove it`);
+        if (problem !== undefined) yield findingAt(path, `${problem}; renew or remove it`);
       }
     },
   },

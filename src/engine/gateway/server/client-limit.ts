@@ -13,7 +13,7 @@ const MAX_OVER = 64;
 type Held = ReadonlySet<GatewayConnection>;
 
 /**
- * Limits the client connections of all workers together. Beyond the limit, a new connection replaces an idle one of the client that
+ * Limits the client connections of all workers together. Beyond the limit, a new connection replaces an idle one of the peer that
  * holds the most, so that no client keeps out the others. The client that holds the most gets no new connection itself.
  */
 export class ClientLimit {
@@ -38,7 +38,7 @@ export class ClientLimit {
   /**
    * Applies the limit to a server that counts its connections already.
    *
-   * @param trustedProxies each of them speaks for many clients, so it never counts as the client that holds the most
+   * @param trustedProxies each of them speaks for many clients, so it loses only idle connections, also to its own new ones
    */
   apply(
     server: ClientServer,
@@ -62,10 +62,10 @@ export class ClientLimit {
   #makeRoom(socket: Socket, holders: ClientRegistry['holders'], isProxy: (held: Held) => boolean): void {
     const own = holders.get(clientKey(socket.remoteAddress ?? ''));
     const ownSize = own === undefined || isProxy(own) ? 0 : own.size;
-    const rivals = [...holders.values()].filter((held) => held !== own && held.size >= ownSize && !isProxy(held));
+    const rivals = [...holders.values()].filter((held) => held.size >= ownSize && (held !== own || isProxy(held)));
     let largest: Held | undefined;
     for (const held of rivals) if (held.size > (largest?.size ?? 0)) largest = held;
-    const victim = largest && this.#findVictim(largest, rivals);
+    const victim = largest && this.#findVictim(largest, rivals, isProxy);
     this.#count(largest ?? own);
     const onClose = () => {
       this.#closing -= 1;
@@ -75,11 +75,11 @@ export class ClientLimit {
     else socket.once('close', onClose).destroy();
   }
 
-  /** Prefers an idle connection of the largest holder. A holder of more than half of the connections loses a busy one too. */
-  #findVictim(largest: Held, rivals: readonly Held[]): GatewayConnection | undefined {
+  /** Prefers an idle connection of the largest holder. A client with more than half of the connections loses a busy one too. */
+  #findVictim(largest: Held, rivals: readonly Held[], isProxy: (held: Held) => boolean): GatewayConnection | undefined {
     for (const held of [largest, ...rivals])
       for (const connection of held) if (connection.isReplaceable) return connection;
-    if (largest.size * 2 <= this.#connections.own) return undefined;
+    if (isProxy(largest) || largest.size * 2 <= this.#connections.own) return undefined;
     return [...largest].find(({ isClosing }) => !isClosing);
   }
 
