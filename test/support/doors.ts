@@ -4,7 +4,6 @@
  */
 export const DOORS: Readonly<Record<string, readonly string[]>> = {
   engine: [
-    'get-or-create',
     'dns/loopback',
     'gateway/decide',
     'gateway/exchange',
@@ -16,6 +15,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'gateway/server/descriptor-limits',
     'gateway/telemetry/request-record',
     'gateway/telemetry/route-metrics',
+    'get-or-create',
     'header-names',
     'http1/fetch-response',
     'http1/growing-buffer',
@@ -32,11 +32,11 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'manifest/manifest.generated',
     'manifest/read-manifest',
     'manifest/source',
-    'node-internals/file-functions',
-    'node-internals/lean-http',
     'manifest/units',
     'manifest/write-yaml',
     'manifest/yaml-tokens',
+    'node-internals/file-functions',
+    'node-internals/lean-http',
     'plan/plan',
     'plan/route-definition',
     'plan/sliced-work',
