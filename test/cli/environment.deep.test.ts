@@ -353,5 +353,5 @@ const EXCLUDED = new Set([
   // One of a few fixed characters.
   'routes.*.body.csv.delimiter',
   // Clients receive it on purpose.
-  'routes.*.responseHeaders.set.*',
+  ...['routes.*.responseHeaders.set.*', 'server.responseHeaders.*'],
 ]);

@@ -138,8 +138,10 @@ const INVARIANTS = [
   { id: 'hidden', when: { path: ['/hidden/**'] }, require: { served: false } },
 ];
 
+const LIST = { claim: '/roles', array: true };
+
 /** Together these manifests contain every key. */
-export const MANIFESTS = TOKENS.map((tokens) => ({
+export const MANIFESTS = TOKENS.map((tokens, index) => ({
   version: 1,
   listen: '127.0.0.1:8080',
   admin: {
@@ -167,7 +169,7 @@ export const MANIFESTS = TOKENS.map((tokens) => ({
   },
   auth: {
     tokens,
-    role: { claim: '/roles', array: true, allow: ['admin', 'user'], message: 'no' },
+    role: { ...(index === 0 ? { claim: '/scope', format: 'words' } : LIST), allow: ['admin', 'user'], message: 'no' },
     realm: 'contacts',
   },
   invariants: INVARIANTS,

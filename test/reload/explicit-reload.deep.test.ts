@@ -1,7 +1,6 @@
 import { existsSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGateway, type Gateway } from '../../src/engine/gateway/gateway.ts';
 import { load, type PlannedManifest } from '../../src/engine/load.ts';
@@ -12,6 +11,7 @@ import { reportProblems } from '../../src/process/reload/reload-report.ts';
 import { Reloader } from '../../src/process/reload/reloader.ts';
 import { runSelfTest } from '../../src/prove/self-test.ts';
 import { ecKey, keyFile } from '../plan/tokens/keys.ts';
+import { pause } from '../support/pause.ts';
 import { reloadTargetOf } from '../support/reload-target.ts';
 import { scaledMs } from '../support/slowness.ts';
 

@@ -172,6 +172,7 @@ export function environmentManifest(upstream: string, jwks: string, method: Toke
     upstreams: {
       up: {
         url: variable(() => upstream, new URL(upstream).host),
+        host: variable((mark) => `${mark}.test`),
         health: { path: variable((mark) => `/${mark}`), interval: '1s' },
       },
       unreachable: { url: `http://${variable(() => UNREACHABLE, UNREACHABLE)}:9`, breaker: { failures: 1 } },

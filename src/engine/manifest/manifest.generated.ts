@@ -610,9 +610,9 @@ claim: string
  */
 array: boolean
 /**
- * `words`: the claim is a text of roles or scopes between blanks (RFC 6749 section 3.3), and one of them must be allowed.
+ * The form of a claim that is a text: `one` role, or `words`, which are roles or scopes between blanks (RFC 6749 section 3.3), one of which must be allowed.
  */
-format?: "words"
+format: ("one" | "words")
 /**
  * The allowed roles, compared exactly.
  * 

@@ -41,7 +41,7 @@ function checkRoleEntry({ allow, array, format }: RoleEntry, findings: Finding[]
     allow.find((role) => role === '*'),
     '"*" is no role; write the names of the roles',
   );
-  if (format === undefined) return;
+  if (format === 'one') return;
   report(
     allow.find((role) => role.includes(' ')),
     'no word has a blank; write a role for each word',
@@ -132,7 +132,7 @@ function compileRole(
   const roleAt = compilePointer(entry.claim);
   const names = new Set<unknown>(required);
   const isRequired = (role: unknown) => names.has(role);
-  const isSingle = !entry.array && entry.format === undefined;
+  const isSingle = !entry.array && entry.format === 'one';
   const allows = ({ claims }: Principal) => {
     const claim = roleAt(claims);
     return isSingle ? isRequired(claim) : rolesIn(claim, entry).some(isRequired);
@@ -142,7 +142,7 @@ function compileRole(
     const held = new Set(rolesIn(roleAt(claims), entry));
     return redactedRoles.filter((_role, index) => held.has(required[index]));
   };
-  const key = JSON.stringify([entry.claim, entry.format ?? entry.array, required]);
+  const key = JSON.stringify([entry.claim, entry.format === 'one' ? entry.array : entry.format, required]);
   const message = isSecret(['auth', 'role', 'message']) ? undefined : entry.message;
   return Object.freeze({ key, allows, heldBy, required, redactedRoles, message });
 }

@@ -50,11 +50,11 @@ export const accessMutators: Mutators = {
         routes: guarded(routes),
         probes: (base) => [...claims(claim, array), ...claims(other, array)].map((each) => withClaims(base, each)),
       };
-      if (format !== undefined) {
+      if (format === 'words') {
         yield {
           path: ['auth', 'role', 'format'],
           message: `the claim ${claim} is read as one role`,
-          manifest: withoutValue(manifest, ['auth', 'role', 'format']),
+          manifest: withValue(manifest, ['auth', 'role', 'format'], 'one'),
           routes: guarded(routes),
           probes: (base) => allow.map((role) => withClaims(base, claimsOfRole({ claim, array }, `${role} other`))),
         };
