@@ -40,7 +40,7 @@ export function createMutationContext(
     manifest,
     plan,
     routes,
-    otherRole: rolesOf(testFile).find((role) => !manifest.auth?.role.allow.includes(role)) ?? 'other-role',
+    otherRole: testedRoles(testFile).find((role) => !manifest.auth?.role.allow.includes(role)) ?? 'other-role',
     otherOrigin:
       originsOf(testFile).find((origin) => !manifest.cors?.origins.includes(origin)) ?? 'https://other.example',
     sendsOrigin: originsOf(testFile).length > 0,
@@ -100,7 +100,7 @@ const NOTHING: ComparedSchema = {
   refuses: () => true,
 };
 
-function rolesOf({ cases, tokens }: TestFile): string[] {
+function testedRoles({ cases, tokens }: TestFile): string[] {
   const tokenRoles = Object.values(tokens).flatMap(({ role }) => role ?? []);
   return [...cases.flatMap(({ request }) => request.role ?? []), ...tokenRoles];
 }

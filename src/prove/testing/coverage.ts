@@ -1,7 +1,7 @@
 import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
 import { pointerStep, valueAt } from '../../engine/json-pointer.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
-import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
+import type { Manifest, Role, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { RouteRateLimits } from '../../engine/rate-limits/rate-limit.ts';
@@ -50,10 +50,7 @@ function publicValues(manifest: Manifest, { schemas }: Plan, index: number): str
 }
 
 /** Returns the keys of the units that a test case covers. A failed case covers them too. */
-function coveredBy(
-  { outcome: { record, principals } }: TestResult,
-  role: Parameters<typeof rolesOf>[0] | undefined,
-): string[] {
+function coveredBy({ outcome: { record, principals } }: TestResult, role: Role | undefined): string[] {
   const { refusal, reported = [] } = record;
   const route = record.route?.id;
   const violations = [...reported, ...(refusal === undefined ? [] : [refusal])].flatMap(({ pointers }) => pointers);

@@ -167,7 +167,7 @@ function readRequest(value: JsonObject, source: string, line: number): LoggedReq
     client: members.client ?? members.peer ?? undefined,
     weight: 1 / (members.sampled ?? 1),
     manifest: members.manifest,
-    roles: rolesOf(members.role),
+    roles: loggedRoles(members.role),
     credential: members.credential,
     mediaType: members.type,
     queryNames: members.query,
@@ -176,7 +176,7 @@ function readRequest(value: JsonObject, source: string, line: number): LoggedReq
   };
 }
 
-function rolesOf(role: LineMembers['role']): readonly string[] | undefined {
+function loggedRoles(role: LineMembers['role']): readonly string[] | undefined {
   if (role === undefined) return undefined;
   return role === 'other' ? [] : [role].flat();
 }
