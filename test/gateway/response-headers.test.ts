@@ -56,12 +56,34 @@ describe('server.responseHeaders', () => {
     'Content-Type',
     'Date',
     'Access-Control-Allow-Origin',
+    'Vary',
+    'Set-Cookie',
+    'WWW_Authenticate',
+    'Content_Length',
+    'ETag',
     'X Y',
     'Sec-WebSocket-Accept',
   ])('cannot have %s', (name) => {
     const text = manifest(PUBLIC_ALL, { up: upstream.url, server: `{ responseHeaders: { '${name}': '1' } }` });
     const { problems } = load({ path: 'gateway.yaml', text }, worldOf());
     expect(problems.map(({ rule }) => rule)).toEqual(['header']);
+  });
+
+  it('are not in a response of a route that removes them, but in its refusals', async () => {
+    const route =
+      '{ id: x, method: GET, path: /x, upstream: up, access: public, responseHeaders: { remove: [X-Frame-Options] } }';
+    const other =
+      '{ id: y, method: GET, path: /y, upstream: up, access: protected, responseHeaders: { remove: [X-Frame-Options] } }';
+    const removing = await startGateway(manifest(`  - ${route}\n  - ${other}\n`, { up: upstream.url, server: SERVER }));
+    try {
+      const forwarded = await sendRequest(removing.port, keepAliveHead('GET /x HTTP/1.1'));
+      expect(forwarded.values('x-frame-options')).toEqual([]);
+      expect(forwarded.values('x-content-type-options')).toEqual(['nosniff']);
+      const refused = await sendRequest(removing.port, keepAliveHead('GET /y HTTP/1.1'));
+      expect([refused.status, refused.values('x-frame-options')]).toEqual([401, ['DENY']]);
+    } finally {
+      await removing.close();
+    }
   });
 
   it('cannot have a line break in a value', () => {

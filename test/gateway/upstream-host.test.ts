@@ -84,6 +84,8 @@ describe('a host that is none', () => {
     'partner.example:0',
     '"partner.example\\r\\nX: 1"',
     '"*.partner.example"',
+    'Client',
+    'UPSTREAM',
   ])('%s is a problem', (host) => {
     expect(problemsOf(host)).toEqual(['upstream-url']);
   });

@@ -206,6 +206,26 @@ describe('bytes that arrive before the 101', () => {
   });
 });
 
+describe('a handshake whose Connection names what the gateway has checked', () => {
+  it('keeps its key, its version and its origin', async () => {
+    respond = (socket) => socket.write('HTTP/1.1 426 Upgrade Required\r\nContent-Length: 0\r\n\r\n');
+    const names = ['Sec-WebSocket-Key', 'Sec-WebSocket-Version', 'Origin'];
+    const wire = await Wire.open(gateway.port);
+    const rest = HANDSHAKE.filter((line) => !line.startsWith('Connection:'));
+    wire.write(
+      keepAliveHead(
+        'GET /open HTTP/1.1',
+        `Connection: Upgrade, ${names.join(', ')}`,
+        'Origin: http://gateway.test',
+        ...rest,
+      ),
+    );
+    expect((await wire.response()).status).toBe(426);
+    for (const name of names) expect(received[0]).toContain(`${name}: `);
+    wire.end();
+  });
+});
+
 describe('an upgrade that is not a WebSocket handshake of the route', () => {
   it.each([
     ['/plain/x', 'websocket'],

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { BodyTap, ClientRequest } from '../http1/client-request.ts';
-import { type RawHeaders, withMissing } from '../http1/raw-headers.ts';
+import { type RawHeaders, withMissing, withoutHeaders } from '../http1/raw-headers.ts';
 import type { ResponseWriter } from '../http1/response-writer.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
@@ -213,7 +213,7 @@ export class Exchange {
     const fields = rateLimitFields(this.plan.server, route?.rateLimits, applied);
     const limited = fields.length === 0 ? headers : [...headers, ...fields];
     const responseHeaders = cors === undefined ? limited : withCorsHeaders(cors, request.known.origin, limited);
-    this.response.writeHead(status, reason, withMissing(responseHeaders, this.plan.server.responseHeaders));
+    this.response.writeHead(status, reason, withMissing(responseHeaders, this.#commonHeaders()));
   }
 
   /**
@@ -251,6 +251,15 @@ export class Exchange {
     this.#settledLimits = appliedLimits.length;
     const end = { wasSent, status, refusal: this.refusal?.code };
     this.#server.rateLimiter.settle(unsettled, (limit) => isReleased(limit, end));
+  }
+
+  /** A route that removes a header of the upstream does not get it from the server. */
+  #commonHeaders(): RawHeaders {
+    const { responseHeaders } = this.plan.server;
+    const rules = this.refusal === undefined ? this.route?.responseHeaders : undefined;
+    return rules === undefined || responseHeaders.length === 0
+      ? responseHeaders
+      : withoutHeaders(responseHeaders, rules.drops);
   }
 
   /** Sends `100 Continue` to a client that waits for it. Called when only the body can still cause a refusal. */

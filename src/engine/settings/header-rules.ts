@@ -31,13 +31,28 @@ export function compileResponseHeaders(set: Record<string, string>, findings: Fi
   const path = ['server', 'responseHeaders'];
   checkHeaderRules({ set, remove: [] }, 'response', path, findings, path);
   for (const name of Object.keys(set)) {
-    const folded = name.toLowerCase();
-    const isOther = folded === 'content-type' || folded === 'date' || folded.startsWith('access-control-');
+    const folded = foldHeaderName(name);
     const message = `not every response may have the same "${name}"; remove it`;
-    if (isOther) findings.push(errorAtKey([...path, name], 'header', message));
+    if (OF_ONE_RESPONSE.has(folded) || folded.startsWith('access-control-'))
+      findings.push(errorAtKey([...path, name], 'header', message));
   }
   return Object.entries(set).flat();
 }
+
+/** Headers that describe one response, or that the gateway writes itself. */
+const OF_ONE_RESPONSE = new Set([
+  ...['content-type', 'content-length', 'content-range', 'content-location', 'date', 'age', 'etag', 'last-modified'],
+  ...[
+    'allow',
+    'location',
+    'retry-after',
+    'set-cookie',
+    'vary',
+    'www-authenticate',
+    'proxy-authenticate',
+    'x-request-id',
+  ],
+]);
 
 function keepOf(rules: Entry | RequestHeaderRules): readonly string[] {
   return 'keep' in rules ? rules.keep : [];

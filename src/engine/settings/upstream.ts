@@ -111,9 +111,11 @@ function compileEndpoints(id: string, entry: UpstreamEntry, { secrets, findings 
 
 function compileHost(id: string, { host }: UpstreamEntry, findings: Finding[]): string {
   const url = parseHttpUrl(`http://${host}`);
+  const lower = host.toLowerCase();
+  const isMisspelt = host !== lower && (lower === 'client' || lower === 'upstream');
   // A URL has no default port, and its host is in lower case.
-  const isHost = typeof url !== 'string' && url.host === host.toLowerCase().replace(/:80$/, '');
-  if (!isHost) {
+  const isHost = typeof url !== 'string' && url.host === lower.replace(/:80$/, '');
+  if (!isHost || isMisspelt) {
     const message =
       'this is not a host with or without a port; write client, upstream, or for example api.partner.example';
     findings.push(quoteFreeErrorAt(['upstreams', id, 'host'], 'upstream-url', message));

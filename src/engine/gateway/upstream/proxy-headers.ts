@@ -70,7 +70,10 @@ const GATEWAY_OWNED = new Set([
   'proxy',
 ]);
 /** A client cannot remove these by naming them in `Connection`. */
-const PROTECTED = new Set(['authorization', 'host', 'content-type']);
+const PROTECTED = new Set([
+  ...['authorization', 'host', 'content-type', 'origin'],
+  ...['sec-websocket-key', 'sec-websocket-version', 'sec-websocket-protocol', 'sec-websocket-extensions'],
+]);
 const CONTENT_LENGTH = new Set(['content-length']);
 const CORS_RESPONSE_HEADER = /^access-control-/i;
 
