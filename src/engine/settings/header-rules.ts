@@ -31,6 +31,7 @@ export function compileResponseHeaders(set: Record<string, string>, findings: Fi
   const path = ['server', 'responseHeaders'];
   checkHeaderRules({ set, remove: [] }, 'response', path, findings, path);
   for (const name of Object.keys(set)) {
+    if (reservedReason(name.toLowerCase(), 'response') !== undefined) continue;
     const folded = foldHeaderName(name);
     const message = `not every response may have the same "${name}"; remove it`;
     if (OF_ONE_RESPONSE.has(folded) || folded.startsWith('access-control-'))
@@ -40,19 +41,12 @@ export function compileResponseHeaders(set: Record<string, string>, findings: Fi
 }
 
 /** Headers that describe one response, or that the gateway writes itself. */
-const OF_ONE_RESPONSE = new Set([
-  ...['content-type', 'content-length', 'content-range', 'content-location', 'date', 'age', 'etag', 'last-modified'],
-  ...[
-    'allow',
-    'location',
-    'retry-after',
-    'set-cookie',
-    'vary',
-    'www-authenticate',
-    'proxy-authenticate',
-    'x-request-id',
-  ],
-]);
+const OF_ONE_RESPONSE = new Set(
+  (
+    'content-type content-length content-range content-location date age etag last-modified allow location retry-after ' +
+    'set-cookie vary www-authenticate proxy-authenticate x-request-id'
+  ).split(' '),
+);
 
 function keepOf(rules: Entry | RequestHeaderRules): readonly string[] {
   return 'keep' in rules ? rules.keep : [];
