@@ -134,6 +134,15 @@ describe('runMutants', () => {
     });
   });
 
+  it('finds one case for all permissions of a page that it notices', async () => {
+    const { unnoticed } = await ofOneCase();
+    const opened = unnoticed.filter(({ finding }) => finding.rule === 'cors-opened');
+    const own = opened.filter(({ caseText }) => caseText.includes('Origin: "https://app.example"'));
+    expect(own.length).toBeGreaterThan(2);
+    expect(new Set(own.map(({ caseText }) => caseText)).size).toBe(1);
+    expect(new Set(own.map(({ finding }) => finding.message)).size).toBe(own.length);
+  });
+
   it('names the token that a case for a login route needs', async () => {
     const manifest = MANIFEST.replace('access: public, login:', 'access: public, roles: [admin], login:');
     const { unnoticed } = await mutate(ONE_CASE.replace(/tokens:\n(?: .*\n)+/, ''), manifest);

@@ -89,6 +89,8 @@ function* expectationSteps(before: OfflineOutcome, after: OfflineOutcome, plan: 
     yield { upstream: { id: route.upstream.id, url: upstreamRequest.url } };
   }
   if (problem.message !== undefined) yield { message: problem.message };
+  // All permissions at once, so that one case notices each change of them.
+  if (!isForwarded && refusal === undefined) yield { headers: permissionsIn(response?.headers ?? []) };
   yield* differingHeaders(response?.headers, after.response?.headers).map((headers) => ({ headers }));
   if (isForwarded)
     yield* differingHeaders(upstreamRequest.headers, after.upstreamRequest?.headers).map((headers) => ({
@@ -109,14 +111,34 @@ function differingHeaders(
   return [...names].flatMap(([folded, name]) => {
     const values = valuesOf(before, name);
     if (IGNORED.has(folded) || isDeepStrictEqual(values, valuesOf(after, name))) return [];
-    return [{ [name]: values.length > 1 ? values : (values[0] ?? null) }];
+    return [{ [name]: expectedValue(values) }];
   });
+}
+
+function expectedValue(values: readonly string[]): string | string[] | null {
+  return values.length > 1 ? [...values] : (values[0] ?? null);
+}
+
+/** The headers of the response to a preflight (Fetch standard, CORS protocol). */
+const PERMISSIONS = [
+  'Allow-Origin',
+  'Allow-Methods',
+  'Allow-Headers',
+  'Expose-Headers',
+  'Allow-Credentials',
+  'Max-Age',
+];
+
+function permissionsIn(headers: readonly string[]): Record<string, string | string[] | null> {
+  const names = PERMISSIONS.map((name) => `Access-Control-${name}`);
+  return Object.fromEntries(names.map((name) => [name, expectedValue(valuesOf(headers, name))]));
 }
 
 function nameOf(probe: Probe, { refusal, route, upstream }: Expectation): string {
   const { method, role } = probe.request;
   const caller = role === undefined ? '' : ` as ${role}`;
   const request = `${method} ${pathOf(probe)}${caller}`;
+  if (route === null && refusal === undefined) return `the preflight for ${pathOf(probe)} has these permissions`;
   if (refusal !== undefined) return `${request} is refused with ${refusal}`;
   return upstream === undefined ? `${request} goes to the route ${route}` : `${request} is forwarded unchanged`;
 }

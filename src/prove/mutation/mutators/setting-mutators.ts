@@ -26,8 +26,9 @@ export const settingMutators: Mutators = {
         const message = 'pages may send requests with the credentials of their visitors';
         yield change(credentials, message, withValue(manifest, credentials, true));
       }
-      for (const path of [at('headers'), at('exposedHeaders')])
-        yield change(path, 'pages may use the header X-Other', withItems(manifest, path, 'X-Other'));
+      yield change(at('headers'), 'pages may send the header X-Other', withItems(manifest, at('headers'), 'X-Other'));
+      const exposed = at('exposedHeaders');
+      yield change(exposed, 'pages may read the header X-Other', withItems(manifest, exposed, 'X-Other'));
       if (cors.methods !== undefined && cors.methods.length < HTTP_METHODS.length)
         yield change(methods, 'pages may send the methods of every route', withoutValue(manifest, methods));
     },
