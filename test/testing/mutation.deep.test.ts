@@ -135,7 +135,14 @@ describe('runMutants', () => {
   });
 
   it('finds one case for all permissions of a page that it notices', async () => {
-    const { unnoticed } = await ofOneCase();
+    const { unnoticed } = await mutate(
+      'version: 1\ncases:\n  - { name: status, request: { method: GET, url: /status }, expect: { route: status } }\n',
+      `version: 1
+upstreams: { up: { url: http://127.0.0.1:3000 } }
+cors: { origins: [https://app.example] }
+routes: [{ id: status, method: GET, path: /status, upstream: up, access: public }]
+`,
+    );
     const opened = unnoticed.filter(({ finding }) => finding.rule === 'cors-opened');
     const own = opened.filter(({ caseText }) => caseText.includes('Origin: "https://app.example"'));
     expect(own.length).toBeGreaterThan(2);
