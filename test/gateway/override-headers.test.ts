@@ -43,6 +43,19 @@ const OVERRIDES = [
   'Request-URI',
   'X-Sendfile-Type',
   'X-Accel-Mapping',
+  'Cf-Visitor',
+  'CloudFront-Forwarded-Proto',
+  'Fly-Forwarded-Proto',
+  'X-ARR-SSL',
+  'X-Original-Path',
+  'X-Original-Proto',
+  'X-Original-Forwarded-Host',
+  'X-Original-Request-URI',
+  'X-Override-URL',
+  'X-Override-Method',
+  'X-Middleware-Rewrite',
+  'X-Middleware-Request-Host',
+  'X-Middleware-Override-Headers',
 ];
 const ADDRESSES = [
   'X-Real-IP',
@@ -73,6 +86,13 @@ const ADDRESSES = [
   'CloudFront-Viewer-Address',
   'L5d-Remote-IP',
   '$WSRA',
+  'X-Client-IP-Address',
+  'X-Login-IP-Address',
+  'X-RemoteAddr',
+  'X-ClientAddress',
+  'X-SourceIP',
+  'X-ForwardedFor',
+  'X-Original-Remote-Addr',
 ];
 const IDENTITIES = [
   'X-Remote-User',
@@ -107,6 +127,27 @@ const IDENTITIES = [
   'Tailscale-App-Capabilities',
   'L5d-Client-Id',
   'X-User-Id',
+  'Kubeflow-UserId',
+  'X-ProxiedEntitiesChain',
+  'X-Scope-OrgID',
+  'X-RH-Identity',
+  'eppn',
+  'X-UserId',
+  'X-UserRole',
+  'X-Auth-Role',
+  'X-Remote-Role',
+  'X-OIDC-Email',
+  'X-JWT-Subject',
+  'X-Consumer-Username',
+  'X-Consumer-Custom-ID',
+  'X-SSL-Verify',
+  'X-SSL-Verified',
+  'X-SSL-CN',
+  'X-SSL-S-DN',
+  'SSL-Verify',
+  'X-Peer-Certificate',
+  'X-TLS-Verified',
+  'X-mTLS-Subject',
 ];
 const DROPPED = [...OVERRIDES, ...ADDRESSES, ...IDENTITIES];
 const CREDENTIALS = ['Proxy-Authorization', 'Proxy-Authenticate', 'Proxy-Authentication-Info', 'Proxy'];
@@ -149,6 +190,18 @@ describe('a header with a similar name', () => {
     'X-Remote-Desktop',
     'X-SSL-Version',
     'X-Membership',
+    'X-Auth-Email',
+    'X-Middleware-Prefetch',
+    'X-Original-Filename',
+    'X-Original-Size',
+    'X-Original-Content-Type',
+    'X-Original-User-Agent',
+    'X-Original-Request-Id',
+    'X-Consumer-Key',
+    'X-Override-Locale',
+    'Oidc-Nonce',
+    'X-Amz-Meta-Ip',
+    'X-Device-IP',
   ])('passes: %s', async (name) => expect(await forwarded('/plain', `${name}: 1`)).toContain(`${name}: 1`));
 });
 
@@ -160,23 +213,26 @@ describe('an override, address or identity header', () => {
     expect(headers).toEqual(expect.arrayContaining(['X-Other: 1', 'Accept: a']));
   });
 
-  it('is dropped from a WebSocket handshake', async () => {
-    const before = upstream.messages.length;
-    const wire = await Wire.open(gateway.port);
-    const names = [...DROPPED, ...CREDENTIALS].map((name) => `${name}: evil`);
-    const key = [
-      'Connection: Upgrade',
-      'Upgrade: websocket',
-      'Sec-WebSocket-Version: 13',
-      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-    ];
-    wire.write(keepAliveHead('GET /plain HTTP/1.1', ...key, ...names));
-    await wire.response();
-    wire.end();
-    expect(upstream.messages.length).toBe(before + 1);
-    expect(upstream.messages[before]?.headers.flat()).toContain('Sec-WebSocket-Key');
-    expect(upstream.messages[before]?.headers.flat()).not.toContain('evil');
-  });
+  it.each([OVERRIDES, ADDRESSES, [...IDENTITIES, ...CREDENTIALS]])(
+    'is dropped from a WebSocket handshake: %s',
+    async (...sent) => {
+      const before = upstream.messages.length;
+      const wire = await Wire.open(gateway.port);
+      const names = sent.map((name) => `${name}: evil`);
+      const key = [
+        'Connection: Upgrade',
+        'Upgrade: websocket',
+        'Sec-WebSocket-Version: 13',
+        'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+      ];
+      wire.write(keepAliveHead('GET /plain HTTP/1.1', ...key, ...names));
+      await wire.response();
+      wire.end();
+      expect(upstream.messages.length).toBe(before + 1);
+      expect(upstream.messages[before]?.headers.flat()).toContain('Sec-WebSocket-Key');
+      expect(upstream.messages[before]?.headers.flat()).not.toContain('evil');
+    },
+  );
 
   it('is forwarded unchanged only on a route that keeps it', async () => {
     const sent = [

@@ -132,15 +132,17 @@ function withoutParameters(segment: string): string {
   return parameters === -1 ? lower : lower.slice(0, parameters).trim();
 }
 
-/** Decodes a segment except for encoded slashes. The path guard has refused paths that do not decode. */
-function decode(segment: string): string {
-  return segment.includes('%') ? decodeURIComponent(segment.replaceAll(/%2f/gi, '%252F')) : segment;
+/**
+ * Returns the text that a server reads from a segment, except for encoded slashes. Escapes that appear only after normalization, such
+ * as `％2f`, are decoded too. The path guard has refused paths that do not decode.
+ */
+export function readSegment(segment: string): string {
+  return segment.includes('%') ? segment.split(/%2f/i).map(readPart).join('%2f') : foldVisible(segment);
 }
 
-/** Returns the text that a server reads from a segment. Escapes that appear only after normalization, such as `％2f`, are decoded too. */
-export function readSegment(segment: string): string {
-  const text = foldVisible(decode(segment));
-  if (!text.includes('%') || !NON_ASCII.test(segment)) return text;
+function readPart(part: string): string {
+  const text = foldVisible(decodeURIComponent(part));
+  if (!text.includes('%') || !NON_ASCII.test(part)) return text;
   return foldVisible(text.replaceAll(ESCAPES, decodeAgain));
 }
 

@@ -50,7 +50,13 @@ export function* createRouter(routes: readonly Route[]): SlicedWork<Router> {
       path,
       (segment, folded, position) => read.has(folded) && !sent.has(`${position} ${segment}`),
     );
-    return found && [...found.written, ...found.normalized];
+    // The last form is for servers that decode slashes after all else, and merge them.
+    return (
+      found &&
+      [...found.written, ...found.normalized].flatMap((one) =>
+        one.includes('%252f') ? [one, one.replaceAll(/(?:%252f|\/)+/g, '/')] : [one],
+      )
+    );
   };
   const bypassesStricter = (method: string, path: string, route: Route) => {
     const isBypass = (reading: string) => {
