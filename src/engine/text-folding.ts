@@ -1,5 +1,5 @@
 /** The strengths of folding, each including the ones before it. `docs/rate-limits.md` has a table of them. */
-export const FOLDS = { case: foldCase, text: foldText, accents: foldAccents } as const;
+export const FOLDS = { case: (text: string) => foldCase(text).trim(), text: foldText, accents: foldAccents } as const;
 
 /** Controls and characters that Unicode does not assign: collations and parsers ignore them, end a text there, or refuse it. */
 export const HIDDEN = /[\p{Cc}\p{Cn}]/u;
@@ -10,14 +10,9 @@ export function readName(name: string): readonly string[] {
   return forms.map((form) => foldAccents(form.replaceAll(/[\p{Cc}\p{Cn}]/gu, '')));
 }
 
-/** Folds letter case, compatibility forms (Unicode NFKC), and whitespace at the ends. */
-function foldCase(text: string): string {
-  return foldLetters(text).trim();
-}
-
 /**
  * Also removes characters that cannot be seen, and replaces the digits of other scripts and the ideographic full stop, which domain
- * names have for a dot. Idempotent, and equal for all normalization forms of a text.
+ * names may have for a dot. Idempotent, and equal for all normalization forms of a text.
  */
 function foldText(text: string): string {
   const visible = foldVisible(text).trim();
@@ -28,13 +23,14 @@ const ASCII = /^[ -~]*$/;
 /** Soft hyphens, zero-width characters, direction marks, variation selectors, tags. */
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
 
-/** Does the same as `foldCase` without characters that cannot be seen, and leaves the ends as they are. */
+/** Folds the same as `foldCase`, and removes characters that cannot be seen. */
 export function foldVisible(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
-  return foldLetters(text.replaceAll(INVISIBLE, '').normalize('NFKC').replaceAll(INVISIBLE, ''));
+  return foldCase(text.replaceAll(INVISIBLE, '').normalize('NFKC').replaceAll(INVISIBLE, ''));
 }
 
-function foldLetters(text: string): string {
+/** Folds letter case and compatibility forms (Unicode NFKC). */
+function foldCase(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   // The second change is for letters such as the capital sharp s, whose small form has another capital form.
   const folded = changeCase(changeCase(text.normalize('NFKC'))).normalize('NFKC');
