@@ -1,5 +1,5 @@
 /** The strengths of folding, each including the ones before it. `docs/rate-limits.md` has a table of them. */
-export const FOLDS = { case: foldCase, text: foldText, accents: foldAccents } as const;
+export const FOLDS = { case: (text: string) => foldCase(text).trim(), text: foldText, accents: foldAccents } as const;
 
 /** Controls and characters that Unicode does not assign: collations and parsers ignore them, end a text there, or refuse it. */
 export const HIDDEN = /[\p{Cc}\p{Cn}]/u;
@@ -10,27 +10,27 @@ export function readName(name: string): readonly string[] {
   return forms.map((form) => foldAccents(form.replaceAll(/[\p{Cc}\p{Cn}]/gu, '')));
 }
 
-/** Folds letter case, compatibility forms (Unicode NFKC), and whitespace at the ends. */
-function foldCase(text: string): string {
-  return foldLetters(text).trim();
-}
-
-/** Also removes characters that cannot be seen. Idempotent, and equal for all normalization forms of a text. */
+/**
+ * Also removes characters that cannot be seen, and replaces the digits of other scripts and the ideographic full stop, which domain
+ * names may have for a dot. Idempotent, and equal for all normalization forms of a text.
+ */
 function foldText(text: string): string {
-  return foldVisible(text).trim();
+  const visible = foldVisible(text).trim();
+  return ASCII.test(visible) ? visible : visible.replaceAll(/\p{Nd}/gu, collatedOf).replaceAll('\u3002', '.');
 }
 
 const ASCII = /^[ -~]*$/;
 /** Soft hyphens, zero-width characters, direction marks, variation selectors, tags. */
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
 
-/** Does the same as `foldText`, and leaves the ends as they are. */
+/** Folds the same as `foldCase`, and removes characters that cannot be seen. */
 export function foldVisible(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
-  return foldLetters(text.replaceAll(INVISIBLE, '').normalize('NFKC').replaceAll(INVISIBLE, ''));
+  return foldCase(text.replaceAll(INVISIBLE, '').normalize('NFKC').replaceAll(INVISIBLE, ''));
 }
 
-function foldLetters(text: string): string {
+/** Folds letter case and compatibility forms (Unicode NFKC). */
+function foldCase(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   // The second change is for letters such as the capital sharp s, whose small form has another capital form.
   const folded = changeCase(changeCase(text.normalize('NFKC'))).normalize('NFKC');
@@ -44,21 +44,38 @@ function changeCase(text: string): string {
 
 /** Marks, and the two letters that only lengthen the line between others. */
 const MARKS = /[\p{M}\u0640\u07fa]/gu;
-/** The letters that collations without accents compare as equal to others, and that no normalization decomposes. */
-const STROKES: Readonly<Record<string, string>> = { æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', ħ: 'h' };
 
-/** Also removes accents and strokes, and replaces the digits of other scripts, as collations without accents compare texts. */
+/** Also removes accents and strokes, and replaces numeric signs and katakana, as collations without accents compare texts. */
 function foldAccents(text: string): string {
   const folded = foldText(text);
   if (ASCII.test(folded)) return folded;
-  const bare = folded.normalize('NFKD').replaceAll(MARKS, '');
-  return foldText(bare.replaceAll(/[æœøłđðħ]/g, (letter) => STROKES[letter] ?? letter).replaceAll(/\p{Nd}/gu, digitOf));
+  // An l with a middle dot is one letter, which compares as an l.
+  const plain = folded.normalize('NFKD').replaceAll('l\u00b7', 'l').replaceAll(COLLATED, collatedOf);
+  return foldText(plain.replaceAll(MARKS, ''));
 }
 
-/** Returns the ASCII digit. Unicode assigns the ten digits of a script without a gap, in ascending order (section 4.6). */
-function digitOf(character: string): string {
-  const code = character.codePointAt(0) as number;
-  let zero = code;
-  while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
-  return String((code - zero) % 10);
+/** The characters that the root collation of Unicode may compare as equal to others at the base level. */
+const COLLATED = /[\p{N}\p{M}\p{So}\p{Script=Latin}\p{Script=Hiragana}\p{Script=Katakana}]/gu;
+const ALPHANUMERICS = [...'0123456789abcdefghijklmnopqrstuvwxyz'];
+const KANA = [...'あいうえおかきくけこさしすせそたちつてとなにぬねのはひふへほまみむめもやゆよらりるれろわゐゑをん'];
+/** The texts that such a character can equal, in the order of the collation. */
+const BASES = [...ALPHANUMERICS.flatMap((first) => [first, ...ALPHANUMERICS.map((second) => first + second)]), ...KANA];
+const baseOf = new Map<string, string>();
+/** Created at the first use: that takes milliseconds. */
+let collator: Intl.Collator | undefined;
+
+/** Returns the text of `BASES` that a character equals, or else the character. */
+function collatedOf(character: string): string {
+  const known = baseOf.get(character);
+  if (known !== undefined) return known;
+  collator ??= new Intl.Collator('und', { sensitivity: 'base' });
+  let start = 0;
+  for (let end = BASES.length - 1; start < end; ) {
+    const middle = (start + end) >> 1;
+    if (collator.compare(character, BASES[middle] as string) > 0) start = middle + 1;
+    else end = middle;
+  }
+  const base = BASES[start] as string;
+  baseOf.set(character, collator.compare(character, base) === 0 ? base : character);
+  return baseOf.get(character) as string;
 }

@@ -23,6 +23,10 @@ const ROUTES = `  - id: job
         text: { pattern: '^[a-z ]*$' }
         'a b/~': { maxLength: 1 }
         no: { not: { type: integer }, maxLength: 3 }
+        per_page: { maxLength: 1 }
+        'user[role]': { maxLength: 1 }
+        filter.name: { maxLength: 1 }
+        filter_name: { maxLength: 2 }
   - id: closed
     method: any
     path: /closed
@@ -108,6 +112,15 @@ describe('query parameters', () => {
     ]
       .concat('page%F3%A0%81%81', 'p%C3%A1ge', 'PAGE%00%FF', '%FFpage', 'page%A0', 'page%EF%BF%BF', '%0D%0Apage')
       .map((name): [string, string[]] => [`?${name}=9`, ['/query/page']]),
+    ...['per.page', 'per+page', 'per%20page', 'per[page', 'per%5Bpage', 'PER.page%00'].map(
+      (name): [string, string[]] => [`?per_page=1&${name}=99`, ['/query/per_page']],
+    ),
+    ['?per[page]=99&per-page=99&user[role]=1&user_role=99&filter.name=1&filter_name=12', []],
+    [
+      '?user[role]=12&filter.name=12&filter_name=123',
+      ['/query/user[role]', '/query/filter.name', '/query/filter_name'],
+    ],
+    ['?filter+name=1', ['/query/filter_name']],
     ['?%00=9&pag%00f%FF=9&page%zz=9', []],
     ['?%70age=x', ['/query/page']],
     ['?page', ['/query/page']],

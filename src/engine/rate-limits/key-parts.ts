@@ -35,33 +35,30 @@ export const STAGE_OF: Readonly<Record<RateLimitKeyKind, RateLimitStage>> = {
 export function compileKeyPart(entry: RateLimitKeyName | RateLimitKeyPart): KeyPart {
   if (typeof entry === 'string') return { kind: entry, readValue: NAMED_VALUES[entry] };
   const { body, claim, header, client } = entry;
-  const fold = entry.fold === undefined ? (text: string) => text : FOLDS[entry.fold];
+  const foldText = entry.fold === undefined ? (text: string) => text : FOLDS[entry.fold];
+  const fold = (text: string | undefined) => text && foldText(text);
   if (body !== undefined) {
     const readMember = compileMember(body);
     const readValue: KeyPart['readValue'] = (facts) => {
       const value = readMember(parseBody(facts.body));
       if (value instanceof Refusal) return value;
       const text = scalarText(value);
-      return text !== undefined && HIDDEN.test(text) ? refuseBody(body, HIDDEN_MESSAGE) : text && fold(text);
+      if (isLarge(value) || (typeof value === 'number' ? text?.includes('e') : value && text === undefined))
+        return refuseBody(body, 'must be a text, a boolean or a number without an exponent');
+      return text !== undefined && HIDDEN.test(text) ? refuseBody(body, HIDDEN_MESSAGE) : fold(text);
     };
     return { kind: 'body', readValue };
   }
   if (claim !== undefined) {
     const valueAt = compilePointer(claim);
-    const readValue: KeyPart['readValue'] = ({ principal }) => {
-      const text = scalarText(valueAt(principal?.claims));
-      return text && fold(text);
-    };
-    return { kind: 'claim', readValue };
+    return { kind: 'claim', readValue: ({ principal }) => fold(scalarText(valueAt(principal?.claims))) };
   }
   if (header !== undefined) {
     const name = foldHeaderName(header);
     const errors = [{ pointer: `/headers${pointerStep(header)}`, message: HIDDEN_MESSAGE }];
     const readValue: KeyPart['readValue'] = ({ request }) => {
       const text = headerText(request.rawHeaders, name);
-      return text !== undefined && HIDDEN.test(text)
-        ? new Refusal('parameter_invalid', { errors })
-        : text && fold(text);
+      return text !== undefined && HIDDEN.test(text) ? new Refusal('parameter_invalid', { errors }) : fold(text);
     };
     return { kind: 'header', readValue };
   }
@@ -129,19 +126,23 @@ function scalarText(value: unknown): string | undefined {
 
 /** Returns the values of all headers that servers read as a folded name, because an upstream may read any one of them; of valid UTF-8 the text. */
 function headerText(rawHeaders: readonly string[], folded: string): string | undefined {
-  let text: string | undefined;
-  for (let index = 0; index < rawHeaders.length; index += 2)
-    if (foldHeaderName(rawHeaders[index] as string) === folded) {
-      const value = rawHeaders[index + 1] as string;
-      text = text === undefined ? value : `${text}, ${value}`;
-    }
-  const bytes = Buffer.from(text ?? '', 'latin1');
-  return text !== undefined && isUtf8(bytes) ? bytes.toString() : text;
+  const isNamed = (index: number) => index % 2 === 0 && foldHeaderName(rawHeaders[index] as string) === folded;
+  const values = rawHeaders.filter((_, index) => isNamed(index - 1));
+  const bytes = Buffer.from(values.join(', '), 'latin1');
+  return values.length === 0 ? undefined : bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1');
 }
 
 /** Returns the value of a body; `undefined` if it is no strict JSON, which a route with `validation: report` forwards. */
 function parseBody(body: Buffer | undefined): unknown {
-  if (body === undefined) return undefined;
-  const parsed = parseStrictJson(body);
-  return 'value' in parsed ? parsed.value : undefined;
+  const parsed = body && parseStrictJson(body);
+  if (parsed === undefined || !('value' in parsed)) return undefined;
+  if (parsed.longNumbers === undefined) return parsed.value;
+  // A double does not hold the digits of a large integer, so its text replaces it.
+  return JSON.parse(String(body), (_name, value: unknown, context?: { readonly source: string }) =>
+    isLarge(value) && /^-?\d+$/.test(context?.source ?? '') ? context?.source : value,
+  );
+}
+
+function isLarge(value: unknown): boolean {
+  return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
 }

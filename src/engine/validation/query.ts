@@ -16,7 +16,7 @@ export function compileQuery(
 ): ParametersCheck {
   const mayRepeat =
     repeated === 'allow' ? () => true : (name: string) => repeated !== 'refuse' && repeated.includes(name);
-  const listedAs = new Map([...validators.keys()].map((name) => [readName(name)[0], name]));
+  const listedAs = new Map([...validators.keys()].map((name) => [readParameterName(name)[0], name]));
   return (_path, query) => {
     const violations: Violation[] = [];
     const seen = new Set<string>();
@@ -33,7 +33,7 @@ export function compileQuery(
         violations.push(...validateValue(validate, equals === -1 ? '' : pair.slice(equals + 1), pointer));
       else if (unknown === 'refuse') violations.push({ pointer, message: 'has an unknown name' });
       else {
-        const readings = readName(decodeFormText(encoded) ?? decodeAscii(encoded));
+        const readings = readParameterName(decodeFormText(encoded) ?? decodeAscii(encoded));
         const listed = readings.map((one) => listedAs.get(one)).find((one) => one !== undefined);
         if (listed !== undefined) violations.push({ pointer: `/query${pointerStep(listed)}`, message: TWIN });
       }
@@ -54,6 +54,11 @@ const SEMICOLON = 'contains a semicolon, which separates parameters for some ser
 function validateValue(validate: ParameterValidator, encoded: string, pointer: string): readonly Violation[] {
   const value = decodeFormText(encoded);
   return value === undefined ? [{ pointer, message: 'must be percent-encoded UTF-8' }] : validate(value, pointer);
+}
+
+/** Does the same as `readName`, and reads a blank, a dot and an opening bracket as PHP does. */
+function readParameterName(name: string): string[] {
+  return readName(name).map((form) => form.replaceAll(/[ .[]/g, '_'));
 }
 
 /** Decodes a name as a server reads it that drops bytes which are not UTF-8. */
