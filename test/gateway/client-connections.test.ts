@@ -51,8 +51,10 @@ describe('a TLS connection with the addresses of one that was reset', () => {
     await withGateway(
       upstream,
       async ({ port, gateway }) => {
-        const first = await openSocket(port);
-        const localPort = first.localPort as number;
+        // The system gives other sockets ports from 32768 on.
+        const localPort = 20_000 + (process.pid % 10_000);
+        const first = connect({ port, host: '127.0.0.1', localPort });
+        await once(first, 'connect');
         await eventually('the gateway has the connection', () => gateway.clients.workerConnections === 1);
         first.resetAndDestroy();
         // The gateway accepts this one before the first has emitted `close`.
