@@ -32,8 +32,9 @@ export function readPath(
   isOther: (segment: string, folded: string, position: number) => boolean = () => false,
 ): PathReadings | undefined {
   const written = withoutQueries(path);
+  if (path.split('/').filter(isHiddenDotSegment).length > MAX_HIDDEN) return undefined;
   const normalized = NON_ASCII.test(path)
-    ? withoutQueries(normalizePath(path)).flatMap(slashReadings).map(withoutDotSegments)
+    ? normalizedPaths(path).flatMap(withoutQueries).flatMap(slashReadings).map(withoutDotSegments)
     : [];
   const choices = [...written, ...normalized].map((one) =>
     one.split('/').map((segment, index) => {
@@ -85,10 +86,27 @@ function withoutQueries(path: string): string[] {
   return paths;
 }
 
-/** Returns the path as read by a server that normalizes Unicode before it splits segments, and reads a fullwidth solidus as a slash. */
-function normalizePath(path: string): string {
-  const segments = path.split('/').map((segment) => encodeURIComponent(readSegment(segment)));
-  return segments.join('/').replaceAll(/%2f|%5c/gi, '/');
+/** The most hidden dot segments of a path: each one doubles its readings. */
+const MAX_HIDDEN = 2;
+/** In place of a segment that equals no literal. */
+const UNKNOWN = '%EF%BF%BD';
+
+/** True for a dot segment of fullwidth dots, or with characters that cannot be seen. The path guard has refused all others. */
+function isHiddenDotSegment(segment: string): boolean {
+  return NON_ASCII.test(segment) && /^\.\.?$/.test(withoutParameters(segment));
+}
+
+/**
+ * Returns the path as read by servers that normalize Unicode before they split segments, and read a fullwidth solidus as a slash. They drop
+ * or replace different characters, so each hidden dot segment may also be a text to them.
+ */
+function normalizedPaths(path: string): string[] {
+  return combine(
+    path.split('/').map((segment) => {
+      const read = encodeURIComponent(readSegment(segment)).replaceAll(/%2f|%5c/gi, '/');
+      return isHiddenDotSegment(segment) ? [read, UNKNOWN] : [read];
+    }),
+  );
 }
 
 /** Returns the path with all slashes, and as read by a server that merges them before it removes dot segments: `..` then removes another segment. */

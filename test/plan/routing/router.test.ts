@@ -539,6 +539,23 @@ describe('a path with an encoded slash', () => {
     expect(router.match('GET', path.replace('ecret', 'igned'))?.access).toBe('public');
   });
 
+  test('is not read as a stricter path by a server that drops or replaces only some hidden characters', () => {
+    const { router } = planOf([
+      ['any', '/**', 'public'],
+      ['any', '/admin/{x}', 'protected'],
+    ]);
+    for (const [up, text] of [
+      ['%C2%AD..', '%EF%BC%8E%EF%BC%8E'],
+      ['%EF%BC%8E%EF%BC%8E', '%C2%AD..'],
+      ['%E2%80%A5', '%E2%80%8B.'],
+    ]) {
+      expect(router.match('GET', `/x/${up}/admin/${text}`)).toBeUndefined();
+      expect(router.match('GET', `/x/${up}/open/${text}`)?.access).toBe('public');
+    }
+    // Each hidden dot segment doubles the readings.
+    expect(router.match('GET', `/a${'/%E2%80%A5/b'.repeat(3)}`)).toBeUndefined();
+  });
+
   test('differs from a path that is encoded twice or not at all', () => {
     expect(router.match('GET', '/files/a%252Fb')?.path).toBe('/files/**');
     expect(router.match('GET', '/files/7/keys')?.access).toBe('protected');
