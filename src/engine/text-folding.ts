@@ -4,10 +4,13 @@ export const FOLDS = { case: (text: string) => foldCase(text).trim(), text: fold
 /** Controls and characters that Unicode does not assign: collations and parsers ignore them, end a text there, or refuse it. */
 export const HIDDEN = /[\p{Cc}\p{Cn}]/u;
 
-/** Returns the names as which servers read a name, each folded: without hidden characters, and for servers written in C up to its NUL. */
+/**
+ * Returns the names as which servers read a name, each folded: without hidden characters, without `_` and `-`, because many read
+ * `first_name` and `firstName` as one, and for servers written in C up to its NUL.
+ */
 export function readName(name: string): readonly string[] {
   const forms = name.includes('\0') ? [name, name.slice(0, name.indexOf('\0'))] : [name];
-  return forms.map((form) => foldAccents(form.replaceAll(/[\p{Cc}\p{Cn}]/gu, '')));
+  return forms.map((form) => foldAccents(form.replaceAll(/[\p{Cc}\p{Cn}]/gu, '')).replaceAll(/[_-]/g, ''));
 }
 
 /**

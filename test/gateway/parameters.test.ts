@@ -115,7 +115,8 @@ describe('query parameters', () => {
     ...['per.page', 'per+page', 'per%20page', 'per[page', 'per%5Bpage', 'PER.page%00'].map(
       (name): [string, string[]] => [`?per_page=1&${name}=99`, ['/query/per_page']],
     ),
-    ['?per[page]=99&per-page=99&user[role]=1&user_role=99&filter.name=1&filter_name=12', []],
+    ...['perPage', 'per-page', '_perpage'].map((name): [string, string[]] => [`?${name}=99`, ['/query/per_page']]),
+    ['?per[page]=99&user[role]=1&user_role=99&filter.name=1&filter_name=12', []],
     [
       '?user[role]=12&filter.name=12&filter_name=123',
       ['/query/user[role]', '/query/filter.name', '/query/filter_name'],
@@ -178,6 +179,11 @@ describe('query parameters', () => {
   it.each<[string, string[]]>([
     ['?a=1&b=2', []],
     ['?a=1&a=1', ['/query']],
+    ...['a.b', 'a+b', 'a[b', '+a_b', 'a_b%00x', 'aB', 'A-B', 'a_b%FF', 'a%C2%ADb'].map((name): [string, string[]] => [
+      `?a_b=1&${name}=1`,
+      ['/query'],
+    ]),
+    ['?a[b]=1&a[c]=1', []],
   ])('are refused if repeated in %s: %j', (query, expected) => expectPointers(`/once${query}`, expected));
 
   it('report at most 20 violations', async () => {

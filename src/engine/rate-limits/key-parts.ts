@@ -6,6 +6,7 @@ import { foldHeaderName } from '../header-names.ts';
 import { compilePointer, parsePointer, pointerStep, truncatePointer } from '../json-pointer.ts';
 import type { RateLimitKeyName, RateLimitKeyPart } from '../manifest/manifest.generated.ts';
 import { FOLDS, HIDDEN, readName } from '../text-folding.ts';
+import { SHORT_NUMBER } from '../validation/json-scan.ts';
 import { parseStrictJson } from '../validation/strict-json.ts';
 import type { RateLimit, RateLimitKeyKind, RateLimitStage } from './rate-limit.ts';
 
@@ -43,8 +44,8 @@ export function compileKeyPart(entry: RateLimitKeyName | RateLimitKeyPart): KeyP
       const value = readMember(parseBody(facts.body));
       if (value instanceof Refusal) return value;
       const text = scalarText(value);
-      if (isLarge(value) || (typeof value === 'number' ? text?.includes('e') : value && text === undefined))
-        return refuseBody(body, 'must be a text, a boolean or a number without an exponent');
+      if (typeof value === 'number' ? !Number.isSafeInteger(value) : value && text === undefined)
+        return refuseBody(body, 'must be a text, a boolean or an integer');
       return text !== undefined && HIDDEN.test(text) ? refuseBody(body, HIDDEN_MESSAGE) : fold(text);
     };
     return { kind: 'body', readValue };
@@ -74,7 +75,7 @@ function refuseBody(pointer: string, message: string): Refusal {
 
 /**
  * Compiles a pointer into a body. The function returns a refusal if an object on the way has a member whose name some servers read
- * as that of the pointer: of `{"email": …, "Email": …}` they take the last.
+ * as that of the pointer: of `{"email": …, "Email": …}` they take the last. Some also read a list of one object as the object.
  */
 function compileMember(pointer: string): (body: unknown) => unknown {
   const steps = parsePointer(pointer).map((name) => ({ name, folded: readName(name)[0] as string }));
@@ -83,6 +84,7 @@ function compileMember(pointer: string): (body: unknown) => unknown {
     let at = '';
     for (const { name, folded } of steps) {
       if (value === null || typeof value !== 'object') return undefined;
+      if (Array.isArray(value) && !/^\d+$/.test(name)) return refuseBody(at, 'must be an object');
       const twin = Object.keys(value).find((other) => other !== name && readName(other).includes(folded));
       if (twin !== undefined) return refuseBody(at + pointerStep(twin), `is read as "${name}" by some servers`);
       if (!Object.hasOwn(value, name)) return undefined;
@@ -137,12 +139,9 @@ function parseBody(body: Buffer | undefined): unknown {
   const parsed = body && parseStrictJson(body);
   if (parsed === undefined || !('value' in parsed)) return undefined;
   if (parsed.longNumbers === undefined) return parsed.value;
-  // A double does not hold the digits of a large integer, so its text replaces it.
-  return JSON.parse(String(body), (_name, value: unknown, context?: { readonly source: string }) =>
-    isLarge(value) && /^-?\d+$/.test(context?.source ?? '') ? context?.source : value,
-  );
-}
-
-function isLarge(value: unknown): boolean {
-  return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
+  // A double may not hold the digits: the text of a large integer replaces it, and NaN a number that is rounded to an integer.
+  return JSON.parse(String(body), (_name, value: unknown, { source = '' }: { readonly source?: string } = {}) => {
+    if (typeof value !== 'number' || source.length <= SHORT_NUMBER) return value;
+    return /^-?\d+$/.test(source) ? source : Number.NaN;
+  });
 }

@@ -11,7 +11,7 @@ const LOWER_E = 0x65;
 
 const LONG_STRING_BYTES = 16_384;
 /** A number of 15 characters has at most 15 digits, which a double represents exactly (DBL_DIG of ISO C). */
-const SHORT_NUMBER = 15;
+export const SHORT_NUMBER = 15;
 /** Exponents of at most two digits are far from the limits of a double. */
 const SHORT_EXPONENT = 2;
 

@@ -27,16 +27,15 @@ export function compileQuery(
       const name = decodeFormText(encoded) ?? encoded;
       const validate = validators.get(name);
       const pointer = validate === undefined ? '/query' : `/query${pointerStep(name)}`;
-      if (seen.has(name) && !mayRepeat(name)) violations.push({ pointer, message: DUPLICATE });
-      seen.add(name);
+      const isClear = validate !== undefined || unknown === 'refuse';
+      const readings = isClear ? [name] : readParameterName(decodeFormText(encoded) ?? decodeAscii(encoded));
+      if (readings.some((one) => seen.has(one)) && !mayRepeat(name)) violations.push({ pointer, message: DUPLICATE });
+      for (const one of readings) seen.add(one);
+      const listed = readings.map((one) => listedAs.get(one)).find((one) => one !== undefined);
       if (validate !== undefined)
         violations.push(...validateValue(validate, equals === -1 ? '' : pair.slice(equals + 1), pointer));
       else if (unknown === 'refuse') violations.push({ pointer, message: 'has an unknown name' });
-      else {
-        const readings = readParameterName(decodeFormText(encoded) ?? decodeAscii(encoded));
-        const listed = readings.map((one) => listedAs.get(one)).find((one) => one !== undefined);
-        if (listed !== undefined) violations.push({ pointer: `/query${pointerStep(listed)}`, message: TWIN });
-      }
+      else if (listed !== undefined) violations.push({ pointer: `/query${pointerStep(listed)}`, message: TWIN });
       if (violations.length >= MAX_VIOLATIONS) break;
     }
     if (unknown === 'refuse' && query.includes(';')) violations.push({ pointer: '/query', message: SEMICOLON });
@@ -56,9 +55,9 @@ function validateValue(validate: ParameterValidator, encoded: string, pointer: s
   return value === undefined ? [{ pointer, message: 'must be percent-encoded UTF-8' }] : validate(value, pointer);
 }
 
-/** Does the same as `readName`, and reads a blank, a dot and an opening bracket as PHP does. */
+/** Does the same as `readName`, and reads a blank, a dot and an opening bracket as PHP does, as `_`. */
 function readParameterName(name: string): string[] {
-  return readName(name).map((form) => form.replaceAll(/[ .[]/g, '_'));
+  return readName(name).map((form) => form.replaceAll(/[ .[]/g, ''));
 }
 
 /** Decodes a name as a server reads it that drops bytes which are not UTF-8. */

@@ -272,14 +272,14 @@ describe('validation: report', () => {
     ['an empty body', ''],
     ['a comma too much', '{"email":"user@example.com",}'],
     ['two members of one name', '{"email":"user@example.com","email":"user@example.com"}'],
-    ['an array', '[{"email":"user@example.com"}]'],
+    ['an array', '[{"email":"user@example.com"}]', 'body_invalid'],
     ['null', '{"email":null}'],
     ['a prototype', '{"__proto__":{"email":"user@example.com"}}'],
     ['a byte order mark', '\ufeff{"email":"user@example.com"}'],
-  ])('refuses a body without the key: %s', async (_name, body) => {
+  ])('refuses a body without the key: %s', async (_name, body, code = 'rate_limit_key_missing') => {
     await start(() => WRONG, 'validation: report');
     const response = await sendRequest(portOf(), guess('', body));
-    expect([response.status, response.json().code]).toEqual([400, 'rate_limit_key_missing']);
+    expect([response.status, response.json().code]).toEqual([400, code]);
     expect(received()).toBe(0);
   });
 
@@ -391,6 +391,13 @@ rateLimits:
     gateway = await startGateway(manifest(routes, { up: upstream.url }));
     for (const body of ['{"user":{"Email":"x"}}', '{"USER":{"email":"x"}}', '{"user":{"email":"x"},"User":{}}'])
       expect(await send(guess('', body))).toBe(400);
+    for (const body of [
+      '{"user":[{"email":"x"}]}',
+      '[{"user":{"email":"x"}}]',
+      '{"user":[]}',
+      '{"user":[[{"email":"x"}]]}',
+    ])
+      expect([body, await send(guess('', body))]).toEqual([body, 400]);
     for (const value of [
       '["x"]',
       '{"":"x"}',
@@ -400,6 +407,9 @@ rateLimits:
       '1e-7',
       '12345678901234567890.0',
       '-9007199254740993e0',
+      '1.5',
+      '1.99999999999999999999',
+      '0.99999999999999999999',
     ])
       expect([value, await send(guess('', `{"user":{"email":${value}}}`))]).toEqual([value, 400]);
     const names = [
@@ -422,6 +432,10 @@ rateLimits:
       'email\u{e0041}',
       '\u00e9mail',
       '\ufeffEMAIL\n',
+      'e_mail',
+      'E-Mail',
+      'email_',
+      'e\uff3fmail',
     ])
       expect([name, await send(guess('', JSON.stringify({ user: { [name]: 'x' } })))]).toEqual([name, 400]);
     expect(await send(guess('', '{"other":{"Email":"x"}}'))).toBe(401);
