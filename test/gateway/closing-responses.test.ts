@@ -48,6 +48,11 @@ describe('the refusal of bytes that are not a request', () => {
     ['a bad name in a later packet', 400, ['HE', 'AD /x HTTP/1.1\r\n', 'Host: a\r\nBad Name: x\r\n\r\n']],
     ['an empty line before it', 400, ['\r\nHEAD /x HTTP/1.1\r\nBad Name: x\r\n\r\n']],
     ['a bad request line', 400, ['HEAD  /x HTTP/1.1\r\n\r\n']],
+    ['a tab after the method', 400, ['HEAD\t/x HTTP/1.1\r\nHost: a\r\n\r\n']],
+    ['a tab in a later packet', 400, ['HE', 'AD\t/x HTTP/1.1\r\n', 'Host: a\r\n\r\n']],
+    ['no target', 400, ['HEAD\r\nHost: a\r\n\r\n']],
+    ['a line feed before it', 400, ['\nHEAD /x HTTP/1.1\r\nHost: a\r\n\r\n']],
+    ['two empty lines before it', 400, ['\r\n\r\nHEAD /x HTTP/1.1\r\nHost: a\r\n\r\n']],
     ['headers that are too large', 431, ['HEAD /x HTTP/1.1\r\n', `A: ${'a'.repeat(100_000)}\r\n\r\n`]],
   ] as const)('has no body for HEAD with %s', async (_title, status, parts) => {
     const response = await exchange(...parts);

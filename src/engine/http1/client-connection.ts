@@ -5,7 +5,7 @@ import { ClientProgress } from './client-progress.ts';
 import { ClientRequest } from './client-request.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import { HalfCloseProbe } from './half-close-probe.ts';
-import { PartialHead } from './partial-head.ts';
+import { HEAD_END, PartialHead } from './partial-head.ts';
 import { ChunkCounter, type PacedSource, resumeLater } from './read-pace.ts';
 import { parseRequestLines, type RequestErrorKind, withoutEmptyLine } from './request-line.ts';
 import { isPersistent } from './response-head.ts';
@@ -22,7 +22,6 @@ const MAX_AHEAD_BYTES = 262_144;
 const MAX_EARLY_BYTES = 65_536;
 /** An idle connection stays open for this much longer than announced, so that a request in transit is not lost. */
 const KEEP_ALIVE_MARGIN_MS = 1_000;
-const HEAD_END = Buffer.from('\r\n\r\n');
 
 /** The socket of a client: of TCP, of TLS, or in memory. */
 export interface ClientSocket extends Duplex {
@@ -145,7 +144,7 @@ export abstract class ClientConnection implements PacedSource {
   /** True if the client expects a response without a body: it sends a HEAD request, complete or not. */
   get isHeadRequest(): boolean {
     if (this.request !== undefined) return this.request.method === 'HEAD';
-    return /^(?:\r\n)?HEAD /.test(this.#head?.start ?? '');
+    return /^\s*HEAD\s/.test(this.#head?.start ?? '');
   }
 
   /** True while the rest of a body is read whose response has ended. */
@@ -310,7 +309,7 @@ export abstract class ClientConnection implements PacedSource {
       this.#sinceMs = performance.now();
       const end = bytes.indexOf(HEAD_END, start);
       if (end !== -1 && end + 2 - start <= headerLimitBytes) {
-        this.#begin(bytes.toString('latin1', start, end + 2), bytes.length - end - HEAD_END.length);
+        this.#begin(bytes.toString('latin1', start, end + 2), bytes, end + HEAD_END.length);
         return end + HEAD_END.length;
       }
       this.#head = new PartialHead(headerLimitBytes);
@@ -320,18 +319,19 @@ export abstract class ClientConnection implements PacedSource {
     if (typeof end === 'string') this.onRequestError(end);
     else if (end !== undefined) {
       this.#head = undefined;
-      this.#begin(head.text, bytes.length - end);
+      this.#begin(head.text, bytes, end);
       return end;
     }
     return bytes.length;
   }
 
-  /** @param following the number of bytes that follow the head in this read */
-  #begin(text: string, following: number): void {
+  /** @param end the index after the head in the bytes of this read */
+  #begin(text: string, bytes: Buffer, end: number): void {
     const lines = parseRequestLines(withoutEmptyLine(text));
     if (typeof lines === 'string') {
       this.#head = new PartialHead(text.length);
-      this.#head.add(Buffer.from(text, 'latin1'), 0);
+      // Behind empty lines, the method is in the next bytes.
+      this.#head.add(Buffer.concat([Buffer.from(text, 'latin1'), bytes.subarray(end)]), 0);
       this.onRequestError(lines);
       return;
     }
@@ -342,7 +342,7 @@ export abstract class ClientConnection implements PacedSource {
     const isLast =
       request.known.upgrade !== undefined ||
       this.#requests >= this.limits.maxRequestsPerConnection ||
-      (this.#hasEnded && following === 0) ||
+      (this.#hasEnded && end === bytes.length) ||
       !isPersistent(httpVersion !== '1.1', request.known.connection);
     const response = new ResponseWriter(this, method, httpVersion, !isLast);
     this.request = request;

@@ -1,7 +1,7 @@
 import { GrowingBuffer } from './growing-buffer.ts';
 import { checkFieldLines, checkRequestLine, type MalformedPart, withoutEmptyLine } from './request-line.ts';
 
-const HEAD_END = Buffer.from('\r\n\r\n');
+export const HEAD_END = Buffer.from('\r\n\r\n');
 /** An empty line before the head. */
 const EMPTY_LINE_BYTES = 2;
 /** Matches bytes that occur in a head. */
@@ -9,7 +9,7 @@ const HEAD_TEXT = /^[\t\r\n\x20-\x7e\x80-\xff]*$/;
 /** Of a longer request line that is not complete, only the characters are checked. */
 const MAX_LINE_BYTES = 256;
 /** Enough to show the method. */
-const START_BYTES = 7;
+const START_BYTES = 12;
 
 /**
  * Collects a request head that arrives in several reads. Refuses one that cannot become valid as soon as a line shows it, instead of at

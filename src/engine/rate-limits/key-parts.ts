@@ -36,8 +36,7 @@ export const STAGE_OF: Readonly<Record<RateLimitKeyKind, RateLimitStage>> = {
 export function compileKeyPart(entry: RateLimitKeyName | RateLimitKeyPart): KeyPart {
   if (typeof entry === 'string') return { kind: entry, readValue: NAMED_VALUES[entry] };
   const { body, claim, header, client } = entry;
-  const foldText = entry.fold === undefined ? (text: string) => text : FOLDS[entry.fold];
-  const fold = (text: string | undefined) => text && foldText(text);
+  const fold = (text: string | undefined) => (text && entry.fold ? FOLDS[entry.fold](text) : text);
   if (body !== undefined) {
     const readMember = compileMember(body);
     const readValue: KeyPart['readValue'] = (facts) => {

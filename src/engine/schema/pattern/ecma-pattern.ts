@@ -54,13 +54,13 @@ function readPart(pattern: string, at: number, mayRepeat: boolean, errors: Set<s
     CONSTRUCT.lastIndex = at;
     const [written = ''] = CONSTRUCT.exec(pattern) ?? [];
     const opens = written.startsWith('(') ? written.split('(').length - written.split(')').length : 0;
-    return { re2: '', end: at + written.length, opens, mayRepeat: true };
+    return { re2: '', end: at + written.length, opens, mayRepeat: opens === 0 };
   }
 }
 
 /** An escape, a class, the start of a group or all of one without content, a quantifier, or any other character. */
 const CONSTRUCT =
-  /\\(?:k<[^>]*>|[1-9]\d*|[pP]\{[^{}]*\}|.)|\[(?:\\.|[^\]\\])*\]|\(\?(?:[a-zA-Z^-]*\)|\()?|(?:[*+?]|\{\d*,?\d*\})[?+]?|./suy;
+  /\\(?:k<[^>]*>|[1-9]\d*|[pPu]\{(?:[^{}]*\}|[\w=]*)|.)|\[(?:\\.|\[:\^?[a-z]+:\]|[^\]\\])*\]|\(\?(?:[a-zA-Z^-]*\)|\(|<?[=!])?|(?:[*+?]|\{\d*,?\d*\})[?+]?|./suy;
 
 function translatePart(pattern: string, at: number, mayRepeat: boolean): Part {
   const symbol = String.fromCodePoint(pattern.codePointAt(at) ?? 0);
@@ -106,12 +106,12 @@ function readQuantifier(pattern: string, at: number, mayRepeat: boolean): { re2:
   }
   const end = at + re2.length;
   if (!mayRepeat) throw new UnsupportedPattern(`${re2} repeats nothing; write \\${re2.charAt(0)}, or remove it`);
-  if (pattern.charAt(end) === '+')
-    throw new UnsupportedPattern(`the possessive quantifier ${re2}+ is not part of ECMA-262; write ${re2}`);
   if (Math.max(Number(min), Number(max)) > MAX_REPETITIONS)
     throw new UnsupportedPattern(
       `${re2} repeats more than ${MAX_REPETITIONS} times; write * or +, and limit the text with maxLength`,
     );
   if (max !== '' && Number(min) > Number(max)) throw new UnsupportedPattern(`${re2} is backwards; swap its numbers`);
+  if (pattern.charAt(end) === '+')
+    throw new UnsupportedPattern(`the possessive quantifier ${re2}+ is not part of ECMA-262; write ${re2}`);
   return { re2, end };
 }

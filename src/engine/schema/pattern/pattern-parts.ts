@@ -93,7 +93,7 @@ function isProperty(name: string): boolean {
 
 function describeWrong(rest: string): string {
   const letter = rest.charAt(0);
-  const [reference] = /^(?:[1-9]\d*|k<[^>]*>)/.exec(rest) ?? [];
+  const [reference] = /^(?:[1-9]\d*|k(?:<[^>]*>)?)/.exec(rest) ?? [];
   if (reference !== undefined)
     return `the back-reference \\${reference} cannot run in linear time; write out the text that it repeats`;
   if (/^\d/.test(letter)) return `the octal escape \\${rest.slice(0, 2)} is ambiguous; write it as \\x00 to \\xFF`;
@@ -245,6 +245,8 @@ export function readGroup(pattern: string, at: number): { re2: string; end: numb
   const message = UNSUPPORTED.find(([start]) => rest.startsWith(start))?.[1];
   if (message !== undefined) throw new UnsupportedPattern(message);
   const [named, name = ''] = NAMED.exec(rest) ?? [];
+  if (named !== undefined && pattern.slice(0, at).includes(named))
+    throw new UnsupportedPattern(`two groups have the name ${name}; rename one`);
   if (named !== undefined && NAME.test(name)) return { re2: '(', end: at + named.length };
   if (rest.startsWith('(?<'))
     throw new UnsupportedPattern('the name of a group is not a name; write one such as (?<year>');
