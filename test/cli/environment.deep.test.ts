@@ -176,6 +176,7 @@ describe('a value from the environment', () => {
         'Connection: Upgrade',
         'Upgrade: websocket',
         'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+        'Sec-WebSocket-Version: 13',
         'Origin: https://other.test',
       ),
     );

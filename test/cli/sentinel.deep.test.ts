@@ -202,10 +202,13 @@ describe('a secret of a client', () => {
     const closed = new Promise((resolve) => socket.once('close', resolve));
     const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';
     socket.end(
-      head('GET /open/x HTTP/1.1', 'Upgrade: websocket', key, `Sec-WebSocket-Protocol: ${SECRET}`).replace(
-        'close',
-        'Upgrade',
-      ) + SECRET,
+      head(
+        'GET /open/x HTTP/1.1',
+        'Upgrade: websocket',
+        key,
+        'Sec-WebSocket-Version: 13',
+        `Sec-WebSocket-Protocol: ${SECRET}`,
+      ).replace('close', 'Upgrade') + SECRET,
     );
     await closed;
     await eventually('the log line', () => cli.out() !== before);

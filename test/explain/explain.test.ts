@@ -107,6 +107,8 @@ describe('the steps of an explanation', () => {
       origin,
       'Sec-WebSocket-Key',
       'dGhlIHNhbXBsZSBub25jZQ==',
+      'Sec-WebSocket-Version',
+      '13',
     ];
     const explanation = await explainLine(`GET ${path}`, undefined, headers);
     expect(stepsOf(explanation)).toContain(step);

@@ -207,6 +207,7 @@ describe('a page of an allowed origin can read every refusal', () => {
           `Origin: ${APP}`,
           'Upgrade: websocket',
           'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+          'Sec-WebSocket-Version: 13',
         ).replace('close', 'Upgrade'),
     ],
   ];

@@ -154,6 +154,7 @@ describe('a WebSocket handshake', () => {
         'Connection: Upgrade',
         'Upgrade: websocket',
         'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+        'Sec-WebSocket-Version: 13',
         'X_Platform: evil',
         'Cookie: evil',
       ),

@@ -140,6 +140,7 @@ describe('an informational response', () => {
         'Connection: Upgrade',
         'Upgrade: websocket',
         'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+        'Sec-WebSocket-Version: 13',
       ),
     );
     expect([(await wire.message()).status, (await wire.message()).status]).toEqual([103, 101]);

@@ -114,6 +114,7 @@ describe('a response that cannot be forwarded completely', () => {
       'Connection: Upgrade',
       'Upgrade: websocket',
       'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+      'Sec-WebSocket-Version: 13',
     );
     expect(rest).toMatch(/^HTTP\/1\.1 502 [\s\S]*"code":"upstream_error"/);
   });

@@ -180,7 +180,7 @@ describe('a WebSocket over TLS', () => {
     };
     const wire = await open();
     wire.write(
-      `${keepAliveHead('GET /socket HTTP/1.1', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==')}early`,
+      `${keepAliveHead('GET /socket HTTP/1.1', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', 'Sec-WebSocket-Version: 13')}early`,
     );
     expect((await wire.message()).status).toBe(101);
     await wire.until('echo early');

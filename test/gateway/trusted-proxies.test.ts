@@ -169,6 +169,7 @@ describe('a trusted proxy', () => {
       'Connection: Upgrade',
       'Upgrade: websocket',
       'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+      'Sec-WebSocket-Version: 13',
       'X-Forwarded-For: 192.0.2.1',
       'X-Request-Id: own',
     ];

@@ -15,7 +15,12 @@ const ROUTES = `  - id: contacts
   - { id: strip, method: any, path: /strip/**, upstream: up, access: public, upstreamPath: { replace: /strip, with: / } }
   - { id: open, method: GET, path: '/open/{topic}', upstream: up, access: public, websocket: true }
 `;
-const HANDSHAKE = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='];
+const HANDSHAKE = [
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  'Sec-WebSocket-Version: 13',
+];
 const SWITCH = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nthrough';
 
 let upstream: WireUpstream;

@@ -138,7 +138,16 @@ describe('the origin of a WebSocket handshake', () => {
       ['app', 'old'].map(async (name) => {
         const wire = await Wire.open(running.port);
         const lines = ['GET /a HTTP/1.1', 'Host: a', 'Connection: Upgrade', 'Upgrade: websocket'];
-        wire.write([...lines, `Sec-WebSocket-Key: ${KEY}`, `Origin: https://${name}.example`, '', ''].join('\r\n'));
+        wire.write(
+          [
+            ...lines,
+            `Sec-WebSocket-Key: ${KEY}`,
+            'Sec-WebSocket-Version: 13',
+            `Origin: https://${name}.example`,
+            '',
+            '',
+          ].join('\r\n'),
+        );
         expect((await wire.message()).status).toBe(101);
         return wire;
       }),

@@ -137,6 +137,24 @@ describe('a WebSocket handshake', () => {
     expect(received).toEqual([]);
   });
 
+  it.each([
+    [],
+    ['Sec-WebSocket-Version: 8'],
+    ['Sec-WebSocket-Version: 013'],
+    ['Sec-WebSocket-Version: 13, 8'],
+    ['Sec_WebSocket_Version: 13'],
+  ])('is refused with another version than 13: %j', async (...versions) => {
+    const wire = await Wire.open(gateway.port);
+    const others = HANDSHAKE.filter((line) => !line.includes('Version'));
+    wire.write(keepAliveHead('GET /open HTTP/1.1', ...others, ...versions));
+    const response = await wire.response();
+    expect([response.status, response.json().code]).toEqual([426, 'websocket_version_unsupported']);
+    const names = ['sec-websocket-version', 'upgrade', 'connection'];
+    expect(names.map((name) => response.value(name))).toEqual(['13', 'websocket', 'close, Upgrade']);
+    await wire.closed();
+    expect(received).toEqual([]);
+  });
+
   it('is refused if the role is not allowed', async () => {
     const other = await issuer.token({ company_role: 'auditor' });
     const wire = await handshake('/events/a', `Authorization: Bearer ${other}`);

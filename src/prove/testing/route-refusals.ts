@@ -44,6 +44,7 @@ const CONDITIONS: Readonly<Record<RefusalCode, RefusalCondition>> = {
   upstream_busy: { step: 'forward', appliesTo: always },
   upstream_timeout: { step: 'forward', appliesTo: always },
   loop_detected: { step: 'message', appliesTo: always },
+  websocket_version_unsupported: { step: 'message', appliesTo: ({ websocket }) => websocket },
   route_unknown: { step: 'route', appliesTo: never },
   method_not_allowed: { step: 'route', appliesTo: never },
   origin_not_allowed: { step: 'origin', appliesTo: ({ websocket }) => websocket, isRule: true },

@@ -63,33 +63,33 @@ function readMaxForwards(text: string | undefined): number | undefined {
  */
 export function refuseLoop({ via }: RequestHead, pseudonym: string): void {
   const own = pseudonym.toLowerCase();
-  const isOwn = (member: string) =>
-    member
-      .trim()
-      .split(/[\t ]+/)[1]
-      ?.toLowerCase() === own;
+  const isOwn = (member: string) => /^[\t ]*\S+[\t ]+(\S+)/.exec(member)?.[1]?.toLowerCase() === own;
   if (via?.split(',').some(isOwn)) throw new Refusal('loop_detected');
 }
 
 /**
  * Refuses a handshake that two servers could read differently: with a body, with two keys or versions (RFC 6455 section 11.3), or
- * without a key of 16 bytes in Base64 (section 4.2.1).
+ * without a key of 16 bytes in Base64 (section 4.2.1); and one of another version than 13 (section 4.4).
  *
- * @throws Refusal `message_malformed`
+ * @throws Refusal `message_malformed` or `websocket_version_unsupported`
  */
 export function checkHandshake({ body }: RequestHead, headers: RawHeaders): void {
   if (body !== undefined) throw malformed('handshake_with_body');
-  const names = new Set<string>();
+  const values = new Map<string, string>();
   forEachHeader(headers, (rawName, value) => {
     const name = foldHeaderName(rawName);
     if (!SINGLE_IN_HANDSHAKES.has(name)) return;
-    if (names.has(name)) throw malformed('handshake_header_repeated');
-    names.add(name);
-    if (isHeader(rawName, 'sec-websocket-key') && HANDSHAKE_KEY.test(value)) names.add('key');
+    if (values.has(name)) throw malformed('handshake_header_repeated');
+    values.set(name, isHeader(rawName, name) ? value : '');
   });
-  if (!names.has('key')) throw malformed('handshake_key_invalid');
+  if (!HANDSHAKE_KEY.test(values.get('sec-websocket-key') ?? '')) throw malformed('handshake_key_invalid');
+  if (values.get('sec-websocket-version') !== '13') throw OTHER_VERSION;
 }
 
+/** The connection of a handshake serves no other request. */
+const OTHER_VERSION = new Refusal('websocket_version_unsupported', {
+  headers: { Connection: 'close, Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' },
+});
 const HANDSHAKE_KEY = /^[A-Za-z0-9+/]{22}==$/;
 
 /**

@@ -43,6 +43,7 @@ export const REFUSALS = {
     title: 'Expectation failed',
     detail: 'only the expectation 100-continue is supported',
   },
+  websocket_version_unsupported: { status: 426, title: 'Other version', detail: 'a WebSocket must have version 13' },
   rate_limit_key_missing: {
     status: 400,
     title: 'Missing value',
@@ -102,6 +103,7 @@ export const STATUS_REASONS: Readonly<Record<number, string>> = {
   413: 'Payload Too Large',
   415: 'Unsupported Media Type',
   417: 'Expectation Failed',
+  426: 'Upgrade Required',
   429: 'Too Many Requests',
   431: 'Request Header Fields Too Large',
   500: 'Internal Server Error',

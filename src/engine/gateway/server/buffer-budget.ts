@@ -47,10 +47,7 @@ export class BufferBudget {
     this.limitBytes = limitBytes;
     this.#lock = new SharedLock(lock);
     this.#bytes = new WorkerCounter(bytes, worker);
-    this.#refused = {
-      buffer_full: new WorkerCounter(full, worker),
-      buffer_share: new WorkerCounter(share, worker),
-    };
+    this.#refused = { buffer_full: new WorkerCounter(full, worker), buffer_share: new WorkerCounter(share, worker) };
     this.#clientCount = new WorkerCounter(clients, worker);
   }
 
