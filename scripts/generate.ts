@@ -59,8 +59,9 @@ async function generateTypes(text: string, type: string): Promise<string> {
 
 /** Converts the schema to that of a checked manifest, in which every member with a default is present. */
 function toTypeSchema(key: string, value: unknown): unknown {
-  // Titles are nouns for messages ("a duration"), not names of types; examples hold `$ref`s of another document.
-  if (key === 'title' || key === 'examples' || key === '$id') return undefined;
+  // Titles are nouns for messages ("a duration"), not names of types; examples hold `$ref`s of another document. Nothing reads the
+  // keys of a pattern.
+  if (['title', 'examples', '$id', 'patternProperties'].includes(key)) return undefined;
   if (key === 'JsonSchema') return { tsType: 'boolean | Readonly<Record<string, unknown>>' };
   // A map of properties may itself have a property named "properties".
   if (key === 'properties') return value;

@@ -345,6 +345,8 @@ const EXCLUDED = new Set([
   ...['routes.*.id', 'routes.*.path', 'server.via'],
   // Rejected, because they are the same in every environment.
   ...[...textKeys()].filter((key) => key.startsWith('invariants.')),
+  // They become values of routes first.
+  ...[...textKeys()].filter((key) => key.startsWith('defaults.')),
   // They refer to other parts of the file.
   ...['routes.*.upstream', 'routes.*.upstreamPath.replace', 'routes.*.query.required.*', 'routes.*.query.repeated.*'],
   ...['routes.*.headers.required.*', 'routes.*.requestHeaders.keep.*', 'auth.tokens.introspection.endpoint.upstream'],

@@ -114,6 +114,19 @@ const ROUTES = [
   },
 ];
 
+const SHARED = { id: 'shared', method: 'any', path: '/shared', access: 'protected' };
+
+const DEFAULTS = {
+  timeout: '8s',
+  roles: ['admin'],
+  rateLimits: ['address'],
+  requestHeaders: { set: { 'X-Of': 'all' }, remove: ['X-From'], keep: ['X-HTTP-Method'] },
+  responseHeaders: { set: { 'X-Of': 'all' }, remove: ['X-From'] },
+  body: { maxBytes: '8KB' },
+  validation: 'report',
+  websocket: { origins: ['https://page.example'] },
+};
+
 /** Invariants with every member, which hold whatever else changes: no route serves these paths. */
 const INVARIANTS = [
   {
@@ -222,7 +235,8 @@ export const MANIFESTS = TOKENS.map((tokens, index) => ({
   },
   schemas: { Note: { type: 'object' } },
   lint: { preset: 'strict', rules: { 'admin-missing': 'off' } },
-  routes: ROUTES.map((route) => ({ ...route, upstream: 'contacts' })),
+  ...(index === 1 && { defaults: DEFAULTS }),
+  routes: [...ROUTES, SHARED].map((route) => ({ ...route, upstream: 'contacts' })),
 }));
 
 /** The variables and files of these manifests. */

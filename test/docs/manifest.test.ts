@@ -24,7 +24,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   'schemas.md': ['schemas'],
   'lint.md': ['lint'],
   'invariants.md': ['invariants'],
-  'routes.md': ['routes'],
+  'routes.md': ['defaults', 'routes'],
 };
 
 const ENVIRONMENT = { ADMIN_TOKEN: '7mWq2vXc9RtLkP4zGhN8', PLATFORM_KEY: 'k' };

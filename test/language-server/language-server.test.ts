@@ -434,6 +434,16 @@ describe('rename', () => {
     await expect(rename(editor, 'gateway.yaml', at, newName)).rejects.toThrow(message);
   });
 
+  it('changes the rate limits of defaults', async () => {
+    const more =
+      'defaults: { rateLimits: [address] }\n' +
+      'routes: [{ id: more, method: GET, path: /more, upstream: contacts, access: public }]\n';
+    const editor = await startEditor({ 'routes/more.yaml': more });
+    editor.open('gateway.yaml');
+    const edit = await rename(editor, 'gateway.yaml', 'rateLimits: [add|ress]', 'per-address');
+    expect(editor.applied(edit)).toMatchObject({ 'routes/more.yaml': more.replace('address', 'per-address') });
+  });
+
   it('changes the upstreams that an invariant allows', async () => {
     const invariants =
       'invariants: [{ id: one, when: {}, require: { upstream: { only: [contacts, identity, archive] } } }]\n';

@@ -131,6 +131,7 @@ describe('yaml-language-server', () => {
     'limit that only reports': `${AT_END}rateLimits:\n  `,
     invariant: `${AT_END}invariants:\n  `,
     schema: `${AT_END}schemas:\n  `,
+    defaults: `${AT_END}defaults:\n  `,
     'object schema': `${AT_END}schemas:\n  Credentials:\n    `,
     upstream: `${HEAD}${ROUTES}upstreams:\n  `,
     'one endpoint': `${HEAD}${ROUTES}upstreams:\n  contacts:\n    `,

@@ -171,6 +171,8 @@ function settingsOf(up: string): Entry {
         store: 'counters',
       },
     },
+    'x-shared': { timeout: '9s' },
+    defaults: { timeout: '9s', roles: ['admin'], responseHeaders: { remove: ['X-A'] }, body: { maxBytes: '1MB' } },
     schemas: { Note: { type: 'object', properties: { text: { type: 'string', maxLength: 5 } } } },
     routes: [
       route('one', 'GET', { timeout: '1s', query: { properties: { page: { type: 'integer' } } } }),

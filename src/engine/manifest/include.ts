@@ -4,8 +4,9 @@ import { displayPathBeside } from '../problem/problem.ts';
 import { isMap } from '../schema/schema-walk.ts';
 import { MAX_GLOB_MATCHES, type TrackedEnvironment } from './dependencies.ts';
 import { type Document, type DocumentParser, parse } from './document.ts';
-import { isManifestKey, isMergedKey, MERGED_KEYS } from './manifest-keys.ts';
+import { isIgnoredKey, isManifestKey, isMergedKey, MERGED_KEYS } from './manifest-keys.ts';
 import { mergeDocuments } from './merge-documents.ts';
+import { unknownDefaults } from './route-defaults.ts';
 import { describeFileError, fileErrorCode, MAX_FILE_BYTES, type Source } from './source.ts';
 
 const RULE = 'include';
@@ -38,7 +39,7 @@ export function readDocument(
     const text = read(file, file === named ? ['invariants', 'file'] : []);
     return text === undefined ? [] : [parseFile(file, text, invariantFileFindings)];
   });
-  if (patterns.length === 0 && invariants.length === 0 && findings.length === 0) return main;
+  if (!isMap(main.document.value)) return { document: main.document, findings };
   const files = findIncludedFiles(patterns, environment, report);
   let bytes = Buffer.byteLength(source.text);
   const included = [...files].flatMap(([file, index]) => {
@@ -92,7 +93,7 @@ function invariantFileFindings({ value }: Document): Finding[] {
 export function parseDocuments(sources: readonly Source[]): Document {
   const [main, ...included] = sources.map((source) => parse(source).document);
   if (main === undefined) throw new RangeError('there is no text to parse');
-  return included.length === 0 ? main : mergeDocuments(main, included).document;
+  return isMap(main.value) ? mergeDocuments(main, included).document : main;
 }
 
 /** Returns the patterns of `include`; none if they violate the schema, which reports them. */
@@ -138,15 +139,20 @@ function includedFileFindings({ value }: Document): Finding[] {
   if (!isMap(value) || Object.keys(value).length === 0)
     return [errorAt([], RULE, 'this included file is empty; add upstreams, schemas or routes')];
   return Object.entries(value).flatMap(([key, member]) => {
-    if (!isMergedKey(key)) return [errorAtKey([key], RULE, unexpectedKeyMessage(key))];
+    if (isIgnoredKey(key)) return [];
+    if (key === 'defaults' && isMap(member))
+      return unknownDefaults(member).map((path) => errorAtKey([key, ...path], RULE, UNKNOWN_DEFAULT));
+    if (key !== 'defaults' && !isMergedKey(key)) return [errorAtKey([key], RULE, unexpectedKeyMessage(key))];
     if (key === 'routes' ? Array.isArray(member) : isMap(member)) return [];
     const form = key === 'routes' ? 'a list' : 'a map of names';
     return [errorAt([key], RULE, `"${key}" must be ${form}; write it as in the manifest`)];
   });
 }
 
+const UNKNOWN_DEFAULT = 'routes have no default for this key; write it in each route';
+
 function unexpectedKeyMessage(key: string): string {
   // Moved to the manifest, an unknown key is unknown there too.
-  if (!isManifestKey(key)) return `unknown key "${key}"${suggestion(key, MERGED_KEYS)}`;
-  return `"${key}" is not allowed in an included file; move it to the manifest, and keep only ${MERGED_KEYS.join(', ')} here`;
+  if (!isManifestKey(key)) return `unknown key "${key}"${suggestion(key, [...MERGED_KEYS, 'defaults'])}`;
+  return `"${key}" is not allowed in an included file; move it to the manifest, and keep only ${MERGED_KEYS.join(', ')}, defaults here`;
 }

@@ -11,3 +11,8 @@ export function isManifestKey(key: string): boolean {
 export function isMergedKey(key: string): boolean {
   return MERGED_KEYS.some((merged) => merged === key);
 }
+
+/** Returns true for a top-level key that nothing reads: YAML anchors have their place there. */
+export function isIgnoredKey(key: string): boolean {
+  return key.startsWith('x-');
+}

@@ -55,6 +55,18 @@ export type Name = string
  */
 export type MediaType = string
 /**
+ * The default of `routes[].roles`, for protected routes and routes with `login`.
+ * 
+ * @minItems 1
+ */
+export type Roles = string[]
+/**
+ * The default of `routes[].rateLimits`. A route without limits has an empty list.
+ * 
+ * @maxItems 16
+ */
+export type RateLimits = Name[]
+/**
  * A location in a JSON value: a JSON Pointer (RFC 6901).
  */
 export type Pointer = string
@@ -119,6 +131,43 @@ invariants: (Invariant[] | {
  */
 file: string
 })
+/**
+ * Values for the routes of this file that do not state their own. A value of a route replaces the default as a whole. `roles` hold in included files too, whose own defaults may only name fewer.
+ */
+defaults?: {
+/**
+ * The default of `routes[].timeout`.
+ */
+timeout?: string
+roles?: Roles
+rateLimits?: RateLimits
+requestHeaders?: RequestHeaderRules
+responseHeaders?: HeaderRules
+/**
+ * The default of `routes[].body`, for routes with a method that has a body.
+ */
+body?: {
+/**
+ * The maximum size of the body.
+ */
+maxBytes: string
+}
+/**
+ * The default of `routes[].validation`.
+ */
+validation?: ("enforce" | "report")
+/**
+ * The default of `routes[].websocket`, for routes with GET and without `login`.
+ */
+websocket?: (boolean | {
+/**
+ * The origins whose pages may open a WebSocket, as browsers send them; `*` alone allows every origin. Without a list, pages of the same host and of `cors.origins` may. The gateway accepts a handshake without `Origin`, because browsers always send it.
+ * 
+ * @minItems 1
+ */
+origins: string[]
+})
+}
 /**
  * The routes. A request that matches no route gets 404.
  * 
@@ -985,6 +1034,40 @@ origins: string[]
 websocket?: boolean
 }
 /**
+ * The default of `routes[].requestHeaders`.
+ */
+export interface RequestHeaderRules {
+/**
+ * Headers to set, with their values. They replace all existing values.
+ */
+set: {
+[k: string]: string
+}
+/**
+ * Headers to remove.
+ */
+remove: string[]
+/**
+ * Headers with which a client may forge its address or identity, or override the method, path, host or scheme of a request. The gateway removes all such headers unless they are listed here.
+ */
+keep: string[]
+}
+/**
+ * The default of `routes[].responseHeaders`.
+ */
+export interface HeaderRules {
+/**
+ * Headers to set, with their values. They replace all existing values.
+ */
+set: {
+[k: string]: string
+}
+/**
+ * Headers to remove.
+ */
+remove: string[]
+}
+/**
  * A route: the requests that it matches, the allowed callers, and the upstream.
  */
 export interface RouteEntry {
@@ -1029,8 +1112,8 @@ replace: string
  */
 with: string
 }
-requestHeaders?: RequestHeaderRules
-responseHeaders?: HeaderRules
+requestHeaders?: RequestHeaderRules1
+responseHeaders?: HeaderRules1
 /**
  * The roles that may use this route, a subset of `auth.role.allow`. On a route with `login` also the roles that may log in. By default all of `auth.role.allow`.
  * 
@@ -1040,7 +1123,6 @@ roles?: string[]
 /**
  * The rate limits of this route, by their names in `rateLimits`. A request must be within all of them.
  * 
- * @minItems 1
  * @maxItems 16
  */
 rateLimits?: Name[]
@@ -1174,7 +1256,7 @@ maxBytes: string
 /**
  * Request headers that the gateway sets, removes or keeps before it forwards a request.
  */
-export interface RequestHeaderRules {
+export interface RequestHeaderRules1 {
 /**
  * Headers to set, with their values. They replace all existing values.
  */
@@ -1193,7 +1275,7 @@ keep: string[]
 /**
  * Response headers that the gateway sets or removes. Responses of the gateway itself are not changed.
  */
-export interface HeaderRules {
+export interface HeaderRules1 {
 /**
  * Headers to set, with their values. They replace all existing values.
  */

@@ -1,7 +1,8 @@
 import { errorAt, errorAtKey, type Finding, type FindingLocation, type Fix, type Path } from '../problem/finding.ts';
 import { isMap } from '../schema/schema-walk.ts';
 import type { Document } from './document.ts';
-import { MERGED_KEYS } from './manifest-keys.ts';
+import { isIgnoredKey, MERGED_KEYS } from './manifest-keys.ts';
+import { type RouteDefaults, readRouteDefaults } from './route-defaults.ts';
 import type { YamlValue } from './yaml-values.ts';
 import { isList } from './yaml-values.ts';
 
@@ -15,8 +16,8 @@ interface Origin {
 }
 
 /**
- * Merges a manifest and its included files into one document: concatenates the routes, and unites the maps of upstreams and
- * schemas. Reports a name that two files define.
+ * Merges a manifest and its included files into one document: concatenates the routes, with the defaults of their files, and unites
+ * the maps of upstreams and schemas. Removes ignored keys. Reports a name that two files define.
  */
 export function mergeDocuments(
   main: Document,
@@ -24,15 +25,24 @@ export function mergeDocuments(
 ): { document: Document; findings: Finding[] } {
   const findings: Finding[] = [];
   const all = [main, ...included];
+  if (included.length === 0 && !hasSharedKeys(main)) return { document: main, findings };
+  const defaults = new Map<Document, RouteDefaults | undefined>(
+    all.map((document) => [document, readRouteDefaults(document, main, findings)]),
+  );
   const namedOrigins = new Map<string, Origin>();
-  const { include: _include, ...own } = main.value as Readonly<Record<string, YamlValue>>;
+  const own = Object.fromEntries(
+    Object.entries(main.value as Readonly<Record<string, YamlValue>>).filter(
+      ([key]) => key !== 'include' && !isIgnoredKey(key),
+    ),
+  );
   const merged: Record<string, YamlValue> = { ...own };
   // In place of a list, the manifest may have a map with the name of a file.
   const invariants = listMembers(all, 'invariants');
   if (invariants.length > 0 && isMergeable(own['invariants'], isInvariants))
     merged['invariants'] = invariants.map(({ value }) => value);
   const routes = isMergeable(own['routes'], isList) ? listMembers(all, 'routes') : [];
-  if (routes.length > 0) merged['routes'] = routes.map(({ value }) => value);
+  if (routes.length > 0)
+    merged['routes'] = routes.map(({ document, value }) => defaults.get(document)?.resolve(value) ?? value);
   for (const key of MERGED_KEYS) {
     if (key === 'routes' || !isMergeable(own[key], isMap) || !all.some((document) => isMap(membersOf(document, key))))
       continue;
@@ -43,7 +53,9 @@ export function mergeDocuments(
   const originOf = (path: Path) => {
     const [key, member] = path;
     if (key === 'invariants') return originAt(invariants[Number(member)], path);
-    return originAt(key === 'routes' ? routes[Number(member)] : namedOrigins.get(`${key}/${member}`), path);
+    if (key !== 'routes') return originAt(namedOrigins.get(`${key}/${member}`), path);
+    const route = routes[Number(member)];
+    return (route && defaults.get(route.document)?.originOf(route.value, path.slice(2))) ?? originAt(route, path);
   };
   return { document: createMergedDocument(main, included, merged, originOf), findings };
 }
@@ -116,9 +128,16 @@ function createMergedDocument(
     fileOf: (where) => resolve(where).document.file,
     edit: (fix: Fix) => {
       const { document, path } = originOf(fix.path) ?? { document: main, path: fix.path };
-      return document.edit?.({ ...fix, path });
+      // The change of a default would change other routes too.
+      const isInherited = path[0] === 'defaults' && fix.path[0] !== 'defaults';
+      return isInherited ? undefined : document.edit?.({ ...fix, path });
     },
   };
+}
+
+/** True for a manifest with `defaults` or ignored keys. */
+function hasSharedKeys({ value }: Document): boolean {
+  return isMap(value) && Object.keys(value).some((key) => key === 'defaults' || isIgnoredKey(key));
 }
 
 function membersOf({ value }: Document, key: string): YamlValue | undefined {

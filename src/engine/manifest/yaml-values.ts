@@ -126,7 +126,10 @@ class ValueReader {
       const name = isScalar(key) ? key.value : undefined;
       if (typeof name !== 'string') this.#report(key, 'a key must be a string; put it in quotes');
       else if (name === '<<' && isScalar(key) && key.type === 'PLAIN')
-        this.#report(key, 'merge keys ("<<") are not part of YAML 1.2; write the keys out');
+        this.#report(
+          key,
+          'merge keys ("<<") are not part of YAML 1.2; write the keys out, or those of all routes in "defaults"',
+        );
       else if (members.has(name)) {
         const related = { path: [...this.#path, name], message: 'the first one' };
         this.#report(key, `the key "${name}" appears twice; remove one of the two`, related);

@@ -146,7 +146,7 @@ export function compileRouteRateLimits(
   findings: Finding[],
 ): RouteRateLimits | undefined {
   // The mistakes of an invalid `rateLimits` are already reported.
-  if (entry.rateLimits === undefined || limits === undefined) return undefined;
+  if (!entry.rateLimits?.length || limits === undefined) return undefined;
   const found: RateLimit[] = [];
   for (const [index, id] of entry.rateLimits.entries()) {
     const limitPath = [...path, 'rateLimits', index];

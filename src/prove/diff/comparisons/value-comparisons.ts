@@ -23,8 +23,8 @@ export const valueComparison: Comparison = {
   },
 };
 
-/** The keys that other comparisons report. */
-const EXCLUDED_KEYS = new Set(['include', 'invariants', 'rateLimits', 'routes', 'schemas']);
+/** The keys that other comparisons report: `defaults` changes routes. */
+const EXCLUDED_KEYS = new Set(['defaults', 'include', 'invariants', 'rateLimits', 'routes', 'schemas']);
 const EXCLUDED_ROUTE_KEYS = new Set(
   (
     'access encodedSlash headers id login method params path query rateLimits requestHeaders responseHeaders roles ' +
