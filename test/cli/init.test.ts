@@ -52,7 +52,7 @@ describe('init', () => {
     await runCli(['init'], folder);
     appendFileSync(join(folder, 'gateway.yaml'), `\ncors: ${cors}\n`);
     const { code, out } = await runCli(['test'], folder);
-    expect([code, out]).toEqual([0, expect.stringContaining('gateway.test.yaml: 31 passed')]);
+    expect([code, out]).toEqual([0, expect.stringContaining('gateway.test.yaml: 32 passed')]);
   });
 
   it('refers editors to the schema from any folder', async () => {

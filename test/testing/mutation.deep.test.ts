@@ -150,6 +150,23 @@ routes: [{ id: status, method: GET, path: /status, upstream: up, access: public 
     expect(new Set(own.map(({ finding }) => finding.message)).size).toBe(own.length);
   });
 
+  it('sends the origin of a page where all origins are allowed, and trusts no proxy that is trusted already', async () => {
+    const { unnoticed, invisible } = await mutate(
+      'version: 1\ncases:\n  - { name: status, request: { method: GET, url: /status }, expect: { route: status } }\n',
+      `version: 1
+upstreams: { up: { url: http://127.0.0.1:3000 } }
+server: { trustedProxies: [127.0.0.0/8] }
+cors: { origins: ['*'] }
+routes: [{ id: status, method: GET, path: /status, upstream: up, access: public }]
+`,
+    );
+    const opened = unnoticed.filter(({ finding }) => finding.rule === 'cors-opened');
+    expect(opened.length).toBeGreaterThan(0);
+    expect(opened.filter(({ caseText }) => !caseText.includes('Origin: "https://other.example"'))).toEqual([]);
+    const rules = [...unnoticed, ...invisible].map(({ finding }) => finding.rule);
+    expect(rules).not.toContain('proxy-trusted');
+  });
+
   it('names the token that a case for a login route needs', async () => {
     const manifest = MANIFEST.replace('access: public, login:', 'access: public, roles: [admin], login:');
     const { unnoticed } = await mutate(ONE_CASE.replace(/tokens:\n(?: .*\n)+/, ''), manifest);

@@ -39,13 +39,8 @@ export const settingMutators: Mutators = {
       for (const name of Object.keys(manifest.server.responseHeaders)) {
         const path = ['server', 'responseHeaders', name];
         const message = `responses lack the header "${name}"`;
-        yield {
-          path,
-          message,
-          manifest: withoutValue(manifest, path),
-          routes,
-          probes: (base) => [base, withoutToken(base)],
-        };
+        const probes = (base: Probe) => [base, withoutToken(base)];
+        yield { path, message, manifest: withoutValue(manifest, path), routes, probes };
       }
     },
   },
@@ -66,8 +61,8 @@ export const settingMutators: Mutators = {
   },
   'proxy-trusted': {
     summary: 'the forwarding headers of every client are trusted',
-    *find({ manifest, routes }) {
-      if (manifest.server.trustedProxies.includes(CLIENT_ADDRESS)) return;
+    *find({ manifest, plan, routes }) {
+      if (plan.server.trustedProxies?.(CLIENT_ADDRESS)) return;
       yield {
         path: ['server', 'trustedProxies'],
         message: 'the forwarding headers of a client are trusted',
@@ -90,7 +85,8 @@ function corsRequests(base: Probe, origins: readonly string[]): Probe[] {
     'Access-Control-Request-Method',
     base.request.method,
   );
-  return [preflight, base].flatMap((probe) => origins.map((origin) => withHeader(probe, 'Origin', origin)));
+  const pages = origins.filter((origin) => origin !== '*');
+  return [preflight, base].flatMap((probe) => pages.map((origin) => withHeader(probe, 'Origin', origin)));
 }
 
 /** The address of the client in a test case. */
