@@ -39,7 +39,7 @@ const route = fc
       { rateLimits: subsetOf(['a', 'b']), timeout: fc.constantFrom('5s', '15s'), validation: fc.constant('report') },
       optional,
     ),
-    roles: fc.option(subsetOf(['admin', 'user', 'clerk']), { nil: undefined }),
+    roles: fc.option(fc.oneof(fc.constant('any'), subsetOf(['admin', 'user', 'clerk'])), { nil: undefined }),
     body: fc.option(
       fc.record(
         { maxBytes: fc.constantFrom('1KB', '2KB'), types: subsetOf(['text/csv', 'image/png', 'image/*']) },

@@ -139,6 +139,15 @@ describe('the role rule', () => {
     expect(words?.heldBy(caller('x user admin user'))).toEqual(['admin', 'user']);
   });
 
+  test('allows every caller with a valid token if it is "any"', () => {
+    const any = planOf(manifestOf(AUTH.replace(/role: .*/, 'role: any'))).auth?.role;
+    const route = planOf(manifestOf(AUTH, ROUTE.replace('public }', 'protected, roles: any }'))).routes[0]?.auth?.role;
+    for (const rule of [any, route])
+      for (const claims of [{}, { company_role: 'guest' }, { company_role: ['x'] }, { company_role: null }])
+        expect(rule?.allows({ claims, subject: undefined, expiresAt: 0 })).toBe(true);
+    expect(any?.heldBy({ claims: { company_role: 'admin' }, subject: undefined, expiresAt: 0 })).toBeUndefined();
+  });
+
   test('has the message of the manifest', () => expect(role?.message).toBe('admins and users only'));
 });
 

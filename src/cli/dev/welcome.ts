@@ -35,7 +35,7 @@ function commands({ url, initial }: ServingGateway, { issuer }: Services): strin
     initial.plan.routes.find((route) => route.access === access && route.methods.includes('GET'));
   const [open, closed] = [find('public'), find('protected')];
   // A role from the environment is never printed.
-  const role = initial.manifest.auth?.role.allow.find(
+  const role = initial.plan.auth?.role.required.find(
     (_, index) => !initial.secrets.isSecret(['auth', 'role', 'allow', index]),
   );
   const lines = open === undefined ? [] : [`  curl -i ${quote(url + samplePath(open))}`];

@@ -3,6 +3,7 @@ import type { Invariant as InvariantEntry, Manifest, Requirement } from '../mani
 import { suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import { type Pattern, readPattern } from '../routing/pattern.ts';
+import { rolesOfEntry } from '../tokens/auth.ts';
 
 /** A rule about all requests: each one that meets the condition goes to a route that fulfils the requirement. */
 export interface Invariant {
@@ -83,7 +84,7 @@ function namesOf({ routes, upstreams, auth, rateLimits }: Manifest): Names {
   return {
     routes: routes.map(({ id }) => id),
     upstreams: Object.keys(upstreams),
-    roles: auth?.role.allow ?? [],
+    roles: rolesOfEntry(auth?.role ?? []),
     rateLimits: Object.keys(rateLimits),
   };
 }

@@ -73,7 +73,8 @@ const REQUIREMENTS: Readonly<Record<keyof Requirement, Rule>> = {
 function breachOfRoles({ only, atLeast }: NonNullable<Requirement['roles']>, route: Route): string | undefined {
   const { auth, access } = route;
   if (access === 'public') return only === undefined ? undefined : 'is public';
-  const { required = [], redactedRoles = [] } = auth?.role ?? {};
+  const { required = [], redactedRoles = [], isAny = false } = auth?.role ?? {};
+  if (isAny) return only === undefined ? undefined : 'lets every caller with a valid token pass';
   const other = required.findIndex((role) => only?.includes(role) === false);
   if (other !== -1) return `lets the role "${redactedRoles[other]}" pass`;
   const missing = atLeast?.find((role) => !required.includes(role));

@@ -55,12 +55,6 @@ export type Name = string
  */
 export type MediaType = string
 /**
- * The default of `routes[].roles`, for protected routes and routes with `login`.
- * 
- * @minItems 1
- */
-export type Roles = string[]
-/**
  * The default of `routes[].rateLimits`. A route without limits has an empty list.
  * 
  * @maxItems 16
@@ -139,7 +133,10 @@ defaults?: {
  * The default of `routes[].timeout`.
  */
 timeout?: string
-roles?: Roles
+/**
+ * The default of `routes[].roles`, for protected routes and routes with `login`.
+ */
+roles?: ("any" | string[])
 rateLimits?: RateLimits
 requestHeaders?: RequestHeaderRules
 responseHeaders?: HeaderRules
@@ -460,7 +457,10 @@ jwt?: Jwt
 introspection?: Introspection
 userinfo?: Userinfo
 }
-role: Role
+/**
+ * The allowed roles, or `any` if a valid token is enough. The gateway checks the role of every protected request, and of the tokens in responses of routes with `login`.
+ */
+role: ("any" | Role)
 /**
  * The realm in the challenges of 401 and 403 responses (RFC 6750 section 3).
  */
@@ -647,7 +647,7 @@ maxAge: string
 maxEntries: number
 }
 /**
- * The allowed roles. The gateway checks the role of every protected request, and of the tokens in responses of routes with `login`.
+ * The claim with the role, and the allowed roles.
  */
 export interface Role {
 /**
@@ -655,15 +655,15 @@ export interface Role {
  */
 claim: string
 /**
- * If `true`, the claim must be a list of roles, and one of them must be allowed. If `false`, a list is never allowed.
+ * If `true`, the claim must be a list of roles, and one of them must be allowed. By default a list is never allowed.
  */
-array: boolean
+array?: boolean
 /**
- * The form of a claim that is a text: `one` role, or `words`, which are roles or scopes between blanks (RFC 6749 section 3.3), one of which must be allowed.
+ * The form of a claim that is a text: `one` role (the default), or `words`, which are roles or scopes between blanks (RFC 6749 section 3.3), one of which must be allowed.
  */
-format: ("one" | "words")
+format?: ("one" | "words")
 /**
- * The allowed roles, compared exactly.
+ * The allowed roles, compared exactly. `any` and `*` are no roles.
  * 
  * @minItems 1
  */
@@ -1115,11 +1115,9 @@ with: string
 requestHeaders?: RequestHeaderRules1
 responseHeaders?: HeaderRules1
 /**
- * The roles that may use this route, a subset of `auth.role.allow`. On a route with `login` also the roles that may log in. By default all of `auth.role.allow`.
- * 
- * @minItems 1
+ * The roles that may use this route, a subset of `auth.role.allow`, or `any` if a valid token is enough. On a route with `login` also the roles that may log in. By default all of `auth.role.allow`.
  */
-roles?: string[]
+roles?: ("any" | string[])
 /**
  * The rate limits of this route, by their names in `rateLimits`. A request must be within all of them.
  * 

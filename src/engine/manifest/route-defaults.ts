@@ -106,12 +106,13 @@ function widerItems(
   limit: YamlValue | undefined,
   { document, main, key }: { document: Document; main: Document; key: DefaultKey },
 ): Finding[] {
-  if (!isList(own) || !isList(limit)) return [];
+  if (!key.isNarrowed || (isList(own) && !isList(limit))) return [];
   const path = ['defaults', ...key.path];
-  return own.flatMap((item, index) => {
-    if (limit.includes(item)) return [];
+  // `any` allows more than every list.
+  return [own].flat().flatMap((item, index) => {
+    if ([limit].flat().includes(item)) return [];
     const message = `"${path.join('.')}" of the manifest does not have this, and an included file may only have fewer; remove it here, or add it there`;
-    const finding = errorAt([...path, index], 'include', message);
+    const finding = errorAt(isList(own) ? [...path, index] : path, 'include', message);
     const related = { path, file: main.file, message: 'the list of the manifest' };
     return { ...finding, location: { ...finding.location, file: document.file }, related };
   });

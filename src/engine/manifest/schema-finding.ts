@@ -126,6 +126,7 @@ function remedyOfText(text: string, { error, path, noun = '', examples, isSecret
 /** The maps that some words are short forms of, by the titles of the schema. */
 const OTHER_FORMS: Readonly<Record<string, string>> = {
   'client, subject or route': ', or a map such as { header: X-Api-Client }',
+  'any or a list': ', or a list such as [admin]',
 };
 
 /** True for `{name}` without quotes, which YAML reads as a map. */

@@ -147,7 +147,7 @@ export function isStricter(route: Route, other: Route): boolean {
 
 function hasFewerRoles({ auth }: Route, other: Route): boolean {
   const allowed = other.auth?.role.required ?? [];
-  return auth !== undefined && allowed.some((role) => !auth.role.required.includes(role));
+  return auth?.role.isAny === false && allowed.some((role) => !auth.role.required.includes(role));
 }
 
 function hasRules({ validation, body, parameters }: Route): boolean {
@@ -156,8 +156,8 @@ function hasRules({ validation, body, parameters }: Route): boolean {
 
 /** Ranks what a route requires; 0 if there is nothing to bypass. */
 function strictness(route: Route): number {
-  const roles = route.auth?.role.required.length ?? 0;
-  const token = route.access === 'protected' ? 8 + 1 / (1 + roles) : 0;
+  const { required, isAny } = route.auth?.role ?? {};
+  const token = route.access === 'protected' ? 8 + (isAny ? 0 : 1 / (1 + (required?.length ?? 0))) : 0;
   return token + (route.login === undefined ? 0 : 4) + (hasRules(route) ? 2 : 0);
 }
 

@@ -22,7 +22,7 @@ export function compileAuth(
   const verifier = compileTokens(entry.tokens, context, previous);
   if (verifier === undefined) return undefined;
   const { secrets, findings } = context;
-  checkRoleEntry(entry.role, findings);
+  if (entry.role !== ANY_ROLE) checkRoleEntry(entry.role, findings);
   // Clients never see a value from the environment.
   const realm = secrets.isSecret(['auth', 'realm']) ? DEFAULT_REALM : entry.realm;
   return Object.freeze({
@@ -32,20 +32,25 @@ export function compileAuth(
   });
 }
 
+/** In place of a list of roles: a valid token is enough. */
+export const ANY_ROLE = 'any';
+/** True for a name in a list that readers would take for `any`. */
+const isNoRole = (role: string) => role === '*' || role === ANY_ROLE;
+
+/** Returns the roles that `auth.role` or `roles` of a route allows. */
+export function rolesOfEntry(entry: AuthEntry['role'] | NonNullable<RouteEntry['roles']>): readonly string[] {
+  return typeof entry === 'string' ? [entry] : Array.isArray(entry) ? entry : entry.allow;
+}
+
 function checkRoleEntry({ allow, array, format }: RoleEntry, findings: Finding[]): void {
   const path = ['auth', 'role'];
-  const report = (role: string | undefined, message: string) => {
-    if (role !== undefined) findings.push(errorAt([...path, 'allow', allow.indexOf(role)], 'role-unknown', message));
+  const report = (isWrong: (role: string) => boolean, message: string) => {
+    const index = allow.findIndex(isWrong);
+    if (index !== -1) findings.push(errorAt([...path, 'allow', index], 'role-unknown', message));
   };
-  report(
-    allow.find((role) => role === '*'),
-    '"*" is no role; write the names of the roles',
-  );
-  if (format === 'one') return;
-  report(
-    allow.find((role) => role.includes(' ')),
-    'no word has a blank; write a role for each word',
-  );
+  report(isNoRole, 'this is no role; write "role: any" if a valid token is enough, or the names of the roles');
+  if (format !== 'words') return;
+  report((role) => role.includes(' '), 'no word has a blank; write a role for each word');
   if (array)
     findings.push(errorAtKey([...path, 'array'], 'role-unknown', 'a text of words is no list; remove "array"'));
 }
@@ -108,15 +113,18 @@ export function compileRouteAuth(
     findings.push(errorAtKey(['routes', index, 'roles'], 'roles-public', message));
   }
   if (!isGuarded || authEntry === undefined) return undefined;
-  const { allow } = authEntry.role;
-  for (const [at, role] of (roles ?? []).entries()) {
-    if (allow.includes(role)) continue;
-    const message = `"${role}" is not a role that auth.role allows, and a route cannot add roles${suggestion(role, allow)}`;
+  const allow = rolesOfEntry(authEntry.role);
+  for (const [at, role] of (roles === ANY_ROLE ? [] : (roles ?? [])).entries()) {
+    if (allow.includes(role) && !isNoRole(role)) continue;
+    const message = isNoRole(role)
+      ? 'this is no role; write "roles: any" if a valid token is enough, or the names of the roles'
+      : `"${role}" is not a role that auth.role allows, and a route cannot add roles${suggestion(role, allow)}`;
     const related = { path: ['auth', 'role', 'allow'], message: 'the allowed roles' };
     findings.push({ ...errorAt(['routes', index, 'roles', at], 'role-unknown', message), related });
   }
   if (auth === undefined || roles === undefined) return auth;
-  return Object.freeze({ ...auth, role: compileRole(authEntry.role, secrets, roles, ['routes', index, 'roles']) });
+  const role = compileRole(authEntry.role, secrets, rolesOfEntry(roles), ['routes', index, 'roles']);
+  return Object.freeze({ ...auth, role });
 }
 
 /**
@@ -124,15 +132,16 @@ export function compileRouteAuth(
  * @param required the roles of `allow` that the route accepts, at `path`
  */
 function compileRole(
-  entry: RoleEntry,
+  entry: AuthEntry['role'],
   { isSecret, redactValue }: Secrets,
-  required: readonly string[] = entry.allow,
+  required: readonly string[] = rolesOfEntry(entry),
   path: Path = ['auth', 'role', 'allow'],
 ): RoleRule {
+  if (entry === ANY_ROLE || required[0] === ANY_ROLE) return ANY_RULE;
   const roleAt = compilePointer(entry.claim);
   const names = new Set<unknown>(required);
   const isRequired = (role: unknown) => names.has(role);
-  const isSingle = !entry.array && entry.format === 'one';
+  const isSingle = entry.array !== true && entry.format !== 'words';
   const allows = ({ claims }: Principal) => {
     const claim = roleAt(claims);
     return isSingle ? isRequired(claim) : rolesIn(claim, entry).some(isRequired);
@@ -142,7 +151,18 @@ function compileRole(
     const held = new Set(rolesIn(roleAt(claims), entry));
     return redactedRoles.filter((_role, index) => held.has(required[index]));
   };
-  const key = JSON.stringify([entry.claim, entry.format === 'one' ? entry.array : entry.format, required]);
+  const form = entry.format === 'words' ? entry.format : entry.array === true;
+  const key = JSON.stringify([entry.claim, form, required]);
   const message = isSecret(['auth', 'role', 'message']) ? undefined : entry.message;
-  return Object.freeze({ key, allows, heldBy, required, redactedRoles, message });
+  return Object.freeze({ key, allows, heldBy, required, redactedRoles, message, isAny: false });
 }
+
+const ANY_RULE: RoleRule = Object.freeze({
+  key: '["any"]',
+  allows: () => true,
+  heldBy: () => undefined,
+  required: [ANY_ROLE],
+  redactedRoles: [ANY_ROLE],
+  message: undefined,
+  isAny: true,
+});

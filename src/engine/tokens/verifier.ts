@@ -149,9 +149,11 @@ export interface RoleRule {
   /** Equal for rules that allow the same callers. */
   readonly key: string;
   readonly allows: (principal: Principal) => boolean;
-  /** Returns those of `redactedRoles` that the caller has, in the order of the manifest. */
-  readonly heldBy: (principal: Principal) => readonly string[];
-  /** The caller needs one of these roles. */
+  /** Returns those of `redactedRoles` that the caller has, in the order of the manifest; `undefined` if a valid token is enough. */
+  readonly heldBy: (principal: Principal) => readonly string[] | undefined;
+  /** True if a valid token is enough. */
+  readonly isAny: boolean;
+  /** The caller needs one of these roles; `any` alone if a valid token is enough. */
   readonly required: readonly string[];
   /** `required` as it may be printed. */
   readonly redactedRoles: readonly string[];

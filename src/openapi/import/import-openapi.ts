@@ -2,6 +2,7 @@ import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { parsePattern, patternKey, readPattern } from '../../engine/routing/pattern.ts';
 import { isMap, referenceTo } from '../../engine/schema/schema-walk.ts';
+import { ANY_ROLE } from '../../engine/tokens/auth.ts';
 import { bodyRuleOf } from './body-rule.ts';
 import { createSchemaConverter } from './convert-schema.ts';
 import {
@@ -227,7 +228,7 @@ function accessOf(operation: Operation, { document, report, options }: ImportCon
     for (const name of others) reportScheme(name, others.length < names.length);
   }
   const needed = ownRoles(operation) ?? (hasRoles ? [...roles].sort() : []);
-  return { access: 'protected', ...(needed.length > 0 ? { roles: needed } : {}) };
+  return { access: 'protected', ...(needed.length > 0 ? { roles: needed[0] === ANY_ROLE ? ANY_ROLE : needed } : {}) };
 
   function isToken(name: string): boolean {
     const scheme = document.follow({ $ref: referenceTo(['components', 'securitySchemes', name]) }, [])?.value;

@@ -104,7 +104,7 @@ function errorsOf(
   schemas: ReadonlyMap<string, unknown>,
   { upstream }: ImportOptions,
 ): RefusedPart[] {
-  const roles = routes.flatMap(({ entry }) => (entry['roles'] as string[] | undefined) ?? []);
+  const roles = routes.flatMap(({ entry: { roles } }) => (Array.isArray(roles) ? (roles as string[]) : []));
   const manifest = {
     version: 1,
     upstreams: { [upstream]: { url: 'http://127.0.0.1:1' } },

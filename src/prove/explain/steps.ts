@@ -120,6 +120,7 @@ function explainRole({ planned, entry, routePath, route, claims }: ExplainContex
   const { role } = planned.manifest.auth ?? {};
   if (entry?.access === 'public' || role === undefined || claims === undefined) return undefined;
   const rolesPath = entry?.roles === undefined ? ['auth', 'role', 'allow'] : [...routePath, 'roles'];
+  if (route?.auth?.role.isAny === true) return explanation('requires no role: a valid token is enough', rolesPath);
   const roles = rolesOf(role, claims).join(', ') || 'none';
   const required = route?.auth?.role.redactedRoles.join(', ');
   return explanation(`requires one of ${required}; the caller has ${roles}`, rolesPath, ['auth', 'role', 'claim']);

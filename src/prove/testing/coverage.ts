@@ -7,6 +7,7 @@ import type { Route } from '../../engine/plan/route-definition.ts';
 import type { RouteRateLimits } from '../../engine/rate-limits/rate-limit.ts';
 import { keywordsWith } from '../../engine/schema/keywords.ts';
 import { isMap, referencePath } from '../../engine/schema/schema-walk.ts';
+import { ANY_ROLE } from '../../engine/tokens/auth.ts';
 import { rolesOf } from '../offline/role-claims.ts';
 import { routingRefusals, ruleRefusals } from './route-refusals.ts';
 import type { TestResult } from './run-test-file.ts';
@@ -50,7 +51,7 @@ function publicValues(manifest: Manifest, { schemas }: Plan, index: number): str
 }
 
 /** Returns the keys of the units that a test case covers. A failed case covers them too. */
-function coveredBy({ outcome: { record, principals } }: TestResult, role: Role | undefined): string[] {
+function coveredBy({ outcome: { record, principals } }: TestResult, role: 'any' | Role | undefined): string[] {
   const { refusal, reported = [] } = record;
   const route = record.route?.id;
   const violations = [...reported, ...(refusal === undefined ? [] : [refusal])].flatMap(({ pointers }) => pointers);
@@ -60,7 +61,7 @@ function coveredBy({ outcome: { record, principals } }: TestResult, role: Role |
     ...violations.map((pointer) => keyOf('value', route, pointer)),
   ];
   if (refusal !== undefined) return [...keys, keyOf('refusal', route, refusal.code)];
-  const roles = role === undefined ? [] : principals.flatMap(({ claims }) => rolesOf(role, claims));
+  const roles = role === undefined ? [] : principals.flatMap(({ claims }) => [ANY_ROLE, ...rolesOf(role, claims)]);
   return [...keys, ...roles.map((name) => keyOf('role', route, name))];
 }
 

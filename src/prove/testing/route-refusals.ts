@@ -50,7 +50,7 @@ const CONDITIONS: Readonly<Record<RefusalCode, RefusalCondition>> = {
   origin_not_allowed: { step: 'origin', appliesTo: ({ websocket }) => websocket, isRule: true },
   token_missing: { step: 'token', appliesTo: isProtected, isRule: true },
   token_invalid: { step: 'token', appliesTo: isProtected },
-  role_not_allowed: { step: 'role', appliesTo: verifiesTokens, isRule: true },
+  role_not_allowed: { step: 'role', appliesTo: ({ auth }) => auth?.role.isAny === false, isRule: true },
   keys_unavailable: { step: 'token', appliesTo: verifiesTokens },
   login_response_refused: { step: 'response', appliesTo: ({ login }) => login !== undefined },
   rate_limit_key_missing: {

@@ -179,7 +179,8 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
     if (end.kind === 'refused' && end.code === 'login_response_refused') throw this.#loggedRefusal(end.code);
     const rule = logged?.route.auth?.role;
     // A response without a token passes.
-    if (result === 'passed' && hasReplayFacts && request.roles === undefined) return;
+    const hasNoRoles = hasReplayFacts && request.roles === undefined && loggedPlan.auth?.role.isAny === false;
+    if (result === 'passed' && hasNoRoles) return;
     const caller = { roles: request.roles, applied: rule && { rule, isAllowed: result === 'passed' } };
     this.#require(checkRole(auth, caller, loggedPlan.auth), 'role_not_allowed');
   }

@@ -75,6 +75,6 @@ function unusedMethods({ route: { methods }, methods: used }: RouteUse): readonl
 
 /** The log of a login has the roles of the new token, and not those of the caller. */
 function unusedRoles({ route: { access, auth, login }, roles, lacksRoles }: RouteUse): readonly string[] {
-  if (access === 'public' || login !== undefined || lacksRoles) return [];
+  if (access === 'public' || login !== undefined || lacksRoles || auth?.role.isAny === true) return [];
   return auth?.role.redactedRoles.filter((role) => !roles.has(role)) ?? [];
 }

@@ -97,7 +97,7 @@ export function createBaseManifest(
         path: '/contacts/{id}',
         upstream: 'up',
         access: 'protected',
-        ...(random.chance(0.5) && { roles: random.some(['admin', 'user', 'auditor']) }),
+        ...(random.chance(0.5) && { roles: random.chance(0.2) ? 'any' : random.some(['admin', 'user', 'auditor']) }),
         ...(random.chance(0.7) && { params: { properties: { id: { type: 'string', format: 'uuid' } } } }),
       },
       {
@@ -221,6 +221,10 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     const route = routeOf(manifest, random, ({ access, login }) => access === 'protected' || login !== undefined);
     route.roles = random.some(manifest.auth.role.allow);
   },
+  'any role': (manifest, random) => {
+    const route = routeOf(manifest, random, ({ access, login }) => access === 'protected' || login !== undefined);
+    route.roles = 'any';
+  },
   'roles removed': (manifest, random) => {
     delete routeOf(manifest, random, ({ roles }) => roles !== undefined).roles;
   },
@@ -229,7 +233,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     const gone = random.pick(manifest.auth.role.allow);
     manifest.auth.role.allow = manifest.auth.role.allow.filter((role: string) => role !== gone);
     for (const route of manifest.routes)
-      if (route.roles !== undefined) {
+      if (Array.isArray(route.roles)) {
         route.roles = route.roles.filter((role: string) => role !== gone);
         if (route.roles.length === 0) delete route.roles;
       }

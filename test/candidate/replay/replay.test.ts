@@ -92,6 +92,17 @@ describe('the replay of a log', () => {
     expect(comparison.groups[0]?.witnesses.map(({ line }) => line)).toEqual([1, 2, 3]);
   });
 
+  it('knows the result of any role, and no result if a role is required later', () => {
+    const any = plan((manifest) => Object.assign(manifest.auth, { role: 'any' }));
+    const line = { ...contacts, manifest: any.plan.hash.slice(0, 16), role: undefined };
+    expect(replay([line], any, any).comparison.same).toBe(1);
+    expect(
+      replay([{ ...contacts, ...refused('role_not_allowed', 403), role: 'other' }], any).comparison.changed,
+    ).toEqual(new Map([['newly-allowed', 1]]));
+    const back = [line, { ...login, manifest: line.manifest, role: undefined }];
+    expect(replay(back, OLD, any).comparison.unknown).toEqual(new Map([['role', 2]]));
+  });
+
   it('does not compare a line that the old manifest does not reproduce', () => {
     const lines = [
       contacts,

@@ -1,4 +1,5 @@
 import type { Pattern } from '../../../engine/routing/pattern.ts';
+import { ANY_ROLE, rolesOfEntry } from '../../../engine/tokens/auth.ts';
 import { hasWriteMethod } from '../lint-context.ts';
 import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
 
@@ -54,9 +55,10 @@ export const ACCESS_RULES = rulesOf('auth', {
     rationale:
       'A list of all roles restricts nothing today but excludes roles that are added later, and readers cannot know which was intended.',
     *find({ manifest, routes }) {
-      const allowed = manifest.auth?.role.allow ?? [];
+      const allowed = rolesOfEntry(manifest.auth?.role ?? []);
+      const isChoice = allowed.length > 1 || allowed[0] === ANY_ROLE;
       for (const { entry, path } of routes)
-        if (entry.roles !== undefined && allowed.length > 1 && allowed.every((role) => entry.roles?.includes(role)))
+        if (isChoice && allowed.every((role) => rolesOfEntry(entry.roles ?? []).includes(role)))
           yield findingAtKey(
             [...path, 'roles'],
             'this lists every role; remove "roles", or list only the roles that need access',

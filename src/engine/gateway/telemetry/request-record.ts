@@ -6,7 +6,7 @@ import type { Refusal, RefusalCode } from '../response/refusal.ts';
 export interface ReplayFacts {
   /** The first digits of the hash of the manifest that decided about the request. */
   readonly manifest: string;
-  /** The caller's roles that `auth.role` allows; empty for other roles; `undefined` without a verified caller. */
+  /** The caller's roles that `auth.role` allows; empty for other roles; `undefined` without a verified caller, or with `role: any`. */
   readonly roles: readonly string[] | undefined;
   /** The kind of `Authorization`; `undefined` if the head of the request is not valid. */
   readonly credential: 'bearer' | 'other' | 'none' | undefined;

@@ -1,3 +1,4 @@
+import { ANY_ROLE, rolesOfEntry } from '../../../engine/tokens/auth.ts';
 import type { Comparison, DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
 import { findingAtKey, matchedRoutes, requestWitness } from '../matched-routes.ts';
 import { becameProtected, becamePublic, type RoutePair } from '../route-pairing.ts';
@@ -148,18 +149,20 @@ function callerWitness(
 type RoleNames = ReadonlyMap<string, string>;
 
 function allowedRoles({ manifest, redacted }: DiffSide): RoleNames {
-  return namesOf(manifest.auth?.role.allow, redacted.auth?.role.allow);
+  return namesOf(manifest.auth?.role, redacted.auth?.role);
 }
 
 function requiredRoles({ entry, redactedEntry, side }: DiffRoute): RoleNames {
   return entry.roles === undefined ? allowedRoles(side) : namesOf(entry.roles, redactedEntry.roles);
 }
 
-function namesOf(roles: readonly string[] = [], redacted: readonly string[] = []): RoleNames {
-  return new Map(roles.map((role, index) => [role, redacted[index] ?? '']));
+function namesOf(entry: Parameters<typeof rolesOfEntry>[0] = [], redacted: typeof entry = []): RoleNames {
+  const [roles, texts] = [entry, redacted].map(rolesOfEntry);
+  return new Map(roles?.map((role, index) => [role, texts?.[index] ?? '']));
 }
 
 /** Returns the roles that the list lacks. */
 function missingFrom(list: RoleNames, roles: RoleNames): readonly (readonly [role: string, printed: string])[] {
+  if (list.has(ANY_ROLE)) return [];
   return [...roles].filter(([role]) => !list.has(role));
 }

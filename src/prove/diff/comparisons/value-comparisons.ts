@@ -91,7 +91,7 @@ function isReportedElsewhere([first, second, third]: Path, { old, next }: Pick<D
   if (EXCLUDED_KEYS.has(String(first))) return true;
   if (first === 'upstreams') return ['tls', 'url', 'urls'].includes(String(third));
   if (first !== 'auth') return false;
-  if (second === 'role') return third === 'allow';
+  if (second === 'role') return third === undefined || third === 'allow';
   // `token-method` reports a change of the token method.
   const has = ({ manifest }: DiffSide) =>
     manifest.auth === undefined || Object.hasOwn(manifest.auth.tokens, String(third));

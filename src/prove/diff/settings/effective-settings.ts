@@ -9,6 +9,7 @@ import type { Plan } from '../../../engine/plan/plan.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
 import { isMap } from '../../../engine/schema/schema-walk.ts';
 import { parseAddress } from '../../../engine/settings/address.ts';
+import { ANY_ROLE } from '../../../engine/tokens/auth.ts';
 import { addressRanges } from './address-ranges.ts';
 
 /**
@@ -44,7 +45,10 @@ export function effectiveSettings(manifest: Manifest, plan: Plan, readFile: Envi
 /** Clients never receive a message or a realm from the environment. */
 function textsForClients({ auth }: Pick<Manifest, 'auth'>, plan: Plan): object {
   return {
-    role: { ...auth?.role, message: plan.auth?.role.message ?? null },
+    role:
+      auth?.role === ANY_ROLE
+        ? ANY_ROLE
+        : { array: false, format: 'one', ...auth?.role, message: plan.auth?.role.message ?? null },
     realm: plan.auth?.challengePrefix,
   };
 }

@@ -28,10 +28,10 @@ export function validRequest(pair: MatchedRoutePair): DiffRequest | undefined {
 /** Returns the request with the role of a caller that both routes allow, if one of them requires a token. */
 export function withCaller(request: DiffRequest, { from, to }: MatchedRoutePair): DiffRequest {
   if (request.role !== undefined || [from, to].every(({ route }) => route.access === 'public')) return request;
-  const [required = [], other = []] = [from, to].flatMap(({ route }) =>
-    route.access === 'protected' ? [route.auth?.role.required ?? []] : [],
-  );
-  const role = required.find((role) => other.length === 0 || other.includes(role));
+  const rules = [from, to].flatMap(({ route }) => (route.access === 'protected' ? (route.auth?.role ?? []) : []));
+  const role = rules
+    .flatMap(({ required }) => required)
+    .find((name) => rules.every(({ isAny, required }) => isAny || required.includes(name)));
   return role === undefined ? request : { ...request, role };
 }
 

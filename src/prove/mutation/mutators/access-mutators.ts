@@ -1,3 +1,4 @@
+import { ANY_ROLE, rolesOfEntry } from '../../../engine/tokens/auth.ts';
 import { claimsOfRole } from '../../offline/role-claims.ts';
 import { inEachRoute, type RouteChange, withItems, withoutValue, withValue } from '../edits.ts';
 import type { Mutators, Probe, TestedRoute } from '../mutant.ts';
@@ -7,7 +8,7 @@ export const accessMutators: Mutators = {
   'role-added': {
     summary: '`auth.role.allow` has one more role, a role that the test file uses if possible',
     *find({ manifest, routes, otherRole }) {
-      if (manifest.auth === undefined) return;
+      if (manifest.auth === undefined || manifest.auth.role === ANY_ROLE) return;
       yield {
         path: ['auth', 'role', 'allow'],
         message: `the role "${otherRole}" is allowed`,
@@ -20,14 +21,15 @@ export const accessMutators: Mutators = {
   'route-role-added': {
     summary: 'the `roles` of a route have one more role of `auth.role.allow`',
     find: inEachRoute((tested, { manifest, tokenOfRole }) => {
-      const { roles, id } = tested.entry;
-      const others = manifest.auth?.role.allow.filter((role) => roles?.includes(role) === false) ?? [];
+      const { roles = ANY_ROLE, id } = tested.entry;
+      if (manifest.auth === undefined || roles === ANY_ROLE) return [];
+      const others = rolesOfEntry(manifest.auth.role).filter((role) => !roles.includes(role));
       return others.map((role): RouteChange => {
         const token = tokenOfRole(role);
         const advice = `define a token with the role "${role}" in "tokens", and expect that "${id}" refuses a response with it`;
         return {
           at: ['roles'],
-          value: [...(roles ?? []), role],
+          value: [...roles, role],
           effect: `also allows the role "${role}"`,
           probes: (base) => [withRole(base, role), ...loginResponses(base, tested, token)],
           advice: token === undefined ? advice : undefined,
@@ -35,11 +37,22 @@ export const accessMutators: Mutators = {
       });
     }),
   },
+  'route-role-any-removed': {
+    summary: 'a route with `roles: any` allows only the roles of `auth.role.allow`',
+    find: inEachRoute(function* (tested, { manifest, otherRole, tokenOfRole }) {
+      if (tested.entry.roles !== ANY_ROLE || manifest.auth?.role === ANY_ROLE) return;
+      yield {
+        at: ['roles'],
+        effect: 'allows only the roles of auth.role',
+        probes: (base) => [withRole(base, otherRole), ...loginResponses(base, tested, tokenOfRole(otherRole))],
+      };
+    }),
+  },
   'role-claim': {
     summary: 'the role is read from another claim, or in another form',
     *find({ manifest, routes }) {
-      if (manifest.auth === undefined) return;
-      const { claim, array, format, allow } = manifest.auth.role;
+      if (manifest.auth === undefined || manifest.auth.role === ANY_ROLE) return;
+      const { claim, array = false, format, allow } = manifest.auth.role;
       const other = claim === '/role' ? '/roles' : '/role';
       const claims = (pointer: string, isArray: boolean) =>
         allow.map((role) => claimsOfRole({ claim: pointer, array: isArray }, role));
@@ -73,11 +86,15 @@ export const accessMutators: Mutators = {
     summary: '`auth.role.message` or `auth.realm` has another text',
     *find({ manifest, routes, otherRole }) {
       if (manifest.auth === undefined) return;
-      const texts = [
-        [['auth', 'role', 'message'], manifest.auth.role.message, 'the refusal of a role has another message'],
-        [['auth', 'realm'], manifest.auth.realm, 'the challenge has another realm'],
-      ] as const;
-      for (const [path, text, message] of texts)
+      const { role, realm } = manifest.auth;
+      const messages =
+        role === ANY_ROLE
+          ? []
+          : [[['auth', 'role', 'message'], role.message, 'the refusal of a role has another message'] as const];
+      for (const [path, text, message] of [
+        ...messages,
+        [['auth', 'realm'], realm, 'the challenge has another realm'] as const,
+      ])
         yield {
           path,
           message,
