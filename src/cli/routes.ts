@@ -39,7 +39,7 @@ function formatRoutes({ routes, auth }: Pick<Plan, 'routes' | 'auth'>, colour: b
     formatMethods(route.methods),
     route.path,
     route.access,
-    route.upstream.id,
+    route.upstream?.id ?? `(${route.ownResponse?.status})`,
     rulesOf(route, auth),
     route.id,
   ]);

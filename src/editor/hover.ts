@@ -49,7 +49,7 @@ function describeRoute(route: Route, { plan, manifest }: PlannedManifest): strin
       ? []
       : [['Without those of more specific routes:', '', ...shown, ...moreOf(others)].join('\n')]),
     `Callers: ${callersOf(route)}`,
-    `Upstream: ${code(upstream.id)}`,
+    upstream === undefined ? 'The gateway responds itself.' : `Upstream: ${code(upstream.id)}`,
     ...(limits.length === 0 ? [] : [`Rate limits: ${limits.map((limit) => code(limit.id)).join(', ')}`]),
     ...(body === undefined ? [] : [`Body: ${describeBody(body)}`]),
     ...(invariants.length === 0 ? [] : [`Invariants: ${invariants.map((invariant) => code(invariant.id)).join(', ')}`]),

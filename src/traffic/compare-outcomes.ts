@@ -6,7 +6,8 @@ export const CHANGE_KINDS = {
   'newly-allowed': 'the gateway allows a request that it refused',
   'other-route': 'another route forwards the request',
   'other-upstream': 'the request goes to another upstream, or to other endpoints',
-  'other-status': 'the gateway responds itself both times, with another status, code, detail, headers or errors',
+  'other-status':
+    'the gateway responds itself, with another status, code, detail, headers or errors, or no longer does so',
   'other-message': 'the upstream receives another path or other headers',
 } as const satisfies Record<string, string>;
 

@@ -1,6 +1,8 @@
+import { describeOwnResponse } from '../engine/gateway/request/observed-request.ts';
+import type { RequestTarget } from '../engine/gateway/request/request-target.ts';
 import { Refusal, type RefusalCode } from '../engine/gateway/response/refusal.ts';
 import { getOrCreate } from '../engine/get-or-create.ts';
-import type { Route } from '../engine/plan/route-definition.ts';
+import type { ForwardingRoute, Route } from '../engine/plan/route-definition.ts';
 import { limitDefinition } from '../engine/rate-limits/rate-limit.ts';
 
 /** Why the outcome of a request by a plan is not known. A test compares `docs/candidate.md` with this table. */
@@ -66,17 +68,18 @@ export type Outcome =
       readonly response: (() => string) | undefined;
     }
   | {
-      /** The gateway responds itself, to `OPTIONS *` or a preflight. */
+      /** The gateway responds itself: by a route without an upstream, to `OPTIONS *` or to a preflight. */
       readonly kind: 'responded';
+      readonly route?: string;
       readonly status: number;
       readonly headers: readonly string[];
     }
   | { readonly kind: 'unknown'; readonly route: string | undefined; readonly reason: UnknownReason };
 
-const endpointTexts = new WeakMap<Route['upstream'], string>();
+const endpointTexts = new WeakMap<ForwardingRoute['upstream'], string>();
 
 /** Returns a text that is equal for upstreams with the same endpoints. It may have values of the environment: never print it. */
-export function endpointsOf(upstream: Route['upstream']): string {
+export function endpointsOf(upstream: ForwardingRoute['upstream']): string {
   return getOrCreate(endpointTexts, upstream, ({ endpoints }) =>
     JSON.stringify(endpoints.map(({ url }) => url.href).sort()),
   );
@@ -89,8 +92,15 @@ export function callerRulesKey({ auth, rateLimits }: Route): string {
 }
 
 /** Returns the outcome of a request that a plan forwards by a route. */
-export function forwardedOutcome({ id, upstream }: Route, message: () => UpstreamMessage): Outcome {
+export function forwardedOutcome({ id, upstream }: ForwardingRoute, message: () => UpstreamMessage): Outcome {
   return { kind: 'forwarded', route: id, upstream: upstream.id, endpoints: endpointsOf(upstream), message };
+}
+
+/** Returns the outcome of a request to a route without an upstream; `undefined` for another route. @throws Refusal */
+export function ownOutcome(route: Route, target: RequestTarget): Outcome | undefined {
+  const { id, ownResponse } = route;
+  if (ownResponse === undefined) return undefined;
+  return { kind: 'responded', route: id, status: ownResponse.status, headers: describeOwnResponse(route, target) };
 }
 
 /** Refusals that depend on the state of the gateway or of an identity service, and not on the plan. */
@@ -147,7 +157,8 @@ export function reportOutcome(outcome: KnownOutcome): OutcomeReport {
   const { kind } = outcome;
   const common = { outcome: kind, route: null, upstream: null, status: null, refusal: null, reason: null };
   if (outcome.kind === 'forwarded') return { ...common, route: outcome.route, upstream: outcome.upstream };
-  if (outcome.kind === 'responded') return { ...common, status: outcome.status };
-  const { route = null, status, code, reason, limit } = outcome;
+  const { route = null } = outcome;
+  if (outcome.kind === 'responded') return { ...common, route, status: outcome.status };
+  const { status, code, reason, limit } = outcome;
   return { ...common, route, status, refusal: code, reason: limit === undefined ? reason : `${reason} (${limit})` };
 }

@@ -356,5 +356,7 @@ const EXCLUDED = new Set([
   // One of a few fixed characters.
   'routes.*.body.csv.delimiter',
   // Clients receive it on purpose.
-  ...['routes.*.responseHeaders.set.*', 'server.responseHeaders.*'],
+  ...['routes.*.responseHeaders.set.*', 'server.responseHeaders.*', 'routes.*.redirect.to'],
+  // Rejected, because every client may read them.
+  ...['routes.*.respond.headers.*', 'routes.*.respond.body'],
 ]);

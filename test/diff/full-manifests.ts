@@ -126,6 +126,22 @@ const DEFAULTS = {
   validation: 'report',
   websocket: { origins: ['https://page.example'] },
 };
+const OWN_ROUTES = [
+  {
+    id: 'state',
+    method: 'GET',
+    path: '/state',
+    access: 'public',
+    respond: { status: 201, headers: { 'X-Of': 'state' }, body: 'ok' },
+  },
+  {
+    id: 'moved',
+    method: 'GET',
+    path: '/moved/**',
+    access: 'public',
+    redirect: { to: '/new/{rest}', status: 308, query: 'keep' },
+  },
+];
 
 /** Invariants with every member, which hold whatever else changes: no route serves these paths. */
 const INVARIANTS = [
@@ -236,7 +252,7 @@ export const MANIFESTS = TOKENS.map((tokens, index) => ({
   schemas: { Note: { type: 'object' } },
   lint: { preset: 'strict', rules: { 'admin-missing': 'off' } },
   ...(index === 1 && { defaults: DEFAULTS }),
-  routes: [...ROUTES, SHARED].map((route) => ({ ...route, upstream: 'contacts' })),
+  routes: [...[...ROUTES, SHARED].map((route) => ({ ...route, upstream: 'contacts' })), ...OWN_ROUTES],
 }));
 
 /** The variables and files of these manifests. */

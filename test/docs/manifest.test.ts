@@ -77,6 +77,17 @@ describe('docs/manifest', () => {
 describe('docs/manifest/routes.md', () => {
   const page = readPage('routes.md');
 
+  it('shows responses of the gateway itself', () => {
+    const [, section = ''] = page.split('## Responses of the gateway itself\n');
+    const [, example = ''] = /^```yaml\n([\s\S]*?)^```$/m.exec(section) ?? [];
+    const { plan, problems } = loadText(`version: 1\n${example}`);
+    expect(problems).toEqual([]);
+    const responseTo = (method: string, path: string) => plan?.router.match(method, path)?.ownResponse;
+    const moved = responseTo('GET', '/v1/contacts/7');
+    expect([moved?.status, moved?.locationOf?.('/v1/contacts/7', '?a=1')]).toEqual([308, '/v2/contacts/7?a=1']);
+    expect(responseTo('PUT', '/v1/orders')?.status).toBe(410);
+  });
+
   it('shows the path that the upstream gets', () => {
     const cells = /^\| `(.*)` \| `(\{ replace: .* \})` \| `(.*)` \| `(.*)` \|$/gm;
     const rows = [...page.matchAll(cells)].map(([, path = '', rule, requestTarget = '', expected]) => {

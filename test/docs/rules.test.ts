@@ -23,6 +23,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   path: 'path-colon-parameter',
   'route-id': 'id-twice',
   'route-duplicate': 'routes-duplicate',
+  'route-response': 'two',
   invariant: 'invariant-reason',
   'invariant-unknown': 'invariant-unknown',
   'invariant-broken': 'invariant-broken',

@@ -38,16 +38,38 @@ async function explainLine(
   claims?: CallerClaims,
   headers: string[] = [],
   env = {},
+  text = MANIFEST,
 ): Promise<Explanation> {
-  const loaded = load({ path: 'gateway.yaml', text: MANIFEST }, worldOf(env));
+  const loaded = load({ path: 'gateway.yaml', text }, worldOf(env));
   if (loaded.plan === undefined) throw new Error(JSON.stringify(loaded.problems));
   const [method = '', target = '', body] = line.split(' ');
   return explain(loaded, { method, target, headers, body: body === undefined ? undefined : Buffer.from(body) }, claims);
 }
 
+const OWN_ROUTES = `  - { id: moved, method: GET, path: /old/**, access: public, redirect: { to: '/new/{rest}', status: 308 } }
+  - { id: ended, method: GET, path: /ended, access: public, respond: { status: 410 } }
+`;
+
 const stepsOf = ({ steps }: Explanation) => steps.map(({ step, verdict }) => `${step} ${verdict}`);
 const skippedOf = ({ candidates }: Explanation) =>
   candidates.map(({ id, reason, otherRoute }) => `${id} ${reason} ${otherRoute}`);
+
+describe('a response of the gateway itself', () => {
+  it.each([
+    ['GET /old/a', 'the gateway responds itself: 308 to /new/a', '/routes/7/redirect'],
+    ['HEAD /ended', 'the gateway responds itself: 410', '/routes/8/respond'],
+  ])('is the last step of %s', async (line, message, pointer) => {
+    const explanation = await explainLine(line, undefined, [], {}, MANIFEST + OWN_ROUTES);
+    expect(explanation).toMatchObject({ outcome: 'responded', upstream: null, refusal: null });
+    expect(explanation.steps.at(-1)).toMatchObject({
+      step: 'forward',
+      verdict: 'responded',
+      message,
+      locations: [{ pointer }],
+    });
+    expect(stepsOf(explanation)).not.toContain('body passed');
+  });
+});
 
 describe('the logged path', () => {
   test.each([

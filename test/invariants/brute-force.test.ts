@@ -86,11 +86,11 @@ interface WrittenInvariant {
 function breaks({ when, require }: WrittenInvariant, method: string, path: string, found: Route): boolean {
   const methods = when.method === 'GET' ? ['GET', 'HEAD'] : [when.method ?? method];
   if (!methods.includes(method) || (when.access ?? found.access) !== found.access) return false;
-  if ((when.upstream ?? found.upstream.id) !== found.upstream.id) return false;
+  if ((when.upstream ?? found.upstream?.id) !== found.upstream?.id) return false;
   if (when.path !== undefined && !isRead(path, parsePattern(when.path), found)) return false;
   if (require.served === false) return true;
   if (require.access !== undefined) return found.access !== require.access;
-  return require.upstream?.only.includes(found.upstream.id) === false;
+  return require.upstream?.only.includes(found.upstream?.id ?? '') === false;
 }
 
 const readings = new Map<string, string[]>();

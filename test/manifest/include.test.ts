@@ -45,7 +45,7 @@ describe('an included file', () => {
       'routes/.a.yaml.swp': 'not: [',
       'routes/a.yaml~': 'not: [',
     });
-    expect(plan?.routes.map(({ id, upstream }) => [id, upstream.id])).toEqual([
+    expect(plan?.routes.map(({ id, upstream }) => [id, upstream?.id])).toEqual([
       ['a', 'up'],
       ['b', 'two'],
     ]);

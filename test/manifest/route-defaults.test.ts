@@ -38,6 +38,17 @@ const problemsOf = (main: string, files?: Readonly<Record<string, string>>) =>
   loadWith(main, files).problems.map((problem) => `${problem.file}:${formatProblem(problem)}`);
 
 describe('the defaults of a manifest', () => {
+  it('give routes without an upstream only the values that have an effect there', () => {
+    const own = '  - { id: ended, path: /ended, method: any, access: protected, respond: { status: 410 } }\n';
+    const [entry] = entriesOf(text(DEFAULTS, own + PROTECTED));
+    expect(
+      Object.keys(entry ?? {})
+        .sort()
+        .join(' '),
+    ).toBe('access encodedSlash id method path rateLimits respond responseHeaders roles validation websocket');
+    expect(entry?.websocket).toBe(false);
+  });
+
   it('are the values of a route that states none', () => {
     expect(entriesOf(text(DEFAULTS, PROTECTED))[0]).toEqual({
       ...entriesOf(text('', PROTECTED))[0],

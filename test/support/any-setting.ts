@@ -122,6 +122,7 @@ function settingsOf(up: string): Entry {
   const timeouts = { connect: '1s', response: '2s', idle: '3s', eventStream: '5m', total: '4s' };
   const route = (id: string, method: string, more: object) =>
     ({ id, method, path: `/${id}`, upstream: 'up', access: 'public', ...more }) as const;
+  const own = (id: string) => ({ id, method: 'GET', path: `/${id}`, access: 'public' });
   return {
     version: 1,
     listen: '127.0.0.1:0',
@@ -183,6 +184,8 @@ function settingsOf(up: string): Entry {
       route('three', 'GET', { access: 'protected', roles: ['admin'], websocket: { origins: ['*'] } }),
       route('four', 'POST', { login: { token: '/token', maxBytes: '1MB' } }),
       route('five', 'any', { upstream: 'secure', upstreamPath: { replace: '/five', with: '/v2' } }),
+      { ...own('six'), respond: { status: 200, headers: { 'X-A': 'a' }, body: 'text' } },
+      { ...own('seven'), redirect: { to: '/one', status: 307, query: 'keep' } },
     ],
   };
 }

@@ -58,6 +58,8 @@ routes:
     requestHeaders: { set: { X-Platform: signing }, remove: [X-Debug] }
   - { id: sheet, method: PUT, path: /sheet, upstream: files, access: public, body: { csv: { header: [name, email] }, maxBytes: 1KB } }
   - { id: raw, method: PUT, path: /raw, upstream: files, access: public, body: { types: [application/pdf], maxBytes: 1KB } }
+  - { id: ended, method: POST, path: /ended, access: public, respond: { status: 410, body: ended } }
+  - { id: moved, method: GET, path: /moved/**, access: public, redirect: { to: '/notes/{rest}', query: keep } }
   - id: upload
     method: POST
     path: /upload

@@ -35,24 +35,21 @@ export type RouteDetails = ReturnType<typeof detailsOf>;
 
 function detailsOf(found: Route, source: ManifestLines, traffic: TrafficHistory) {
   const { intervals, refusals } = traffic.ofRoute(found.id);
-  const {
-    connectTimeoutMs,
-    responseTimeoutMs,
-    idleTimeoutMs,
-    eventStreamTimeoutMs,
-    totalTimeoutMs = null,
-  } = found.upstream;
-  const { connectionLimit, queueLimit, endpoints } = found.upstream;
+  const { upstream } = found;
   return {
     ...routeSummary(found),
-    upstream_timeouts_ms: {
-      connect: connectTimeoutMs,
-      response: responseTimeoutMs,
-      idle: idleTimeoutMs,
-      event_stream: eventStreamTimeoutMs || null,
-      total: found.timeoutMs ?? totalTimeoutMs,
+    upstream_timeouts_ms: upstream && {
+      connect: upstream.connectTimeoutMs,
+      response: upstream.responseTimeoutMs,
+      idle: upstream.idleTimeoutMs,
+      event_stream: upstream.eventStreamTimeoutMs || null,
+      total: found.timeoutMs ?? upstream.totalTimeoutMs ?? null,
     },
-    upstream_limits: { connections: connectionLimit, endpoints: endpoints.length, queue: queueLimit },
+    upstream_limits: upstream && {
+      connections: upstream.connectionLimit,
+      endpoints: upstream.endpoints.length,
+      queue: upstream.queueLimit,
+    },
     limits: rateLimitsOf(found).map(rateLimitSummary),
     source,
     intervals,

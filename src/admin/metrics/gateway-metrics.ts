@@ -165,7 +165,7 @@ function verifierStatus({ gateway: { plan } }: AdminContext) {
 
 /** Sums one phase of requests by upstream. By route it would have three times as many series. */
 function durationsByUpstream({ gateway }: AdminContext, phase: 'gateway' | 'upstream') {
-  const upstreams = new Map(gateway.plan.routes.map(({ id, upstream }) => [id, upstream.id]));
+  const upstreams = new Map(gateway.plan.routes.map(({ id, upstream }) => [id, upstream?.id ?? NO_ROUTE]));
   const sums = new Map<string, LatencyHistogram>();
   for (const [route, metrics] of gateway.metrics.routes) {
     const upstream = upstreams.get(route) ?? NO_ROUTE;

@@ -19,7 +19,7 @@ export const COLUMNS = [
   { ...textColumn('method', 'Method', ({ route }) => methodsOf(route)) },
   { ...textColumn('path', 'Path', ({ route }) => route.path), cell: ({ route }) => pathElement(route.path) },
   { ...textColumn('access', 'Access', ({ route }) => accessOf(route)), cell: accessElement },
-  { ...textColumn('upstream', 'Upstream', ({ route }) => route.upstream) },
+  { ...textColumn('upstream', 'Upstream', ({ route }) => route.upstream ?? String(route.status)) },
   { ...textColumn('schema', 'Schema', ({ checks }) => checks), cell: ({ checks }) => checks || NONE },
   { ...trafficColumn('Rate', ({ requests, seconds }) => requests / seconds, decimal), cell: rateOf },
   { ...trafficColumn('p50', ({ p50_ms }) => p50_ms, duration), isWideOnly: true },

@@ -86,10 +86,10 @@ export class RouteView {
  */
 function factsOf(details) {
   const { body, upstream, upstream_timeouts_ms: timeouts, upstream_limits: limits } = details;
-  const limitsOfTime = Object.entries(timeouts).map(
+  const limitsOfTime = Object.entries(timeouts ?? {}).map(
     ([name, ms]) => `${name.replace('_', ' ')} ${ms === null ? 'none' : duration(ms)}`,
   );
-  const connections = `${integer(limits.connections)} to each of ${integer(limits.endpoints)}`;
+  const connections = limits && `${integer(limits.connections)} to each of ${integer(limits.endpoints)}`;
   return [
     ['Access', accessElement({ route: details })],
     ['Roles', details.roles.join(', ') || 'none needed'],
@@ -100,9 +100,9 @@ function factsOf(details) {
     ],
     ['Rate limits', ...(details.limits.length === 0 ? [NONE] : details.limits.flatMap(limitElements))],
     ['Body limit', body === undefined || body === null ? NONE : size(body.limit_bytes)],
-    ['Time limits', limitsOfTime.join(', ')],
-    ['Upstream', upstream],
-    ['Connections', `${connections}; ${integer(limits.queue)} requests may wait`],
+    ['Time limits', limitsOfTime.join(', ') || NONE],
+    ['Upstream', upstream ?? `the gateway responds with ${details.status}`],
+    ['Connections', limits ? `${connections}; ${integer(limits.queue)} requests may wait` : NONE],
   ];
 }
 

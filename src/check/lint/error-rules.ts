@@ -21,6 +21,8 @@ export const ERROR_RULES: readonly Rule[] = [
     invariant: 'An invariant that is not complete would prove something else than its author intended.',
     'invariant-unknown': 'An invariant about a name that does not exist would always hold.',
     'invariant-broken': 'The gateway does not serve a request that an invariant rules out.',
+    'route-response':
+      'The gateway would not know how to respond, or would send clients to another host or the same one forever.',
     'upstream-unknown': 'The gateway would have no upstream to forward the request to.',
     'upstream-path': 'The upstream would receive requests for the wrong path.',
     header: 'A reserved header, or an invalid name or value, would change how servers read the message.',

@@ -3,7 +3,7 @@ import type { BodyTap, ClientRequest } from '../http1/client-request.ts';
 import { type RawHeaders, withMissing, withoutHeaders } from '../http1/raw-headers.ts';
 import type { ResponseWriter } from '../http1/response-writer.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { Route } from '../plan/route-definition.ts';
+import type { ForwardingRoute, Route } from '../plan/route-definition.ts';
 import { isReleased } from '../rate-limits/rate-limit.ts';
 import { type AppliedLimit, type RateLimiter, rateLimitFields } from '../rate-limits/rate-limiter.ts';
 import type { Violation } from '../schema/value-validator.ts';
@@ -346,4 +346,9 @@ export interface RoutedExchange extends Exchange {
   readonly head: RequestHead;
   readonly target: RequestTarget;
   readonly route: Route;
+}
+
+/** An exchange whose route has an upstream. */
+export interface ForwardedExchange extends RoutedExchange {
+  readonly route: ForwardingRoute;
 }

@@ -3,9 +3,10 @@ import type { RawHeaders } from '../http1/raw-headers.ts';
 import type { RequestErrorKind } from '../http1/request-line.ts';
 import type { ResponseOwner } from '../http1/response-writer.ts';
 import { type Decision, type DecisionWork, decide, requireAuth } from './decide.ts';
-import type { Exchange, RoutedExchange } from './exchange.ts';
+import type { Exchange, ForwardedExchange, RoutedExchange } from './exchange.ts';
 import { ServedRequest } from './request/served-request.ts';
 import { preflightHeaders } from './response/cors.ts';
+import { respond } from './response/own-response.ts';
 import { fail, refuseRest } from './response/refuse.ts';
 import { StreamedResponse } from './response/streamed-response.ts';
 import { TunnelResponse } from './response/tunnel-response.ts';
@@ -55,7 +56,8 @@ function follow(decision: Decision, exchange: Exchange, server: ServerState): vo
   if (decision === 'server-options') respondWithoutContent(exchange, ['Allow', HTTP_METHODS.join(', ')]);
   else if (decision === 'preflight') respondWithoutContent(exchange, preflightHeaders(exchange));
   else if (exchange.head?.maxForwards === 0) respondWithoutContent(exchange, allowedMethods(exchange));
-  else forward(exchange as RoutedExchange, server);
+  else if (decision.ownResponse !== undefined) respond(exchange as RoutedExchange, decision.ownResponse);
+  else forward(exchange as ForwardedExchange, server);
 }
 
 function begin(exchange: Exchange, server: ServerState): void {
@@ -93,7 +95,7 @@ function allowedMethods({ plan, target }: Exchange): RawHeaders {
 }
 
 /** Forwards the request and sends the response to the client. A login response is verified before the client receives it. */
-function forward(exchange: RoutedExchange, server: ServerState): void {
+function forward(exchange: ForwardedExchange, server: ServerState): void {
   const { route, isHandshake } = exchange;
   exchange.forwardedAfterMs = exchange.elapsedMs();
   const response =

@@ -73,7 +73,7 @@ function findBreach(
 
 /** True if a route has the attributes of a condition. It may still serve no request of the condition. */
 export function meets(route: Route, { upstreams, access }: Condition): boolean {
-  return (upstreams?.includes(route.upstream.id) ?? true) && (access === undefined || access === route.access);
+  return (upstreams?.includes(route.upstream?.id ?? '') ?? true) && (access === undefined || access === route.access);
 }
 
 interface RoutedRequest {

@@ -50,12 +50,13 @@ const REQUIREMENTS: Readonly<Record<keyof Requirement, Rule>> = {
   },
   validation: (_requirement, { route }) => (route.validation === 'enforce' ? undefined : 'only reports violations'),
   upstream: ({ upstream }, { route }) =>
-    upstream?.only.includes(route.upstream.id) ? undefined : `forwards to "${route.upstream.id}"`,
+    route.upstream && !upstream?.only.includes(route.upstream.id) ? `forwards to "${route.upstream.id}"` : undefined,
   tls: (_requirement, { route }) => {
-    const plain = route.upstream.endpoints.find(({ url }) => url.protocol !== 'https:');
-    return plain && `forwards to "${route.upstream.id}" without TLS`;
+    const plain = route.upstream?.endpoints.find(({ url }) => url.protocol !== 'https:');
+    return plain && `forwards to "${route.upstream?.id}" without TLS`;
   },
   timeout: ({ timeout = '0s' }, { route }) => {
+    if (route.upstream === undefined) return undefined;
     const limitMs = route.timeoutMs ?? route.upstream.totalTimeoutMs;
     if (limitMs === undefined) return 'has no time limit of a complete exchange';
     return limitMs > durationMs(timeout) ? `has a time limit of ${limitMs} ms` : undefined;

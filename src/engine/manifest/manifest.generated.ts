@@ -1086,7 +1086,9 @@ path: string
 /**
  * Lower-case words joined by hyphens.
  */
-upstream: string
+upstream?: string
+respond?: Respond
+redirect?: Redirect
 /**
  * `public`: everybody. `protected`: callers with a valid token and an allowed role. There is no default.
  */
@@ -1252,6 +1254,42 @@ maxBytes: string
 }
 }
 /**
+ * A response of the gateway itself, in place of `upstream`.
+ */
+export interface Respond {
+/**
+ * The status of the response. For a status of redirects use `redirect`.
+ */
+status: number
+/**
+ * Headers of the response. `Content-Type` is `text/plain; charset=utf-8` by default if there is a body, and `Cache-Control` is `no-store` by default on protected routes.
+ */
+headers: {
+[k: string]: string
+}
+/**
+ * The body of the response, sent as it is: at most 64 kB of text, without variables.
+ */
+body: string
+}
+/**
+ * A redirect of the gateway itself, in place of `upstream`.
+ */
+export interface Redirect {
+/**
+ * The new location: a path, or a URL with a fixed host. `{name}` is the segment of that name in `path`, and `{rest}` is the part that `**` matches, both as sent.
+ */
+to: string
+/**
+ * The status of the redirect. 301 and 308 are permanent, so browsers keep them. With 307 and 308 a client repeats its method and its body.
+ */
+status: (301 | 302 | 303 | 307 | 308)
+/**
+ * `keep` adds the query of the request to the new location, `drop` removes it.
+ */
+query: ("keep" | "drop")
+}
+/**
  * Request headers that the gateway sets, removes or keeps before it forwards a request.
  */
 export interface RequestHeaderRules1 {
@@ -1271,7 +1309,7 @@ remove: string[]
 keep: string[]
 }
 /**
- * Response headers that the gateway sets or removes. Responses of the gateway itself are not changed.
+ * Response headers that the gateway sets or removes. Refusals are not changed.
  */
 export interface HeaderRules1 {
 /**

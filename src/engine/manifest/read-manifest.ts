@@ -92,16 +92,10 @@ function overrideAddresses(manifest: Manifest, { listen, admin }: AddressOverrid
 /** Reports variables in values that logs, metrics and messages print. */
 function printedValueFindings(path: Path): Finding[] {
   const [first, , key, inside] = path;
-  if (first === 'invariants')
-    return [errorAt(path, 'environment', 'an invariant is the same in every environment; write it without a variable')];
-  if (first === 'server' && path[1] === 'via')
-    return [
-      errorAt(
-        path,
-        'environment',
-        'upstreams, explanations and test cases show this name; write it without a variable',
-      ),
-    ];
+  const error = (message: string) => [errorAt(path, 'environment', `${message}; write it without a variable`)];
+  if (first === 'invariants') return error('an invariant is the same in every environment');
+  if (first === 'server' && path[1] === 'via') return error('upstreams, explanations and test cases show this name');
+  if (first === 'routes' && key === 'respond') return error('clients and reports get this response');
   if (first !== 'routes' || inside !== undefined || (key !== 'id' && key !== 'path')) return [];
   const message = `the ${key} of a route is printed in logs and metrics, and a value from the environment never is; write it here without a variable`;
   return [errorAt(path, 'environment', message)];

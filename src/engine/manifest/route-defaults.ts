@@ -22,17 +22,25 @@ interface DefaultKey {
 }
 
 const ALWAYS = () => true;
+/** Routes without an upstream forward nothing. */
+const FORWARDS = ({ upstream }: Values) => upstream !== undefined;
 
 /** The keys that `defaults` may have. */
 const DEFAULT_KEYS: readonly DefaultKey[] = [
-  { path: ['timeout'], fits: ALWAYS },
+  { path: ['timeout'], fits: FORWARDS },
   { path: ['roles'], fits: ({ access, login }) => access !== 'public' || login !== undefined, isNarrowed: true },
   { path: ['rateLimits'], fits: ALWAYS },
-  { path: ['requestHeaders'], fits: ALWAYS },
+  { path: ['requestHeaders'], fits: FORWARDS },
   { path: ['responseHeaders'], fits: ALWAYS },
-  { path: ['body', 'maxBytes'], fits: (route) => !methodsOf(route).every((method) => BODYLESS_METHODS.has(method)) },
+  {
+    path: ['body', 'maxBytes'],
+    fits: (route) => FORWARDS(route) && !methodsOf(route).every((method) => BODYLESS_METHODS.has(method)),
+  },
   { path: ['validation'], fits: ALWAYS },
-  { path: ['websocket'], fits: (route) => route['login'] === undefined && methodsOf(route).some(mayBeGet) },
+  {
+    path: ['websocket'],
+    fits: (route) => FORWARDS(route) && route['login'] === undefined && methodsOf(route).some(mayBeGet),
+  },
 ];
 
 function methodsOf({ method }: Values): string[] {

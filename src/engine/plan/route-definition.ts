@@ -1,6 +1,7 @@
 import type { RouteRateLimits } from '../rate-limits/rate-limit.ts';
 import type { Pattern } from '../routing/pattern.ts';
 import type { HeaderRules } from '../settings/header-rules.ts';
+import type { OwnResponse } from '../settings/own-response.ts';
 import type { Upstream } from '../settings/upstream-definition.ts';
 import type { LoginRule } from '../tokens/login.ts';
 import type { Auth } from '../tokens/verifier.ts';
@@ -20,7 +21,9 @@ export interface Route {
   readonly access: 'public' | 'protected';
   /** Verifies callers, and the tokens in login responses; present if the route is protected or has a login gate. */
   readonly auth: Auth | undefined;
-  readonly upstream: Upstream;
+  /** `undefined` if the gateway responds itself. */
+  readonly upstream: Upstream | undefined;
+  readonly ownResponse: OwnResponse | undefined;
   readonly rateLimits: RouteRateLimits | undefined;
   /** From the start of forwarding to the last byte of the response; `undefined`: the upstream's timeout. */
   readonly timeoutMs: number | undefined;
@@ -40,4 +43,9 @@ export interface Route {
   /** Validates path parameters, query and headers; `undefined`: anything is valid. */
   readonly parameters: ParameterRules | undefined;
   readonly body: BodyRule | undefined;
+}
+
+/** A route that forwards requests. */
+export interface ForwardingRoute extends Route {
+  readonly upstream: Upstream;
 }

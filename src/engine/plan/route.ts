@@ -8,6 +8,7 @@ import { compileUpstreamPath } from '../routing/upstream-path.ts';
 import type { SchemaCompiler } from '../schema/schema-compiler.ts';
 import { compileWebSocketOrigins } from '../settings/cors.ts';
 import { compileHeaderRules } from '../settings/header-rules.ts';
+import { checkDestination, compileOwnResponse } from '../settings/own-response.ts';
 import { findUpstream, type Upstreams } from '../settings/upstream.ts';
 import { compileRouteAuth, type RouteAuthContext } from '../tokens/auth.ts';
 import { compileLogin } from '../tokens/login.ts';
@@ -83,7 +84,9 @@ function compileRoute(
 ): Route[] {
   const { upstreams, schemas } = context;
   const path = ['routes', index];
-  const upstream = findUpstream(entry.upstream, ['routes', index, 'upstream'], upstreams, findings);
+  checkDestination(entry, path, findings);
+  const upstream =
+    entry.upstream === undefined ? undefined : findUpstream(entry.upstream, [...path, 'upstream'], upstreams, findings);
   const methods = methodsOf(entry, hasHead);
   if (entry.websocket !== false && !methods.includes('GET')) {
     const message = 'a WebSocket begins with GET, which this route does not accept; add GET to "method"';
@@ -105,7 +108,9 @@ function compileRoute(
     responseHeaders:
       responseHeaders && compileHeaderRules(responseHeaders, 'response', [...path, 'responseHeaders'], findings),
   };
-  if (upstream === undefined || pattern === undefined) return [];
+  if (pattern === undefined) return [];
+  const ownResponse = compileOwnResponse(entry, { ...context, findings, path, methods, pattern });
+  if (upstream === undefined && ownResponse === undefined) return [];
   const { id, access, validation } = entry;
   const key = JSON.stringify(entry);
   return [
@@ -118,6 +123,7 @@ function compileRoute(
       access,
       auth,
       upstream,
+      ownResponse,
       rateLimits,
       ...forwarding,
       websocket: websocket !== false,

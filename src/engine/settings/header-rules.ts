@@ -63,7 +63,7 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** RFC 9110 section 5.5 without its obsolete forms: visible ASCII, with white space only between characters. */
 const VALUE = /^(?:[!-~](?:[\t -~]*[!-~])?)?$/;
 
-function checkHeaderRules(
+export function checkHeaderRules(
   rules: Entry,
   side: Side,
   path: Path,

@@ -31,7 +31,7 @@ export function describeOperation(described: DescribedRoute, place: OperationPla
   ];
   return {
     operationId: place.id,
-    tags: [route.upstream.id],
+    ...(route.upstream !== undefined && { tags: [route.upstream.id] }),
     summary: readableName(id),
     description: describeAccess(route),
     ...(parameters.length > 0 ? { parameters } : {}),

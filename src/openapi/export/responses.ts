@@ -24,14 +24,26 @@ export function createResponseComponents() {
     return { $ref: `#/components/responses/${name}` };
   };
   return {
-    /** Returns the responses to requests of a route: that of the upstream, and the refusals of the gateway. */
+    /** Returns the responses to requests of a route: that of the upstream or of the gateway itself, and the refusals of the gateway. */
     responsesOf: (route: Route): object => {
       const byRange = Map.groupBy(possibleRefusals(route), rangeOf);
       const refusals = [...byRange].sort().map(([range, codes]) => [range, referenceTo(range, codes)] as const);
-      return { '2XX': { $ref: `#/components/responses/${UPSTREAM_RESPONSE}` }, ...Object.fromEntries(refusals) };
+      const own = route.ownResponse && [String(route.ownResponse.status), describeOwnResponse(route.ownResponse)];
+      const response = own ?? ['2XX', { $ref: `#/components/responses/${UPSTREAM_RESPONSE}` }];
+      return Object.fromEntries([response, ...refusals]);
     },
     /** The components, by name. */
     responses,
+  };
+}
+
+/** Describes the response of a route without an upstream. */
+function describeOwnResponse({ headers, body, locationOf }: NonNullable<Route['ownResponse']>): object {
+  const contentType = headers.find((_, index) => headers[index - 1]?.toLowerCase() === 'content-type');
+  return {
+    description: locationOf === undefined ? 'The response of the gateway itself.' : 'A redirect of the gateway itself.',
+    ...(locationOf && { headers: { Location: { required: true, schema: STRING_SCHEMA } } }),
+    ...(body.length > 0 && contentType !== undefined && { content: { [contentType]: {} } }),
   };
 }
 

@@ -43,7 +43,7 @@ function securitySchemes({ role }: NonNullable<Plan['auth']>): object {
 
 /** Returns the members before the paths. */
 function headOf(plan: Plan, version: string): object {
-  const upstreams = [...new Set(plan.routes.map(({ upstream }) => upstream.id))].sort();
+  const upstreams = [...new Set(plan.routes.flatMap(({ upstream }) => upstream?.id ?? []))].sort();
   return {
     openapi: '3.1.0',
     info: {

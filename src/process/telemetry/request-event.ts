@@ -59,7 +59,7 @@ export function requestEventOf(record: RequestRecord): RequestEvent {
     subject: subject ?? null,
     client: record.client ?? record.peer ?? null,
     pointers: pointersOf(record),
-    upstream: forwardedAfterMs === undefined ? null : (route?.upstream.id ?? null),
+    upstream: forwardedAfterMs === undefined ? null : (route?.upstream?.id ?? null),
     retries,
     ms: roundedMs(durationMs),
     gateway_ms: forwardedAfterMs === undefined ? null : roundedMs(forwardedAfterMs),

@@ -4,7 +4,7 @@ import { invariantsFor } from '../../engine/invariants/prove.ts';
 import { formatPointer } from '../../engine/json-pointer.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import { loggedPath } from '../../engine/log/logged-path.ts';
-import type { Route } from '../../engine/plan/route-definition.ts';
+import type { ForwardingRoute, Route } from '../../engine/plan/route-definition.ts';
 import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { createOfflineGateway, type OfflineOutcome, redactedUrl } from '../offline/offline-gateway.ts';
@@ -119,7 +119,13 @@ function stepsOf(context: ExplainContext): ExplanationStep[] {
     );
     if (explained === undefined) continue;
     const isReported = context.reported.some((reported) => happensAt(step, reported, context));
-    const verdict = isLast ? (context.isLocalResponse ? 'responded' : 'refused') : isReported ? 'reported' : 'passed';
+    const verdict = isLast
+      ? context.refusal === undefined
+        ? 'responded'
+        : 'refused'
+      : isReported
+        ? 'reported'
+        : 'passed';
     const locations = explained.paths.map((path) => locationOf(context, path));
     steps.push({ step: step.name, verdict, message: explained.message, locations });
     if (isLast) break;
@@ -128,9 +134,9 @@ function stepsOf(context: ExplainContext): ExplanationStep[] {
 }
 
 function isLastStep(context: ExplainContext, step: StepExplainer): boolean {
-  const { refusal, isLocalResponse, outcome } = context;
+  const { refusal, isLocalResponse, outcome, route } = context;
   if (isLocalResponse) return step.name === 'preflight';
-  if (refusal === undefined) return false;
+  if (refusal === undefined) return step.name === 'forward' && route?.ownResponse !== undefined;
   // On a login route the gateway checks the role in the response, after it has forwarded the request.
   if (refusal.code === 'role_not_allowed' && outcome.upstreamRequest !== undefined) return step.name === 'response';
   return happensAt(step, refusal, context);
@@ -193,7 +199,7 @@ function explainUpstreamRequest(
   const { plan, secrets } = planned;
   const route = plan.routes[index];
   if (upstreamRequest === undefined || route === undefined) return undefined;
-  const { upstream } = route;
+  const upstream = route.upstream as ForwardingRoute['upstream'];
   const { origin, path } = redactedUrl(planned, route.id, upstreamRequest);
   return {
     id: upstream.id,

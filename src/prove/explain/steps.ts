@@ -133,7 +133,8 @@ function explainParameters({ entry, routePath, refusal, reported }: ExplainConte
   return explanation(violation ?? `valid: ${keys.join(', ')}`, ...keys.map((key) => [...routePath, key]));
 }
 
-function explainBody({ entry, routePath, refusal, reported }: ExplainContext): StepExplanation {
+function explainBody({ entry, route, routePath, refusal, reported }: ExplainContext): StepExplanation | undefined {
+  if (route?.ownResponse !== undefined) return undefined;
   const rule = entry?.body;
   if (rule === undefined) return explanation('no rule: any body is forwarded');
   const bodyPath = [...routePath, 'body'];
@@ -159,13 +160,30 @@ function sharedSchemaOf(schema: NonNullable<NonNullable<RouteEntry['body']>['sch
   return name === undefined ? [] : [['schemas', name]];
 }
 
-function explainForward({ entry, routePath, refusal, upstreamUrl }: ExplainContext): StepExplanation | undefined {
+function explainForward({
+  planned,
+  entry,
+  route,
+  routePath,
+  refusal,
+  outcome,
+  upstreamUrl,
+}: ExplainContext): StepExplanation | undefined {
   if (entry === undefined) return undefined;
+  const { response } = outcome;
+  if (route?.ownResponse !== undefined) {
+    const key = entry.redirect === undefined ? 'respond' : 'redirect';
+    const location = planned.secrets.hasSecretWithin([...routePath, key])
+      ? planned.secrets.redactValue(entry.redirect?.to, [...routePath, key, 'to'])
+      : headerValue(response?.headers ?? [], 'location');
+    const to = entry.redirect === undefined ? '' : ` to ${location}`;
+    return explanation(`the gateway responds itself: ${response?.status}${to}`, [...routePath, key]);
+  }
   const rewrites = [
     ...(entry.upstreamPath === undefined ? [] : [[...routePath, 'upstreamPath']]),
     ...(entry.requestHeaders === undefined ? [] : [[...routePath, 'requestHeaders']]),
   ];
-  const paths = [['upstreams', entry.upstream], ...rewrites];
+  const paths = [['upstreams', entry.upstream ?? ''], ...rewrites];
   return explanation(refusal === undefined ? `${entry.upstream}: ${upstreamUrl}` : refusal.detail, ...paths);
 }
 

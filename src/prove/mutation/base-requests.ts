@@ -15,7 +15,7 @@ import {
 /** The number of requests of a route that the search for a missing case begins with. */
 const MAX_BASES = 4;
 
-/** Yields requests that the route should forward: first those of the test file, then made ones. */
+/** Yields requests that the route should accept: first those of the test file, then made ones. */
 export function* baseRequests(
   context: MutationContext,
   tested: TestedRoute,
@@ -23,9 +23,8 @@ export function* baseRequests(
 ): Generator<Probe> {
   const methods = new Map<string, Probe>();
   for (const result of results) {
-    const { record, upstreamRequest } = result.outcome;
-    const isForwarded = record.refusal === undefined && upstreamRequest !== undefined;
-    if (record.route?.id !== tested.route.id || !isForwarded || methods.has(result.method)) continue;
+    const { route, refusal } = result.outcome.record;
+    if (route?.id !== tested.route.id || refusal !== undefined || methods.has(result.method)) continue;
     methods.set(result.method, probeOf(result));
   }
   yield* [...methods.values()].slice(0, MAX_BASES);

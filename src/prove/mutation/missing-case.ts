@@ -84,13 +84,15 @@ function* expectationSteps(before: OfflineOutcome, after: OfflineOutcome, plan: 
   const reported = (record.reported ?? []).map(({ code }) => code) as NonNullable<Expectation['reported']>;
   if (reported.length > 0) yield { reported };
   if (response !== undefined) yield { status: response.status };
-  if (isForwarded && route !== undefined) {
-    yield { upstream: { id: route.upstream.id } };
-    yield { upstream: { id: route.upstream.id, url: upstreamRequest.url } };
+  if (isForwarded && route?.upstream !== undefined) {
+    const { id } = route.upstream;
+    yield { upstream: { id } };
+    yield { upstream: { id, url: upstreamRequest.url } };
   }
   if (problem.message !== undefined) yield { message: problem.message };
   // All permissions at once, so that one case notices each change of them.
-  if (!isForwarded && refusal === undefined) yield { headers: permissionsIn(response?.headers ?? []) };
+  if (!isForwarded && refusal === undefined && route === undefined)
+    yield { headers: permissionsIn(response?.headers ?? []) };
   yield* differingHeaders(response?.headers, after.response?.headers).map((headers) => ({ headers }));
   if (isForwarded)
     yield* differingHeaders(upstreamRequest.headers, after.upstreamRequest?.headers).map((headers) => ({

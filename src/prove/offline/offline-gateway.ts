@@ -3,7 +3,7 @@ import type { RequestRecord } from '../../engine/gateway/telemetry/request-recor
 import type { PlannedManifest } from '../../engine/load.ts';
 import { createNullLog } from '../../engine/log/log.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
-import type { Route } from '../../engine/plan/route-definition.ts';
+import type { ForwardingRoute, Route } from '../../engine/plan/route-definition.ts';
 import type { Principal, Verifier } from '../../engine/tokens/verifier.ts';
 import { type OfflineResponse, sendOverSocket } from './client.ts';
 import { MemorySocket } from './memory-socket.ts';
@@ -78,13 +78,17 @@ async function sendRequest(gateway: Gateway, request: OfflineRequest) {
 }
 
 /** Returns the plan without anything that needs a network or a timer: no health checks, breaker or time limits. */
-function offlinePlanOf(plan: Plan, verifier: Verifier, connect: NonNullable<Route['upstream']['connect']>): Plan {
+function offlinePlanOf(
+  plan: Plan,
+  verifier: Verifier,
+  connect: NonNullable<ForwardingRoute['upstream']['connect']>,
+): Plan {
   const upstreams = new Map(
     plan.upstreams.map((upstream) => [upstream, { ...upstream, ...OFFLINE_UPSTREAM_SETTINGS, connect }]),
   );
   const authOf = (auth: Plan['auth']) => auth && { ...auth, verifier };
   const offlineRoute = (route: Route): Route => {
-    const upstream = upstreams.get(route.upstream) ?? route.upstream;
+    const upstream = route.upstream && (upstreams.get(route.upstream) ?? route.upstream);
     return { ...route, auth: authOf(route.auth), upstream, timeoutMs: undefined };
   };
   const match = (method: string, path: string) => {
@@ -119,7 +123,7 @@ export function redactedUrl(
   { origin, url }: Pick<RecordedRequest, 'origin' | 'url'>,
 ): { readonly origin: string; readonly path: string } {
   const index = plan.routes.findIndex(({ id }) => id === route);
-  const endpoint = plan.routes[index]?.upstream.endpoints.find((endpoint) => endpoint.url.origin === origin);
+  const endpoint = plan.routes[index]?.upstream?.endpoints.find((endpoint) => endpoint.url.origin === origin);
   const prefix = manifest.routes[index]?.upstreamPath?.with;
   const isPrefixed = prefix !== undefined && url.startsWith(prefix);
   const redacted = isPrefixed ? secrets.redactValue(prefix, ['routes', index, 'upstreamPath', 'with']) : '';

@@ -34,7 +34,7 @@ export function compareOutcome(expected: Expectation, outcome: OfflineOutcome, p
   if (expected.upstream === null)
     compare(['upstream'], null, upstreamRequest === undefined ? null : upstreamRequest.origin + upstreamRequest.url);
   else if (expected.upstream !== undefined)
-    mismatches.push(...compareUpstream(expected.upstream, upstreamRequest, route?.upstream.id));
+    mismatches.push(...compareUpstream(expected.upstream, upstreamRequest, route?.upstream?.id));
   return mismatches;
 }
 

@@ -15,6 +15,7 @@ interface RefusalCondition {
 }
 
 const always = () => true;
+const forwards = ({ upstream }: Route) => upstream !== undefined;
 /** The gateway refuses the request before a route matches. */
 const never = () => false;
 const isProtected = ({ access }: Route) => access === 'protected';
@@ -38,11 +39,11 @@ const CONDITIONS: Readonly<Record<RefusalCode, RefusalCondition>> = {
   expectation_failed: { step: 'message', appliesTo: always },
   headers_too_large: { step: 'message', appliesTo: always },
   internal_error: { step: 'forward', appliesTo: always },
-  upstream_unreachable: { step: 'forward', appliesTo: always },
-  upstream_error: { step: 'forward', appliesTo: always },
-  upstream_unavailable: { step: 'forward', appliesTo: always },
-  upstream_busy: { step: 'forward', appliesTo: always },
-  upstream_timeout: { step: 'forward', appliesTo: always },
+  upstream_unreachable: { step: 'forward', appliesTo: forwards },
+  upstream_error: { step: 'forward', appliesTo: forwards },
+  upstream_unavailable: { step: 'forward', appliesTo: forwards },
+  upstream_busy: { step: 'forward', appliesTo: forwards },
+  upstream_timeout: { step: 'forward', appliesTo: forwards },
   loop_detected: { step: 'message', appliesTo: always },
   websocket_version_unsupported: { step: 'message', appliesTo: ({ websocket }) => websocket },
   route_unknown: { step: 'route', appliesTo: never },

@@ -1,13 +1,14 @@
 import { type Decision, decide } from '../../engine/gateway/decide.ts';
-import type { Exchange, RoutedExchange } from '../../engine/gateway/exchange.ts';
+import type { Exchange, ForwardedExchange } from '../../engine/gateway/exchange.ts';
 import { forwardedMessage, preflightResponse, refusalHeaders } from '../../engine/gateway/request/observed-request.ts';
 import { isServerOptions, type RequestTarget } from '../../engine/gateway/request/request-target.ts';
 import type { Refusal } from '../../engine/gateway/response/refusal.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
-import type { Route } from '../../engine/plan/route-definition.ts';
+import type { ForwardingRoute, Route } from '../../engine/plan/route-definition.ts';
 import {
   forwardedOutcome,
   type Outcome,
+  ownOutcome,
   refusedOutcome,
   thrownOutcome,
   UnknownFact,
@@ -26,8 +27,11 @@ export function servedOutcome(exchange: Exchange): Outcome {
     if (target !== undefined) return preflightOutcome(plan, request, target);
     return { kind: 'unknown', route: undefined, reason: 'client-left' };
   }
+  const own = target && exchange.response.hasBegun ? ownOutcome(route, target) : undefined;
+  if (own !== undefined) return own;
   if (forwardedAfterMs === undefined) return { kind: 'unknown', route: route.id, reason: 'client-left' };
-  return forwardedOutcome(route, () => forwardedMessage(exchange as RoutedExchange, exchange.isHandshake));
+  const forwarded = exchange as ForwardedExchange;
+  return forwardedOutcome(forwarded.route, () => forwardedMessage(forwarded, exchange.isHandshake));
 }
 
 /** Returns what the candidate would do with a request. Rejects if the candidate fails. */
@@ -60,8 +64,11 @@ function outcomeOf(decision: Decision, request: CandidateRequest, exchange: Exch
   if (decision === 'preflight') {
     return preflightOutcome(pair.candidate, exchange.request, request.target);
   }
+  const own = ownOutcome(decision, request.target);
+  if (own !== undefined) return own;
   checkLogin(decision, request, pair);
-  return forwardedOutcome(decision, () => forwardedMessage(request, request.isHandshake));
+  const forwarded = request as CandidateRequest & { readonly route: ForwardingRoute };
+  return forwardedOutcome(forwarded.route, () => forwardedMessage(forwarded, request.isHandshake));
 }
 
 /**

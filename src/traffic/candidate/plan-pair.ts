@@ -46,7 +46,8 @@ function findEqualRoutes(active: Plan, candidate: Plan): Map<Route, Route> {
 }
 
 function keyOf(route: Route): string {
-  return JSON.stringify([route.key, callerRulesKey(route), endpointsOf(route.upstream), route.upstream.host]);
+  const { key, upstream } = route;
+  return JSON.stringify([key, callerRulesKey(route), upstream && [endpointsOf(upstream), upstream.host]]);
 }
 
 /** True if both plans match each request to routes with the same id. */

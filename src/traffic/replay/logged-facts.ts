@@ -123,7 +123,7 @@ export type Step = (typeof STEPS)[number];
 /** The result of a logged request. */
 type LoggedEnd =
   | { readonly kind: 'refused'; readonly step: Step; readonly code: RefusalCode }
-  | { readonly kind: 'forwarded' | 'server-options' | 'preflight'; readonly step: Step }
+  | { readonly kind: 'forwarded' | 'own' | 'server-options' | 'preflight'; readonly step: Step }
   | { readonly kind: 'unknown'; readonly reason: UnknownReason };
 
 /** Returns the step at which a logged request was refused, or how it ended without a refusal. */
@@ -153,7 +153,8 @@ const FORWARDED: LoggedEnd = { kind: 'forwarded', step: 'end' };
 const NO_DECISION: LoggedEnd = { kind: 'unknown', reason: 'no-decision' };
 const CLIENT_LEFT: LoggedEnd = { kind: 'unknown', reason: 'client-left' };
 
-function endWithoutRefusal({ kind, route, path, method, status, isForwarded }: LoggedRequest): LoggedEnd {
+function endWithoutRefusal({ kind, route, path, method, status, isForwarded, upstream }: LoggedRequest): LoggedEnd {
+  if (route !== undefined && upstream === undefined && status !== undefined) return { kind: 'own', step: 'end' };
   if (route !== undefined) return isForwarded ? FORWARDED : CLIENT_LEFT;
   if (status !== 204 || method !== 'OPTIONS') return CLIENT_LEFT;
   if (kind === 'server-options' || path === undefined) return { kind: 'server-options', step: 'path' };

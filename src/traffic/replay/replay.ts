@@ -4,13 +4,13 @@ import { getOrCreate } from '../../engine/get-or-create.ts';
 import { createMediaTypeNames } from '../../engine/log/plain-names.ts';
 import type { RequestHeaderRules } from '../../engine/manifest/manifest.generated.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
-import type { Route } from '../../engine/plan/route-definition.ts';
+import type { ForwardingRoute, Route } from '../../engine/plan/route-definition.ts';
 import type { RateLimit } from '../../engine/rate-limits/rate-limit.ts';
 import { rateLimitFields } from '../../engine/rate-limits/rate-limiter.ts';
 import type { LoggedRequest, LogLine } from '../access-log/logged-request.ts';
 import { type ComparisonResult, compareOutcomes } from '../compare-outcomes.ts';
 import { type ComparisonReport, OutcomeComparison } from '../comparison.ts';
-import { forwardedOutcome, type Outcome, refusedOutcome, thrownOutcome, UnknownFact } from '../outcome.ts';
+import { forwardedOutcome, type Outcome, ownOutcome, refusedOutcome, thrownOutcome, UnknownFact } from '../outcome.ts';
 import { createKeyedPaths } from './keyed-paths.ts';
 import { type CounterEffects, isIn, LimitEffects } from './limit-effects.ts';
 import { createLoggedFacts, createRefusal, type LoggedFacts, type LogManifest } from './logged-facts.ts';
@@ -195,10 +195,11 @@ function loggedOutcome({ request, end, logged, loggedPlan, refusalCode }: Logged
   if (end.kind === 'unknown') return { kind: 'unknown', route, reason: end.reason };
   if (end.kind === 'refused')
     return refusedOutcome(createRefusal(refusalCode, logged?.route, { reason, limit }), route);
+  if (end.kind === 'own') return routeOutcome(logged?.route, path) ?? { kind: 'unknown', route, reason: 'no-decision' };
   if (end.kind !== 'forwarded') return respondedOutcome(end.kind, path, loggedPlan);
-  if (logged !== undefined)
+  if (logged?.route.upstream !== undefined)
     return forwardedOutcome(
-      logged.route,
+      logged.route as ForwardingRoute,
       messageOf(logged.route, path, () => []),
     );
   // The plan that is said to have written the log has no such route.
@@ -220,13 +221,20 @@ function outcomeOf(steps: LoggedSteps, facts: LoggedFacts, plan: Plan, rulesOf: 
     const decision = decide(plan, steps).next().value as Decision;
     const { path = '' } = facts.request;
     if (typeof decision === 'string') return respondedOutcome(decision, path, plan, facts.loggedPlan);
+    const own = routeOutcome(decision, path);
+    if (own !== undefined) return own;
     steps.checkLogin(decision);
     const headers = () => headerChanges(facts, rulesOf(decision), plan);
-    return forwardedOutcome(decision, messageOf(decision, path, headers));
+    return forwardedOutcome(decision as ForwardingRoute, messageOf(decision, path, headers));
   } catch (error) {
     const { route } = steps;
     return thrownOutcome(error, route?.id, (refusal) => describeResponse(refusal, plan, route, facts.loggedPlan));
   }
+}
+
+/** Returns the outcome of a route without an upstream. A log does not have the query, so a text stands for it. */
+function routeOutcome(route: Route | undefined, path: string): Outcome | undefined {
+  return route && ownOutcome(route, { path, query: '?query' });
 }
 
 /** Describes what depends on the plan. @throws UnknownFact, because a log does not have the origin */
@@ -267,8 +275,8 @@ function headerChanges({ logged, loggedPlan, request }: LoggedFacts, rules: Rout
   const after = rules.entry.requestHeaders;
   const isUpgraded = (websocket: boolean | undefined) => request.kind === 'websocket' && websocket === true;
   if (isUpgraded(logged?.route.websocket) !== isUpgraded(rules.route.websocket)) return ['Upgrade', ''];
-  const { host } = rules.route.upstream;
-  if (logged !== undefined && logged.route.upstream.host !== host) return ['Host', host];
+  const { host = '' } = rules.route.upstream ?? {};
+  if (logged !== undefined && logged.route.upstream?.host !== host) return ['Host', host];
   const set = changedSets(before, after);
   if (set.length > 0) return set;
   const isEqual = JSON.stringify(before) === JSON.stringify(after);

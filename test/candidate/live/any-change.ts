@@ -85,6 +85,12 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   'rewritten path': (_, route, pick) =>
     set(route, 'upstreamPath', { replace: '/', with: pickFrom(['/v3', '/a', '/'], pick) }),
   upstream: (_, route) => set(route, 'upstream', 'other'),
+  'own response': (_, route, pick) => {
+    for (const key of ['upstream', 'upstreamPath', 'requestHeaders', 'login', 'body', 'websocket', 'timeout'])
+      set(route, key, undefined);
+    const redirect = { to: '/new', query: 'keep' };
+    Object.assign(route, pickFrom([{ respond: { status: 410 } }, { respond: { body: 'ok' } }, { redirect }], pick));
+  },
   endpoints: (manifest) => {
     const upstreams = manifest['upstreams'] as Record<string, Entry>;
     set(manifest, 'upstreams', { up: upstreams['other'], other: upstreams['up'] });

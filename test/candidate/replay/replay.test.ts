@@ -77,6 +77,31 @@ function resultOf(line: object, next: PlannedManifest): string {
 }
 
 describe('the replay of a log', () => {
+  it('knows the responses of the gateway itself', () => {
+    const withRoutes = (...added: object[]) => plan(({ routes }) => void routes.push(...(added as typeof routes)));
+    const moved = { id: 'moved', method: 'GET', path: '/old/**', access: 'public' };
+    const old = withRoutes({ ...moved, redirect: { to: '/new/{rest}' } });
+    const line = {
+      ...COMMON,
+      ...FACTS,
+      manifest: old.plan.hash.slice(0, 16),
+      status: 307,
+      path: '/old/a',
+      route: 'moved',
+    };
+    const resultFor = (next: PlannedManifest) => {
+      const { calibration, comparison } = replay([line], next, old);
+      expect(calibration.same).toBe(1);
+      return [...comparison.changed.keys()].join() || (comparison.same === 1 ? 'same' : 'unknown');
+    };
+    expect(resultFor(old)).toBe('same');
+    expect(resultFor(withRoutes({ ...moved, redirect: { to: '/{rest}', status: 307 } }))).toBe('other-status');
+    expect(resultFor(withRoutes({ ...moved, redirect: { to: '/new/{rest}', query: 'keep' } }))).toBe('other-status');
+    expect(resultFor(withRoutes({ ...moved, respond: {} }))).toBe('other-status');
+    expect(resultFor(withRoutes({ ...moved, upstream: 'up' }))).toBe('other-status');
+    expect(resultFor(withRoutes({ ...moved, access: 'protected', respond: {} }))).toBe('newly-refused');
+  });
+
   it('weights sampled lines, and counts distinct callers', () => {
     const next = plan((manifest) => Object.assign(routeOf(manifest, 'contacts'), { roles: ['admin'] }));
     const lines = [

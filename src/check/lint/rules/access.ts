@@ -25,7 +25,8 @@ export const ACCESS_RULES = rulesOf('auth', {
     rationale: 'Clients without a token may send bodies of unlimited length, and the upstream receives all of it.',
     *find({ routes }) {
       for (const { entry, path } of routes) {
-        if (entry.access === 'protected' || entry.body !== undefined || !hasWriteMethod(entry, true)) continue;
+        const isBounded = entry.body !== undefined || entry.upstream === undefined;
+        if (entry.access === 'protected' || isBounded || !hasWriteMethod(entry, true)) continue;
         yield findingAt(
           [...path, 'access'],
           'anyone may send a body of any length here; add body: with a schema, or at least with maxBytes',

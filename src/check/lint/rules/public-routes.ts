@@ -97,7 +97,7 @@ export const PUBLIC_ROUTE_RULES = rulesOf('routes', {
       for (const publicRoute of routes) {
         const { pattern, route, entry } = publicRoute;
         const upstream = byUpstream.get(route.upstream);
-        if (entry.access === 'protected' || upstream === undefined) continue;
+        if (entry.access === 'protected' || route.upstream === undefined || upstream === undefined) continue;
         const overlapping = patterns.overlapping(pattern, unreported.copy().intersect(upstream));
         const open = overlapping.copy().subtract(patterns.containing(pattern, overlapping));
         for (const method of routeIndex.distinctMethods(route.methods.filter((name) => !HARMLESS.has(name)))) {

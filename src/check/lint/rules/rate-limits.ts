@@ -69,18 +69,21 @@ export const RATE_LIMIT_RULES = rulesOf('limits', {
       'If a limit allows more requests at once than the connections and the queue of the upstream hold, a single client fills both before the limit stops it.',
     *find({ manifest, routes }) {
       const reported = new Set<string>();
-      for (const { route } of routes)
-        for (const { id, burst } of Object.values(route.rateLimits ?? {}).flat()) {
-          const room = roomOf(route.upstream);
+      for (const { route } of routes) {
+        const { upstream, rateLimits } = route;
+        if (upstream === undefined) continue;
+        for (const { id, burst } of Object.values(rateLimits ?? {}).flat()) {
+          const room = roomOf(upstream);
           if (burst <= room || reported.has(id)) continue;
           reported.add(id);
           const key = manifest.rateLimits[id]?.burst === undefined ? 'allow' : 'burst';
           yield findingAt(
             ['rateLimits', id, key],
-            `${burst} requests may come at once, and the upstream "${route.upstream.id}" takes ${room}; set burst to less`,
-            { related: { path: ['upstreams', route.upstream.id], message: 'its connections and its queue' } },
+            `${burst} requests may come at once, and the upstream "${upstream.id}" takes ${room}; set burst to less`,
+            { related: { path: ['upstreams', upstream.id], message: 'its connections and its queue' } },
           );
         }
+      }
     },
   },
   'rate-limit-report-over': {

@@ -38,6 +38,21 @@ export const ROUTE_RULES = rulesOf('routes', {
       }
     },
   },
+  'redirect-loop': {
+    level: ['warning', 'minimal'],
+    rationale: 'A browser that is redirected to the route again follows the redirect until it gives up.',
+    *find({ routes, plan }) {
+      for (const { route, path, pattern } of routes) {
+        const sample = `/${pattern.map((segment) => (segment.kind === 'literal' ? segment.text : 'x')).join('/')}`;
+        const location = route.ownResponse?.locationOf?.(sample, '') ?? '';
+        const isLoop = route.methods.some(
+          (method) => plan.router.match(method, location.replace(/[?#].*/s, '')) === route,
+        );
+        if (location.startsWith('/') && isLoop)
+          yield findingAt([...path, 'redirect', 'to'], 'this route has the new location too; redirect to another path');
+      }
+    },
+  },
   'route-id-number': {
     level: ['info', 'strict'],
     rationale:

@@ -140,8 +140,8 @@ export const UPSTREAM_RULES = rulesOf('upstreams', {
           );
       }
       for (const { entry, route, path } of context.routes) {
-        if (route.timeoutMs === undefined || route.timeoutMs > route.upstream.connectTimeoutMs) continue;
-        const { connect } = context.manifest.upstreams[entry.upstream]?.timeouts ?? {};
+        if (route.timeoutMs === undefined || route.timeoutMs > (route.upstream?.connectTimeoutMs ?? 0)) continue;
+        const { connect } = context.manifest.upstreams[entry.upstream ?? '']?.timeouts ?? {};
         yield findingAt(
           [...path, 'timeout'],
           `this expires before "connect" of "${entry.upstream}" (${connect}); write more than that`,

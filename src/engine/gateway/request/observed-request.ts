@@ -9,10 +9,16 @@ import type { RequestSteps } from '../decide.ts';
 import type { Exchange } from '../exchange.ts';
 import { clientKey } from '../fairness/client-key.ts';
 import { isPreflight, preflightHeaders, withCorsHeaders } from '../response/cors.ts';
+import { ownHeaders } from '../response/own-response.ts';
 import { Refusal } from '../response/refusal.ts';
 import { isWebSocketHandshake } from '../server/websocket-handshake.ts';
 import { checkWebSocketOrigin } from '../server/websocket-origin.ts';
-import { type ForwardedRequest, forwardRequestHeaders, keepsClientHost } from '../upstream/proxy-headers.ts';
+import {
+  applyHeaderRules,
+  type ForwardedRequest,
+  forwardRequestHeaders,
+  keepsClientHost,
+} from '../upstream/proxy-headers.ts';
 import { principalOf, readBearerToken } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { type ForwardedInfo, readForwardedInfo } from './forwarded-info.ts';
@@ -142,6 +148,16 @@ export function forwardedMessage(
     path: upstreamTarget(request.route, request.target),
     headers: isHandshake ? [...headers, 'Upgrade', 'websocket'] : headers,
   };
+}
+
+/** Describes the response of a route without an upstream: equal for equal responses. @throws Refusal `path_ambiguous` */
+export function describeOwnResponse({ ownResponse, responseHeaders }: Route, target: RequestTarget): RawHeaders {
+  if (ownResponse === undefined) return [];
+  return [
+    ...applyHeaderRules([...ownHeaders(ownResponse, target)], responseHeaders),
+    'body',
+    ownResponse.body.toString(),
+  ];
 }
 
 /** Returns what the headers of the response to a refused request owe to a plan, so not the time to wait. */

@@ -92,14 +92,22 @@ export const REFUSALS = {
   loop_detected: { status: 508, title: 'Loop detected', detail: 'the request has passed this gateway before' },
 } as const satisfies Record<string, { status: number; title: string; detail: string }>;
 
-/** The reason phrases of the statuses of refusals (RFC 9110 section 15). */
+/** The reason phrases of refusals and of usual responses (RFC 9110 section 15). */
 export const STATUS_REASONS: Readonly<Record<number, string>> = {
+  200: 'OK',
+  204: 'No Content',
+  301: 'Moved Permanently',
+  302: 'Found',
+  303: 'See Other',
+  307: 'Temporary Redirect',
+  308: 'Permanent Redirect',
   400: 'Bad Request',
   401: 'Unauthorized',
   403: 'Forbidden',
   404: 'Not Found',
   405: 'Method Not Allowed',
   408: 'Request Timeout',
+  410: 'Gone',
   413: 'Payload Too Large',
   415: 'Unsupported Media Type',
   417: 'Expectation Failed',

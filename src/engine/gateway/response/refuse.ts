@@ -28,20 +28,27 @@ export function refuse(exchange: Exchange, refusal: Refusal): void {
     return;
   }
   const body = refusal.body(exchange.id);
-  if (request.method !== 'HEAD') exchange.sentBytes = Buffer.byteLength(body);
   // Without a valid head the framing is unknown, and an ambiguous request may hide another one.
   const isHeadInvalid = exchange.head === undefined;
-  const isSending = !request.isComplete;
-  const isLast = isHeadInvalid || isSending || refusal.status === 400;
+  const isLast = isHeadInvalid || !request.isComplete || refusal.status === 400;
   if (isLast) response.isPersistent = false;
-  exchange.writeHead(refusal.status, STATUS_REASONS[refusal.status] ?? '', refusalHeaders(refusal, body, isLast));
-  // Another plan may allow the request, depending on its body.
+  sendWhole(exchange, refusal.status, refusalHeaders(refusal, body, isLast), Buffer.from(body));
+}
+
+/** Sends a response of the gateway itself, as `refuse` does. */
+export function sendWhole(exchange: Exchange, status: number, headers: RawHeaders, body: Buffer): void {
+  const { request, response } = exchange;
+  const isSending = !request.isComplete;
+  if (request.method !== 'HEAD') exchange.sentBytes = body.length;
+  if (isSending) response.isPersistent = false;
+  exchange.writeHead(status, STATUS_REASONS[status] ?? '', headers);
+  // Another plan may do something else, depending on the body.
   exchange.copyBody();
   if (!isSending || exchange.expectation === 'continue') {
-    response.end(Buffer.from(body));
+    response.end(body);
     return;
   }
-  response.write(Buffer.from(body));
+  response.write(body);
   // The write sends nothing if the request is HEAD.
   response.flushHead();
   discardBody(exchange);

@@ -34,7 +34,7 @@ export class StreamedResponse implements ClientResponse {
     exchange.writeHead(head.status, head.reason, forwardResponseHeaders(head, exchange));
     // Only a response without a length can continue forever.
     if (!Number.isNaN(this.#remaining) || !isEventStream(head.headers)) return;
-    connection.limitIdle(exchange.route?.upstream.eventStreamTimeoutMs ?? 0);
+    connection.limitIdle(exchange.route?.upstream?.eventStreamTimeoutMs ?? 0);
     // If the gateway is stopping, this ends the response right after its head.
     exchange.trackLongLived(() => this.#endEarly());
   }

@@ -84,7 +84,8 @@ function isSameRoute(route: Route, next: Route): boolean {
 }
 
 /** True if the next upstream has all endpoints with the same TLS identity. Changed limits do not affect open connections. */
-function hasSameEndpoints(upstream: Upstream, next: Upstream): boolean {
+function hasSameEndpoints(upstream: Upstream | undefined, next: Upstream | undefined): boolean {
+  if (upstream === undefined || next === undefined) return false;
   const keyOf = ({ url, serverName }: Endpoint) => `${url.origin} ${serverName}`;
   const nextKeys = new Set(next.endpoints.map(keyOf));
   const isSame = upstream.id === next.id && upstream.tlsKey === next.tlsKey;

@@ -19,7 +19,8 @@ export function accessLogLine(record: RequestRecord, sampled: number, worker?: n
   if (record.path !== undefined) line += `,"path":"${record.path}"`;
   if (record.refusedPath !== undefined) line += `,"refusedPath":${JSON.stringify(record.refusedPath)}`;
   if (record.isPathKeyed) line += ',"keyed":true';
-  if (route !== undefined) line += `,"route":"${route.id}","upstream":"${route.upstream.id}"`;
+  if (route !== undefined) line += `,"route":"${route.id}"`;
+  if (route?.upstream !== undefined) line += `,"upstream":"${route.upstream.id}"`;
   if (subject !== undefined) line += `,"subject":"${subject}"`;
   if (status !== undefined) line += `,"status":${status}`;
   if (refusal !== undefined) line += refusalMembers(refusal, route);

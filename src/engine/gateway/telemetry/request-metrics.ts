@@ -97,7 +97,7 @@ export class RequestMetrics {
     const { route, refusal, forwardedAfterMs } = record;
     addNumber(this.#general.own, IN_FLIGHT, -1);
     this.#ofRoute(route?.id ?? NO_ROUTE).record(record);
-    if (route !== undefined && forwardedAfterMs !== undefined)
+    if (route?.upstream !== undefined && forwardedAfterMs !== undefined)
       this.#ofUpstream(route.upstream.id).record(record, forwardedAfterMs);
     const authorization = authorizationIndex(record);
     if (authorization !== undefined) addNumber(this.#general.own, AUTHORIZATIONS_START + authorization, 1);

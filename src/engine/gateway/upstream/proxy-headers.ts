@@ -1,9 +1,9 @@
 import { foldHeaderName, forgeableHeader } from '../../header-names.ts';
 import { getAllHeaders, isHeader, type RawHeaders, withoutHeaders } from '../../http1/raw-headers.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
-import type { Route } from '../../plan/route-definition.ts';
+import type { ForwardingRoute } from '../../plan/route-definition.ts';
 import type { HeaderRules } from '../../settings/header-rules.ts';
-import type { Exchange, RoutedExchange } from '../exchange.ts';
+import type { Exchange, ForwardedExchange } from '../exchange.ts';
 
 /** Longer names are not cached: headers in regular use are shorter. */
 const MAX_LENGTH = 64;
@@ -89,7 +89,7 @@ const handlings = new HeaderNameCache<HeaderHandling>();
 
 /** The parts of an exchange that determine the headers of its upstream request. */
 export type ForwardedRequest = Pick<
-  RoutedExchange,
+  ForwardedExchange,
   'id' | 'connection' | 'forwardedInfo' | 'head' | 'pseudonym' | 'request' | 'route'
 >;
 
@@ -137,14 +137,17 @@ export function forwardRequestHeaders(
 }
 
 /** True if the upstream gets the `Host` of the client. Otherwise that of the endpoint comes before the forwarded headers. */
-export function keepsClientHost({ upstream }: Route): boolean {
+export function keepsClientHost({ upstream }: ForwardingRoute): boolean {
   return upstream.host === 'client';
 }
 
 /**
  * Returns the headers of a response as its route forwards them. Removes `Trailer` if no trailers can follow. Removes the length of a 1xx or 204, which could be read in two ways (RFC 9110 section 8.6).
  */
-export function forwardResponseHeaders({ status, headers, connection }: ResponseHead, exchange: Exchange): RawHeaders {
+export function forwardResponseHeaders(
+  { status, headers, connection }: Pick<ResponseHead, 'status' | 'headers' | 'connection'>,
+  exchange: Exchange,
+): RawHeaders {
   const { request, response, route, cors } = exchange;
   const upgrades = status === 426 ? upgradeHeaders(headers, response) : [];
   const kept = withoutHopHeaders(headers, connection);

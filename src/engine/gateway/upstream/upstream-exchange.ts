@@ -6,7 +6,7 @@ import { standstills } from '../../http1/standstills.ts';
 import { RestartableTimeout } from '../../http1/timeouts.ts';
 import type { UpstreamConnection } from '../../http1/upstream-connection.ts';
 import type { UpstreamRequest } from '../../http1/upstream-request.ts';
-import type { CancellableWork, RoutedExchange } from '../exchange.ts';
+import type { CancellableWork, ForwardedExchange } from '../exchange.ts';
 import { RequestBody } from '../request/request-body.ts';
 import { upstreamTarget } from '../request/request-target.ts';
 import { ValidatedRequestBody } from '../request/validated-request-body.ts';
@@ -33,7 +33,7 @@ export interface ClientResponse
  */
 export class UpstreamExchange implements QueuedRequest, ResponseSink, CancellableWork {
   readonly client: string;
-  readonly #exchange: RoutedExchange;
+  readonly #exchange: ForwardedExchange;
   readonly #upstream: LiveUpstream;
   readonly #response: ClientResponse;
   #headers: RawHeaders = [];
@@ -55,7 +55,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
   #status = 0;
   #isOver = false;
 
-  constructor(exchange: RoutedExchange, upstream: LiveUpstream, response: ClientResponse) {
+  constructor(exchange: ForwardedExchange, upstream: LiveUpstream, response: ClientResponse) {
     this.client = exchange.client;
     this.#exchange = exchange;
     this.#upstream = upstream;
@@ -279,7 +279,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
 }
 
 /** Returns the buffered body, or a stream of the client's body. Each attempt needs its own stream. */
-function createBody(exchange: RoutedExchange): Buffer | RequestBody | null {
+function createBody(exchange: ForwardedExchange): Buffer | RequestBody | null {
   const { body, head, route } = exchange;
   if (body !== undefined || head.body === undefined) return body ?? null;
   const limitBytes = route.body?.limitBytes ?? Number.POSITIVE_INFINITY;

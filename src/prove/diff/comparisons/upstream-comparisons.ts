@@ -41,6 +41,14 @@ export const upstreamComparison: Comparison = {
 
 function* changedUpstream(pair: MatchedRoutePair): Generator<DiffFinding> {
   const [old, next] = [pair.from.route.upstream, pair.to.route.upstream];
+  if (old === undefined || next === undefined) {
+    if (old === next) return;
+    const change =
+      next === undefined ? 'is now answered by the gateway itself' : `now goes to the upstream "${next.id}"`;
+    const before = old === undefined ? 'the gateway responded itself' : `it went to the upstream "${old.id}"`;
+    yield findingAtKey(pair, 'upstream-changed', 'upstream', `${change} (${before})`, forwardedWitness(pair));
+    return;
+  }
   // `upstream-renamed` reports an upstream that has only another name.
   if (old.id === next.id || hasSameEffect(old, next)) return;
   const hasMoved = endpointsKey(old) !== endpointsKey(next);
@@ -108,7 +116,7 @@ function redactedUrls({ redacted }: DiffSide, id: string): string {
   return [url ?? [], urls].flat().join(', ');
 }
 
-type PlannedUpstream = Route['upstream'];
+type PlannedUpstream = NonNullable<Route['upstream']>;
 
 /** Yields the upstreams that both manifests have. */
 export function commonUpstreams({ old, next }: DiffContext): Iterable<PairById<PlannedUpstream>> {
@@ -117,9 +125,11 @@ export function commonUpstreams({ old, next }: DiffContext): Iterable<PairById<P
 
 /** Returns each pair of upstreams with different names that the same requests go to, once. */
 function replacedUpstreams(sides: DiffContext) {
-  const pairs = matchedRoutes(sides).map(({ from, to }) => ({ old: from.route.upstream, next: to.route.upstream }));
-  const replaced = pairs.filter(({ old, next }) => old.id !== next.id);
-  return new Map(replaced.map((pair) => [`${pair.old.id} ${pair.next.id}`, pair])).values();
+  const pairs = matchedRoutes(sides).flatMap(({ from, to }) => {
+    const [old, next] = [from.route.upstream, to.route.upstream];
+    return old === undefined || next === undefined || old.id === next.id ? [] : [{ old, next }];
+  });
+  return new Map([...pairs].map((pair) => [`${pair.old.id} ${pair.next.id}`, pair])).values();
 }
 
 /** Returns the new name of each upstream of the old manifest that has only another name in the new one. */

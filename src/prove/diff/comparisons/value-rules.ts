@@ -105,6 +105,7 @@ function toList(value: unknown): readonly unknown[] {
   return value === undefined ? [] : Array.isArray(value) ? value : [value];
 }
 
+const OWN_RESPONSE = 'The gateway responds itself to requests, no longer does so, or does so in another way.';
 const TRUST = 'Tokens or keys are trusted for longer.';
 const LESS_TRUST = 'Tokens or keys are trusted for less time.';
 const CONDITIONS = 'Tokens must meet a new condition: an issuer, an audience, a type.';
@@ -159,6 +160,7 @@ export const VALUE_RULES: readonly ValueRule[] = [
   rule('form-changed', 'warning', FORM, 'routes * body multipart', isLooserForm),
   rule('form-changed', 'warning', FORM, 'routes * body csv', isPresent),
   rule('form-added', 'info', STRICTER_FORM, 'routes * body multipart|csv'),
+  rule('own-response', 'warning', OWN_RESPONSE, 'routes * respond|redirect'),
   rule('timeout-changed', 'info', 'The timeout of a route changed.', 'routes * timeout'),
   rule('server-plain', 'error', 'Clients connect without TLS.', 'server tls', isRemoved),
   rule('server-certificate', 'info', 'Clients receive another certificate, or TLS is new.', 'server tls'),

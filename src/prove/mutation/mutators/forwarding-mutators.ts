@@ -1,6 +1,6 @@
 import { inEachRoute, withItems, withValue } from '../edits.ts';
 import type { Mutators, Probe } from '../mutant.ts';
-import { withHeader, withRequest } from '../probes.ts';
+import { withHeader, withQuery, withRequest } from '../probes.ts';
 
 const OVERRIDE_HEADER = 'X-HTTP-Method-Override';
 
@@ -8,7 +8,7 @@ export const forwardingMutators: Mutators = {
   'upstream-swapped': {
     summary: 'a route forwards to another upstream',
     find: inEachRoute(function* ({ entry }, { manifest }) {
-      const other = Object.keys(manifest.upstreams).find((id) => id !== entry.upstream);
+      const other = entry.upstream && Object.keys(manifest.upstreams).find((id) => id !== entry.upstream);
       if (other !== undefined) yield { at: ['upstream'], value: other, effect: `forwards to "${other}"` };
     }),
   },
@@ -16,6 +16,22 @@ export const forwardingMutators: Mutators = {
     summary: 'a route with `upstreamPath` forwards the path unchanged',
     find: inEachRoute(function* ({ entry }) {
       if (entry.upstreamPath !== undefined) yield { at: ['upstreamPath'], effect: 'forwards the path unchanged' };
+    }),
+  },
+  'own-response-changed': {
+    summary: 'a route with `respond` or `redirect` responds with another status, or redirects to another place',
+    find: inEachRoute(function* ({ entry: { respond, redirect } }) {
+      if (respond !== undefined)
+        yield {
+          at: ['respond', 'status'],
+          value: respond.status === 200 ? 404 : 200,
+          effect: 'responds with another status',
+        };
+      if (redirect === undefined) return;
+      yield { at: ['redirect', 'to'], value: '/', effect: 'redirects to /' };
+      const query = redirect.query === 'keep' ? 'drop' : 'keep';
+      const probes = (base: Probe) => [withQuery(base, 'x', 'y')];
+      yield { at: ['redirect', 'query'], value: query, effect: `redirects with query: ${query}`, probes };
     }),
   },
   'header-rule-removed': {
@@ -33,7 +49,8 @@ export const forwardingMutators: Mutators = {
   },
   'override-header-kept': {
     summary: `a route forwards \`${OVERRIDE_HEADER}\`, with which a client can replace the method`,
-    find: inEachRoute(function* ({ path, entry: { requestHeaders } }, { manifest }) {
+    find: inEachRoute(function* ({ path, entry: { requestHeaders, upstream } }, { manifest }) {
+      if (upstream === undefined) return;
       if (requestHeaders?.keep.some((name) => name.toLowerCase() === OVERRIDE_HEADER.toLowerCase())) return;
       const at = [...path, 'requestHeaders'];
       const withRules =
@@ -50,7 +67,7 @@ export const forwardingMutators: Mutators = {
     summary: 'a route accepts WebSocket handshakes, or those of pages of every origin',
     find: inEachRoute(function* ({ path, entry: { websocket, login }, route }, { otherOrigin }) {
       const isOpen = typeof websocket === 'object' && websocket.origins.includes('*');
-      if (isOpen || login !== undefined || !route.methods.includes('GET')) return;
+      if (isOpen || login !== undefined || route.upstream === undefined || !route.methods.includes('GET')) return;
       const handshake = (base: Probe): Probe =>
         withRequest(base, { method: 'GET', headers: { ...base.request.headers, ...HANDSHAKE } });
       yield {
