@@ -8,7 +8,7 @@ const SECRET_NAME =
 /** Keys whose value belongs to the key above: `password: { default: … }`. */
 const LITERAL_KEYS: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'example', 'examples', 'value']);
 /** The parts of a value that stay readable: references to variables, and the start of one with a default. */
-const REFERENCE = /\$\{\w+(?:\}|:-)/g;
+const REFERENCE = /\$\{(?:\w+(?:\}|:-)|file:[^{}]*\})/g;
 const SCHEME = /^\W*(?:Basic|Bearer)\W*$/i;
 
 /**

@@ -45,7 +45,12 @@ function readAdminKey(source: Source | undefined, environment: Environment) {
   const tracked = trackDependencies(environment).environment;
   const checked = checkManifest(readManifest(source, tracked), environment);
   const isInvalid = checked?.findings.some(({ location }) => 'path' in location && location.path[0] === 'admin');
-  return isInvalid ? undefined : checked?.manifest.admin;
+  const admin = isInvalid ? undefined : checked?.manifest.admin;
+  const isUnknown = checked?.secrets.some(({ path, template }) => path[0] === 'admin' && template.includes('${file:'));
+  if (!isUnknown || typeof admin !== 'object') return admin;
+  // Only the gateway reads secret files.
+  const { token: _token, ...rest } = admin;
+  return rest;
 }
 
 /** Returns a manifest with only the `admin` key: a probe every few seconds must not parse ten thousand routes each time. */

@@ -1,20 +1,11 @@
 import { load } from '../engine/load.ts';
-import type { AddressOverrides, Environment, Source } from '../engine/manifest/source.ts';
-import { createFileEnvironment } from '../engine/manifest/source.ts';
+import type { Environment, Source } from '../engine/manifest/source.ts';
 
 /**
  * Loads a manifest and runs its self-test. `run` and `lint` both call this function, so that a manifest without errors in
  * `lint` is one that `run` serves.
- *
- * @param invariantFiles see `Environment`
  */
-export async function loadTested(
-  source: Source,
-  env: Environment['env'],
-  overrides: AddressOverrides = {},
-  invariantFiles: readonly string[] = [],
-) {
-  const environment = { ...createFileEnvironment(source.path, env, overrides), invariantFiles };
+export async function loadTested(source: Source, environment: Environment) {
   const loaded = load(source, environment);
   if (loaded.plan === undefined || loaded.plan.reload.selfTest === undefined)
     return { loaded, selfTest: { problems: [], sources: [] } };

@@ -52,7 +52,7 @@ interface LoadedTexts extends Dependencies {
 export function load(source: Source, environment: Environment, previous?: Plan): LoadResult {
   const tracked = trackDependencies(environment);
   const { document, sources, findings: syntax } = readManifest(source, tracked.environment);
-  const checked = checkManifest({ document, findings: syntax }, environment);
+  const checked = checkManifest({ document, findings: syntax }, tracked.environment);
   const texts = new Map<string, string>();
   const readFile = (path: string) => {
     const text = tracked.environment.readFile(path);

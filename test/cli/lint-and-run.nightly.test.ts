@@ -9,6 +9,7 @@ import { loadTested } from '../../src/cli/tested-manifest.ts';
 import { createGateway } from '../../src/engine/gateway/gateway.ts';
 import type { PlannedManifest } from '../../src/engine/load.ts';
 import { createNullLog } from '../../src/engine/log/log.ts';
+import { createFileEnvironment } from '../../src/engine/manifest/source.ts';
 import { hasErrors } from '../../src/engine/problem/problem.ts';
 import { adminContextOf } from '../support/admin.ts';
 import { anySettings, SETTING_ENV, SETTING_FILES } from '../support/any-setting.ts';
@@ -38,7 +39,7 @@ describe('a manifest without errors in lint', () => {
     await fc.assert(
       fc.asyncProperty(anySettings(upstream.url), async (text) => {
         const path = join(folder, 'gateway.yaml');
-        const { loaded, selfTest } = await loadTested({ path, text }, SETTING_ENV);
+        const { loaded, selfTest } = await loadTested({ path, text }, createFileEnvironment(path, SETTING_ENV));
         const isClean = !hasErrors([...lint(loaded), ...selfTest.problems]);
         const isServed = loaded.plan !== undefined && selfTest.problems.length === 0;
         expect(isClean).toBe(isServed);

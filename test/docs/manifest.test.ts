@@ -113,6 +113,15 @@ describe('docs/manifest/routes.md', () => {
   });
 });
 
+describe('docs/manifest/README.md', () => {
+  it('shows secret files with which a manifest loads', () => {
+    const [, block = ''] = /^```yaml\n(admin:[\s\S]*?)^```$/m.exec(readPage('README.md')) ?? [];
+    const { plan, problems } = loadText(completeManifest(block));
+    expect(problems).toEqual([]);
+    expect(plan?.routes[0]?.requestHeaders?.set).toEqual(['X-Key', 'Key ${file:/run/secrets/platform-key}']);
+  });
+});
+
 describe('docs/manifest/include.md', () => {
   it('shows an include that loads', () => {
     const [, block = ''] = /^```yaml\n(include:[\s\S]*?)^```$/m.exec(readPage('include.md')) ?? [];

@@ -5,7 +5,7 @@ import { anyCharacter } from '../support/any-character.ts';
 import { runs } from '../support/runs.ts';
 import { AUTH, bodyRoute, formatProblem, loadText, manifestOf, problemOf, ROUTE } from './support.ts';
 
-const value = (text: string, env: Record<string, string | undefined> = {}) => substitute(text, env).value;
+const value = (text: string, env: Record<string, string | undefined> = {}) => substitute(text, { env }).value;
 
 describe('a variable in a value', () => {
   test.each<[string, Record<string, string | undefined>, string]>([
@@ -26,7 +26,7 @@ describe('a variable in a value', () => {
     ['${A}', { A: '$&$1$$' }, '$&$1$$'],
     ['${_9}', { _9: 'a' }, 'a'],
   ])('%s with %o is %s', (text, env, expected) => {
-    const { value: result, findings } = substitute(text, env);
+    const { value: result, findings } = substitute(text, { env });
     expect(findings).toEqual([]);
     expect(result).toBe(expected);
   });
@@ -34,9 +34,9 @@ describe('a variable in a value', () => {
   test.each(['${', '${}', '${9A}', '${A', '${A-b}', '${A:b}', '${ A }', '${A:-{}}', 'a ${b c}', '${a.b}'])(
     '%s is an error',
     (text) => {
-      const { findings } = substitute(text, { A: 'x' });
+      const { findings } = substitute(text, { env: { A: 'x' } });
       expect(findings.map(({ message }) => message)).toEqual([
-        'this "${" does not begin a variable; write ${NAME}, ${NAME:-default}, or "$${" for the characters themselves',
+        'this "${" does not begin a variable; write ${NAME}, ${NAME:-default}, ${file:/run/secrets/NAME}, or "$${" for the characters themselves',
       ]);
     },
   );
@@ -44,14 +44,14 @@ describe('a variable in a value', () => {
   test.each([[{}], [{ NAME: '' }], [{ NAME: undefined }], [Object.create({ OTHER: 'x' })]])(
     'an unset variable is an error: %o',
     (env) => {
-      expect(substitute('${NAME}', env).findings.map(({ message }) => message)).toEqual([
+      expect(substitute('${NAME}', { env }).findings.map(({ message }) => message)).toEqual([
         'the environment variable NAME is not set; set it, or write a default: ${NAME:-…}',
       ]);
     },
   );
 
   test('two unset variables in one value are both reported', () => {
-    expect(substitute(['${A}${B}'], {}).findings.map(({ location }) => location)).toEqual([
+    expect(substitute(['${A}${B}'], { env: {} }).findings.map(({ location }) => location)).toEqual([
       { path: [0], at: 'value' },
       { path: [0], at: 'value' },
     ]);
@@ -63,7 +63,11 @@ describe('a variable in a value', () => {
   });
 
   test('keys and values that are not strings stay the same', () => {
-    expect(substitute({ '${A}': 1, b: true, c: null }, { A: 'x' }).value).toEqual({ '${A}': 1, b: true, c: null });
+    expect(substitute({ '${A}': 1, b: true, c: null }, { env: { A: 'x' } }).value).toEqual({
+      '${A}': 1,
+      b: true,
+      c: null,
+    });
   });
 
   test('any text without "${" stays the same', () => {

@@ -34,7 +34,7 @@ describe.skipIf(!hasRedis)('a reload that changes a store', () => {
     const path = join(temporaryFolder('reload-stores', { 'gateway.yaml': first }), 'gateway.yaml');
     const gateway: TestGateway = await startGateway(first, { SECRET });
     closings.push(() => gateway.close());
-    const initial = { sources: [{ path, text: first }], files: new Map(), globs: new Map() };
+    const initial = { sources: [{ path, text: first }], files: new Map(), globs: new Map(), secretFiles: new Map() };
     const reloader = new Reloader({
       path,
       env: { SECRET },

@@ -48,7 +48,7 @@ function watch(path: string, first = text('one')): void {
     path,
     env: {},
     gateway: reloadTargetOf(gateway.gateway),
-    initial: { sources: [{ path, text: first }], files: new Map(), globs: new Map() },
+    initial: { sources: [{ path, text: first }], files: new Map(), globs: new Map(), secretFiles: new Map() },
     onReload: (reload) => void outcomes.push(reload),
   });
 }

@@ -73,7 +73,10 @@ export function adminContextOf(gateway: Gateway, log: Log, activeManifest: () =>
 function prepareText(text: string, gateway: Gateway): PreparedReload {
   const loaded = load({ path: 'gateway.yaml', text }, createMemoryEnvironment(), gateway.plan);
   const { problems, sources } = loaded;
-  const snapshot = { manifestHash: '', dependencies: { files: loaded.files, globs: loaded.globs } };
+  const snapshot = {
+    manifestHash: '',
+    dependencies: { files: loaded.files, globs: loaded.globs, secretFiles: loaded.secretFiles },
+  };
   if (loaded.plan === undefined) return { problems, sources, snapshot };
   return { planned: loaded, changes: comparePlans(gateway.plan, loaded.plan), snapshot };
 }

@@ -31,6 +31,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'manifest/document',
     'manifest/manifest.generated',
     'manifest/read-manifest',
+    'manifest/secret-file',
     'manifest/source',
     'manifest/units',
     'manifest/write-yaml',

@@ -17,7 +17,7 @@ export const verb: Verb = {
     const file = namedManifest(values, positionals);
     const overrides = readOverrides(values);
     // Loaded before anything starts, because the manifest says which services it needs.
-    const planned = await loadForServing(file, { ...terminal, env: withPlaceholders(terminal.env) }, overrides);
+    const planned = await loadForServing(file, { ...terminal, env: withPlaceholders(terminal.env) }, { overrides });
     if (planned === undefined) return 1;
     const services = await startServices(planned, terminal.env);
     try {

@@ -80,7 +80,10 @@ async function lintSources(sources: readonly Source[], options: LintArguments, t
 async function lintSource(source: Source, options: LintArguments, { env }: Terminal) {
   const { preset, isOnline, overrides } = options;
   const invariantFiles = options.invariantFiles.map((file) => relative(dirname(source.path), file));
-  const { loaded, selfTest } = await loadTested(source, env, overrides, invariantFiles);
+  const { loaded, selfTest } = await loadTested(source, {
+    ...createFileEnvironment(source.path, env, overrides),
+    invariantFiles,
+  });
   const extraFindings = isOnline && loaded.plan !== undefined ? await checkOnline(loaded) : [];
   const routes = loaded.plan?.routes.length ?? 0;
   const sources = [...loaded.sources, ...(selfTest.problems.length === 0 ? [] : selfTest.sources)];

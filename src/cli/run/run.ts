@@ -1,21 +1,28 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type { PlannedManifest } from '../../engine/load.ts';
+import { createSecretReader, DEFAULT_SECRETS_FOLDER } from '../../engine/manifest/secret-file.ts';
+import { createFileEnvironment } from '../../engine/manifest/source.ts';
 import { runInSlices } from '../../engine/plan/sliced-work.ts';
 import { formatProblems } from '../../report/text.ts';
 import { ADDRESS_OPTIONS, formatOverrides, readOverrides } from '../address-options.ts';
 import { MANIFEST_OPTIONS, namedManifest, readSource } from '../manifest-file.ts';
-import { parseArguments } from '../parse-arguments.ts';
+import { parseArguments, valueOption } from '../parse-arguments.ts';
 import type { ExitCode, Terminal, Verb } from '../terminal.ts';
 import { loadTested } from '../tested-manifest.ts';
 import { type GatewayStart, type RunningGateway, startGateway } from './start-gateway.ts';
 import { openStreams, writeNote } from './streams.ts';
 import { CANDIDATE_OPTIONS, readCandidate } from './watch-candidate.ts';
 
-const OPTIONS = { ...MANIFEST_OPTIONS, ...ADDRESS_OPTIONS, ...CANDIDATE_OPTIONS };
+const OPTIONS = {
+  ...MANIFEST_OPTIONS,
+  ...ADDRESS_OPTIONS,
+  'secrets-dir': valueOption('FOLDER', `the folder of secret files (default ${DEFAULT_SECRETS_FOLDER})`),
+  ...CANDIDATE_OPTIONS,
+};
 
 export const verb: Verb = {
-  usage: 'signing-gateway run [FILE] [--listen ADDRESS] [--admin ADDRESS] [--candidate FILE]',
+  usage: 'signing-gateway run [FILE] [--listen ADDRESS] [--admin ADDRESS] [--secrets-dir FOLDER] [--candidate FILE]',
   options: OPTIONS,
   examples: [
     'signing-gateway run',
@@ -26,7 +33,9 @@ export const verb: Verb = {
   async run(terminal) {
     const { values, positionals } = parseArguments(terminal.args, OPTIONS);
     const candidate = readCandidate(values);
-    return serveFile(namedManifest(values, positionals), terminal, { overrides: readOverrides(values), candidate });
+    const secretsFolder = values['secrets-dir'] ?? DEFAULT_SECRETS_FOLDER;
+    const options = { overrides: readOverrides(values), secretsFolder, candidate };
+    return serveFile(namedManifest(values, positionals), terminal, options);
   },
 };
 
@@ -35,7 +44,7 @@ export interface ServingGateway extends Pick<RunningGateway, 'url' | 'adminUrl'>
   readonly initial: PlannedManifest;
 }
 
-export interface ServeOptions extends Pick<GatewayStart, 'overrides' | 'candidate'> {
+export interface ServeOptions extends Pick<GatewayStart, 'overrides' | 'secretsFolder' | 'candidate'> {
   /** Returns the text to print once the gateway listens. By default nothing is printed. */
   readonly welcome?: (gateway: ServingGateway) => string;
   /** True if a stop signal ends open requests at once. By default they have the time of `server.stopping`. */
@@ -49,7 +58,7 @@ const SLICE_MS = 50;
 
 /** Serves a manifest file until `terminal.stop` is aborted. */
 export async function serveFile(file: string, terminal: Terminal, options: ServeOptions): Promise<ExitCode> {
-  const initial = await loadForServing(file, terminal, options.overrides);
+  const initial = await loadForServing(file, terminal, options);
   if (initial === undefined) return 1;
   // A signal that arrived while this thread was busy is delivered in the next turn of the event loop.
   await nextTurn();
@@ -88,9 +97,10 @@ async function serveUntilStopped(
 export async function loadForServing(
   file: string,
   terminal: Terminal,
-  overrides: ServeOptions['overrides'],
+  { overrides, secretsFolder }: Pick<ServeOptions, 'overrides' | 'secretsFolder'>,
 ): Promise<PlannedManifest | undefined> {
-  const { loaded, selfTest } = await loadTested(readSource(file), terminal.env, overrides);
+  const environment = createFileEnvironment(file, terminal.env, overrides, createSecretReader(secretsFolder));
+  const { loaded, selfTest } = await loadTested(readSource(file), environment);
   if (loaded.plan !== undefined && selfTest.problems.length === 0) return loaded;
   const { problems, sources } = loaded.plan === undefined ? loaded : selfTest;
   terminal.err(formatProblems(problems, sources, terminal.errColour) + formatOverrides(overrides));

@@ -28,6 +28,8 @@ export interface GatewayStart {
   readonly file: string;
   readonly initial: PlannedManifest;
   readonly overrides: AddressOverrides;
+  /** See `FileThreadOptions`. */
+  readonly secretsFolder?: string | undefined;
   /** A manifest to compare the requests with. */
   readonly candidate?: CandidateFile | undefined;
   readonly terminal: Terminal;
@@ -42,7 +44,7 @@ export type RunningGateway = NonNullable<Awaited<ReturnType<typeof startGateway>
  * `CommandError` if an address is not available.
  */
 export async function startGateway(start: GatewayStart) {
-  const { initial, overrides, terminal, streams } = start;
+  const { initial, overrides, secretsFolder, terminal, streams } = start;
   const { log, notes } = streams;
   const { plan } = initial;
   const limit = descriptorLimit();
@@ -60,7 +62,8 @@ export async function startGateway(start: GatewayStart) {
   const candidate = new CandidateControl(gateway, log.logger, workers.candidates);
   const { reloader, activeManifest } = startReloader(start, workers, candidate);
   const candidateReloader =
-    start.candidate && watchCandidate(start.candidate, { gateway, control: candidate, overrides }, terminal, streams);
+    start.candidate &&
+    watchCandidate(start.candidate, { gateway, control: candidate, overrides, secretsFolder }, terminal, streams);
   const reloaders = [reloader, ...(candidateReloader === undefined ? [] : [candidateReloader])];
   terminal.setHungThreadCheck(() => reloaders.some(({ isThreadBlocked }) => isThreadBlocked));
   const descriptors = new DescriptorMonitor(gateway, log.logger, limit);
@@ -111,7 +114,7 @@ export async function startGateway(start: GatewayStart) {
 }
 
 function startReloader(
-  { file, initial, overrides, terminal: { env, errColour }, streams }: GatewayStart,
+  { file, initial, overrides, secretsFolder, terminal: { env, errColour }, streams }: GatewayStart,
   workers: WorkerGroup,
   candidate: CandidateControl,
 ) {
@@ -138,7 +141,16 @@ function startReloader(
       await candidate.rebase();
     },
   };
-  const reloader = new Reloader({ path: file, initial, overrides, gateway, env, onReload, onWatchError });
+  const reloader = new Reloader({
+    path: file,
+    initial,
+    overrides,
+    secretsFolder,
+    gateway,
+    env,
+    onReload,
+    onWatchError,
+  });
   return { reloader, activeManifest: () => active };
 }
 

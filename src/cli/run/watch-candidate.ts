@@ -1,9 +1,8 @@
 import type { Gateway } from '../../engine/gateway/gateway.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
-import type { AddressOverrides } from '../../engine/manifest/source.ts';
 import type { ReloadOutcome } from '../../process/reload/reload-outcome.ts';
 import { reportProblems } from '../../process/reload/reload-report.ts';
-import { Reloader } from '../../process/reload/reloader.ts';
+import { Reloader, type ReloaderOptions } from '../../process/reload/reloader.ts';
 import { formatProblems } from '../../report/text.ts';
 import type { CandidateControl } from '../../traffic/candidate/candidate-control.ts';
 import { parseShare, valueOption } from '../parse-arguments.ts';
@@ -19,7 +18,11 @@ export interface CandidateFile {
 /** Loads the file of `--candidate` and watches it like the manifest. A file with problems changes nothing until it is corrected. */
 export function watchCandidate(
   { path, sample }: CandidateFile,
-  { gateway, control, overrides }: { gateway: Gateway; control: CandidateControl; overrides: AddressOverrides },
+  {
+    gateway,
+    control,
+    ...options
+  }: { gateway: Gateway; control: CandidateControl } & Pick<ReloaderOptions, 'overrides' | 'secretsFolder'>,
   { env, errColour }: Terminal,
   streams: Streams,
 ): Reloader {
@@ -31,9 +34,9 @@ export function watchCandidate(
     prepare: (planned: PlannedManifest) => control.prepare(planned),
     activate: (planned: PlannedManifest) => control.activate(planned, 'file', sample),
   };
-  const initial = { files: new Map<string, string>(), globs: new Map<string, string>(), sources: [] };
+  const initial = { files: new Map<string, string>(), globs: new Map(), secretFiles: new Map(), sources: [] };
   const onReload = (outcome: ReloadOutcome) => logCandidate(path, outcome, streams, errColour);
-  const reloader = new Reloader({ path, env, overrides, gateway: target, initial, onReload });
+  const reloader = new Reloader({ ...options, path, env, gateway: target, initial, onReload });
   void reloader.reload('request');
   return reloader;
 }

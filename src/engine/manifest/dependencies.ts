@@ -9,6 +9,8 @@ export interface Dependencies {
   readonly files: FileHashes;
   /** The patterns that the manifest includes: the paths that each one matches, one per line. */
   readonly globs: ReadonlyMap<string, string>;
+  /** The files of `${file:PATH}`, with the hashes of their secrets. */
+  readonly secretFiles: FileHashes;
 }
 
 /** An environment that records the files and patterns that are read through it. */
@@ -23,9 +25,11 @@ export function trackDependencies(environment: Environment): {
 } {
   const files = new Map<string, string>();
   const globs = new Map<string, string>();
+  const secretFiles = new Map<string, string>();
+  const { readSecret } = environment;
   let characters = 0;
   return {
-    dependencies: { files, globs },
+    dependencies: { files, globs, secretFiles },
     environment: {
       ...environment,
       readFile(path) {
@@ -36,6 +40,14 @@ export function trackDependencies(environment: Environment): {
         files.set(path, sha256(text));
         return text;
       },
+      readSecret:
+        readSecret &&
+        ((path) => {
+          secretFiles.set(path, '');
+          const secret = readSecret(path);
+          secretFiles.set(path, sha256(secret));
+          return secret;
+        }),
       expandGlob(pattern) {
         const paths = expandGlob(pattern, environment);
         globs.set(pattern, paths.join('\n'));
@@ -51,10 +63,12 @@ export function fileSizeError(): Error {
 }
 
 /** Returns the files whose content changed, and the patterns whose matches changed. */
-export function changedDependencies({ files, globs }: Dependencies, environment: Environment): string[] {
-  const changedFiles = [...files].filter(([path, hash]) => hashOf(path, environment.readFile) !== hash);
+export function changedDependencies({ files, globs, secretFiles }: Dependencies, environment: Environment): string[] {
+  const { readFile, readSecret = readFile } = environment;
+  const changedFiles = [...files].filter(([path, hash]) => hashOf(path, readFile) !== hash);
+  const changedSecrets = [...secretFiles].filter(([path, hash]) => hashOf(path, readSecret) !== hash);
   const changedGlobs = [...globs].filter(([pattern, paths]) => expandGlob(pattern, environment).join('\n') !== paths);
-  return [...changedFiles, ...changedGlobs].map(([name]) => name);
+  return [...changedFiles, ...changedGlobs, ...changedSecrets].map(([name]) => name);
 }
 
 function hashOf(path: string, readFile: Environment['readFile']): string {

@@ -59,15 +59,15 @@ export function readManifest(
  */
 export function checkManifest(
   { document, findings: syntax }: Pick<ReadManifest, 'document' | 'findings'>,
-  { env, overrides = {} }: Pick<Environment, 'env' | 'overrides'>,
+  environment: Pick<Environment, 'env' | 'overrides' | 'readSecret'>,
   allowed?: readonly Reference[],
 ): CheckedManifest | undefined {
   if (syntax.length > 0) return undefined;
-  const substituted = substitute(document.value, env, allowed);
+  const substituted = substitute(document.value, environment, allowed);
   const { secrets, references } = substituted;
   const { checked: manifest, findings } = checkAgainst<Manifest>(validate, substituted, copyManifest);
   return {
-    manifest: overrideAddresses(manifest, overrides),
+    manifest: overrideAddresses(manifest, environment.overrides ?? {}),
     hash: manifestHash(document),
     invalidParts: invalidPartsOf(findings),
     secrets,

@@ -74,6 +74,8 @@ export interface Environment {
   readonly readFile: (path: string) => string;
   /** Returns the names in a folder by its path relative to the manifest. Throws the errors of `fs`. By default there are no folders. */
   readonly listFolder?: (path: string) => readonly string[];
+  /** Returns the secret of `${file:PATH}`. Throws the errors of `createSecretReader`. By default such a value is unknown. */
+  readonly readSecret?: ((path: string) => string) | undefined;
   readonly overrides?: AddressOverrides;
   /** Files with further invariants, relative to the manifest. */
   readonly invariantFiles?: readonly string[];
@@ -149,12 +151,14 @@ export function createFileEnvironment(
   manifestPath: string,
   env: Environment['env'],
   overrides: AddressOverrides = {},
+  readSecret?: Environment['readSecret'],
 ): FileEnvironment {
   const folder = dirname(resolve(manifestPath));
   return {
     env,
     overrides,
-    readFile: (path) => readRegularFile(resolve(folder, path)),
+    readSecret,
+    readFile: (path) => decodeText(readRegularFile(resolve(folder, path))),
     listFolder: (path) => listNames(resolve(folder, path)),
     modifiedMs: (path) => modifiedMs(resolve(folder, path)),
   };
@@ -164,12 +168,12 @@ export function createFileEnvironment(
  * Reads a regular file; throws `EISDIR` for a folder. Refuses pipes and devices: opening a pipe may block forever, in a thread
  * that cannot be terminated, and a device may have no end.
  */
-function readRegularFile(path: string): string {
+export function readRegularFile(path: string, maxBytes?: number): Buffer {
   // Without O_NONBLOCK, opening a pipe waits for a writer.
   return withFile(path, constants.O_RDONLY | constants.O_NONBLOCK, (file) => {
     const stat = fstatSync(file);
     if (!stat.isFile() && !stat.isDirectory()) throw fileError('not a regular file', `${path} is not a regular file`);
-    return decodeText(readUpToLimit(file, stat.size, path));
+    return readUpToLimit(file, stat.size, path, maxBytes);
   });
 }
 
@@ -217,7 +221,7 @@ function tooLargeError(path: string, maxBytes: number): Error {
   return fileError('EFBIG', `${path} is larger than ${maxBytes} bytes`);
 }
 
-function fileError(code: string, message: string): Error {
+export function fileError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }
 

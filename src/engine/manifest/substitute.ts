@@ -1,10 +1,12 @@
+import { getOrCreate } from '../get-or-create.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import { createSecrets, type Secret } from '../problem/redaction.ts';
-import type { Environment } from './source.ts';
+import { describeSecretError, mayComeFromFile, unknownSecret } from './secret-file.ts';
+import { type Environment, fileErrorCode } from './source.ts';
 import { isList, type YamlValue } from './yaml-values.ts';
 
-/** `$${` is a literal `${`; `${NAME}` and `${NAME:-default}` are variables; any other `${` is an error. */
-const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|\$\{/g;
+/** `$${` is a literal `${`; `${NAME}` and `${NAME:-default}` are variables, `${file:PATH}` is a secret; any other `${` is an error. */
+const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|\$\{file:(\/[^{}:]+)\}|\$\{/g;
 
 /** A text with variables, at its place in the manifest. */
 export interface Reference {
@@ -15,11 +17,17 @@ export interface Reference {
 export type Substitution = ReturnType<typeof substitute>;
 
 /**
- * Substitutes environment variables in parsed strings, never in the text, so that their values cannot change the structure.
+ * Substitutes environment variables and secret files in parsed strings, never in the text, so that their values cannot change the
+ * structure.
  *
  * @param allowed the only texts with variables that may be used, if not all of them
  */
-export function substitute(value: YamlValue, env: Environment['env'], allowed?: readonly Reference[]) {
+export function substitute(
+  value: YamlValue,
+  { env, readSecret }: Pick<Environment, 'env' | 'readSecret'>,
+  allowed?: readonly Reference[],
+) {
+  const secretFiles = new Map<string, SecretResult>();
   const allowedKeys = allowed && new Set(allowed.filter(({ path }) => !path.some(isRevealing)).map(keyOfReference));
   // All texts with variables, also with those that are not set.
   const references: Reference[] = [];
@@ -69,11 +77,24 @@ export function substitute(value: YamlValue, env: Environment['env'], allowed?: 
       }
     }
     const report = (message: string) => findings.push(errorAt(path, 'environment', message));
-    const result = template.replaceAll(REFERENCE, (match, name: string | undefined, fallback: string | undefined) => {
+    const substituteFile = (reference: string, file: string): string => {
+      if (!mayComeFromFile(path, template)) {
+        report(NO_SECRET);
+        return reference;
+      }
+      const read = readSecret && getOrCreate(secretFiles, file, () => readSecretFile(file, readSecret));
+      if (read?.error !== undefined) report(`the secret "${file}" cannot be read: ${read.error}`);
+      const secret = read === undefined ? unknownSecret(path, reference) : read.secret;
+      if (secret === undefined) return reference;
+      variables.push([`file:${file}`, secret]);
+      return secret;
+    };
+    const result = template.replaceAll(REFERENCE, (match, name?: string, fallback?: string, file?: string) => {
       if (match === '$${') return '${';
+      if (file !== undefined) return substituteFile(match, file);
       if (name === undefined) {
         report(
-          'this "${" does not begin a variable; write ${NAME}, ${NAME:-default}, or "$${" for the characters themselves',
+          'this "${" does not begin a variable; write ${NAME}, ${NAME:-default}, ${file:/run/secrets/NAME}, or "$${" for the characters themselves',
         );
         return match;
       }
@@ -93,6 +114,21 @@ export function substitute(value: YamlValue, env: Environment['env'], allowed?: 
   return { value: substituted, findings, secrets, references, isSecret: createSecrets(secrets).isSecret };
 }
 
+interface SecretResult {
+  readonly secret?: string;
+  readonly error?: string;
+}
+
+function readSecretFile(file: string, readSecret: (path: string) => string): SecretResult {
+  try {
+    return { secret: readSecret(file) };
+  } catch (error) {
+    return { error: describeSecretError(fileErrorCode(error)) };
+  }
+}
+
+const NO_SECRET =
+  'a file may only have a secret, a password, a client id or the value of a request header; write the value here, or a variable';
 const VARIABLE = /(?<!\$)\$\{[A-Za-z_]/;
 const NOT_ALLOWED =
   'a candidate that was sent may use a variable only at the key where the active manifest has the same text, and never in patterns, schemas, header rules, "respond" or "redirect"; write the value, or start the gateway with --candidate';

@@ -29,7 +29,8 @@ export function requireSecretFromEnvironment(
   { secrets, findings }: Pick<CompileContext, 'secrets' | 'findings'>,
 ): boolean {
   if (secrets.isSecret(path)) return true;
-  const message = 'a secret must not be in the file, not even as a default; write ${NAME}, and set the variable NAME';
+  const message =
+    'a secret must not be in the file, not even as a default; write ${NAME} and set the variable NAME, or write ${file:/run/secrets/NAME}';
   findings.push({ ...errorAt(path, 'secret-in-file', message), isSecret: true });
   return false;
 }

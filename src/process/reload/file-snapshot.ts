@@ -32,7 +32,7 @@ export function pathsToWatch(
   const folder = dirname(resolve(path));
   const inFolder = (name: string) => resolve(folder, name);
   return {
-    files: [resolve(path), ...[...dependencies.files.keys()].map(inFolder)],
+    files: [resolve(path), ...[...dependencies.files.keys(), ...dependencies.secretFiles.keys()].map(inFolder)],
     folders: [...new Set([...dependencies.globs.keys()].flatMap((pattern) => globFolders(pattern, environment)))].map(
       inFolder,
     ),

@@ -49,12 +49,19 @@ export type FileThread = WorkerThread<FileRequests, FileEvents>;
 /** Enough for all files of a large manifest on a slow mount. */
 const TIMEOUT_MS = 120_000;
 
+/** The data that the thread starts with. */
+export interface FileThreadOptions {
+  readonly path: string;
+  /** The folder of the files that `${file:PATH}` may name; `undefined`: their values are unknown. */
+  readonly secretsFolder: string | undefined;
+}
+
 export function createFileThread(
-  path: string,
+  data: FileThreadOptions,
   listen: (channel: ThreadChannel<Requests, FileEvents>) => void,
 ): FileThread {
   const task = 'watches and reads the files';
-  return new WorkerThread({ file: 'file-worker', task, data: { path }, timeoutMs: TIMEOUT_MS, isSteady: true, listen });
+  return new WorkerThread({ file: 'file-worker', task, data, timeoutMs: TIMEOUT_MS, isSteady: true, listen });
 }
 
 /** Reads the files that a plan is compiled from. */

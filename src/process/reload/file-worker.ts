@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { fileSizeError, sha256 } from '../../engine/manifest/dependencies.ts';
+import { createSecretReader } from '../../engine/manifest/secret-file.ts';
 import { createFileEnvironment, fileErrorCode, MAX_ALL_CHARACTERS } from '../../engine/manifest/source.ts';
 import { bypassThreadPool } from '../../engine/node-internals/file-functions.ts';
 import { type ChannelPort, ThreadChannel } from '../workers/thread-channel.ts';
@@ -12,17 +13,17 @@ import {
   pathsToWatch,
   waitUntilSettled,
 } from './file-snapshot.ts';
-import type { FileChanges, FileContent, FileEvents, FileRequests } from './file-thread.ts';
+import type { FileChanges, FileContent, FileEvents, FileRequests, FileThreadOptions } from './file-thread.ts';
 import { type FileWatcher, watchFiles } from './file-watcher.ts';
 import { countOperations, runOperation } from './operation-counter.ts';
 import type { WorkerInput } from './worker-thread.ts';
 
 /** The input of this thread, which `file-thread.ts` starts. */
-const { path, operations } = workerData as WorkerInput<{ readonly path: string }>;
+const { path, secretsFolder, operations } = workerData as WorkerInput<FileThreadOptions>;
 bypassThreadPool((operation) => runOperation(operations, operation));
 const manifestFiles: ManifestFiles = {
   path,
-  environment: countOperations(createFileEnvironment(path, {}), operations),
+  environment: countOperations(createFileEnvironment(path, {}, {}, createSecretReader(secretsFolder)), operations),
 };
 /** A folder with many writes causes at most one event in this time. */
 const REPORT_INTERVAL_MS = 10;

@@ -7,11 +7,11 @@ import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
 import { type Finding, SEVERITY_RANKS } from '../../engine/problem/finding.ts';
 import type { Problem } from '../../engine/problem/problem.ts';
 import type { FileSnapshot } from './file-snapshot.ts';
+import type { FileThreadOptions } from './file-thread.ts';
 import { WorkerThread } from './worker-thread.ts';
 
 /** The data that the thread starts with. */
-export interface ManifestThreadOptions {
-  readonly path: string;
+export interface ManifestThreadOptions extends FileThreadOptions {
   readonly env: Environment['env'];
   readonly overrides: AddressOverrides;
 }

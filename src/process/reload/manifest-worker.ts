@@ -4,6 +4,7 @@ import { createPlannedManifest, planManifest } from '../../engine/load.ts';
 import { sha256, trackDependencies } from '../../engine/manifest/dependencies.ts';
 import { type DocumentParser, parse } from '../../engine/manifest/document.ts';
 import { checkManifest, type ReadManifest, readManifest } from '../../engine/manifest/read-manifest.ts';
+import { createSecretReader } from '../../engine/manifest/secret-file.ts';
 import { createFileEnvironment, type Source } from '../../engine/manifest/source.ts';
 import { referencedSources, toProblems } from '../../engine/problem/problem.ts';
 import { type ChannelPort, type Requests, ThreadChannel } from '../workers/thread-channel.ts';
@@ -22,8 +23,11 @@ import type { WorkerInput } from './worker-thread.ts';
 process.env = {};
 
 /** The input of this thread, which `manifest-thread.ts` starts. */
-const { path, env, overrides, operations } = workerData as WorkerInput<ManifestThreadOptions>;
-const saved = countOperations(createFileEnvironment(path, env, overrides), operations);
+const { path, env, overrides, secretsFolder, operations } = workerData as WorkerInput<ManifestThreadOptions>;
+const saved = countOperations(
+  createFileEnvironment(path, env, overrides, createSecretReader(secretsFolder)),
+  operations,
+);
 /** The delay before the warm-up. A thread that was started for a request receives it sooner and needs no warm-up. */
 const WARM_UP_DELAY_MS = 100;
 
@@ -54,7 +58,7 @@ async function readAndCompile(unsaved: UnsavedManifest | undefined): Promise<Man
   const read = readManifest({ path, text }, forReading.environment, parseCached);
   evictUnusedFiles(read);
   const { document, sources } = read;
-  const checked = checkManifest(read, saved, unsaved?.references);
+  const checked = checkManifest(read, forReading.environment, unsaved?.references);
   const texts = new Map<string, string>();
   const readFile = (file: string) => {
     const content = forCompiling.environment.readFile(file);
@@ -64,8 +68,8 @@ async function readAndCompile(unsaved: UnsavedManifest | undefined): Promise<Man
   const { plan, findings } =
     checked === undefined ? { plan: undefined, findings: read.findings } : planManifest(checked, readFile);
   const dependencies = {
+    ...forReading.dependencies,
     files: new Map([...forReading.dependencies.files, ...forCompiling.dependencies.files]),
-    globs: forReading.dependencies.globs,
   };
   const snapshot = { manifestHash: sha256(text), dependencies };
   if (checked === undefined || plan === undefined) {

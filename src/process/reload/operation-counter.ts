@@ -31,5 +31,6 @@ export function countOperations(files: FileEnvironment, operations: OperationCou
     readFile: count(files.readFile),
     listFolder: count(files.listFolder),
     modifiedMs: count(files.modifiedMs),
+    readSecret: files.readSecret && count(files.readSecret),
   };
 }

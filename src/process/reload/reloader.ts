@@ -53,10 +53,12 @@ export interface ReloadTarget {
   activate(planned: PlannedManifest): Promise<void>;
 }
 
-interface ReloaderOptions {
+export interface ReloaderOptions {
   readonly path: string;
   readonly env: Environment['env'];
   readonly overrides?: AddressOverrides;
+  /** See `FileThreadOptions`. */
+  readonly secretsFolder?: string | undefined;
   readonly gateway: ReloadTarget;
   /** The files from which the active plan was loaded. */
   readonly initial: Dependencies & Pick<PlannedManifest, 'sources'> & Partial<Pick<PlannedManifest, 'compileInput'>>;
@@ -99,21 +101,21 @@ export class Reloader {
   #isClosed = false;
 
   constructor(options: ReloaderOptions) {
-    const { path, env, overrides = {}, gateway, initial } = options;
+    const { path, env, overrides = {}, secretsFolder, gateway, initial } = options;
     this.#options = options;
-    this.#fileThread = createFileThread(path, (channel) => {
+    this.#fileThread = createFileThread({ path, secretsFolder }, (channel) => {
       channel.handle('changed', () => this.#onFileChange());
       channel.handle('watchError', (code) => this.#onWatchError(code));
     });
-    this.#manifestThread = createManifestThread({ path, env, overrides });
-    this.#unsavedThread = createManifestThread({ path, env, overrides }, MAX_UNSAVED_MEMORY_MB);
+    this.#manifestThread = createManifestThread({ path, env, overrides, secretsFolder });
+    this.#unsavedThread = createManifestThread({ path, env, overrides, secretsFolder }, MAX_UNSAVED_MEMORY_MB);
     const { listen, admin, server } = gateway.plan;
     this.#startup = { listen, admin, server: { tls: server.tls, workers: server.workers } };
     // The hash of the text that was loaded, not of the file: a save since then is a change.
     this.#manifestHash = sha256(initial.sources[0]?.text ?? '');
     this.#snapshot = {
       manifestHash: this.#manifestHash,
-      dependencies: { files: initial.files, globs: initial.globs },
+      dependencies: { files: initial.files, globs: initial.globs, secretFiles: initial.secretFiles },
     };
     this.#references = initial.compileInput?.checked.references ?? [];
     this.#watch();

@@ -11,7 +11,10 @@ import { effectiveSettings, uniformManifest } from './settings/effective-setting
 
 /** One of the two manifests of a comparison. */
 export interface DiffSide
-  extends Omit<PlannedManifest, 'compileInput' | 'findings' | 'problems' | 'files' | 'globs' | 'sources'> {
+  extends Omit<
+    PlannedManifest,
+    'compileInput' | 'findings' | 'problems' | 'files' | 'globs' | 'secretFiles' | 'sources'
+  > {
   /** The manifest with its references to the environment instead of their values, safe to print. */
   readonly redacted: Manifest;
   /** The values of the manifest as they take effect, without `routes` and `schemas`. They may contain secrets. */

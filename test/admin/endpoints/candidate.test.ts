@@ -27,7 +27,11 @@ routes:
 
 const NO_FILES = {
   manifestHash: '',
-  dependencies: { files: new Map<string, string>(), globs: new Map<string, string>() },
+  dependencies: {
+    files: new Map<string, string>(),
+    globs: new Map<string, string>(),
+    secretFiles: new Map<string, string>(),
+  },
 };
 
 const candidate = fakeCandidate();
