@@ -1,4 +1,5 @@
-import { relative, resolve, sep } from 'node:path';
+import { statSync } from 'node:fs';
+import { join, relative, resolve, sep } from 'node:path';
 import { type LoadResult, load, type PlannedManifest } from '../engine/load.ts';
 import {
   createFileEnvironment,
@@ -37,14 +38,24 @@ export function namedManifests(
   positionals: readonly string[],
 ): readonly string[] {
   const files = [...config, ...positionals];
-  return files.length === 0 ? [DEFAULT_MANIFEST] : [...new Set(files.map(relativePath))];
+  return files.length === 0 ? [DEFAULT_MANIFEST] : [...new Set(files.map((path) => relativePath(fileIn(path))))];
 }
 
 /** Returns the only named manifest, or the default one. */
 export function chooseManifest(names: readonly (string | undefined)[]): string {
   const files = names.filter((file) => file !== undefined);
   if (files.length > 1) throw new UsageError(`expected one manifest, got ${files.length}: ${files.join(', ')}`);
-  return files[0] ?? DEFAULT_MANIFEST;
+  return fileIn(files[0] ?? DEFAULT_MANIFEST);
+}
+
+/** Returns the path of the manifest in a folder, and any other path as it is. */
+function fileIn(path: string): string {
+  try {
+    return statSync(path).isDirectory() ? join(path, DEFAULT_MANIFEST) : path;
+  } catch {
+    // The error appears again when the file is read.
+    return path;
+  }
 }
 
 /** Returns the path relative to the working folder: CI systems match reports to files by this path. */

@@ -18,9 +18,24 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 describe('init', () => {
-  it('names the next commands as npx needs them, if npx runs it', async () => {
-    const { err } = await runCli(['init'], temporaryFolder('init'), { npm_lifecycle_event: 'npx' });
-    expect(err).toMatch(/^Next: run "npx signing-gateway dev", "npx signing-gateway lint /);
+  it.each([
+    ['npx', 'npx signing-gateway'],
+    ['gateway', 'npm run gateway --'],
+  ])('names the next commands as they work under %s', async (event, command) => {
+    const { err } = await runCli(['init'], temporaryFolder('init'), { npm_lifecycle_event: event });
+    expect(err).toContain(`Next: run "${command} dev", "${command} lint `);
+  });
+
+  it('creates a folder, whose manifest other commands find by the name of the folder', async () => {
+    const folder = temporaryFolder('init');
+    expect((await runCli(['init', 'edge/one'], folder)).out).toBe(
+      'edge/one/gateway.yaml\nedge/one/gateway.test.yaml\n',
+    );
+    expect((await runCli(['lint', 'edge/one'], folder)).err).toBe('no problems in edge/one/gateway.yaml: 2 routes\n');
+    expect((await runCli(['lint', '.'], join(folder, 'edge/one'))).err).toBe('no problems in gateway.yaml: 2 routes\n');
+    expect((await runCli(['init', 'edge/one'], folder)).err).toContain('edge/one/gateway.yaml already exists');
+    writeFileSync(join(folder, 'file'), '');
+    expect((await runCli(['init', 'file/one'], folder)).code).toBe(2);
   });
 
   it('writes a formatted manifest without problems, and tests that cover it and notice every change', async () => {

@@ -1,10 +1,10 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isLoopback } from '../../engine/dns/loopback.ts';
 import { redactCredentials } from '../../engine/problem/redaction.ts';
 import { parseHttpUrl } from '../../engine/settings/address.ts';
-import { MANIFEST_OPTIONS, namedManifest } from '../manifest-file.ts';
+import { DEFAULT_MANIFEST, MANIFEST_OPTIONS, namedManifest } from '../manifest-file.ts';
 import { parseArguments, valueOption } from '../parse-arguments.ts';
 import { SCHEMA_FOLDER } from '../schema.ts';
 import { errorCode, sendRequest } from '../send-request.ts';
@@ -25,22 +25,26 @@ const OPTIONS = {
 } as const satisfies Options;
 
 export const verb: Verb = {
-  usage: 'signing-gateway init [FILE] [--upstream URL] [--container]',
+  usage: 'signing-gateway init [FILE | FOLDER] [--upstream URL] [--container]',
   options: OPTIONS,
   examples: [
     'signing-gateway init',
     'signing-gateway init --upstream http://127.0.0.1:3000',
+    'signing-gateway init ../my-gateway',
     'signing-gateway init deploy/gateway.yaml --container --upstream http://contacts:3000/health',
   ],
   async run({ args, env, out, err }) {
     const { values, positionals } = parseArguments(args, OPTIONS);
-    const file = namedManifest(values, positionals);
+    const name = namedManifest(values, positionals);
+    const isFolder = extname(name) === '';
+    const file = isFolder ? join(name, DEFAULT_MANIFEST) : name;
     const target = values.upstream === undefined ? undefined : readTarget(values.upstream);
     const starter = chooseStarter(target, values.container === true);
     const tests = join(dirname(file), `${basename(file, extname(file))}.test.yaml`);
     for (const path of [file, tests])
       if (existsSync(path)) throw new CommandError(`${path} already exists; name another file, or remove this one`);
     const probed = target === undefined ? '' : await describeProbe(target);
+    if (isFolder) createFolder(name);
     writeNew(file, starterManifest(schemaPathFrom(file, 'gateway.schema.json'), starter));
     writeNew(tests, starterTestFile(schemaPathFrom(file, 'gateway-test.schema.json'), basename(file), starter));
     out(`${file}\n${tests}\n`);
@@ -115,9 +119,10 @@ function containerNote(target: UpstreamTarget | undefined, { isContainer }: Star
   return `In a container, ${target.origin} is the container itself. Set API_URL to the address of the service in its network.\n`;
 }
 
-/** Under npx the command itself may not be on the path. */
+/** Under npx and npm the command itself may not be on the path. */
 function nextSteps(file: string, tests: string, env: Terminal['env']): string {
-  const command = env['npm_lifecycle_event'] === 'npx' ? 'npx signing-gateway' : 'signing-gateway';
+  const commands: Partial<Record<string, string>> = { npx: 'npx signing-gateway', gateway: 'npm run gateway --' };
+  const command = commands[env['npm_lifecycle_event'] ?? ''] ?? 'signing-gateway';
   const argument = file === 'gateway.yaml' ? '' : ` ${file}`;
   return `Next: run "${command} dev${argument}", "${command} lint ${file}" and "${command} test ${tests}"\n`;
 }
@@ -126,6 +131,14 @@ function nextSteps(file: string, tests: string, env: Terminal['env']): string {
 function schemaPathFrom(file: string, schema: string): string {
   const path = relative(resolve(dirname(file)), fileURLToPath(new URL(schema, SCHEMA_FOLDER))).replaceAll(sep, '/');
   return path.startsWith('.') ? path : `./${path}`;
+}
+
+function createFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    throw unwritableFileError(path, error);
+  }
 }
 
 /** Writes a new file. Fails if the file exists by now. */
