@@ -28,7 +28,9 @@ export const verb: Verb = {
     const loaded = loadPlanned(namedManifest(values, positionals), terminal);
     if (loaded === undefined) return 1;
     const { plan } = loaded;
-    out(values.json ? toJson({ routes: plan.routes.map(routeSummary) }) : formatRoutes(plan, outColour));
+    out(
+      values.json ? toJson({ hash: plan.hash, routes: plan.routes.map(routeSummary) }) : formatRoutes(plan, outColour),
+    );
     return 0;
   },
 };

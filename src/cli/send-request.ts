@@ -1,5 +1,10 @@
+import { X509Certificate } from 'node:crypto';
 import * as http from 'node:http';
 import * as https from 'node:https';
+import { CommandError } from './terminal.ts';
+
+/** The environment variable with the token of the admin API: an argument would be visible to other users of the machine. */
+export const TOKEN_VARIABLE = 'SIGNING_GATEWAY_ADMIN_TOKEN';
 
 /** Sends a request on a connection of its own. Resolves to the response when its head has arrived. */
 export function sendRequest(url: string, options: https.RequestOptions, body?: Buffer): Promise<http.IncomingMessage> {
@@ -14,4 +19,15 @@ export function sendRequest(url: string, options: https.RequestOptions, body?: B
 /** Returns the code of an error of the system, and any other error as a text. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+}
+
+/** Trusts only this certificate, by its fingerprint: the names in it are those that other machines use. */
+export function pinnedCertificate(certificate: string | undefined): https.RequestOptions {
+  if (certificate === undefined) return {};
+  const { fingerprint256 } = new X509Certificate(certificate);
+  const checkServerIdentity: https.RequestOptions['checkServerIdentity'] = (_host, peer) =>
+    peer.fingerprint256 === fingerprint256
+      ? undefined
+      : new CommandError('the gateway presents another certificate than that of the manifest; use --url');
+  return { ca: certificate, allowPartialTrustChain: true, checkServerIdentity };
 }

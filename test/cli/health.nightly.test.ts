@@ -84,6 +84,31 @@ describe('health', () => {
     await restricted.close();
   });
 
+  it('checks which manifest is active, with the token and only to the certificate of the manifest', async () => {
+    const [pair, other] = [createPair(), createPair()];
+    const tls = '{ certificate: s.crt, key: s.key }';
+    const files = { 's.crt': pair.certificate, 's.key': pair.key };
+    const text = (port: number) => manifestOf(`{ listen: '127.0.0.1:${port}', token: '\${TOKEN}', tls: ${tls} }`);
+    const serving = await startGatewayWithAdmin(text(0), { TOKEN }, files);
+    const { hash } = serving.gateway.plan;
+    const run = (args: string[], env = { TOKEN }, certificate = pair.certificate) => {
+      const folder = temporaryFolder('health', { 'gateway.yaml': text(serving.admin.port), 's.crt': certificate });
+      return runCli(['health', ...args], folder, env);
+    };
+    for (const part of [hash, hash.slice(0, 8)])
+      expect(await run(['--hash', part])).toEqual({ code: 0, out: 'ready\n', err: '' });
+    const another = await run(['--hash', '0123456789']);
+    expect([another.code, another.out]).toEqual([1, `another manifest is active: ${hash}\n`]);
+    expect((await run(['--hash', hash], { TOKEN: TOKEN.replace('7', '8') })).out).toMatch(/^status 401/);
+    expect((await run(['--hash', hash], { TOKEN }, other.certificate)).code).toBe(1);
+    for (const args of [
+      ['--hash', 'abc'],
+      ['--hash', hash, '--live'],
+    ])
+      expect((await run(args)).code).toBe(2);
+    await serving.close();
+  });
+
   it('exits with 1 if nothing listens or the response does not arrive in time', async () => {
     const silent = await startSilentServer();
     const { port } = silent.address() as { port: number };

@@ -220,6 +220,7 @@ describe('routes', () => {
   it('prints JSON with the members of the admin API', async () => {
     const { code, out } = await runCli(['routes', '--json'], folderWith(GOOD));
     expect(code).toBe(0);
+    expect(JSON.parse(out).hash).toMatch(/^[0-9a-f]{64}$/);
     expect(JSON.parse(out).routes).toEqual([
       expect.objectContaining({ id: 'one', methods: ['GET', 'HEAD'], path: '/one', access: 'public', upstream: 'up' }),
       expect.objectContaining({ id: 'rest', body: { schema: false, limit_bytes: 1024 } }),

@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { RequestOptions } from 'node:https';
 import type { Json } from '../../admin/admin-endpoint.ts';
@@ -8,7 +7,7 @@ import { parseJson } from '../../engine/json-pointer.ts';
 import { printable } from '../../engine/problem/problem.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import type { ChangeCounts } from '../fail-on.ts';
-import { errorCode, sendRequest } from '../send-request.ts';
+import { errorCode, pinnedCertificate, sendRequest, TOKEN_VARIABLE } from '../send-request.ts';
 import { CommandError } from '../terminal.ts';
 
 /** The address of an admin API, and the credentials for it. */
@@ -93,9 +92,6 @@ export class AdminClient {
   }
 }
 
-/** The environment variable with the token of the admin API: an argument would be visible to other users of the machine. */
-export const TOKEN_VARIABLE = 'SIGNING_GATEWAY_ADMIN_TOKEN';
-
 async function readReply(response: IncomingMessage, url: string): Promise<AdminReply> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -114,17 +110,6 @@ export function foreignResponse(url: string, status: number | undefined): Comman
   return new CommandError(
     `the response of ${url} (status ${status}) is not from a gateway with candidates; check the address and the version of the gateway`,
   );
-}
-
-/** Trusts only this certificate, by its fingerprint: the names in it are those that other machines use. */
-function pinnedCertificate(certificate: string | undefined): RequestOptions {
-  if (certificate === undefined) return {};
-  const { fingerprint256 } = new X509Certificate(certificate);
-  const checkServerIdentity: RequestOptions['checkServerIdentity'] = (_host, peer) =>
-    peer.fingerprint256 === fingerprint256
-      ? undefined
-      : new CommandError('the gateway presents another certificate than that of the manifest; use --url');
-  return { ca: certificate, allowPartialTrustChain: true, checkServerIdentity };
 }
 
 function reasonOf(error: unknown): string {

@@ -2,8 +2,9 @@ import { fileErrorCode } from '../../engine/manifest/source.ts';
 import { readLocalAdmin } from '../admin-address.ts';
 import { chooseManifest, DEFAULT_MANIFEST } from '../manifest-file.ts';
 import { valueOption } from '../parse-arguments.ts';
+import { TOKEN_VARIABLE } from '../send-request.ts';
 import { CommandError, type Options, type OptionValues, type Terminal, UsageError } from '../terminal.ts';
-import { AdminClient, TOKEN_VARIABLE } from './admin-client.ts';
+import { AdminClient } from './admin-client.ts';
 
 export const CONNECTION_OPTIONS = {
   url: valueOption('URL', 'the admin API; by default that of the manifest, on this machine'),

@@ -4,7 +4,7 @@ import { readOverrides } from '../address-options.ts';
 import { readLocalAdmin } from '../admin-address.ts';
 import { chooseManifest, SINGLE_MANIFEST_OPTIONS } from '../manifest-file.ts';
 import { parseArguments, valueOption } from '../parse-arguments.ts';
-import { errorCode, sendRequest } from '../send-request.ts';
+import { errorCode, pinnedCertificate, sendRequest, TOKEN_VARIABLE } from '../send-request.ts';
 import { type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 
 const DEFAULT_TIMEOUT = '2s';
@@ -15,23 +15,39 @@ const OPTIONS = {
     summary: 'check that the process responds (/livez) instead of that it is ready for requests (/readyz)',
   },
   timeout: valueOption('DURATION', `time limit for the response, for example 500ms (default ${DEFAULT_TIMEOUT})`),
+  hash: valueOption('HASH', 'also check that this manifest is active: the first 8 or more digits of its hash'),
   admin: valueOption('ADDRESS', 'the address that "run --admin" got; replaces the address in "admin" of the manifest'),
   ...SINGLE_MANIFEST_OPTIONS,
 } as const satisfies Options;
 
 export const verb: Verb = {
-  usage: 'signing-gateway health [FILE] [--live] [--timeout DURATION] [--admin ADDRESS]',
+  usage: 'signing-gateway health [FILE] [--live | --hash HASH] [--timeout DURATION] [--admin ADDRESS]',
   options: OPTIONS,
   examples: [
     'signing-gateway health && echo ready',
     'signing-gateway health /etc/signing-gateway/gateway.yaml --live --timeout 500ms',
+    'signing-gateway health --hash "$(signing-gateway routes --json | jq -r .hash)"',
   ],
   async run({ args, env, out }: Terminal): Promise<ExitCode> {
     const { values, positionals } = parseArguments(args, OPTIONS);
     const file = chooseManifest([values.config, ...positionals]);
     const timeoutMs = readTimeout(values.timeout ?? DEFAULT_TIMEOUT);
-    const { url } = readLocalAdmin(file, env, readOverrides({ admin: values.admin }), '--admin');
-    const { isHealthy, message } = await probe(`${url}${values.live ? '/livez' : '/readyz'}`, timeoutMs);
+    const { hash } = values;
+    if (hash !== undefined && values.live)
+      throw new UsageError('--live and --hash exclude each other; remove one of them');
+    if (hash !== undefined && !/^[0-9a-f]{8,64}$/.test(hash))
+      throw new UsageError(
+        '--hash takes at least 8 hexadecimal digits, as in "hash" of "signing-gateway routes --json"',
+      );
+    const { url, token, certificate } = readLocalAdmin(file, env, readOverrides({ admin: values.admin }), '--admin');
+    const { isHealthy, message } =
+      hash === undefined
+        ? await probe(`${url}${values.live ? '/livez' : '/readyz'}`, timeoutMs)
+        : await probe(`${url}/status`, timeoutMs, {
+            hash,
+            token: env[TOKEN_VARIABLE] ?? token,
+            certificate: certificate?.(),
+          });
     out(`${message}\n`);
     return isHealthy ? 0 : 1;
   },
@@ -43,18 +59,37 @@ function readTimeout(timeout: string): number {
   return durationMs(timeout);
 }
 
+/** The manifest that must be active, and the token for the status of the gateway. */
+interface ExpectedManifest {
+  readonly hash: string;
+  readonly token: string | undefined;
+  /** The certificate that the listener must present, since it gets the token. */
+  readonly certificate: string | undefined;
+}
+
 /** Requests a health endpoint. Never rejects: a missing response is an unhealthy result. */
-async function probe(url: string, timeoutMs: number) {
+async function probe(url: string, timeoutMs: number, expected?: ExpectedManifest) {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    // The peer is this machine, the request carries no secret, and the certificate names other hosts.
-    const response = await sendRequest(url, { signal, rejectUnauthorized: false });
-    const message = messageOf(await text(response), response.statusCode);
-    return { isHealthy: response.statusCode === 200, message };
+    const headers = expected?.token === undefined ? {} : { authorization: `Bearer ${expected.token}` };
+    // Without a token the request carries no secret, the peer is this machine, and the certificate names other hosts.
+    const trust = expected === undefined ? { rejectUnauthorized: false } : pinnedCertificate(expected.certificate);
+    const response = await sendRequest(url, { signal, headers, ...trust });
+    const body = await text(response);
+    const isHealthy = response.statusCode === 200;
+    const reason = expected === undefined || !isHealthy ? undefined : unmetBy(body, expected.hash);
+    return { isHealthy: isHealthy && reason === undefined, message: reason ?? messageOf(body, response.statusCode) };
   } catch (error) {
     const reason = signal.aborted ? `timed out after ${timeoutMs} ms` : errorCode(error);
     return { isHealthy: false, message: `no response from ${url}: ${reason}` };
   }
+}
+
+/** Returns the reason why a status is not that of a gateway which serves this manifest. */
+function unmetBy(body: string, hash: string): string | undefined {
+  const { status, reasons, manifest } = JSON.parse(body);
+  if (!String(manifest?.hash).startsWith(hash)) return `another manifest is active: ${manifest?.hash}`;
+  return status === 'ready' || status === 'degraded' ? undefined : `${status}: ${reasons?.join('; ')}`;
 }
 
 function messageOf(body: string, status: number | undefined): string {
