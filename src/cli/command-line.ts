@@ -40,7 +40,7 @@ const VERBS: VerbTable = {
     summary: 'print a path with the surrogates of the access log, to find its lines',
     load: () => import('./surrogate.ts'),
   },
-  routes: { summary: 'print the route table', load: () => import('./routes.ts') },
+  routes: { summary: 'print the route table', load: () => import('./routes/routes.ts') },
   import: { summary: 'make routes from an OpenAPI document', load: () => import('./import/import.ts') },
   drift: { summary: 'compare an OpenAPI document with the routes of a manifest', load: () => import('./drift.ts') },
   openapi: { summary: 'describe the routes as an OpenAPI document', load: () => import('./openapi.ts') },

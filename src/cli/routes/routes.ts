@@ -1,0 +1,74 @@
+import { routeSummary } from '../../admin/route-summary.ts';
+import { formatMethods } from '../../engine/http1/http-methods.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
+import type { Auth } from '../../engine/tokens/verifier.ts';
+import { accessMatrix } from '../../prove/access-matrix.ts';
+import { toJson } from '../../report/report.ts';
+import { loadPlanned, MANIFEST_OPTIONS, namedManifest } from '../manifest-file.ts';
+import { formatOption, parseArguments, parseFormat } from '../parse-arguments.ts';
+import { type Options, UsageError, type Verb } from '../terminal.ts';
+import { ACCESS_FORMATS } from './access-formats.ts';
+import { formatColumns } from './columns.ts';
+
+const OPTIONS = {
+  ...MANIFEST_OPTIONS,
+  json: { type: 'boolean', summary: 'print the routes as JSON' },
+  access: { type: 'boolean', summary: 'print who may send which requests, for people who do not read the manifest' },
+  format: formatOption(ACCESS_FORMATS, 'the format of --access'),
+} as const satisfies Options;
+
+export const verb: Verb = {
+  usage: 'signing-gateway routes [FILE] [--json | --access [--format FORMAT]]',
+  options: OPTIONS,
+  examples: [
+    'signing-gateway routes',
+    'signing-gateway routes gateway.yaml | grep public',
+    'signing-gateway routes --json | jq -r .routes[].id',
+    'signing-gateway routes --access --format html > access.html',
+  ],
+  async run(terminal) {
+    const { args, out, outColour } = terminal;
+    const { values, positionals } = parseArguments(args, OPTIONS);
+    if (values.json && values.access)
+      throw new UsageError('--json and --access exclude each other; remove one of them');
+    if (values.format !== undefined && !values.access) throw new UsageError('--format is an option of --access');
+    const format = parseFormat(ACCESS_FORMATS, values.format);
+    const file = namedManifest(values, positionals);
+    const loaded = loadPlanned(file, terminal);
+    if (loaded === undefined) return 1;
+    const { plan } = loaded;
+    if (values.access) {
+      const report = { file, hash: plan.hash, rows: accessMatrix(loaded) };
+      out(ACCESS_FORMATS[format](report, outColour));
+    } else {
+      const { hash, routes } = plan;
+      out(values.json ? toJson({ hash, routes: routes.map(routeSummary) }) : formatRoutes(plan, outColour));
+    }
+    return 0;
+  },
+};
+
+/** Formats the compiled routes as a table, in the manifest's order. */
+function formatRoutes({ routes, auth }: Pick<Plan, 'routes' | 'auth'>, colour: boolean): string {
+  const rows = routes.map((route) => [
+    formatMethods(route.methods),
+    route.path,
+    route.access,
+    route.upstream?.id ?? `(${route.ownResponse?.status})`,
+    rulesOf(route, auth),
+    route.id,
+  ]);
+  return formatColumns([['METHODS', 'PATH', 'ACCESS', 'UPSTREAM', 'RULES', 'ID'], ...rows], colour);
+}
+
+function rulesOf(route: Route, auth: Auth | undefined): string {
+  const rules = [
+    route.auth !== auth && route.auth && `roles=${route.auth.role.redactedRoles.join('|')}`,
+    route.login && 'login',
+    route.body?.validate && 'schema',
+    route.body && !route.body.validate && 'maxBytes',
+    route.websocket && 'websocket',
+  ].filter(Boolean);
+  return rules.join(',') || '-';
+}
