@@ -12,10 +12,13 @@ export interface AccessRow {
   readonly access: Route['access'];
   /** The roles of the callers of a protected route, and of the users that a login lets in. A role from the environment is redacted. */
   readonly roles: readonly string[];
+  /** True if a valid token is enough. */
+  readonly isAnyRole: boolean;
   readonly isLogin: boolean;
   readonly rateLimits: readonly string[];
   /** The invariants that are about some of these requests. */
   readonly invariants: readonly { readonly id: string; readonly isExcepted: boolean }[];
+  /** The name, or the status of a response of the gateway itself in parentheses. */
   readonly upstream: string;
 }
 
@@ -42,22 +45,23 @@ export function accessMatrix({ manifest, plan }: Pick<PlannedManifest, 'manifest
   });
 }
 
-function describeRoute({ id, path, access, auth, login, rateLimits, upstream }: Route) {
+function describeRoute({ id, path, access, auth, login, rateLimits, upstream, ownResponse }: Route) {
   const limits = rateLimits === undefined ? [] : Object.values(rateLimits).flat();
   return {
     route: id,
     path,
     access,
     roles: auth?.role.redactedRoles ?? [],
+    isAnyRole: auth?.role.isAny === true,
     isLogin: login !== undefined,
     rateLimits: limits.map((limit) => limit.id),
-    upstream: upstream.id,
+    upstream: upstream?.id ?? `(${ownResponse?.status})`,
   };
 }
 
 /** Returns who may send the requests of a row: `public, then admin or user`. */
-export function callersOf({ access, isLogin, roles }: Pick<AccessRow, 'access' | 'isLogin' | 'roles'>): string {
-  const allowed = new Intl.ListFormat('en', { type: 'disjunction' }).format(roles);
+export function callersOf({ access, isLogin, isAnyRole, roles }: AccessRow): string {
+  const allowed = isAnyRole ? 'any role' : new Intl.ListFormat('en', { type: 'disjunction' }).format(roles);
   if (access === 'protected') return allowed;
   return isLogin ? `public, then ${allowed}` : 'public';
 }

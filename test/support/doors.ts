@@ -22,6 +22,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'http1/http-methods',
     'invariants/compile-invariants',
     'invariants/prove',
+    'invariants/request-search',
     'json-pointer',
     'load',
     'log/log',
@@ -92,6 +93,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'lint/secret-text',
   ],
   prove: [
+    'access-matrix',
     'diff/diff-manifests',
     'diff/difference',
     'diff/route-pairing',

@@ -2,7 +2,7 @@ import { formatMethods } from '../../engine/http1/http-methods.ts';
 import { printable } from '../../engine/problem/problem.ts';
 import { type AccessRow, callersOf } from '../../prove/access-matrix.ts';
 import { formatMarkdown, inlineCode, markdownTable, tableCell } from '../../report/markdown.ts';
-import { accessPage } from './access-page.ts';
+import { type AccessReport, accessPage } from './access-page.ts';
 import { formatColumns } from './columns.ts';
 
 /** The columns of the matrix, with the texts of a row. */
@@ -16,13 +16,6 @@ const COLUMNS: Readonly<Record<string, (row: AccessRow) => string>> = {
   Upstream: ({ upstream }) => upstream,
   Route: ({ route }) => route,
 };
-
-export interface AccessReport {
-  /** The manifest, as named on the command line. */
-  readonly file: string;
-  readonly hash: string;
-  readonly rows: readonly AccessRow[];
-}
 
 /** The formats of `routes --access`. */
 export const ACCESS_FORMATS = {

@@ -1,6 +1,13 @@
+import { formatMethods } from '../../engine/http1/http-methods.ts';
 import { type AccessRow, callersOf } from '../../prove/access-matrix.ts';
 import { version } from '../version.ts';
-import type { AccessReport } from './access-formats.ts';
+
+export interface AccessReport {
+  /** The manifest, as named on the command line. */
+  readonly file: string;
+  readonly hash: string;
+  readonly rows: readonly AccessRow[];
+}
 
 /** Returns one HTML page without any other file: the tree of the paths, and the table, which sorts by each column. */
 export function accessPage({ file, hash, rows }: AccessReport, [names = [], ...table]: readonly string[][]): string {
@@ -71,7 +78,7 @@ function itemsOf({ children }: PathNode): string {
   return [...children]
     .map(([segment, node]) => {
       const routes = node.rows.map((row) => {
-        const text = `${row.methods.join(' ')} · ${callersOf(row)} · ${row.route}`;
+        const text = `${formatMethods(row.methods)} · ${callersOf(row)} · ${row.route}`;
         return `<li class="${kindOf(row)}">${escapeHtml(text)}</li>`;
       });
       const kinds = [...kindsBelow(node)].sort();
