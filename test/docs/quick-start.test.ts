@@ -1,6 +1,6 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -13,10 +13,13 @@ import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
-const section = readme.split('### Your own service\n')[1]?.split('\n### ')[0] ?? '';
-const [pack = '', serve = '', call = ''] = [...section.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(
-  ([, text = '']) => text,
-);
+/** Returns the commands below a heading. */
+const commandsBelow = (heading: string) => {
+  const section = readme.split(`### ${heading}\n`)[1]?.split('\n### ')[0] ?? '';
+  return [...section.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
+};
+const [start = '', call = ''] = commandsBelow('Your own service');
+const [install = ''] = commandsBelow('The package');
 const packageJson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 let upstream: Upstream;
@@ -34,12 +37,12 @@ const request = async (port: number) => (await promisify(execFile)('sh', ['-c', 
 
 describe('the quick start for a service', () => {
   it('names the version of the package and of Node', () => {
-    expect(serve).toContain(`npm install node@${packageJson.devDependencies.node} `);
-    expect(serve).toContain(`/signing-gateway-${packageJson.version}.tgz\n`);
+    expect(install).toContain(`npm install node@${packageJson.devDependencies.node} `);
+    expect(install).toContain(`/signing-gateway-${packageJson.version}.tgz\n`);
   });
 
   it('allows the install script of Node, as the package.json of this project does', () => {
-    const [first = ''] = serve.split('\n');
+    const [first = ''] = install.split('\n');
     const [, text = ''] = /^echo '(.*)' > package\.json$/.exec(first) ?? [];
     expect(JSON.parse(text)).toEqual({ allowScripts: packageJson.allowScripts });
     expect(readFileSync(join(root, 'action.yml'), 'utf8')).toContain(`echo '${text}' > .node/package.json\n`);
@@ -49,16 +52,18 @@ describe('the quick start for a service', () => {
     const port = await freePort();
     const folder = temporaryFolder('quick-start');
     const env = { LISTEN: `127.0.0.1:${port}`, ADMIN: '127.0.0.1:0' };
-    const commands = [...withAddresses(serve, port).matchAll(/^npx signing-gateway (.*)$/gm)].map(
+    const checkout = join(folder, 'checkout');
+    mkdirSync(checkout);
+    const commands = [...withAddresses(start, port).matchAll(/npm run gateway -- (.*)$/gm)].map(
       ([, args = '']) => args,
     );
     const [init = '', dev = '', ...others] = commands;
-    expect(others).toEqual([]);
-    expect(await runCli(init.split(' '), folder, env)).toMatchObject({
+    expect([others, start.split('\n').filter(Boolean).length]).toEqual([[], 2]);
+    expect(await runCli(init.split(' '), checkout, env)).toMatchObject({
       code: 0,
       err: expect.stringContaining(`${upstream.url} responds to GET / with 200.`),
     });
-    const cli = startCli(dev.split(' '), folder, env);
+    const cli = startCli(dev.split(' '), checkout, env);
     await cli.waitFor(/is served at/);
     const output = await request(port);
     cli.child.kill('SIGINT');
@@ -73,13 +78,14 @@ describe.runIf(IS_DEEP)('the quick start with the package', () => {
     const port = await freePort();
     const base = temporaryFolder('quick-start', { 'signing-gateway/empty': '', 'mine/empty': '' });
     const folder = join(base, 'mine');
-    expect(pack).toBe('npm ci\nnpm pack\n');
     execFileSync('npm', ['pack', '--pack-destination', join(base, 'signing-gateway')], { cwd: root, stdio: 'pipe' });
     // `npm test` names its own folders in these variables.
     const inherited = Object.entries(process.env).filter(([name]) => !/^(?:npm_|INIT_CWD$)/.test(name));
     const env = { ...Object.fromEntries(inherited), LISTEN: `127.0.0.1:${port}`, ADMIN: '127.0.0.1:0' };
+    // Without `--upstream` the starter serves the echo upstream; this test names a service instead.
+    const commands = withAddresses(install, port).replace(' init\n', ` init --upstream ${upstream.url}\n`);
     // The commands get a process group, so that the signal reaches each of them, as Ctrl+C does.
-    const child = spawn('sh', ['-ec', withAddresses(serve, port)], {
+    const child = spawn('sh', ['-ec', commands], {
       cwd: folder,
       env,
       detached: true,
