@@ -6,11 +6,12 @@
  *     DOCS_URL=https://docs.example/gateway npm run build    # reports link to the pages there
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type OutputAsset, type OutputChunk, type Plugin } from 'rolldown';
+import { servedName, toScript } from '../src/admin/page.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const EXTERNAL_PACKAGES = ['@opentelemetry/api', '@prometheus-io/client', 'jose'];
@@ -101,10 +102,12 @@ await Promise.all(
     }),
   ),
 );
-cpSync(join(ROOT, 'src/admin/page'), join(ROOT, 'dist/cli/page'), {
-  recursive: true,
-  filter: (path) => !path.endsWith('tsconfig.json'),
-});
+const page = join(ROOT, 'src/admin/page');
+mkdirSync(join(ROOT, 'dist/cli/page'));
+for (const file of readdirSync(page).filter((name) => name !== 'tsconfig.json')) {
+  const content = readFileSync(join(page, file), 'utf8');
+  writeFileSync(join(ROOT, 'dist/cli/page', servedName(file)), file.endsWith('.ts') ? toScript(content) : content);
+}
 // npm sets this bit when it installs the package. A file in a checkout or an unpacked archive needs it too.
 chmodSync(join(ROOT, 'dist/cli/main.js'), 0o755);
 

@@ -155,6 +155,7 @@ const STARTS = [
   'src/cli/health/container-health.ts',
   'src/cli/run/register-telemetry.ts',
   'src/admin/display-worker.ts',
+  'src/admin/page/page.ts',
   'src/engine/validation/validation-worker.ts',
   'src/process/reload/file-worker.ts',
   'src/process/reload/manifest-worker.ts',
@@ -172,15 +173,6 @@ const NAMED_BY_DECLARATIONS: ReadonlySet<string> = new Set([
   'WaitingMemory',
 ]);
 
-/** The types that the comments of the scripts of the admin page import. */
-function importsOfPage(): Pick<Import, 'target' | 'names'>[] {
-  return globSync('src/admin/page/*.js', { cwd: root }).flatMap((file) =>
-    [...readFileSync(join(root, file), 'utf8').matchAll(/@import (\{[^}]*\}) from '([^']+)'/g)].map(
-      ([, list = '', from = '']) => ({ target: normalize(join(dirname(file), from)), names: namesIn(list) }),
-    ),
-  );
-}
-
 describe('the files of src', () => {
   it('are each imported by another one, or start a program or a thread', () => {
     const imported = new Set(imports.filter(({ file, target }) => file !== target).map(({ target }) => target));
@@ -190,7 +182,7 @@ describe('the files of src', () => {
   it('export only what another file imports', () => {
     const others = globSync('{test,bench,scripts,examples,editors}/**/*.ts', { cwd: root }).flatMap(importsOf);
     const used = new Map<string, Set<string>>();
-    for (const { target, names } of [...imports, ...others, ...importsOfPage()])
+    for (const { target, names } of [...imports, ...others])
       used.set(target, new Set([...(used.get(target) ?? []), ...names]));
     const exported = /^export (?:async )?(?:abstract )?(?:function\*?|class|const|let|interface|type|enum) (\w+)/gm;
     const unused = files

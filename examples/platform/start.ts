@@ -111,7 +111,8 @@ function checkPorts(sandbox: Sandbox, { identityPort = 0, platformPort = 0 }: Op
 /** Runs `dev` until it ends, and returns its exit code. `edit` changes its messages. */
 async function serve(args: readonly string[], env: NodeJS.ProcessEnv, edit = (text: string) => text): Promise<number> {
   const parent = process.ppid;
-  const gateway = spawn(process.execPath, ['--disable-sigusr1', GATEWAY, 'dev', ...args], {
+  const flags = ['--disable-sigusr1', '--disable-warning=ExperimentalWarning'];
+  const gateway = spawn(process.execPath, [...flags, GATEWAY, 'dev', ...args], {
     // With this variable `dev` stops when this process ends, however it ends.
     env: { npm_command: 'start', ...(process.stderr.hasColors?.() && { FORCE_COLOR: '1' }), ...env },
     stdio: ['inherit', 'inherit', 'pipe'],

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
 import { extname } from 'node:path';
 import type { AdminEndpoint, AdminResponse } from './admin-endpoint.ts';
 
@@ -11,6 +12,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.ts': 'text/javascript; charset=utf-8',
 };
 
 /** The page cannot load from or send to other origins, cannot parse text as markup, and cannot be framed. */
@@ -34,7 +36,7 @@ export const PAGE_ENDPOINTS: readonly AdminEndpoint[] = readdirSync(FOLDER).flat
   let response: Promise<AdminResponse> | undefined;
   return {
     method: 'GET',
-    path: file === 'index.html' ? '/' : `/page/${file}`,
+    path: file === 'index.html' ? '/' : `/page/${servedName(file)}`,
     isPublic: true,
     respond: () => {
       response ??= readPageFile(file, mediaType);
@@ -42,6 +44,16 @@ export const PAGE_ENDPOINTS: readonly AdminEndpoint[] = readdirSync(FOLDER).flat
     },
   };
 });
+
+/** Returns the name that a file has for browsers. The installed package has scripts without types. */
+export function servedName(file: string): string {
+  return file.replace(/\.ts$/, '.js');
+}
+
+/** Returns a script for browsers: without types, and with the served names of its imports. */
+export function toScript(text: string): string {
+  return stripTypeScriptTypes(text).replaceAll(/(?<='\.\/[\w-]+)\.ts(?=';)/g, '.js');
+}
 
 async function readPageFile(file: string, mediaType: string): Promise<AdminResponse> {
   const headers = {
@@ -51,5 +63,6 @@ async function readPageFile(file: string, mediaType: string): Promise<AdminRespo
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Cross-Origin-Resource-Policy': 'same-origin',
   };
-  return { status: 200, headers, body: await readFile(new URL(file, FOLDER)) };
+  const content = await readFile(new URL(file, FOLDER));
+  return { status: 200, headers, body: file.endsWith('.ts') ? toScript(String(content)) : content };
 }

@@ -1,17 +1,15 @@
-import { element } from './element.js';
+import { element } from './element.ts';
 
 /** A comment, a quoted text, a reference to a variable, or a key. */
 const TOKEN = /(^|(?<=\s))#.*$|"(?:[^"\\]|\\.)*"|'[^']*'|\$\{[^}]*\}|[\w./*-]+(?=\s*:(?:\s|$))/g;
 
-/**
- * Returns lines of YAML with their numbers.
- *
- * @param {string} text
- * @param {number} firstLine the number of the first line
- * @param {string} label
- * @param {(line: number) => Node[]} [notesOf] returns the elements below a line
- */
-export function yamlLines(text, firstLine, label, notesOf = () => []) {
+/** Returns lines of YAML with their numbers, and below each line the elements that `notesOf` returns. */
+export function yamlLines(
+  text: string,
+  firstLine: number,
+  label: string,
+  notesOf: (line: number) => Node[] = () => [],
+) {
   const lines = text.split('\n').flatMap((line, index) => {
     const number = firstLine + index;
     return [
@@ -23,10 +21,8 @@ export function yamlLines(text, firstLine, label, notesOf = () => []) {
   return element('pre', { class: 'yaml', tabindex: 0, role: 'region', 'aria-label': label }, ...lines);
 }
 
-/** @param {string} line */
-function highlighted(line) {
-  /** @type {(Node | string)[]} */
-  const parts = [];
+function highlighted(line: string) {
+  const parts: (Node | string)[] = [];
   let end = 0;
   for (const match of line.matchAll(TOKEN)) {
     parts.push(line.slice(end, match.index), element('span', { class: kindOf(match[0]) }, match[0]));
@@ -35,8 +31,7 @@ function highlighted(line) {
   return [...parts, line.slice(end)];
 }
 
-/** @param {string} token */
-function kindOf(token) {
+function kindOf(token: string) {
   if (token.startsWith('#')) return 'yaml-comment';
   if (token.startsWith('$')) return 'yaml-reference';
   return /^["']/.test(token) ? 'yaml-text' : 'yaml-key';

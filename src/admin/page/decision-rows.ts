@@ -1,19 +1,17 @@
-/** @import { Decision } from './decisions.js' */
-import { badge, cell, element, factElements, KEYED_TITLE } from './element.js';
-import { explainHash } from './explain.js';
-import { duration, integer, NONE, timeOfDay } from './format.js';
-import { routeHash } from './route-columns.js';
+import type { StreamEvent } from './api.ts';
+import { badge, cell, element, factElements, KEYED_TITLE } from './element.ts';
+import { explainHash } from './explain.ts';
+import { duration, integer, NONE, timeOfDay } from './format.ts';
+import { routeHash } from './route-columns.ts';
+
+export type DecisionEvent = Extract<StreamEvent, { name: 'decision' }>['data'];
 
 /** The number of columns in the table of decisions. */
 const COLUMNS = 9;
 let lastNumber = 0;
 
-/**
- * Returns the rows of a decision: a summary with a button, and the details, which the button opens.
- *
- * @param {Decision} decision
- */
-export function decisionRows(decision) {
+/** Returns the rows of a decision: a summary with a button, and the details, which the button opens. */
+export function decisionRows(decision: DecisionEvent) {
   lastNumber += 1;
   const detailsId = `decision-${lastNumber}`;
   const body = element('td', { colspan: COLUMNS });
@@ -32,11 +30,7 @@ export function decisionRows(decision) {
   return [summaryRow(decision, button), details];
 }
 
-/**
- * @param {Decision} decision
- * @param {HTMLElement} button
- */
-function summaryRow(decision, button) {
+function summaryRow(decision: DecisionEvent, button: HTMLElement) {
   const { id, method, path, refused_path, keyed, route, status, refusal, reason, client, ms } = decision;
   const detail = reason === null || reason === refusal ? '' : ` ${reason}`;
   const refusalText = [element('code', {}, refusal ?? ''), element('span', { class: 'hint' }, detail)];
@@ -55,11 +49,9 @@ function summaryRow(decision, button) {
   );
 }
 
-/** @param {Decision} decision */
-function detailsOf(decision) {
+function detailsOf(decision: DecisionEvent) {
   const { id, method, path, route, refusal, reason, limits, pointers, upstream, retries, subject } = decision;
-  /** @type {[string, ...(Node | string)[]][]} */
-  const facts = [
+  const facts: [string, ...(Node | string)[]][] = [
     ['Route', route === null ? NONE : element('a', { href: routeHash(route) }, route)],
     ['Refusal', codeOf(refusal)],
     ['Reason', codeOf(reason)],
@@ -85,26 +77,22 @@ function keyedBadge() {
   return marked;
 }
 
-/** @param {Decision} decision */
-function timingsOf({ ms, gateway_ms, upstream_ms }) {
+function timingsOf({ ms, gateway_ms, upstream_ms }: DecisionEvent) {
   const parts = [`total ${duration(ms)}`];
   if (gateway_ms !== null) parts.push(`gateway ${duration(gateway_ms)}`);
   if (upstream_ms !== null) parts.push(`upstream ${duration(upstream_ms)}`);
   return parts.join(', ');
 }
 
-/** @param {string} pointer */
-function pointerElements(pointer) {
+function pointerElements(pointer: string) {
   return [element('code', {}, pointer || '(complete value)'), ' '];
 }
 
-/** @param {string | null} text */
-function codeOf(text) {
+function codeOf(text: string | null) {
   return text === null ? NONE : element('code', {}, text);
 }
 
-/** @param {number} status */
-function kindOf(status) {
+function kindOf(status: number) {
   if (status >= 500) return 'bad';
   return status >= 400 ? 'warn' : 'good';
 }

@@ -1,20 +1,14 @@
-/** @import { Responses } from './api.js' */
-import { badge, cell, element, KEYED_TITLE, rowHead, setText } from './element.js';
-import { explainHash } from './explain.js';
-import { integer, NONE, timeOfDay } from './format.js';
-import { routeHash } from './route-columns.js';
+import type { Responses } from './api.ts';
+import { badge, cell, element, KEYED_TITLE, rowHead, setText } from './element.ts';
+import { explainHash } from './explain.ts';
+import { integer, NONE, timeOfDay } from './format.ts';
+import { routeHash } from './route-columns.ts';
 
-/**
- * @typedef {Responses['candidate']['changed']['groups'][number]} Change
- * @typedef {Change['from']} Decision
- */
+type Change = Responses['candidate']['changed']['groups'][number];
+type Decision = Change['from'];
 
-/**
- * The colours of the kinds. A refusal breaks a client, and an allowed request may be a gap.
- *
- * @type {Record<Change['kind'], 'bad' | 'warn'>}
- */
-const KINDS = {
+/** The colours of the kinds. A refusal breaks a client, and an allowed request may be a gap. */
+const KINDS: Record<Change['kind'], 'bad' | 'warn'> = {
   'newly-refused': 'bad',
   'newly-allowed': 'bad',
   'other-route': 'warn',
@@ -23,12 +17,8 @@ const KINDS = {
   'other-message': 'warn',
 };
 
-/**
- * Creates the row of a change, and a function that shows its new numbers and its latest example.
- *
- * @param {Change} change
- */
-export function changeRow({ kind, from, to }) {
+/** Creates the row of a change, and a function that shows its new numbers and its latest example. */
+export function changeRow({ kind, from, to }: Change) {
   const [requests, callers] = [cell('number'), cell('number wide-only')];
   const link = element('a');
   const time = element('span', { class: 'hint' });
@@ -43,7 +33,7 @@ export function changeRow({ kind, from, to }) {
     callers,
     cell('long', link, time),
   );
-  const update = (/** @type {Change} */ change) => {
+  const update = (change: Change) => {
     setText(requests, integer(change.requests));
     setText(callers, integer(change.callers));
     if (change.witness === null) return;
@@ -56,19 +46,13 @@ export function changeRow({ kind, from, to }) {
   return { row, update };
 }
 
-/**
- * Returns the route of the active manifest, which has a page, and the one of the candidate if it is another.
- *
- * @param {Decision} from
- * @param {Decision} to
- */
-function routeElements(from, to) {
+/** Returns the route of the active manifest, which has a page, and the one of the candidate if it is another. */
+function routeElements(from: Decision, to: Decision) {
   const active = from.route === null ? NONE : element('a', { href: routeHash(from.route) }, from.route);
   return from.route === to.route ? [active] : [active, ` → ${to.route ?? NONE}`];
 }
 
-/** @param {Decision} decision */
-function decisionElements({ outcome, upstream, status, refusal, reason }) {
+function decisionElements({ outcome, upstream, status, refusal, reason }: Decision) {
   if (outcome === 'forwarded') return [`forwarded to ${upstream ?? NONE}`];
   const detail = reason === null || reason === refusal ? '' : ` ${reason}`;
   return [

@@ -1,36 +1,31 @@
-/**
- * @import { Responses } from './api.js'
- * @import { Column, RecentTraffic, Route, Row } from './route-columns.js'
- */
-import { byId, element, setText } from './element.js';
-import { exampleHash } from './explain.js';
-import { integer, quantity } from './format.js';
-import { COLUMNS, checksOf, methodsOf } from './route-columns.js';
+import type { Responses } from './api.ts';
+import { byId, element, setText } from './element.ts';
+import { exampleHash } from './explain.ts';
+import { integer, quantity } from './format.ts';
+import type { ListedRoute, RecentTraffic, RouteColumn, RouteRow } from './route-columns.ts';
+import { COLUMNS, checksOf, methodsOf } from './route-columns.ts';
 
 const PAGE_ROWS = 100;
 
 /** The table of routes. Sorting and filtering apply to all routes; the table shows one page of them. */
 export class Routes {
-  /** @type {Row[]} */
-  #rows = [];
-  /** @type {Map<string | null, RecentTraffic>} */
-  #traffic = new Map();
+  #rows: RouteRow[] = [];
+  #traffic: Map<string | null, RecentTraffic> = new Map();
   #sortedBy = '';
   #isDescending = false;
   #page = 0;
-  /** @type {ReturnType<typeof rowOf>[]} the table rows, which are reused */
-  #tableRows = [];
+  /** the table rows, which are reused */
+  #tableRows: ReturnType<typeof rowOf>[] = [];
 
   constructor() {
     byId('routes-table').tHead.rows[0].append(...COLUMNS.map((column) => this.#headerOf(column)), actionsHeader());
     byId('routes-tools').addEventListener('input', () => this.#restart());
-    byId('routes-tools').addEventListener('submit', (/** @type {Event} */ event) => event.preventDefault());
+    byId('routes-tools').addEventListener('submit', (event: Event) => event.preventDefault());
     for (const button of byId('routes-pages').querySelectorAll('button'))
       button.addEventListener('click', () => this.#turn(button.dataset.step));
   }
 
-  /** @param {readonly Route[]} routes */
-  showRoutes(routes) {
+  showRoutes(routes: readonly ListedRoute[]) {
     this.#rows = routes.map((route, at) => {
       const checks = checksOf(route);
       const words = [route.id, route.methods.join(' '), methodsOf(route), route.path, route.access, route.upstream];
@@ -40,8 +35,7 @@ export class Routes {
     this.#join();
   }
 
-  /** @param {Responses['traffic']} traffic */
-  showTraffic({ seconds, routes }) {
+  showTraffic({ seconds, routes }: Responses['traffic']) {
     this.#traffic = new Map(routes.map((route) => [route.id, { ...route, seconds }]));
     this.#join();
   }
@@ -83,7 +77,7 @@ export class Routes {
       if (show === 'busy' && traffic === undefined) return false;
       if (show === 'failing' && (traffic === undefined || traffic.client_errors + traffic.server_errors === 0))
         return false;
-      return words.every((/** @type {string} */ word) => text.includes(word));
+      return words.every((word: string) => text.includes(word));
     });
     const column = COLUMNS.find(({ name }) => name === this.#sortedBy);
     if (column === undefined) return filtered;
@@ -92,8 +86,7 @@ export class Routes {
     return filtered.sort((one, other) => sign * compare(column.key(one), column.key(other)) || one.at - other.at);
   }
 
-  /** @param {number} pages */
-  #showPages(pages) {
+  #showPages(pages: number) {
     byId('routes-pages').hidden = pages === 1;
     setText(byId('routes-page'), `Page ${integer(this.#page + 1)} of ${integer(pages)}`);
     for (const button of byId('routes-pages').querySelectorAll('button')) {
@@ -103,16 +96,14 @@ export class Routes {
     }
   }
 
-  /** @param {string | undefined} step */
-  #turn(step) {
+  #turn(step: string | undefined) {
     const to =
       { first: 0, previous: this.#page - 1, next: this.#page + 1, last: Number.MAX_SAFE_INTEGER }[step ?? ''] ?? 0;
     this.#page = Math.max(0, to);
     this.show();
   }
 
-  /** @param {Column} column */
-  #headerOf({ name, title, isNumber = false, isWideOnly = false }) {
+  #headerOf({ name, title, isNumber = false, isWideOnly = false }: RouteColumn) {
     const button = element('button', { type: 'button' }, title);
     const head = element('th', { scope: 'col', class: classOf(isNumber, isWideOnly), 'aria-sort': 'none' }, button);
     button.addEventListener('click', () => {
@@ -129,19 +120,18 @@ export class Routes {
 }
 
 function rowOf() {
-  /** @type {Row | undefined} */
-  let row;
+  let row: RouteRow | undefined;
   const cells = COLUMNS.map(({ isNumber = false, isWideOnly = false }, index) =>
     index === 0 ? element('th', { scope: 'row' }) : element('td', { class: classOf(isNumber, isWideOnly) }),
   );
   const watch = element('a', {}, 'Watch');
   const explain = element('a', {}, 'Explain');
   const line = element('tr', {}, ...cells, element('td', { class: 'actions wide-only' }, watch, ' ', explain));
-  const fill = (/** @type {Row} */ next) => {
+  const fill = (next: RouteRow) => {
     const isOtherRoute = row?.route !== next.route;
     row = next;
     for (const [index, { isNumber, cell }] of COLUMNS.entries()) {
-      if (isNumber) setText(/** @type {HTMLElement} */ (cells[index]), String(cell(next)));
+      if (isNumber) setText(cells[index] as HTMLElement, String(cell(next)));
       else if (isOtherRoute) cells[index]?.replaceChildren(cell(next));
     }
     if (!isOtherRoute) return;
@@ -157,18 +147,10 @@ function actionsHeader() {
   return element('th', { scope: 'col', class: 'wide-only' }, element('span', { class: 'hidden' }, 'Actions'));
 }
 
-/**
- * @param {boolean} isNumber
- * @param {boolean} isWideOnly
- */
-function classOf(isNumber, isWideOnly) {
+function classOf(isNumber: boolean, isWideOnly: boolean) {
   return `${isNumber ? 'number' : ''}${isWideOnly ? ' wide-only' : ''}`.trim() || undefined;
 }
 
-/**
- * @param {string | number} one
- * @param {string | number} other
- */
-function compare(one, other) {
+function compare(one: string | number, other: string | number) {
   return one < other ? -1 : one > other ? 1 : 0;
 }

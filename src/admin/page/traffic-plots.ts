@@ -1,20 +1,15 @@
-import { byId } from './element.js';
-import { decimal, duration } from './format.js';
-import { Plot } from './plot.js';
+import type { Responses } from './api.ts';
+import { byId } from './element.ts';
+import { decimal, duration } from './format.ts';
+import { Plot } from './plot.ts';
 
 const MINUTE_MS = 60_000;
 
-/**
- * The members of an interval that every plot of traffic needs.
- *
- * @typedef {object} Interval
- * @property {string} at
- * @property {number} seconds
- * @property {number} requests
- * @property {number | null} p50_ms
- * @property {number | null} p95_ms
- * @property {number | null} p99_ms
- */
+/** The members of an interval that every plot of traffic needs. */
+type Interval = Pick<
+  Responses['history']['intervals'][number],
+  'at' | 'seconds' | 'requests' | 'p50_ms' | 'p95_ms' | 'p99_ms'
+>;
 
 /** Three plots of one time range: requests, latency, and the errors of the view. */
 export class TrafficPlots {
@@ -23,12 +18,12 @@ export class TrafficPlots {
   #latency;
   #errors;
 
-  /**
-   * @param {string} range the id of the time range
-   * @param {{ rate: string, latency: string, errors: string }} figures their ids
-   * @param {() => void} onChange called when the reader selects another time range
-   */
-  constructor(range, { rate, latency, errors }, onChange) {
+  /** Takes the ids of the elements, and calls `onChange` when the reader selects another time range. */
+  constructor(
+    range: string,
+    { rate, latency, errors }: { rate: string; latency: string; errors: string },
+    onChange: () => void,
+  ) {
     this.#range = byId(range);
     this.#range.addEventListener('change', onChange);
     this.#rate = new Plot(byId(rate), decimal);
@@ -41,19 +36,13 @@ export class TrafficPlots {
     return Number(this.#range.value);
   }
 
-  /**
-   * Shows the intervals in the selected time range, and returns them.
-   *
-   * @template {Interval} Kind
-   * @param {readonly Kind[]} all oldest first
-   * @param {Record<string, (interval: Kind) => number>} errors the count of an interval, for each line of the third plot
-   */
-  show(all, errors) {
+  /** Shows the intervals in the selected time range, of those from the oldest on, with a line of the third plot for each count of errors. Returns them. */
+  show<Kind extends Interval>(all: readonly Kind[], errors: Record<string, (interval: Kind) => number>) {
     const last = all.at(-1);
     const startMs = last === undefined ? 0 : new Date(last.at).getTime() - this.minutes * MINUTE_MS;
     const intervals = all.filter(({ at }) => new Date(at).getTime() > startMs);
     const times = intervals.map(({ at }) => new Date(at).getTime());
-    const rateLines = (/** @type {Record<string, (interval: Kind) => number>} */ counts) =>
+    const rateLines = (counts: Record<string, (interval: Kind) => number>) =>
       Object.entries(counts).map(([name, count]) => ({
         name,
         values: intervals.map((interval) => perSecond(interval, count(interval))),
@@ -72,10 +61,6 @@ export class TrafficPlots {
   }
 }
 
-/**
- * @param {Pick<Interval, 'seconds'>} interval
- * @param {number} count
- */
-export function perSecond({ seconds }, count) {
+export function perSecond({ seconds }: Pick<Interval, 'seconds'>, count: number) {
   return seconds === 0 ? 0 : count / seconds;
 }

@@ -1,32 +1,29 @@
-/** @import { Responses } from './api.js' */
-import { fetchJson } from './api.js';
-import { badge, byId, element, factElements, setText } from './element.js';
-import { exampleHash } from './explain.js';
-import { duration, integer, NONE, size } from './format.js';
-import { modeBadges, ruleOf } from './limits.js';
-import { yamlLines } from './manifest-lines.js';
-import { showRefusals } from './refusals.js';
-import { accessElement, checksOf, methodsOf, pathElement } from './route-columns.js';
-import { TrafficPlots } from './traffic-plots.js';
+import type { Responses } from './api.ts';
+import { fetchJson } from './api.ts';
+import { badge, byId, element, factElements, setText } from './element.ts';
+import { exampleHash } from './explain.ts';
+import { duration, integer, NONE, size } from './format.ts';
+import { modeBadges, ruleOf } from './limits.ts';
+import { yamlLines } from './manifest-lines.ts';
+import { showRefusals } from './refusals.ts';
+import { accessElement, checksOf, methodsOf, pathElement } from './route-columns.ts';
+import { TrafficPlots } from './traffic-plots.ts';
 
 const REFRESH_MS = 10_000;
 
-/** @typedef {Responses['route']} Details */
+type Details = Responses['route'];
 
-/** The view of one route. */
 export class RouteView {
   #plots = new TrafficPlots(
     'route-range',
     { rate: 'route-rate', latency: 'route-latency', errors: 'route-errors' },
     () => this.#details && this.#showPlots(this.#details),
   );
-  /** @type {Details | undefined} */
-  #details;
+  #details: Details | undefined;
   #id = '';
   #fetchedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param {string} id */
-  open(id) {
+  open(id: string) {
     if (id === this.#id) return;
     this.#id = id;
     this.#fetchedAt = Number.NEGATIVE_INFINITY;
@@ -45,14 +42,13 @@ export class RouteView {
       const details = await fetchJson('route', undefined, { id });
       if (id === this.#id) this.#show(details);
     } catch (error) {
-      if (/** @type {{ status?: number }} */ (error).status !== 404) throw error;
+      if ((error as { status?: number }).status !== 404) throw error;
       byId('route-content').hidden = true;
       setText(byId('route-error'), `The active manifest has no route "${id}".`);
     }
   }
 
-  /** @param {Details} details */
-  #show(details) {
+  #show(details: Details) {
     const { id, source, refusals, statuses } = details;
     const isSameSource = this.#details !== undefined && this.#details.source.text === source.text;
     this.#details = details;
@@ -71,8 +67,7 @@ export class RouteView {
     this.#showPlots(details);
   }
 
-  /** @param {Details} details */
-  #showPlots(details) {
+  #showPlots(details: Details) {
     this.#plots.show(details.intervals, {
       '4xx': ({ client_errors }) => client_errors,
       '5xx': ({ server_errors }) => server_errors,
@@ -80,11 +75,7 @@ export class RouteView {
   }
 }
 
-/**
- * @param {Details} details
- * @returns {[string, ...(Node | string)[]][]}
- */
-function factsOf(details) {
+function factsOf(details: Details): [string, ...(Node | string)[]][] {
   const { body, upstream, upstream_timeouts_ms: timeouts, upstream_limits: limits } = details;
   const limitsOfTime = Object.entries(timeouts ?? {}).map(
     ([name, ms]) => `${name.replace('_', ' ')} ${ms === null ? 'none' : duration(ms)}`,
@@ -106,7 +97,6 @@ function factsOf(details) {
   ];
 }
 
-/** @param {Details['limits'][number]} limit */
-function limitElements(limit) {
+function limitElements(limit: Details['limits'][number]) {
   return [`${limit.id}: ${ruleOf(limit)}`, ...modeBadges(limit), element('br')];
 }

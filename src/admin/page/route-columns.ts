@@ -1,20 +1,29 @@
-/** @import { Responses } from './api.js' */
-import { badge, element } from './element.js';
-import { decimal, duration, integer, NONE } from './format.js';
+import type { Responses } from './api.ts';
+import { badge, element } from './element.ts';
+import { decimal, duration, integer, NONE } from './format.ts';
 
-/**
- * @typedef {Responses['routes']['routes'][number]} Route
- * @typedef {Responses['traffic']['routes'][number] & { seconds: number }} RecentTraffic
- * @typedef {{ route: Route, text: string, at: number, checks: string, traffic: RecentTraffic | undefined }} Row
- * @typedef {{ name: string, title: string, isNumber?: boolean, isWideOnly?: boolean, key: (row: Row) => string | number, cell: (row: Row) => Node | string }} Column
- */
+export interface RouteColumn {
+  name: string;
+  title: string;
+  isNumber?: boolean;
+  isWideOnly?: boolean;
+  key: (row: RouteRow) => string | number;
+  cell: (row: RouteRow) => Node | string;
+}
 
-/**
- * The columns of the table of routes. A narrow window shows only those that are not `isWideOnly`.
- *
- * @type {Column[]}
- */
-export const COLUMNS = [
+export interface RouteRow {
+  route: ListedRoute;
+  text: string;
+  at: number;
+  checks: string;
+  traffic: RecentTraffic | undefined;
+}
+
+export type RecentTraffic = Responses['traffic']['routes'][number] & { seconds: number };
+export type ListedRoute = Responses['routes']['routes'][number];
+
+/** The columns of the table of routes. A narrow window shows only those that are not `isWideOnly`. */
+export const COLUMNS: RouteColumn[] = [
   { name: 'id', title: 'Route', key: ({ route }) => route.id, cell: linkOf },
   { ...textColumn('method', 'Method', ({ route }) => methodsOf(route)) },
   { ...textColumn('path', 'Path', ({ route }) => route.path), cell: ({ route }) => pathElement(route.path) },
@@ -29,18 +38,11 @@ export const COLUMNS = [
   trafficColumn('5xx', ({ server_errors }) => server_errors, integer),
 ];
 
-/**
- * @param {string} name
- * @param {string} title
- * @param {(row: Row) => string} read
- * @returns {Column}
- */
-function textColumn(name, title, read) {
+function textColumn(name: string, title: string, read: (row: RouteRow) => string): RouteColumn {
   return { name, title, isWideOnly: true, key: read, cell: read };
 }
 
-/** @param {Row} row */
-function linkOf({ route }) {
+function linkOf({ route }: RouteRow) {
   return element(
     'span',
     {},
@@ -49,67 +51,52 @@ function linkOf({ route }) {
   );
 }
 
-/**
- * Returns the URL fragment of the view of a route.
- *
- * @param {string} id
- */
-export function routeHash(id) {
+/** Returns the URL fragment of the view of a route. */
+export function routeHash(id: string) {
   return `#/routes/${encodeURIComponent(id)}`;
 }
 
-/**
- * @param {string} title
- * @param {(traffic: RecentTraffic) => number | null} read
- * @param {(value: number) => string} format
- * @returns {Column}
- */
-function trafficColumn(title, read, format) {
-  const readRow = (/** @type {Row} */ { traffic }) => (traffic === undefined ? null : read(traffic));
-  const cell = (/** @type {Row} */ row) => {
+function trafficColumn(
+  title: string,
+  read: (traffic: RecentTraffic) => number | null,
+  format: (value: number) => string,
+): RouteColumn {
+  const readRow = ({ traffic }: RouteRow) => (traffic === undefined ? null : read(traffic));
+  const cell = (row: RouteRow) => {
     const value = readRow(row);
     return value === null ? NONE : format(value);
   };
   return { name: title, title, isNumber: true, key: (row) => readRow(row) ?? -1, cell };
 }
 
-/** @param {Row} row */
-function rateOf({ traffic }) {
+function rateOf({ traffic }: RouteRow) {
   return traffic === undefined || traffic.seconds === 0 ? NONE : `${decimal(traffic.requests / traffic.seconds)}/s`;
 }
 
 /** The number of methods that `any` stands for. */
 const METHOD_COUNT = 7;
 
-/** @param {Route} route */
-export function methodsOf({ methods }) {
+export function methodsOf({ methods }: ListedRoute) {
   return methods.length === METHOD_COUNT ? 'any' : methods.join(', ');
 }
 
-/** @param {Route} route */
-function accessOf({ access, roles }) {
+function accessOf({ access, roles }: ListedRoute) {
   return `${access} ${roles.join(', ')}`;
 }
 
-/** @param {{ route: Route }} row */
-export function accessElement({ route }) {
+export function accessElement({ route }: { route: ListedRoute }) {
   const roles = element('span', { class: 'hint' }, ` ${route.roles.join(', ')}`);
   return element('span', {}, badge(route.access, route.access === 'public' ? 'warn' : 'calm'), roles);
 }
 
-/** @param {Route} route */
-export function checksOf({ body, parameters, login, websocket, validation }) {
+export function checksOf({ body, parameters, login, websocket, validation }: ListedRoute) {
   const parts = [...(body?.schema ? ['body'] : []), ...(parameters ? ['parameters'] : [])];
   const checks = parts.length > 0 && validation === 'report' ? [`${parts.join(', ')} (report only)`] : parts;
   return [...checks, ...(login ? ['login'] : []), ...(websocket ? ['websocket'] : [])].join(', ');
 }
 
-/**
- * Returns the element of a path. A long path may break between its segments.
- *
- * @param {string} path
- */
-export function pathElement(path) {
+/** Returns the element of a path. A long path may break between its segments. */
+export function pathElement(path: string) {
   const segments = path.split(/(?=\/)/).flatMap((segment) => {
     const parts = segment.split(/(\{[^}]*\}|\*\*$)/);
     return [element('wbr'), ...parts.map((part, index) => (index % 2 === 1 ? element('var', {}, part) : part))];

@@ -1,23 +1,22 @@
-/** @import { Responses } from './api.js' */
-import { badge, cell, element, setText, showRows } from './element.js';
-import { decimal, duration, integer, NONE } from './format.js';
+import type { Responses } from './api.ts';
+import { type BadgeKind, badge, cell, element, setText, showRows } from './element.ts';
+import { decimal, duration, integer, NONE } from './format.ts';
 
-/**
- * The colours of the states. Nothing is known about an upstream that is neither checked nor used.
- *
- * @type {Record<Responses['status']['upstreams'][number]['health'], 'good' | 'bad' | 'calm'>}
- */
-const HEALTH_KINDS = { healthy: 'good', unhealthy: 'bad', unknown: 'calm' };
+/** The colours of the states. Nothing is known about an upstream that is neither checked nor used. */
+const HEALTH_KINDS: Record<Responses['status']['upstreams'][number]['health'], BadgeKind> = {
+  healthy: 'good',
+  unhealthy: 'bad',
+  unknown: 'calm',
+};
 
 /** The upstreams as they are displayed. The table is redrawn only when they change, so that selected text stays selected. */
 let displayedUpstreams = '';
-/** @type {Map<string, { update: (traffic: UpstreamTraffic | undefined, seconds: number) => void }>} */
-const trafficCells = new Map();
+const trafficCells: Map<string, { update: (traffic: UpstreamTraffic | undefined, seconds: number) => void }> =
+  new Map();
 
-/** @typedef {Responses['traffic']['upstreams'][number]} UpstreamTraffic */
+type UpstreamTraffic = Responses['traffic']['upstreams'][number];
 
-/** @param {Responses['status']['upstreams']} upstreams */
-export function showUpstreams(upstreams) {
+export function showUpstreams(upstreams: Responses['status']['upstreams']) {
   const text = JSON.stringify(upstreams);
   if (text === displayedUpstreams) return;
   displayedUpstreams = text;
@@ -53,23 +52,17 @@ export function showUpstreams(upstreams) {
   showRows('upstreams', rows);
 }
 
-/**
- * Shows the requests that were forwarded to each upstream.
- *
- * @param {readonly UpstreamTraffic[]} upstreams
- * @param {number} seconds
- */
-export function showUpstreamTraffic(upstreams, seconds) {
+/** Shows the requests that were forwarded to each upstream. */
+export function showUpstreamTraffic(upstreams: readonly UpstreamTraffic[], seconds: number) {
   const byUpstream = new Map(upstreams.map((upstream) => [upstream.id, upstream]));
   for (const [id, { update }] of trafficCells) update(byUpstream.get(id), seconds);
 }
 
-/** @param {number} rowspan */
-function trafficCellsOf(rowspan) {
+function trafficCellsOf(rowspan: number) {
   const cells = ['number', 'number wide-only', 'number', 'number'].map((name) =>
     element('td', { class: name, rowspan }, NONE),
   );
-  const update = (/** @type {UpstreamTraffic | undefined} */ traffic, /** @type {number} */ seconds) => {
+  const update = (traffic: UpstreamTraffic | undefined, seconds: number) => {
     const isIdle = traffic === undefined || traffic.requests === 0 || seconds === 0;
     const texts = isIdle
       ? [NONE, NONE, NONE, NONE]
@@ -84,17 +77,12 @@ function trafficCellsOf(rowspan) {
   return { cells, update };
 }
 
-/** @param {Responses['status']['upstreams'][number]['health']} health */
-function healthBadge(health) {
+function healthBadge(health: Responses['status']['upstreams'][number]['health']) {
   return badge(health, HEALTH_KINDS[health]);
 }
 
-/**
- * Returns badges for a host name that does not resolve.
- *
- * @param {Responses['status']['upstreams'][number]['endpoints'][number]['resolution']} resolution
- */
-function nameBadges(resolution) {
+/** Returns badges for a host name that does not resolve. */
+function nameBadges(resolution: Responses['status']['upstreams'][number]['endpoints'][number]['resolution']) {
   if (resolution === null || resolution.reason === null) return [];
   const { state, reason } = resolution;
   return [' ', state === 'stale' ? badge(`stale addresses: ${reason}`, 'warn') : badge(reason, 'bad')];

@@ -1,22 +1,22 @@
-/**
- * @import { Responses } from './api.js'
- * @import { Route } from './route-columns.js'
- */
-import { fetchJson } from './api.js';
-import { badge, byId, element, setText } from './element.js';
-import { duration } from './format.js';
+import type { Responses } from './api.ts';
+import { fetchJson } from './api.ts';
+import { type BadgeKind, badge, byId, element, setText } from './element.ts';
+import { duration } from './format.ts';
+import type { ListedRoute } from './route-columns.ts';
 
-/**
- * @typedef {Responses['explain']} Explanation
- * @typedef {NonNullable<Explanation['upstream']>} UpstreamRequest
- * @typedef {Explanation['steps'][number]} Step
- */
+type Explanation = Responses['explain'];
+type UpstreamRequest = NonNullable<Explanation['upstream']>;
+type Step = Explanation['steps'][number];
 
-/** @type {Record<Explanation['outcome'] | Step['verdict'], 'good' | 'warn' | 'bad' | 'calm'>} */
-const KINDS = { passed: 'good', responded: 'calm', reported: 'warn', refused: 'bad', forwarded: 'good' };
+const KINDS: Record<Explanation['outcome'] | Step['verdict'], BadgeKind> = {
+  passed: 'good',
+  responded: 'calm',
+  reported: 'warn',
+  refused: 'bad',
+  forwarded: 'good',
+};
 
-/** @type {Record<Explanation['candidates'][number]['reason'], string>} */
-const SKIP_REASONS = {
+const SKIP_REASONS: Record<Explanation['candidates'][number]['reason'], string> = {
   'less-specific': 'less specific than',
   'other-method': 'does not allow the method',
   'encoded-slash': 'does not accept an encoded slash',
@@ -29,14 +29,14 @@ export class Explain {
   #latest = 0;
 
   constructor() {
-    byId('explain-form').addEventListener('submit', (/** @type {Event} */ event) => {
+    byId('explain-form').addEventListener('submit', (event: Event) => {
       event.preventDefault();
       void this.#explain();
     });
   }
 
-  /** @param {URLSearchParams} query the request to fill in and explain: `method`, `url` and `role` */
-  fill(query) {
+  /** Fills in a request and explains it: its `method`, `url` and `role`. */
+  fill(query: URLSearchParams) {
     byId('explain-method').value = query.get('method') ?? 'GET';
     byId('explain-url').value = query.get('url') ?? '';
     byId('explain-role').value = query.get('role') ?? '';
@@ -45,8 +45,7 @@ export class Explain {
     void this.#explain();
   }
 
-  /** @param {Iterable<string>} roles the roles of the manifest */
-  offerRoles(roles) {
+  offerRoles(roles: Iterable<string>) {
     byId('roles').replaceChildren(...[...roles].map((role) => element('option', { value: role })));
   }
 
@@ -64,23 +63,15 @@ export class Explain {
   }
 }
 
-/**
- * Returns the URL fragment that explains an example request to a route.
- *
- * @param {Pick<Route, 'methods' | 'path' | 'roles'>} route
- */
-export function exampleHash({ methods, path, roles }) {
+/** Returns the URL fragment that explains an example request to a route. */
+export function exampleHash({ methods, path, roles }: Pick<ListedRoute, 'methods' | 'path' | 'roles'>) {
   const url = path.replace(/\{[^}]*\}/g, '1').replace(/\/\*\*$/, '/1');
   const method = methods.includes('GET') ? 'GET' : methods[0];
   return explainHash(method ?? 'GET', url, roles[0] ?? '');
 }
 
-/**
- * @param {string} method
- * @param {string} url
- * @param {string} role empty without a token
- */
-export function explainHash(method, url, role = '') {
+/** Returns the URL fragment that explains a request, without a token if the role is empty. */
+export function explainHash(method: string, url: string, role = '') {
   return `#/explain?${new URLSearchParams({ method, url, ...(role === '' ? {} : { role }) })}`;
 }
 
@@ -95,8 +86,7 @@ function readForm() {
   };
 }
 
-/** @param {string} text */
-function readHeaders(text) {
+function readHeaders(text: string) {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return Object.fromEntries(
     lines.map((line) => {
@@ -107,8 +97,7 @@ function readHeaders(text) {
   );
 }
 
-/** @param {Explanation} explanation in the format of `explain --json` */
-function resultOf({ outcome, refusal, route, steps, candidates, upstream }) {
+function resultOf({ outcome, refusal, route, steps, candidates, upstream }: Explanation) {
   return [
     element('p', { class: 'outcome' }, badge(outcome, KINDS[outcome]), ` ${outcomeOf(refusal, route, upstream)}`),
     ...(refusal !== null && refusal.errors.length > 0 ? [violationsOf(refusal.errors)] : []),
@@ -118,19 +107,13 @@ function resultOf({ outcome, refusal, route, steps, candidates, upstream }) {
   ];
 }
 
-/**
- * @param {Explanation['refusal']} refusal
- * @param {Explanation['route']} route
- * @param {Explanation['upstream']} upstream
- */
-function outcomeOf(refusal, route, upstream) {
+function outcomeOf(refusal: Explanation['refusal'], route: Explanation['route'], upstream: Explanation['upstream']) {
   const by = route === null ? 'no route' : `route ${route.id} (${positionOf(route)})`;
   if (refusal !== null) return `${refusal.status} ${refusal.code}, ${by}: ${refusal.detail}`;
   return upstream === null ? by : `to ${upstream.id}, ${by}`;
 }
 
-/** @param {NonNullable<Explanation['refusal']>['errors']} errors */
-function violationsOf(errors) {
+function violationsOf(errors: NonNullable<Explanation['refusal']>['errors']) {
   return element(
     'ul',
     {},
@@ -140,8 +123,7 @@ function violationsOf(errors) {
   );
 }
 
-/** @param {Step} step */
-function stepOf({ step, verdict, message, locations }) {
+function stepOf({ step, verdict, message, locations }: Step) {
   const items = locations.map((location) =>
     element('li', {}, `${positionOf(location)} `, element('code', {}, location.pointer)),
   );
@@ -155,8 +137,7 @@ function stepOf({ step, verdict, message, locations }) {
   );
 }
 
-/** @param {Explanation['candidates']} candidates */
-function candidatesOf(candidates) {
+function candidatesOf(candidates: Explanation['candidates']) {
   return element(
     'ul',
     {},
@@ -172,13 +153,11 @@ function candidatesOf(candidates) {
   );
 }
 
-/** @param {{ file?: string, line: number }} location */
-function positionOf({ file, line }) {
+function positionOf({ file, line }: { file?: string; line: number }) {
   return file === undefined ? `line ${line}` : `${file}, line ${line}`;
 }
 
-/** @param {UpstreamRequest} upstream */
-function requestOf({ method, url, headers, bodyBytes, endpoints, timeoutsMs }) {
+function requestOf({ method, url, headers, bodyBytes, endpoints, timeoutsMs }: UpstreamRequest) {
   const head = [`${method} ${url}`, ...headers.map(([name, value]) => `${name}: ${value}`)];
   const limits = Object.entries(timeoutsMs).map(([name, ms]) => `${name} ${ms === null ? 'none' : duration(ms)}`);
   const more = [`body: ${bodyBytes} bytes`, `endpoints: ${endpoints.join(', ')}`, `time limits: ${limits.join(', ')}`];

@@ -1,10 +1,7 @@
-/** @import { StreamEvent } from './api.js' */
-import { streamEvents } from './api.js';
-import { decisionRows } from './decision-rows.js';
-import { byId, setText } from './element.js';
-import { integer } from './format.js';
-
-/** @typedef {Extract<StreamEvent, { name: 'decision' }>['data']} Decision */
+import { type StreamEvent, streamEvents } from './api.ts';
+import { type DecisionEvent, decisionRows } from './decision-rows.ts';
+import { byId, setText } from './element.ts';
+import { integer } from './format.ts';
 
 const MAX_ROWS = 200;
 /** The time after the last key before a new filter applies. */
@@ -13,22 +10,20 @@ const RETRY_MS = 2_000;
 
 /** The live list of decisions. The gateway filters them, and sends them only while this view is visible. */
 export class Decisions {
-  /** @type {AbortController | undefined} */
-  #subscription;
-  /** @type {Decision[]} received while paused, the latest last */
-  #pending = [];
+  #subscription: AbortController | undefined;
+  /** Received while paused, the latest last. */
+  #pending: DecisionEvent[] = [];
   #pendingCount = 0;
   #skipped = 0;
   #isPaused = false;
   #path = '';
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #filterTimer;
+  #filterTimer: ReturnType<typeof setTimeout> | undefined;
   #onError;
 
-  /** @param {(error: unknown) => void} onError called when the stream fails */
-  constructor(onError) {
+  /** Calls `onError` when the stream fails. */
+  constructor(onError: (error: unknown) => void) {
     this.#onError = onError;
-    byId('decisions-tools').addEventListener('submit', (/** @type {Event} */ event) => event.preventDefault());
+    byId('decisions-tools').addEventListener('submit', (event: Event) => event.preventDefault());
     byId('decisions-filter').addEventListener('input', () => {
       clearTimeout(this.#filterTimer);
       this.#filterTimer = setTimeout(() => this.update(), FILTER_DELAY_MS);
@@ -38,8 +33,7 @@ export class Decisions {
     byId('decisions-clear').addEventListener('click', () => this.#clear());
   }
 
-  /** @param {string} text */
-  filter(text) {
+  filter(text: string) {
     byId('decisions-filter').value = text;
   }
 
@@ -62,11 +56,7 @@ export class Decisions {
     void this.#subscribe(path, this.#subscription.signal);
   }
 
-  /**
-   * @param {string} path
-   * @param {AbortSignal} signal
-   */
-  async #subscribe(path, signal) {
+  async #subscribe(path: string, signal: AbortSignal) {
     while (!signal.aborted) {
       try {
         this.#showStatus();
@@ -80,23 +70,20 @@ export class Decisions {
     }
   }
 
-  /** @param {StreamEvent} event */
-  #receive({ name, data }) {
+  #receive({ name, data }: StreamEvent) {
     if (name === 'skipped') this.#skipped += data.count;
     else if (this.#isPaused) this.#queue(data);
     else this.#add(data);
     this.#showStatus();
   }
 
-  /** @param {Decision} decision */
-  #queue(decision) {
+  #queue(decision: DecisionEvent) {
     this.#pendingCount += 1;
     this.#pending.push(decision);
     if (this.#pending.length > MAX_ROWS) this.#pending.shift();
   }
 
-  /** @param {Decision} decision */
-  #add(decision) {
+  #add(decision: DecisionEvent) {
     const body = byId('decisions-table').tBodies[0];
     body.prepend(...decisionRows(decision));
     // Each decision has two rows.
@@ -104,8 +91,7 @@ export class Decisions {
     byId('decisions-empty').hidden = true;
   }
 
-  /** @param {boolean} isPaused */
-  #pause(isPaused) {
+  #pause(isPaused: boolean) {
     this.#isPaused = isPaused;
     byId('decisions-pause').setAttribute('aria-pressed', String(isPaused));
     for (const decision of this.#pending.splice(0)) this.#add(decision);

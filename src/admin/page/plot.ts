@@ -1,5 +1,5 @@
-import { element, svgElement } from './element.js';
-import { timeOfDay } from './format.js';
+import { element, svgElement } from './element.ts';
+import { timeOfDay } from './format.ts';
 
 const HEIGHT = 150;
 const MARGIN = { top: 8, right: 8, bottom: 20, left: 52 };
@@ -9,28 +9,22 @@ const MIN_SPAN_MS = 5 * MINUTE_MS;
 const MAX_SPAN_MS = 60 * MINUTE_MS;
 const TICKS = 6;
 
-/**
- * @typedef {{ name: string, values: (number | null)[] }} Line
- * @typedef {{ times: number[], lines: Line[] }} PlotData
- */
+interface PlotData {
+  times: number[];
+  lines: { name: string; values: (number | null)[] }[];
+}
 
 /** A plot of the last hour. Its legend shows the latest values, or those that the pointer or the arrow keys select. */
 export class Plot {
-  /** @type {PlotData} */
-  #data = { times: [], lines: [] };
-  /** @type {number | undefined} */
-  #selected;
+  #data: PlotData = { times: [], lines: [] };
+  #selected: number | undefined;
   #timeLabel = element('span', { class: 'hint' });
   #legend = element('p', { class: 'legend row' });
   #frame = element('div', { class: 'frame', tabindex: 0, role: 'img' });
   #title;
   #format;
 
-  /**
-   * @param {HTMLElement} figure
-   * @param {(value: number) => string} format
-   */
-  constructor(figure, format) {
+  constructor(figure: HTMLElement, format: (value: number) => string) {
     const caption = figure.querySelector('figcaption');
     this.#title = caption?.textContent ?? '';
     caption?.append(this.#timeLabel);
@@ -43,8 +37,7 @@ export class Plot {
     this.#frame.addEventListener('keydown', (event) => this.#step(event));
   }
 
-  /** @param {PlotData} data */
-  show(data) {
+  show(data: PlotData) {
     this.#data = data;
     this.#draw();
   }
@@ -57,9 +50,9 @@ export class Plot {
     const right = width - MARGIN.right;
     const bottom = HEIGHT - MARGIN.bottom;
     const span = spanOf(times);
-    const x = (/** @type {number} */ time) => right - ((end - time) / span) * (right - MARGIN.left);
+    const x = (time: number) => right - ((end - time) / span) * (right - MARGIN.left);
     const top = niceTop(Math.max(0, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0))));
-    const y = (/** @type {number} */ value) => bottom - (value / top) * (bottom - MARGIN.top);
+    const y = (value: number) => bottom - (value / top) * (bottom - MARGIN.top);
     const svg = svgElement('svg', { width, height: HEIGHT, 'aria-hidden': 'true' });
     for (const value of [0, top / 2, top]) {
       svg.append(
@@ -100,15 +93,13 @@ export class Plot {
     this.#frame.setAttribute('aria-label', `${this.#title}; ${time}: ${values}. Use the arrow keys to select a time.`);
   }
 
-  /** @param {number | undefined} index */
-  #select(index) {
+  #select(index: number | undefined) {
     if (index === this.#selected) return;
     this.#selected = index;
     this.#draw();
   }
 
-  /** @param {number} left */
-  #indexAt(left) {
+  #indexAt(left: number) {
     const { times } = this.#data;
     const last = times.at(-1);
     if (last === undefined) return undefined;
@@ -118,8 +109,7 @@ export class Plot {
     return after === -1 ? times.length - 1 : after;
   }
 
-  /** @param {KeyboardEvent} event */
-  #step(event) {
+  #step(event: KeyboardEvent) {
     const last = this.#data.times.length - 1;
     const from = this.#selected ?? last;
     const to = { ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: last }[event.key];
@@ -130,20 +120,12 @@ export class Plot {
   }
 }
 
-/** @param {number[]} times */
-function spanOf(times) {
+function spanOf(times: number[]) {
   return Math.min(MAX_SPAN_MS, Math.max(MIN_SPAN_MS, (times.at(-1) ?? 0) - (times[0] ?? 0)));
 }
 
-/**
- * Returns the path of a line. A missing value leaves a gap; a value between two gaps becomes a point.
- *
- * @param {number[]} times
- * @param {(number | null)[]} values
- * @param {(time: number) => number} x
- * @param {(value: number) => number} y
- */
-function pathOf(times, values, x, y) {
+/** Returns the path of a line. A missing value leaves a gap; a value between two gaps becomes a point. */
+function pathOf(times: number[], values: (number | null)[], x: (time: number) => number, y: (value: number) => number) {
   let isOpen = false;
   return values
     .map((value, index) => {
@@ -159,12 +141,8 @@ function pathOf(times, values, x, y) {
     .join('');
 }
 
-/**
- * Returns the top of the axis for a maximum: the next larger number that is easy to halve.
- *
- * @param {number} value
- */
-function niceTop(value) {
+/** Returns the top of the axis for a maximum: the next larger number that is easy to halve. */
+function niceTop(value: number) {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
   return ([1, 2, 4, 5, 10].find((step) => step * power >= value) ?? 10) * power;

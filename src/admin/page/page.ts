@@ -1,14 +1,14 @@
-/** @import { Responses } from './api.js' */
-import { ApiError, fetchJson, hasToken, storeToken } from './api.js';
-import { CandidateView } from './candidate.js';
-import { Decisions } from './decisions.js';
-import { byId, setText } from './element.js';
-import { Explain } from './explain.js';
-import { timeOfDay } from './format.js';
-import { ManifestView } from './manifest.js';
-import { describeReload, Overview } from './overview.js';
-import { RouteView } from './route.js';
-import { Routes } from './routes.js';
+import type { Responses } from './api.ts';
+import { ApiError, fetchJson, hasToken, storeToken } from './api.ts';
+import { CandidateView } from './candidate.ts';
+import { Decisions } from './decisions.ts';
+import { byId, setText } from './element.ts';
+import { Explain } from './explain.ts';
+import { timeOfDay } from './format.ts';
+import { ManifestView } from './manifest.ts';
+import { describeReload, Overview } from './overview.ts';
+import { RouteView } from './route.ts';
+import { Routes } from './routes.ts';
 
 const REFRESH_MS = 2_000;
 const HISTORY_MS = 10_000;
@@ -16,8 +16,12 @@ const HISTORY_MS = 10_000;
 const PAUSE_FACTOR = 10;
 /** The ids of the views. The name of a view in the URL fragment is its id, except for those below. */
 const VIEWS = ['overview', 'routes', 'route', 'decisions', 'explain', 'manifest-view', 'candidate'];
-/** @type {Record<Responses['status']['status'], string>} */
-const READINESS = { ready: 'good', degraded: 'warn', unready: 'bad', stopping: 'bad' };
+const READINESS: Record<Responses['status']['status'], string> = {
+  ready: 'good',
+  degraded: 'warn',
+  unready: 'bad',
+  stopping: 'bad',
+};
 
 const overview = new Overview();
 const explain = new Explain();
@@ -32,8 +36,7 @@ let isSignedOut = false;
 let isRefreshing = false;
 let historyAt = Number.NEGATIVE_INFINITY;
 let displayedHash = '';
-/** @type {ReturnType<typeof setTimeout> | undefined} */
-let refreshTimer;
+let refreshTimer: ReturnType<typeof setTimeout> | undefined;
 
 showView();
 void refresh();
@@ -46,7 +49,7 @@ document.addEventListener('visibilitychange', () => {
   decisions.update();
   if (!document.hidden) void refresh();
 });
-byId('skip').addEventListener('click', (/** @type {Event} */ event) => {
+byId('skip').addEventListener('click', (event: Event) => {
   event.preventDefault();
   focusMain();
 });
@@ -54,7 +57,7 @@ byId('skip').addEventListener('click', (/** @type {Event} */ event) => {
 new ResizeObserver(() => {
   document.documentElement.style.setProperty('--top', `${byId('top').offsetHeight}px`);
 }).observe(byId('top'));
-byId('sign-in-form').addEventListener('submit', (/** @type {Event} */ event) => {
+byId('sign-in-form').addEventListener('submit', (event: Event) => {
   event.preventDefault();
   storeToken(byId('token').value);
   byId('token').value = '';
@@ -103,8 +106,7 @@ async function fetchAll() {
   historyAt = performance.now();
 }
 
-/** @param {Responses['status']} status */
-function showState(status) {
+function showState(status: Responses['status']) {
   const readiness = byId('readiness');
   setText(readiness, status.status);
   readiness.className = `badge ${READINESS[status.status]}`;
@@ -128,8 +130,7 @@ function onSuccess() {
   showView();
 }
 
-/** @param {unknown} error */
-function onError(error) {
+function onError(error: unknown) {
   if (isUnauthenticated(error)) return showSignIn();
   const reason = error instanceof ApiError ? error.message : 'the gateway does not respond';
   byId('connection-error').hidden = false;
@@ -138,8 +139,7 @@ function onError(error) {
     setText(byId('connection-error'), `${reason}; the data on this page is from ${timeOfDay(Date.now())}`);
 }
 
-/** @param {unknown} error */
-function isUnauthenticated(error) {
+function isUnauthenticated(error: unknown) {
   return error instanceof ApiError && error.status === 401;
 }
 
@@ -175,33 +175,20 @@ function showView() {
   if (['route', 'manifest-view', 'candidate'].includes(view)) void refresh();
 }
 
-/**
- * Returns the id of a view by the parts of the URL fragment.
- *
- * @param {string} name
- * @param {string} [id] of a route
- */
-function viewOf(name, id) {
-  if (name === 'routes' && id) return 'route';
+/** Returns the id of a view by the parts of the URL fragment. */
+function viewOf(name: string, routeId?: string) {
+  if (name === 'routes' && routeId) return 'route';
   if (name === 'manifest') return 'manifest-view';
   return VIEWS.includes(name) ? name : 'overview';
 }
 
-/**
- * @param {string} view
- * @param {URLSearchParams} query of the URL fragment
- */
-function fillFrom(view, query) {
+function fillFrom(view: string, query: URLSearchParams) {
   if (view === 'decisions') decisions.filter(query.get('filter') ?? '');
   if (view === 'explain') explain.fill(query);
 }
 
-/**
- * Decodes a part of the URL fragment, which anyone may have written.
- *
- * @param {string} text
- */
-function decoded(text) {
+/** Decodes a part of the URL fragment, which anyone may have written. */
+function decoded(text: string) {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -1,13 +1,11 @@
-/** @import { Responses } from './api.js' */
-import { badge, byId, cell, element, rowHead, setText, showRows } from './element.js';
-import { decimal, integer, NONE, quantity } from './format.js';
+import type { Responses } from './api.ts';
+import { badge, byId, cell, element, rowHead, setText, showRows } from './element.ts';
+import { decimal, integer, NONE, quantity } from './format.ts';
 
-/**
- * @typedef {Responses['status']['rate_limits'][number]} Limit
- * @typedef {Responses['traffic']['limits'][number]} LimitTraffic
- * @typedef {Responses['status']['stores'][number]} Store
- * @typedef {Pick<Limit, 'id' | 'key' | 'requests' | 'period_ms' | 'burst' | 'failures' | 'mode'>} LimitRule
- */
+type Limit = Responses['status']['rate_limits'][number];
+type LimitTraffic = Responses['traffic']['limits'][number];
+type Store = Responses['status']['stores'][number];
+type LimitRule = Pick<Limit, 'id' | 'key' | 'requests' | 'period_ms' | 'burst' | 'failures' | 'mode'>;
 
 /** A manifest may have thousands of limits. */
 const MAX_ROWS = 50;
@@ -17,13 +15,13 @@ let displayed = '';
 
 /**
  * Shows the rate limits, those with the most refused and reported requests first. A limit without a place in the traffic had no
- * requests in the last hour.
- *
- * @param {Pick<Responses['status'], 'rate_limits' | 'stores'>} status
- * @param {readonly LimitTraffic[]} traffic
- * @param {number} seconds of the last minute that the traffic covers
+ * requests in the last hour. The traffic covers `seconds` of the last minute.
  */
-export function showLimits({ rate_limits: limits, stores }, traffic, seconds) {
+export function showLimits(
+  { rate_limits: limits, stores }: Pick<Responses['status'], 'rate_limits' | 'stores'>,
+  traffic: readonly LimitTraffic[],
+  seconds: number,
+) {
   byId('limits-card').hidden = limits.length === 0;
   const byLimit = new Map(traffic.map((counts) => [counts.id, counts]));
   const rows = limits
@@ -41,31 +39,19 @@ export function showLimits({ rate_limits: limits, stores }, traffic, seconds) {
   showRows('limits', elements);
 }
 
-/**
- * Returns the rule of a limit, such as "5 per 15 min by client".
- *
- * @param {LimitRule} limit
- */
-export function ruleOf({ key, requests, period_ms, burst, failures }) {
+/** Returns the rule of a limit, such as "5 per 15 min by client". */
+export function ruleOf({ key, requests, period_ms, burst, failures }: LimitRule) {
   const counted = failures === null ? quantity(requests, 'request') : quantity(requests, 'failure');
   const atOnce = burst === requests ? '' : `, ${integer(burst)} at once`;
   return `${counted} per ${period(period_ms)}${atOnce}, by ${key.join(' and ')}`;
 }
 
-/** @param {LimitRule} limit */
-export function modeBadges({ mode }) {
+export function modeBadges({ mode }: LimitRule) {
   return mode === 'report' ? [' ', badge('report only', 'warn')] : [];
 }
 
-/**
- * @param {Limit} limit
- * @param {Store | undefined} store
- * @param {LimitTraffic | undefined} counts
- * @param {number} seconds
- */
-function limitRow(limit, store, counts, seconds) {
-  const rate = (/** @type {number} */ count) =>
-    counts === undefined || seconds === 0 ? NONE : `${decimal(count / seconds)}/s`;
+function limitRow(limit: Limit, store: Store | undefined, counts: LimitTraffic | undefined, seconds: number) {
+  const rate = (count: number) => (counts === undefined || seconds === 0 ? NONE : `${decimal(count / seconds)}/s`);
   const { refused = 0, reported = 0, last_hour = { refused: 0, reported: 0 } } = counts ?? {};
   return element(
     'tr',
@@ -82,35 +68,27 @@ function limitRow(limit, store, counts, seconds) {
   );
 }
 
-/**
- * Returns a badge for a store that does not respond.
- *
- * @param {Store | undefined} store
- */
-function storeBadges(store) {
+/** Returns a badge for a store that does not respond. */
+function storeBadges(store: Store | undefined) {
   if (store === undefined || store.state === 'up') return [];
   return [' ', badge(store.state, store.state === 'down' ? 'bad' : 'warn')];
 }
 
-/** @param {LimitTraffic | undefined} counts */
-function overLimit(counts) {
+function overLimit(counts: LimitTraffic | undefined) {
   return counts === undefined ? 0 : counts.refused + counts.reported;
 }
 
-/** @param {LimitTraffic | undefined} counts */
-function overHour(counts) {
+function overHour(counts: LimitTraffic | undefined) {
   return counts === undefined ? 0 : overLimit({ ...counts, ...counts.last_hour });
 }
 
-/** @type {[string, number][]} */
-const UNITS = [
+const UNITS: [string, number][] = [
   ['h', 3_600_000],
   ['min', 60_000],
   ['s', 1_000],
 ];
 
-/** @param {number} ms */
-function period(ms) {
+function period(ms: number) {
   const [unit, size] = UNITS.find(([, unitMs]) => ms % unitMs === 0) ?? ['ms', 1];
   return `${integer(ms / size)} ${unit}`;
 }

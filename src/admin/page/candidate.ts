@@ -1,39 +1,30 @@
-/** @import { Responses } from './api.js' */
-import { fetchJson } from './api.js';
-import { changeRow } from './change-rows.js';
-import { byId, rowHead, setText, showFacts, showRows } from './element.js';
-import { ago, dateAndTime, integer, NONE, quantity, share } from './format.js';
-import { problemElements } from './problems.js';
-import { showCounts } from './refusals.js';
+import type { Responses } from './api.ts';
+import { fetchJson } from './api.ts';
+import { changeRow } from './change-rows.ts';
+import { byId, rowHead, setText, showFacts, showRows } from './element.ts';
+import { ago, dateAndTime, integer, NONE, quantity, share } from './format.ts';
+import { problemElements } from './problems.ts';
+import { showCounts } from './refusals.ts';
 
-/** @typedef {Responses['candidate']} Candidate */
+type Candidate = Responses['candidate'];
 
 /** A candidate with other routes may have thousands of changes. */
 const MAX_ROWS = 100;
 
 /** The view of the candidate: how its decisions differ from those of the active manifest. */
 export class CandidateView {
-  /**
-   * The rows of the changes by their keys. A row stays the same element, so that a link in it keeps the focus.
-   *
-   * @type {Map<string, ReturnType<typeof changeRow>>}
-   */
-  #rows = new Map();
+  /** The rows of the changes by their keys. A row stays the same element, so that a link in it keeps the focus. */
+  #rows: Map<string, ReturnType<typeof changeRow>> = new Map();
   #displayedProblems = '';
 
-  /**
-   * Shows the link to this view while there is a candidate, and fetches its report while the view is open.
-   *
-   * @param {Responses['status']} status
-   */
-  async refresh({ candidate: { state } }) {
+  /** Shows the link to this view while there is a candidate, and fetches its report while the view is open. */
+  async refresh({ candidate: { state } }: Responses['status']) {
     const isOpen = !byId('candidate').hidden;
     byId('candidate-link').hidden = state === 'none' && !isOpen;
     if (isOpen) this.#show(await fetchJson('candidate'));
   }
 
-  /** @param {Candidate} candidate */
-  #show(candidate) {
+  #show(candidate: Candidate) {
     const { state, unknown, changed, problems, problem_count } = candidate;
     byId('candidate-none').hidden = state !== 'none';
     byId('candidate-content').hidden = state === 'none';
@@ -48,14 +39,13 @@ export class CandidateView {
     this.#showGroups(changed.groups);
   }
 
-  /** @param {Candidate['changed']['groups']} groups */
-  #showGroups(groups) {
+  #showGroups(groups: Candidate['changed']['groups']) {
     const listed = groups.slice(0, MAX_ROWS);
     const rows = listed.map((group) => {
       const key = JSON.stringify([group.kind, group.from, group.to]);
       const row = this.#rows.get(key) ?? changeRow(group);
       row.update(group);
-      return /** @type {const} */ ([key, row]);
+      return [key, row] as const;
     });
     const isSameOrder = [...this.#rows.keys()].join('\n') === rows.map(([key]) => key).join('\n');
     this.#rows = new Map(rows);
@@ -72,11 +62,8 @@ export class CandidateView {
   }
 }
 
-/**
- * @param {Candidate} candidate
- * @returns {[string, string][]}
- */
-function factsOf({ state, source, file, hash, active_hash, since, sample, reason, problem_count }) {
+function factsOf(candidate: Candidate): [string, string][] {
+  const { state, source, file, hash, active_hash, since, sample, reason, problem_count } = candidate;
   const from = source === 'file' ? `the file ${file ?? ''}` : 'a request to the admin API';
   const text = {
     none: NONE,
@@ -97,12 +84,8 @@ function factsOf({ state, source, file, hash, active_hash, since, sample, reason
   ];
 }
 
-/**
- * @param {Candidate} candidate
- * @returns {[string, string][]}
- */
-function countsOf({ requests, same, changed, unknown, skipped, errors }) {
-  const count = (/** @type {number} */ value) => (value === 0 ? '0' : `${integer(value)} (${share(value, requests)})`);
+function countsOf({ requests, same, changed, unknown, skipped, errors }: Candidate): [string, string][] {
+  const count = (value: number) => (value === 0 ? '0' : `${integer(value)} (${share(value, requests)})`);
   return [
     ['Requests', integer(requests)],
     ['Same', count(same)],

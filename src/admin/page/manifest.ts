@@ -1,14 +1,12 @@
-/** @import { Responses } from './api.js' */
-import { fetchJson } from './api.js';
-import { badge, byId, element, setText } from './element.js';
-import { integer, quantity } from './format.js';
-import { yamlLines } from './manifest-lines.js';
-import { severityKind } from './problems.js';
+import type { Responses } from './api.ts';
+import { fetchJson } from './api.ts';
+import { badge, byId, element, setText } from './element.ts';
+import { integer, quantity } from './format.ts';
+import { yamlLines } from './manifest-lines.ts';
+import { severityKind } from './problems.ts';
 
-/**
- * @typedef {Responses['manifest']} Manifest
- * @typedef {Manifest['problems'][number]} Problem
- */
+type Manifest = Responses['manifest'];
+type Problem = Manifest['problems'][number];
 
 /** The most different problems in the list above the text, and the most positions of each. All of them are in the text, too. */
 const MAX_LISTED = 20;
@@ -18,12 +16,8 @@ const MAX_BUTTONS = 5;
 export class ManifestView {
   #displayed = '';
 
-  /**
-   * Fetches the manifest if it has changed since the last call.
-   *
-   * @param {Responses['status']} status
-   */
-  async refresh({ manifest, last_reload }) {
+  /** Fetches the manifest if it has changed since the last call. */
+  async refresh({ manifest, last_reload }: Responses['status']) {
     const key = `${manifest.hash} ${last_reload?.at}`;
     if (byId('manifest-view').hidden || key === this.#displayed) return;
     show(await fetchJson('manifest'));
@@ -31,8 +25,7 @@ export class ManifestView {
   }
 }
 
-/** @param {Manifest} manifest */
-function show({ state, files, problems, problem_count }) {
+function show({ state, files, problems, problem_count }: Manifest) {
   const count = quantity(problem_count, 'problem');
   setText(
     byId('manifest-state'),
@@ -45,8 +38,8 @@ function show({ state, files, problems, problem_count }) {
   byId('manifest-files').replaceChildren(...files.flatMap((file) => fileElements(file, problems)));
 }
 
-/** @param {[number, Problem][]} problems equal ones, with their indexes */
-function listItem(problems) {
+/** Returns the entry of equal problems, which have their indexes. */
+function listItem(problems: [number, Problem][]) {
   const buttons = problems.slice(0, MAX_BUTTONS).flatMap(([index, { file, line, column }]) => {
     const button = element('button', { type: 'button', class: 'plain' }, `${file}:${line}:${column}`);
     button.addEventListener('click', () => {
@@ -60,13 +53,8 @@ function listItem(problems) {
   return element('li', {}, `${problems[0]?.[1].message} `, ...buttons, rest > 0 ? `and ${integer(rest)} more` : '');
 }
 
-/**
- * @param {Manifest['files'][number]} file
- * @param {readonly Problem[]} problems
- */
-function fileElements({ file, text, omitted_lines }, problems) {
-  /** @type {Map<number, Node[]>} */
-  const notes = new Map();
+function fileElements({ file, text, omitted_lines }: Manifest['files'][number], problems: readonly Problem[]) {
+  const notes: Map<number, Node[]> = new Map();
   for (const [index, problem] of problems.entries())
     if (problem.file === file) notes.set(problem.line, [...(notes.get(problem.line) ?? []), noteOf(problem, index)]);
   const lines = yamlLines(text, 1, `Text of ${file}`, (line) => notes.get(line) ?? []);
@@ -74,11 +62,7 @@ function fileElements({ file, text, omitted_lines }, problems) {
   return [element('h2', {}, file), lines, ...rest];
 }
 
-/**
- * @param {Problem} problem
- * @param {number} index
- */
-function noteOf({ severity, message, rule }, index) {
+function noteOf({ severity, message, rule }: Problem, index: number) {
   return element(
     'span',
     { class: 'note', id: `problem-${index}`, tabindex: -1 },

@@ -1,21 +1,19 @@
-/** @import { Responses } from './api.js' */
-import { byId, element, setText, showFacts } from './element.js';
-import { ago, dateAndTime, decimal, duration, integer, NONE, quantity } from './format.js';
-import { showLimits } from './limits.js';
-import { showProblems } from './problems.js';
-import { isFailure, showRefusals } from './refusals.js';
-import { perSecond, TrafficPlots } from './traffic-plots.js';
-import { showUpstreams, showUpstreamTraffic } from './upstreams.js';
+import type { Responses } from './api.ts';
+import { byId, element, setText, showFacts } from './element.ts';
+import { ago, dateAndTime, decimal, duration, integer, NONE, quantity } from './format.ts';
+import { showLimits } from './limits.ts';
+import { showProblems } from './problems.ts';
+import { isFailure, showRefusals } from './refusals.ts';
+import { perSecond, TrafficPlots } from './traffic-plots.ts';
+import { showUpstreams, showUpstreamTraffic } from './upstreams.ts';
 
-/**
- * @typedef {Responses['status']['last_reload']} Reload
- * @typedef {Responses['history']['intervals']} Intervals
- */
+type Reload = Responses['status']['last_reload'];
+type Intervals = Responses['history']['intervals'];
 
 /** The shares of 5xx responses from which the tile warns. The second one is that of the alert. */
-const FAILED_SHARES = /** @type {const} */ ([0.01, 0.05]);
+const FAILED_SHARES = [0.01, 0.05] as const;
 /** The shares of the connection limit from which the tile warns. */
-const CONNECTION_SHARES = /** @type {const} */ ([0.8, 1]);
+const CONNECTION_SHARES = [0.8, 1] as const;
 
 /** The windows of the values, which the tiles state. */
 const LAST_MINUTE = 'last 30 to 60 s';
@@ -37,22 +35,15 @@ export class Overview {
     inFlight: tileOf('In flight', 'now'),
     connections: tileOf('Connections', 'now'),
   };
-  /**
-   * The reload whose problems are displayed. They are redrawn only for another one, so that selected text stays selected.
-   *
-   * @type {string | undefined}
-   */
-  #reloadAt;
-  /** Shown only if the gateway has several workers. @type {HTMLElement | undefined} */
-  #workers;
+  /** The reload whose problems are displayed. They are redrawn only for another one, so that selected text stays selected. */
+  #reloadAt: string | undefined;
+  /** Shown only if the gateway has several workers. */
+  #workers: HTMLElement | undefined;
   #connectionLimit = Number.POSITIVE_INFINITY;
-  /** @type {Pick<Responses['status'], 'rate_limits' | 'stores'>} */
-  #limits = { rate_limits: [], stores: [] };
-  /** @type {Responses['history'] | undefined} */
-  #history;
+  #limits: Pick<Responses['status'], 'rate_limits' | 'stores'> = { rate_limits: [], stores: [] };
+  #history: Responses['history'] | undefined;
 
-  /** @param {Responses['status']} status */
-  showStatus(status) {
+  showStatus(status: Responses['status']) {
     const now = Date.now();
     const { manifest, tokens } = status;
     showFacts(byId('manifest'), [
@@ -75,8 +66,7 @@ export class Overview {
     showUpstreams(status.upstreams);
   }
 
-  /** @param {Responses['traffic']} traffic */
-  showTraffic({ seconds, routes, upstreams, limits, in_flight, connections, tunnels }) {
+  showTraffic({ seconds, routes, upstreams, limits, in_flight, connections, tunnels }: Responses['traffic']) {
     showUpstreamTraffic(upstreams, seconds);
     showLimits(this.#limits, limits, seconds);
     const requests = sumOf(routes.map((route) => route.requests));
@@ -92,11 +82,10 @@ export class Overview {
     setAlarm(this.#tiles.connections, alarmOf(connections / this.#connectionLimit, CONNECTION_SHARES));
   }
 
-  /** @param {Responses['history']} history */
-  showHistory(history) {
+  showHistory(history: Responses['history']) {
     this.#history = history;
     const { statuses } = history;
-    const refused = (/** @type {Intervals[number]} */ { refusals }) =>
+    const refused = ({ refusals }: Intervals[number]) =>
       sumOf(Object.entries(refusals).map(([code, count]) => (isFailure(statuses[code]) ? 0 : count)));
     const intervals = this.#plots.show(history.intervals, {
       refused,
@@ -109,9 +98,8 @@ export class Overview {
     showRefusals('refusals', countsOf(intervals), statuses);
   }
 
-  /** @param {Responses['status']['upstreams']} upstreams */
-  #showHealth(upstreams) {
-    const countOf = (/** @type {string} */ state) => upstreams.filter(({ health }) => health === state).length;
+  #showHealth(upstreams: Responses['status']['upstreams']) {
+    const countOf = (state: string) => upstreams.filter(({ health }) => health === state).length;
     const [unhealthy, unknown] = [countOf('unhealthy'), countOf('unknown')];
     const details = [
       unhealthy === 0 ? '' : `${integer(unhealthy)} unhealthy`,
@@ -122,8 +110,7 @@ export class Overview {
     setAlarm(this.#tiles.upstreams, unhealthy === 0 ? '' : 'bad');
   }
 
-  /** @param {Responses['status']['workers']} workers */
-  #showWorkers({ count, serving, failures }) {
+  #showWorkers({ count, serving, failures }: Responses['status']['workers']) {
     if (count === 1) return;
     this.#workers ??= tileOf('Workers', 'now');
     const ended = failures === 0 ? '' : `, ${integer(failures)} ended unexpectedly`;
@@ -132,8 +119,7 @@ export class Overview {
   }
 }
 
-/** @param {Reload} reload */
-export function describeReload(reload) {
+export function describeReload(reload: Reload) {
   if (reload === null) return 'none since the process started';
   const time = dateAndTime(reload.at);
   if ('reason' in reload) return `${reload.result} (${time}): ${reload.reason}`;
@@ -143,8 +129,8 @@ export function describeReload(reload) {
 
 const MAX_CERTIFICATES = 5;
 
-/** Returns the certificates with problems, then those that expire first. @param {Responses['status']} status */
-function certificatesOf({ certificates }) {
+/** Returns the certificates with problems, then those that expire first. */
+function certificatesOf({ certificates }: Responses['status']) {
   const rows = certificates
     .toSorted((a, b) => Number(a.problem === null) - Number(b.problem === null) || a.days_left - b.days_left)
     .slice(0, MAX_CERTIFICATES)
@@ -153,8 +139,14 @@ function certificatesOf({ certificates }) {
   return [...rows, ...(more > 0 ? [`${integer(more)} more`] : [])].join('; ') || 'none';
 }
 
-/** @param {Responses['status']} status */
-function failuresOf({ streams: { stdout: log }, file_descriptors, client_connections, watch_error, admin, stores }) {
+function failuresOf({
+  streams: { stdout: log },
+  file_descriptors,
+  client_connections,
+  watch_error,
+  admin,
+  stores,
+}: Responses['status']) {
   const failures = [
     ...stores.filter(({ state }) => state === 'down').map(({ id, reason }) => `store ${id} of rate limits: ${reason}`),
     log.error === null ? '' : `the log cannot be written: ${log.error}`,
@@ -171,59 +163,37 @@ function failuresOf({ streams: { stdout: log }, file_descriptors, client_connect
   return failures.filter((failure) => failure !== '').join('; ') || 'none';
 }
 
-/** @param {NonNullable<Responses['status']['tokens']>} tokens */
-function keysOf({ keys, cause, entries, refused }) {
+function keysOf({ keys, cause, entries, refused }: NonNullable<Responses['status']['tokens']>) {
   const state = cause === null ? keys : `${keys}: ${cause}`;
   return `${state}; cached tokens: ${integer(entries)} valid, ${integer(refused)} refused`;
 }
 
-/**
- * Returns the refusals of all intervals by code.
- *
- * @param {Intervals} intervals
- */
-function countsOf(intervals) {
-  /** @type {Record<string, number>} */
-  const counts = {};
+/** Returns the refusals of all intervals by code. */
+function countsOf(intervals: Intervals) {
+  const counts: Record<string, number> = {};
   for (const { refusals } of intervals)
     for (const [code, count] of Object.entries(refusals)) counts[code] = (counts[code] ?? 0) + count;
   return counts;
 }
 
-/** @param {readonly number[]} numbers */
-function sumOf(numbers) {
+function sumOf(numbers: readonly number[]) {
   return numbers.reduce((sum, number) => sum + number, 0);
 }
 
-/**
- * Adds a tile and returns the element of its value.
- *
- * @param {string} name
- * @param {string} window the time that the value covers
- */
-function tileOf(name, window) {
+/** Adds a tile and returns the element of its value. `window` is the time that the value covers. */
+function tileOf(name: string, window: string) {
   const value = element('dd', {}, NONE);
   const title = element('dt', {}, `${name} `, element('span', { class: 'window' }, window));
   byId('tiles').append(element('div', {}, title, value));
   return value;
 }
 
-/**
- * Returns the alarm of a share; none for NaN.
- *
- * @param {number} share
- * @param {readonly [number, number]} bounds
- */
-function alarmOf(share, [warn, bad]) {
+/** Returns the alarm of a share; none for NaN. */
+function alarmOf(share: number, [warn, bad]: readonly [number, number]) {
   return share >= bad ? 'bad' : share >= warn ? 'warn' : '';
 }
 
-/**
- * Colours a tile.
- *
- * @param {HTMLElement} value the element of its value
- * @param {'' | 'warn' | 'bad'} alarm
- */
-function setAlarm(value, alarm) {
+/** Colours the tile of a value. */
+function setAlarm(value: HTMLElement, alarm: '' | 'warn' | 'bad') {
   if (value.parentElement !== null) value.parentElement.className = alarm;
 }
