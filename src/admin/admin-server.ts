@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { plainAddress } from '../engine/gateway/fairness/client-key.ts';
 import { adminConnectionLimit } from '../engine/gateway/server/descriptor-limits.ts';
 import { type AdminListener, accessRefusal, authenticationRefusal } from './access-control.ts';
-import { AdminConnections } from './admin-connections.ts';
+import { createAdminConnections } from './admin-connections.ts';
 import {
   type AdminContext,
   type AdminEndpoint,
@@ -17,8 +17,8 @@ import {
 import { CpuBudget } from './cpu-budget.ts';
 import { ADMIN_ENDPOINTS } from './endpoints.ts';
 import { ManifestDisplays } from './manifest-display.ts';
-import { RequestEventStreams } from './request-event-streams.ts';
-import { AdminResponseWriter } from './response-writer.ts';
+import { createRequestEventStreams } from './request-event-streams.ts';
+import { createResponseWriter } from './response-writer.ts';
 import { createTrafficHistory } from './traffic-history.ts';
 
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -38,14 +38,14 @@ export function createAdminServer(settings: AdminListener, context: AdminContext
   const resources: AdminResources = {
     traffic,
     cpuBudget,
-    eventStreams: new RequestEventStreams(context.workers.telemetry, adminMetrics),
+    eventStreams: createRequestEventStreams(context.workers.telemetry, adminMetrics),
     displays: new ManifestDisplays(),
     explanations: createRunningLimit(4),
     candidateLoads: createRunningLimit(1),
   };
   // Probes have a separate budget, so that they do not wait for other work.
   const probeBudget = new CpuBudget();
-  const writer = new AdminResponseWriter(cpuBudget, adminMetrics);
+  const writer = createResponseWriter(cpuBudget, adminMetrics);
   const respond = async (request: http.IncomingMessage): Promise<AdminResponse> => {
     const endpoint = findEndpoint(request, settings);
     // Refusals count too: a flood of them would take processor time from the gateway.
@@ -59,7 +59,7 @@ export function createAdminServer(settings: AdminListener, context: AdminContext
     return (endpoint.isPublic ? probeBudget : cpuBudget).run(() => endpoint.respond(adminRequest, context, resources));
   };
   const server = createServer(settings);
-  const connections = new AdminConnections(server, adminMetrics, adminConnectionLimit(context.descriptors.limit));
+  const connections = createAdminConnections(server, adminMetrics, adminConnectionLimit(context.descriptors.limit));
   server.on('request', (request, response) =>
     connections.serve(request, response, () =>
       respond(request)
@@ -112,7 +112,6 @@ function createServer({ tls }: AdminListener): http.Server | https.Server {
   });
 }
 
-/** Returns the endpoint of a request, or the refusal of the request. */
 function findEndpoint(request: http.IncomingMessage, settings: AdminListener): AdminEndpoint | AdminResponse {
   const [path = ''] = (request.url ?? '').split('?', 1);
   const candidates = ADMIN_ENDPOINTS.filter((endpoint) => endpoint.path === path);

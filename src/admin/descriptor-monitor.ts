@@ -8,73 +8,60 @@ import type { Plan } from '../engine/plan/plan.ts';
 /** How often the monitor tries to open a file. */
 const CHECK_INTERVAL_MS = 1_000;
 
-/**
- * Monitors the file descriptors of the process. Without a free descriptor the runtime closes new connections and
- * reports nothing, so the monitor tries to open a file every second.
- */
-export class DescriptorMonitor {
-  readonly #gateway: Pick<Gateway, 'plan' | 'workerCount'>;
-  readonly #logger: Log['logger'];
-  readonly #shortages: ThrottledWarning;
-  /** The soft limit, `ulimit -n`; infinite on systems that do not report it. */
-  readonly limit: number;
-  #open: number | null = null;
-  #checkedPlan: Plan | undefined;
-  #timer: NodeJS.Timeout | undefined;
+export type DescriptorMonitor = ReturnType<typeof createDescriptorMonitor>;
 
-  constructor(gateway: Pick<Gateway, 'plan' | 'workerCount'>, logger: Log['logger'], limit: number) {
-    this.#gateway = gateway;
-    this.limit = limit;
-    this.#logger = logger;
-    this.#shortages = new ThrottledWarning(
-      logger,
-      'no file descriptor is free, so new connections are closed; raise "ulimit -n" or lower server.limits.connections',
-    );
-  }
-
-  /** The file descriptors of the process; `null` on systems that do not report a number. */
-  get status() {
-    return {
-      limit: Number.isFinite(this.limit) ? this.limit : null,
-      open: this.#open,
-      // The most descriptors that the gateway can need with the limits of the manifest.
-      wanted: requiredDescriptors(this.#gateway.plan, this.#gateway.workerCount),
-      // How often the monitor could not open a file.
-      shortages: this.#shortages.total,
-    };
-  }
+/** Monitors file descriptors: without a free one, the runtime closes new connections and reports nothing. */
+export function createDescriptorMonitor(
+  gateway: Pick<Gateway, 'plan' | 'workerCount'>,
+  logger: Log['logger'],
+  limit: number,
+) {
+  let openCount: number | null = null;
+  let checkedPlan: Plan | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const shortages = new ThrottledWarning(
+    logger,
+    'no file descriptor is free, so new connections are closed; raise "ulimit -n" or lower server.limits.connections',
+  );
+  // The most descriptors that the gateway can need with the limits of the manifest.
+  const countWanted = () => requiredDescriptors(gateway.plan, gateway.workerCount);
+  return {
+    limit,
+    start,
+    close: () => clearTimeout(timer),
+    /** The file descriptors of the process; `null` on systems that do not report a number. */
+    get status() {
+      const known = Number.isFinite(limit) ? limit : null;
+      return { limit: known, open: openCount, wanted: countWanted(), shortages: shortages.total };
+    },
+  };
 
   /** Checks now, and then every second. */
-  async start(): Promise<void> {
-    this.#checkLimits(this.#gateway.plan);
-    this.#open = await countOpenDescriptors();
-    await this.#tryOpen();
-    this.#timer = setTimeout(() => void this.start(), CHECK_INTERVAL_MS).unref();
+  async function start(): Promise<void> {
+    checkLimits(gateway.plan);
+    openCount = await countOpenDescriptors();
+    await tryOpen();
+    timer = setTimeout(() => void start(), CHECK_INTERVAL_MS).unref();
   }
 
-  close(): void {
-    clearTimeout(this.#timer);
-  }
-
-  async #tryOpen(): Promise<void> {
+  async function tryOpen(): Promise<void> {
     try {
       const file = await open('/dev/null');
       await file.close();
     } catch (error) {
       const { code: reason } = error as NodeJS.ErrnoException;
-      if (reason === 'EMFILE' || reason === 'ENFILE') this.#shortages.add({ reason, limit: this.limit });
+      if (reason === 'EMFILE' || reason === 'ENFILE') shortages.add({ reason, limit });
     }
   }
 
   /** Warns once for each plan whose limits exceed the descriptors. */
-  #checkLimits(plan: Plan): void {
-    if (plan === this.#checkedPlan) return;
-    this.#checkedPlan = plan;
-    const { limit } = this;
-    const { wanted } = this.status;
+  function checkLimits(plan: Plan): void {
+    if (plan === checkedPlan) return;
+    checkedPlan = plan;
+    const wanted = countWanted();
     if (wanted <= limit) return;
-    this.#logger.warn(
-      { limit, wanted, accepted: descriptorLimits(plan, limit, this.#gateway.workerCount).clients },
+    logger.warn(
+      { limit, wanted, accepted: descriptorLimits(plan, limit, gateway.workerCount).clients },
       'server.limits.connections exceeds the file descriptors of the process; lower it or raise "ulimit -n"',
     );
   }

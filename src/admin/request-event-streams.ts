@@ -13,68 +13,61 @@ const MAX_STREAMS_PER_CLIENT = 8;
 /** The characters that the filters of all streams search between two writes: one or two milliseconds of work. */
 const MAX_SEARCH_COST = 500_000;
 
-/**
- * The open streams of decisions. The workers publish decisions only while a stream is open. The time for the filters of
- * all streams is limited, for any traffic: decisions beyond the limit are not searched and count as skipped.
- */
-export class RequestEventStreams {
-  readonly #workers: Pick<WorkerTelemetry, 'subscribe'>;
-  readonly #metrics: AdminMetrics;
+export type RequestEventStreams = ReturnType<typeof createRequestEventStreams>;
+
+/** The open streams of decisions. Decisions beyond a limit for the time of all filters are not searched and count as skipped. */
+export function createRequestEventStreams(workers: Pick<WorkerTelemetry, 'subscribe'>, metrics: AdminMetrics) {
   /** The open streams, and their clients. */
-  readonly #streams = new Map<RequestEventStream, string>();
-  #searchedCharacters = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #unsubscribe = () => {};
+  const streams = new Map<ReturnType<typeof createRequestEventStream>, string>();
+  let searchedCharacters = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let unsubscribe = () => {};
+  return { hasCapacityFor, open };
 
-  constructor(workers: Pick<WorkerTelemetry, 'subscribe'>, metrics: AdminMetrics) {
-    this.#workers = workers;
-    this.#metrics = metrics;
-  }
-
-  hasCapacityFor(address: string): boolean {
+  function hasCapacityFor(address: string): boolean {
     const client = clientKey(address);
-    const ofClient = [...this.#streams.values()].filter((other) => other === client).length;
-    return this.#streams.size < MAX_STREAMS && ofClient < MAX_STREAMS_PER_CLIENT;
+    const ofClient = [...streams.values()].filter((other) => other === client).length;
+    return streams.size < MAX_STREAMS && ofClient < MAX_STREAMS_PER_CLIENT;
   }
 
   /** Streams decisions until the client disconnects. */
-  open(filter: RequestEventFilter, address: string, response: ServerResponse): void {
-    const stream = new RequestEventStream(filter, response);
-    if (this.#streams.size === 0) this.#start();
-    this.#streams.set(stream, clientKey(address));
+  function open(filter: RequestEventFilter, address: string, response: ServerResponse): void {
+    const stream = createRequestEventStream(filter, response);
+    if (streams.size === 0) start();
+    streams.set(stream, clientKey(address));
     response.on('close', () => {
-      this.#streams.delete(stream);
-      if (this.#streams.size === 0) this.#stop();
+      streams.delete(stream);
+      if (streams.size === 0) stop();
     });
   }
 
-  #start(): void {
-    this.#unsubscribe = this.#workers.subscribe({
-      onEvent: (decision) => this.#publish(decision),
+  function start(): void {
+    unsubscribe = workers.subscribe({
+      onEvent: publish,
       onSkipped: (count) => {
-        for (const stream of this.#streams.keys()) stream.countSkipped(count);
+        for (const stream of streams.keys()) stream.countSkipped(count);
       },
     });
-    this.#timer = setInterval(() => this.#write(), FLUSH_INTERVAL_MS);
+    timer = setInterval(write, FLUSH_INTERVAL_MS);
   }
 
-  #stop(): void {
-    this.#unsubscribe();
-    clearInterval(this.#timer);
+  function stop(): void {
+    unsubscribe();
+    clearInterval(timer);
   }
 
-  #publish(decision: RequestEvent): void {
-    for (const stream of this.#streams.keys()) {
+  function publish(decision: RequestEvent): void {
+    for (const stream of streams.keys()) {
       const cost = searchCost(stream.filter, decision);
-      if (this.#searchedCharacters + cost > MAX_SEARCH_COST) stream.countSkipped();
+      if (searchedCharacters + cost > MAX_SEARCH_COST) stream.countSkipped();
       else stream.add(decision);
-      this.#searchedCharacters += cost;
+      searchedCharacters += cost;
     }
   }
 
-  #write(): void {
-    this.#searchedCharacters = 0;
-    for (const stream of this.#streams.keys()) this.#metrics.skippedEvents += stream.flush();
+  function write(): void {
+    searchedCharacters = 0;
+    for (const stream of streams.keys()) metrics.skippedEvents += stream.flush();
   }
 }
 
@@ -90,62 +83,56 @@ const MAX_WRITE_LENGTH = 65_536;
 const STALLED_MS = 30_000;
 
 /** The server-sent events of one client. */
-class RequestEventStream {
-  readonly filter: RequestEventFilter;
-  readonly #response: ServerResponse;
-  #pending: RequestEvent[] = [];
-  #skipped = 0;
-  #lastWriteMs = performance.now();
-
-  constructor(filter: RequestEventFilter, response: ServerResponse) {
-    this.filter = filter;
-    this.#response = response;
-    response.write(': connected\n\n');
-  }
+function createRequestEventStream(filter: RequestEventFilter, response: ServerResponse) {
+  let pending: RequestEvent[] = [];
+  let skipped = 0;
+  let lastWriteMs = performance.now();
+  response.write(': connected\n\n');
+  return { filter, add, countSkipped, flush };
 
   /** Adds a decision to the next write if it matches the filter. */
-  add(decision: RequestEvent): void {
-    if (!isMatch(this.filter, decision)) return;
-    if (this.#pending.length < (decision.refusal === null ? MAX_FORWARDED_EVENTS : MAX_REFUSED_EVENTS))
-      this.#pending.push(decision);
-    else this.#skipped += 1;
+  function add(decision: RequestEvent): void {
+    if (!isMatch(filter, decision)) return;
+    if (pending.length < (decision.refusal === null ? MAX_FORWARDED_EVENTS : MAX_REFUSED_EVENTS))
+      pending.push(decision);
+    else skipped += 1;
   }
 
   /** Counts decisions that were not searched because there were too many. */
-  countSkipped(count = 1): void {
-    this.#skipped += count;
+  function countSkipped(count = 1): void {
+    skipped += count;
   }
 
   /** Writes the pending decisions. @returns how many were skipped since the last write */
-  flush(): number {
-    const idleMs = performance.now() - this.#lastWriteMs;
+  function flush(): number {
+    const idleMs = performance.now() - lastWriteMs;
     // Wait for a slow client, so that the gateway buffers at most one write for it.
-    if (this.#response.writableNeedDrain) {
-      if (idleMs > STALLED_MS) this.#response.destroy();
+    if (response.writableNeedDrain) {
+      if (idleMs > STALLED_MS) response.destroy();
       return 0;
     }
-    const skipped = this.#writeEvents();
-    if (performance.now() - this.#lastWriteMs > KEEP_ALIVE_MS) this.#send(': \n\n');
-    return skipped;
+    const count = writeEvents();
+    if (performance.now() - lastWriteMs > KEEP_ALIVE_MS) send(': \n\n');
+    return count;
   }
 
-  #writeEvents(): number {
+  function writeEvents(): number {
     let text = '';
-    let skipped = this.#skipped;
-    for (const decision of this.#pending) {
+    let count = skipped;
+    for (const decision of pending) {
       if (text.length < MAX_WRITE_LENGTH) text += messageOf(decision);
-      else skipped += 1;
+      else count += 1;
     }
-    if (skipped > 0) text += formatMessage({ name: 'skipped', data: { count: skipped } });
-    this.#pending = [];
-    this.#skipped = 0;
-    if (text !== '') this.#send(text);
-    return skipped;
+    if (count > 0) text += formatMessage({ name: 'skipped', data: { count } });
+    pending = [];
+    skipped = 0;
+    if (text !== '') send(text);
+    return count;
   }
 
-  #send(text: string): void {
-    this.#response.write(text);
-    this.#lastWriteMs = performance.now();
+  function send(text: string): void {
+    response.write(text);
+    lastWriteMs = performance.now();
   }
 }
 

@@ -57,52 +57,43 @@ interface ResponseInProgress {
   offeredAt: number | undefined;
 }
 
-/**
- * Writes responses of the admin API, compressed if the client accepts it. Large ones are written in slices, each when the client has
- * received the previous ones: they neither block the event loop nor fill memory.
- */
-export class AdminResponseWriter {
-  readonly #cpuBudget: CpuBudget;
-  readonly #metrics: AdminMetrics;
-  readonly #writing = new Set<ResponseInProgress>();
+/** Writes responses of the admin API, compressed if the client accepts that; large ones in slices, as fast as the client reads. */
+export function createResponseWriter(cpuBudget: CpuBudget, metrics: AdminMetrics) {
+  const inProgress = new Set<ResponseInProgress>();
+  return { send };
 
-  constructor(cpuBudget: CpuBudget, metrics: AdminMetrics) {
-    this.#cpuBudget = cpuBudget;
-    this.#metrics = metrics;
-  }
-
-  async send(response: ServerResponse, content: AdminResponse): Promise<void> {
+  async function send(response: ServerResponse, content: AdminResponse): Promise<void> {
     if (response.destroyed) return;
     const { body } = content;
     if (typeof body === 'string' || Buffer.isBuffer(body)) return sendBuffered(response, content, Buffer.from(body));
     if (response.req.method === 'HEAD') return void writeHead(response, content).end();
     if (typeof body === 'function') return body(writeHead(response, content));
-    if (!this.#makeRoom()) {
+    if (!makeRoom()) {
       const path = response.req.url?.split('?', 1)[0] ?? '';
       const detail = 'too many large responses are being sent; send the request again later';
-      return this.send(response, busyResponse(this.#metrics, path, detail));
+      return send(response, busyResponse(metrics, path, detail));
     }
     const isCompressed = acceptsGzip(response);
-    return this.#write(writeHead(response, content, isCompressed), body, isCompressed);
+    return write(writeHead(response, content, isCompressed), body, isCompressed);
   }
 
   /** Makes room for one more response, if necessary by disconnecting the slowest client. Returns false if no client is slow. */
-  #makeRoom(): boolean {
-    if (this.#writing.size < MAX_RESPONSES) return true;
+  function makeRoom(): boolean {
+    if (inProgress.size < MAX_RESPONSES) return true;
     const now = performance.now();
     let slowest: ResponseInProgress | undefined;
-    for (const writing of this.#writing)
+    for (const writing of inProgress)
       if ((writing.offeredAt ?? now) < (slowest?.offeredAt ?? now - SLOW_CLIENT_MS)) slowest = writing;
     slowest?.response.destroy();
-    if (slowest !== undefined) this.#writing.delete(slowest);
+    if (slowest !== undefined) inProgress.delete(slowest);
     return slowest !== undefined;
   }
 
   /** Resolves when the response has ended or failed. */
-  async #write(response: ServerResponse, chunks: Iterable<string>, isCompressed: boolean): Promise<void> {
+  async function write(response: ServerResponse, chunks: Iterable<string>, isCompressed: boolean): Promise<void> {
     const writing: ResponseInProgress = { response, offeredAt: undefined };
-    this.#writing.add(writing);
-    const slices = Readable.from(this.#slices(chunks, writing), { objectMode: true, highWaterMark: 1 });
+    inProgress.add(writing);
+    const slices = Readable.from(slicesOf(chunks, writing), { objectMode: true, highWaterMark: 1 });
     const compression = isCompressed ? [createGzip({ level: constants.Z_BEST_SPEED })] : [];
     try {
       await pipeline([slices, ...compression, response]);
@@ -110,17 +101,17 @@ export class AdminResponseWriter {
       // Destroy the connection, so that the client does not take half a response for a complete one. A disconnected
       // client is not an error.
       if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE')
-        this.#metrics.failed.add({ reason: (error as Error).message });
+        metrics.failed.add({ reason: (error as Error).message });
       response.destroy();
     } finally {
-      this.#writing.delete(writing);
+      inProgress.delete(writing);
     }
   }
 
-  async *#slices(chunks: Iterable<string>, writing: ResponseInProgress): AsyncGenerator<Buffer> {
+  async function* slicesOf(chunks: Iterable<string>, writing: ResponseInProgress): AsyncGenerator<Buffer> {
     const iterator = chunks[Symbol.iterator]();
     for (;;) {
-      const { text, isLast } = await this.#cpuBudget.run(() => sliceOf(iterator));
+      const { text, isLast } = await cpuBudget.run(() => sliceOf(iterator));
       writing.offeredAt = performance.now();
       const stalled = setTimeout(() => writing.response.destroy(), STALLED_CLIENT_MS).unref();
       try {

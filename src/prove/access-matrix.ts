@@ -1,6 +1,6 @@
 import { compileInvariants, type Invariant } from '../engine/invariants/compile-invariants.ts';
 import { meets } from '../engine/invariants/prove.ts';
-import { RequestSearch } from '../engine/invariants/request-search.ts';
+import { createRequestSearch } from '../engine/invariants/request-search.ts';
 import type { PlannedManifest } from '../engine/load.ts';
 import type { Route } from '../engine/plan/route-definition.ts';
 
@@ -25,7 +25,7 @@ export interface AccessRow {
 /** Returns who may send which requests, in the order of the routes. Methods of a route with different invariants have rows of their own. */
 export function accessMatrix({ manifest, plan }: Pick<PlannedManifest, 'manifest' | 'plan'>): AccessRow[] {
   const invariants = compileInvariants(manifest, []);
-  const search = new RequestSearch(plan);
+  const search = createRequestSearch(plan);
   return search.routes.flatMap((target) => {
     const { route } = target;
     const isAbout = ({ when }: Invariant, method: string) =>

@@ -5,7 +5,7 @@ import { createRunningLimit } from '../../src/admin/admin-endpoint.ts';
 import { CpuBudget } from '../../src/admin/cpu-budget.ts';
 import { ADMIN_ENDPOINTS } from '../../src/admin/endpoints.ts';
 import { ManifestDisplays } from '../../src/admin/manifest-display.ts';
-import { RequestEventStreams } from '../../src/admin/request-event-streams.ts';
+import { createRequestEventStreams } from '../../src/admin/request-event-streams.ts';
 import { createTrafficHistory } from '../../src/admin/traffic-history.ts';
 import { adminContextOf, type GatewayWithAdmin, startGatewayWithAdmin } from '../support/admin.ts';
 
@@ -58,7 +58,7 @@ async function partsOf(name: string, count: number): Promise<number[]> {
   const resources: AdminResources = {
     traffic,
     cpuBudget: new CpuBudget(),
-    eventStreams: new RequestEventStreams(context.workers.telemetry, context.adminMetrics),
+    eventStreams: createRequestEventStreams(context.workers.telemetry, context.adminMetrics),
     displays: new ManifestDisplays(),
     explanations: createRunningLimit(1),
     candidateLoads: createRunningLimit(1),

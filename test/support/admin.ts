@@ -1,14 +1,14 @@
 import type { AdminContext, ReloadControl } from '../../src/admin/admin-endpoint.ts';
-import { AdminMetrics } from '../../src/admin/admin-metrics.ts';
+import { createAdminMetrics } from '../../src/admin/admin-metrics.ts';
 import { createAdminServer } from '../../src/admin/admin-server.ts';
-import { DescriptorMonitor } from '../../src/admin/descriptor-monitor.ts';
+import { createDescriptorMonitor } from '../../src/admin/descriptor-monitor.ts';
 import type { NameResolver } from '../../src/engine/dns/name-resolver.ts';
 import type { Gateway } from '../../src/engine/gateway/gateway.ts';
 import { load, type PlannedManifest } from '../../src/engine/load.ts';
 import type { Log } from '../../src/engine/log/log.ts';
 import { createMemoryEnvironment, decodeText } from '../../src/engine/manifest/source.ts';
 import type { PreparedReload } from '../../src/process/reload/prepare-reload.ts';
-import { WorkerTelemetry } from '../../src/process/workers/worker-telemetry.ts';
+import { createWorkerTelemetry } from '../../src/process/workers/worker-telemetry.ts';
 import { CandidateControl } from '../../src/traffic/candidate/candidate-control.ts';
 import { createNoWorkers } from './candidate.ts';
 import { startGateway, type TestGateway } from './gateway.ts';
@@ -52,7 +52,7 @@ export function adminContextOf(gateway: Gateway, log: Log, activeManifest: () =>
     gateway,
     workers: {
       status: { serving: 1, count: 1, failures: 0, hung: 0, lastFailure: undefined, lastValidationHang: undefined },
-      telemetry: new WorkerTelemetry(gateway, log),
+      telemetry: createWorkerTelemetry(gateway, log),
     },
     version: '1.2.3',
     startedAt: new Date(),
@@ -63,8 +63,8 @@ export function adminContextOf(gateway: Gateway, log: Log, activeManifest: () =>
     candidateFile: undefined,
     isStopping: () => false,
     isWarm: () => true,
-    descriptors: new DescriptorMonitor(gateway, log.logger, Number.POSITIVE_INFINITY),
-    adminMetrics: new AdminMetrics(log.logger),
+    descriptors: createDescriptorMonitor(gateway, log.logger, Number.POSITIVE_INFINITY),
+    adminMetrics: createAdminMetrics(log.logger),
     standardStreams: () => ({ stdout: WORKING, stderr: WORKING }),
   };
 }

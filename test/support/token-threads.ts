@@ -4,7 +4,7 @@ import { runToEnd } from '../../src/engine/plan/sliced-work.ts';
 import { createSingleWorker, SharedMemory } from '../../src/engine/shared-memory/worker-context.ts';
 import type { Verifier } from '../../src/engine/tokens/verifier.ts';
 import type { MainRequests } from '../../src/process/workers/messages.ts';
-import { createMainThreadVerifier, SharedVerifiers } from '../../src/process/workers/shared-verifiers.ts';
+import { createMainThreadVerifier, createSharedVerifiers } from '../../src/process/workers/shared-verifiers.ts';
 import { type ChannelPort, type Requests, ThreadChannel } from '../../src/process/workers/thread-channel.ts';
 
 /** The verifiers of several workers. They run in one thread, but share only what threads share. */
@@ -23,7 +23,7 @@ export function createTokenThreads(count: number): TokenThreads {
   const context = createSingleWorker();
   const workers = Array.from({ length: count - 1 }, (_, index) => new TokenThread(index + 1));
   const serve = () => {
-    const verifiers = new SharedVerifiers(context);
+    const verifiers = createSharedVerifiers(context);
     for (const { main } of workers) verifiers.serve(main);
     return verifiers;
   };

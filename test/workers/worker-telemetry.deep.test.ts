@@ -7,7 +7,7 @@ import type { MainRequests, ServingRequests } from '../../src/process/workers/me
 import { createRequestEventBatches } from '../../src/process/workers/request-event-batches.ts';
 import { type ChannelPort, ThreadChannel } from '../../src/process/workers/thread-channel.ts';
 import { readFigures, type ThreadFigures } from '../../src/process/workers/thread-figures.ts';
-import { WorkerTelemetry } from '../../src/process/workers/worker-telemetry.ts';
+import { createWorkerTelemetry } from '../../src/process/workers/worker-telemetry.ts';
 import { PUBLIC_ALL, startGateway, type TestGateway } from '../support/gateway.ts';
 import { eventually } from '../support/site.ts';
 
@@ -50,7 +50,7 @@ function figuresOf(value: number): ThreadFigures {
 
 describe('the telemetry of workers', () => {
   it('adds the figures of all workers, and keeps the counters of those that have ended', async () => {
-    const telemetry = new WorkerTelemetry(site.gateway, site.log);
+    const telemetry = createWorkerTelemetry(site.gateway, site.log);
     const before = telemetry.totals;
     const started = () => telemetry.totals.validation.started - before.validation.started;
     const [one, two] = [connect(), connect()];
@@ -80,7 +80,7 @@ describe('the telemetry of workers', () => {
   });
 
   it('lets workers send events only while somebody listens, also those that start later', async () => {
-    const telemetry = new WorkerTelemetry(site.gateway, site.log);
+    const telemetry = createWorkerTelemetry(site.gateway, site.log);
     const [one, two] = [connect(), connect()];
     const calls: string[] = [];
     one.worker.handle('sendEvents', (isListening) => void calls.push(`one ${isListening}`));

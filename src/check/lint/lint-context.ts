@@ -37,7 +37,7 @@ export interface LintRoute extends PatternRoute {
 /** @param time a date or time in UTC, such as `2027-01-31` */
 export function createLintContext(valid: ValidManifest, time: string): LintContext {
   const { manifest, plan } = valid;
-  const routes = plan.routes.map((route, index) => ({
+  const routes = plan.routes.map((route, index): LintRoute => ({
     path: ['routes', index],
     entry: manifest.routes[index] as RouteEntry,
     route,
@@ -96,11 +96,7 @@ export function* tokenMethods({
   for (const [name, entry] of Object.entries(auth?.tokens ?? {})) yield { entry, path: ['auth', 'tokens', name] };
 }
 
-/**
- * True if a route lists a method that sends a body.
- *
- * @param matchesAny the result for the method `any`
- */
+/** True if a route lists a method that sends a body. `matchesAny` is the result for the method `any`. */
 export function hasWriteMethod({ method }: RouteEntry, matchesAny: boolean): boolean {
   return method === 'any' ? matchesAny : [method].flat().some((name) => CONTENT_METHODS.has(name));
 }

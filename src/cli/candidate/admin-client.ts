@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { RequestOptions } from 'node:https';
 import type { Json } from '../../admin/admin-endpoint.ts';
 import { CANDIDATE_STATES } from '../../admin/candidate-report.ts';
 import type { CandidateResponse } from '../../admin/endpoints/candidate.ts';
@@ -41,53 +40,41 @@ const TIMEOUT_MS = 10_000;
 /** Loading a large manifest takes seconds. */
 const PUT_TIMEOUT_MS = 180_000;
 
+export type AdminClient = ReturnType<typeof createAdminClient>;
+
 /** Sends requests to the admin API of a gateway. */
-export class AdminClient {
-  readonly #connection: AdminConnection;
-  readonly #options: RequestOptions;
-  readonly #stop: AbortSignal;
-
-  constructor(connection: AdminConnection, stop: AbortSignal) {
-    this.#connection = connection;
-    this.#options = pinnedCertificate(connection.certificate);
-    this.#stop = stop;
-  }
-
-  get url(): string {
-    return this.#connection.url;
-  }
+export function createAdminClient({ url, token, certificate }: AdminConnection, stop: AbortSignal) {
+  const options = pinnedCertificate(certificate);
+  return { url, request };
 
   /**
    * Resolves to a response with a JSON object, of any status but 401. Rejects with an `UnreachableError` without a response, and with
    * a `CommandError` if the response is not from an admin API.
    */
-  async request(method: 'GET' | 'PUT' | 'DELETE', path: string, body?: Buffer): Promise<AdminReply> {
+  async function request(method: 'GET' | 'PUT' | 'DELETE', path: string, body?: Buffer): Promise<AdminReply> {
     const timeoutMs = body === undefined ? TIMEOUT_MS : PUT_TIMEOUT_MS;
     const timeout = AbortSignal.timeout(timeoutMs);
-    const signal = AbortSignal.any([this.#stop, timeout]);
-    const reply = await this.#exchange(method, path, signal, body).catch((error: unknown) => {
+    const signal = AbortSignal.any([stop, timeout]);
+    const reply = await exchange(method, path, signal, body).catch((error: unknown) => {
       if (error instanceof CommandError) throw error;
-      if (this.#stop.aborted) throw stopError(this.#stop);
+      if (stop.aborted) throw stopError(stop);
       const reason = timeout.aborted ? `timed out after ${timeoutMs / 1_000} s` : reasonOf(error);
-      throw new UnreachableError(`no response from ${this.#connection.url}: ${reason}`);
+      throw new UnreachableError(`no response from ${url}: ${reason}`);
     });
     const { detail } = reply.body;
     if (reply.status === 401)
-      throw new CommandError(
-        `${this.#connection.url} refuses the token; set ${TOKEN_VARIABLE} to the "admin.token" of the gateway`,
-      );
+      throw new CommandError(`${url} refuses the token; set ${TOKEN_VARIABLE} to the "admin.token" of the gateway`);
     if (reply.status === 403 || reply.status === 421) throw new CommandError(printable(String(detail)));
     return reply;
   }
 
-  async #exchange(method: string, path: string, signal: AbortSignal, body?: Buffer): Promise<AdminReply> {
-    const { url, token } = this.#connection;
+  async function exchange(method: string, path: string, signal: AbortSignal, body?: Buffer): Promise<AdminReply> {
     const headers = {
       Accept: 'application/json',
       ...(token !== undefined && { Authorization: `Bearer ${token}` }),
       ...(body !== undefined && { 'Content-Type': 'application/yaml', 'Content-Length': body.length }),
     };
-    const response = await sendRequest(`${url}${path}`, { ...this.#options, method, headers, signal }, body);
+    const response = await sendRequest(`${url}${path}`, { ...options, method, headers, signal }, body);
     return readReply(response, url);
   }
 }

@@ -4,7 +4,7 @@ import { chooseManifest, DEFAULT_MANIFEST } from '../manifest-file.ts';
 import { valueOption } from '../parse-arguments.ts';
 import { TOKEN_VARIABLE } from '../send-request.ts';
 import { CommandError, type Options, type OptionValues, type Terminal, UsageError } from '../terminal.ts';
-import { AdminClient } from './admin-client.ts';
+import { type AdminClient, createAdminClient } from './admin-client.ts';
 
 export const CONNECTION_OPTIONS = {
   url: valueOption('URL', 'the admin API; by default that of the manifest, on this machine'),
@@ -23,10 +23,10 @@ export function connect(
   const token = option ?? env[TOKEN_VARIABLE];
   if (url !== undefined && config !== undefined)
     throw new UsageError('--url and --config exclude each other; remove one of them');
-  if (url !== undefined) return new AdminClient({ url: parseUrl(url), token }, stop);
+  if (url !== undefined) return createAdminClient({ url: parseUrl(url), token }, stop);
   const file = chooseManifest([config]);
   const local = readLocalAdmin(file, env, {}, '--url');
-  return new AdminClient(
+  return createAdminClient(
     { url: local.url, token: token ?? local.token, certificate: readCertificate(file, local.certificate) },
     stop,
   );

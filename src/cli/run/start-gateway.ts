@@ -2,9 +2,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdminListener } from '../../admin/access-control.ts';
 import type { AdminContext } from '../../admin/admin-endpoint.ts';
-import { AdminMetrics } from '../../admin/admin-metrics.ts';
+import { createAdminMetrics } from '../../admin/admin-metrics.ts';
 import { createAdminServer } from '../../admin/admin-server.ts';
-import { DescriptorMonitor, descriptorLimit } from '../../admin/descriptor-monitor.ts';
+import { createDescriptorMonitor, descriptorLimit } from '../../admin/descriptor-monitor.ts';
 import { createGateway } from '../../engine/gateway/gateway.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import { type Log, ThrottledWarning } from '../../engine/log/log.ts';
@@ -39,10 +39,7 @@ export interface GatewayStart {
 /** A gateway that serves requests, with its reloader and its admin API. */
 export type RunningGateway = NonNullable<Awaited<ReturnType<typeof startGateway>>>;
 
-/**
- * Listens, watches the manifest and serves the admin API. Returns `undefined` if a signal stops the process before it listens. Throws a
- * `CommandError` if an address is not available.
- */
+/** Listens, watches the manifest and serves the admin API, unless a signal comes first. Throws a `CommandError` if an address is taken. */
 export async function startGateway(start: GatewayStart) {
   const { initial, overrides, secretsFolder, terminal, streams } = start;
   const { log, notes } = streams;
@@ -66,7 +63,7 @@ export async function startGateway(start: GatewayStart) {
     watchCandidate(start.candidate, { gateway, control: candidate, overrides, secretsFolder }, terminal, streams);
   const reloaders = [reloader, ...(candidateReloader === undefined ? [] : [candidateReloader])];
   terminal.setHungThreadCheck(() => reloaders.some(({ isThreadBlocked }) => isThreadBlocked));
-  const descriptors = new DescriptorMonitor(gateway, log.logger, limit);
+  const descriptors = createDescriptorMonitor(gateway, log.logger, limit);
   void descriptors.start();
   let isWarm = false;
   const admin = await startAdmin(plan.admin, {
@@ -81,7 +78,7 @@ export async function startGateway(start: GatewayStart) {
     candidateFile: candidateReloader,
     isStopping: () => terminal.stop.aborted,
     isWarm: () => isWarm,
-    adminMetrics: new AdminMetrics(log.logger),
+    adminMetrics: createAdminMetrics(log.logger),
     descriptors,
     standardStreams: () => ({ stdout: log.status(), stderr: notes.status() }),
   }).catch(async (error) => {
@@ -98,7 +95,6 @@ export async function startGateway(start: GatewayStart) {
   isWarm = true;
   return {
     url: urlOf(bound, plan.server.tls !== undefined),
-    /** Undefined if the manifest has no `admin`. */
     adminUrl: admin && urlOf(admin.bound, plan.admin?.tls !== undefined),
     /** Drains the gateway, unless it stops at once, and closes everything. `signal` is the reason that the log reports. */
     stop: async (signal: unknown, atOnce = false) => {

@@ -3,7 +3,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import { errorAt, type Finding, type RouteWitness } from '../problem/finding.ts';
 import { type Condition, compileInvariants, type Invariant } from './compile-invariants.ts';
-import { RequestSearch } from './request-search.ts';
+import { createRequestSearch, type RequestSearch } from './request-search.ts';
 import { type Breach, breachesOf } from './requirements.ts';
 import { isReadAs } from './respelled-paths.ts';
 
@@ -29,7 +29,7 @@ export interface Proof {
 /** Proves each invariant over all requests that the plan serves, or finds requests that break it. */
 export function proveInvariants(invariants: readonly Invariant[], manifest: Manifest, plan: Plan): Proof[] {
   if (invariants.length === 0) return [];
-  const search = new RequestSearch(plan);
+  const search = createRequestSearch(plan);
   const proofs: Proof[] = [];
   for (const invariant of invariants) {
     const violations: BrokenInvariant[] = [];

@@ -4,7 +4,7 @@ import { runToEnd } from '../plan/sliced-work.ts';
 import type { RouteWitness } from '../problem/finding.ts';
 import { foldLiteral, respell } from '../routing/path-folding.ts';
 import { intersect, type Pattern } from '../routing/pattern.ts';
-import { type PatternRoute, RouteIndex, SamplePaths } from '../routing/route-index.ts';
+import { type PatternRoute, RouteIndex } from '../routing/route-index.ts';
 import { isStricter } from '../routing/router.ts';
 import { WitnessSearch } from '../routing/witnesses/witness-search.ts';
 import { isReadAs, respelledPaths, type SentSegment, textsAsRead, writePath } from './respelled-paths.ts';
@@ -12,94 +12,76 @@ import { isReadAs, respelledPaths, type SentSegment, textsAsRead, writePath } fr
 /** The most paths that a search tries for one route and one pattern. */
 const MAX_PATHS = 5_000;
 
+type Found = RouteWitness | 'unknown' | undefined;
+
+export type RequestSearch = ReturnType<typeof createRequestSearch>;
+
 /** Finds requests that go to a route and that some server reads as a path of a pattern. The router of the plan confirms each of them. */
-export class RequestSearch {
-  readonly routes: readonly PatternRoute[];
-  readonly #plan: Plan;
-  readonly #index: RouteIndex;
-  readonly #witnesses: WitnessSearch;
-  readonly #unknown: string;
-  readonly #maxLength: number;
-  readonly #folded: readonly Pattern[];
+export function createRequestSearch({ routes: planned, router }: Plan) {
+  const routeIndex = runToEnd(RouteIndex.create(planned.map((route) => ({ route, pattern: route.pattern }))));
+  const { routes } = routeIndex;
+  const { patterns: own } = routeIndex.patterns;
+  const witnesses = new WitnessSearch(routeIndex, router);
+  const { unknown } = witnesses.samplePaths;
+  const maxLengthOfRoutes = own.reduce((most, { length }) => Math.max(most, length), 0) + 2;
+  const folded = own.map((pattern) => pattern.map(foldLiteral));
+  return { routes, find };
 
-  constructor(plan: Plan) {
-    const index = runToEnd(RouteIndex.create(plan.routes.map((route) => ({ route, pattern: route.pattern }))));
-    const { patterns } = index.patterns;
-    this.routes = index.routes;
-    this.#plan = plan;
-    this.#index = index;
-    this.#witnesses = new WitnessSearch(index, plan.router);
-    this.#unknown = runToEnd(SamplePaths.create(patterns)).unknown;
-    this.#maxLength = patterns.reduce((most, { length }) => Math.max(most, length), 0) + 2;
-    this.#folded = patterns.map((pattern) => pattern.map(foldLiteral));
-  }
-
-  /**
-   * Finds a request with one of the methods that goes to the route.
-   *
-   * @param patterns the request matches one of them, or a server reads its path as one that does; `undefined`: any path
-   * @returns `unknown` if the search reached its limit
-   */
-  find(
-    target: PatternRoute,
-    methods: readonly string[],
-    patterns: readonly Pattern[] | undefined,
-  ): RouteWitness | 'unknown' | undefined {
+  /** Finds a request with one of the methods for the route, which some server reads as a path of `patterns`; `unknown` at the limit. */
+  function find(target: PatternRoute, methods: readonly string[], patterns: readonly Pattern[] | undefined): Found {
     if (methods.length === 0) return undefined;
-    const distinct = this.#index.distinctMethods(methods);
-    if (patterns === undefined) return this.#findSent(target, distinct, target.pattern);
+    const distinct = routeIndex.distinctMethods(methods);
+    if (patterns === undefined) return findSent(target, distinct, target.pattern);
     let isUnknown = false;
-    for (const pattern of patterns) {
-      const within = intersect(target.pattern, pattern);
-      const found = within && this.#findSent(target, distinct, within);
-      if (typeof found === 'object') return found;
-      isUnknown ||= found === 'unknown';
-    }
-    for (const pattern of patterns) {
-      const found = this.#findRead(target, distinct, pattern);
-      if (typeof found === 'object') return found;
-      isUnknown ||= found === 'unknown';
-    }
+    for (const search of [findSent, findRead])
+      for (const pattern of patterns) {
+        const found = search(target, distinct, pattern);
+        if (typeof found === 'object') return found;
+        isUnknown ||= found === 'unknown';
+      }
     return isUnknown ? 'unknown' : undefined;
   }
 
-  #findSent(target: PatternRoute, methods: readonly string[], within: Pattern): RouteWitness | 'unknown' | undefined {
-    const found = this.#witnesses.findRequest(target, methods, within);
-    return found ?? (this.#witnesses.undecidedRoutes().has(target) ? 'unknown' : undefined);
+  function findSent(target: PatternRoute, methods: readonly string[], pattern: Pattern): Found {
+    // The pattern of the route itself is what the search has cached.
+    const within = pattern === target.pattern ? pattern : intersect(target.pattern, pattern);
+    if (within === undefined) return undefined;
+    const found = witnesses.findRequest(target, methods, within);
+    return found ?? (witnesses.undecidedRoutes().has(target) ? 'unknown' : undefined);
   }
 
   /** Finds a path that matches the pattern only as some server reads it. */
-  #findRead(target: PatternRoute, methods: readonly string[], pattern: Pattern): RouteWitness | 'unknown' | undefined {
+  function findRead(target: PatternRoute, methods: readonly string[], pattern: Pattern): Found {
     const { route } = target;
     const { keepsEncodedSlash } = route;
     const read = pattern.map(foldLiteral);
     if (haveOtherStart(target.pattern, read)) return undefined;
-    if (methods.every((method) => this.#isRefused(read, target, method))) return undefined;
-    const maxLength = Math.max(this.#maxLength, read.length + 2);
+    if (methods.every((method) => isRefused(read, target, method))) return undefined;
+    const maxLength = Math.max(maxLengthOfRoutes, read.length + 2);
     // With unknown texts a route competes with the fewest others, so a length that it loses with them is lost.
-    const isWon = (length: number) => methods.some((method) => this.#mayWin(target, method, length));
+    const isWon = (length: number) => methods.some((method) => mayWin(target, method, length));
     const lengths = new Set(Array.from({ length: maxLength + 1 }, (_, length) => length).filter(isWon));
     if (lengths.size === 0) return undefined;
     const accepted = new Map<string, boolean>();
     const isAccepted = (segments: readonly SentSegment[]) =>
       lengths.has(segments.length) &&
-      getOrCreate(accepted, textsAsRead(segments).join('/'), () => this.#mayBeRead(segments, target, methods));
+      getOrCreate(accepted, textsAsRead(segments).join('/'), () => mayBeRead(segments, target, methods));
     let tried = 0;
     for (const segments of respelledPaths({ sent: target.pattern, read, keepsEncodedSlash, maxLength, isAccepted }))
-      for (const path of this.#pathsOf(segments, methods)) {
+      for (const path of pathsOf(segments, methods)) {
         tried += 1;
         if (tried > MAX_PATHS) return 'unknown';
-        const method = methods.find((one) => this.#plan.router.match(one, path) === route);
+        const method = methods.find((one) => router.match(one, path) === route);
         if (method !== undefined && isReadAs(path, [pattern], route)) return { method, path, route: route.id };
       }
     return undefined;
   }
 
   /** True if every path of a folded pattern belongs to a stricter route: the router refuses each spelling of it. */
-  #isRefused(read: Pattern, { route }: PatternRoute, method: string): boolean {
-    const rivals = [...this.#index.withMethod(method)].flatMap((index) => {
-      const pattern = this.#folded[index] ?? [];
-      const rival = this.routes[index]?.route;
+  function isRefused(read: Pattern, { route }: PatternRoute, method: string): boolean {
+    const rivals = [...routeIndex.withMethod(method)].flatMap((index) => {
+      const pattern = folded[index] ?? [];
+      const rival = routes[index]?.route;
       if (rival === undefined || intersect(pattern, read) === undefined) return [];
       return [{ pattern, isStrict: rival !== route && isStricter(rival, route) }];
     });
@@ -112,16 +94,16 @@ export class RequestSearch {
   }
 
   /** False if all paths that servers read like this belong to stricter routes, so that the router refuses every spelling of them. */
-  #mayBeRead(segments: readonly SentSegment[], { route }: PatternRoute, methods: readonly string[]): boolean {
+  function mayBeRead(segments: readonly SentSegment[], { route }: PatternRoute, methods: readonly string[]): boolean {
     const texts = textsAsRead(segments);
     const isRefused = (method: string, one: readonly (string | undefined)[]) => {
-      const twin = this.#plan.router.matchFolded(method, `/${one.map((text) => text ?? this.#unknown).join('/')}`);
+      const twin = router.matchFolded(method, `/${one.map((text) => text ?? unknown).join('/')}`);
       return twin !== undefined && twin !== route && isStricter(twin, route);
     };
     return methods.some((method) => {
       if (!isRefused(method, texts)) return true;
-      for (const index of this.#index.withMethod(method)) {
-        const pattern = this.#folded[index] ?? [];
+      for (const index of routeIndex.withMethod(method)) {
+        const pattern = folded[index] ?? [];
         const filled = texts.map((text, at) => {
           const literal = pattern[at];
           return text ?? (literal?.kind === 'literal' ? literal.text : undefined);
@@ -133,26 +115,22 @@ export class RequestSearch {
   }
 
   /** True if the router gives the route a path with unknown texts, or refuses it: then it may accept another spelling. */
-  #mayWin({ route, pattern }: PatternRoute, method: string, length: number): boolean {
+  function mayWin({ route, pattern }: PatternRoute, method: string, length: number): boolean {
     const fixed = pattern.filter(({ kind }) => kind !== 'rest');
     if (pattern.length === fixed.length ? length !== fixed.length : length < fixed.length) return false;
-    const texts = Array.from({ length }, (_, at) => {
-      const segment = fixed[at];
-      return segment?.kind === 'literal' ? segment.text : this.#unknown;
-    });
-    const winner = this.#plan.router.match(method, `/${texts.join('/')}`);
+    const winner = router.match(method, witnesses.samplePaths.pathOf(pattern, length));
     return winner === undefined || winner === route;
   }
 
   /** Yields the paths of a spelling: first with unknown texts, then with those of other routes, which may accept what a stricter route refuses. */
-  *#pathsOf(segments: readonly SentSegment[], methods: readonly string[]): Generator<string> {
-    yield writePath(segments, this.#unknown);
+  function* pathsOf(segments: readonly SentSegment[], methods: readonly string[]): Generator<string> {
+    yield writePath(segments, unknown);
     const views = [positionsAsSent(segments), positionsAsRead(segments)];
     if (views.every(({ length }) => length === 0)) return;
-    for (const index of this.#index.withAnyMethod(methods))
+    for (const index of routeIndex.withAnyMethod(methods))
       for (const positions of views) {
-        const filled = fill(segments, positions, this.#folded[index] ?? []);
-        if (filled !== undefined) yield writePath(filled, this.#unknown);
+        const filled = fill(segments, positions, folded[index] ?? []);
+        if (filled !== undefined) yield writePath(filled, unknown);
       }
   }
 }

@@ -8,11 +8,7 @@ export interface Log {
   writeLine(json: string): void;
   /** Writes the buffered lines synchronously before the process exits. If the reader has stalled, the lines are lost. */
   flush(): void;
-  /**
-   * Writes complete lines of another thread, after those that wait to be written. Without this method each line is written on its own.
-   *
-   * @param onWritten called once none of the bytes wait to be written
-   */
+  /** Writes complete lines of another thread after those that wait. Without this method each line is written on its own. */
   writeBlock?(bytes: Uint8Array, onWritten: () => void): void;
   /** Counts lines that another thread has lost. */
   countDropped?(lines: number): void;
@@ -39,13 +35,7 @@ export interface LogStatus {
 /** The minimum time between two log lines about lost lines. */
 const REPORT_INTERVAL_MS = 60_000;
 
-/**
- * Creates the log of a process, which writes JSON lines to a file descriptor.
- *
- * @param destination a file descriptor, or a path
- * @param format formats a line for a terminal
- * @param reportFailure receives the error code when writes begin to fail, at most once a minute
- */
+/** Creates the log of a process: JSON lines, or those of `format`. Reports the code of an error when writes begin to fail. */
 export function createProcessLog(
   destination: number | string,
   format?: (json: string) => string,
@@ -153,10 +143,11 @@ const INTERVAL_MS = 60_000;
 
 /** Counts events of one kind and logs them: the first one at once, later ones in one line per minute. */
 export class ThrottledWarning {
+  /** The number of events since the process started. */
+  total = 0;
   readonly #logger: Log['logger'];
   readonly #message: string;
   readonly #intervalMs: number;
-  #total = 0;
   #unreported = 0;
   #details: object = {};
   #timer: NodeJS.Timeout | undefined;
@@ -167,14 +158,9 @@ export class ThrottledWarning {
     this.#intervalMs = intervalMs;
   }
 
-  /** The number of events since the process started. */
-  get total(): number {
-    return this.#total;
-  }
-
   /** @param details members of the log line; the latest ones are logged */
   add(details: object = {}): void {
-    this.#total += 1;
+    this.total += 1;
     this.#unreported += 1;
     this.#details = details;
     if (this.#timer === undefined) this.#report();

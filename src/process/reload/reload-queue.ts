@@ -1,32 +1,23 @@
 import type { ReloadCause, ReloadOutcome } from './reload-outcome.ts';
 
-/** Runs reloads one after the other. All causes that arrive while a reload waits share that reload. */
-export class ReloadQueue {
-  readonly #run: (cause: ReloadCause) => Promise<ReloadOutcome>;
-  #last: Promise<unknown> = Promise.resolve();
+/** Runs reloads, for which `run` never rejects, one after the other. All causes that arrive while a reload waits share that reload. */
+export function createReloadQueue(run: (cause: ReloadCause) => Promise<ReloadOutcome>) {
+  let last: Promise<unknown> = Promise.resolve();
   /** The reload that has not started, and its cause. */
-  #waiting: Promise<ReloadOutcome> | undefined;
-  #cause: ReloadCause = 'change';
+  let waiting: Promise<ReloadOutcome> | undefined;
+  let waitingCause: ReloadCause = 'change';
+  /** `idle` resolves when the last reload has ended. */
+  return { add, idle: () => last };
 
-  /** @param run never rejects */
-  constructor(run: (cause: ReloadCause) => Promise<ReloadOutcome>) {
-    this.#run = run;
-  }
-
-  add(cause: ReloadCause): Promise<ReloadOutcome> {
+  function add(cause: ReloadCause): Promise<ReloadOutcome> {
     // An explicit reload reports its outcome even if nothing changed, so it outranks the others. A poll does the least.
-    if (this.#waiting === undefined || isExplicit(cause) || this.#cause === 'poll') this.#cause = cause;
-    this.#waiting ??= this.#last.then(() => {
-      this.#waiting = undefined;
-      return this.#run(this.#cause);
+    if (waiting === undefined || isExplicit(cause) || waitingCause === 'poll') waitingCause = cause;
+    waiting ??= last.then(() => {
+      waiting = undefined;
+      return run(waitingCause);
     });
-    this.#last = this.#waiting;
-    return this.#waiting;
-  }
-
-  /** Resolves when the last reload has ended. */
-  async idle(): Promise<void> {
-    await this.#last;
+    last = waiting;
+    return waiting;
   }
 }
 

@@ -17,7 +17,7 @@ import {
   type ReloadOutcome,
   type ReportedReloadOutcome,
 } from './reload-outcome.ts';
-import { isExplicit, ReloadQueue } from './reload-queue.ts';
+import { createReloadQueue, isExplicit } from './reload-queue.ts';
 import { createUnsavedManifest, hideContents } from './unsaved-manifest.ts';
 import { FileSystemHangError } from './worker-thread.ts';
 
@@ -37,10 +37,7 @@ const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 /** A megabyte of brackets would otherwise take the thread of a sent manifest a gigabyte. */
 const MAX_UNSAVED_MEMORY_MB = 512;
-/**
- * A manifest with more routes starts its thread at the first sign of a change. The thread takes 40 MB, plus the parsed
- * manifest.
- */
+/** A manifest with more routes starts its thread, which takes 40 MB, at the first sign of a change. */
 const MANY_ROUTES = 1_000;
 
 /** The workers of the gateway, or another user of a plan. */
@@ -86,7 +83,7 @@ export class Reloader {
   readonly #readFiles: FileReader = (paths) => this.#fileThread.request('read', paths);
   /** The settings that the process started with and that need a restart to change. */
   readonly #startup: StartupSettings;
-  readonly #queue = new ReloadQueue((cause) => this.#reload(cause));
+  readonly #queue = createReloadQueue((cause) => this.#reload(cause));
   readonly #pollTimer: NodeJS.Timeout;
   #settleTimer: NodeJS.Timeout | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
@@ -147,11 +144,7 @@ export class Reloader {
     return settingsNeedingRestart(this.#startup, this.#options.gateway.plan);
   }
 
-  /**
-   * Reloads if a file has changed. Each reload reads the files when it starts, so that the last save wins.
-   *
-   * @returns the outcome; never rejects. When it is `accepted`, the new plan is active.
-   */
+  /** Reloads if a file has changed, with the files at its start. Never rejects. The new plan is active when it is `accepted`. */
   reload(cause: ReloadCause): Promise<ReloadOutcome> {
     return this.#queue.add(cause);
   }
@@ -255,10 +248,7 @@ export class Reloader {
     }
   }
 
-  /**
-   * Reads all files at once until two reads are equal, and prepares them from memory: files that change faster than a manifest can be
-   * prepared would otherwise never be loaded.
-   */
+  /** Reads all files until two reads are equal, and prepares them from memory: they may change faster than a manifest is prepared. */
   async #prepareFrozen({ dependencies }: FileSnapshot, endMs: number): Promise<PreparedReload | undefined> {
     const path = resolve(this.path);
     const paths = [path, ...dependencies.files.keys()];

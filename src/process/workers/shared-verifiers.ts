@@ -4,41 +4,39 @@ import type { Verifier } from '../../engine/tokens/verifier.ts';
 import type { MainRequests, VerifierNetwork } from './messages.ts';
 import type { Requests, ThreadChannel } from './thread-channel.ts';
 
-/** The verifiers of the main thread, which send the requests to identity services for all workers. */
-export class SharedVerifiers {
-  readonly #context: WorkerContext;
-  /** By key. Plans and requests keep the verifiers in memory; later requests of other threads are verified there. */
-  readonly #verifiers = new Map<string, WeakRef<Verifier>>();
+export type SharedVerifiers = ReturnType<typeof createSharedVerifiers>;
 
-  constructor(context: WorkerContext) {
-    this.#context = context;
-  }
+/** The verifiers of the main thread, which send the requests to identity services for all workers. */
+export function createSharedVerifiers(context: WorkerContext) {
+  /** By key. Plans and requests keep the verifiers in memory; later requests of other threads are verified there. */
+  const verifiers = new Map<string, WeakRef<Verifier>>();
+  return { add, addCandidate, serve };
 
   /** Adds the verifier of a plan. Call it before another thread compiles the plan. */
-  add({ auth }: Plan): void {
-    for (const [key, verifier] of this.#verifiers) if (verifier.deref() === undefined) this.#verifiers.delete(key);
+  function add({ auth }: Plan): void {
+    for (const [key, verifier] of verifiers) if (verifier.deref() === undefined) verifiers.delete(key);
     if (auth === undefined) return;
-    auth.verifier.share(this.#context);
-    this.#verifiers.set(auth.verifier.key, new WeakRef(auth.verifier));
+    auth.verifier.share(context);
+    verifiers.set(auth.verifier.key, new WeakRef(auth.verifier));
   }
 
   /** Adds the verifier of a candidate, unless another plan has one with its key: that one would lose its requests and its counts. */
-  addCandidate(plan: Plan): void {
+  function addCandidate(plan: Plan): void {
     const key = plan.auth?.verifier.key;
-    if (key !== undefined && this.#verifiers.get(key)?.deref() === undefined) this.add(plan);
+    if (key !== undefined && verifiers.get(key)?.deref() === undefined) add(plan);
   }
 
   /** Handles the requests of a worker. */
-  serve(channel: ThreadChannel<Requests, MainRequests>): void {
-    channel.handle('signingKeys', ({ verifier, request }) => this.#find(verifier).keys(request));
+  function serve(channel: ThreadChannel<Requests, MainRequests>): void {
+    channel.handle('signingKeys', ({ verifier, request }) => find(verifier).keys(request));
     channel.handle('verifyToken', ({ verifier, token, clientKey }, signal) =>
-      this.#find(verifier).verify(token, clientKey === undefined ? undefined : { key: clientKey, signal }),
+      find(verifier).verify(token, clientKey === undefined ? undefined : { key: clientKey, signal }),
     );
   }
 
   /** @throws Error if no plan and no request uses the verifier */
-  #find(key: string): VerifierNetwork {
-    const network = this.#verifiers.get(key)?.deref()?.network;
+  function find(key: string): VerifierNetwork {
+    const network = verifiers.get(key)?.deref()?.network;
     if (network === undefined) throw new Error('the main thread does not have this verifier');
     return network;
   }

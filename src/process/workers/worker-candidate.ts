@@ -19,40 +19,34 @@ interface WorkerCandidateOptions {
   readonly compile: (input: CompileInput) => Promise<Plan>;
 }
 
-/** Compares the requests of a worker with a candidate, as the main thread wants it. */
-export class WorkerCandidate {
-  readonly #options: WorkerCandidateOptions;
+/** Compares the requests of a worker with a candidate, as the main thread wants it. Call `restart` after each activation. */
+export function createWorkerCandidate({ channel, gateway, worker, compile }: WorkerCandidateOptions) {
   /** The candidate that was compiled last. */
-  #plan: Plan | undefined;
-  #definition: ComparisonDefinition | undefined;
-  #live: LiveCandidate | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  let plan: Plan | undefined;
+  let definition: ComparisonDefinition | undefined;
+  let live: LiveCandidate | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  channel.handle('prepareCandidate', async ({ input, buffers }) => {
+    worker.memory.add(buffers);
+    plan = await compile(input);
+  });
+  channel.handle('compare', (wanted) => {
+    definition = wanted;
+    if (wanted === undefined) plan = undefined;
+    restart();
+  });
+  return { restart };
 
-  constructor(options: WorkerCandidateOptions) {
-    const { channel, compile, worker } = options;
-    this.#options = options;
-    channel.handle('prepareCandidate', async ({ input, buffers }) => {
-      worker.memory.add(buffers);
-      this.#plan = await compile(input);
-    });
-    channel.handle('compare', (definition) => {
-      this.#definition = definition;
-      if (definition === undefined) this.#plan = undefined;
-      this.restart();
-    });
+  /** Compares with the plan that is active now. */
+  function restart(): void {
+    live?.close();
+    clearInterval(timer);
+    live = start();
+    gateway.observe(live);
   }
 
-  /** Compares with the plan that is active now. Call it after each activation. */
-  restart(): void {
-    this.#live?.close();
-    clearInterval(this.#timer);
-    this.#live = this.#start(this.#definition, this.#plan);
-    this.#options.gateway.observe(this.#live);
-  }
-
-  #start(definition: ComparisonDefinition | undefined, candidate: Plan | undefined): LiveCandidate | undefined {
-    if (definition === undefined || candidate === undefined) return undefined;
-    const { gateway, worker } = this.#options;
+  function start(): LiveCandidate | undefined {
+    if (definition === undefined || plan === undefined) return undefined;
     const { plan: active } = gateway;
     const { id, activeHash, rules, buffers } = definition;
     // The main thread defines another comparison after each activation, or this worker has not activated that plan yet.
@@ -60,13 +54,12 @@ export class WorkerCandidate {
     // The main thread logs the first error. If it is busy, the callers that wait in all workers have one limit.
     const results = new CandidateResults(undefined, MAX_ALL_CALLERS / worker.count);
     const memory = new SharedMemory(buffers);
-    this.#timer = this.#sendResults(id, results);
-    return new LiveCandidate({ active, candidate, rules, worker: { ...worker, memory }, results });
+    timer = sendResults(id, results);
+    return new LiveCandidate({ active, candidate: plan, rules, worker: { ...worker, memory }, results });
   }
 
   /** Sends results in batches, one after the other. A main thread that is busy receives them later, in larger ones. */
-  #sendResults(id: number, results: CandidateResults): NodeJS.Timeout {
-    const { channel } = this.#options;
+  function sendResults(id: number, results: CandidateResults): NodeJS.Timeout {
     let isSending = false;
     const send = async () => {
       const batch = isSending ? undefined : results.take();

@@ -9,9 +9,9 @@ import { CandidateWorkers } from './candidate-workers.ts';
 import type { MainContext } from './main-context.ts';
 import { reserveAddress } from './reserve-address.ts';
 import { ServingWorker } from './serving-worker.ts';
-import { SharedVerifiers } from './shared-verifiers.ts';
+import { createSharedVerifiers, type SharedVerifiers } from './shared-verifiers.ts';
 import { createTokenRefusalCheck } from './token-refusals.ts';
-import { WorkerTelemetry } from './worker-telemetry.ts';
+import { createWorkerTelemetry, type WorkerTelemetry } from './worker-telemetry.ts';
 
 interface WorkerGroupOptions {
   /** The gateway of worker 0, in this thread. */
@@ -47,7 +47,7 @@ export class WorkerGroup {
 
   constructor(options: WorkerGroupOptions) {
     this.#options = options;
-    this.telemetry = new WorkerTelemetry(options.gateway, options.log);
+    this.telemetry = createWorkerTelemetry(options.gateway, options.log);
     this.#input = options.input;
     this.#validationWarning = new ThrottledWarning(
       options.log.logger,
@@ -58,7 +58,7 @@ export class WorkerGroup {
       this.#reportValidationHangs();
       checkTokenRefusals(options.gateway.metrics.authorizations);
     }, CHECK_INTERVAL_MS).unref();
-    this.#verifiers = new SharedVerifiers(options.context);
+    this.#verifiers = createSharedVerifiers(options.context);
     this.#verifiers.add(this.plan);
     this.candidates = new CandidateWorkers({
       context: options.context,
@@ -87,10 +87,7 @@ export class WorkerGroup {
     };
   }
 
-  /**
-   * Starts the threads of the other workers, which takes most of the time of a start. Rejects if one of them ends, or when the signal is
-   * aborted.
-   */
+  /** Starts the threads of the other workers, which takes most of a start. Rejects if one of them ends, or when the signal is aborted. */
   async start(stop: AbortSignal): Promise<void> {
     const aborted = Promise.withResolvers<never>();
     const onAbort = () => aborted.reject(stop.reason);

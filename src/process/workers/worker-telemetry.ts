@@ -12,79 +12,80 @@ interface RequestEventListener {
   readonly onSkipped: (count: number) => void;
 }
 
+export type WorkerTelemetry = ReturnType<typeof createWorkerTelemetry>;
+
 /** The log lines, metrics, figures and request events of all workers, in the main thread. */
-export class WorkerTelemetry {
-  readonly #gateway: Gateway;
-  readonly #log: Log;
-  readonly #channels = new Map<number, ThreadChannel<ServingRequests, MainRequests>>();
+export function createWorkerTelemetry(gateway: Gateway, log: Log) {
+  const channels = new Map<number, ThreadChannel<ServingRequests, MainRequests>>();
   /** The latest figures of each other worker. */
-  readonly #figures = new Map<number, ThreadFigures>();
+  const latest = new Map<number, ThreadFigures>();
   /** The sums of the threads that have ended, by the index of the worker. */
-  readonly #ended = new Map<number, ThreadFigures>();
-  readonly #listeners = new Set<RequestEventListener>();
+  const endedThreads = new Map<number, ThreadFigures>();
+  const listeners = new Set<RequestEventListener>();
+  return {
+    /** The figures of each worker by its index. Those of other threads are at most a second old. */
+    get figures() {
+      return allFigures();
+    },
+    /** The sums over all workers. */
+    get totals() {
+      return [...allFigures().values()].reduce((sum, figures) => addFigures(sum, figures));
+    },
+    attach,
+    forget,
+    subscribe,
+  };
 
-  /** @param gateway the gateway of worker 0 */
-  constructor(gateway: Gateway, log: Log) {
-    this.#gateway = gateway;
-    this.#log = log;
-  }
-
-  /** The figures of each worker by its index. Those of other threads are at most a second old. */
-  get figures(): ReadonlyMap<number, ThreadFigures> {
-    const figures = new Map([[0, readFigures(this.#gateway)], ...this.#figures]);
-    for (const [index, ended] of this.#ended) {
+  function allFigures(): ReadonlyMap<number, ThreadFigures> {
+    const figures = new Map([[0, readFigures(gateway)], ...latest]);
+    for (const [index, ended] of endedThreads) {
       const current = figures.get(index);
       figures.set(index, current === undefined ? ended : addFigures(ended, current));
     }
     return figures;
   }
 
-  /** The sums over all workers. */
-  get totals(): ThreadFigures {
-    return [...this.figures.values()].reduce((sum, figures) => addFigures(sum, figures));
-  }
-
   /** Receives the telemetry of another worker. */
-  attach(index: number, channel: ThreadChannel<ServingRequests, MainRequests>): void {
-    this.#channels.set(index, channel);
+  function attach(index: number, channel: ThreadChannel<ServingRequests, MainRequests>): void {
+    channels.set(index, channel);
     channel.handle('log', (block) =>
-      writeForwardedBlock(this.#log, block, () => channel.notify('logWritten', block.bytes.length)),
+      writeForwardedBlock(log, block, () => channel.notify('logWritten', block.bytes.length)),
     );
-    channel.handle('counters', (notice) => this.#gateway.metrics.receive(index, notice));
-    channel.handle('figures', (figures) => void this.#figures.set(index, figures));
-    channel.handle('events', (batch) => this.#publish(batch));
-    if (this.#listeners.size > 0) channel.notify('sendEvents', true);
+    channel.handle('counters', (notice) => gateway.metrics.receive(index, notice));
+    channel.handle('figures', (received) => void latest.set(index, received));
+    channel.handle('events', publish);
+    if (listeners.size > 0) channel.notify('sendEvents', true);
   }
 
   /** Keeps the counts of a worker that has ended. */
-  forget(index: number): void {
-    const figures = this.#figures.get(index);
-    this.#channels.delete(index);
-    this.#figures.delete(index);
-    if (figures === undefined) return;
-    const ended = this.#ended.get(index);
-    const counters = countersOf(figures);
-    this.#ended.set(index, ended === undefined ? counters : addFigures(ended, counters));
+  function forget(index: number): void {
+    const last = latest.get(index);
+    channels.delete(index);
+    latest.delete(index);
+    if (last === undefined) return;
+    const ended = endedThreads.get(index);
+    const counters = countersOf(last);
+    endedThreads.set(index, ended === undefined ? counters : addFigures(ended, counters));
   }
 
   /** Calls the listener with each request of all workers that ends. Returns a function that ends the subscription. */
-  subscribe(listener: RequestEventListener): () => void {
-    this.#listeners.add(listener);
-    if (this.#listeners.size === 1) this.#sendEvents(true);
-    const unsubscribe = this.#gateway.subscribe((record) => listener.onEvent(requestEventOf(record)));
+  function subscribe(listener: RequestEventListener): () => void {
+    listeners.add(listener);
+    if (listeners.size === 1) sendEvents(true);
+    const unsubscribe = gateway.subscribe((record) => listener.onEvent(requestEventOf(record)));
     return () => {
       unsubscribe();
-      this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) this.#sendEvents(false);
+      listeners.delete(listener);
+      if (listeners.size === 0) sendEvents(false);
     };
   }
 
-  #sendEvents(isListening: boolean): void {
-    for (const channel of this.#channels.values()) channel.notify('sendEvents', isListening);
+  function sendEvents(isListening: boolean): void {
+    for (const channel of channels.values()) channel.notify('sendEvents', isListening);
   }
 
-  #publish({ events, skipped }: RequestEventBatch): void {
-    for (const { onEvent, onSkipped } of this.#listeners) {
+  function publish({ events, skipped }: RequestEventBatch): void {
+    for (const { onEvent, onSkipped } of listeners) {
       for (const event of events) onEvent(event);
       if (skipped > 0) onSkipped(skipped);
     }

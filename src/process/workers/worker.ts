@@ -12,7 +12,7 @@ import { createRequestEventBatches } from './request-event-batches.ts';
 import { createMainThreadVerifier } from './shared-verifiers.ts';
 import { type ChannelPort, ThreadChannel } from './thread-channel.ts';
 import { readFigures } from './thread-figures.ts';
-import { WorkerCandidate } from './worker-candidate.ts';
+import { createWorkerCandidate } from './worker-candidate.ts';
 
 /** The longest time that compiling a plan delays a request. */
 const SLICE_MS = 5;
@@ -32,7 +32,7 @@ const plan = runToEnd(compileFromInput(takeInput(), undefined, networkVerifier))
 plan.auth?.verifier.share(worker);
 const gateway = createGateway(plan, log, { tracer, descriptorLimit, worker });
 const batches = createRequestEventBatches(gateway, (batch) => channel.notify('events', batch));
-const candidate = new WorkerCandidate({ channel, gateway, worker, compile });
+const candidate = createWorkerCandidate({ channel, gateway, worker, compile });
 /** The plan that the next activation makes active. */
 let prepared: Plan | undefined;
 /** Counts the plans to prepare. */

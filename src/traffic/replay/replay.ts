@@ -16,7 +16,7 @@ import { type CounterEffects, isIn, LimitEffects } from './limit-effects.ts';
 import { createLoggedFacts, createRefusal, type LoggedFacts, type LogManifest } from './logged-facts.ts';
 import { LoggedSteps } from './logged-steps.ts';
 import { createRulesOf, type ReplaySide, type RouteRules } from './route-rules.ts';
-import { type UnusedReport, UnusedRoutes } from './unused-routes.ts';
+import { createUnusedRoutes, type UnusedReport } from './unused-routes.ts';
 
 /** The lines of a log that another manifest wrote. */
 export interface OtherManifest {
@@ -59,11 +59,7 @@ const NOT_REPRODUCED: ComparisonResult = { result: 'unknown', reason: 'not-repro
 
 export type Replay = ReturnType<typeof createReplay>;
 
-/**
- * Decides about the requests of a log by the manifest that wrote it and by a new one, and compares the decisions.
- *
- * @param old the manifest that wrote the log
- */
+/** Decides about the requests of a log by the manifest that wrote it, `old`, and by a new one, and compares the decisions. */
 export function createReplay(old: ReplaySide, next: ReplaySide) {
   const { plan, manifest, secrets } = old;
   const nameOf = createMediaTypeNames(manifest.routes, secrets);
@@ -79,7 +75,7 @@ export function createReplay(old: ReplaySide, next: ReplaySide) {
   const calibration = new OutcomeComparison<LogLine>(MAX_WITNESSES);
   const comparison = new OutcomeComparison<LogLine>(MAX_WITNESSES);
   const limitEffects = new LimitEffects();
-  const unused = new UnusedRoutes(plan);
+  const unused = createUnusedRoutes(plan);
   const otherManifests = new Map<string, OtherManifest>();
   const read: ReadLines = { lines: 0, firstTime: undefined, lastTime: undefined, linesWithoutFacts: 0 };
   return { add, report };

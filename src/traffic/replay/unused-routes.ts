@@ -24,47 +24,36 @@ interface RouteUse {
   lacksRoles: boolean;
 }
 
-/** Collects the routes, methods and roles of allowed requests. */
-export class UnusedRoutes {
-  readonly #uses: ReadonlyMap<string, RouteUse>;
-  #isSampled: boolean;
-
-  /** @param plan of the manifest that wrote the log */
-  constructor({ routes, log }: Plan) {
-    const useOf = (route: Route) => ({
-      route,
-      methods: new Set<string>(),
-      roles: new Set<string>(),
-      lacksRoles: false,
-    });
-    this.#uses = new Map(routes.map((route) => [route.id, useOf(route)]));
-    this.#isSampled = log.sample2xx < 1;
-  }
-
-  add({ method, route, refusal, roles, manifest, weight }: LoggedRequest): void {
-    if (weight > 1) this.#isSampled = true;
-    const use = this.#uses.get(route ?? '');
-    // A request that failed at the upstream was allowed.
-    const isAllowed = refusal === undefined || (UPSTREAM_REFUSALS as ReadonlySet<string>).has(refusal);
-    if (!isAllowed || use === undefined || method === undefined) return;
-    use.methods.add(method);
-    for (const role of roles ?? []) use.roles.add(role);
-    use.lacksRoles ||= manifest === undefined;
-  }
-
-  report(): UnusedReport {
-    const uses = [...this.#uses.values()];
-    const byRoute = (unusedOf: (use: RouteUse) => readonly string[]) => {
-      const entries = uses.map((use) => [use.route.id, use.methods.size === 0 ? [] : unusedOf(use)] as const);
-      return Object.fromEntries(entries.filter(([, unused]) => unused.length > 0));
-    };
-    return {
-      sampled: this.#isSampled,
-      routes: uses.filter(({ methods }) => methods.size === 0).map(({ route }) => route.id),
-      methods: byRoute(unusedMethods),
-      roles: byRoute(unusedRoles),
-    };
-  }
+/** Collects the routes, methods and roles of allowed requests. The plan is that of the manifest that wrote the log. */
+export function createUnusedRoutes({ routes, log }: Plan) {
+  const useOf = (route: Route): RouteUse => ({ route, methods: new Set(), roles: new Set(), lacksRoles: false });
+  const uses = new Map(routes.map((route) => [route.id, useOf(route)]));
+  let isSampled = log.sample2xx < 1;
+  return {
+    add: ({ method, route, refusal, roles, manifest, weight }: LoggedRequest): void => {
+      if (weight > 1) isSampled = true;
+      const use = uses.get(route ?? '');
+      // A request that failed at the upstream was allowed.
+      const isAllowed = refusal === undefined || (UPSTREAM_REFUSALS as ReadonlySet<string>).has(refusal);
+      if (!isAllowed || use === undefined || method === undefined) return;
+      use.methods.add(method);
+      for (const role of roles ?? []) use.roles.add(role);
+      use.lacksRoles ||= manifest === undefined;
+    },
+    report: (): UnusedReport => {
+      const all = [...uses.values()];
+      const byRoute = (unusedOf: (use: RouteUse) => readonly string[]) => {
+        const entries = all.map((use) => [use.route.id, use.methods.size === 0 ? [] : unusedOf(use)] as const);
+        return Object.fromEntries(entries.filter(([, unused]) => unused.length > 0));
+      };
+      return {
+        sampled: isSampled,
+        routes: all.filter(({ methods }) => methods.size === 0).map(({ route }) => route.id),
+        methods: byRoute(unusedMethods),
+        roles: byRoute(unusedRoles),
+      };
+    },
+  };
 }
 
 /** A route with GET accepts HEAD too, so a HEAD request uses GET, and HEAD alone cannot be removed. */

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminClient } from '../../../src/cli/candidate/admin-client.ts';
+import { createAdminClient } from '../../../src/cli/candidate/admin-client.ts';
 import { waitForRequests } from '../../../src/cli/candidate/wait.ts';
 import { parseFailOn } from '../../../src/cli/fail-on.ts';
 import type { CandidateStatus } from '../../../src/traffic/candidate/candidate-control.ts';
@@ -112,7 +112,7 @@ describe('candidate wait', () => {
 
   it('fails if the gateway disappears', async () => {
     const other = await startGatewayWithAdmin(MANIFEST, {}, {}, { candidate: fakeCandidate(SAME) });
-    const client = new AdminClient({ url: other.admin.url, token: undefined }, new AbortController().signal);
+    const client = createAdminClient({ url: other.admin.url, token: undefined }, new AbortController().signal);
     const limits = { requests: 10, forMs: undefined, failOn: parseFailOn(undefined) };
     let closing: Promise<void> | undefined;
     const err = () => {

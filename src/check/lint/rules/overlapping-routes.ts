@@ -22,7 +22,7 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', {
           const methods = lintRoute.route.methods.filter((name) => other.route.methods.includes(name));
           const overlap = intersect(lintRoute.pattern, other.pattern) ?? [];
           const witness = witnessSearch.findAnyRequest(sortMethods(methods), overlap);
-          if (witness === undefined && witnessSearch.isExhausted()) break;
+          if (witness === undefined && witnessSearch.spellings.isExhausted()) break;
           if (witness === undefined) continue;
           const { method, path, route } = witness;
           const message = `${method} ${path} matches this route and "${other.route.id}", and goes to "${route}"; narrow one of the two paths`;
@@ -71,7 +71,7 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', {
         if (typeof entry.method === 'string') continue;
         const isUnreached = entry.method.map((method) => witnessSearch.isUnreachable(lintRoute, [method]));
         if (isUnreached.every((isMissing) => isMissing)) continue;
-        const [samplePath = ''] = witnessSearch.samplePaths(pattern);
+        const [samplePath = ''] = witnessSearch.samplePaths.of(pattern);
         for (const [index, method] of entry.method.entries()) {
           if (!isUnreached[index]) continue;
           const witness = witnessSearch.match(method, samplePath);
@@ -120,7 +120,7 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', {
       const [first, ...others] = witnessSearch.undecidedRoutes();
       if (first === undefined) return;
       const more = others.length === 0 ? '' : ` and ${others.length} other route${others.length === 1 ? '' : 's'}`;
-      const message = `the search for requests to this route${more} stopped after ${witnessSearch.stepCount()} paths, so findings may be missing; write literals in lower case without escapes and leading dots`;
+      const message = `the search for requests to this route${more} stopped after ${witnessSearch.spellings.stepCount()} paths, so findings may be missing; write literals in lower case without escapes and leading dots`;
       yield findingAt([...first.path, 'path'], message);
     },
   },
@@ -187,7 +187,7 @@ function spellingTwins({ routes, witnessSearch }: LintContext) {
   /** Returns a request for a route, with the route that receives it. */
   const sampleWitness = ({ route, pattern }: LintRoute): RouteWitness => {
     const [method = ''] = sortMethods(route.methods);
-    const [path = ''] = witnessSearch.samplePaths(pattern);
+    const [path = ''] = witnessSearch.samplePaths.of(pattern);
     return witnessSearch.match(method, path);
   };
   return {
@@ -209,7 +209,7 @@ function spellingTwins({ routes, witnessSearch }: LintContext) {
       );
       if (twin !== undefined) return { refusing: twin, isTwin: true };
       if (witnessSearch.isUnreachable(lintRoute, route.methods)) return undefined;
-      const refusing = witnessSearch.findRefusing(lintRoute, method, path);
+      const refusing = witnessSearch.spellings.findRefusing(lintRoute, method, path);
       return refusing && { refusing, isTwin: false };
     },
   };

@@ -25,33 +25,29 @@ interface RefusedReading {
   readonly refuser: number;
 }
 
+type FoundSpelling = { readonly path: string } | 'unknown' | undefined;
+
 /** Limits the paths of one search, and the searches and paths of all together. Few searches need more than ten. */
 const MAX_PATHS = 100;
 const MAX_STEPS_IN_ALL = 20_000;
+
+export type SpellingSearch<R extends PatternRoute> = ReturnType<typeof createSpellingSearch<R>>;
 
 /**
  * Finds other texts for refused paths. The router refuses a path if a reading of it is a path of a stricter route. It may accept
  * a path with which that reading belongs to a third route, if that route takes precedence over the stricter one and is not stricter
  * itself. No other spelling helps: servers that do not fold it read the refused path.
  */
-export class SpellingSearch<R extends PatternRoute = PatternRoute> {
-  readonly #index: RouteIndex<R>;
-  readonly #router: Router;
-  readonly #unknown: string;
-  #steps = 0;
-  #foldedPatterns: PatternIndex | undefined;
-  #positions: ReadonlyMap<unknown, number> | undefined;
-
-  /** @param unknown differs from every literal of a route, in any spelling */
-  constructor(index: RouteIndex<R>, router: Router, unknown: string) {
-    this.#index = index;
-    this.#router = router;
-    this.#unknown = unknown;
-  }
+export function createSpellingSearch<R extends PatternRoute>(index: RouteIndex<R>, router: Router, unknown: string) {
+  /** The number of searches and paths so far. */
+  let steps = 0;
+  let foldedPatterns: PatternIndex | undefined;
+  let routePositions: ReadonlyMap<unknown, number> | undefined;
+  return { find, isAlwaysRefused, findRefusing, isExhausted, stepCount: () => steps };
 
   /** Returns a path that the router accepts; `undefined` if there is none; `unknown` if the search reached its limit. */
-  find({ patternRoute, method, within, length }: RefusedPaths): { readonly path: string } | 'unknown' | undefined {
-    if (!this.#takeStep()) return 'unknown';
+  function find({ patternRoute, method, within, length }: RefusedPaths): FoundSpelling {
+    if (!takeStep()) return 'unknown';
     const start = Array.from({ length }, (_, position) => {
       const segment = within[position];
       return segment?.kind === 'literal' ? segment.text : undefined;
@@ -59,13 +55,13 @@ export class SpellingSearch<R extends PatternRoute = PatternRoute> {
     const tried: Texts[] = [start];
     const seen = new Set([start.join('/')]);
     for (const texts of tried) {
-      const path = `/${texts.map((text) => text ?? this.#unknown).join('/')}`;
-      if (this.#router.match(method, path) === patternRoute.route) return { path };
-      for (const { segments, refuser } of this.#refusedReadings(texts, patternRoute, method))
-        for (const third of this.#thirdsOf(segments.map(patternSegment), refuser, patternRoute, method)) {
+      const path = `/${texts.map((text) => text ?? unknown).join('/')}`;
+      if (router.match(method, path) === patternRoute.route) return { path };
+      for (const { segments, refuser } of refusedReadings(texts, patternRoute, method))
+        for (const third of thirdsOf(segments.map(patternSegment), refuser, patternRoute, method)) {
           const next = withLiterals(texts, segments, third);
           if (seen.has(next.join('/'))) continue;
-          if (seen.size === MAX_PATHS || !this.#takeStep()) return 'unknown';
+          if (seen.size === MAX_PATHS || !takeStep()) return 'unknown';
           seen.add(next.join('/'));
           tried.push(next);
         }
@@ -74,72 +70,67 @@ export class SpellingSearch<R extends PatternRoute = PatternRoute> {
   }
 
   /** True if a stricter route receives all paths of a route as servers fold them, so the router refuses each of them. */
-  isAlwaysRefused(patternRoute: R, method: string, path: string): boolean {
-    const [reading = ''] = this.#router.readings(path) ?? [];
-    const refuser = this.#refuserOf(patternRoute, method, reading);
+  function isAlwaysRefused(patternRoute: R, method: string, path: string): boolean {
+    const [reading = ''] = router.readings(path) ?? [];
+    const refuser = refuserOf(patternRoute, method, reading);
     if (refuser === undefined) return false;
     const folded = patternRoute.pattern.map(foldLiteral);
-    const isContained = this.#getFoldedPatterns().containing(folded).has(refuser);
-    return isContained && this.#thirdsOf(folded, refuser, patternRoute, method).next().done === true;
+    const isContained = getFoldedPatterns().containing(folded).has(refuser);
+    return isContained && thirdsOf(folded, refuser, patternRoute, method).next().done === true;
   }
 
   /** Returns the stricter route because of which the router refuses a path of a route. */
-  findRefusing(patternRoute: R, method: string, path: string): R | undefined {
-    const refusers = this.#router.readings(path)?.map((reading) => this.#refuserOf(patternRoute, method, reading));
-    return this.#index.routes[refusers?.find((refuser) => refuser !== undefined) ?? -1];
+  function findRefusing(patternRoute: R, method: string, path: string): R | undefined {
+    const refusers = router.readings(path)?.map((reading) => refuserOf(patternRoute, method, reading));
+    return index.routes[refusers?.find((refuser) => refuser !== undefined) ?? -1];
   }
 
-  /** True if no further paths are tried. */
-  isExhausted(): boolean {
-    return this.#steps === MAX_STEPS_IN_ALL;
+  /** True if no further paths are tried: a route whose samples the router refuses has no witness then. */
+  function isExhausted(): boolean {
+    return steps === MAX_STEPS_IN_ALL;
   }
 
-  /** Returns the number of searches and paths so far. */
-  stepCount(): number {
-    return this.#steps;
-  }
-
-  #takeStep(): boolean {
-    if (this.isExhausted()) return false;
-    this.#steps += 1;
+  function takeStep(): boolean {
+    if (isExhausted()) return false;
+    steps += 1;
     return true;
   }
 
   /** Returns the readings of a path because of which the router refuses it. */
-  #refusedReadings(texts: Texts, patternRoute: PatternRoute, method: string): RefusedReading[] {
-    const names = texts.map((_, position) => `${this.#unknown}-${position}-${this.#unknown}`);
+  function refusedReadings(texts: Texts, patternRoute: PatternRoute, method: string): RefusedReading[] {
+    const names = texts.map((_, position) => `${unknown}-${position}-${unknown}`);
     const positions = new Map(names.map((name, position) => [name, position]));
     const path = `/${texts.map((text, position) => text ?? names[position]).join('/')}`;
-    return [...new Set(this.#router.readings(path))].flatMap((reading) => {
-      const refuser = this.#refuserOf(patternRoute, method, reading);
+    return [...new Set(router.readings(path))].flatMap((reading) => {
+      const refuser = refuserOf(patternRoute, method, reading);
       const segments = reading.replace(/\/$/, '').split('/').slice(1);
       return refuser === undefined ? [] : [{ segments: segments.map((text) => positions.get(text) ?? text), refuser }];
     });
   }
 
   /** Returns the index of the stricter route that a reading of a path belongs to. */
-  #refuserOf({ route }: PatternRoute, method: string, reading: string): number | undefined {
-    const twin = this.#router.matchFolded(method, reading);
+  function refuserOf({ route }: PatternRoute, method: string, reading: string): number | undefined {
+    const twin = router.matchFolded(method, reading);
     if (twin === undefined || twin === route || !isStricter(twin, route)) return undefined;
-    this.#positions ??= new Map(this.#index.routes.map((one, index) => [one.route, index]));
-    return this.#positions.get(twin);
+    routePositions ??= new Map(index.routes.map((one, index) => [one.route, index]));
+    return routePositions.get(twin);
   }
 
   /** Yields the folded patterns of the routes that win paths of a pattern from the refusing route, and are not stricter. */
-  *#thirdsOf(within: Pattern, refuser: number, { route }: PatternRoute, method: string): Generator<Pattern> {
-    const patterns = this.#getFoldedPatterns();
+  function* thirdsOf(within: Pattern, refuser: number, { route }: PatternRoute, method: string): Generator<Pattern> {
+    const patterns = getFoldedPatterns();
     const refusing = patterns.patterns[refuser] ?? [];
-    const preceding = patterns.preceding(refusing, patterns.overlapping(refusing, this.#index.withMethod(method)));
+    const preceding = patterns.preceding(refusing, patterns.overlapping(refusing, index.withMethod(method)));
     for (const third of patterns.overlapping(within, preceding)) {
-      const other = this.#index.routes[third]?.route;
+      const other = index.routes[third]?.route;
       if (other === undefined || other === route || !isStricter(other, route)) yield patterns.patterns[third] ?? [];
     }
   }
 
-  #getFoldedPatterns(): PatternIndex {
-    const { patterns } = this.#index.patterns;
-    this.#foldedPatterns ??= runToEnd(PatternIndex.create(patterns.map((pattern) => pattern.map(foldLiteral))));
-    return this.#foldedPatterns;
+  function getFoldedPatterns(): PatternIndex {
+    const { patterns } = index.patterns;
+    foldedPatterns ??= runToEnd(PatternIndex.create(patterns.map((pattern) => pattern.map(foldLiteral))));
+    return foldedPatterns;
   }
 }
 

@@ -5,7 +5,7 @@ import type { BitSet } from '../bit-set.ts';
 import { intersect, literalPattern, type Pattern } from '../pattern.ts';
 import { type PatternRoute, type RouteIndex, SamplePaths } from '../route-index.ts';
 import type { Router } from '../router.ts';
-import { SpellingSearch } from './spelling-search.ts';
+import { createSpellingSearch, type SpellingSearch } from './spelling-search.ts';
 
 /** A route with a request that matches its path, but goes to another route. */
 export interface LostRequest<R extends PatternRoute = PatternRoute> {
@@ -25,32 +25,27 @@ type FoundPath = { readonly path: string; readonly rank: number } | 'unknown' | 
 export class WitnessSearch<R extends PatternRoute = PatternRoute> {
   readonly #index: RouteIndex<R>;
   readonly #router: Router;
-  readonly #samplePaths: SamplePaths;
-  readonly #spellings: SpellingSearch<R>;
+  readonly samplePaths: SamplePaths;
+  readonly spellings: SpellingSearch<R>;
   readonly #paths = new Map<R, Map<BitSet, FoundPath>>();
   readonly #undecided = new Set<R>();
 
   constructor(index: RouteIndex<R>, router: Router) {
     this.#index = index;
     this.#router = router;
-    this.#samplePaths = runToEnd(SamplePaths.create(index.patterns.patterns));
-    this.#spellings = new SpellingSearch(index, router, this.#samplePaths.unknown);
+    this.samplePaths = runToEnd(SamplePaths.create(index.patterns.patterns));
+    this.spellings = createSpellingSearch(index, router, this.samplePaths.unknown);
   }
 
   /** Returns the candidates without those whose common paths with the route are all refused. */
   #respellable(patternRoute: R, method: string, candidates: BitSet): BitSet {
     const { pattern } = patternRoute;
     const open = candidates.copy();
-    const [length = 0] = this.#samplePaths.lengthsOf(pattern);
-    const path = this.#samplePaths.pathOf(pattern, length);
+    const [length = 0] = this.samplePaths.lengthsOf(pattern);
+    const path = this.samplePaths.pathOf(pattern, length);
     if (this.#router.match(method, path) !== undefined) return open;
-    if (!this.#spellings.isAlwaysRefused(patternRoute, method, path)) return open;
+    if (!this.spellings.isAlwaysRefused(patternRoute, method, path)) return open;
     return open.subtract(this.#index.patterns.completing(pattern, candidates));
-  }
-
-  /** Yields sample paths of a pattern: a route that matches none of them matches no path of the pattern. */
-  samplePaths(pattern: Pattern): Generator<string> {
-    return this.#samplePaths.of(pattern);
   }
 
   /** Returns a request with the route that the plan matches for it. */
@@ -79,26 +74,11 @@ export class WitnessSearch<R extends PatternRoute = PatternRoute> {
 
   /** True if the router refuses requests with these methods, or sends them to other routes, unless their paths have literals of third routes. */
   needsOtherSpelling(patternRoute: R, methods: readonly string[]): boolean {
-    const sampleCount = this.#samplePaths.lengthsOf(patternRoute.pattern).length;
+    const sampleCount = this.samplePaths.lengthsOf(patternRoute.pattern).length;
     return methods.every((method) => {
       const found = this.#findPath(patternRoute, method, patternRoute.pattern);
       return found === undefined || (found !== 'unknown' && found.rank >= sampleCount);
     });
-  }
-
-  /** Returns the stricter route because of which the router refuses a path of a route. */
-  findRefusing(patternRoute: R, method: string, path: string): R | undefined {
-    return this.#spellings.findRefusing(patternRoute, method, path);
-  }
-
-  /** Returns the number of paths that all searches tried. */
-  stepCount(): number {
-    return this.#spellings.stepCount();
-  }
-
-  /** True if no further paths are tried: a route whose samples the router refuses has no witness then. */
-  isExhausted(): boolean {
-    return this.#spellings.isExhausted();
   }
 
   /** Returns the routes for which a search reached its limit, so findings may be missing. */
@@ -117,17 +97,17 @@ export class WitnessSearch<R extends PatternRoute = PatternRoute> {
   }
 
   #searchPath(patternRoute: R, method: string, within: Pattern): FoundPath {
-    const lengths = this.#samplePaths.lengthsOf(within);
+    const lengths = this.samplePaths.lengthsOf(within);
     const refused: number[] = [];
     for (const [rank, length] of lengths.entries()) {
-      const path = this.#samplePaths.pathOf(within, length);
+      const path = this.samplePaths.pathOf(within, length);
       const winner = this.#router.match(method, path);
       if (winner === patternRoute.route) return { path, rank };
       if (winner === undefined) refused.push(rank);
     }
     let isUnknown = false;
     for (const rank of refused) {
-      const found = this.#spellings.find({ patternRoute, method, within, length: lengths[rank] ?? 0 });
+      const found = this.spellings.find({ patternRoute, method, within, length: lengths[rank] ?? 0 });
       if (found === 'unknown') isUnknown = true;
       else if (found !== undefined) return { path: found.path, rank: lengths.length + rank };
     }
@@ -144,38 +124,34 @@ export class WitnessSearch<R extends PatternRoute = PatternRoute> {
 
   /** Finds a request with one of these methods, and a path of the pattern, that goes to some route. */
   findAnyRequest(methods: readonly string[], pattern: Pattern): RouteWitness | undefined {
-    const requests = [...this.samplePaths(pattern)].flatMap((path) => methods.map((method) => ({ method, path })));
+    const requests = [...this.samplePaths.of(pattern)].flatMap((path) => methods.map((method) => ({ method, path })));
     const witness = requests.find(({ method, path }) => this.#router.match(method, path) !== undefined);
     if (witness !== undefined) return this.match(witness.method, witness.path);
     // The router refuses all of them, but may accept other paths of the routes that would win.
     for (const { method, path } of requests) {
       const first = this.#firstMatch(method, path);
-      if (first !== undefined && this.isExhausted()) this.#undecided.add(first);
-      if (this.isExhausted()) return undefined;
+      if (first !== undefined && this.spellings.isExhausted()) this.#undecided.add(first);
+      if (this.spellings.isExhausted()) return undefined;
       const found = first && this.findRequest(first, [method], pattern);
       if (found !== undefined) return found;
     }
     return undefined;
   }
 
-  /**
-   * Yields the candidates that have a request which matches them too, but goes to the route.
-   *
-   * @param candidates overlap with the route. None precedes it if it accepts the method.
-   */
+  /** Yields the candidates with a request that goes to the route instead. All overlap with it, and none precedes it for the method. */
   *lostRequests(patternRoute: R, method: string, candidates: BitSet): Generator<LostRequest<R>> {
     // A route that receives no request would otherwise be compared with every candidate.
     if (candidates.isEmpty() || this.isUnreachable(patternRoute, [method])) return;
     const open = this.#respellable(patternRoute, method, candidates);
     const contest = { pattern: patternRoute.pattern, method, candidates: open.copy() };
-    for (const { members } of this.#index.wonPaths(contest, this.#samplePaths))
+    for (const { members } of this.#index.wonPaths(contest, this.samplePaths))
       for (const index of members.intersect(open)) {
         open.delete(index);
         const loser = this.#index.routes[index] as R;
         const overlap = intersect(patternRoute.pattern, loser.pattern);
         const witness = overlap && this.findRequest(patternRoute, [method], overlap);
         if (witness !== undefined) yield { loser, index, witness };
-        else if (this.isExhausted()) return;
+        else if (this.spellings.isExhausted()) return;
       }
   }
 }
