@@ -20,10 +20,7 @@ export function accessRefusal(
   );
 }
 
-/**
- * Refuses requests to a loopback address under a foreign host name. A web page can resolve its own name to this machine
- * and then send requests here as if to its own site (DNS rebinding).
- */
+/** Refuses foreign host names at a loopback address: a web page can resolve its own name to this machine (DNS rebinding). */
 function hostRefusal({ host: ownHost }: AdminListener, { headers }: IncomingMessage): AdminResponse | undefined {
   const host = hostNameOf(headers.host ?? '');
   if (!isLoopback(ownHost) || isLoopback(host) || host === ownHost) return undefined;

@@ -139,11 +139,7 @@ export function problemDetails(status: number, detail: string, headers: AdminRes
   return { status, headers: { ...headers, 'Content-Type': 'application/problem+json' }, body };
 }
 
-/**
- * Yields the JSON of an object in chunks, with a long list as its last member.
- *
- * @param head the members before the list; at least one
- */
+/** Yields the JSON of an object in chunks: at least one member of `head`, then a long list. */
 export function* streamJsonWithList(head: object, name: string, items: Iterable<unknown>): Generator<string> {
   yield `${openJsonObject(head)}"${name}":[`;
   let separator = '';

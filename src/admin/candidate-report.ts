@@ -19,7 +19,6 @@ export function reportCandidate({ candidate: { status }, candidateFile, gateway 
   return {
     state,
     source: status?.source ?? (candidateFile === undefined ? null : 'file'),
-    /** The file of `--candidate`. */
     file: candidateFile?.path ?? null,
     hash: status?.hash ?? null,
     active_hash: status?.activeHash ?? gateway.plan.hash,

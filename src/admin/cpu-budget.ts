@@ -10,10 +10,7 @@ const OVERHEAD_MS = 0.05;
 /** The time after which work in slices yields to the event loop. */
 export const SLICE_MS = 1;
 
-/**
- * Limits the admin API to a quarter of the time of the serving thread, for any number of callers and requests. Work runs one
- * item at a time, in the order of the calls.
- */
+/** Limits the admin API to a quarter of the time of the serving thread. Work runs one item at a time, in the order of the calls. */
 export class CpuBudget {
   #last: Promise<unknown> = Promise.resolve();
   /** When the pause for all work so far ends, by `performance.now()`. */

@@ -38,7 +38,6 @@ const decisions: Respond = ({ query, peerAddress }, { adminMetrics }, { eventStr
   };
 };
 
-/** The endpoints of the admin API. */
 export const ADMIN_ENDPOINTS: readonly AdminEndpoint[] = [
   // Probes of container platforms have no token.
   { method: 'GET', path: '/livez', isPublic: true, respond: livez },

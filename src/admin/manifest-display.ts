@@ -13,7 +13,6 @@ const MAX_FILE_LINES = 2_000;
 const MAX_ROUTE_LINES = 500;
 const MAX_ROUTE_LENGTH = 32_768;
 
-/** A problem whose text is a secret. */
 type SecretProblem = Pick<Problem, 'file' | 'range'>;
 
 /** The input of the thread that parses a manifest. */

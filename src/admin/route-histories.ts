@@ -2,7 +2,6 @@ import type { RefusalCode } from '../engine/gateway/response/refusal.ts';
 import { REFUSAL_CODES, type RouteMetrics } from '../engine/gateway/telemetry/route-metrics.ts';
 import { countsBetween, rounded, type TrafficCounts, ZERO_SUMS } from './traffic-counts.ts';
 
-/** The traffic of a route in one interval. */
 export interface RouteInterval extends TrafficCounts {
   /** The end of the interval. */
   readonly at: Date;

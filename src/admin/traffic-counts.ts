@@ -44,13 +44,7 @@ export function countsBetween(before: Float64Array, after: Float64Array): Traffi
 
 const BUCKETS = COUNTS.subarray(TOTALS_INDEX.classes);
 
-/**
- * Estimates a quantile, as if values were spread evenly within each bucket. Returns at most the highest bound, because
- * the last bucket has none.
- *
- * @param total the sum of all buckets
- * @param share the quantile, between 0 and 1
- */
+/** Estimates the quantile `share`, from 0 to 1, as if values were spread evenly within each bucket; at most the highest bound. */
 export function quantile(buckets: Float64Array, total: number, share: number): number | null {
   if (total === 0) return null;
   const rank = share * total;

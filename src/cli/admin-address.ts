@@ -12,10 +12,8 @@ import { readSource } from './manifest-file.ts';
 import { CommandError } from './terminal.ts';
 
 /**
- * Reads the address and the credentials of a manifest's admin API, as a client on this machine reaches it. Ignores errors in the rest of the file: the gateway keeps
- * serving the last good manifest, and a probe must not kill it because of a mistake that somebody saved.
- *
- * @param option the option that replaces the address
+ * Reads the address and the credentials of a manifest's admin API, as a client on this machine reaches it. Ignores errors in the rest of
+ * the file: the gateway keeps serving the last good manifest. `option` is the one that replaces the address.
  */
 export function readLocalAdmin(file: string, env: Environment['env'], overrides: AddressOverrides, option: string) {
   const source = readSource(file);

@@ -18,10 +18,7 @@ export const CHANGE_SEVERITIES = {
   'other-message': 'info',
 } as const satisfies Record<ChangeKind, Severity>;
 
-/**
- * The changes that a person reads. The JSON formats have all of them. A comment of a pull request has at most 65,536 characters, and
- * a row may have 400.
- */
+/** The changes that a person reads. JSON has all of them. A comment of a pull request has at most 65,536 characters, a row up to 400. */
 export const MAX_CHANGES = 50;
 
 /** Returns a change as a row. `names` are those of the two manifests. */
@@ -40,12 +37,7 @@ export function omittedText(changes: readonly Change[]): string[] {
   return more > 0 ? [`and ${more} more kinds of changes; use -f json`] : [];
 }
 
-/**
- * Formats the first changes as a table for a pull request, and the number of the others.
- *
- * @param names of the two manifests
- * @param last the last column
- */
+/** Formats the first changes as a table for a pull request, with a last column, and the number of the others. */
 export function changeTable<Entry extends Change>(
   changes: readonly Entry[],
   [before, after]: readonly [string, string],

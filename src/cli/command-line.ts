@@ -54,11 +54,7 @@ const VERBS: VerbTable = {
   },
 };
 
-/**
- * Runs the verb that the arguments name.
- *
- * @param createTerminal returns the terminal for a verb with these arguments
- */
+/** Runs the verb that the arguments name. `createTerminal` returns the terminal for a verb with these arguments. */
 export async function main(
   argv: readonly string[],
   createTerminal: (args: readonly string[]) => Terminal,

@@ -20,10 +20,7 @@ const PARENT_CHECK_MS = 200;
 /** Long enough to write one line of the log. */
 const LOG_WRITE_WAIT_MS = 100;
 
-/**
- * Signals whose default action ends the process. In Node the default of `SIGUSR1` opens the inspector. Crash and job control
- * signals keep their default actions.
- */
+/** Signals whose default action ends the process, except crash and job control. In Node that of `SIGUSR1` opens the inspector. */
 const SIGNALS = {
   SIGTERM: 'stop',
   SIGINT: 'stop',
@@ -143,10 +140,7 @@ function handleSignal(signal: Signal): void {
   else onSignal(signal);
 }
 
-/**
- * Stops when the parent process ends. npm starts a command in a shell, and a shell that a signal ends does not pass it on: the
- * gateway would continue without a terminal, and keep its ports.
- */
+/** Stops when the parent process ends: a shell of npm that a signal ends does not pass it on, and the gateway would keep its ports. */
 function stopWithParent(): void {
   const parent = process.ppid;
   const timer = setInterval(() => {
@@ -184,10 +178,7 @@ function createTerminal(args: readonly string[]): Terminal {
   };
 }
 
-/**
- * True if the stream shows colour. FORCE_COLOR has precedence over NO_COLOR, as in Node. See https://force-color.org and
- * https://no-color.org.
- */
+/** True if the stream shows colour: FORCE_COLOR has precedence over NO_COLOR (https://force-color.org, https://no-color.org). */
 function hasColour(stream: NodeJS.WriteStream): boolean {
   const forced = process.env['FORCE_COLOR'];
   if (forced) return forced !== '0' && forced !== 'false';
@@ -210,10 +201,7 @@ function exit(exitCode: number): void {
   process.exit(exitCode);
 }
 
-/**
- * Replaces this process with one that exits with the same code. `process.exit` would wait for every thread, and a thread that
- * hangs in the kernel never ends.
- */
+/** Replaces this process: `process.exit` would wait for every thread, and one that hangs in the kernel never ends. */
 function replaceProcess(exitCode: number): void {
   // Lets another thread finish the log line that it may be writing.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)), 0, 0, LOG_WRITE_WAIT_MS);

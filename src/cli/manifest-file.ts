@@ -84,7 +84,6 @@ export function loadPlanned(
 
 const STANDARD_INPUT = 0;
 
-/** Reads a manifest from standard input. */
 export function readStandardInput(): Source {
   return { path: '<stdin>', text: decodeText(readUpToLimit(STANDARD_INPUT, 0, '<stdin>')) };
 }

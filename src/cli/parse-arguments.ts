@@ -10,10 +10,7 @@ interface Config<Known extends Options> {
   readonly tokens: true;
 }
 
-/**
- * Parses arguments as `parseArgs` of Node does in its strict mode. Throws a `UsageError` if they are invalid, since the errors of
- * `parseArgs` contain hints for programmers.
- */
+/** Parses arguments as `parseArgs` of Node does. Throws a `UsageError`: the errors of `parseArgs` contain hints for programmers. */
 export function parseArguments<const Known extends Options>(
   args: readonly string[],
   options: Known,
@@ -66,11 +63,7 @@ export function parseLimit(option: string, text: string | undefined, defaultLimi
   return text === undefined ? defaultLimit : parseCount(option, text) || Number.POSITIVE_INFINITY;
 }
 
-/**
- * Returns the word of the command line, or else the default. Throws a `UsageError` for a word that is not among these.
- *
- * @param noun names the word in a sentence, such as `--format`
- */
+/** Returns the word of the command line, or the default. Throws a `UsageError` about `noun`, such as `--format`, for another word. */
 export function parseChoice<Word extends string, Default = Word>(
   noun: string,
   text: string | undefined,

@@ -18,10 +18,7 @@ export interface Terminal {
   readonly openStreams: () => { readonly input: NodeJS.ReadableStream; readonly output: NodeJS.WritableStream };
   /** Aborted when the process must stop. The reason is the signal. */
   readonly stop: AbortSignal;
-  /**
-   * Calls the listener when the process exits before the verb returns: with the uncaught error, or without one after a second
-   * signal. The listener must write its buffered output at once.
-   */
+  /** Calls the listener, which must write at once, when the process exits before the verb returns: with the uncaught error, if any. */
   readonly onAbruptExit: (listener: (error?: unknown) => void) => void;
   /** Calls the listener for every signal that does not stop the process, including signals that arrived earlier. */
   readonly onSignal: (listener: (signal: NodeJS.Signals) => void) => void;

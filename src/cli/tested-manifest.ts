@@ -1,10 +1,7 @@
 import { load } from '../engine/load.ts';
 import type { Environment, Source } from '../engine/manifest/source.ts';
 
-/**
- * Loads a manifest and runs its self-test. `run` and `lint` both call this function, so that a manifest without errors in
- * `lint` is one that `run` serves.
- */
+/** Loads a manifest and runs its self-test, for `run` and `lint`: a manifest without errors in `lint` is one that `run` serves. */
 export async function loadTested(source: Source, environment: Environment) {
   const loaded = load(source, environment);
   if (loaded.plan === undefined || loaded.plan.reload.selfTest === undefined)

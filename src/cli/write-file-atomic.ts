@@ -4,10 +4,7 @@ import { dirname } from 'node:path';
 import { fileErrorCode } from '../engine/manifest/source.ts';
 import { CommandError } from './terminal.ts';
 
-/**
- * Writes a file through a temporary file and a rename, so a reader never sees half of it and a failed write leaves the old
- * content. Throws a `CommandError` if the file cannot be written.
- */
+/** Writes a file by a rename, so that no reader sees half of it and a failed write leaves the old content. Throws a `CommandError`. */
 export function writeFileAtomic(path: string, text: string): void {
   try {
     const old = statSync(path, { throwIfNoEntry: false });

@@ -38,10 +38,7 @@ interface LanguageServerOptions {
 /** Limits the places that one request returns, for editors that show each of them. */
 const MAX_LOCATIONS = 10_000;
 
-/**
- * Serves the language server protocol on two streams, until the client sends `exit` or closes the input; then the process exits.
- * It opens no connection, and no text leaves the process but to the client.
- */
+/** Serves the language server protocol until the client sends `exit` or closes the input. No text leaves the process but to the client. */
 export function serveLanguage({ input, output, env, version }: LanguageServerOptions): void {
   const connection = createConnection(input, output);
   const documents = new TextDocuments(TextDocument);

@@ -37,10 +37,7 @@ const MANIFEST_KEYS = [
 ];
 const DEFAULT_MANIFEST = 'gateway.yaml';
 
-/**
- * Returns the role of a file. It reads only the keys at the start of a line, so that a text with syntax errors keeps its role while
- * somebody types.
- */
+/** Returns the role of a file. It reads only keys at the start of a line, so that a file keeps its role while somebody types. */
 export function roleOf({ path, text }: Pick<TextFile, 'path' | 'text'>): FileRole | undefined {
   const modeline = MODELINE.exec(text);
   if (modeline !== null) return modeline[1] === undefined ? 'manifest' : 'test-file';
@@ -70,7 +67,6 @@ function hasKey(text: string, key: string): boolean {
 
 const NO_LINKS = { manifest: undefined, include: [], invariants: undefined };
 
-/** Reads the links of a file. */
 export function readLinks(file: Pick<TextFile, 'path' | 'text'>): FileLinks {
   const { path, text } = file;
   const role = roleOf(file);

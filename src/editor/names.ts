@@ -80,7 +80,6 @@ function sitesOf(role: FileRole): readonly NameSite[] {
 
 const SCHEMA_PREFIX = '#/schemas/';
 
-/** Returns the name at an offset; `undefined` if there is none. */
 export function nameAtOffset(file: TextFile, offset: number): NameOccurrence | undefined {
   const role = roleOf(file);
   if (role === undefined) return undefined;
@@ -98,13 +97,11 @@ export function findOccurrences(
     .toSorted((a, b) => Number(b.isDefinition) - Number(a.isDefinition));
 }
 
-/** Returns the files of all projects, each once. */
 export function filesOf(projects: readonly Project[]): TextFile[] {
   const files = projects.flatMap((project) => project.allFiles());
   return [...new Map(files.map((file) => [file.path, file])).values()];
 }
 
-/** Returns the definitions in the files of all projects. */
 export function findDefinitions(projects: readonly Project[]): NameOccurrence[] {
   const files = projects.flatMap((project) => project.sources());
   return files.flatMap((file) => namesOf(file)).filter(({ isDefinition }) => isDefinition);
@@ -127,11 +124,7 @@ function findNames(file: TextFile, role: FileRole): NameOccurrence[] {
   return [...found, ...positions.scalarsNamed(/^\$ref$/).flatMap((range) => schemaReferenceAt(file, range))];
 }
 
-/**
- * Returns the kind of name that a file has at a path; `undefined` if it has none.
- *
- * @returns `isList`: the path is that of a list of names
- */
+/** Returns the kind of name that a file has at a path, and whether it is a list of names; `undefined` if it has none. */
 export function nameKindAt(
   role: FileRole,
   path: Path,

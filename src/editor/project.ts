@@ -37,11 +37,7 @@ export class Project {
     this.#problems = loaded === undefined ? [] : absoluteProblems(lint(loaded));
   }
 
-  /**
-   * Runs the self-test of the manifest, if it loads and has one.
-   *
-   * @param isCurrent returns false if the files have changed since the call, so that the result is not used
-   */
+  /** Runs the self-test of the manifest, if it loads and has one. The result is not used unless `isCurrent()` still returns true. */
   async runSelfTest(isCurrent: () => boolean): Promise<void> {
     const loaded = this.#loaded;
     if (loaded?.plan === undefined || loaded.plan.reload.selfTest === undefined) return;

@@ -57,7 +57,6 @@ export class Workspace {
     this.forgetFolders();
   }
 
-  /** Returns a file that the editor has open. */
   openFile(path: string): TextFile | undefined {
     return this.#open.get(path);
   }
@@ -104,10 +103,7 @@ export class Workspace {
     }
   }
 
-  /**
-   * Returns the manifests that a file belongs to: those that include it, the one that a test file names, or a manifest itself.
-   * Sorted; empty for a file that is none of the gateway's.
-   */
+  /** Returns the manifests that a file belongs to, sorted: those that include it, the one that a test file names, or itself. */
   manifestsOf(file: TextFile): readonly string[] {
     const { role, manifest } = readLinks(file);
     if (role === 'test-file') return manifest === undefined ? [] : [manifest];

@@ -10,11 +10,7 @@ import { isMap } from '../engine/schema/schema-walk.ts';
 /** A question is no valid invariant. The message says why. */
 export class QuestionError extends Error {}
 
-/**
- * Proves one more invariant of a manifest. Throws a `QuestionError` for a text that is none.
- *
- * @param text `when CONDITION require REQUIREMENT`, both as in the manifest, with or without braces; or an invariant in YAML
- */
+/** Proves one more invariant: `when CONDITION require REQUIREMENT`, with or without braces, or YAML. Throws a `QuestionError`. */
 export function proveQuestion(
   planned: Pick<PlannedManifest, 'document' | 'manifest' | 'plan'>,
   text: string,

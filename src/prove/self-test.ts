@@ -11,10 +11,8 @@ const RULE = 'self-test';
 const TIMEOUT_MS = 30_000;
 
 /**
- * Runs the test file of `reload.selfTest` against a plan, offline. The manifest and the environment that the test file
- * names are ignored: the plan is tested as it would serve.
- *
- * @returns the problems of the failed cases, and the text of the test file
+ * Runs the test file of `reload.selfTest` against a plan, offline, as it would serve: without the manifest and the environment that the
+ * file names. Returns the problems of the failed cases, and the text of the test file.
  */
 export async function runSelfTest(
   planned: PlannedManifest,

@@ -29,11 +29,7 @@ export function codeFrame(text: string, range: Range): string {
   return out.join('\n');
 }
 
-/**
- * Creates a function that renders the code frames of problems, with secrets redacted.
- *
- * @param texts the text of all problems, or the texts of the files that they are in
- */
+/** Creates a function that renders code frames of problems, with secrets redacted, from one text or those of the files. */
 export function createCodeFramer(
   problems: readonly Problem[],
   texts: string | readonly { readonly path: string; readonly text: string }[],

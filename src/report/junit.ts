@@ -18,11 +18,7 @@ interface JunitCase {
   readonly text?: string;
 }
 
-/**
- * Returns the case of a row.
- *
- * @param failureType absent if the row does not fail the run: its case passes, with output
- */
+/** Returns the case of a row. Without `failureType` the row does not fail the run: its case passes, with output. */
 export function junitCaseOf(
   { rule, message, file, range }: Omit<ReportRow, 'severity'>,
   text: string,

@@ -5,12 +5,7 @@ export function formatMarkdown(title: string, ...blocks: readonly string[]): str
   return [`### ${title}\n`, ...blocks].filter((block) => block !== '').join('\n');
 }
 
-/**
- * Formats a table, with numbers on the right. Without rows, the text is empty.
- *
- * @param columns return the cells of a row in Markdown, by the names of the columns
- * @param more texts of further rows, for example about omitted ones
- */
+/** Formats a table by the names of its columns, numbers on the right, with the texts `more` as last rows; '' without rows. */
 export function markdownTable<Row>(
   rows: readonly Row[],
   columns: Readonly<Record<string, (row: Row) => string | number>>,

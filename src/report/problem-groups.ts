@@ -15,10 +15,8 @@ interface ProblemGroup {
 }
 
 /**
- * Groups equal problems, in the order of their first ones. Of too many groups, returns the most severe ones.
- *
- * @param max the largest number of groups to return; without a limit, problems are not grouped
- * @returns `omitted` describes the problems of the remaining groups; it is empty if there are none
+ * Groups equal problems in the order of their first ones, or with a limit returns the `max` most severe groups, and describes the `omitted`
+ * others. Without a limit, problems are not grouped.
  */
 export function groupProblems(problems: readonly Problem[], max: number): { groups: ProblemGroup[]; omitted: string } {
   const minGroup = max === Number.POSITIVE_INFINITY ? max : MIN_GROUP;

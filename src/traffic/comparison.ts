@@ -64,19 +64,13 @@ export class OutcomeComparison<Witness> {
   readonly #maxCallers: number;
   #totals: ComparisonTotals<Witness> = createTotals();
 
-  /**
-   * @param maxWitnesses the most witnesses of a group
-   * @param maxCallers the most callers of all groups together
-   */
+  /** Limits the witnesses of a group, and the callers of all groups together. */
   constructor(maxWitnesses = 1, maxCallers = MAX_ALL_CALLERS) {
     this.#maxWitnesses = maxWitnesses;
     this.#maxCallers = maxCallers;
   }
 
-  /**
-   * @param weight the number of requests that the result stands for
-   * @param caller a text that identifies the caller without naming it; `undefined` if it is not known
-   */
+  /** Adds a result for `weight` requests. `caller` returns a text that does not name the caller; `undefined` if it is not known. */
   add(result: ComparisonResult, weight: number, caller: () => string | undefined, witness: () => Witness): void {
     const totals = this.#totals;
     totals.requests += weight;
@@ -176,7 +170,6 @@ export class OutcomeComparison<Witness> {
   }
 }
 
-/** Adds to the count of a key. */
 export function increase<Key>(counts: Map<Key, number>, key: Key, by: number): void {
   counts.set(key, (counts.get(key) ?? 0) + by);
 }

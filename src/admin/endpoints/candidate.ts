@@ -21,10 +21,7 @@ export function candidate(_request: AdminRequest, context: AdminContext): AdminR
   return largeJsonResponse(streamReport(reportCandidate(context)));
 }
 
-/**
- * Makes the manifest in the body the candidate, and responds with the report. `?sample=` is the share of the requests to compare. A
- * manifest with problems changes nothing.
- */
+/** Makes the manifest in the body the candidate for `?sample=` of the requests, unless it has problems. Responds with the report. */
 export const putCandidate: Respond = async (request, context, { candidateLoads }) => {
   const { adminMetrics, candidateFile, isStopping } = context;
   const sample = parseSample(request.query.get('sample'));

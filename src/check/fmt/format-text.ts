@@ -26,10 +26,7 @@ interface SourceLine {
   readonly isInFlow: boolean;
 }
 
-/**
- * Formats the text of a file as `formatYaml` does, and keeps its line ends, LF or CRLF; of both, those of most lines. Removes the
- * byte order mark.
- */
+/** Formats the text of a file as `formatYaml` does, with the line ends of most of its lines. Removes the byte order mark. */
 export function formatText(text: string): string {
   const formatted = formatYaml(tokenize(text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')));
   const isCrlf = text.split('\r\n').length > text.split(/(?<!\r)\n/).length;
@@ -37,10 +34,8 @@ export function formatText(text: string): string {
 }
 
 /**
- * Formats YAML text: indents each block by two columns, including a list in a map; writes one space where one is needed, at most one
- * empty line, and no white space at the end of a line. Changes white space only, so comments and the meaning stay the same.
- *
- * @param tokens the tokens of a text without `\r\n`
+ * Formats YAML tokens without `\r\n`: indents each block by two columns, including a list in a map; writes one space where one is needed,
+ * at most one empty line, and no white space at the end of a line. Changes white space only.
  */
 export function formatYaml(tokens: readonly YamlToken[]): string {
   const out: string[] = [];

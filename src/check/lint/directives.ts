@@ -28,11 +28,7 @@ export interface Directive {
 const SYNTAX = /^#\s*gateway-disable-next-line\s+(?<rules>[\w-]+(?:\s*,\s*[\w-]+)*)\s*(?:--\s*(?<reason>.*))?$/;
 const USAGE = 'write # gateway-disable-next-line RULE -- reason';
 
-/**
- * Reads the directives of a manifest and of its included files.
- *
- * @param table all rules
- */
+/** Reads the directives of a manifest and of its included files. `table` has all rules. */
 export function readDirectives(document: Document, table: readonly Rule[]) {
   const directives: Directive[] = [];
   const findings: Finding[] = [];

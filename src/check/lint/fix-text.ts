@@ -6,14 +6,10 @@ const MAX_ROUNDS = 10;
 
 interface FixedText {
   readonly text: string;
-  /** The number of applied edits. */
   readonly editCount: number;
 }
 
-/**
- * Applies the edits of problems until no problem has one. The rest of the text, with its comments and layout,
- * does not change.
- */
+/** Applies the edits of problems until no problem has one. Changes nothing else. */
 export function fixText(text: string, problemsOf: (text: string) => readonly Problem[]): FixedText {
   let fixed: FixedText = { text, editCount: 0 };
   let problems = problemsOf(text);

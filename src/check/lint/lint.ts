@@ -20,10 +20,7 @@ export interface LintOptions {
   readonly today?: string;
 }
 
-/**
- * Returns the problems of a manifest in text order: its errors or, if it has none, the findings of the rules.
- * Deterministic for a time; uses no network.
- */
+/** Returns the problems of a manifest in text order: its errors or else the findings of the rules. Deterministic for a time. */
 export function lint(
   input: LintInput,
   { preset, extraFindings = [], today = new Date().toISOString() }: LintOptions = {},
@@ -72,7 +69,6 @@ function redactMessage({ location, message }: RuleFinding, { manifest, secrets }
   return secrets.redactText(message.replaceAll(`"${value}"`, () => `"${secrets.redactValue(value, location.path)}"`));
 }
 
-/** A rule that a directive disables. */
 interface DisabledRule {
   readonly directive: Directive;
   readonly rule: string;

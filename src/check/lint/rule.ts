@@ -45,7 +45,6 @@ export function findingAt(path: Path, message: string, extras: RuleFindingExtras
   return { location: { path, at: 'value' }, message, ...extras };
 }
 
-/** Returns a finding about the key of a value. */
 export function findingAtKey(path: Path, message: string, extras: RuleFindingExtras = {}): RuleFinding {
   return { location: { path, at: 'key' }, message, ...extras };
 }

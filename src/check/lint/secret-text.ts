@@ -69,11 +69,7 @@ export function joinRanges(ranges: readonly SecretRange[]): Uint32Array {
   return Uint32Array.from(offsets);
 }
 
-/**
- * Returns a part of a text with a dot in place of each character of a secret. Line breaks stay.
- *
- * @param secrets as `joinRanges` returns them
- */
+/** Returns a part of a text with a dot in place of each character of a secret; see `joinRanges`. Line breaks stay. */
 export function redactRanges(text: string, secrets: Uint32Array, from = 0, to = text.length): string {
   let redacted = '';
   let at = from;

@@ -109,7 +109,6 @@ export async function showStatus(options: CandidateOptions, _file: string, termi
   return report(failuresOf(failOn, countsOf(status)), terminal);
 }
 
-/** Waits until enough requests were compared, and prints the report. */
 export async function waitForCandidate(
   options: CandidateOptions,
   _file: string,
@@ -156,7 +155,6 @@ export async function putCandidate(options: CandidateOptions, file: string, term
   return 1;
 }
 
-/** Discards the candidate. */
 export async function discardCandidate(
   options: CandidateOptions,
   _file: string,

@@ -30,10 +30,8 @@ const OPTIONS = {
 const NAMES = Object.keys(SHELLS) as (keyof typeof SHELLS)[];
 
 /**
- * Creates the verb that prints a completion script for these verbs, including itself.
- *
- * The scripts are our own because they start the program only for words of a manifest: those of @bomb.sh/tab 0.0.22, for
- * example, start it at every press of the Tab key.
+ * Creates the verb that prints a completion script for these verbs, including itself. The scripts are our own: those of @bomb.sh/tab
+ * 0.0.22, for example, start the program at every press of the Tab key.
  */
 export function createCompletionVerb(verbs: VerbTable): Verb {
   return {

@@ -15,10 +15,7 @@ const KEYS_VARIABLE = 'JWKS_URL';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/**
- * Returns an environment with which a manifest can be loaded before the services are started, to find out which of them it
- * needs. An empty variable counts as not set, as in a manifest.
- */
+/** Returns an environment with which a manifest loads before its services are started. An empty variable counts as not set. */
 export function withPlaceholders(env: Variables): Variables {
   const unset = [KEYS_VARIABLE, ...UPSTREAM_VARIABLES].filter((name) => !env[name]);
   return { ...env, ...Object.fromEntries(unset.map((name) => [name, `http://127.0.0.1:${ECHO_PORT}`])) };

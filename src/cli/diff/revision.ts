@@ -8,11 +8,7 @@ import { formatProblems } from '../../report/text.ts';
 import { readOrFail } from '../manifest-file.ts';
 import { CommandError, type Terminal } from '../terminal.ts';
 
-/**
- * Loads a manifest from a file or a git revision. Prints the problems and returns `undefined` if it has errors.
- *
- * @param other the plan of the other manifest, whose schemas need no second check
- */
+/** Loads a manifest from a file or a git revision. Prints the problems if it has errors. The schemas of the plan `other` need no check. */
 export function loadRevision(name: string, { env, err, errColour }: Terminal, other?: Plan) {
   const { source, environment } = readRevision(name, env);
   const loaded = load(source, environment, other);

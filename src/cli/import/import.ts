@@ -66,10 +66,7 @@ function formatLosses(losses: readonly ReturnType<typeof toPrintedLoss>[], colou
 /** The first line of a file that `import` has written, with the hash of the rest. */
 const FIRST_LINE = /^# Imported from .* by signing-gateway import\. sha256:([0-9a-f]{64})\n/;
 
-/**
- * Writes the routes of a document to a file. Throws a `CommandError`, and writes nothing, if the file has other content that no
- * import has written, or that was edited since.
- */
+/** Writes the routes of a document to a file. Throws a `CommandError` if the file has content that no import wrote, or that was edited. */
 export function writeImport(output: string, document: string, text: string, isForced: boolean): void {
   // A pipe or a device has no content to lose.
   if (!isForced && existsSync(output) && statSync(output).isFile()) {

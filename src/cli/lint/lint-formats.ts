@@ -104,10 +104,7 @@ function ruleUri(id: string, { docsUrl }: LintReport): string | undefined {
   return docsUrl === undefined ? undefined : `${docsUrl}/rules/${page}.md#${id}`;
 }
 
-/**
- * Formats a test suite for each manifest, with a case for each problem. A problem that does not fail the run is a passing case with
- * output. A manifest without problems is one passing case.
- */
+/** Formats a suite for each manifest: a case for each problem, which passes unless it fails the run, or else one passing case. */
 function formatLintJunit({ sources, problems, failOn }: LintReport): string {
   const suites = pathsOf(sources).map((path) => {
     const cases = problems

@@ -22,11 +22,7 @@ export const OUTPUT_OPTIONS = {
   }),
 } as const satisfies Options;
 
-/**
- * Returns the outputs: each `-o` belongs to the `-f` before it. Without any `-f`, the format is `pretty`.
- *
- * @param inputs the files that are linted, which must not be overwritten
- */
+/** Returns the outputs: each `-o` belongs to the `-f` before it. None may overwrite an input. The default format is `pretty`. */
 export function readOutputs(tokens: ReturnType<typeof parseArguments>['tokens'], inputs: readonly string[]): Output[] {
   const outputs: Output[] = [];
   for (const token of tokens) {

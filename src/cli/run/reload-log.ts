@@ -50,11 +50,7 @@ export function logUnchanged({ kind, cause }: ReloadOutcome, { logger }: Log): v
   if (kind === 'unchanged') logger.info({ cause }, 'manifest unchanged; nothing was reloaded');
 }
 
-/**
- * Formats the changes of a reload in one line.
- *
- * @param files the files that changed
- */
+/** Formats the changes of a reload in one line. `files` are those that changed. */
 function formatChanges(changes: PlanChanges, files: readonly string[]): string {
   const changed = Object.entries(changes)
     .filter(([, ids]) => ids.length > 0)

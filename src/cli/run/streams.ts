@@ -2,10 +2,7 @@ import { createProcessLog, type Log, type ProcessLog } from '../../engine/log/lo
 import type { Terminal } from '../terminal.ts';
 import { formatLogLine } from './log-line.ts';
 
-/**
- * The log on standard output, and notes for a person on standard error. Another thread writes both: a full pipe, a full disk
- * or a mount that hangs would block this one.
- */
+/** The log on standard output, and notes on standard error. Another thread writes both: a full pipe would block this one. */
 export interface Streams {
   readonly log: ProcessLog;
   readonly notes: ProcessLog;

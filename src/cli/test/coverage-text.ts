@@ -10,9 +10,8 @@ const MAX_NAMES = 10;
 type Uncovered = CoverageSummary['uncovered'];
 
 /**
- * Formats the figures, and a line for each route, or each group of routes, with the units that no case covers.
- *
- * @param max the largest number of these lines, and of the units in one; without a limit, every route has its own line
+ * Formats the figures, and a line for each route or group of routes with the units that no case covers: at most `max` lines, of as many
+ * units. Without a limit, every route has its own line.
  */
 export function formatCoverage(
   { percent, routes, roles, refusals, values, uncovered }: CoverageSummary,

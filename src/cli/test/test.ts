@@ -85,11 +85,7 @@ function parseDuration(text = '10m'): number {
   throw new UsageError(`--max-time takes a duration such as 30s or 10m, not "${text}"`);
 }
 
-/**
- * Runs the test file once.
- *
- * @param files receives the text of each file by its path, or `undefined` if the file could not be read
- */
+/** Runs the test file once. `files` receives the text of each file by its path, or `undefined` if it could not be read. */
 async function runOnce(
   options: TestOptions,
   terminal: Terminal,
@@ -111,10 +107,7 @@ async function runOnce(
   return isEnough && isPassed && !(mutation?.isStopped && mutation.untested > 0) ? 0 : 1;
 }
 
-/**
- * Tests the changed manifests, and shows the progress on a terminal. Ends after `maxMs`, or when the process must stop, with the
- * result so far.
- */
+/** Tests the changed manifests until `maxMs` or a stop, and shows the progress on a terminal. */
 async function mutate(
   { testFile, planned, readFile }: TestedFiles,
   results: readonly TestResult[],

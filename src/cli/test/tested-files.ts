@@ -28,11 +28,8 @@ export interface TestedFiles {
 }
 
 /**
- * Reads a test file and its manifest. If one of them has errors, prints these and returns `undefined`.
- *
- * @param path of the test file
- * @param manifest replaces the manifest that the test file names
- * @param files receives the text of each file by its path, or `undefined` if the file could not be read
+ * Reads a test file and its manifest, or the one that replaces it. If one of them has errors, prints these and returns `undefined`.
+ * `files` receives the text of each file by its path, or `undefined` if the file could not be read.
  */
 export function readTestedFiles(
   { path, manifest }: { readonly path: string; readonly manifest: string | undefined },

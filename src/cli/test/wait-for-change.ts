@@ -6,11 +6,7 @@ const SETTLE_MS = 50;
 /** Polling finds a change that happened while the watch was starting. */
 const POLL_MS = 1_000;
 
-/**
- * Resolves when the text of a file changes or `stop` is aborted.
- *
- * @param files the last text of each file by its path, or `undefined` if the file was missing
- */
+/** Resolves when a file no longer has its last text, `undefined` if it was missing, or `stop` is aborted. */
 export function waitForChange(files: ReadonlyMap<string, string | undefined>, stop: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     let timer: NodeJS.Timeout | undefined;

@@ -26,10 +26,7 @@ export interface DnsLookupListener {
 
 /** The time limit of a lookup on the network. */
 const TIMEOUT_MS = 5_000;
-/**
- * The time limit after the last waiter has left. A slow name can still resolve in this time, and a name server that hangs still
- * counts as failed if all clients disconnect early.
- */
+/** The time limit after the last waiter has left: a slow name can still resolve, and a name server that hangs still counts as failed. */
 const ABANDONED_TIMEOUT_MS = 1_000;
 
 /** The resolution delay of RFC 8305 section 3. */

@@ -70,11 +70,7 @@ export class HostName implements DnsLookupListener {
     return { state: this.#state, addresses: this.#addresses.ips, reason: this.#error?.code ?? null };
   }
 
-  /**
-   * Calls the waiter with the addresses: before the next turn of the event loop if they are cached, otherwise after the lookup.
-   *
-   * @returns a function that removes the waiter
-   */
+  /** Calls the waiter with the addresses, cached ones before the next turn of the event loop. Returns a function that removes it. */
   resolve(waiter: AddressCallback): () => void {
     const { files, now } = this.#context;
     this.usedAt = now();
@@ -179,10 +175,7 @@ export class HostName implements DnsLookupListener {
     return now;
   }
 
-  /**
-   * @param ms the time since the query: the addresses may be as old
-   * @param unresolved families whose current addresses stay valid
-   */
+  /** Publishes addresses that are at most `ms` old. The current ones of `unresolved` families stay valid. */
   #publish({ ips, ttlSeconds }: DnsResult, ms: number, unresolved: readonly (4 | 6)[]): void {
     const { now, report } = this.#context;
     const wasFailing = this.isFailing;

@@ -2,7 +2,6 @@ const LOOKUP_OUTCOMES = ['ok', 'not_found', 'failed', 'timeout', 'cancelled'] as
 
 type LookupOutcome = (typeof LOOKUP_OUTCOMES)[number];
 
-/** Counts the lookups of a resolver. */
 export class LookupCounts {
   readonly outcomes: Record<LookupOutcome, number> = { ok: 0, not_found: 0, failed: 0, timeout: 0, cancelled: 0 };
   /** The upper bounds of the buckets of the histogram, in milliseconds. */

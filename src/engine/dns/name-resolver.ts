@@ -57,7 +57,6 @@ export class NameResolver {
     return inUse + waiting;
   }
 
-  /** The number of cached names. */
   get names(): number {
     return this.#names.size;
   }
@@ -81,11 +80,7 @@ export class NameResolver {
     return name;
   }
 
-  /**
-   * Retains a name for an endpoint.
-   *
-   * @returns a function that releases it. When its last endpoint releases a name, the resolver drops the name
-   */
+  /** Retains a name for an endpoint. Returns a function that releases it; the resolver drops a name without endpoints. */
   retain(host: string): () => void {
     const key = host.toLowerCase();
     this.#references.set(key, (this.#references.get(key) ?? 0) + 1);
@@ -107,12 +102,7 @@ export class NameResolver {
     return this.#names.get(host.toLowerCase())?.status ?? { state: 'pending', addresses: [], reason: null };
   }
 
-  /**
-   * Reports names that stop resolving or resolve again. With at least one subscriber, the names in use are refreshed in the
-   * background.
-   *
-   * @returns a function that ends the subscription
-   */
+  /** Reports names that stop resolving or resolve again, and refreshes names in use. Returns a function that ends the subscription. */
   subscribe(listener: ResolutionListener): () => void {
     this.#listeners.add(listener);
     this.#ticker ??= setInterval(this.#tick, TICK_MS).unref();

@@ -61,7 +61,6 @@ export function linesOf(bytes: Uint8Array): string[] {
 
 const LINE_END = 0x0a;
 
-/** Returns the number of lines in a block. */
 export function countLines(bytes: Uint8Array): number {
   let lines = 0;
   for (let at = bytes.indexOf(LINE_END); at !== -1; at = bytes.indexOf(LINE_END, at + 1)) lines += 1;

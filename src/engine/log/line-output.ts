@@ -20,10 +20,7 @@ export class LineOutput {
   #errors = 0;
   #reportedMs = Number.NEGATIVE_INFINITY;
 
-  /**
-   * @param destination a file descriptor, or a path
-   * @param reportFailure receives the error code when writes begin to fail, at most once a minute
-   */
+  /** Takes a file descriptor or a path. Reports the code of an error when writes begin to fail, at most once a minute. */
   constructor(destination: number | string, reportFailure: (code: string) => void) {
     this.#stream = pino.destination({
       dest: destination,

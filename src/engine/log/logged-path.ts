@@ -10,12 +10,7 @@ type LoggedPath = (method: string, path: string, route: Route | undefined) => st
 /** The function of each plan, which has only its settings. */
 const loggedPaths = new WeakMap<KeyedPathSettings, LoggedPath>();
 
-/**
- * Returns the path of a request as the log has it.
- *
- * @param path accepted by the path guard, still encoded
- * @param route `undefined` if the path has no route for the method
- */
+/** Returns the path of a request, accepted and still encoded, as the log has it. `route` is that of the path for the method. */
 export function loggedPath(
   { log: { keyedPaths }, router }: Pick<Plan, 'log' | 'router'>,
   method: string,

@@ -21,9 +21,8 @@ export class Surrogates {
   }
 
   /**
-   * @param value a segment of a path, still encoded
-   * @param accepts returns false for a surrogate that does not fit; the next one is then tried
-   * @returns the first surrogate if too many do not fit; the value itself if it has neither letters nor digits to replace
+   * Returns the surrogate of a segment of a path, still encoded: the first one that `accepts` allows, or the first of all if too many do
+   * not fit. A value without letters and digits stays.
    */
   of(value: string, accepts?: (surrogate: string) => boolean): string {
     const shape = shapeOf(value);

@@ -6,10 +6,7 @@ export type Severity = 'error' | 'warning' | 'info';
 /** A higher rank is more severe. */
 export const SEVERITY_RANKS: Readonly<Record<Severity, number>> = { error: 2, warning: 1, info: 0 };
 
-/**
- * The location of a finding. Checks use paths; the parser, which has no paths yet, uses offsets (UTF-16 code units from the
- * start of the text, `end` exclusive).
- */
+/** The location of a finding: a path, or offsets of the parser, which has no paths yet (UTF-16 code units, `end` exclusive). */
 export type FindingLocation = (
   | { readonly path: Path; readonly at: 'key' | 'value' }
   | { readonly start: number; readonly end: number }
@@ -59,7 +56,6 @@ export interface Finding {
   readonly isQuoteFree?: boolean;
 }
 
-/** An error at a value. */
 export function errorAt(path: Path, rule: string, message: string): Finding {
   return { rule, severity: 'error', location: { path, at: 'value' }, message };
 }
@@ -69,7 +65,6 @@ export function quoteFreeErrorAt(path: Path, rule: string, message: string): Fin
   return { ...errorAt(path, rule, message), isQuoteFree: true };
 }
 
-/** An error at the key that holds a value. */
 export function errorAtKey(path: Path, rule: string, message: string): Finding {
   return { rule, severity: 'error', location: { path, at: 'key' }, message };
 }

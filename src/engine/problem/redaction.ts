@@ -139,11 +139,7 @@ function redactTexts(value: unknown, redact: Secrets['redactText']): unknown {
 /** The most variables that a message names. */
 const MAX_VARIABLES = 3;
 
-/**
- * Hides a message that may quote a part of a value from the environment, which `redactText` would not recognize.
- *
- * @param variablesWithin returns the names of the variables in the value at a path
- */
+/** Hides a message that may quote a part of a value from the environment, which `redactText` would not recognize. */
 function redactFinding(finding: Finding, variablesWithin: (path: Path) => readonly string[]): Finding {
   const { location, related, rule, isQuoteFree } = finding;
   const paths = ['path' in location ? location.path : [], ...(related === undefined ? [] : [related.path])];

@@ -7,7 +7,6 @@ import type { Pattern } from './pattern.ts';
 import { PatternIndex } from './pattern-index.ts';
 import { methodAliases } from './router.ts';
 
-/** A route and the pattern of its path. */
 export interface PatternRoute {
   readonly route: Route;
   readonly pattern: Pattern;

@@ -172,11 +172,7 @@ function treePath(pattern: Pattern): string {
   return `/${segments.join('/')}`;
 }
 
-/**
- * Groups the methods of which each route has all or none, such as GET and HEAD: one of a group stands for all.
- *
- * @returns for each method of a route, the one that stands for it
- */
+/** Returns for each method one that stands for it: each route has all or none of a group, such as GET and HEAD. */
 export function methodAliases(routes: readonly Route[]): Map<string, string> {
   const lists = [...new Map(routes.map(({ methods }) => [methods.join(), methods])).values()];
   const methodByUse = new Map<string, string>();

@@ -51,12 +51,7 @@ export interface AjvValidator {
   compile(path: Path): ValidateFunction;
 }
 
-/**
- * Creates a validator that never changes values: no coercion, no defaults, no removal. Patterns run in linear time,
- * because they validate hostile input.
- *
- * @param allErrors true to continue after the first error
- */
+/** Creates a validator that never changes values, and after an error continues only with `allErrors`. Patterns run in linear time. */
 export function createAjvValidator(root: SchemaRoot, allErrors: boolean): AjvValidator {
   const ajv = new Ajv2020({
     strict: true,
@@ -99,10 +94,7 @@ export function createAjvValidator(root: SchemaRoot, allErrors: boolean): AjvVal
   };
 }
 
-/**
- * Creates the function that adds the schema at a path, and the schemas that it refers to, and returns its name. A manifest
- * may have ten thousand schemas, so the others are not added.
- */
+/** Creates the function that adds the schema at a path, and of up to ten thousand others only those that it refers to. Returns its name. */
 function createSchemaAdder(ajv: Ajv2020, root: SchemaRoot): (path: Path) => string {
   const names = new Map<string, string>();
   return (path) => {

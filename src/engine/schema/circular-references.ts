@@ -20,10 +20,8 @@ interface Visit {
 }
 
 /**
- * Finds references that lead back to their own schema for the same value, directly or through others: their validation
- * would never end. Each circle is reported once, at its first reference. Also finds very long chains of references.
- *
- * @param starts paths of schemas; the search includes their subschemas
+ * Finds references that lead back to their own schema for the same value, so that its validation would never end, once for each circle, and
+ * very long chains of references. Searches the schemas at these paths and their subschemas.
  */
 export function circularReferenceFindings(root: SchemaRoot, starts: Iterable<Path>): Finding[] {
   const findings: Finding[] = [];

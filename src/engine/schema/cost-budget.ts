@@ -17,11 +17,7 @@ export function charge(units: number): void {
   if (remaining < 0) throw BUDGET_EXCEEDED;
 }
 
-/**
- * Runs synchronous work within a budget. Returns `undefined` if the work exceeds it.
- *
- * @param units the budget; that of the serving thread by default
- */
+/** Runs synchronous work within a budget, by default that of the serving thread. Returns `undefined` if it exceeds the budget. */
 export function withinBudget<T>(work: () => T, units = SERVING_BUDGET): T | undefined {
   const outer = remaining;
   const limit = Math.min(units, outer);

@@ -65,10 +65,7 @@ export function noteInexactNumber(
   };
 }
 
-/**
- * True if most parsers cannot tell the integer from its neighbours (RFC 8259 section 6): the upstream could read a
- * different one than the gateway validated.
- */
+/** True if most parsers cannot tell the integer from its neighbours (RFC 8259 section 6), and the upstream could read another one. */
 function isUnsafeInteger(value: unknown): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value);
 }

@@ -108,7 +108,6 @@ export const INTERNAL_KEYWORDS = {
   hidden: 'hidden',
 } as const;
 
-/** The keywords that hold schemas, and how. */
 export const SCHEMA_KEYWORDS = Object.entries(KEYWORDS).filter(
   (entry): entry is [string, Keyword & Required<Pick<Keyword, 'holds'>>] => entry[1].holds !== undefined,
 );

@@ -29,10 +29,7 @@ interface SchemaBundle {
   readonly relocate: (finding: Finding) => Finding;
 }
 
-/**
- * Reads the JSON or YAML files that `$ref` names, by a path relative to the file that contains it: only files beside the
- * manifest and below it. It fetches nothing from the network.
- */
+/** Reads the JSON or YAML files that `$ref` names relative to its file: only those beside the manifest and below it. */
 export function bundleSchemas(
   manifest: Manifest,
   readFile: Environment['readFile'],
@@ -179,12 +176,7 @@ export function redactRoot({ schemas, routes, files }: SchemaRoot, { redactValue
   return { schemas: redactValue(schemas, ['schemas']), routes: redactValue(routes, ['routes']), files };
 }
 
-/**
- * Returns a function that is true for texts that the manifest contains as a name or a value. Other names in a client's
- * body may be anything, even a secret.
- *
- * @param root all schemas and routes
- */
+/** Returns a function that is true for names and values of the manifest. Others in a client's body may be anything, even a secret. */
 export function createManifestNameCheck(root: unknown): (name: string) => boolean {
   let names: Set<string> | undefined;
   return (name) => {

@@ -28,7 +28,6 @@ const MAX_SCHEMAS = 2_000;
 /** A larger schema is compiled only in the validation threads: compiling it would delay all requests. */
 const MAX_SERVED_SCHEMAS = 100;
 
-/** Compiles the schemas of one manifest. */
 export interface SchemaCompiler {
   /** Compiles the schema at a path of the manifest. Adds findings to `findings` and returns `undefined` if it is invalid. */
   compile(path: Path, findings: Finding[]): ValueValidator | undefined;
@@ -118,20 +117,15 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message.replace(/^strict mode: /, '') : String(error);
 }
 
-/**
- * Keywords with values that the findings allow, but which may still not compile. All others compile, if the schemas that they hold
- * do. A reference compiles if its target does.
- */
+/** Keywords with values that the findings allow, but which may still not compile. All others compile if their subschemas do. */
 const UNCERTAIN = new Set([
   ...['$ref', '$schema', '$defs', 'definitions', 'if', 'then', 'else', 'dependentSchemas'],
   ...['minContains', 'maxContains', 'unevaluatedItems', 'unevaluatedProperties'],
 ]);
 
 /**
- * Returns true if a schema certainly compiles: it is small, and so common that its keywords prove it. Compiling a schema
- * takes a hundred times as long. Any other schema must be compiled, to see if it does.
- *
- * @param schemas a schema and all that it leads to, without findings
+ * Returns true if a schema certainly compiles, with all that it leads to: it is small, and so common that its keywords prove it. Any
+ * other one must be compiled, which takes a hundred times as long.
  */
 function certainlyCompiles(root: SchemaRoot, schemas: readonly LocatedSchema[]): boolean {
   const isCertain = (keyword: string, value: unknown) => {
@@ -149,10 +143,8 @@ function certainlyCompiles(root: SchemaRoot, schemas: readonly LocatedSchema[]):
 const TOO_LARGE = `this schema has more than ${MAX_SCHEMAS} subschemas, with those of the schemas that it refers to; remove some, or accept any value for a part of it`;
 
 /**
- * Creates the check of the schemas of a root. Mistakes in shared schemas are found at these schemas alone, not at those
- * that refer to them. The check takes a path, and the schema there with its subschemas.
- *
- * @param fileTargets the schemas in files that references lead to
+ * Creates the check of the schema at a path with its subschemas. Mistakes in shared schemas, and in those in files, are found there alone
+ * and not at schemas that refer to them.
  */
 function createSchemaCheck(root: SchemaRoot, fileTargets: readonly Path[]) {
   let shared: ReturnType<typeof checkShared> | undefined;

@@ -157,12 +157,7 @@ function unsupportedKeywordMessage(keyword: string): string | undefined {
 
 const UNEVALUATED = ['unevaluatedItems', 'unevaluatedProperties'] as const;
 
-/**
- * Finds `unevaluatedProperties` and `unevaluatedItems` in schemas where ajv forgets which members or items other keywords
- * have validated, so that it would accept invalid values or refuse valid ones.
- *
- * @param located a schema and its subschemas
- */
+/** Finds unevaluated keywords in these schemas for which ajv forgets what others evaluated, and then accepts or refuses wrong values. */
 export function unevaluatedFindings(root: SchemaRoot, located: readonly LocatedSchema[]): Finding[] {
   const findings: Finding[] = [];
   for (const { schema, at } of located)

@@ -65,10 +65,7 @@ function collectSchemas(
   }
 }
 
-/**
- * Returns the schema at a path, its subschemas, and those that references lead to from there. A target inside of another one
- * counts again. Stops once there are more than `limit`.
- */
+/** Returns the schema at a path, its subschemas, and those that references lead to, until there are more than `limit`. */
 export function reachableSchemas(root: unknown, path: Path, limit: number): LocatedSchema[] {
   const reached: LocatedSchema[] = [];
   const pending = [path];
@@ -107,11 +104,7 @@ export function leadsToSchema(schema: unknown, [key, ...rest]: Path): boolean {
   return isHolder && step !== undefined && leadsToSchema(valueAt(value, [step]), inside);
 }
 
-/**
- * Returns a copy in which every schema is replaced by the result of `change`, subschemas first.
- *
- * @param isNames true if the keys of `holder` are names that the author chose
- */
+/** Returns a copy in which `change` replaces every schema, subschemas first. With `isNames`, the author chose the keys of `holder`. */
 export function mapSchemas<T>(
   holder: T,
   change: (schema: Record<string, unknown>, path: Path) => Record<string, unknown>,

@@ -39,7 +39,6 @@ export interface SchemaCompilations {
   readonly compileAhead: (isNeeded: (content: string) => boolean) => SlicedWork<void>;
 }
 
-/** The validators of the schemas in a root. */
 export interface SchemaValidators {
   /** Returns the validator of the schema at a path. It is compiled on first use. */
   readonly validatorAt: (path: Path) => ValueValidator;
@@ -117,10 +116,7 @@ export function createSchemaValidators(root: SchemaRoot, maxServed = Number.POSI
   };
 }
 
-/**
- * @param first compiles the function that finds the first violation, unless that is done
- * @param explaining compiles the function that finds all of them
- */
+/** Validates with two functions that are compiled on first use: one finds the first violation, the other one all of them. */
 function createValueValidator(first: () => ValidateFunction, explaining: () => ValidateFunction): ValueValidator {
   return (value, size, inexact) => {
     const validate = first();
@@ -158,10 +154,7 @@ export interface Violation {
   readonly description?: string;
 }
 
-/**
- * Converts an error of ajv to a violation. It quotes no value of the body, no member that the schema does not list, and
- * no value of the schema that came from the environment.
- */
+/** Converts an error of ajv to a violation. It quotes no value of the body, no unlisted member, and no value from the environment. */
 function toViolation(error: ErrorObject): Violation {
   const { keyword, params, instancePath, parentSchema } = error;
   const isMissing = keyword === 'required';

@@ -5,10 +5,7 @@ const CONTENDED = 2;
 
 /** Attempts before a thread sleeps. Most locks are held for less than a microsecond. */
 const SPINS = 100;
-/**
- * A thread that waits longer takes the lock. Its holder was terminated, for example because it ran out of memory: no thread holds a
- * lock for longer than a few milliseconds.
- */
+/** A thread that waits longer takes the lock: no thread holds one for longer than a few milliseconds, so its holder was terminated. */
 const MAX_WAIT_MS = 1_000;
 
 /** A lock between the threads of a process, in one cell of shared memory that is zero at first. */

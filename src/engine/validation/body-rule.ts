@@ -15,10 +15,7 @@ export interface BodyRule {
   readonly limitBytes: number;
   /** The accepted media types; `undefined` accepts any. */
   readonly types: MediaTypes | undefined;
-  /**
-   * Parses and validates a complete JSON body, in another thread if that takes long; `undefined` if the route has no schema.
-   * It takes ownership of the buffer: nothing else may use its memory.
-   */
+  /** Validates a complete JSON body, in another thread if that takes long, and takes over its memory. `undefined` without a schema. */
   readonly validate: ((body: Buffer, client?: string) => ValidationResult | CancellablePromise) | undefined;
   /** Creates the validator of a streamed body with this Content-Type; `undefined`: the body is not validated. */
   readonly streamValidatorFor: ((contentType: string) => StreamValidator | undefined) | undefined;

@@ -7,10 +7,7 @@ export interface FairQueueItem {
   readonly client: string;
 }
 
-/**
- * A queue in which routes take turns, and the clients of each route take turns too. A route or client with many jobs
- * delays its own jobs, and others by at most one job.
- */
+/** A queue in which routes, and the clients of each, take turns: many jobs delay those of others by at most one job. */
 export class FairQueue<Job extends FairQueueItem> {
   /** In the order of their turns. */
   readonly #routes = new Map<string, RoundRobinQueue<string, Job>>();

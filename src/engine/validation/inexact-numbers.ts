@@ -15,12 +15,7 @@ const NUMBER_COST = 150;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 
-/**
- * Finds which of the long numbers in a JSON text are inexact, and the objects and lists that contain them.
- *
- * @param ranges start and end of each number, alternating
- * @param value the value of the text
- */
+/** Finds which long numbers of a JSON text, at these ranges, are inexact, and the objects and lists of its value that contain them. */
 export function findInexactNumbers(
   bytes: Buffer,
   ranges: readonly number[],

@@ -15,10 +15,7 @@ export const SHORT_NUMBER = 15;
 /** Exponents of at most two digits are far from the limits of a double. */
 const SHORT_EXPONENT = 2;
 
-/**
- * Scans a UTF-8 text in one pass without parsing it or allocating memory for its values. The results are meaningless if it is not JSON.
- * `tooDeepAt` is the start of the first list or object that is nested too deep: the scan stops there.
- */
+/** Scans a UTF-8 text, which should be JSON, in one pass without parsing it. Stops at a value that is nested too deep: `tooDeepAt`. */
 export function scanJson(bytes: Uint8Array, maxDepth: number) {
   const { length } = bytes;
   // Colons outside of strings: one for each name.
@@ -108,10 +105,7 @@ export function isMemberName(bytes: Uint8Array, end: number): boolean {
 
 const COLON_NEXT = /[\t\n\r ]*:/y;
 
-/**
- * Returns the JSON Pointer to the first duplicate name. In a truncated text without one, it points to the next value. The
- * text need not be valid JSON.
- */
+/** Returns the JSON Pointer to the first duplicate name. In a truncated text without one, it points to the next value. */
 export function duplicateNamePointer(text: string): string {
   const open: { names: Set<string> | undefined; step: string | number }[] = [];
   for (let index = 0; index < text.length; index += 1) {

@@ -49,11 +49,8 @@ export const JSON_MEDIA_TYPES: MediaTypes = Object.freeze({
 });
 
 /**
- * Creates the media types that a manifest lists.
- *
- * @param listed `text/csv`, or `image/*` for all of a kind
- * @param alsoAccepts checks the complete Content-Type of a listed type
- * @param isHidden true if refusals may not name the types, because some came from the environment
+ * Creates the media types that a manifest lists: `text/csv`, or `image/*` for all of a kind. `alsoAccepts` checks the complete Content-Type
+ * of a listed type. With `isHidden`, refusals may not name the types, because some came from the environment.
  */
 export function createMediaTypes(
   listed: readonly string[],

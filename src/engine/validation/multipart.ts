@@ -4,7 +4,6 @@ import type { Violation } from '../schema/value-validator.ts';
 import type { StreamValidator } from './body-rule.ts';
 import { parseMediaType } from './media-type.ts';
 
-/** The rule of an expected part. */
 export interface PartRule {
   readonly acceptsType: (type: string) => boolean;
   /** The accepted types, for violations. */

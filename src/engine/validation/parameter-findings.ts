@@ -142,11 +142,7 @@ type TextType = 'boolean' | 'number' | 'string';
 
 const TEXT_TYPES: readonly TextType[] = ['boolean', 'number', 'string'];
 
-/**
- * Returns the JSON types that valid values of a parameter may have; empty if no text is valid. It may return too many.
- *
- * @param named the types that the schema names
- */
+/** Returns the JSON types that valid values of a parameter may have, or too many; empty if no text is valid. */
 function possibleTypes(root: SchemaRoot, path: Path, named: ReadonlySet<string>): ReadonlySet<string> {
   const isParsed = (type: TextType) =>
     type === 'string' || named.has(type) || (type === 'number' && named.has('integer'));

@@ -20,13 +20,7 @@ export interface DeferredValues {
 /** Validates one decoded value of a parameter; its violations have the `pointer`. */
 export type ParameterValidator = (text: string, pointer: string) => readonly Violation[];
 
-/**
- * Validates the parameters of a request.
- *
- * @param path accepted by the path guard, still encoded
- * @param query with its question mark, or empty
- * @param headers names and values as received, alternating
- */
+/** Validates the parameters of a request: its encoded path, its query with the question mark, and its headers as received. */
 export type ParametersCheck = (path: string, query: string, headers: readonly string[]) => readonly Violation[];
 
 /** RFC 8259 section 6: every server reads these as the same number. */
@@ -68,11 +62,7 @@ function parseValue(text: string, types: ReadonlySet<string>): string | number |
   return grammar?.test(text) && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
-/**
- * Validates parameter values in another thread.
- *
- * @param validate called immediately: collects the values, and returns the violations that need no schema
- */
+/** Validates parameter values in another thread. `validate` collects the values at once, and finds violations that need no schema. */
 export function validateDeferred(
   job: Pick<ValidationJob, 'route' | 'client' | 'root'>,
   deferred: DeferredValues,

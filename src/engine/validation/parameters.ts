@@ -35,7 +35,6 @@ export interface ParameterRules {
   readonly pathValues: ReadonlyMap<number, PathValueRule>;
 }
 
-/** The rule of one path parameter. */
 export interface PathValueRule {
   /** The values that the manifest lists with `enum` or `const`, except those from the environment. */
   readonly listed: ReadonlySet<string>;

@@ -6,10 +6,7 @@ import { MAX_VIOLATIONS, type ParametersCheck, type ParameterValidator } from '.
 
 type QueryEntry = NonNullable<RouteEntry['query']>;
 
-/**
- * Compiles the validation of a query in the format of HTML forms (`a=1&b=x+y`). The gateway forwards the query unchanged.
- * A value that does not decode to UTF-8 is ambiguous, so a listed name cannot have it.
- */
+/** Compiles the validation of a query in the format of HTML forms (`a=1&b=x+y`). A listed name cannot have a value that is not UTF-8. */
 export function compileQuery(
   { required, unknown, repeated }: QueryEntry,
   validators: ReadonlyMap<string, ParameterValidator>,

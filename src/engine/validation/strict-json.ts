@@ -116,10 +116,8 @@ interface ShortenedJson {
 }
 
 /**
- * Replaces long strings in JSON, so that the parser does not hold a copy of them beside the text: these copies are most
- * of the memory of a mail with attachments. Throws if a string is invalid.
- *
- * @param ranges start and end of each string, quotes included, alternating
+ * Replaces long strings in JSON, whose start and end `ranges` has, so that the parser does not hold a copy of them, which would be most of
+ * the memory of a mail with attachments. Throws if a string is invalid.
  */
 function extractLongStrings(bytes: Buffer, ranges: readonly number[]): ShortenedJson {
   // Random, so that no client can guess it.

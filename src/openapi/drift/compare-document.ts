@@ -20,10 +20,8 @@ interface ImportedDocument {
 }
 
 /**
- * Returns the differences from a document to a manifest, in the settings that OpenAPI has. Throws an `OpenApiError` if the document has
- * no routes, or routes that do not load with the other settings of the manifest.
- *
- * @param environment that of the manifest
+ * Returns the differences from a document to a manifest with this environment, in the settings that OpenAPI has. Throws an `OpenApiError`
+ * without routes, or if they do not load with the other settings.
  */
 export function compareDocument(
   described: ImportedDocument,
@@ -89,10 +87,8 @@ function operationPart(route: ImportedRoute, rest: Path): Path {
 }
 
 /**
- * Returns a manifest that serves the operations of a document, and nothing else. Settings that OpenAPI does not have, such as
- * upstreams and rate limits, are those of the route that serves the operation in another manifest.
- *
- * @param written the values of the other manifest as in its file
+ * Returns a manifest that serves only the operations of a document. Settings that OpenAPI does not have are those of the written route that
+ * serves the operation in another manifest.
  */
 function documentManifest(
   { routes, schemas }: ImportedRoutes,

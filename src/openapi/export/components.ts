@@ -32,7 +32,6 @@ export function createOpenApiComponents(root: Plan['schemas']) {
         : { ...inner, $ref: `#/components/schemas/${nameOf(path)}` };
     });
   return {
-    /** Returns the schema at a path of the manifest. */
     schemaAt: (path: Path): unknown => {
       const schema = valueAt(root, path);
       return isMap(schema) || typeof schema === 'boolean' ? rewriteReferences(schema) : {};

@@ -10,10 +10,7 @@ import { type DescribedOperation, type DescribedRoute, describeOperation } from 
 import { createPathTemplates, describedMethods, type PathTemplate, type PathTemplates } from './path-templates.ts';
 import { createResponseComponents, REFUSAL_SCHEMA } from './responses.ts';
 
-/**
- * Yields the JSON of an OpenAPI 3.1 document in chunks. It describes the routes of a plan: paths, parameters, bodies, roles and
- * refusals. Chunks may be empty, so that the work can be done in slices.
- */
+/** Yields the JSON of an OpenAPI 3.1 document for the routes of a plan in chunks, which may be empty. */
 export function* streamOpenApi(planned: PlannedManifest, version: string): Generator<string> {
   const { plan } = planned;
   const components = createOpenApiComponents(plan.schemas);

@@ -146,10 +146,8 @@ function originalsOf(path: Path): Path[] {
 type Members = Record<string, unknown>;
 
 /**
- * Moves the body parameters of paths and components of a document of version 2.0 to its operations, because the upgrade loses some of
- * them. Removes the extensions of paths, which the upgrade takes for operations.
- *
- * @param document changed in place
+ * Moves the body parameters of paths and components of a document of version 2.0 to its operations, because the upgrade loses some of them.
+ * Removes the extensions of paths, which the upgrade takes for operations.
  */
 function inlineBodyParameters(document: Members): void {
   for (const parameter of membersOf(document['parameters'])) setListStyle(parameter);

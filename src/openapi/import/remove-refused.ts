@@ -25,10 +25,8 @@ interface RefusedPart {
 }
 
 /**
- * Removes the parts that the gateway refuses, such as a pattern without linear time, and reports each as a loss. The rest loads.
- *
- * @param schemas the components by name; changed in place
- * @param origins the paths of the components in the document
+ * Removes from the components, named `schemas`, the parts that the gateway refuses, such as a pattern without linear time, and reports each
+ * as a loss at its path of `origins`.
  */
 export function removeRefused(
   routes: readonly ImportedRoute[],

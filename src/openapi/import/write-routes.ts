@@ -5,11 +5,7 @@ import { parse } from '../../engine/manifest/document.ts';
 import type { ImportedRoutes } from './import-openapi.ts';
 import { escapeVariables } from './remove-refused.ts';
 
-/**
- * Writes imported routes as a file that a manifest includes. The same document always gives the same text.
- *
- * @throws Error if the text, read again, does not have the same values
- */
+/** Writes imported routes as a file to include, always the same for a document. Throws if the text does not have the same values. */
 export function writeRoutes({ routes, schemas }: ImportedRoutes): string {
   const value = escapeVariables({
     ...(schemas.size > 0 ? { schemas: Object.fromEntries(schemas) } : {}),

@@ -60,12 +60,7 @@ export function hashManifest({ path, environment }: ManifestFiles): string {
 /** Editors write a file in several steps. Steps less than this apart count as one save. */
 export const SETTLE_MS = 50;
 
-/**
- * Waits until no file was written for `SETTLE_MS`: half a file may be a valid manifest.
- *
- * @param isOver returns true when it is too late to wait any longer
- * @returns the modification times of all files
- */
+/** Waits until no file was written for `SETTLE_MS`, or `isOver`: half a file may be valid. Returns all modification times. */
 export async function waitUntilSettled(
   snapshot: FileSnapshot,
   files: ManifestFiles,
@@ -80,13 +75,7 @@ export async function waitUntilSettled(
   }
 }
 
-/**
- * True if no file changed while a reload read the files, so that the plan never mixes two saves.
- *
- * @param read the files that were read
- * @param previous the files of the previous reload
- * @param times the modification times of `previous` when this reload started
- */
+/** True if no file changed since a reload started, so that the plan never mixes two saves. `times` are those of `previous` at its start. */
 export function isConsistent(read: FileSnapshot, files: ManifestFiles, previous: FileSnapshot, times: string): boolean {
   return modificationTimesOf(previous, files).text === times && changesSince(read, files).length === 0;
 }

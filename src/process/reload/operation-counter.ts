@@ -1,9 +1,6 @@
 import type { FileEnvironment } from '../../engine/manifest/source.ts';
 
-/**
- * Counts the file operations of a worker thread in memory shared with its parent. The count is odd during an operation
- * and grows with each one, so that the parent can tell a slow thread from one that hangs.
- */
+/** Counts file operations in memory shared with the parent: odd during one, and growing while the thread does not hang. */
 export type OperationCounter = Int32Array<SharedArrayBuffer>;
 
 export function createOperationCounter(): OperationCounter {

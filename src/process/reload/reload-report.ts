@@ -6,10 +6,7 @@ import type { LocatedProblems } from './manifest-thread.ts';
 const MAX_GROUPS = 50;
 const MAX_OTHERS = 10;
 
-/**
- * Groups equal problems for the log and the admin API, in the order of their first positions, each with the lines around the first
- * one. The frame contains no secret.
- */
+/** Groups equal problems in the order of their first positions, each with the lines around the first one, without secrets. */
 export function reportProblems({ problems, sources }: LocatedProblems) {
   const frameOf = createCodeFramer(problems, sources);
   return groupEqualProblems(problems)

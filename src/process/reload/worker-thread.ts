@@ -74,10 +74,7 @@ export class WorkerThread<Served extends Requests, Events extends Requests = Rec
     this.#stopWhenIdle();
   }
 
-  /**
-   * Rejects with `FileSystemHangError` if the file system hangs, or with another error if the thread ends before it
-   * responds.
-   */
+  /** Rejects with `FileSystemHangError` if the file system hangs, or with another error if the thread ends before it responds. */
   async request<Name extends keyof Served & string>(
     name: Name,
     value: Served[Name]['value'],

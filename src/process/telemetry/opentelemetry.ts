@@ -123,10 +123,7 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = { http: 80, https: 443, 
 /** A valid `Host`: a name, an IPv4 address or an IPv6 address in brackets, then the port. */
 const HOST = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/;
 
-/**
- * Returns the attributes of a server span (OpenTelemetry semantic conventions for HTTP). The query and `User-Agent` are left out,
- * because they may contain tokens.
- */
+/** Returns the attributes of a server span by the OpenTelemetry conventions, without query and `User-Agent`, which may have tokens. */
 function serverSpanAttributes({ request, connection, forwardedInfo, head }: Exchange): SpanAttributes {
   const { method = '', httpVersion } = request;
   const known = spanMethod(method);

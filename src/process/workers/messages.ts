@@ -18,7 +18,6 @@ export interface WorkerSetup {
   readonly count: number;
   readonly version: string;
   readonly descriptorLimit: number;
-  /** The name of the bus of all workers. */
   readonly busName: string;
   readonly buffers: SharedBuffers;
   /** Grows while the event loop of the worker runs. 0 until it has started. */

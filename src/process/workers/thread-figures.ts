@@ -15,7 +15,6 @@ export interface ThreadFigures {
   };
 }
 
-/** Returns the figures of this thread. */
 export function readFigures({ clients, resolver }: Pick<Gateway, 'clients' | 'resolver'>): ThreadFigures {
   const { active, idle } = performance.eventLoopUtilization();
   const { outcomes, buckets, sumMs, stale } = resolver.counts;

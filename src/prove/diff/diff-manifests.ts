@@ -53,10 +53,7 @@ function complete(pair: MatchedRoutePair, witness: DiffWitness): DiffWitness {
   return 'body' in witness ? jsonBodyWitness(pair, witness.body) : witness;
 }
 
-/**
- * Returns the place on the other side of a difference: of the same key if the route has a counterpart there, or of the list of
- * routes.
- */
+/** Returns the place on the other side of a difference: the same key of the counterpart of the route, or the list of routes. */
 function counterpartOf(finding: DiffFinding, sides: DiffContext): Counterpart {
   const isOld = finding.side === 'old';
   const [own, other] = isOld ? [sides.old, sides.next] : [sides.next, sides.old];

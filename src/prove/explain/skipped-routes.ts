@@ -90,10 +90,7 @@ const MAX_ROUTES = 3;
 /** The time of a comparison grows with the square of the length. */
 const MAX_LENGTH = 200;
 
-/**
- * Finds the routes whose paths resemble a path that no route has: a misspelt segment, or segments that are missing at its start
- * or its end. The nearest comes first.
- */
+/** Finds the routes whose paths resemble a path: a misspelt segment, or segments missing at an end. The nearest comes first. */
 export function* findNearRoutes(routes: readonly Route[], path: string): SlicedWork<readonly Route[]> {
   const written = path.slice(0, MAX_LENGTH);
   if (written === '/' || written === '') return [];

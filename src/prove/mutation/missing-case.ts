@@ -25,10 +25,7 @@ export function createRunCase(tokens: TestFile['tokens'], tested: TestedManifest
   return (testCase) => run(testRequestsOf([testCase])[0] as TestRequest);
 }
 
-/**
- * Returns the text of a test case that passes with the original manifest and fails with the changed one, or `undefined` if the
- * request does not show the change. The text itself is parsed and run against both.
- */
+/** Returns the text of a test case that passes with the original manifest and fails with the changed one, or `undefined`. */
 export async function findCase(
   probe: Probe,
   original: SearchedManifest,

@@ -62,7 +62,6 @@ export interface MutationContext {
   readonly otherRole: string;
   /** An origin that the manifest does not allow, taken from the test file if possible. */
   readonly otherOrigin: string;
-  /** True if a case sends `Origin`. */
   readonly sendsOrigin: boolean;
   /** Returns a token of the test file that has this role. */
   readonly tokenOfRole: (role: string) => string | undefined;

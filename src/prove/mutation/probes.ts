@@ -9,7 +9,6 @@ export function withRequest(probe: Probe, change: Partial<Probe['request']>): Pr
   return { ...probe, request: { ...probe.request, ...change } };
 }
 
-/** Returns the probe without a token. */
 export function withoutToken(probe: Probe): Probe {
   const { role: _role, claims: _claims, ...request } = probe.request;
   return { ...probe, request: { ...request, headers: withoutHeader(request.headers, 'authorization') } };
@@ -23,7 +22,6 @@ export function withClaims(probe: Probe, claims: Readonly<Record<string, unknown
   return withRequest(withoutToken(probe), { claims });
 }
 
-/** Returns the probe without a body. */
 export function withoutBody(probe: Probe): Probe {
   const { body: _body, bodyBytes: _bytes, ...request } = probe.request;
   return { ...probe, request: { ...request, headers: withoutHeader(request.headers, 'content-type') } };
@@ -34,7 +32,6 @@ export function withHeader(probe: Probe, name: string, value: string): Probe {
   return withRequest(probe, { headers });
 }
 
-/** Returns the probe with a JSON body. */
 export function withJsonBody(probe: Probe, value: unknown): Probe {
   const empty = withoutBody(probe);
   if (value !== null && typeof value === 'object') return withRequest(empty, { body: value as object });

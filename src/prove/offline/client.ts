@@ -10,11 +10,7 @@ export interface OfflineResponse {
   readonly body: Buffer;
 }
 
-/**
- * Sends one request over an unused socket and reads the response.
- *
- * @returns `undefined` if the connection closed before the response was complete
- */
+/** Sends one request over an unused socket and reads the response; `undefined` if the connection closes before it is complete. */
 export function sendOverSocket(socket: Duplex, request: OfflineRequest): Promise<OfflineResponse | undefined> {
   const { chunks, isComplete } = requestBytes(request);
   return new Promise((resolve) => {
@@ -51,10 +47,7 @@ function headOf({ statusCode = 0, rawHeaders }: IncomingMessage): OfflineRespons
   return { status: statusCode, headers: rawHeaders, body: Buffer.alloc(0) };
 }
 
-/**
- * Wraps the socket so that `node:http` parses the response but drops the request that it writes: the library cannot
- * write the malformed requests that this client must send.
- */
+/** Wraps the socket so that `node:http` parses the response and drops its request: it cannot write the malformed ones of this client. */
 function readOnlySocket(socket: Duplex): Duplex {
   const wrapper = new Duplex({
     read: () => void socket.resume(),

@@ -113,10 +113,7 @@ const OFFLINE_UPSTREAM_SETTINGS = {
   idleTimeoutMs: 0,
 };
 
-/**
- * Returns the URL of an upstream request in a form that is safe to print: its origin and the prefix of its path may come
- * from the environment.
- */
+/** Returns the URL of an upstream request in a form that is safe to print: parts of it may come from the environment. */
 export function redactedUrl(
   { plan, manifest, secrets }: Pick<PlannedManifest, 'plan' | 'manifest' | 'secrets'>,
   route: string | undefined,

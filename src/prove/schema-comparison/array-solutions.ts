@@ -138,11 +138,7 @@ function hasMore(list: LazyList<unknown> | undefined): boolean {
   return list?.at(1) !== undefined;
 }
 
-/**
- * Returns the terms that a literal adds for the item at an index.
- *
- * @param applied the only schemas that evaluate items; without it, every branch may
- */
+/** Returns the terms that a literal adds for the item at an index. Only the schemas of `applied`, or else all branches, evaluate items. */
 function itemTerms(
   { kind, root, schema }: LiteralOf<'items' | 'unevaluated'>,
   index: number,

@@ -10,7 +10,6 @@ import { findValues, searchValues } from './schema-solver.ts';
 import { type SchemaTerm, satisfies } from './schema-terms.ts';
 import { SEARCH_ROUNDS } from './search-budget.ts';
 
-/** A schema with its location. */
 export interface SchemaLocation {
   readonly root: SchemaRoot;
   readonly path: Path;

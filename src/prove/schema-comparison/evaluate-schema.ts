@@ -131,7 +131,6 @@ export function schemasInPlace(root: SchemaRoot, schema: Schema): Schema[] {
   return [...found];
 }
 
-/** Returns the schema that a reference leads to. */
 export function targetOf(root: SchemaRoot, reference: string): unknown {
   const path = referencePath(reference);
   return path === undefined ? true : valueAt(root, path);
@@ -187,7 +186,6 @@ function areItemsValid(root: SchemaRoot, schema: Schema, value: readonly unknown
   return rest.every((item) => accepts(root, schema['unevaluatedItems'], item));
 }
 
-/** Returns the schema of an item. */
 export function itemSchema({ prefixItems, items = true }: Schema, index: number): unknown {
   return Array.isArray(prefixItems) && index < prefixItems.length ? prefixItems[index] : items;
 }

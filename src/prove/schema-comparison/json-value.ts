@@ -29,7 +29,6 @@ export function distinct<Value>(values: readonly Value[]): Value[] {
   return [...new Map(values.map((value) => [canonicalJson(value), value])).values()];
 }
 
-/** Sorts values by their text. */
 export function sortedByText<Value>(values: readonly Value[]): Value[] {
   return values
     .map((value) => [canonicalJson(value), value] as const)

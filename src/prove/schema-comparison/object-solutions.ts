@@ -157,11 +157,7 @@ function patternTerms(pattern: string | undefined, isPositive: boolean): SchemaT
 
 const MAX_MEMBERS = 1_000;
 
-/**
- * Returns the terms that a literal adds for the member with a name.
- *
- * @param applied the only schemas that evaluate members; without it, every branch may
- */
+/** Returns the terms that a literal adds for a member. Only the schemas of `applied`, or else all branches, evaluate members. */
 function memberTerms(
   literal: LiteralOf<'members' | 'unevaluated'>,
   name: string,

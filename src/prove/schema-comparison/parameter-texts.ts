@@ -28,11 +28,7 @@ const TYPES = ['string', 'number', 'boolean'];
 /** Texts that servers read differently, and one of each type. */
 const BASIC_TEXTS = ['x', '', '1', '0', '-1', '0.5', 'true', 'null', '1.0', '1e2', '+1', '007', '-0'];
 
-/**
- * Returns texts that the schemas of a parameter accept or refuse: values that only one of them accepts come first.
- *
- * @returns `isCut` is true if a search for them ended because it had used its steps
- */
+/** Returns texts that the schemas accept or refuse, first those that only one accepts. `isCut`: a search used its steps. */
 export function parameterTexts(schemas: readonly SchemaLocation[]): { texts: readonly string[]; isCut: boolean } {
   const texts = new Set<string>();
   let isCut = false;

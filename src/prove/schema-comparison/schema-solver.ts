@@ -20,11 +20,7 @@ import {
 } from './search-budget.ts';
 import { textSolutions } from './text-solutions.ts';
 
-/**
- * Searches for values that satisfy all terms until `collect` returns true, or until the steps of the round are used.
- *
- * @returns `isCut` is true if the search left out values, or ended because it had used its steps
- */
+/** Searches for values that satisfy all terms, until `collect` returns true or the steps are used. `isCut`: it left out values. */
 export function searchValues(
   terms: readonly SchemaTerm[],
   effort: SearchEffort,
@@ -161,7 +157,6 @@ class SchemaSolver implements PartSolver {
     return branchesOf(terms, context);
   }
 
-  /** Returns the choices of a term for values of a type. */
   #choicesOf(term: SchemaTerm, type: JsonType): readonly Choice[] {
     const { root, schema, isPositive } = term;
     if (!isMap(schema)) return choicesOf(term, type);

@@ -92,10 +92,8 @@ interface SearchNode {
 }
 
 /**
- * Yields texts that meet all conditions, the shortest first. It walks the automata of the patterns side by side, with one
- * character for all that no pattern distinguishes.
- *
- * @param variety the number of texts to continue from the same states
+ * Yields texts that meet all conditions, the shortest first, and up to `variety` from the same states. It walks the automata of the
+ * patterns side by side, with one character for all that no pattern distinguishes.
  */
 function* searchTexts(
   conditions: readonly PatternCondition[],

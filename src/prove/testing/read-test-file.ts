@@ -38,11 +38,7 @@ export function readTestFile(source: Source): { testFile?: CheckedTestFile; prob
   return hasErrors(problems) ? { problems } : { testFile: { testFile, document }, problems };
 }
 
-/**
- * Returns the problem of a manifest that cannot be read, at the key of the test file that names it.
- *
- * @param code the code of the error
- */
+/** Returns the problem of a manifest that cannot be read with this error code, at the key of the test file that names it. */
 export function manifestProblem({ testFile, document }: CheckedTestFile, code: string): readonly Problem[] {
   const isNamed = (valueAt(document.value, ['manifest']) ?? null) !== null;
   const subject = isNamed ? 'the manifest' : `this file names no manifest, and ${testFile.manifest} beside it`;

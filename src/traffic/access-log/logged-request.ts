@@ -7,10 +7,7 @@ export type RequestKind = 'websocket' | 'preflight' | 'server-options';
 /** A line of a log: the name of the log, and the number of the line, from 1. */
 export type LogLine = Pick<LoggedRequest, 'source' | 'line'>;
 
-/**
- * One line `"msg":"request"` of the access log. Members that the line lacks are `undefined`. `log.replay` adds those from `manifest` on.
- * It has no query value, header, claim or body.
- */
+/** A line `"msg":"request"` of the access log. `log.replay` adds members from `manifest` on. No query values, headers, claims or bodies. */
 export interface LoggedRequest {
   /** The name of the log and the number of the line, from 1. */
   readonly source: string;
@@ -72,7 +69,6 @@ export const SKIP_REASONS = {
 
 export type SkippedLineReason = keyof typeof SKIP_REASONS;
 
-/** The skipped lines of one reason. */
 interface SkippedLines {
   lines: number;
   /** The log and the number of the first of them. */

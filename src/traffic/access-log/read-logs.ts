@@ -8,10 +8,7 @@ export interface LogReader extends AsyncIterable<LoggedRequest[]> {
   readonly counts: Readonly<LogCounts>;
 }
 
-/**
- * Reads logs one after the other and yields their requests. Never keeps more than one batch. Counts all other lines. A log that
- * cannot be read to its end is a failure in the counts, and the next log follows.
- */
+/** Reads logs one after the other, a batch at a time, and counts other lines. An unreadable log is a failure in the counts. */
 export function readLogs(inputs: readonly LogInput[], onProgress?: (progress: ReadProgress) => void): LogReader {
   const counts: LogCounts = { lines: 0, requests: 0, skipped: new Map(), failures: [] };
   const totalBytes = totalOf(inputs);
@@ -104,12 +101,7 @@ const PATH = /^[/*][!-"$->@-~]*$/;
 /** Control characters, and those that change the direction of text, would change the output on a terminal. */
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
-/**
- * Parses a line of an access log. Container engines and journald write a prefix before the JSON, or put the line into a member of
- * their own JSON.
- *
- * @param number the number of the line in the log, from 1
- */
+/** Parses a line of an access log with its number from 1, also behind a prefix of a container engine, or in JSON of journald. */
 export function parseLogLine(text: string, source: string, number: number): LoggedRequest | SkippedLine {
   const start = text.indexOf('{');
   if (start === -1) return { reason: text.trim() === '' ? 'blank' : 'not-json' };

@@ -74,7 +74,6 @@ export class CandidateControl {
     });
   }
 
-  /** `undefined` without a candidate. */
   get status(): CandidateStatus | undefined {
     if (this.#current === undefined) return undefined;
     const { live, results, source, sample, since } = this.#current;
@@ -90,12 +89,7 @@ export class CandidateControl {
     return this.#workers.prepare(candidate);
   }
 
-  /**
-   * Begins to compare requests with this plan. Resolves once all workers compare them; never rejects.
-   *
-   * @param candidate a manifest that is prepared
-   * @param sample the share of the requests, from 0 to 1
-   */
+  /** Begins to compare a share of the requests with a prepared plan. Resolves once all workers compare them; never rejects. */
   async activate(candidate: CandidateManifest, source: CandidateSource, sample: number): Promise<void> {
     const { plan, compileInput } = candidate;
     if (source === 'file') void plan.auth?.verifier.prepare();

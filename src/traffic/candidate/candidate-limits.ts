@@ -14,22 +14,15 @@ export interface CountedCandidate extends LimitedExchange {
 export type CandidateLimits = ReturnType<typeof createCandidateLimits>;
 
 /**
- * Returns the rate limits of the candidate. They begin to count with the candidate, by counters of their own. Only the active plan
- * counts in a store.
- *
- * @param worker with the memory of the comparison, in which all workers count
- * @param sample the share of the requests that are compared, from 0 to 1
+ * Returns the rate limits of the candidate, by counters of their own in the memory of the comparison, which all workers share. They begin
+ * to count with the candidate. Only the active plan counts in a store.
  */
 export function createCandidateLimits(pair: PlanPair, worker: WorkerContext, shared: SharedComparison, sample: number) {
   const { active, candidate } = pair;
   const limiter = new RateLimiter(sharedNow, worker);
   limiter.activate(candidate.rateLimits);
   return {
-    /**
-     * Records the limits that have counted requests before. An activation of the candidate would keep those counts.
-     *
-     * @param counters those of the active plan
-     */
+    /** Records the limits of the active plan that have counted requests before: an activation of the candidate would keep those counts. */
     recordHistory: ({ tables }: Pick<RateLimiter['local'], 'tables'>): void => {
       const hadRequests = candidate.rateLimits.map(({ key }) => (tables.get(key)?.size ?? 0) > 0);
       shared.recordHistory(hadRequests, sharedNow());

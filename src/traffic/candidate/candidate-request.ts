@@ -23,10 +23,7 @@ export class CandidateRequest extends ObservedRequest implements CountedCandidat
   readonly #limits: CandidateLimits;
   readonly #maySendTokens: boolean;
 
-  /**
-   * @param exchange which the active plan has decided
-   * @param maySendTokens false if the tokens of the requests must not leave the process
-   */
+  /** Takes an exchange that the active plan has decided. `maySendTokens` lets its token leave the process. */
   constructor(exchange: Exchange, pair: PlanPair, limits: CandidateLimits, maySendTokens: boolean) {
     super(exchange, pair.candidate, pair.isHeadEqual);
     this.#pair = pair;

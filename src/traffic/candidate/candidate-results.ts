@@ -47,10 +47,7 @@ export class CandidateResults {
   #errors = 0;
   #error: string | undefined;
 
-  /**
-   * @param onError called with the first error
-   * @param maxCallers the most callers of all changes together
-   */
+  /** Calls `onError` with the first error, and limits the callers of all changes together. */
   constructor(onError: (error: string) => void = () => undefined, maxCallers = MAX_ALL_CALLERS) {
     this.#onError = onError;
     this.comparison = new OutcomeComparison(1, maxCallers);
@@ -103,7 +100,6 @@ export class CandidateResults {
   }
 }
 
-/** Returns the number of requests whose results are in a batch. */
 export function requestsOf({ totals, skipped, errors }: ResultBatch): number {
   return totals.requests + skipped.queue + skipped['earlier-plan'] + skipped.sample + errors;
 }

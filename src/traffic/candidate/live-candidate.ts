@@ -52,20 +52,12 @@ export class LiveCandidate implements ExchangeObserver {
     return this.#shared.keptBytes;
   }
 
-  /**
-   * Records which rate limits have counted requests before the comparison. Call it once all workers have started to compare.
-   *
-   * @param counters those of the active plan
-   */
+  /** Records which limits of the active plan have counted requests before. Call it once all workers compare. */
   recordHistory(counters: Parameters<CandidateLimits['recordHistory']>[0]): void {
     this.#limits.recordHistory(counters);
   }
 
-  /**
-   * Gives back what a worker held which has ended.
-   *
-   * @param received the number of requests whose results it had sent
-   */
+  /** Gives back what an ended worker held, which had sent the results of `received` requests. */
   forgetWorker(index: number, received: number): void {
     this.#limits.forgetWorker(index);
     // The counter of a worker wraps around.

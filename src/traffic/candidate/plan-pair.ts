@@ -61,10 +61,7 @@ function removeLimited(equalRoutes: Map<Route, Route>): void {
   for (const route of equalRoutes.keys()) if (route.rateLimits !== undefined) equalRoutes.delete(route);
 }
 
-/**
- * Removes the routes with a rate limit that also counts requests of other routes that differ. Such a limit may count more or fewer
- * requests, and so refuse a request of an equal route.
- */
+/** Removes routes with a limit that differing routes share: it may count more or fewer requests, and so refuse one of an equal route. */
 function removeDependent(equalRoutes: Map<Route, Route>, active: Plan, candidate: Plan): void {
   const equalCandidates = new Set(equalRoutes.values());
   const different = (routes: readonly Route[], equal: { has(route: Route): boolean }) =>

@@ -20,10 +20,7 @@ export class SharedComparison {
   /** The first cell of the row of this worker. */
   readonly #row: number;
 
-  /**
-   * @param worker with the memory of the comparison, and not that of the active plan
-   * @param limits the number of rate limits of the candidate
-   */
+  /** Takes a worker with the memory of the comparison, not that of the active plan, and the number of rate limits of the candidate. */
   constructor(worker: Pick<WorkerContext, 'index' | 'count' | 'memory'>, limits: number) {
     const rowsBytes = (1 + worker.count) * ROW_CELLS * Int32Array.BYTES_PER_ELEMENT;
     const buffer = worker.memory.buffer('comparison', rowsBytes + limits * Float64Array.BYTES_PER_ELEMENT);
@@ -66,11 +63,7 @@ export class SharedComparison {
     Atomics.store(this.#cells, LACKS_REQUESTS, 1);
   }
 
-  /**
-   * Records which rate limits had counted requests that no worker has compared. Until then, each one may have.
-   *
-   * @param hadRequests for each limit of the candidate
-   */
+  /** Records which limits of the candidate had counted requests that no worker has compared. Until then, each one may have. */
   recordHistory(hadRequests: readonly boolean[], now: number): void {
     for (const [index, had] of hadRequests.entries()) this.#history[index] = had ? now : Number.NEGATIVE_INFINITY;
     Atomics.store(this.#cells, HAS_HISTORY, 1);

@@ -16,11 +16,7 @@ const MAX_SENT = 5_000;
 /** The requests of a route that a search begins with. */
 const MAX_BASES = 6;
 
-/**
- * Finds a test case that has the observed result.
- *
- * @param status of the upstream's response, if the request was forwarded
- */
+/** Finds a test case that has the observed result. `status` is that of the upstream's response, if the request was forwarded. */
 export async function findRecordedCase(
   observation: Observation,
   status: number,

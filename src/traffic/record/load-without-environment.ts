@@ -22,10 +22,8 @@ const PLACEHOLDERS = [
 ] as const;
 
 /**
- * Loads a manifest without the environment of the process, whose values never appear in a test file. Variables without a default get
+ * Loads a manifest without the values of the process's environment, which never appear in a test file. Variables without a default get
  * placeholders with which the manifest loads.
- *
- * @param createEnvironment returns the environment with these variables
  */
 export function loadWithoutEnvironment(
   source: Source,

@@ -33,10 +33,8 @@ const MAX_FAILURES = 300;
 const MAX_STATUSES = 3;
 
 /**
- * Returns the fewest test cases that have every route, method, role, refusal and class of statuses that a log has.
- *
- * @param maxCases the most important cases are kept: one of each route, then those of the most requests
- * @param onProgress called before the search for each case
+ * Returns the fewest test cases that have every route, method, role, refusal and class of statuses of a log: at most `maxCases`, one of
+ * each route first, then those of the most requests. Reports the progress before each search.
  */
 export async function recordCases(
   reader: LogReader,

@@ -13,7 +13,6 @@ interface RecordedFile {
   readonly environment: Readonly<Record<string, string>>;
   readonly tokens: TestFile['tokens'];
   readonly cases: readonly RecordedCase[];
-  /** The number of requests in the log. */
   readonly requests: number;
   readonly unrecorded: UnrecordedCounts;
 }

@@ -6,11 +6,7 @@ import type { ParameterRuleTexts, RouteRules } from './route-rules.ts';
 /** `valid` or `invalid` for certain; otherwise the fact that is not known. */
 export type CheckResult = 'valid' | 'invalid' | UnknownReason;
 
-/**
- * Validates the parameters of a logged request, whose values are not known, by the rules of a route.
- *
- * @param satisfied the rules that the request satisfied; `undefined` if it was not validated, or was not valid
- */
+/** Validates the parameters of a logged request, whose values are not known: only by the rules that it has `satisfied`, if any. */
 export function checkParameters(rules: RouteRules, facts: LoggedFacts, satisfied: RouteRules | undefined): CheckResult {
   const results = [
     isSame(rules, satisfied, 'params', checkPath(rules, facts.knownPath)),

@@ -11,11 +11,7 @@ export interface LoggedCaller {
   readonly applied: { readonly rule: RoleRule; readonly isAllowed: boolean } | undefined;
 }
 
-/**
- * Applies a role rule to a logged caller.
- *
- * @param loggedAuth the rules of the manifest that wrote the log
- */
+/** Applies a role rule to a logged caller. `loggedAuth` has the rules of the manifest that wrote the log. */
 export function checkRole({ role }: Auth, caller: LoggedCaller, loggedAuth: Auth | undefined): CheckResult {
   const { applied, roles } = caller;
   if (role.isAny) return 'valid';

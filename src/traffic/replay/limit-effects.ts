@@ -151,11 +151,7 @@ export function isIn({ key }: RateLimit, limits: readonly RateLimit[]): boolean 
   return limits.some((limit) => limit.key === key);
 }
 
-/**
- * Applies the rate limits of a stage to a logged request. The log shows the decisions of the limits that applied to the request.
- *
- * @throws Refusal or UnknownFact
- */
+/** Applies the limits of a stage, whose decisions the log shows, to a logged request. Throws a `Refusal` or an `UnknownFact`. */
 export function checkRateLimits(stage: RateLimitStage, route: Route, facts: LoggedFacts, use: LimitUse): void {
   for (const limit of route.rateLimits?.[stage] ?? []) use.reached.add(limit);
   const limits = (route.rateLimits?.[stage] ?? []).filter(({ mode }) => mode === 'enforce');

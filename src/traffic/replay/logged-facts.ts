@@ -20,7 +20,6 @@ export interface LogManifest {
 
 export type LoggedFacts = ReturnType<typeof createLoggedFacts>;
 
-/** Returns the facts that a log has about one request. */
 export function createLoggedFacts(request: LoggedRequest, log: LogManifest) {
   const { isForwarded, isAborted, status = 0, reported } = request;
   const route = log.routes.get(request.route ?? '');
@@ -59,7 +58,6 @@ export function createLoggedFacts(request: LoggedRequest, log: LogManifest) {
         ? isBuffered && end.code === 'body_invalid'
         : isForwarded && (isBuffered || (!isAborted && status >= 200 && status < 300)),
     resultOf,
-    /** Returns the rate limits that have counted the request. */
     countingLimits: (): readonly RateLimit[] => {
       if (end.kind === 'refused' && LIMIT_STAGES.some((stage) => stage === end.step)) return [];
       const reached = LIMIT_STAGES.flatMap((stage) => (resultOf(stage) && limits?.[stage]) ?? []);

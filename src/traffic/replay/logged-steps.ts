@@ -27,7 +27,6 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
   readonly limits = new LimitUse();
   readonly #facts: LoggedFacts;
   readonly #rulesOf: (route: Route) => RouteRules;
-  /** The rules of the matched route. */
   #rules: RouteRules | undefined;
   #plan: Plan | undefined;
 

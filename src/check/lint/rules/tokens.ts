@@ -7,7 +7,6 @@ import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
 const MAX_STALE_KEYS_MS = 24 * 3_600_000;
 const MAX_STALE_TOKENS_MS = 300_000;
 
-/** Rules for the verification of tokens. */
 export const TOKEN_RULES = rulesOf('auth', {
   'auth-unused': {
     level: ['warning', 'recommended'],

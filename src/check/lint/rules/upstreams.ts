@@ -5,7 +5,6 @@ import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
 
 const TIMEOUT_LIMITS = { connect: '10s', response: '2m', idle: '5m' } as const;
 
-/** Rules for upstreams and their endpoints. */
 export const UPSTREAM_RULES = rulesOf('upstreams', {
   'breaker-failures-low': {
     level: ['info', 'strict'],

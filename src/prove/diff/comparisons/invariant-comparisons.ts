@@ -76,10 +76,7 @@ interface WeakenedPart {
   readonly message: string;
 }
 
-/**
- * Returns the parts of an invariant that demand less than those of an older one. If there are none, each manifest that fulfils the new
- * invariant also fulfils the old one.
- */
+/** Returns the parts of an invariant that demand less than those of an older one, which the new one implies if there are none. */
 export function weakenedParts(old: Invariant, next: Invariant, isSameRoute: IsSameRoute): WeakenedPart[] {
   return [
     ...narrowedConditions(old.when, next.when),

@@ -161,7 +161,6 @@ function namesOf(entry: Parameters<typeof rolesOfEntry>[0] = [], redacted: typeo
   return new Map(roles?.map((role, index) => [role, texts?.[index] ?? '']));
 }
 
-/** Returns the roles that the list lacks. */
 function missingFrom(list: RoleNames, roles: RoleNames): readonly (readonly [role: string, printed: string])[] {
   if (list.has(ANY_ROLE)) return [];
   return [...roles].filter(([role]) => !list.has(role));

@@ -155,11 +155,7 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/**
- * Returns a copy of a value at a path with the effect of every value inside it.
- *
- * @param readFile not needed for values inside a route, which name no files
- */
+/** Returns a copy of a value at a path with the effect of every value inside it. Only those outside routes need `readFile`. */
 export function normalize(
   value: unknown,
   path: readonly string[],

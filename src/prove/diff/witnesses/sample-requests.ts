@@ -20,11 +20,7 @@ interface ParameterSamples {
   readonly isCut: boolean;
 }
 
-/**
- * Creates requests that match both routes of a pair: typical ones, and variants that differ from them in one parameter.
- *
- * @returns `isCut` is true if a search for samples ended because it had used its steps
- */
+/** Creates requests that match both routes of a pair: typical ones, and variants in one parameter. `isCut`: a search used its steps. */
 export function sampleRequests(pair: MatchedRoutePair): { requests: readonly DiffRequest[]; isCut: boolean } {
   if (pair.request === undefined) return { requests: [], isCut: false };
   const { method, url } = pair.request;

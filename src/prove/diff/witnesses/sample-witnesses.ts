@@ -69,7 +69,6 @@ export function limitWitness(pair: MatchedRoutePair): DiffWitness | undefined {
   return request && { request: { ...request, bodyBytes: Math.min(...limits) + 1 } };
 }
 
-/** Returns a request with a JSON value as its body. */
 export function jsonBodyWitness(pair: MatchedRoutePair, value: unknown): DiffWitness {
   const request = bodyRequest(
     pair,
