@@ -22,10 +22,7 @@ import { createResponseWriter } from './response-writer.ts';
 import { createTrafficHistory } from './traffic-history.ts';
 
 const REQUEST_TIMEOUT_MS = 10_000;
-/**
- * Closes a connection without progress. Clients that do not read their responses could otherwise hold all connections,
- * and probes would fail. No reload takes this long.
- */
+/** Closes a connection without progress: clients that do not read could otherwise hold all connections. No reload takes this long. */
 const IDLE_TIMEOUT_MS = 180_000;
 /** How often Node checks the timeouts. */
 const CHECK_INTERVAL_MS = 1_000;

@@ -122,10 +122,7 @@ function lineAt(offset: number, starts: readonly number[]): number {
 /** The longest time to parse a manifest. */
 const TIMEOUT_MS = 60_000;
 
-/**
- * Parses manifests for display in a thread, so that a large one delays no request. Each is parsed when it is displayed for the first
- * time, one after the other: most manifests are never displayed.
- */
+/** Parses manifests for display in a thread, one after the other, when they are displayed for the first time: most never are. */
 export class ManifestDisplays {
   readonly #displays = new WeakMap<readonly Source[], Promise<readonly FileDisplay[]>>();
   #last: Promise<unknown> = Promise.resolve();

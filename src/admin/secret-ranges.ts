@@ -11,10 +11,7 @@ const LITERAL_KEYS: ReadonlySet<string> = new Set(['const', 'default', 'enum', '
 const REFERENCE = /\$\{(?:\w+(?:\}|:-)|file:[^{}]*\})/g;
 const SCHEME = /^\W*(?:Basic|Bearer)\W*$/i;
 
-/**
- * Finds the parts of a manifest that may not be displayed: the values of keys that are named like secrets, and secrets with a known
- * format anywhere. References to variables are not secret, because the text does not have the values.
- */
+/** Finds the values of keys that are named like secrets, and secrets of a known format. References to variables have no values. */
 export function findSecretRanges(text: string, parsed: ParsedText): SecretRange[] {
   const formats = findSecretFormats(text);
   // After a syntax error there are no values, and the positions are a guess.

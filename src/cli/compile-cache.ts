@@ -5,12 +5,7 @@ import { dirname, join } from 'node:path';
 const OTHERS_MAY_WRITE = 0o022;
 const STICKY = 0o1000;
 
-/**
- * Returns the folder for compiled code in the cache folder of the user. Returns `undefined` if another user may write there or
- * replace it, because the process runs the code in it.
- *
- * @param user the id of the user; `undefined` on Windows, where the folder of a user is private
- */
+/** Returns the user's folder for compiled code; `undefined` if another user may write there. `user` is `undefined` on Windows. */
 export function findCacheFolder(
   env: Readonly<Record<string, string | undefined>>,
   user: number | undefined,

@@ -84,10 +84,7 @@ function attributes(values: Readonly<Record<string, string | number | undefined>
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/**
- * Escapes text for elements and attributes. Removes the control characters that XML 1.0 forbids (section 2.2) and encodes
- * white space, which parsers would normalize in attributes.
- */
+/** Escapes text for elements and attributes, without the control characters that XML 1.0 forbids (section 2.2), and its white space. */
 function escapeXml(text: string): string {
   return text
     .toWellFormed()

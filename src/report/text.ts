@@ -47,13 +47,7 @@ export function indent(text: string): string {
   return text.replaceAll(/^(?=.)/gm, '  ');
 }
 
-/**
- * Formats problems for a person, in reading order. Each one begins with `file:line:column`. Equal problems are grouped. Of very
- * many, shows the most severe ones, and says how many more there are.
- *
- * @param max the largest number of groups
- * @param texts the text of the file that has the problems, or the sources of all files; code frames quote from it
- */
+/** Formats problems for a person, at most `max` groups of equal ones, the most severe if there are more. Code frames quote `texts`. */
 export function formatProblems(
   problems: readonly Problem[],
   texts: string | readonly Source[],

@@ -104,10 +104,7 @@ export type CandidateResponse = ReturnType<typeof headOf> & {
   readonly changed: ReturnType<typeof changedOf> & { readonly groups: readonly ReturnType<typeof groupFields>[] };
 };
 
-/**
- * Returns the JSON of a `CandidateResponse` in chunks: a candidate with other routes has thousands of groups. The numbers are those of now,
- * and not of the time at which a chunk is read: they would not agree with each other.
- */
+/** Returns the JSON of a `CandidateResponse` in chunks, with the numbers of now: those of later chunks would not agree with each other. */
 function streamReport(report: CandidateReport): Generator<string> {
   const { groups, ungrouped } = report.groups();
   return formatReport(headOf(report), changedOf(report, ungrouped), groups);

@@ -13,10 +13,7 @@ const MAX_ROWS = 50;
 /** The rows as they are displayed. The table is redrawn only when they change, so that selected text stays selected. */
 let displayed = '';
 
-/**
- * Shows the rate limits, those with the most refused and reported requests first. A limit without a place in the traffic had no
- * requests in the last hour. The traffic covers `seconds` of the last minute.
- */
+/** Shows the limits, those with the most refused and reported requests first. The traffic covers `seconds` of the last minute. */
 export function showLimits(
   { rate_limits: limits, stores }: Pick<Responses['status'], 'rate_limits' | 'stores'>,
   traffic: readonly LimitTraffic[],

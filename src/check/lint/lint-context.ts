@@ -37,13 +37,13 @@ export interface LintRoute extends PatternRoute {
 /** @param time a date or time in UTC, such as `2027-01-31` */
 export function createLintContext(valid: ValidManifest, time: string): LintContext {
   const { manifest, plan } = valid;
-  const routes = plan.routes.map((route, index): LintRoute => ({
+  const routes = plan.routes.map((route, index) => ({
     path: ['routes', index],
     entry: manifest.routes[index] as RouteEntry,
     route,
     pattern: route.pattern,
   }));
-  const routeIndex = runToEnd(RouteIndex.create(routes));
+  const routeIndex = runToEnd(RouteIndex.create<LintRoute>(routes));
   return {
     ...valid,
     routes,

@@ -47,10 +47,7 @@ export function createAdminClient({ url, token, certificate }: AdminConnection, 
   const options = pinnedCertificate(certificate);
   return { url, request };
 
-  /**
-   * Resolves to a response with a JSON object, of any status but 401. Rejects with an `UnreachableError` without a response, and with
-   * a `CommandError` if the response is not from an admin API.
-   */
+  /** Resolves to a JSON object of any status but 401. Rejects with an `UnreachableError`, or with a `CommandError` for another server. */
   async function request(method: 'GET' | 'PUT' | 'DELETE', path: string, body?: Buffer): Promise<AdminReply> {
     const timeoutMs = body === undefined ? TIMEOUT_MS : PUT_TIMEOUT_MS;
     const timeout = AbortSignal.timeout(timeoutMs);

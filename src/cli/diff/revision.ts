@@ -17,10 +17,7 @@ export function loadRevision(name: string, { env, err, errColour }: Terminal, ot
   return undefined;
 }
 
-/**
- * Reads a manifest from a file or from a git revision: `main:gateway.yaml`, the syntax of `git show`. Files that the manifest
- * names are read at the same revision. Throws a `CommandError` if it cannot be read.
- */
+/** Reads a manifest from a file or, with the files that it names, from a git revision: `main:gateway.yaml`. Throws a `CommandError`. */
 function readRevision(name: string, env: Environment['env']) {
   const [, revision = '', path = ''] = /^([^:]+):(.+)$/.exec(name) ?? [];
   if (existsSync(name) || revision === '')

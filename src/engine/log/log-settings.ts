@@ -136,12 +136,7 @@ const MAX_LENGTH = 32;
 const HIDDEN = '*';
 const IDENTIFIER = /^[A-Za-z_][A-Za-z_-]*\d{0,2}$/;
 
-/**
- * Creates the function that returns the names of the parameters in a query, in order. It hides a name that neither is in the manifest nor
- * looks like words.
- *
- * @param manifestNames the names in the rules of routes
- */
+/** Creates the function that returns the parameter names in a query. It hides those that are not in the manifest and no words. */
 function createQueryNames(manifestNames: ReadonlySet<string>): (query: string) => readonly string[] {
   return (query) => {
     const names: string[] = [];

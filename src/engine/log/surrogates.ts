@@ -115,11 +115,8 @@ interface Halves {
 }
 
 /**
- * Permutes the sequences of digits of some radixes. Two sequences never have the same image, however few sequences there are. No sequence
- * is its own image: the permutation is one cycle, a step forward in an encrypted order.
- *
- * @param radixes the product of each half of them is below 2^48
- * @param tweak sequences with another tweak have another permutation
+ * Permutes the sequences of digits of some radixes, whose halves have products below 2^48. Two sequences never have the same image, and
+ * none is its own: the permutation is one cycle, a step forward in an encrypted order. Another `tweak` gives another permutation.
  */
 function permute(digits: Digits, radixes: Digits, tweak: string, bytes: KeyedBytes): Digits {
   const [first = 0] = digits;

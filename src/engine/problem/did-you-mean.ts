@@ -69,10 +69,7 @@ function isPrefix(start: string, word: string): boolean {
   return start.length >= 3 && word.startsWith(start);
 }
 
-/**
- * Returns `; did you mean "x"?`, and the first character that only looks like one of x. If no word is near, lists the valid
- * ones: `; write one of: a, b`.
- */
+/** Returns `; did you mean "x"?` with the first character that only looks like one of x, or else `; write one of: a, b`. */
 export function suggestion(written: string, known: readonly string[]): string {
   const near = didYouMean(written, known);
   if (near !== undefined) return `; did you mean "${near}"?${strayCharacter(written, near)}`;

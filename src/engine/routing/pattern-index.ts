@@ -74,10 +74,7 @@ export class PatternIndex {
     return found;
   }
 
-  /**
-   * Returns the members that precede the pattern: the router prefers them for their common paths, because they are the
-   * first with a literal, or have no rest. All members overlap with the pattern.
-   */
+  /** Returns the members, which overlap with the pattern, that the router prefers: they are first with a literal, or have no rest. */
   preceding(pattern: Pattern, members: BitSet): BitSet {
     const same = members.copy();
     const found = BitSet.empty(this.patterns.length);
@@ -122,10 +119,7 @@ export class PatternIndex {
     return this.#level(length).accepting;
   }
 
-  /**
-   * Removes the members whose common paths with the pattern `known` are paths of `cover` too. All of them match paths of
-   * the same length, and `cover` overlaps with `known`.
-   */
+  /** Removes the members whose common paths with `known` are paths of `cover` too. All match paths of one length, and the two overlap. */
   removeCovered(members: BitSet, known: Pattern, cover: Pattern): void {
     let fewest: readonly number[] | undefined;
     let literals = 0;

@@ -2,10 +2,7 @@ import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import { type Pattern, patternKey, readPattern } from './pattern.ts';
 
-/**
- * Compiles the function that rewrites a matched path for the upstream; returns `undefined` if a prefix is invalid.
- * It replaces complete segments with segments that the path guard accepts, so the guard would accept the result too.
- */
+/** Compiles the rewrite of a matched path for the upstream, by complete segments that the path guard accepts; `undefined` if invalid. */
 export function compileUpstreamPath(
   { replace, with: replacement }: NonNullable<RouteEntry['upstreamPath']>,
   routePath: string,

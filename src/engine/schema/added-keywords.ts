@@ -17,10 +17,7 @@ export const COST: CodeKeywordDefinition = {
   },
 };
 
-/**
- * Added to every schema that compares numbers. It notes a violation instead of failing: inside of `not`, or in one branch
- * of several, a failure would let the value pass.
- */
+/** Added to schemas that compare numbers. It notes a violation instead of failing, which `not` or another branch would let pass. */
 export const EXACT_NUMBERS: CodeKeywordDefinition = {
   keyword: INTERNAL_KEYWORDS.exactNumbers,
   schemaType: 'object',
@@ -56,10 +53,7 @@ export const EVALUATED: CodeKeywordDefinition = {
   },
 };
 
-/**
- * The keyword `prefixItems`. The code that ajv generates leaves its result undefined for a list without the first item
- * that has a schema, and then skips the keywords after it, such as `contains` and `uniqueItems`.
- */
+/** The keyword `prefixItems`. ajv leaves its result undefined for a list without the first item with a schema, and skips later keywords. */
 export const PREFIX_ITEMS: CodeKeywordDefinition = {
   keyword: 'prefixItems',
   type: 'array',

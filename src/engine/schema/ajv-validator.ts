@@ -22,10 +22,7 @@ import type { SchemaRoot } from './schema-bundle.ts';
 import { isSchema, reachableSchemas, referencePath, targetsIn } from './schema-walk.ts';
 import { withAddedKeywords } from './with-added-keywords.ts';
 
-/**
- * The keyword `unevaluatedItems: false`. ajv compares the length of the list with the number of evaluated items, also where
- * that is `true` because a branch has evaluated all of them: then it refuses every list of two items.
- */
+/** The keyword `unevaluatedItems: false`. ajv refuses every list of two items if a branch has evaluated all of them. */
 const UNEVALUATED_ITEMS: CodeKeywordDefinition = {
   keyword: 'unevaluatedItems',
   type: 'array',

@@ -8,10 +8,7 @@ const ERRORS = new Name('errors');
 /** The entries for which ajv generates nested code. */
 const MAX_NESTED = 50;
 
-/**
- * Makes ajv generate flat code for long keywords. ajv nests the code of each entry inside of that of the entry before:
- * thousands of properties overflow the stack, and hundreds take seconds to compile.
- */
+/** Makes ajv generate flat code for long keywords: nested code overflows the stack, or takes seconds to compile. */
 export function flattenLongKeywords(ajv: Ajv2020): void {
   for (const keyword of CONJUNCTIONS)
     replaceCode(ajv, keyword, (context, generate) => {

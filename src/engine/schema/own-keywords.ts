@@ -4,10 +4,7 @@ import { DATE_FORMATS, ISO_FORMATS } from './formats/date-formats.ts';
 import { HOST_FORMATS } from './formats/host-formats.ts';
 import { URI_FORMATS } from './formats/uri-formats.ts';
 
-/**
- * The keyword `uniqueItems` in linear time. ajv compares every pair of items, which blocks the process for minutes if a
- * list has a hundred thousand objects.
- */
+/** The keyword `uniqueItems` in linear time. ajv compares every pair, which takes minutes for a hundred thousand objects. */
 export const UNIQUE_ITEMS = {
   keyword: 'uniqueItems',
   type: 'array',
@@ -27,10 +24,7 @@ function areUnique(items: readonly unknown[]): boolean {
   return scalars.size + others.size === items.length;
 }
 
-/**
- * The keyword `const`. ajv compares objects by calling their `toString` and `constructor`, which a client may have sent as
- * members: the comparison then throws, or is wrong.
- */
+/** The keyword `const`. ajv calls `toString` and `constructor` of objects, which a client may have sent as members. */
 export const CONST = {
   keyword: 'const',
   compile: (value: unknown) => createValueSet([value]),
@@ -60,10 +54,7 @@ function isHolder(value: unknown): value is object {
 /** The cost of a division of numbers that are not both safe integers. */
 const DIVISION_COST = 100;
 
-/**
- * The keyword `multipleOf` in decimal arithmetic. ajv divides doubles, so that 0.07 is not a multiple of 0.01. Each
- * number is the shortest decimal that its double prints as.
- */
+/** The keyword `multipleOf` in decimals, as doubles print. ajv divides doubles, so that 0.07 is not a multiple of 0.01. */
 export const MULTIPLE_OF = {
   keyword: 'multipleOf',
   type: 'number',

@@ -46,12 +46,7 @@ export interface SchemaValidators {
   readonly compilations: SchemaCompilations;
 }
 
-/**
- * Creates the validators of the schemas in a root. Schemas of the same content are compiled once: in one root, equal
- * contents mean the same, because references are absolute.
- *
- * @param maxServed a schema with more subschemas exceeds every cost budget, so that only a thread without one compiles it
- */
+/** Creates the validators of a root, one for equal contents. A schema with more than `maxServed` subschemas exceeds every cost budget. */
 export function createSchemaValidators(root: SchemaRoot, maxServed = Number.POSITIVE_INFINITY): SchemaValidators {
   // Created with the first schema, because many manifests have no schema.
   let ajv: AjvValidator | undefined;

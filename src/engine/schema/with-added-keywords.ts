@@ -6,10 +6,7 @@ import { isMap, mapSchemas } from './schema-walk.ts';
 const EVALUATING = ['patternProperties', 'unevaluatedItems', 'unevaluatedProperties'];
 const NUMERIC = keywordsWith({ type: 'number' });
 
-/**
- * Returns a copy of a schema for ajv: every schema in it has a keyword with its cost, one with its number comparisons if it
- * has any, and the reference that `rename` returns.
- */
+/** Returns a copy of a schema for ajv: every schema in it has its cost, its number comparisons if it has any, and renamed references. */
 export function withAddedKeywords(schema: unknown, rename: (reference: string) => string): unknown {
   return mapSchemas(schema, (inside) => {
     const { $ref: reference } = inside;

@@ -23,13 +23,8 @@ interface WatchedFolder {
 const RETRY_MS = 60_000;
 
 /**
- * Watches files through their folders, because a rename replaces the file itself.
- *
- * @param onChange called on every change and every watch error, and when a watch is set up, since no watch reported
- *   earlier changes
- * @param folders folders in which every created or removed name is a change
- * @param onError called with an error code when files cannot be watched, at the inotify limits for example, and with
- *   `undefined` when they can be watched again
+ * Watches files through their folders, because a rename replaces the file. Calls `onChange` also when a watch is set up or fails, and for
+ * every name created or removed in `folders`; calls `onError` with a code when files cannot be watched, with `undefined` when they can.
  */
 export function watchFiles(
   paths: readonly string[],

@@ -16,10 +16,7 @@ export interface ManifestThreadOptions extends FileThreadOptions {
   readonly overrides: AddressOverrides;
 }
 
-/**
- * A manifest that is not saved, in place of the file. It may use only files of the active manifest. The sender of the text could
- * otherwise read other files, or a private key, through the messages about them.
- */
+/** A manifest in place of the file. It may use only files of the active one: messages would tell its sender about others. */
 export interface UnsavedManifest {
   /** Bytes are decoded in the thread. */
   readonly text: string | Uint8Array;

@@ -21,12 +21,7 @@ export type PreparedReload = { readonly snapshot: FileSnapshot } & (
   | ReadFailure
 );
 
-/**
- * Reads, checks, compiles and tests the saved manifest, or an unsaved one in its place, in the thread, and compiles it here without
- * the checks. Activates nothing.
- *
- * @param active the plan from which unchanged parts are taken over
- */
+/** Prepares the saved manifest, or an unsaved one, in the thread, and compiles it here from parts of `active`. Activates nothing. */
 export async function prepareReload(
   manifestThread: ManifestThread,
   active: Plan,

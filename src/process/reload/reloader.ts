@@ -149,12 +149,7 @@ export class Reloader {
     return this.#queue.add(cause);
   }
 
-  /**
-   * Reads, checks, compiles and tests a manifest that is not saved, in place of the file, after all earlier ones. Activates nothing. It
-   * may use only the files of the active manifest.
-   *
-   * @returns `reason` if the files cannot be read; never rejects
-   */
+  /** Prepares a manifest in place of the file, after earlier ones, from files of the active one. Never rejects; `reason` if unreadable. */
   prepareUnsaved(text: UnsavedManifest['text']): Promise<PreparedReload> {
     const prepared = this.#lastUnsaved.then(() => this.#prepareUnsaved(text));
     this.#lastUnsaved = prepared;
@@ -211,12 +206,7 @@ export class Reloader {
     return outcome;
   }
 
-  /**
-   * Loads the files, again if one of them changes meanwhile, and activates the plan if it has no problems.
-   *
-   * @param files collects the changed files
-   * @param deadlineMs when to load a version that is no longer saved too, by `performance.now()`
-   */
+  /** Loads the files, again if one changes meanwhile, and activates the plan. After `deadlineMs` it also loads an older version. */
   async #loadAndActivate(files: Set<string>, cause: ReloadCause, deadlineMs: number) {
     for (;;) {
       const waitMs = Math.max(0, deadlineMs - performance.now());

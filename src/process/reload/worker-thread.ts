@@ -12,10 +12,7 @@ interface WorkerThreadOptions<Events extends Requests> {
   /** The work of the thread, for messages: `reads the files`. */
   readonly task: string;
   readonly data: object;
-  /**
-   * A request that takes longer ends the thread. The next request starts another one, and has twice as much time, up to
-   * `MAX_TIMEOUT_MS`: on a slow machine, a thread that works is otherwise ended for ever.
-   */
+  /** A request that takes longer ends the thread; the next one has twice as much time, up to `MAX_TIMEOUT_MS`, for slow machines. */
   readonly timeoutMs: number;
   /** True if a thread that works accesses a file at least every 5 seconds. One that does not is ended. */
   readonly isSteady?: boolean;

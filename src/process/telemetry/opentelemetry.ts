@@ -141,12 +141,7 @@ function serverSpanAttributes({ request, connection, forwardedInfo, head }: Exch
   };
 }
 
-/**
- * Returns the attributes of a client span. `url.full` is left out: a path of the upstream may come from the environment, and a
- * query may contain tokens.
- *
- * @param endpoint an origin, or the name of the variable that it comes from
- */
+/** Returns the attributes of a client span, without `url.full`, which may have secrets. `endpoint` is an origin, or names a variable. */
 function clientSpanAttributes(endpoint: string): SpanAttributes {
   if (!URL.canParse(endpoint)) return { 'server.address': endpoint };
   const { protocol, host } = new URL(endpoint);

@@ -7,18 +7,12 @@ import { intersect, type Pattern } from '../../engine/routing/pattern.ts';
 import { type PatternRoute, RouteIndex, SamplePaths } from '../../engine/routing/route-index.ts';
 import { routingKey } from '../../engine/routing/router.ts';
 
-/**
- * Pairs all routes of two plans, however long that takes: an omitted pair could be a route that became public. Of old routes
- * of one kind, a new route is paired with the first ones.
- */
+/** Pairs all routes of two plans: an omitted pair could be a route that became public. Of old routes of one kind, the first ones. */
 export function pairRoutes<R extends PairedRoute>(old: PairingSide<R>, next: PairingSide<R>): RoutePair<R>[] {
   return runToEnd(routePairing(old, next, false));
 }
 
-/**
- * Finds every route that became public or protected, in slices, for a process that serves requests meanwhile. Omits pairs
- * with the same access, and further pairs of a route that it has found.
- */
+/** Finds every route that became public or protected, in slices. Omits pairs with the same access, and further pairs of a route. */
 export function pairRoutesSliced<R extends PairedRoute>(
   old: PairingSide<R>,
   next: PairingSide<R>,
@@ -26,12 +20,7 @@ export function pairRoutesSliced<R extends PairedRoute>(
   return routePairing(old, next, true);
 }
 
-/**
- * Pairs routes by the requests that they match. Both routers match the same sample paths, so every pair has a request
- * that proves it. Where two patterns overlap, one sample path of each length stands for all paths of the overlap.
- *
- * @param isAccessOnly true to find only one pair for each route that became public or protected
- */
+/** Pairs routes that match the same sample path, one for all paths of their overlap, or with `isAccessOnly` one for each changed access. */
 function* routePairing<R extends PairedRoute>(
   old: PairingSide<R>,
   next: PairingSide<R>,

@@ -25,12 +25,7 @@ import type {
 import { findNearRoutes, findSkippedRoutes } from './skipped-routes.ts';
 import { type ExplainContext, STEPS, type StepExplainer } from './steps.ts';
 
-/**
- * Explains each decision that the gateway makes about a request. Uses no network.
- *
- * @param claims the claims of the caller, used without verification; `undefined` adds no token
- * @param run runs the part of the work that grows with the number of routes; default: runs it to its end at once
- */
+/** Explains each decision about a request, offline. `claims` are not verified; without any, no token is sent. `run` runs long work. */
 export async function explain(
   planned: PlannedManifest,
   request: OfflineRequest,

@@ -14,12 +14,7 @@ interface SkippedRoute {
   readonly otherRoute: Route | undefined;
 }
 
-/**
- * Finds the routes that match a path but did not get the request, with the reason. It runs the router of the gateway with
- * fewer or slightly changed routes, so that the explanation always agrees with the gateway.
- *
- * @param winner the route that got the request, if one did
- */
+/** Finds the routes that match a path but did not get the request, and why, by the router with fewer or changed routes. */
 export function* findSkippedRoutes(
   plan: Plan,
   method: string,

@@ -66,10 +66,7 @@ function bodyAt({ root, validatorAt }: SchemaSide, path: Path): ComparedSchema {
   return comparedSchema(root, path, (value) => validate(value, Number.POSITIVE_INFINITY).length === 0);
 }
 
-/**
- * Validates the text of each value as the gateway validates a parameter. Other values are never valid, nor are texts that a
- * request of a test case cannot have as a path parameter.
- */
+/** Validates texts as the gateway validates a parameter. A text that no test case can send as a path parameter is not valid. */
 function parameterAt({ root, validatorAt }: SchemaSide, path: Path): ComparedSchema {
   const validateValue = validatorAt(path);
   const validate = createParameterValidator(

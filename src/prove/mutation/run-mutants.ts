@@ -24,13 +24,7 @@ export interface MutationResult {
 /** Called before each changed manifest is tested. */
 type OnProgress = (done: number, total: number) => void;
 
-/**
- * Changes the manifest in every way of `MUTATORS`, one at a time, and runs the test file against each result. For a change
- * that no case notices, searches for a case that does.
- *
- * @param results of the original manifest; all passed
- * @param signal ends the run; the result is then that of the changes before
- */
+/** Runs the test file against each change of `MUTATORS`, and searches for a case if none notices it, until the signal ends the run. */
 export async function runMutants(
   testFile: TestFile,
   planned: PlannedManifest,

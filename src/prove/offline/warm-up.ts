@@ -21,12 +21,8 @@ const REQUESTS_PER_CONNECTION = 100;
 const TIME_LIMIT_MS = 2_000;
 
 /**
- * Sends requests to a gateway of its own, so that V8 loads and compiles the code that serves requests: the first requests of a process
- * take many times as long as later ones. They are not logged or counted. The connections are those of the loopback interface: code that
- * was compiled for connections in memory would be compiled again for sockets.
- *
- * @param stop ends the warm-up early
- * @throws Error if a request is not served, which would leave the code cold
+ * Sends requests to a gateway of its own, so that V8 compiles the code that serves: first requests take many times as long. They are not
+ * logged or counted, and use the loopback interface, because V8 would compile again for sockets. Throws if a request is not served.
  */
 export async function warmUp({ input, requests }: WarmUpTraffic, stop?: AbortSignal): Promise<void> {
   const plan = runToEnd(compileFromInput(input, undefined));

@@ -203,10 +203,7 @@ function createLiteralKey(literal: SchemaLiteral): string {
   return literal.kind === 'unique' ? `${sign}unique` : '';
 }
 
-/**
- * Sorts the alternatives of each choice: first those that demand a schema which no other choice mentions. If two long lists
- * of branches differ in one of them, that branch is the difference.
- */
+/** Sorts alternatives: first those that demand a schema of no other choice, which is the difference of two long lists. */
 function unsharedFirst(open: readonly OpenChoice[], { keyOf }: BranchSearchContext): OpenChoice[] {
   const holders = new Map<string, number>();
   for (const [index, { choice }] of open.entries())

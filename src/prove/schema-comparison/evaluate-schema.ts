@@ -24,10 +24,7 @@ interface Evaluated {
   items: number;
 }
 
-/**
- * True if a schema accepts a value. It interprets the schema, so that a search can try thousands of values without
- * compiling each subschema. The compiled validators confirm every result.
- */
+/** True if a schema accepts a value. Interprets it, for thousands of values; the compiled validators confirm every result. */
 export function accepts(root: SchemaRoot, schema: unknown, value: unknown): boolean {
   return evaluate(root, schema, value, nothingEvaluated());
 }

@@ -34,10 +34,7 @@ const UNEVALUATED = ['unevaluatedProperties', 'unevaluatedItems'];
 /** Keywords whose schemas decide a condition, or are branches. */
 const CONDITIONS = new Set(['anyOf', 'contains', 'if', 'not', 'oneOf']);
 
-/**
- * Serializes the normal form of a schema that is part of a root: without annotations and keywords that validate nothing, with
- * its references resolved. Two equal results mean that the schemas accept the same values.
- */
+/** Serializes the normal form of a schema, without annotations and with resolved references. Equal results accept the same values. */
 export function normalizeSchema(root: SchemaRoot, schema: unknown): string {
   const recursive = getOrCreate(recursiveSchemas, root, () => new RecursiveSchemas(root));
   const context = { root, recursive, isCondition: false, isInside: false };
@@ -49,10 +46,7 @@ export function normalizeSchema(root: SchemaRoot, schema: unknown): string {
 
 const recursiveSchemas = new WeakMap<SchemaRoot, RecursiveSchemas>();
 
-/**
- * Returns the normal form of a schema. It is a schema itself, but a text stands for each recursive schema, and for each long
- * one. Two equal normal forms accept the same values.
- */
+/** Returns the normal form: a schema in which texts stand for recursive and long ones. Two equal forms accept the same values. */
 function normalizeNode(schema: unknown, context: NormalizationContext): unknown {
   if (!isMap(schema)) return schema;
   const { isCondition, keepsEvaluated, isInside } = context;

@@ -32,10 +32,7 @@ export type PatternAssertion = 'start' | 'end' | 'boundary' | 'no-boundary';
 const REPETITION = /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/y;
 const IGNORE_CASE = '(?i)';
 
-/**
- * Parses a pattern that the gateway accepts; see `toRe2`, which reads its escapes, classes and groups with the same functions.
- * Returns `undefined` for other patterns.
- */
+/** Parses a pattern that the gateway accepts, with the functions of `toRe2`. Returns `undefined` for other patterns. */
 export function parsePatternSyntax(text: string): PatternNode | undefined {
   let isCaseless = text.startsWith(IGNORE_CASE);
   let at = isCaseless ? IGNORE_CASE.length : 0;

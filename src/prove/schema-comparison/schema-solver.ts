@@ -63,10 +63,7 @@ interface KnownSchema {
   readonly choices: Map<string, readonly Choice[]>;
 }
 
-/**
- * Finds values that some schemas accept and others refuse. It divides the schemas into literals, one branch after the
- * other, and constructs values from the literals of a branch.
- */
+/** Finds values that some schemas accept and others refuse: divides the schemas into literals by branch, and builds values from these. */
 class SchemaSolver implements PartSolver {
   readonly budget: SearchBudget;
   readonly #solutions = new Map<string, LazyList<unknown>>();

@@ -22,10 +22,7 @@ interface CoverageUnit {
   readonly isCovered: boolean;
 }
 
-/**
- * Returns the coverage units of a manifest. A route is covered if a request matched it, a role if the route accepted it, a
- * refusal if the gateway gave it, and a value if it was a violation.
- */
+/** Returns the coverage units: a matched route, a role that it accepted, a refusal that was given, and a value that was a violation. */
 export function coverageOf({ plan, manifest }: PlannedManifest, results: readonly TestResult[]): CoverageUnit[] {
   const covered = new Set(results.flatMap((result) => coveredBy(result, manifest.auth?.role)));
   const unit = (kind: CoverageUnit['kind'], route: string | undefined, name: string, redacted = name): CoverageUnit => {
@@ -126,10 +123,7 @@ export function summarizeCoverage(units: readonly CoverageUnit[]): CoverageSumma
 /** The parts of a manifest that have schemas. */
 type ValidatedManifest = Pick<Manifest, 'routes' | 'schemas'>;
 
-/**
- * Returns the JSON Pointers of the parameters and the body members that the schemas of a route restrict, as violations name
- * them. Of a body these are the members of the outermost object.
- */
+/** Returns the JSON Pointers that violations of a route can name: parameters, and members of the outermost object of a body. */
 function validatedValues(manifest: ValidatedManifest, index: number): string[] {
   const entry = manifest.routes[index];
   const parameters = (['params', 'query', 'headers'] as const).flatMap((kind) =>

@@ -21,10 +21,7 @@ export interface FoundCase {
   readonly testCase: TestCase;
 }
 
-/**
- * Merges cases that differ only in their methods and roles. A case with lists has every combination of them, so it gets only
- * methods with the same roles.
- */
+/** Merges cases that differ only in methods and roles. One with lists has every combination, so its methods have the same roles. */
 export function mergeCases(found: readonly FoundCase[]): RecordedCase[] {
   const equal = Map.groupBy(found, ({ testCase, observation }) => {
     const { method: _method, role: _role, ...request } = testCase.request;

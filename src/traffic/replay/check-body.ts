@@ -14,12 +14,8 @@ interface AppliedBody {
 }
 
 /**
- * Applies the body rule of a route to the body of a logged request, which the log does not have.
- *
- * @param found the violations that were found, first of all the one that decided if violations are refused; `undefined` if the request was
- *   refused before
- * @returns the refusal; `undefined` if the body is accepted
- * @throws UnknownFact
+ * Applies the body rule of a route to the body of a logged request, which the log does not have. `found` are its violations, the deciding
+ * one first; `undefined` if it was refused before. Returns the refusal, if any, or throws an `UnknownFact`.
  */
 export function checkBody(
   rules: RouteRules,

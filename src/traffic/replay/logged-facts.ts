@@ -64,10 +64,7 @@ export function createLoggedFacts(request: LoggedRequest, log: LogManifest) {
       // A limit that only reports does not count a request that it would refuse.
       return reported.includes('rate_limit_exceeded') ? reached.filter(({ mode }) => mode === 'enforce') : reached;
     },
-    /**
-     * True if the request may have skipped steps before the one that refused it: on a route with a limit by the body, the body is read
-     * and validated even if another limit has refused the request.
-     */
+    /** True if steps before the refusing one may be missing: a limit by the body reads a body that another limit has refused. */
     mayHaveSkippedSteps:
       end.kind === 'refused' &&
       end.step === 'body' &&

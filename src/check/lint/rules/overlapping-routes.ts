@@ -146,10 +146,7 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', {
   },
 });
 
-/**
- * Yields each route with the routes before it that handle their common requests differently, if each of the two has
- * paths that the other lacks.
- */
+/** Yields each route with earlier ones that handle common requests differently, if each of the two has paths that the other lacks. */
 function* crossingRoutes({ routes, routeIndex }: LintContext): Generator<[LintRoute, BitSet]> {
   const { patterns } = routeIndex;
   const createSet = () => BitSet.empty(routes.length);
@@ -195,11 +192,7 @@ function spellingTwins({ routes, witnessSearch }: LintContext) {
     /** Returns the first route before this one whose path differs only in spelling. */
     findEarlier: (lintRoute: LintRoute): LintRoute | undefined =>
       twinsOf(lintRoute).find((other) => Number(other.path[1]) < Number(lintRoute.path[1])),
-    /**
-     * Returns the stricter route because of which a route receives no request, or only those with unusual spellings of its path.
-     *
-     * @returns `isTwin` is true if the paths of both routes differ only in spelling
-     */
+    /** Returns the stricter route that leaves a route no request but unusual spellings. `isTwin`: only the spelling differs. */
     findRefusing: (lintRoute: LintRoute) => {
       const { method, path, route: receiver } = sampleWitness(lintRoute);
       const { route } = lintRoute;

@@ -114,10 +114,8 @@ const HEADER_NAME = /(?:key|token|secret|password|passwd|credentials?|authorizat
 const HEADER_VALUE = /^(?:Basic|Bearer) +\S{8,}$/i;
 
 /**
- * Returns the strings of a manifest that match, as written, before substitution.
- *
- * @param matches its path is valid only during the call: a manifest may have hundreds of thousands of strings
- * @param isPart false for the path of a list or a map whose strings are not needed; valid only during the call too
+ * Returns the strings of a manifest that match, before substitution. `isPart` is false for a list or a map whose strings are not needed.
+ * Paths are valid only during a call: a manifest may have hundreds of thousands of strings.
  */
 function stringValues(
   value: unknown,

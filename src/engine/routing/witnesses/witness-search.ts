@@ -18,10 +18,7 @@ export interface LostRequest<R extends PatternRoute = PatternRoute> {
 /** A path that goes to a route, `unknown` if the search reached its limit, or `undefined` if there is none. */
 type FoundPath = { readonly path: string; readonly rank: number } | 'unknown' | undefined;
 
-/**
- * Finds requests that demonstrate a finding. It creates sample paths and matches them with the router of the plan,
- * so every witness behaves in the running gateway as reported. A search that reached its limit is reported.
- */
+/** Finds requests that demonstrate a finding, by sample paths and the router of the plan. A search that reached its limit is reported. */
 export class WitnessSearch<R extends PatternRoute = PatternRoute> {
   readonly #index: RouteIndex<R>;
   readonly #router: Router;

@@ -3,10 +3,7 @@ import { isIPv4 } from 'node:net';
 /** A range of IPv6 addresses, both ends included. IPv4 addresses have their mapped form (RFC 4291 section 2.5.5.2). */
 type AddressRange = readonly [first: bigint, last: bigint];
 
-/**
- * Returns the addresses of IP addresses and CIDR blocks as sorted ranges. Two lists that contain the same addresses have
- * equal results, however they are written.
- */
+/** Returns IP addresses and CIDR blocks as sorted ranges, which are equal for lists of the same addresses. */
 export function addressRanges(blocks: readonly string[]): readonly AddressRange[] {
   const ranges = blocks.map(rangeOf).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   const merged: AddressRange[] = [];

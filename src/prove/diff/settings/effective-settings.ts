@@ -12,10 +12,7 @@ import { parseAddress } from '../../../engine/settings/address.ts';
 import { ANY_ROLE } from '../../../engine/tokens/auth.ts';
 import { addressRanges } from './address-ranges.ts';
 
-/**
- * Returns the manifest in one form: the admin API as a map, and the circuit breaker of every upstream that has one, by
- * default or not.
- */
+/** Returns the manifest in one form: the admin API as a map, and the circuit breaker of each upstream, by default or not. */
 export function uniformManifest(manifest: Manifest): Manifest {
   const { admin, upstreams, ...rest } = manifest;
   const uniformUpstreams = Object.entries(upstreams).map(([id, entry]) => [id, withBreaker(entry)]);
@@ -26,10 +23,7 @@ export function uniformManifest(manifest: Manifest): Manifest {
   };
 }
 
-/**
- * Returns the values of a manifest as they take effect: durations in milliseconds, sizes in bytes, sorted lists where the
- * order means nothing. Manifests that behave alike have equal values, however they are written.
- */
+/** Returns the values of a manifest as they take effect, equal for those that behave alike: milliseconds, bytes, sorted lists. */
 export function effectiveSettings(manifest: Manifest, plan: Plan, readFile: Environment['readFile']): unknown {
   const { auth, server } = manifest;
   const { routes: _routes, schemas: _schemas, ...settings } = manifest;
