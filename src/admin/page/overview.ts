@@ -4,7 +4,7 @@ import { ago, dateAndTime, decimal, duration, integer, NONE, quantity } from './
 import { showLimits } from './limits.ts';
 import { showProblems } from './problems.ts';
 import { isFailure, showRefusals } from './refusals.ts';
-import { perSecond, TrafficPlots } from './traffic-plots.ts';
+import { createTrafficPlots, perSecond } from './traffic-plots.ts';
 import { showUpstreams, showUpstreamTraffic } from './upstreams.ts';
 
 type Reload = Responses['status']['last_reload'];
@@ -21,7 +21,7 @@ const LAST_INTERVAL = 'last 10 s';
 
 /** The first view: the state, the traffic and the upstreams of the gateway. */
 export class Overview {
-  #plots = new TrafficPlots(
+  #plots = createTrafficPlots(
     'overview-range',
     { rate: 'plot-rate', latency: 'plot-latency', errors: 'plot-refusals' },
     () => this.#history && this.showHistory(this.#history),
@@ -94,7 +94,7 @@ export class Overview {
     const latest = intervals.at(-1);
     setText(this.#tiles.latency, duration(latest?.p95_ms));
     setText(this.#tiles.refused, latest === undefined ? NONE : decimal(perSecond(latest, refused(latest))));
-    setText(byId('refusals-window'), `in the last ${this.#plots.minutes} minutes`);
+    setText(byId('refusals-window'), `in the last ${this.#plots.minutes()} minutes`);
     showRefusals('refusals', countsOf(intervals), statuses);
   }
 

@@ -7,14 +7,14 @@ import { modeBadges, ruleOf } from './limits.ts';
 import { yamlLines } from './manifest-lines.ts';
 import { showRefusals } from './refusals.ts';
 import { accessElement, checksOf, methodsOf, pathElement } from './route-columns.ts';
-import { TrafficPlots } from './traffic-plots.ts';
+import { createTrafficPlots } from './traffic-plots.ts';
 
 const REFRESH_MS = 10_000;
 
 type Details = Responses['route'];
 
 export class RouteView {
-  #plots = new TrafficPlots(
+  #plots = createTrafficPlots(
     'route-range',
     { rate: 'route-rate', latency: 'route-latency', errors: 'route-errors' },
     () => this.#details && this.#showPlots(this.#details),

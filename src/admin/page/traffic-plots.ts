@@ -11,52 +11,41 @@ type Interval = Pick<
   'at' | 'seconds' | 'requests' | 'p50_ms' | 'p95_ms' | 'p99_ms'
 >;
 
-/** Three plots of one time range: requests, latency, and the errors of the view. */
-export class TrafficPlots {
-  #range;
-  #rate;
-  #latency;
-  #errors;
+/**
+ * Creates three plots of one time range, in the elements with these ids: requests, latency, and the errors of the view. Calls `onChange` when
+ * the reader selects another range.
+ */
+export function createTrafficPlots(
+  rangeId: string,
+  ids: { rate: string; latency: string; errors: string },
+  onChange: () => void,
+) {
+  const range = byId(rangeId);
+  range.addEventListener('change', onChange);
+  const rate = new Plot(byId(ids.rate), decimal);
+  const latency = new Plot(byId(ids.latency), duration);
+  const errors = new Plot(byId(ids.errors), decimal);
+  const minutes = () => Number(range.value);
+  return { minutes, show };
 
-  /** Takes the ids of the elements, and calls `onChange` when the reader selects another time range. */
-  constructor(
-    range: string,
-    { rate, latency, errors }: { rate: string; latency: string; errors: string },
-    onChange: () => void,
-  ) {
-    this.#range = byId(range);
-    this.#range.addEventListener('change', onChange);
-    this.#rate = new Plot(byId(rate), decimal);
-    this.#latency = new Plot(byId(latency), duration);
-    this.#errors = new Plot(byId(errors), decimal);
-  }
-
-  /** The length of the selected time range. */
-  get minutes() {
-    return Number(this.#range.value);
-  }
-
-  /** Shows the intervals in the selected time range, of those from the oldest on, with a line of the third plot for each count of errors. Returns them. */
-  show<Kind extends Interval>(all: readonly Kind[], errors: Record<string, (interval: Kind) => number>) {
+  /** Shows those of all intervals, oldest first, that are in the range, with a line of the third plot for each count. Returns them. */
+  function show<Kind extends Interval>(all: readonly Kind[], errorCounts: Record<string, (interval: Kind) => number>) {
     const last = all.at(-1);
-    const startMs = last === undefined ? 0 : new Date(last.at).getTime() - this.minutes * MINUTE_MS;
+    const startMs = last === undefined ? 0 : new Date(last.at).getTime() - minutes() * MINUTE_MS;
     const intervals = all.filter(({ at }) => new Date(at).getTime() > startMs);
     const times = intervals.map(({ at }) => new Date(at).getTime());
-    const rateLines = (counts: Record<string, (interval: Kind) => number>) =>
-      Object.entries(counts).map(([name, count]) => ({
-        name,
-        values: intervals.map((interval) => perSecond(interval, count(interval))),
-      }));
-    this.#rate.show({ times, lines: rateLines({ all: ({ requests }) => requests }) });
-    this.#latency.show({
-      times,
-      lines: [
-        { name: 'p50', values: intervals.map(({ p50_ms }) => p50_ms) },
-        { name: 'p95', values: intervals.map(({ p95_ms }) => p95_ms) },
-        { name: 'p99', values: intervals.map(({ p99_ms }) => p99_ms) },
-      ],
+    const linesOf = (values: Record<string, (interval: Kind) => number | null>) =>
+      Object.entries(values).map(([name, read]) => ({ name, values: intervals.map(read) }));
+    const rateOf = (count: (interval: Kind) => number) => (interval: Kind) => perSecond(interval, count(interval));
+    const errorRates = Object.entries(errorCounts).map(([name, count]) => [name, rateOf(count)] as const);
+    rate.show({ times, lines: linesOf({ all: rateOf(({ requests }) => requests) }) });
+    const quantiles = linesOf({
+      p50: ({ p50_ms }) => p50_ms,
+      p95: ({ p95_ms }) => p95_ms,
+      p99: ({ p99_ms }) => p99_ms,
     });
-    this.#errors.show({ times, lines: rateLines(errors) });
+    latency.show({ times, lines: quantiles });
+    errors.show({ times, lines: linesOf(Object.fromEntries(errorRates)) });
     return intervals;
   }
 }

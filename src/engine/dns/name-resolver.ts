@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { getOrCreate } from '../get-or-create.ts';
 import { HostName, type ResolverContext } from './host-name.ts';
 import { LookupCounts } from './lookup-counts.ts';
 import { LookupSlots } from './lookup-slots.ts';
@@ -70,14 +71,10 @@ export class NameResolver {
 
   /** Returns the entry of a host name. Call it for each connection, because unused entries are dropped. */
   hostName(host: string): HostName {
-    const key = host.toLowerCase();
-    let name = this.#names.get(key);
-    if (name === undefined) {
+    return getOrCreate(this.#names, host.toLowerCase(), (name) => {
       if (this.#names.size >= MAX_NAMES) this.#dropOldest();
-      name = new HostName(key, this.#context);
-      this.#names.set(key, name);
-    }
-    return name;
+      return new HostName(name, this.#context);
+    });
   }
 
   /** Retains a name for an endpoint. Returns a function that releases it; the resolver drops a name without endpoints. */

@@ -1,5 +1,6 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
+import { getOrCreate } from '../get-or-create.ts';
 
 /** The most bytes of a file. Parsing a longer one would block the event loop, so further lines are ignored. */
 const MAX_BYTES = 262_144;
@@ -100,12 +101,7 @@ export function parseHosts(text: string): Hosts {
   for (const line of text.split('\n')) {
     const [ip = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
     if (isIP(ip) === 0) continue;
-    for (const name of names) {
-      const key = name.toLowerCase();
-      const ips = hosts.get(key);
-      if (ips === undefined) hosts.set(key, [ip]);
-      else ips.push(ip);
-    }
+    for (const name of names) getOrCreate(hosts, name.toLowerCase(), (): string[] => []).push(ip);
   }
   return hosts;
 }

@@ -116,7 +116,7 @@ interface Halves {
 
 /**
  * Permutes the sequences of digits of some radixes, whose halves have products below 2^48. Two sequences never have the same image, and
- * none is its own: the permutation is one cycle, a step forward in an encrypted order. Another `tweak` gives another permutation.
+ * no sequence is its own: the permutation is one cycle, a step forward in an encrypted order. Another `tweak` gives another permutation.
  */
 function permute(digits: Digits, radixes: Digits, tweak: string, bytes: KeyedBytes): Digits {
   const [first = 0] = digits;

@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein';
+import { getOrCreate } from '../get-or-create.ts';
 
 /** Compare at most this many words: thousands of misspelt names against thousands of words would take seconds. */
 const MAX_WORDS = 500;
@@ -56,9 +57,7 @@ const FOLDED_WORDS = new WeakMap<readonly string[], string[]>();
 
 /** Returns the folded words of a list, once for all the misspelt names that are compared with it. */
 function foldedWords(known: readonly string[]): string[] {
-  const folded = FOLDED_WORDS.get(known) ?? known.slice(0, MAX_WORDS).map(fold);
-  FOLDED_WORDS.set(known, folded);
-  return folded;
+  return getOrCreate(FOLDED_WORDS, known, () => known.slice(0, MAX_WORDS).map(fold));
 }
 
 function isAnagram(one: string, other: string): boolean {

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
+import { getOrCreate } from '../get-or-create.ts';
 import { INTERNAL_KEYWORDS } from './keywords.ts';
 
 /** The numbers in a value that a double cannot represent exactly. */
@@ -8,9 +9,7 @@ export class InexactNumbers {
 
   /** @param holder `ROOT_HOLDER` if the value itself is the number */
   add(holder: object, key: string | number): void {
-    const keys = this.#keysByHolder.get(holder) ?? new Set();
-    keys.add(String(key));
-    this.#keysByHolder.set(holder, keys);
+    getOrCreate(this.#keysByHolder, holder, () => new Set<string>()).add(String(key));
   }
 
   has(holder: object, key: string | number): boolean {

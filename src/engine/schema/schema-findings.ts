@@ -1,3 +1,4 @@
+import { getOrCreate } from '../get-or-create.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import { patternError } from './ajv-validator.ts';
@@ -72,22 +73,15 @@ function* dependentKeywordFindings(schema: Record<string, unknown>, at: Path): G
 const validPatterns = new WeakMap<SchemaRoot, Set<string>>();
 
 function* patternFindings(root: SchemaRoot, pattern: string, path: Path, error: typeof errorAt): Generator<Finding> {
-  const valid = validPatterns.get(root) ?? new Set();
-  validPatterns.set(root, valid);
+  const valid = getOrCreate(validPatterns, root, () => new Set());
   if (valid.has(pattern)) return;
   const reason = patternError(pattern);
   if (reason === undefined) valid.add(pattern);
   else yield error(path, RULE, `this pattern is not supported: ${reason}`);
 }
 
+/** The names of the shared schemas of each root: thousands of references may be unknown. */
 const schemaNames = new WeakMap<SchemaRoot, string[]>();
-
-/** Returns the names of the shared schemas, once for thousands of unknown names. */
-function schemaNamesOf(root: SchemaRoot): string[] {
-  const names = schemaNames.get(root) ?? Object.keys(root.schemas);
-  schemaNames.set(root, names);
-  return names;
-}
 
 function* referenceFindings(root: SchemaRoot, reference: string, path: Path): Generator<Finding> {
   const [first, name, ...rest] = referencePath(reference) ?? [];
@@ -101,7 +95,14 @@ function* referenceFindings(root: SchemaRoot, reference: string, path: Path): Ge
       : 'write #/schemas/ and a name, or the relative path of a file';
     yield errorAt(path, RULE, `"${reference}" refers to something outside of "schemas"; ${remedy}`);
   } else if (!Object.hasOwn(root.schemas, name))
-    yield errorAt(path, RULE, `no schema is named "${name}"${suggestion(name, schemaNamesOf(root))}`);
+    yield errorAt(
+      path,
+      RULE,
+      `no schema is named "${name}"${suggestion(
+        name,
+        getOrCreate(schemaNames, root, ({ schemas }) => Object.keys(schemas)),
+      )}`,
+    );
   else if (isSchema(root.schemas[name]) && !leadsToSchema(root.schemas[name], rest))
     yield errorAt(
       path,

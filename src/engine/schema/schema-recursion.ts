@@ -1,3 +1,4 @@
+import { getOrCreate } from '../get-or-create.ts';
 import { formatPointer, valueAt } from '../json-pointer.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import { keywordsWith } from './keywords.ts';
@@ -54,9 +55,7 @@ function cycleOf(nodes: ReadonlyMap<string, Node>, start: string): Set<string> {
   const reached = new Set<string>([start]);
   for (const pointer of reached) {
     for (const next of nodes.get(pointer)?.next ?? []) {
-      const existing = callers.get(next);
-      if (existing === undefined) callers.set(next, [pointer]);
-      else existing.push(pointer);
+      getOrCreate(callers, next, (): string[] => []).push(pointer);
       reached.add(next);
     }
   }

@@ -1,4 +1,5 @@
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import { getOrCreate } from '../get-or-create.ts';
 import { pointerStep, truncatePointer, valueAt } from '../json-pointer.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import type { Path } from '../problem/finding.ts';
@@ -90,13 +91,10 @@ export function createSchemaValidators(root: SchemaRoot, maxServed = Number.POSI
   };
   const contentValidatorAt = (path: Path): ContentValidator => {
     const schema = valueAt(root, path);
-    const known = bySchema.get(schema);
-    if (known !== undefined) return known;
-    const content = JSON.stringify(schema) ?? '';
-    const validator = byContent.get(content) ?? create(content, path);
-    bySchema.set(schema, validator);
-    byContent.set(content, validator);
-    return validator;
+    return getOrCreate(bySchema, schema, () => {
+      const content = JSON.stringify(schema) ?? '';
+      return getOrCreate(byContent, content, () => create(content, path));
+    });
   };
   function* compileAhead(isNeeded: (content: string) => boolean): SlicedWork<void> {
     for (const validator of byContent.values()) {

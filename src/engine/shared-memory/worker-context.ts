@@ -1,3 +1,5 @@
+import { getOrCreate } from '../get-or-create.ts';
+
 /** Buffers by name that all workers of a process read and write. A process with one worker uses the same code. */
 export class SharedMemory {
   readonly #buffers: Map<string, SharedArrayBuffer>;
@@ -14,13 +16,9 @@ export class SharedMemory {
    * @param maxBytes the size up to which it can grow
    */
   buffer(name: string, bytes: number, maxBytes = bytes): SharedArrayBuffer {
-    let buffer = this.#buffers.get(name);
-    if (buffer === undefined) {
-      buffer =
-        maxBytes > bytes ? new SharedArrayBuffer(bytes, { maxByteLength: maxBytes }) : new SharedArrayBuffer(bytes);
-      this.#buffers.set(name, buffer);
-    }
-    return buffer;
+    return getOrCreate(this.#buffers, name, () =>
+      maxBytes > bytes ? new SharedArrayBuffer(bytes, { maxByteLength: maxBytes }) : new SharedArrayBuffer(bytes),
+    );
   }
 
   /** All buffers by name, to send to a thread. */

@@ -1,5 +1,6 @@
 import { UsageByKey } from '../gateway/fairness/client-key.ts';
 import { nextInRotation, RoundRobinQueue } from '../gateway/fairness/round-robin-queue.ts';
+import { getOrCreate } from '../get-or-create.ts';
 
 /** A queued job of a route and a client. */
 export interface FairQueueItem {
@@ -28,9 +29,7 @@ export class FairQueue<Job extends FairQueueItem> {
 
   add(job: Job): void {
     const { route, client } = job;
-    const jobs = this.#routes.get(route) ?? new RoundRobinQueue<string, Job>();
-    jobs.enqueue(client, job);
-    this.#routes.set(route, jobs);
+    getOrCreate(this.#routes, route, () => new RoundRobinQueue<string, Job>()).enqueue(client, job);
     this.#clients.add(client, 1);
     this.#size += 1;
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { BroadcastChannel } from 'node:worker_threads';
+import { getOrCreate } from '../../engine/get-or-create.ts';
 import { SharedMemory, type WorkerBus, type WorkerContext } from '../../engine/shared-memory/worker-context.ts';
 
 /** The context of worker 0, from which the other workers get theirs. */
@@ -33,8 +34,7 @@ export function createWorkerBus(name: string): WorkerBus & { close(): void } {
   return {
     publish: (topic, value) => channel.postMessage({ topic, value } satisfies BusMessage),
     subscribe: (topic, listener) => {
-      const ofTopic = listeners.get(topic) ?? new Set();
-      listeners.set(topic, ofTopic.add(listener));
+      const ofTopic = getOrCreate(listeners, topic, () => new Set()).add(listener);
       return () => void ofTopic.delete(listener);
     },
     close: () => channel.close(),

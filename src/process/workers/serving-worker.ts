@@ -9,7 +9,7 @@ import { ThreadChannel } from './thread-channel.ts';
 const RESPONSE_TIMEOUT_MS = 60_000;
 /** How often the heartbeat of a worker is checked. */
 const CHECK_INTERVAL_MS = 500;
-/** A worker without a heartbeat in so many checks hangs. Time would also pass while the process stands still. */
+/** A worker without a heartbeat in this many checks hangs. Time would also pass while the process stands still. */
 const MAX_MISSED_CHECKS = 10;
 /** A terminated thread that has not ended after this time still holds its connections and its listener, and never ends. */
 const TERMINATION_TIMEOUT_MS = 10_000;

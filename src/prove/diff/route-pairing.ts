@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../engine/get-or-create.ts';
 import { sortMethods } from '../../engine/http1/http-methods.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
@@ -135,8 +136,7 @@ class KindLimit<R extends PairedRoute> {
   count(route: R, members: BitSet, index: RouteIndex<R>): number {
     const { kind } = route;
     if (kind === undefined) return 0;
-    const paired = this.#paired.get(kind) ?? new Set<R>();
-    this.#paired.set(kind, paired);
+    const paired = getOrCreate(this.#paired, kind, () => new Set<R>());
     if (paired.size >= MAX_OF_KIND) return 0;
     paired.add(route);
     return paired.size < MAX_OF_KIND ? 0 : this.#remove(members, index);

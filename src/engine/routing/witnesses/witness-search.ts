@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../get-or-create.ts';
 import { sortMethods } from '../../http1/http-methods.ts';
 import { runToEnd } from '../../plan/sliced-work.ts';
 import type { RouteWitness } from '../../problem/finding.ts';
@@ -86,11 +87,8 @@ export class WitnessSearch<R extends PatternRoute = PatternRoute> {
   /** Finds a path once for all methods that the same routes accept. */
   #findPath(patternRoute: R, method: string, within: Pattern): FoundPath {
     if (within !== patternRoute.pattern) return this.#searchPath(patternRoute, method, within);
-    const accepting = this.#index.withMethod(method);
-    const paths = this.#paths.get(patternRoute) ?? new Map<BitSet, FoundPath>();
-    this.#paths.set(patternRoute, paths);
-    if (!paths.has(accepting)) paths.set(accepting, this.#searchPath(patternRoute, method, within));
-    return paths.get(accepting);
+    const paths = getOrCreate(this.#paths, patternRoute, () => new Map<BitSet, FoundPath>());
+    return getOrCreate(paths, this.#index.withMethod(method), () => this.#searchPath(patternRoute, method, within));
   }
 
   #searchPath(patternRoute: R, method: string, within: Pattern): FoundPath {

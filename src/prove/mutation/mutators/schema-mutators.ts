@@ -1,7 +1,7 @@
 import { valueAt } from '../../../engine/json-pointer.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
-import { SCHEMA_KEYWORDS } from '../../../engine/schema/keywords.ts';
-import { isMap, referencePath } from '../../../engine/schema/schema-walk.ts';
+import { keywordsWith } from '../../../engine/schema/keywords.ts';
+import { isMap, type LocatedSchema, reachableSchemas, schemasWithin } from '../../../engine/schema/schema-walk.ts';
 import { PARAMETER_KINDS, type ParameterKind } from '../../schema-comparison/parameter-texts.ts';
 import { withoutValue, withValue } from '../edits.ts';
 import type { MutationContext, Mutators, Probe, TestedRoute } from '../mutant.ts';
@@ -14,9 +14,9 @@ export const schemaMutators: Mutators = {
     *find(context) {
       const { manifest } = context;
       const uses = [...schemaUses(context)];
-      for (const root of schemaRoots(context))
-        for (const { schema, path } of subschemasOf(manifest, root)) {
-          const using = uses.filter((use) => isReachable(manifest, use.path, root));
+      for (const root of schemaRoots(context)) {
+        const using = uses.filter((use) => isReachable(manifest, use.path, root));
+        for (const { schema, at: path } of subschemasOf(manifest, root))
           for (const { steps, value, message } of openingsOf(schema)) {
             const at = [...path, ...steps];
             const changed = value === undefined ? withoutValue(manifest, at) : withValue(manifest, at, value);
@@ -33,7 +33,7 @@ export const schemaMutators: Mutators = {
               },
             };
           }
-        }
+      }
     },
   },
 };
@@ -94,44 +94,23 @@ function* schemaRoots(context: MutationContext): Generator<Path> {
   for (const { path } of schemaUses(context)) yield path;
 }
 
-/** Yields a schema and the subschemas where more values mean more requests: not those of conditions. */
-function* subschemasOf(root: unknown, path: Path): Generator<{ schema: Record<string, unknown>; path: Path }> {
-  const schema = valueAt(root, path);
-  if (!isMap(schema)) return;
-  yield { schema, path };
-  for (const [keyword, { holds, isCondition }] of SCHEMA_KEYWORDS) {
-    if (!Object.hasOwn(schema, keyword) || isCondition) continue;
-    const inside = schema[keyword];
-    if (holds === 'schema') yield* subschemasOf(root, [...path, keyword]);
-    else if (inside !== null && typeof inside === 'object')
-      for (const step of Array.isArray(inside) ? inside.keys() : Object.keys(inside))
-        yield* subschemasOf(root, [...path, keyword, step]);
-  }
+/** Returns a schema and the subschemas where more values mean more requests: not those of conditions. */
+function subschemasOf(root: unknown, path: Path): LocatedSchema[] {
+  const isOpen = ({ keyword, holder }: LocatedSchema): boolean =>
+    (keyword === undefined || !CONDITIONS.has(keyword)) && (holder === undefined || isOpen(holder));
+  return schemasWithin(valueAt(root, path), path).filter(isOpen);
 }
 
+const CONDITIONS = new Set(keywordsWith({ isCondition: true }));
+
 /** True if the schema at a path is the target, or refers to it. */
-function isReachable(root: unknown, path: Path, target: Path, seen = new Set<string>()): boolean {
-  if (isInside(path, target) || isInside(target, path)) return true;
-  for (const reference of referencesIn(valueAt(root, path))) {
-    if (seen.has(reference)) continue;
-    seen.add(reference);
-    const to = referencePath(reference);
-    if (to !== undefined && isReachable(root, to, target, seen)) return true;
-  }
-  return false;
+function isReachable(root: unknown, path: Path, target: Path): boolean {
+  const reached = reachableSchemas(root, path, Number.POSITIVE_INFINITY);
+  return reached.some(({ at }) => isInside(at, target) || isInside(target, at));
 }
 
 function isInside(path: Path, outer: Path): boolean {
   return outer.every((step, index) => String(step) === String(path[index]));
-}
-
-/** Yields the references in a value. It may also find `$ref` in data, which only adds a candidate. */
-function* referencesIn(value: unknown): Generator<string> {
-  if (value === null || typeof value !== 'object') return;
-  for (const [key, inside] of Object.entries(value)) {
-    if (key === '$ref' && typeof inside === 'string') yield inside;
-    else yield* referencesIn(inside);
-  }
 }
 
 type Schema = Readonly<Record<string, unknown>>;
