@@ -53,13 +53,9 @@ export function authenticationRefusal(
   // Prometheus uses Bearer. Basic makes a browser show its password dialog when a person opens an endpoint; the admin
   // page has its own form.
   const basic = headers.accept?.includes('text/html') ? `, Basic realm="${REALM}", charset="UTF-8"` : '';
-  return problemDetails(
-    401,
-    'a token is required; send admin.token as a bearer token or as the password of HTTP Basic',
-    {
-      'WWW-Authenticate': `Bearer realm="${REALM}"${basic}`,
-    },
-  );
+  const challenge = { 'WWW-Authenticate': `Bearer realm="${REALM}"${basic}` };
+  const detail = 'a token is required; send admin.token as a bearer token or as the password of HTTP Basic';
+  return problemDetails(401, detail, challenge);
 }
 
 const REALM = 'signing-gateway admin';

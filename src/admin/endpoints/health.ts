@@ -67,12 +67,8 @@ function unreadyReason({ id, endpoints, available, panic }: UpstreamStatus): str
 /** The time for which a failure of a worker degrades the process. */
 const FAILURE_REPORT_MS = 60_000;
 
-function workerReasons({
-  serving,
-  count,
-  lastFailure,
-  lastValidationHang,
-}: AdminContext['workers']['status']): string[] {
+function workerReasons(status: AdminContext['workers']['status']): string[] {
+  const { serving, count, lastFailure, lastValidationHang } = status;
   const isRecent = (at: Date | undefined) => at !== undefined && Date.now() - at.getTime() < FAILURE_REPORT_MS;
   return [
     ...(serving < count ? [`only ${serving} of ${count} workers serve requests`] : []),

@@ -22,17 +22,12 @@ export const reload: Respond = async (_request, { gateway, reloader, isStopping 
 };
 
 /** Returns the members of /status that describe reloads. */
-export function reloadFields({
-  lastOutcome,
-  lastActivatedAt: last_success_at,
-  keysNeedingRestart,
-  hungThreadCount,
-}: ReloadControl) {
+export function reloadFields(control: ReloadControl) {
   return {
-    last_reload: lastOutcome === undefined ? null : outcomeFields(lastOutcome),
-    last_success_at,
-    needs_restart: keysNeedingRestart,
-    hung_threads: hungThreadCount,
+    last_reload: control.lastOutcome === undefined ? null : outcomeFields(control.lastOutcome),
+    last_success_at: control.lastActivatedAt,
+    needs_restart: control.keysNeedingRestart,
+    hung_threads: control.hungThreadCount,
   };
 }
 

@@ -111,11 +111,6 @@ function tokenFields({ results, failedFetches: failed_fetches, ...status }: Veri
   return { ...status, failed_fetches, results: Object.fromEntries(results) };
 }
 
-function bufferFields({
-  usedBytes: held_bytes,
-  limitBytes,
-  clientCount: clients,
-  refusedCounts,
-}: Gateway['bufferBudget']) {
-  return { held_bytes, limit_bytes: limitBytes, clients, refused: { ...refusedCounts } };
+function bufferFields({ usedBytes, limitBytes, clientCount, refusedCounts }: Gateway['bufferBudget']) {
+  return { held_bytes: usedBytes, limit_bytes: limitBytes, clients: clientCount, refused: { ...refusedCounts } };
 }

@@ -139,14 +139,9 @@ function certificatesOf({ certificates }: Responses['status']) {
   return [...rows, ...(more > 0 ? [`${integer(more)} more`] : [])].join('; ') || 'none';
 }
 
-function failuresOf({
-  streams: { stdout: log },
-  file_descriptors,
-  client_connections,
-  watch_error,
-  admin,
-  stores,
-}: Responses['status']) {
+function failuresOf(status: Responses['status']) {
+  const { streams, file_descriptors, client_connections, watch_error, admin, stores } = status;
+  const log = streams.stdout;
   const failures = [
     ...stores.filter(({ state }) => state === 'down').map(({ id, reason }) => `store ${id} of rate limits: ${reason}`),
     log.error === null ? '' : `the log cannot be written: ${log.error}`,

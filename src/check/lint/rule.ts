@@ -57,18 +57,10 @@ type RuleEntry = Pick<Rule, 'rationale' | 'find'> & { readonly level: RuleLevel 
 
 /** Returns the rules of a table. */
 export function rulesOf(category: Rule['category'], rules: Readonly<Record<string, RuleEntry>>): Rule[] {
-  return Object.entries(rules).map(
-    ([
-      id,
-      {
-        level: [severity, preset],
-        ...rule
-      },
-    ]) => ({
-      ...{ id, category, severity, preset },
-      ...rule,
-    }),
-  );
+  return Object.entries(rules).map(([id, { level, ...rule }]) => {
+    const [severity, preset] = level;
+    return { id, category, severity, preset, ...rule };
+  });
 }
 
 /** Returns the rules that another stage reports, from the reason of each by its id. */

@@ -46,17 +46,11 @@ function costOf(schema: Record<string, unknown>): number {
 /** The cost of a branch: a branch that fails creates an error. */
 const BRANCH_COST = 6;
 
-function comparisonOf({
-  type,
-  const: value,
-  enum: values,
-  uniqueItems,
-  format,
-  ...rest
-}: Record<string, unknown>): NumberComparison | undefined {
+function comparisonOf(schema: Record<string, unknown>): NumberComparison | undefined {
+  const { type, const: value, enum: values, uniqueItems, format } = schema;
   const isIntegerOnly = [type].flat().includes('integer');
   const hasNestedNumbers = uniqueItems === true || containsNumber([value, values]);
-  const isNumeric = NUMERIC.some((keyword) => keyword in rest) || Object.hasOwn(NUMBER_FORMATS, String(format));
+  const isNumeric = NUMERIC.some((keyword) => keyword in schema) || Object.hasOwn(NUMBER_FORMATS, String(format));
   return isIntegerOnly || hasNestedNumbers || isNumeric ? { isIntegerOnly, hasNestedNumbers } : undefined;
 }
 
