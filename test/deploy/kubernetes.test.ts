@@ -8,19 +8,32 @@ import { load } from '../../src/engine/load.ts';
 import { worldOf } from '../support/gateway.ts';
 
 const folder = new URL('../../deploy/kubernetes/', import.meta.url);
-const files = readdirSync(folder);
-// biome-ignore lint/suspicious/noExplicitAny: the schema describes the objects
-const objects: any[] = files.flatMap((file) =>
-  parseAllDocuments(readFileSync(new URL(file, folder), 'utf8')).map((document) => document.toJS()),
-);
-const [configMap, deployment, podMonitor, service, autoscaler, budget] = [
+const read = (file: string) => readFileSync(new URL(file, folder), 'utf8');
+
+/** The objects of a folder, by their kinds. */
+function objectsIn(name: string) {
+  const files = readdirSync(new URL(`${name}/`, folder)).filter((file) => file !== 'gateway.yaml');
+  // biome-ignore lint/suspicious/noExplicitAny: the schema describes the objects
+  return files.flatMap((file): any[] => parseAllDocuments(read(`${name}/${file}`)).map((document) => document.toJS()));
+}
+const FOLDERS = ['gateway', 'monitoring', 'sidecar'];
+const objects = FOLDERS.flatMap(objectsIn);
+const [ofSidecar, ofGateway, ofMonitoring] = ['sidecar', 'gateway', 'monitoring'].map(objectsIn) as [
+  // biome-ignore lint/suspicious/noExplicitAny: the schema describes the objects
+  any[],
+  // biome-ignore lint/suspicious/noExplicitAny: the schema describes the objects
+  any[],
+  // biome-ignore lint/suspicious/noExplicitAny: the schema describes the objects
+  any[],
+];
+const [configMap, deployment, service, autoscaler, budget] = [
   'ConfigMap',
   'Deployment',
-  'PodMonitor',
   'Service',
   'HorizontalPodAutoscaler',
   'PodDisruptionBudget',
-].map((kind) => objects.find((object) => object.kind === kind));
+].map((kind) => ofSidecar.find((object) => object.kind === kind));
+const podMonitor = ofMonitoring.find(({ metadata }) => metadata?.name === deployment.metadata.name);
 const pod = deployment.spec.template.spec;
 const [sidecar] = pod.initContainers;
 const [application] = pod.containers;
@@ -73,7 +86,7 @@ describe('deploy/kubernetes', () => {
     expect(dockerfile).toContain(`WORKDIR ${mount.mountPath}\n`);
     expect(Object.keys(configMap.data)).toEqual(['gateway.yaml']);
     expect(pod.volumes).toEqual([{ name: mount.name, configMap: { name: configMap.metadata.name } }]);
-    expect(readFileSync(new URL('deployment.yaml', folder), 'utf8')).not.toMatch(/subPath:/);
+    expect(read('sidecar/deployment.yaml')).not.toMatch(/subPath:/);
   });
 
   it('probes public endpoints on the ports of the manifest', () => {
@@ -157,5 +170,73 @@ describe('deploy/kubernetes', () => {
       budget.spec.selector.matchLabels,
     ])
       expect(labels).toEqual(selector);
+  });
+});
+
+describe('deploy/kubernetes/gateway', () => {
+  const [platform, network, scaler, disruption] = [
+    'Deployment',
+    'NetworkPolicy',
+    'HorizontalPodAutoscaler',
+    'PodDisruptionBudget',
+  ].map((kind) => ofGateway.find((object) => object.kind === kind));
+  const spec = platform.spec.template.spec;
+  const [gateway] = spec.containers;
+  const text = read('gateway/gateway.yaml');
+  const env = Object.fromEntries(gateway.env.map(({ name, value }: Record<string, string>) => [name, value]));
+  const loaded = load({ path: 'gateway.yaml', text }, worldOf(env));
+
+  it('has the manifest of the project, but for its addresses', () => {
+    const ROOT_ADDRESSES = 'listen: ${LISTEN:-127.0.0.1:8080}\nadmin: ${ADMIN:-127.0.0.1:9901}\n';
+    const withoutHead = (manifest: string) => manifest.slice(manifest.indexOf('\nversion: 1\n'));
+    const root = withoutHead(readFileSync(new URL('../../gateway.yaml', import.meta.url), 'utf8'));
+    const [before = '', after = ''] = root.split(ROOT_ADDRESSES);
+    const [own = ''] = /# gateway-disable-next-line listen-exposed[\s\S]*?\nserver: .*\n/.exec(text) ?? [];
+    expect(withoutHead(text)).toBe(before + own + after);
+    expect(loaded.problems).toEqual([]);
+    expect(lint(loaded).filter(({ severity }) => severity !== 'info')).toEqual([]);
+  });
+
+  it('names a service for each upstream, and its port in the policy', () => {
+    const endpoints = loaded.plan?.upstreams.flatMap((upstream) => upstream.endpoints.map(({ url }) => url)) ?? [];
+    expect(endpoints).toHaveLength(9);
+    const ports = network.spec.egress.at(-1).ports.map(({ port }: { port: number }) => port);
+    for (const { hostname, port } of endpoints)
+      expect([hostname === '127.0.0.1', ports.includes(Number(port))]).toEqual([false, true]);
+    expect(
+      network.spec.ingress.flatMap((rule: { ports: { port: number }[] }) => rule.ports.map(({ port }) => port)),
+    ).toEqual(gateway.ports.map(({ containerPort }: { containerPort: number }) => containerPort));
+  });
+
+  it('mounts the secrets that the manifest and the monitoring name', () => {
+    const [, file = ''] = /\$\{file:([^}]+)\}/.exec(text) ?? [];
+    const [mount] = gateway.volumeMounts.filter(({ name }: { name: string }) => name === 'secrets');
+    const monitor = ofMonitoring.find(({ metadata }) => metadata?.name === platform.metadata.name);
+    const { name, key } = monitor.spec.podMetricsEndpoints[0].authorization.credentials;
+    expect(`${mount.mountPath}/${key}`).toBe(file);
+    expect(spec.volumes.find((volume: { secret?: unknown }) => volume.secret).secret.secretName).toBe(name);
+  });
+
+  it('has time to stop, a worker for each processor, and no privileges', () => {
+    const { delayMs = Number.NaN, graceMs = Number.NaN } = loaded.plan?.server.stopping ?? {};
+    expect(spec.terminationGracePeriodSeconds).toBeGreaterThan((delayMs + graceMs) / 1_000);
+    expect(scaler.spec.behavior.scaleDown.policies[0].periodSeconds).toBeGreaterThan(
+      spec.terminationGracePeriodSeconds,
+    );
+    expect(gateway.resources.limits.cpu).toBe(gateway.resources.requests.cpu);
+    expect([spec.securityContext.runAsNonRoot, gateway.securityContext]).toEqual([true, sidecar.securityContext]);
+    const labels = platform.spec.template.metadata.labels;
+    for (const { matchLabels } of [platform.spec.selector, network.spec.podSelector, disruption.spec.selector])
+      expect(matchLabels).toEqual(labels);
+  });
+});
+
+describe('the kustomizations', () => {
+  it.each(FOLDERS)('of %s names every file of its folder', (name) => {
+    const [{ resources, configMapGenerator = [] }] = objectsIn(name).filter(({ kind }) => kind === 'Kustomization') as [
+      { resources: string[]; configMapGenerator?: { files: string[] }[] },
+    ];
+    const named = [...resources, ...configMapGenerator.flatMap(({ files }) => files), 'kustomization.yaml'];
+    expect(named.sort()).toEqual(readdirSync(new URL(`${name}/`, folder)).sort());
   });
 });

@@ -48,7 +48,7 @@ describe('docs/workers.md', () => {
     const { requests, limits } = object.resources;
     expect([requests.cpu, limits.cpu]).toEqual(['2000m', '2000m']);
     expect(container).toContain('# Two workers with "workers: auto".');
-    const [sidecar] = parse(read('deploy/kubernetes/deployment.yaml')).spec.template.spec.initContainers;
+    const [sidecar] = parse(read('deploy/kubernetes/sidecar/deployment.yaml')).spec.template.spec.initContainers;
     for (const key of ['name', 'image', 'env', 'securityContext'])
       expect({ [key]: object[key] }).toEqual({ [key]: sidecar[key] });
   });
