@@ -19,6 +19,9 @@ interface PathReadings {
 
 /** The most segments of a path that can be read in two ways, and the most ends that a path can have. */
 const MAX_CHOICES = 5;
+/** The most paths to fold for one request, and their segments in total: one request may not hold the others. */
+const MAX_PATHS = 32;
+const MAX_SEGMENTS = 1_024;
 
 /**
  * Returns every path that some server could read a path as. Servers fold different things, so each segment that folding changes is
@@ -32,12 +35,16 @@ export function readPath(
   isOther: (segment: string, folded: string, position: number) => boolean = () => false,
 ): PathReadings | undefined {
   const written = withoutQueries(path);
-  if (path.split('/').filter(isHiddenDotSegment).length > MAX_HIDDEN) return undefined;
-  const normalized = NON_ASCII.test(path)
-    ? normalizedPaths(path).flatMap(withoutQueries).flatMap(slashReadings).map(withoutDotSegments)
+  const hasUnicode = NON_ASCII.test(path);
+  const isLong = written.length > MAX_CHOICES + 1 || path.split('/').length > MAX_SEGMENTS;
+  if (isLong || (hasUnicode && isExcessive(path))) return undefined;
+  const normalized = hasUnicode
+    ? new Set(normalizedPaths(path).flatMap(withoutQueries).flatMap(slashReadings).map(withoutDotSegments))
     : [];
-  const choices = [...written, ...normalized].map((one) =>
-    one.split('/').map((segment, index) => {
+  const paths = [...written, ...normalized].map((one) => one.split('/'));
+  if (paths.length > MAX_PATHS || paths.flat().length > MAX_SEGMENTS) return undefined;
+  const choices = paths.map((one) =>
+    one.map((segment, index) => {
       const folded = foldSegment(segment);
       if (segment !== '' && foldToEmpty(segment) === '') return [folded, ''];
       const hasOther = folded !== segment && (folded.includes('/') || isOther(segment, folded, index - 1));
@@ -45,7 +52,7 @@ export function readPath(
     }),
   );
   const counts = choices.map((each) => each.filter(({ length }) => length > 1).length);
-  if (Math.max(written.length - 1, ...counts) > MAX_CHOICES) return undefined;
+  if (Math.max(...counts) > MAX_CHOICES) return undefined;
   const readings = choices.map(combine);
   return { written: readings.slice(0, written.length).flat(), normalized: readings.slice(written.length).flat() };
 }
@@ -86,27 +93,60 @@ function withoutQueries(path: string): string[] {
   return paths;
 }
 
-/** The most hidden dot segments of a path: each one doubles its readings. */
+/** The most hidden dot segments, and slashes behind a `;`: each one doubles the readings of a path. */
 const MAX_HIDDEN = 2;
+const MAX_UNICODE = 32;
+const MAX_TEXT = 16_384;
 /** In place of a segment that equals no literal. */
 const UNKNOWN = '%EF%BF%BD';
+/** The normalized characters that servers read as slashes: without and with backslashes, and with those of legacy code pages (best fit). */
+const SLASHES = [
+  /%2f/gi,
+  /%2f|%5c/gi,
+  /%2f|%e2%81%84|%e2%88%95/gi,
+  /%2f|%5c|%e2%81%84|%e2%88%9[56]|%c2%a5|%e2%82%a9/gi,
+] as const;
 
-/** True for a dot segment of fullwidth dots, or with characters that cannot be seen. The path guard has refused all others. */
-function isHiddenDotSegment(segment: string): boolean {
-  return NON_ASCII.test(segment) && /^\.\.?$/.test(withoutParameters(segment));
+/** An escape that appears only after normalization, such as `％2f`. */
+const HIDDEN_ESCAPE = /%[\da-f]{2}/;
+
+/** True for a path of Unicode that would take milliseconds to read, because it is long or has hidden slashes and dot segments. */
+function isExcessive(path: string): boolean {
+  const segments = path.split('/');
+  const hasMany = (texts: readonly string[]) => texts.filter((text) => NON_ASCII.test(text)).length > MAX_UNICODE;
+  if (hasMany(segments)) return true;
+  if (path.split(/\/|%2f/i).some((part) => HIDDEN_ESCAPE.test(readSegment(part)))) return true;
+  const texts = segments.map((segment) => encodeURIComponent(readSegment(segment)).replaceAll(SLASHES[3], '/'));
+  const all = texts.join('/');
+  const parts = all.split('/');
+  if (all.length > MAX_TEXT || hasMany(parts) || parts.length > segments.length + MAX_UNICODE) return true;
+  return parts.filter(isDotSegment).length + texts.filter((text) => /%3B.*\//.test(text)).length > MAX_HIDDEN;
+}
+
+/** True for a dot segment of a normalized path. In the path as sent, the path guard has refused those that are not hidden. */
+function isDotSegment(segment: string): boolean {
+  return /^\.\.?$/.test(withoutParameters(segment));
+}
+
+/** Returns the path as read by servers that normalize Unicode before they split segments. */
+function normalizedPaths(path: string): string[] {
+  const texts = path.split('/').map((segment) => encodeURIComponent(readSegment(segment)));
+  const all = texts.join('/');
+  const slashes = SLASHES.filter((slash, index) => index === 0 || all.search(slash) !== -1);
+  return slashes.flatMap((slash) => combine(texts.map((text) => normalizedTexts(text, slash))));
 }
 
 /**
- * Returns the path as read by servers that normalize Unicode before they split segments, and read a fullwidth solidus as a slash. They drop
- * or replace different characters, so each hidden dot segment may also be a text to them.
+ * Returns a segment with its hidden slashes, and without parameters, for servers that remove them first. Servers drop or replace different
+ * characters, so a hidden dot segment may also be a text to them.
  */
-function normalizedPaths(path: string): string[] {
-  return combine(
-    path.split('/').map((segment) => {
-      const read = encodeURIComponent(readSegment(segment)).replaceAll(/%2f|%5c/gi, '/');
-      return isHiddenDotSegment(segment) ? [read, UNKNOWN] : [read];
-    }),
-  );
+function normalizedTexts(text: string, slash: RegExp): string[] {
+  const [bare = ''] = text.split('%3B');
+  const texts = text.slice(bare.length).search(slash) === -1 ? [text] : [text, bare];
+  return texts.flatMap((one) => {
+    const parts = one.replaceAll(slash, '/').split('/');
+    return combine(parts.map((part) => (isDotSegment(part) ? [part, UNKNOWN] : [part])));
+  });
 }
 
 /** Returns the path with all slashes, and as read by a server that merges them before it removes dot segments: `..` then removes another segment. */
@@ -119,7 +159,7 @@ function slashReadings(path: string): string[] {
 }
 
 function isReadAsEmpty(segment: string): boolean {
-  return foldToEmpty(segment) === '' && !/^\.\.?$/.test(withoutParameters(segment));
+  return foldToEmpty(segment) === '' && !isDotSegment(segment);
 }
 
 /** Removes dot segments (RFC 3986 section 5.2.4), including those that appear only after a server has trimmed a segment. */
@@ -150,28 +190,11 @@ function withoutParameters(segment: string): string {
   return parameters === -1 ? lower : lower.slice(0, parameters).trim();
 }
 
-/**
- * Returns the text that a server reads from a segment, except for encoded slashes. Escapes that appear only after normalization, such
- * as `％2f`, are decoded too. The path guard has refused paths that do not decode.
- */
+/** Returns the text that a server reads from a segment, except for encoded slashes. The path guard has refused paths that do not decode. */
 export function readSegment(segment: string): string {
-  return segment.includes('%') ? segment.split(/%2f/i).map(readPart).join('%2f') : foldVisible(segment);
-}
-
-function readPart(part: string): string {
-  const text = foldVisible(decodeURIComponent(part));
-  if (!text.includes('%') || !NON_ASCII.test(part)) return text;
-  return foldVisible(text.replaceAll(ESCAPES, decodeAgain));
-}
-
-const ESCAPES = /(?:%[0-9a-f]{2})+/g;
-
-function decodeAgain(escapes: string): string {
-  try {
-    return decodeURIComponent(escapes);
-  } catch {
-    return escapes;
-  }
+  if (!segment.includes('%')) return foldVisible(segment);
+  const parts = segment.split(/%2f/i).map((part) => foldVisible(decodeURIComponent(part)));
+  return parts.join('%2f');
 }
 
 function withoutEnd(text: string): string {

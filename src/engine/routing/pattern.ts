@@ -133,7 +133,7 @@ function checkEscapes(text: string): void {
 /** Refuses text with a second reading: servers that normalize Unicode read U+FF0F as a slash, and U+2025 as a dot segment. */
 function checkNormalized(text: string): void {
   const normalized = readSegment(text);
-  if (normalized.includes('/') || isAlwaysRefused(normalized))
+  if (/\/|%[\da-f]{2}/.test(normalized) || isAlwaysRefused(normalized))
     throw new PatternError(
       `servers that normalize Unicode read "${text}" as a slash, as dots or as nothing; write {name} for its segment`,
     );
