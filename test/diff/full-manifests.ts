@@ -77,7 +77,7 @@ const ROUTES = [
     access: 'protected',
     timeout: '7s',
     encodedSlash: 'keep',
-    upstreamPath: { replace: '/notes', with: '/v2' },
+    upstreamPath: { replace: '/notes', with: '/v2', rewriteResponses: true },
     requestHeaders: { set: { 'X-Of': 'notes' }, remove: ['X-From'], keep: ['X-HTTP-Method'] },
     responseHeaders: { set: { 'X-Of': 'notes' }, remove: ['X-From'] },
     roles: ['admin'],

@@ -183,7 +183,7 @@ function settingsOf(up: string): Entry {
       }),
       route('three', 'GET', { access: 'protected', roles: ['admin'], websocket: { origins: ['*'] } }),
       route('four', 'POST', { login: { token: '/token', maxBytes: '1MB' } }),
-      route('five', 'any', { upstream: 'secure', upstreamPath: { replace: '/five', with: '/v2' } }),
+      route('five', 'any', { upstream: 'secure', upstreamPath: { replace: '/five', with: '/v2', rewriteResponses: true } }),
       { ...own('six'), respond: { status: 200, headers: { 'X-A': 'a' }, body: 'text' } },
       { ...own('seven'), redirect: { to: '/one', status: 307, query: 'keep' } },
     ],

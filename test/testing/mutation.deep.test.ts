@@ -37,7 +37,7 @@ routes:
     upstream: contacts
     access: protected
     roles: [admin, user]
-    upstreamPath: { replace: /contacts, with: /v2 }
+    upstreamPath: { replace: /contacts, with: /v2, rewriteResponses: true }
     responseHeaders: { set: { X-Frame: deny }, remove: [Server] }
   - id: contact
     method: GET

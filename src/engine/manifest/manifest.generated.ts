@@ -1102,7 +1102,7 @@ timeout?: string
  */
 encodedSlash: ("refuse" | "keep")
 /**
- * Replaces a prefix of the path in requests to the upstream. By default the upstream gets the path unchanged.
+ * Replaces a prefix of the path in requests to the upstream, which gets the part that was removed in `X-Forwarded-Prefix`. By default the upstream gets the path unchanged.
  */
 upstreamPath?: {
 /**
@@ -1113,6 +1113,10 @@ replace: string
  * The new prefix. `/` removes the prefix.
  */
 with: string
+/**
+ * If `true`, the gateway maps paths in `Location`, `Content-Location` and `Set-Cookie` of responses back: `with` becomes `replace`. Paths of other hosts, and those outside of `with`, stay the same.
+ */
+rewriteResponses: boolean
 }
 requestHeaders?: RequestHeaderRules1
 responseHeaders?: HeaderRules1

@@ -30,6 +30,10 @@ export interface Route {
   readonly keepsEncodedSlash: boolean;
   /** Rewrites the matched path for the upstream; `undefined`: the path stays the same. */
   readonly upstreamPath: ((path: string) => string) | undefined;
+  /** The `X-Forwarded-Prefix` of requests to the upstream. */
+  readonly forwardedPrefix: string | undefined;
+  /** Maps paths in headers of the upstream's responses; `undefined`: they stay the same. Its result is `undefined` for a path that clients cannot use. */
+  readonly publicPath: ((path: string) => string | undefined) | undefined;
   readonly requestHeaders: HeaderRules | undefined;
   readonly responseHeaders: HeaderRules | undefined;
   readonly websocket: boolean;

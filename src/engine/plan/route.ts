@@ -102,7 +102,8 @@ function compileRoute(
     timeoutMs: entry.timeout === undefined ? undefined : timerMs(entry.timeout),
     keepsEncodedSlash: entry.encodedSlash === 'keep',
     login: login && compileLogin({ login, websocket }, index, context.authEntry, findings),
-    upstreamPath: upstreamPath && compileUpstreamPath(upstreamPath, entry.path, [...path, 'upstreamPath'], findings),
+    ...NO_UPSTREAM_PATH,
+    ...(upstreamPath && compileUpstreamPath(upstreamPath, entry.path, [...path, 'upstreamPath'], findings)),
     requestHeaders:
       requestHeaders && compileHeaderRules(requestHeaders, 'request', [...path, 'requestHeaders'], findings),
     responseHeaders:
@@ -136,6 +137,9 @@ function compileRoute(
     }),
   ];
 }
+
+/** Every route has these members, so that all have one shape. */
+const NO_UPSTREAM_PATH = { upstreamPath: undefined, forwardedPrefix: undefined, publicPath: undefined };
 
 function declaredMethods(entry: RouteEntry): readonly string[] {
   if (entry.method === 'any') return HTTP_METHODS;

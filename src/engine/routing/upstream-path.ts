@@ -2,13 +2,25 @@ import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import { type Pattern, patternKey, readPattern } from './pattern.ts';
 
-/** Compiles the rewrite of a matched path for the upstream, by complete segments that the path guard accepts; `undefined` if invalid. */
+/** The mapping of paths between the clients of a route and its upstream. */
+interface UpstreamPath {
+  readonly upstreamPath: (path: string) => string;
+  /** The path of the upstream's root for clients, for `X-Forwarded-Prefix`; `undefined` if no prefix leads from one to the other. */
+  readonly forwardedPrefix: string | undefined;
+  /** Returns the path for clients of one that the upstream names, with query and fragment; `undefined` if it has none. */
+  readonly publicPath: ((path: string) => string | undefined) | undefined;
+}
+
+/** Backslashes, empty segments at the start and dot segments, which clients read as another path or host. */
+const OTHER_READING = /\\|^\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i;
+
+/** Compiles the mapping of paths for the upstream, by complete segments that the path guard accepts; `undefined` if invalid. */
 export function compileUpstreamPath(
-  { replace, with: replacement }: NonNullable<RouteEntry['upstreamPath']>,
+  { replace, with: replacement, rewriteResponses }: NonNullable<RouteEntry['upstreamPath']>,
   routePath: string,
   path: Path,
   findings: Finding[],
-): ((path: string) => string) | undefined {
+): UpstreamPath | undefined {
   const from = readPrefix(replace, [...path, 'replace'], findings);
   const to = readPrefix(replacement, [...path, 'with'], findings);
   if (from === undefined || to === undefined) return undefined;
@@ -19,7 +31,25 @@ export function compileUpstreamPath(
   }
   const cutLength = from.length === 0 ? 0 : replace.length;
   const prefix = to.length === 0 ? '' : replacement;
-  return (requestPath) => prefix + requestPath.slice(cutLength) || '/';
+  const cut = replace.slice(0, cutLength);
+  const forwardedPrefix = cut.endsWith(prefix) ? cut.slice(0, cutLength - prefix.length) || undefined : undefined;
+  const publicPath = (text: string) => {
+    const named = text.replace(/[?#].*$/s, '');
+    // The application may know the prefix from X-Forwarded-Prefix.
+    const isPublic = forwardedPrefix !== undefined && isBelow(named, cut);
+    if (isPublic || OTHER_READING.test(named) || !isBelow(named, prefix)) return undefined;
+    const path = cut + text.slice(prefix.length);
+    return path.startsWith('/') ? path : `/${path}`;
+  };
+  return {
+    upstreamPath: (requestPath) => prefix + requestPath.slice(cutLength) || '/',
+    forwardedPrefix,
+    publicPath: rewriteResponses ? publicPath : undefined,
+  };
+}
+
+function isBelow(path: string, prefix: string): boolean {
+  return path === prefix || path.startsWith(`${prefix}/`);
 }
 
 function readPrefix(text: string, path: Path, findings: Finding[]): Pattern | undefined {

@@ -142,6 +142,8 @@ function reservedReason(name: string, side: Side): string | undefined {
   if (name.startsWith('sec-websocket-')) return 'it belongs to the WebSocket handshake';
   if (Object.hasOwn(RESERVED, name)) return RESERVED[name];
   if (side === 'response') return undefined;
+  // Applications read it for the links that they write.
+  if (name === 'x-forwarded-prefix') return undefined;
   if (name.startsWith('x-forwarded-')) return forgeableHeader(name) === 'override' ? OF_THE_TARGET : OF_THE_GATEWAY;
   return Object.hasOwn(RESERVED_IN_REQUESTS, name) ? RESERVED_IN_REQUESTS[name] : undefined;
 }

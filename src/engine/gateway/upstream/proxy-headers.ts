@@ -4,6 +4,7 @@ import type { ResponseHead } from '../../http1/response-head.ts';
 import type { ForwardingRoute } from '../../plan/route-definition.ts';
 import type { HeaderRules } from '../../settings/header-rules.ts';
 import type { Exchange, ForwardedExchange } from '../exchange.ts';
+import { withPublicPaths } from '../response/public-paths.ts';
 
 /** Longer names are not cached: headers in regular use are shorter. */
 const MAX_LENGTH = 64;
@@ -110,13 +111,15 @@ export function forwardRequestHeaders(
   }: ForwardedRequest,
   trace: { readonly isContinued: boolean; readonly traceparent: string } | undefined,
 ): string[] {
-  const rules = route.requestHeaders;
+  const { requestHeaders: rules, forwardedPrefix } = route;
   const named = connectionNames(known.connection);
   const keepsHost = keepsClientHost(route);
   const headers = withoutHeaders(rawHeaders, (rawName) => {
     const handling = handlingOf(rawName);
     if (head.maxForwards !== undefined && isHeader(rawName, 'max-forwards')) return true;
     if (!keepsHost && isHeader(rawName, 'host')) return true;
+    if (handling === 'forgeable' && forwardedPrefix !== undefined && foldHeaderName(rawName) === 'x-forwarded-prefix')
+      return true;
     const isForwarded =
       handling === 'pass' ||
       (handling === 'trace' && trace?.isContinued === true) ||
@@ -129,6 +132,7 @@ export function forwardRequestHeaders(
   headers.push('X-Forwarded-For', forwardedInfo?.for === undefined ? peer : `${forwardedInfo.for}, ${peer}`);
   headers.push('X-Forwarded-Proto', forwardedInfo?.protocol ?? connection.protocol);
   if (host !== undefined) headers.push('X-Forwarded-Host', host);
+  if (forwardedPrefix !== undefined) headers.push('X-Forwarded-Prefix', forwardedPrefix);
   headers.push('X-Request-Id', id);
   headers.push('Via', `${httpVersion} ${pseudonym}`);
   if (head.maxForwards !== undefined) headers.push('Max-Forwards', String(head.maxForwards - 1));
@@ -150,7 +154,8 @@ export function forwardResponseHeaders(
 ): RawHeaders {
   const { request, response, route, cors } = exchange;
   const upgrades = status === 426 ? upgradeHeaders(headers, response) : [];
-  const kept = withoutHopHeaders(headers, connection);
+  const own = withoutHopHeaders(headers, connection);
+  const kept = route?.publicPath === undefined ? own : withPublicPaths(own, exchange, route.publicPath);
   const forwarded = applyHeaderRules(upgrades.length === 0 ? kept : [...kept, ...upgrades], route?.responseHeaders);
   const isBodiless = request.method === 'HEAD' || status < 200 || status === 204 || status === 304;
   const hasNoTrailers = isBodiless || !response.mayChunk;

@@ -9,6 +9,7 @@ export const upstreamComparison: Comparison = {
     'upstream-changed': ['warning', 'Requests go to another upstream.'],
     'upstream-renamed': ['info', 'Requests go to an upstream of another name, with the same endpoints and settings.'],
     'upstream-path-changed': ['warning', 'The upstream receives requests for another path.'],
+    'response-paths': ['warning', 'The gateway maps the paths in headers of responses, or no longer does so.'],
     'upstream-host': ['warning', 'The endpoints of an upstream changed.'],
     'upstream-plain': ['error', 'The gateway no longer connects to an upstream over TLS.'],
     'upstream-ca-removed': ['error', 'Any authority of the system may sign the certificate of an upstream.'],
@@ -58,6 +59,9 @@ function* changedUpstream(pair: MatchedRoutePair): Generator<DiffFinding> {
 }
 
 function* changedPath(pair: MatchedRoutePair): Generator<DiffFinding> {
+  const [before = false, now = false] = [pair.from, pair.to].map(({ entry }) => entry.upstreamPath?.rewriteResponses);
+  const change = `${now ? 'now' : 'no longer'} maps the paths in Location, Content-Location and Set-Cookie of responses`;
+  if (before !== now) yield findingAtKey(pair, 'response-paths', 'upstreamPath', change, forwardedWitness(pair));
   if (pair.request === undefined) return;
   const { url } = pair.request;
   const [old, next] = [pair.from, pair.to].map(({ route }) => route.upstreamPath?.(url) ?? url);

@@ -18,6 +18,16 @@ export const forwardingMutators: Mutators = {
       if (entry.upstreamPath !== undefined) yield { at: ['upstreamPath'], effect: 'forwards the path unchanged' };
     }),
   },
+  'response-paths-kept': {
+    summary: 'a route with `rewriteResponses` forwards the paths of the upstream to clients',
+    find: inEachRoute(function* ({ entry: { upstreamPath } }) {
+      if (upstreamPath?.rewriteResponses !== true) return;
+      const Location = upstreamPath.with;
+      const effect = 'forwards the paths in headers of responses unchanged';
+      const probes = (base: Probe) => [{ ...base, response: { status: 201, headers: { Location } } }];
+      yield { at: ['upstreamPath', 'rewriteResponses'], value: false, effect, probes };
+    }),
+  },
   'own-response-changed': {
     summary: 'a route with `respond` or `redirect` responds with another status, or redirects to another place',
     find: inEachRoute(function* ({ entry: { respond, redirect } }) {
