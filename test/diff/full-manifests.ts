@@ -51,6 +51,7 @@ const UPSTREAM = {
   host: 'upstream',
   timeouts: { connect: '1s', response: '20s', idle: '50s', eventStream: '15m', total: '4m' },
   connections: { limit: 7, queue: 70 },
+  limits: { responseHeadBytes: '32KB' },
   retry: true,
   health: { path: '/health', interval: '7s', timeout: '3s', healthy: 3, unhealthy: 4, required: true },
   breaker: { enabled: true, failures: 7, pause: '7s' },

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ChunkedDecoder } from '../../src/engine/http1/chunked-decoder.ts';
 import { Http1Error } from '../../src/engine/http1/http1-error.ts';
 import type { ResponseHead } from '../../src/engine/http1/response-head.ts';
@@ -216,5 +216,32 @@ describe('ResponseParser', () => {
   it('rejects a head that exceeds the size limit', () => {
     const fields = Array.from({ length: 2_000 }, () => latin1('X: aaaaaaaa\r\n'));
     expect(parse([latin1('HTTP/1.1 200 OK\r\n'), ...fields]).error).toBe('response_head_too_large');
+  });
+
+  it.each([
+    ['of many headers', 'X: aaaaaaaaaaaa\r\n'.repeat(15_000)],
+    ['of one long header', `X: ${'a'.repeat(250_000)}\r\n`],
+  ])('looks at each byte of a head %s once, however small the reads are', (_name, fields) => {
+    const text = latin1(`HTTP/1.1 200 OK\r\n${fields}Content-Length: 0\r\n\r\n`);
+    const parser = new ResponseParser(CONNECTION, 262_144);
+    parser.begin('GET', { onHead: () => {}, onData: () => {} });
+    const read = vi.spyOn(Buffer.prototype, 'toString');
+    const searched = vi.spyOn(Buffer.prototype, 'indexOf');
+    let bytes = 0;
+    try {
+      for (let at = 0; at < text.length; at += 1) {
+        parser.parse(text.subarray(at, at + 1));
+        bytes += read.mock.results.reduce((sum, { value }) => sum + String(value).length, 0);
+        const [, from = 0] = searched.mock.calls[0] ?? [];
+        bytes += at - Number(from);
+        read.mockClear();
+        searched.mockClear();
+      }
+    } finally {
+      read.mockRestore();
+      searched.mockRestore();
+    }
+    expect(parser.isComplete).toBe(true);
+    expect(bytes).toBeLessThan(20 * text.length);
   });
 });

@@ -146,7 +146,13 @@ function settingsOf(up: string): Entry {
     },
     reload: { selfTest: 'passes.test.yaml', grace: '1s' },
     upstreams: {
-      up: { url: up, timeouts, connections: { limit: 4, queue: 4 }, breaker: { failures: 5, pause: '1s' } },
+      up: {
+        url: up,
+        timeouts,
+        connections: { limit: 4, queue: 4 },
+        limits: { responseHeadBytes: '16KB' },
+        breaker: { failures: 5, pause: '1s' },
+      },
       secure: { urls: ['https://localhost:9'], tls: { ca: 'bundle.pem', ...tls, serverName: 'localhost' } },
     },
     auth: {
@@ -183,7 +189,10 @@ function settingsOf(up: string): Entry {
       }),
       route('three', 'GET', { access: 'protected', roles: ['admin'], websocket: { origins: ['*'] } }),
       route('four', 'POST', { login: { token: '/token', maxBytes: '1MB' } }),
-      route('five', 'any', { upstream: 'secure', upstreamPath: { replace: '/five', with: '/v2', rewriteResponses: true } }),
+      route('five', 'any', {
+        upstream: 'secure',
+        upstreamPath: { replace: '/five', with: '/v2', rewriteResponses: true },
+      }),
       { ...own('six'), respond: { status: 200, headers: { 'X-A': 'a' }, body: 'text' } },
       { ...own('seven'), redirect: { to: '/one', status: 307, query: 'keep' } },
     ],

@@ -7,6 +7,7 @@ interface ConnectionLimits {
   readonly connectionLimit: number;
   readonly responseTimeoutMs: number;
   readonly idleTimeoutMs: number;
+  readonly responseHeadLimitBytes?: number;
 }
 
 /** How often expired idle connections are closed. */
@@ -126,11 +127,12 @@ export class ConnectionPool {
   }
 
   #create(isForTunnel: boolean): UpstreamConnection {
-    const { responseTimeoutMs, idleTimeoutMs } = this.#limits;
+    const { responseTimeoutMs, idleTimeoutMs, responseHeadLimitBytes } = this.#limits;
     const connection = new UpstreamConnection({
       dial: this.#dial,
       responseTimeoutMs,
       idleTimeoutMs,
+      responseHeadLimitBytes,
       isForTunnel,
       onClosed: this.#forget,
     });

@@ -22,7 +22,8 @@ export interface ResponseHead {
 /** Matches a complete head without its empty line. A head that does not match is invalid, or can be read in two ways. */
 const HEAD = new RegExp(`^HTTP/1\\.([01]) ([1-9]\\d\\d)(?: ([\\t\\x20-\\x7e\\x80-\\xff]*))?\\r\\n${FIELD_LINES}$`);
 const FIELDS = new RegExp(`^${FIELD_LINES}$`);
-const PARTIAL_LINE = /^[\t\x20-\x7e\x80-\xff]*\r?$/;
+/** The first byte may end a line that was checked before. */
+const PARTIAL_TEXT = /^\n?[\t\x20-\x7e\x80-\xff]*(?:\r\n[\t\x20-\x7e\x80-\xff]*)*\r?$/;
 const VERSION = 'HTTP/1.';
 const CONTENT_LENGTH = /^\d{1,15}$/;
 
@@ -65,11 +66,22 @@ function isFraming(rawName: string): boolean {
   return isHeader(rawName, 'transfer-encoding') || isHeader(rawName, 'content-length');
 }
 
-/** True if an incomplete head may still become a valid one. */
-export function isPartialHead(text: string): boolean {
-  const line = text.lastIndexOf('\r\n') + 2;
-  if (line === 1) return VERSION.startsWith(text.slice(0, VERSION.length)) && PARTIAL_LINE.test(text);
-  return HEAD.test(text.slice(0, line)) && PARTIAL_LINE.test(text.slice(line));
+/**
+ * Checks an incomplete head whose last read begins at `start`, so that one that cannot become valid fails at once. Looks at each byte once,
+ * however small the reads are. Returns the number of bytes whose lines are checked.
+ *
+ * @param checked the result for the read before
+ * @throws Http1Error `response_malformed`
+ */
+export function checkPartialHead(bytes: Buffer, start: number, checked: number): number {
+  const before = Math.max(0, start - 1);
+  const text = bytes.toString('latin1', before);
+  const isBegun = checked > 0 || VERSION.startsWith(bytes.toString('latin1', 0, VERSION.length));
+  if (!isBegun || !PARTIAL_TEXT.test(text)) throw malformed();
+  const end = before + text.lastIndexOf('\n') + 1;
+  if (!text.includes('\n') || end <= checked) return checked;
+  if (!(checked === 0 ? HEAD : FIELDS).test(bytes.toString('latin1', checked, end))) throw malformed();
+  return end;
 }
 
 /** True if headers or trailers close the connection. */

@@ -1,12 +1,13 @@
 import { ChunkedDecoder } from './chunked-decoder.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
 import { Http1Error } from './http1-error.ts';
 import type { RawHeaders } from './raw-headers.ts';
-import { hasConnectionClose, isPartialHead, parseResponseHead, type ResponseHead } from './response-head.ts';
+import { checkPartialHead, hasConnectionClose, parseResponseHead, type ResponseHead } from './response-head.ts';
 import type { FlowControl, ResponseSink } from './response-sink.ts';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const NO_BYTES = Buffer.alloc(0);
-const MAX_HEAD_BYTES = 16_384;
+const DEFAULT_HEAD_LIMIT_BYTES = 16_384;
 /** The most informational (1xx) responses to one request, including 100. */
 const MAX_INFORMATIONAL = 100;
 const NO_TRAILERS: RawHeaders = [];
@@ -27,7 +28,12 @@ export class ResponseParser {
   /** The latest head. */
   #head: ResponseHead | undefined;
   #isReusable = false;
-  /** The beginning of an incomplete head; after an upgrade, the bytes after the head. */
+  readonly #headLimitBytes: number;
+  /** The beginning of an incomplete head. */
+  #partial: GrowingBuffer | undefined;
+  /** The number of its bytes whose lines are checked. */
+  #checked = 0;
+  /** After an upgrade, the bytes after the head. */
   #pending: Buffer | undefined;
   /** Bytes of a counted body still to come. */
   #remaining = 0;
@@ -35,8 +41,9 @@ export class ResponseParser {
   #trailers = NO_TRAILERS;
 
   /** @param connection is passed to the sink with each event */
-  constructor(connection: FlowControl) {
+  constructor(connection: FlowControl, headLimitBytes = DEFAULT_HEAD_LIMIT_BYTES) {
     this.#connection = connection;
+    this.#headLimitBytes = headLimitBytes;
   }
 
   /** True from the head of a response to the end of its body. */
@@ -103,17 +110,22 @@ export class ResponseParser {
   parse(bytes: Buffer): void {
     let at = 0;
     let unread = bytes;
-    if (this.#pending !== undefined) {
-      unread = Buffer.concat([this.#pending, bytes]);
-      this.#pending = undefined;
+    let searched = 0;
+    if (this.#partial !== undefined) {
+      searched = this.#partial.bytes().length;
+      this.#partial.add(bytes);
+      unread = this.#partial.bytes();
     }
     while (this.#state === 'head') {
-      const end = unread.indexOf(HEAD_END, at);
-      if ((end === -1 ? unread.length : end) - at > MAX_HEAD_BYTES) throw new Http1Error('response_head_too_large');
+      const end = unread.indexOf(HEAD_END, Math.max(at, searched - HEAD_END.length + 1));
+      if ((end === -1 ? unread.length : end) - at > this.#headLimitBytes)
+        throw new Http1Error('response_head_too_large');
       if (end === -1) {
-        this.#keepPartialHead(unread, at);
+        if (at < unread.length) this.#checkPartialHead(unread, at, searched);
         return;
       }
+      this.#partial = undefined;
+      this.#checked = 0;
       const head = parseResponseHead(unread.toString('latin1', at, end + 2));
       at = end + HEAD_END.length;
       this.#acceptHead(head, unread, at);
@@ -131,10 +143,11 @@ export class ResponseParser {
   }
 
   /** Stores an incomplete head. Rejects one that cannot become valid at once instead of at the time limit. */
-  #keepPartialHead(bytes: Buffer, at: number): void {
-    if (at === bytes.length) return;
-    if (!isPartialHead(bytes.toString('latin1', at))) throw new Http1Error('response_malformed');
-    this.#pending = bytes.subarray(at);
+  #checkPartialHead(bytes: Buffer, at: number, searched: number): void {
+    this.#checked = checkPartialHead(bytes.subarray(at), Math.max(0, searched - at), this.#checked);
+    if (this.#partial !== undefined) return;
+    this.#partial = new GrowingBuffer(Number.POSITIVE_INFINITY);
+    this.#partial.add(bytes.subarray(at));
   }
 
   #acceptHead(head: ResponseHead, bytes: Buffer, at: number): void {

@@ -22,6 +22,8 @@ interface UpstreamConnectionOptions {
   readonly responseTimeoutMs: number;
   /** The longest time between two reads of a response; 0: no limit. */
   readonly idleTimeoutMs: number;
+  /** By default 16 kB. */
+  readonly responseHeadLimitBytes?: number | undefined;
   /** True if the connection carries a handshake and may become a tunnel. */
   readonly isForTunnel: boolean;
   /** Called when the connection closes without an exchange. */
@@ -40,7 +42,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
   readonly #responseTimeout: RestartableTimeout;
   #idleTimeout: RestartableTimeout;
   readonly #keepAlive = new KeepAliveTimeout();
-  readonly #parser = new ResponseParser(this);
+  readonly #parser: ResponseParser;
   readonly #chunks = new ChunkCounter();
   #state: ConnectionState = 'new';
   #socket: Duplex | undefined;
@@ -63,6 +65,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
 
   constructor(options: UpstreamConnectionOptions) {
     this.#options = options;
+    this.#parser = new ResponseParser(this, options.responseHeadLimitBytes);
     this.#responseTimeout = new RestartableTimeout(options.responseTimeoutMs, () => this.#onResponseTimeout());
     this.#idleTimeout = this.#createIdleTimeout(options.idleTimeoutMs);
   }

@@ -370,6 +370,15 @@ limit: number
 queue: number
 }
 /**
+ * Limits of the responses of this upstream.
+ */
+limits: {
+/**
+ * The maximum size of a response head: status line and headers, at most 256KB. A response with a larger one gets 502.
+ */
+responseHeadBytes: string
+}
+/**
  * If `true`, the gateway sends a request once more when that is safe: nothing of it was sent, or its reused connection closed before the response and the method is idempotent (RFC 9110 section 9.2.2).
  */
 retry: boolean

@@ -55,6 +55,7 @@ export interface Upstream {
   readonly connectionLimit: number;
   /** Requests that may wait for a connection. */
   readonly queueLimit: number;
+  readonly responseHeadLimitBytes: number;
   readonly retry: boolean;
   readonly health: HealthCheckSettings | undefined;
   readonly breaker: BreakerSettings | undefined;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Manifest, Upstream as UpstreamEntry } from '../manifest/manifest.generated.ts';
-import { durationMs, timerMs } from '../manifest/units.ts';
+import { durationMs, sizeBytes, timerMs } from '../manifest/units.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
 import { hostError, parseHttpUrl } from './address.ts';
@@ -48,11 +48,20 @@ function compileUpstream(id: string, entry: UpstreamEntry, context: CompileConte
     totalTimeoutMs: timeouts.total === undefined ? undefined : timerMs(timeouts.total),
     connectionLimit: connections.limit,
     queueLimit: connections.queue,
+    responseHeadLimitBytes: compileHeadLimit(id, entry, findings),
     retry: entry.retry,
     health: compileHealth(id, entry.health, findings),
     breaker: compileBreaker(entry, endpoints.length),
     tls: () => tls,
   });
+}
+
+function compileHeadLimit(id: string, { limits }: UpstreamEntry, findings: Finding[]): number {
+  const bytes = sizeBytes(limits.responseHeadBytes);
+  const message = 'this must be from 1KB to 256KB; write for example 64KB';
+  if (bytes < 1_024 || bytes > 262_144)
+    findings.push(errorAt(['upstreams', id, 'limits', 'responseHeadBytes'], 'server-limit', message));
+  return bytes;
 }
 
 function compileHealth(id: string, health: UpstreamEntry['health'], findings: Finding[]): Upstream['health'] {

@@ -15,6 +15,7 @@ export class HealthProbe {
   readonly #host: string;
   readonly #dial: Dial;
   readonly #settings: HealthCheckSettings;
+  readonly #responseHeadLimitBytes: number;
   readonly #connections = new Set<UpstreamConnection>();
   readonly #sockets = new Set<Duplex>();
 
@@ -22,6 +23,7 @@ export class HealthProbe {
     this.#host = endpoint.url.host;
     this.#dial = createDial(endpoint, upstream, resolver);
     this.#settings = settings;
+    this.#responseHeadLimitBytes = upstream.responseHeadLimitBytes;
   }
 
   /** Returns the reason if the endpoint is not healthy. Rejects if the connection or the exchange fails. */
@@ -62,6 +64,7 @@ export class HealthProbe {
       dial: this.#dial,
       responseTimeoutMs: timeoutMs,
       idleTimeoutMs: timeoutMs,
+      responseHeadLimitBytes: this.#responseHeadLimitBytes,
       isForTunnel: false,
       onClosed: () => undefined,
     });

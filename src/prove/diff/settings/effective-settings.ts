@@ -73,6 +73,7 @@ const NORMALIZATIONS = (
     ['reload selfTest', posix.normalize],
     ['reload grace', timerMs],
     ['upstreams * timeouts *', timerMs],
+    ['upstreams * limits responseHeadBytes', sizeBytes],
     ['upstreams * health interval|timeout', timerMs],
     ['upstreams * breaker pause', durationMs],
     ['stores * redis', redis],
