@@ -137,7 +137,9 @@ describe('docs/operations.md', () => {
     for (const mount of mounts) expect(image).toContain(`WORKDIR ${mount}\n`);
     expect(image).toContain(`USER ${/non-root user \((\d+)\)/.exec(page)?.[1]}:`);
     const [, secret] = /create secret generic (\S+) --from-literal=token=/.exec(page) ?? [];
-    expect(read('deploy/kubernetes/sidecar/deployment.yaml')).toContain(`secretKeyRef: { name: ${secret}, key: token }`);
+    expect(read('deploy/kubernetes/sidecar/deployment.yaml')).toContain(
+      `secretKeyRef: { name: ${secret}, key: token }`,
+    );
     const { delayMs = 0, graceMs = 0 } = loadText(MANIFEST).plan?.server.stopping ?? {};
     expect(page).toContain(`${delayMs / 1_000} + ${graceMs / 1_000} s`);
     expect(Number(/--stop-timeout (\d+)/.exec(page)?.[1])).toBeGreaterThan((delayMs + graceMs) / 1_000);
