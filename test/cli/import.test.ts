@@ -115,7 +115,7 @@ describe('import', () => {
   it.each([
     [[], 'name one OpenAPI document'],
     [['missing.yaml'], 'missing.yaml: no such file; name an OpenAPI document'],
-    [['gateway.yaml'], 'gateway.yaml is not an OpenAPI document of version 2.0, 3.0 or 3.1'],
+    [['gateway.yaml'], 'gateway.yaml is not an OpenAPI document of version 2.0, 3.0, 3.1 or 3.2'],
     [['openapi.yaml', '--upstream', 'My API'], '--upstream "My API" is not a name'],
     [['openapi.yaml', '--access', 'open'], '--access takes one of public, protected, not "open"'],
     [['openapi.yaml', '--prefix', 'api'], '--prefix "api" is not a path'],

@@ -52,6 +52,122 @@ describe('a document of version 3.0', () => {
   });
 });
 
+describe('a document of version 3.2', () => {
+  const importNew = (value: object) => importDocument({ openapi: '3.2.0', ...value });
+
+  it('is read like one of version 3.1', () => {
+    const value = {
+      ...json({ type: ['object', 'null'], properties: { a: { type: 'string', nullable: true } } }),
+      security: [{ oauth: [] }],
+      components: { securitySchemes: { oauth: { type: 'oauth2', flows: { deviceAuthorization: {} } } } },
+    };
+    const { routes, losses } = importNew(value);
+    expect({ routes, losses }).toEqual(
+      (({ routes, losses }) => ({ routes, losses }))(importDocument({ openapi: '3.1.1', ...value })),
+    );
+    expect(routes).toHaveLength(1);
+  });
+
+  it('has its parts reported that routes do not have', () => {
+    const { routes, losses } = importNew({
+      $self: 'https://api.example/openapi',
+      tags: [{ name: 'a' }, { name: 'b', parent: 'a', kind: 'nav' }],
+      paths: {
+        '/a': { get: {}, query: { operationId: 'search' }, additionalOperations: { LINK: {}, UNLINK: {} } },
+      },
+    });
+    expect(routes.map(({ method }) => method)).toEqual(['GET']);
+    expect(losses).toEqual([
+      'stricter paths//a/query: no route can have the method QUERY',
+      'stricter paths//a/additionalOperations/LINK: no route can have the method LINK',
+      'stricter paths//a/additionalOperations/UNLINK: no route can have the method UNLINK',
+      'none $self: the address of the document is not used; references into it begin with "#"',
+      'none tags/1/parent: routes have no tags, and no groups of them',
+    ]);
+  });
+
+  it('has items of a body reported, which the gateway does not validate', () => {
+    const { routes, losses } = importNew(body({ 'application/jsonl': { itemSchema: { type: 'object' } } }));
+    expect(routes).toMatchObject([{ body: { types: ['application/jsonl'] } }]);
+    expect(losses).toContain(
+      'looser paths//a/post/requestBody/content/application/jsonl: "itemSchema" of a body is not read; the gateway does not validate its items',
+    );
+    expect(importNew(body({ '*/*': { itemSchema: {} } })).losses.join()).toContain(
+      '"itemSchema" of a body is not read',
+    );
+  });
+
+  it('may have a media type by reference', () => {
+    const { routes, losses } = importNew({
+      ...body({ 'application/json': { $ref: '#/components/mediaTypes/Note' } }),
+      components: { mediaTypes: { Note: { schema: { type: 'object', required: ['text'], nullable: true } } } },
+    });
+    expect(routes).toMatchObject([{ body: { schema: { type: 'object', required: ['text'] } } }]);
+    expect(losses).toEqual([expect.stringMatching(/^stricter components\/mediaTypes\/Note\/schema: nullable/)]);
+  });
+
+  it('has a parameter of the whole query reported', () => {
+    const { losses } = importNew(
+      operation({ parameters: [{ name: 'q', in: 'querystring', content: { 'application/json': {} } }] }),
+    );
+    expect(losses).toEqual([expect.stringMatching(/^looser .*"q" is not validated: its location is unknown$/)]);
+  });
+
+  it('is the last version that is read', () => {
+    expect(() => importDocument({ openapi: '3.3.0', paths: {} })).toThrow('2.0, 3.0, 3.1 or 3.2');
+  });
+});
+
+describe('merge keys', () => {
+  const DOCUMENT = `openapi: 3.0.3
+info: {}
+x-common: &common
+  summary: common
+  parameters: [{ name: page, in: query, schema: { type: integer } }]
+x-secured: &secured { security: [{ oauth: [] }], summary: secured }
+x-both: &both { <<: *common, security: [] }
+paths:
+  /a: { get: { <<: *common, summary: own, security: [] } }
+  /b:
+    get:
+      summary: own
+      <<: [*secured, *common]
+  /c: { get: *both }
+components:
+  securitySchemes: { oauth: { type: oauth2, flows: {} } }
+`;
+
+  it('are resolved: own members first, then earlier maps', () => {
+    const { routes, written, losses } = importDocument(DOCUMENT);
+    expect(routes.map(({ path, access }) => [path, access])).toEqual([
+      ['/a', 'public'],
+      ['/b', 'protected'],
+      ['/c', 'public'],
+    ]);
+    for (const route of routes) expect(route).toMatchObject({ query: { properties: { page: { type: 'integer' } } } });
+    expect(written.match(/# \w+/g)).toEqual(['# own', '# own', '# common']);
+    expect(losses).toEqual([]);
+  });
+
+  it('do not make places of other values wrong', () => {
+    const { document, imported } = importDocument(DOCUMENT.replace('/b:', '/b:\n    trace: {}'));
+    const [loss] = imported.losses;
+    expect(loss && document.locate(loss.path, 'key')).toMatchObject({ line: 11 });
+  });
+
+  it('may be nested', () => {
+    const nested = `${'{ <<: '.repeat(8)}{ security: [] }${' }'.repeat(8)}`;
+    const { routes } = importDocument(`openapi: 3.1.0\npaths: { /a: { get: ${nested} } }\n`);
+    expect(routes).toMatchObject([{ access: 'public' }]);
+  });
+
+  it.each(['<<: 3', '<<: [3]', '<<: [{ a: 1 }, text]'])('need maps: %s', (merge) => {
+    expect(() => importDocument(`openapi: 3.1.0\npaths: { /a: { get: { ${merge} } } }\n`)).toThrow(
+      new OpenApiError('a merge key ("<<") needs a map or a list of maps'),
+    );
+  });
+});
+
 describe('an operation', () => {
   it('becomes a route with its id, method and path', () => {
     const { routes, losses } = importDocument({

@@ -1,4 +1,5 @@
 import { BODYLESS_METHODS } from '../../engine/http1/http-methods.ts';
+import { valueAt } from '../../engine/json-pointer.ts';
 import { SIZES } from '../../engine/manifest/units.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
@@ -57,7 +58,13 @@ function bodyRules(
   { origins }: Operation,
 ): BodyRules {
   const { converter, report } = context;
-  const schemaOf: SchemaOf = ([written]) => (isMap(content[written]) ? content[written]['schema'] : undefined);
+  // Since version 3.2, a media type may be a reference.
+  const mediaOf = ([written]: MediaTypes[number]) => context.document.follow(content[written], [...path, written]);
+  const schemaOf: SchemaOf = (type) => valueAt(mediaOf(type)?.value, ['schema']);
+  for (const type of types)
+    for (const key of NOT_READ)
+      if (valueAt(mediaOf(type)?.value, [key]) !== undefined)
+        report([...path, type[0]], 'looser', `"${key}" of a body is not read; the gateway does not validate its items`);
   const [json, ...others] = types.filter(([, type]) => JSON_TYPE.test(type));
   const more = others.filter((one) => json && JSON.stringify(schemaOf(one)) === JSON.stringify(schemaOf(json)));
   const [form] = types.filter(([, type]) => type === FORM_TYPE);
@@ -66,8 +73,9 @@ function bodyRules(
   for (const other of types)
     if (other !== validated && !more.includes(other))
       report([...path, other[0]], 'stricter', `the gateway accepts ${validated[1]} only, because it validates it`);
-  const at = [...path, validated[0], 'schema'];
-  if (validated === form) return formRules(schemaOf(form), content[form[0]], at, context);
+  const media = mediaOf(validated);
+  const at = [...(media?.path ?? path), 'schema'];
+  if (validated === form) return formRules(schemaOf(form), media?.value, at, context);
   origins.set('body/schema', at);
   const accepted = [json, ...more].flatMap((one) => (one === undefined ? [] : [one]));
   for (const [type] of accepted)
@@ -82,6 +90,9 @@ function bodyRules(
   const isDefault = others.length === 0 && jsonTypes[0] === 'application/json';
   return { ...(isDefault ? {} : { types: jsonTypes }), schema: converter.convert(schemaOf(validated), at) };
 }
+
+/** Members of a media type of version 3.2 about the items of a body. */
+const NOT_READ = ['itemSchema', 'itemEncoding', 'prefixEncoding'];
 
 /** The media types alone: the gateway does not validate such a body. */
 function typesOf(types: MediaTypes, path: Path, report: ImportContext['report'], schemaOf: SchemaOf): BodyRules {

@@ -67,6 +67,10 @@ function* operationsOf(document: OpenApiDocument, report: ReportLoss): Generator
           'this operation cannot be read, and has no route; write a map at a method in lower case',
         );
       else if (key === 'trace') report(origin, 'stricter', 'the gateway refuses the method TRACE');
+      else if (key === 'query') report(origin, 'stricter', 'no route can have the method QUERY');
+      else if (key === 'additionalOperations')
+        for (const name of Object.keys(isMap(value) ? value : {}))
+          report([...origin, name], 'stricter', `no route can have the method ${name}`);
       else if (key === 'servers')
         report(origin, 'none', 'servers of a path are not used; set the upstream of its routes');
     }
@@ -179,7 +183,12 @@ function withUniqueIds(routes: readonly ImportedRoute[]): ImportedRoute[] {
 }
 
 function reportUnusedMembers({ value }: OpenApiDocument, { prefix }: ImportOptions, report: ReportLoss): void {
-  const { servers, webhooks } = value;
+  const { servers, webhooks, tags } = value;
+  if (value['$self'] !== undefined)
+    report(['$self'], 'none', 'the address of the document is not used; references into it begin with "#"');
+  for (const [index, tag] of (Array.isArray(tags) ? (tags as unknown[]) : []).entries())
+    if (isMap(tag) && tag['parent'] !== undefined)
+      report(['tags', index, 'parent'], 'none', 'routes have no tags, and no groups of them');
   if (Array.isArray(servers) && servers.length > 0 && prefix === '')
     report(
       ['servers'],

@@ -13,7 +13,7 @@ export interface LocatedValue {
   readonly path: Path;
 }
 
-/** An OpenAPI document as version 3.0 or 3.1, with the places of its values in the original text. */
+/** An OpenAPI document as version 3.0, 3.1 or 3.2, with the places of its values in the original text. */
 export interface OpenApiDocument {
   readonly value: Readonly<Record<string, unknown>>;
   /** True for versions 2.0 and 3.0: `nullable` has an effect there, and the members beside `$ref` have none. */
@@ -28,7 +28,7 @@ export interface OpenApiDocument {
 
 /** A part of an OpenAPI document that the routes do not express. */
 export interface Loss {
-  /** Its place in the document of version 3.1. */
+  /** Its place in the document of version 3. */
   readonly path: Path;
   /** `looser`: the gateway accepts what the document does not. `stricter`: it refuses what the document accepts. */
   readonly effect: 'looser' | 'stricter' | 'none';
@@ -42,13 +42,13 @@ export type ReportLoss = (path: Path, effect: Loss['effect'], message: string) =
 /** A document cannot be read, or not be compared with a manifest. The message says why. */
 export class OpenApiError extends Error {}
 
-/** Reads an OpenAPI document of version 2.0, 3.0 or 3.1, in YAML or JSON. Throws an `OpenApiError` for any other text. */
+/** Reads an OpenAPI document of version 2.0, 3.0, 3.1 or 3.2, in YAML or JSON. Throws an `OpenApiError` for any other text. */
 export function readOpenApi(source: Source): OpenApiDocument {
   const document = parseDocument(source);
-  const original = document.value;
+  const original = source.text.includes('<<') ? mergeMaps(document.value) : document.value;
   const version = isMap(original) ? versionOf(original) : '';
   if (!isMap(original) || !isMap(original['paths'] ?? {}) || !VERSION.test(version))
-    throw new OpenApiError(`${source.path} is not an OpenAPI document of version 2.0, 3.0 or 3.1`);
+    throw new OpenApiError(`${source.path} is not an OpenAPI document of version 2.0, 3.0, 3.1 or 3.2`);
   const value = version === '2.0' ? upgradeDocument(original, source.path) : original;
   const resolve = (reference: string) => {
     const path = referencePath(reference);
@@ -57,7 +57,7 @@ export function readOpenApi(source: Source): OpenApiDocument {
   };
   return {
     value,
-    hasOldSchemas: !version.startsWith('3.1'),
+    hasOldSchemas: !/^3\.[12]/.test(version),
     resolve,
     follow: (written, place) => {
       let found: LocatedValue | undefined = { value: written, path: place };
@@ -73,35 +73,53 @@ export function readOpenApi(source: Source): OpenApiDocument {
 }
 
 const MAX_REFERENCES = 32;
+const MAX_ROUNDS = 8;
 
 function parseDocument(source: Source): Document {
   const read = (text: string) => parse({ ...source, text }, Number.POSITIVE_INFINITY);
-  let { document, findings } = read(source.text);
-  // The keys of responses are often written as numbers, and those of a manifest are texts.
-  if (findings.some((finding) => isNumber(finding, source.text)))
-    ({ document, findings } = read(quote(findings, source.text)));
+  let { text } = source;
+  let { document, findings } = read(text);
+  // The keys of responses are often written as numbers, and those of a manifest are texts. A manifest has no merge keys: the parser
+  // reads the value of one only if the key has quotes.
+  for (let round = 0; round < MAX_ROUNDS && findings.some((finding) => needsQuotes(finding, text)); round += 1) {
+    text = quote(findings, text);
+    ({ document, findings } = read(text));
+  }
   const [finding] = findings;
   if (finding === undefined) return document;
   const { line, column } = document.locate(finding.location);
   throw new OpenApiError(`${source.path}:${line}:${column} ${finding.message}`);
 }
 
-function isNumber({ location }: Finding, text: string): boolean {
-  return 'start' in location && /^\d+$/.test(text.slice(location.start, location.end));
+function needsQuotes({ location }: Finding, text: string): boolean {
+  return 'start' in location && /^(?:\d+|<<)$/.test(text.slice(location.start, location.end));
 }
 
 function quote(findings: readonly Finding[], text: string): string {
   const edits = findings
-    .filter((finding) => isNumber(finding, text))
+    .filter((finding) => needsQuotes(finding, text))
     .flatMap(({ location }) => ('start' in location ? [location] : []))
-    .map(({ start, end }) => ({ start, end, text: `"${text.slice(start, end)}"` }));
+    .map(({ start, end }) => [start, { start, end, text: `"${text.slice(start, end)}"` }] as const);
+  // A key behind several aliases has several findings.
+  const distinct = [...new Map(edits).values()];
   return applyEdits(
     text,
-    edits.sort((a, b) => a.start - b.start),
+    distinct.sort((a, b) => a.start - b.start),
   );
 }
 
-const VERSION = /^(?:2\.0|3\.[01](?:\.\d+)?)$/;
+/** Returns a value with the members of merge keys (YAML 1.1). Members of a map replace those, and earlier maps replace later ones. */
+function mergeMaps(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(mergeMaps);
+  if (!isMap(value)) return value;
+  const { '<<': merged = [], ...own } = value;
+  const maps = [merged].flat().map(mergeMaps);
+  if (!maps.every(isMap)) throw new OpenApiError('a merge key ("<<") needs a map or a list of maps');
+  const members = Object.entries(own).map(([key, member]) => [key, mergeMaps(member)] as const);
+  return Object.fromEntries([...maps.toReversed().flatMap((map) => Object.entries(map)), ...members]);
+}
+
+const VERSION = /^(?:2\.0|3\.[012](?:\.\d+)?)$/;
 
 /** Without quotes, YAML reads 2.0 as 2 and 3.0 as 3. */
 function versionOf(value: Readonly<Record<string, unknown>>): string {
