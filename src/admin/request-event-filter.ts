@@ -6,10 +6,7 @@ const MAX_LENGTH = 200;
 /** The filter searches only this many characters of a path. */
 const MAX_PATH_LENGTH = 1_000;
 
-/**
- * The values of `only`. A refused request has a violation, or the caller may not send it: the gateway responds with a 4xx. A failed
- * one has a 5xx response, of an upstream or of the gateway.
- */
+/** The values of `only`: a refused request has a violation or a 4xx of the gateway, a failed one a 5xx of an upstream or of the gateway. */
 const SELECTIONS: Readonly<Record<string, (decision: RequestEvent) => boolean>> = {
   refused: ({ refusal, status }) => refusal !== null && (status === null || status < 500),
   failed: ({ status }) => status !== null && status >= 500,

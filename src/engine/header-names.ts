@@ -1,7 +1,4 @@
-/**
- * Returns the canonical form of a header name, in lower case and with hyphens: some servers read `X_Original_URL` and
- * `X.Original.URL` as `X-Original-URL`. The length stays the same.
- */
+/** Returns a header name in lower case with hyphens, of the same length: some servers read `X_Original_URL` as `X-Original-URL`. */
 export function foldHeaderName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9-]/g, '-');
 }

@@ -14,10 +14,7 @@ interface ProblemGroup {
   readonly others: string;
 }
 
-/**
- * Groups equal problems in the order of their first ones, or with a limit returns the `max` most severe groups, and describes the `omitted`
- * others. Without a limit, problems are not grouped.
- */
+/** Groups equal problems in the order of their first ones. With a limit, returns the `max` most severe groups and describes the others. */
 export function groupProblems(problems: readonly Problem[], max: number): { groups: ProblemGroup[]; omitted: string } {
   const minGroup = max === Number.POSITIVE_INFINITY ? max : MIN_GROUP;
   const large = groupEqualProblems(problems).filter(({ length }) => length >= minGroup);

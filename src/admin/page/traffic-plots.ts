@@ -11,10 +11,7 @@ type Interval = Pick<
   'at' | 'seconds' | 'requests' | 'p50_ms' | 'p95_ms' | 'p99_ms'
 >;
 
-/**
- * Creates three plots of one time range, in the elements with these ids: requests, latency, and the errors of the view. Calls `onChange` when
- * the reader selects another range.
- */
+/** Creates the plots of requests, latency and errors in the elements with these ids. Calls `onChange` when the reader selects a range. */
 export function createTrafficPlots(
   rangeId: string,
   ids: { rate: string; latency: string; errors: string },

@@ -9,10 +9,7 @@ const MAX_NAMES = 10;
 
 type Uncovered = CoverageSummary['uncovered'];
 
-/**
- * Formats the figures, and a line for each route or group of routes with the units that no case covers: at most `max` lines, of as many
- * units. Without a limit, every route has its own line.
- */
+/** Formats the figures and the units that no case covers, in at most `max` lines. Without a limit, every route has its own line. */
 export function formatCoverage(
   { percent, routes, roles, refusals, values, uncovered }: CoverageSummary,
   max: number,

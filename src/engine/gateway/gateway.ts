@@ -287,10 +287,7 @@ export class Gateway {
     this.#state.isDraining = true;
   }
 
-  /**
-   * Stops accepting connections, ends long-lived exchanges, waits up to `graceMs` for requests in flight, then closes the
-   * remaining connections.
-   */
+  /** Accepts no more connections, ends long-lived exchanges, waits up to `graceMs` for requests, then closes the other connections. */
   async close(graceMs: number): Promise<void> {
     this.#state.isDraining = true;
     this.#state.isClosing = true;

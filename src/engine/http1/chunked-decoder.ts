@@ -22,10 +22,7 @@ export class ChunkedDecoder {
   #chunkCount = 0;
   #areTrailersTooLong = false;
 
-  /**
-   * @param onData called once for each call of `decode` with data
-   * @param errorCode the error of a malformed body
-   */
+  /** Calls `onData` once for each call of `decode` with data. `errorCode` is the error of a malformed body. */
   constructor(onData: (bytes: Buffer) => void, errorCode: Http1ErrorCode) {
     this.#onData = onData;
     this.#errorCode = errorCode;

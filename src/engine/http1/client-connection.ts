@@ -13,10 +13,7 @@ import { ResponseWriter } from './response-writer.ts';
 
 /** How long a client may continue to send after the last response. */
 export const LINGER_MS = 1_000;
-/**
- * The limit on bytes read ahead of the current request; one read may exceed it. Reading ahead lets the gateway detect that
- * the client disconnects.
- */
+/** The limit on bytes read ahead of the request, by which the gateway detects a disconnect. One read may exceed it. */
 const MAX_AHEAD_BYTES = 262_144;
 /** The gateway stops reading from a client that sends more than this before a tunnel opens. */
 const MAX_EARLY_BYTES = 65_536;

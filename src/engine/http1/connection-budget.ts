@@ -6,10 +6,7 @@ interface BudgetedPool {
   closeIdle(): void;
 }
 
-/**
- * Limits the total connections of several pools. Beyond the limit, each new connection closes an idle one of the pool that has the
- * most, or of a pool in another worker.
- */
+/** Limits the connections of several pools. Beyond it, a new one closes an idle one of the largest pool, or of a pool in another worker. */
 export class ConnectionBudget {
   readonly #limit: () => number;
   readonly #open: WorkerCounter;

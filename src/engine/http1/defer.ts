@@ -5,10 +5,7 @@ export interface DeferredTask {
 
 let tasks: DeferredTask[] = [];
 
-/**
- * Runs a task after the process has read all bytes that the kernel has ready for it. All waiting tasks run in the same turn of the
- * event loop.
- */
+/** Runs a task after the process has read all bytes that the kernel has ready. All waiting tasks run in one turn of the event loop. */
 export function defer(task: DeferredTask): void {
   if (tasks.length === 0) setImmediate(runTasks);
   tasks.push(task);

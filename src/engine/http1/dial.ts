@@ -49,10 +49,7 @@ export interface DialOptions {
   readonly connect?: ((origin: string) => Duplex) | undefined;
 }
 
-/**
- * Returns the function that opens the sockets of a server. The sockets share their TLS sessions. The connect timeout includes the
- * lookup of the host name.
- */
+/** Returns the function that opens the sockets of a server, which share TLS sessions. The connect timeout includes the lookup. */
 export function createDial(
   { url, serverName }: ServerAddress,
   { connect, connectTimeoutMs, tls }: DialOptions,

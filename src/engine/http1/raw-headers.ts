@@ -61,10 +61,7 @@ export function forEachHeader(headers: RawHeaders, visit: (rawName: string, valu
   for (let index = 0; index < headers.length; index += 2) visit(headers[index] as string, headers[index + 1] as string);
 }
 
-/**
- * True if a header has this name in any letter case. Compares the length first, because changing the case of every name costs
- * throughput.
- */
+/** True if a header has this name in any letter case. Compares the lengths first, because changing the case costs throughput. */
 export function isHeader(rawName: string, name: string): boolean {
   return rawName.length === name.length && rawName.toLowerCase() === name;
 }

@@ -52,10 +52,7 @@ export function parseResponseHead(text: string): ResponseHead {
   };
 }
 
-/**
- * Parses the lines of trailers without the empty line. Returns `undefined` for malformed ones, and for framing headers, which have no
- * meaning after the body.
- */
+/** Parses trailers without the empty line. Returns `undefined` for malformed ones and for framing headers, which mean nothing here. */
 export function parseTrailers(text: string): RawHeaders | undefined {
   if (!FIELDS.test(text)) return undefined;
   const trailers = parseFields(text, 0);

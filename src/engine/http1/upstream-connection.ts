@@ -30,10 +30,7 @@ interface UpstreamConnectionOptions {
   readonly onClosed: (connection: UpstreamConnection) => void;
 }
 
-/**
- * `requested`: a request waits until the connection has read the bytes that arrived before it. `busy`: the connection is sending
- * the request or receiving its response.
- */
+/** `requested`: a request waits for the bytes that arrived before it. `busy`: a request is sent, or its response is received. */
 type ConnectionState = 'new' | 'opening' | 'idle' | 'requested' | 'busy' | 'closed';
 
 /** A connection to an upstream: one socket, which carries one HTTP/1.1 exchange at a time. */

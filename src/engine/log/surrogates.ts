@@ -20,10 +20,7 @@ export class Surrogates {
     this.#bytes = createKeyedBytes(secret);
   }
 
-  /**
-   * Returns the surrogate of a segment of a path, still encoded: the first one that `accepts` allows, or the first of all if too many do
-   * not fit. A value without letters and digits stays.
-   */
+  /** Returns the surrogate of an encoded segment that `accepts` allows, or the first of all. A value without letters and digits stays. */
   of(value: string, accepts?: (surrogate: string) => boolean): string {
     const shape = shapeOf(value);
     const isShort = hasFewValues(shape);

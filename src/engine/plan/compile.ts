@@ -35,10 +35,7 @@ export interface CompileOptions {
   readonly networkVerifier?: TokensContext['networkVerifier'];
 }
 
-/**
- * Compiles the plan of a checked manifest, or returns all its errors. Skips the `invalidParts`, which the
- * schema has reported, and checks the rest, so that all mistakes are reported at once.
- */
+/** Compiles the plan of a checked manifest, or returns all its errors but those in `invalidParts`, which the schema has reported. */
 export function* compilePlan(
   manifest: Manifest,
   options: CompileOptions,

@@ -142,10 +142,7 @@ function certainlyCompiles(root: SchemaRoot, schemas: readonly LocatedSchema[]):
 
 const TOO_LARGE = `this schema has more than ${MAX_SCHEMAS} subschemas, with those of the schemas that it refers to; remove some, or accept any value for a part of it`;
 
-/**
- * Creates the check of the schema at a path with its subschemas. Mistakes in shared schemas, and in those in files, are found there alone
- * and not at schemas that refer to them.
- */
+/** Creates the check of the schema at a path. Mistakes in shared schemas and files are found there, not at schemas that refer to them. */
 function createSchemaCheck(root: SchemaRoot, fileTargets: readonly Path[]) {
   let shared: ReturnType<typeof checkShared> | undefined;
   return (path: Path, schemas: readonly LocatedSchema[]) => {

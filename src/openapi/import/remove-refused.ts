@@ -24,10 +24,7 @@ interface RefusedPart {
   readonly message: string;
 }
 
-/**
- * Removes from the components, named `schemas`, the parts that the gateway refuses, such as a pattern without linear time, and reports each
- * as a loss at its path of `origins`.
- */
+/** Removes the parts of the components, named `schemas`, that the gateway refuses, and reports each as a loss at its path of `origins`. */
 export function removeRefused(
   routes: readonly ImportedRoute[],
   schemas: Map<string, unknown>,

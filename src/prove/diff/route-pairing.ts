@@ -214,10 +214,7 @@ export interface RoutePair<R extends PatternRoute = PatternRoute> {
   readonly others?: number;
 }
 
-/**
- * True if requests need no token now that needed one, or had no route, before. A route that only keeps its id and moves to
- * another path does not change the access to any request.
- */
+/** True if requests that needed a token, or had no route, need no token now. A new path of the same route changes no access. */
 export function becamePublic({ from, to, request }: RoutePair): boolean {
   return request !== undefined && to?.route.access === 'public' && from?.route.access !== 'public';
 }

@@ -29,9 +29,7 @@ const limitsOf = ({ rateLimits }: Route) =>
 
 const verifiesTokens = ({ access, login }: Route) => access === 'protected' || login !== undefined;
 
-/**
- * The routes that each refusal applies to. API descriptions and coverage reports list the codes in this order.
- */
+/** The routes that each refusal applies to. API descriptions and coverage reports list the codes in this order. */
 const CONDITIONS: Readonly<Record<RefusalCode, RefusalCondition>> = {
   message_malformed: { step: 'message', appliesTo: always },
   path_ambiguous: { step: 'path', appliesTo: always },

@@ -131,10 +131,7 @@ export class CircuitBreaker {
     return this.#isClosed || this.#now() >= this.#nextTrialAt;
   }
 
-  /**
-   * Lets a request through, also one that is not allowed. Returns the current value of `openings` if the request is a trial,
-   * otherwise 0.
-   */
+  /** Lets a request through, even one that is not allowed. Returns the value of `openings` if the request is a trial, otherwise 0. */
   beginRequest(client: string): number {
     this.#clients.record(client);
     if (this.#isClosed) return 0;

@@ -1,9 +1,6 @@
 import { UsageByKey } from './client-key.ts';
 
-/**
- * A semaphore that clients share fairly. A client may hold at most as many slots as are free, so one client alone gets half of
- * them, and later clients find free slots.
- */
+/** Clients share it fairly: one holds at most as many slots as are free, so one alone gets half of them, and later ones find free slots. */
 export class FairSemaphore {
   readonly #slotsByClient = new UsageByKey<string>();
   #free: number;

@@ -25,10 +25,7 @@ export class ClientLimit {
   /** Connections that still count, although the limit has closed them. */
   #closing = 0;
 
-  /**
-   * @param connections counts the open connections
-   * @param refused counts the connections that were closed because of the limit
-   */
+  /** `connections` counts the open connections, and `refused` those that were closed because of the limit. */
   constructor(logger: Log['logger'], connections: WorkerCounter, refused: WorkerCounter) {
     this.#connections = connections;
     this.#refused = refused;

@@ -20,19 +20,13 @@ export interface ReplayFacts {
 /** A refusal that a route with `validation: report`, or a rate limit with `mode: report`, only reports. */
 export interface ReportedViolation {
   readonly code: RefusalCode;
-  /**
-   * The locations of the violations: JSON Pointers (RFC 6901) into the body, or to parameters. Each name that is not in the
-   * manifest is `*`.
-   */
+  /** The locations of the violations: JSON Pointers into the body, or to parameters. A name that is not in the manifest is `*`. */
   readonly pointers: readonly string[];
   /** The id of the rate limit. */
   readonly limit?: string;
 }
 
-/**
- * The outcome of one request, built once when its exchange ends. The access log, the metrics, the trace and every
- * subscriber read it. It has no header, query or body.
- */
+/** The outcome of one request, built once at its end for the log, metrics, trace and subscribers. It has no header, query or body. */
 export interface RequestRecord {
   /** Milliseconds since the Unix epoch. */
   readonly time: number;

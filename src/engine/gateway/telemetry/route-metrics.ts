@@ -2,10 +2,7 @@ import { HTTP_METHODS } from '../../http1/http-methods.ts';
 import { REFUSALS, type RefusalCode } from '../response/refusal.ts';
 import type { RequestRecord } from './request-record.ts';
 
-/**
- * Counters of one thing, in an array for each worker that counts. Only its worker writes an array, so that counting needs no lock
- * and no message. The sums of all arrays never go back.
- */
+/** Counters of one thing, in an array for each worker. Only this worker writes it, so that counting needs no lock. Sums never go back. */
 export class CounterArrays {
   /** The counters of this worker. */
   readonly own: Float64Array<SharedArrayBuffer>;

@@ -112,10 +112,7 @@ const CONTEXT_RULES: readonly RegExp[] = [
   /[\u{660}-\u{669}].*[\u{6F0}-\u{6F9}]|[\u{6F0}-\u{6F9}].*[\u{660}-\u{669}]/v,
 ];
 
-/**
- * True if a label has only the code points of a U-label in allowed places (RFC 5891 section 4.2). Joiners and right-to-left
- * text are not checked here.
- */
+/** True if a label has the code points of a U-label in allowed places (RFC 5891 section 4.2), but for joiners and right-to-left text. */
 function isIdnaLabel(label: string): boolean {
   return (
     ALL_VALID.test(label) &&
