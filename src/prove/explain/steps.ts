@@ -160,15 +160,8 @@ function sharedSchemaOf(schema: NonNullable<NonNullable<RouteEntry['body']>['sch
   return name === undefined ? [] : [['schemas', name]];
 }
 
-function explainForward({
-  planned,
-  entry,
-  route,
-  routePath,
-  refusal,
-  outcome,
-  upstreamUrl,
-}: ExplainContext): StepExplanation | undefined {
+function explainForward(context: ExplainContext): StepExplanation | undefined {
+  const { planned, entry, route, routePath, refusal, outcome, upstreamUrl } = context;
   if (entry === undefined) return undefined;
   const { response } = outcome;
   if (route?.ownResponse !== undefined) {
