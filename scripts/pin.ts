@@ -49,14 +49,15 @@ async function fetchJson(url: string, headers: Record<string, string> = {}): Pro
 const NETWORK: Digests = {
   commitOf: async (repository, version) => {
     const response = await fetchJson(`https://api.github.com/repos/${repository}/commits/${version}`);
-    return (await response.json()).sha;
+    const { sha } = (await response.json()) as { sha: string };
+    return sha;
   },
   digestOf: async (image, tag) => {
     const name = image.includes('/') ? image : `library/${image}`;
     const access = await fetchJson(
       `https://auth.docker.io/token?service=registry.docker.io&scope=repository:${name}:pull`,
     );
-    const { token } = await access.json();
+    const { token } = (await access.json()) as { token: string };
     const headers = { Authorization: `Bearer ${token}`, Accept: MANIFEST_TYPES };
     const response = await fetchJson(`https://registry-1.docker.io/v2/${name}/manifests/${tag}`, headers);
     return response.headers.get('docker-content-digest') ?? '';
