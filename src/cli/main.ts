@@ -1,8 +1,5 @@
 #!/usr/bin/env node
-/**
- * The process: signals, standard streams and exit. The signal handlers are registered before the rest of the project is
- * loaded, which is why the command line is imported below them.
- */
+/** The process: signals, streams and exit. Its signal handlers come before the rest of the project, which is imported below them. */
 import { readFileSync } from 'node:fs';
 import module from 'node:module';
 import { constants } from 'node:os';
@@ -44,10 +41,7 @@ const isServing = verb === 'run' || verb === 'dev';
 const isWaiting = verb === 'candidate' && options.includes('wait');
 const isLongRunning =
   isServing || isWaiting || (verb === 'test' && ['--watch', '--mutate'].some((name) => options.includes(name)));
-/**
- * The default action of a signal ends a short-lived verb, even while a file operation blocks it. For PID 1 the kernel has no
- * default actions, so this process handles its signals itself.
- */
+/** The default action of a signal ends a short verb even while a file blocks it. PID 1 has no default actions, so it handles signals. */
 const isHandlingSignals = isLongRunning || process.pid === 1;
 
 const stop = new AbortController();

@@ -1,7 +1,4 @@
-/**
- * Compiles a JSON Pointer (RFC 6901) to a function that returns the value at the pointer, or `undefined`. The function reads only
- * own members, never inherited ones such as `__proto__`.
- */
+/** Compiles a JSON Pointer (RFC 6901) to a function that returns its value or `undefined`. It reads only own members, not `__proto__`. */
 export function compilePointer(pointer: string): (value: unknown) => unknown {
   const path = parsePointer(pointer);
   return (value) => valueAt(value, path);

@@ -123,10 +123,7 @@ const UNCERTAIN = new Set([
   ...['minContains', 'maxContains', 'unevaluatedItems', 'unevaluatedProperties'],
 ]);
 
-/**
- * Returns true if a schema certainly compiles, with all that it leads to: it is small, and so common that its keywords prove it. Any
- * other one must be compiled, which takes a hundred times as long.
- */
+/** True if a schema, with all that it leads to, certainly compiles: it is small and common. Compiling takes a hundred times as long. */
 function certainlyCompiles(root: SchemaRoot, schemas: readonly LocatedSchema[]): boolean {
   const isCertain = (keyword: string, value: unknown) => {
     if (!UNCERTAIN.has(keyword)) return true;

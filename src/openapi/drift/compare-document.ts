@@ -86,10 +86,7 @@ function operationPart(route: ImportedRoute, rest: Path): Path {
   return rest.length === 1 && member !== undefined ? [...route.origin, member] : originOf(route, rest);
 }
 
-/**
- * Returns a manifest that serves only the operations of a document. Settings that OpenAPI does not have are those of the written route that
- * serves the operation in another manifest.
- */
+/** Returns a manifest with only the operations of a document. Its other settings are those of the written route of each operation. */
 function documentManifest(
   { routes, schemas }: ImportedRoutes,
   written: Readonly<Record<string, unknown>>,

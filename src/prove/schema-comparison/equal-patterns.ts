@@ -12,10 +12,7 @@ const MAX_KNOWN = 10_000;
 /** The first pattern with each minimal automaton. */
 const representatives = new Map<string, string>();
 
-/**
- * Returns the first known pattern that matches the same texts: `^aa$` and `^a{2}$` have one representative. Large patterns,
- * and those whose characters depend on Unicode properties, represent themselves.
- */
+/** Returns the first known pattern for the same texts: `^aa$` for `^a{2}$`. Large ones and those with Unicode properties stay. */
 export function representativeOf(pattern: string): string {
   const automaton = automatonOf(pattern);
   const key = automaton === undefined ? undefined : minimalAutomaton(automaton);

@@ -13,10 +13,7 @@ export interface CountedCandidate extends LimitedExchange {
 
 export type CandidateLimits = ReturnType<typeof createCandidateLimits>;
 
-/**
- * Returns the rate limits of the candidate, by counters of their own in the memory of the comparison, which all workers share. They begin
- * to count with the candidate. Only the active plan counts in a store.
- */
+/** Returns the candidate's limits, with counters that all workers share and that begin with it. Only the active plan counts in a store. */
 export function createCandidateLimits(pair: PlanPair, worker: WorkerContext, shared: SharedComparison, sample: number) {
   const { active, candidate } = pair;
   const limiter = new RateLimiter(sharedNow, worker);

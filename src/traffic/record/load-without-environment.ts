@@ -21,10 +21,7 @@ const PLACEHOLDERS = [
   '2099-12-31',
 ] as const;
 
-/**
- * Loads a manifest without the values of the process's environment, which never appear in a test file. Variables without a default get
- * placeholders with which the manifest loads.
- */
+/** Loads a manifest without the environment, whose values never appear in a test file. Variables without a default get placeholders. */
 export function loadWithoutEnvironment(
   source: Source,
   createEnvironment: (env: Environment['env']) => Environment,

@@ -33,10 +33,7 @@ export interface RequestRecord {
   readonly id: string;
   readonly traceId?: string | undefined;
   readonly method?: string | undefined;
-  /**
-   * Without the query, and with surrogates in place of identifiers if `log.paths` says so; `undefined` if the request target is not
-   * valid. The path as sent may be a secret.
-   */
+  /** Without the query, and with surrogates if `log.paths` says so: a path may be a secret. `undefined` if the target is not valid. */
   readonly path?: string | undefined;
   /** The start of a path that was refused, as sent, with `*` for what may be an identifier if paths are keyed. */
   readonly refusedPath?: string | undefined;
