@@ -55,7 +55,7 @@ async function fetchStatus({ health, tls, endpoints }: LintUpstream['upstream'],
   // Imported lazily, so that a lint without `--online` does not load TLS.
   const { fetchOnce, ResponseTooLargeError } = await import('../../engine/http1/fetch-response.ts');
   const serverName = endpoints.find((endpoint) => endpoint.url === url)?.serverName;
-  const headers = ['Host', url.host, 'User-Agent', 'signing-gateway'];
+  const headers = ['Host', url.host || 'localhost', 'User-Agent', 'signing-gateway'];
   const request = { method: 'GET', path: health?.path ?? '/', headers, body: null };
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {

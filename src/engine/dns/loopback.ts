@@ -18,5 +18,5 @@ export function isLoopback(host: string): boolean {
 
 /** True if no other machine can read or change the traffic to a URL: it uses TLS or stays on this machine. */
 export function isProtectedInTransit({ protocol, hostname }: URL): boolean {
-  return protocol === 'https:' || isLoopback(hostname);
+  return protocol === 'https:' || protocol === 'unix:' || isLoopback(hostname);
 }

@@ -55,14 +55,16 @@ export function createDial(
   { connect, connectTimeoutMs, tls }: DialOptions,
   resolver: NameResolver = systemResolver,
 ): Dial {
-  if (connect !== undefined) return (handler) => dialInMemory(connect(url.origin), handler);
+  if (connect !== undefined)
+    return (handler) => dialInMemory(connect(isUnixSocket(url) ? url.href : url.origin), handler);
   const isTls = url.protocol === 'https:';
   const port = Number(url.port) || (isTls ? 443 : 80);
   const host = hostOf(url);
   const isName = isIP(host) === 0;
   const autoSelectFamilyAttemptTimeout = Math.min(Math.ceil(connectTimeoutMs * ATTEMPT_SHARE), MAX_ATTEMPT_MS);
   const familySelection = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout };
-  const socketOptions = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS };
+  const tcpOptions = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS };
+  const socketOptions = isUnixSocket(url) ? { path: url.pathname } : tcpOptions;
   let session: Buffer | undefined;
 
   const open = (handler: SocketHandler, isStream: boolean, hostDial: HostDial | undefined): Socket => {
@@ -95,9 +97,18 @@ export function createDial(
   };
 }
 
-/** Returns the host of a URL, an IPv6 address without its brackets. */
-export function hostOf({ hostname }: URL): string {
-  return hostname.replace(/^\[|\]$/g, '');
+/** Returns the host of a URL, an IPv6 address without its brackets. A unix socket is on this machine, and has no name to resolve. */
+export function hostOf(url: URL): string {
+  return isUnixSocket(url) ? '127.0.0.1' : url.hostname.replace(/^\[|\]$/g, '');
+}
+
+function isUnixSocket({ protocol }: URL): boolean {
+  return protocol === 'unix:';
+}
+
+/** Returns the `Host` of a server. A unix socket has none of its own. */
+export function hostHeaderOf({ host }: URL): string {
+  return host || 'localhost';
 }
 
 function dialInMemory(socket: Duplex, handler: SocketHandler): Duplex {

@@ -4,7 +4,7 @@
  */
 export type Address = string
 /**
- * Scheme, host and port, without a path and credentials.
+ * Scheme, host and port, without a path and credentials; or `unix:` and the path of a unix socket, for plain HTTP.
  */
 export type UpstreamUrl = string
 /**

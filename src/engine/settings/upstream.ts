@@ -106,16 +106,27 @@ function compileEndpoints(id: string, entry: UpstreamEntry, { secrets, findings 
   }
   const labels = new Set<string>();
   return entries.flatMap(({ text, at }) => {
-    const url = parseHttpUrl(text);
+    const url = parseEndpoint(text);
     if (typeof url !== 'string') {
       const redacted = secrets.redactValue(text, ['upstreams', id, ...at]);
-      const label = unique(redacted === text ? url.origin : redacted, labels);
+      const label = unique(redacted !== text || url.protocol === 'unix:' ? redacted : url.origin, labels);
       return [{ url, label, serverName: serverNameOf(url, entry.tls?.serverName) }];
     }
-    const message = `${url}; write scheme, host and port, such as http://127.0.0.1:7001`;
+    const message = `${url}; write scheme, host and port, such as http://127.0.0.1:7001, or unix:/run/app.sock`;
     findings.push(quoteFreeErrorAt(['upstreams', id, ...at], 'upstream-url', message));
     return [];
   });
+}
+
+/** The longest path of a unix socket on every system (unix(7)). */
+const MAX_SOCKET_PATH = 103;
+const SOCKET_PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~@+,=-]+)+$/;
+
+function parseEndpoint(text: string): URL | string {
+  if (!text.startsWith('unix:')) return parseHttpUrl(text);
+  const path = text.slice('unix:'.length);
+  if (path.length <= MAX_SOCKET_PATH && SOCKET_PATH.test(path)) return new URL(text);
+  return `a unix socket has an absolute path of at most ${MAX_SOCKET_PATH} letters, digits and ._~@+,=-`;
 }
 
 function compileHost(id: string, { host }: UpstreamEntry, findings: Finding[]): string {
@@ -140,7 +151,9 @@ function unique(label: string, labels: Set<string>): string {
   return candidate;
 }
 
+/** No other process of the network reads a unix socket, but it has no TLS either. */
 function schemeOf(text: string): string {
+  if (text.startsWith('unix:')) return 'http';
   return text.slice(0, text.indexOf(':'));
 }
 

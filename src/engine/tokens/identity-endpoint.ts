@@ -41,6 +41,11 @@ export function compileIdentityEndpoint(
   }
   const upstream = findUpstream(endpoint.upstream, [...path, 'upstream'], upstreams, findings);
   if (upstream === undefined) return undefined;
+  if (upstream.endpoints.some(({ url }) => url.protocol === 'unix:')) {
+    const message = 'an identity service cannot have a unix socket; write an upstream with http:// or https://';
+    findings.push(quoteFreeErrorAt([...path, 'upstream'], 'endpoint', message));
+    return undefined;
+  }
   const { endpoints, connectTimeoutMs, responseTimeoutMs, tls } = upstream;
   return {
     // Concatenated as text, so that the path cannot name another host.

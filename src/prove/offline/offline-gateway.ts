@@ -120,7 +120,9 @@ export function redactedUrl(
   { origin, url }: Pick<RecordedRequest, 'origin' | 'url'>,
 ): { readonly origin: string; readonly path: string } {
   const index = plan.routes.findIndex(({ id }) => id === route);
-  const endpoint = plan.routes[index]?.upstream?.endpoints.find((endpoint) => endpoint.url.origin === origin);
+  const endpoint = plan.routes[index]?.upstream?.endpoints.find(
+    ({ url: { origin: own, href } }) => origin === own || origin === href,
+  );
   const prefix = manifest.routes[index]?.upstreamPath?.with;
   const isPrefixed = prefix !== undefined && url.startsWith(prefix);
   const redacted = isPrefixed ? secrets.redactValue(prefix, ['routes', index, 'upstreamPath', 'with']) : '';

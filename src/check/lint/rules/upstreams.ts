@@ -40,8 +40,8 @@ export const UPSTREAM_RULES = rulesOf('upstreams', {
       for (const { endpoints } of upstreamsOf(context)) {
         const seen = new Map<string, (typeof endpoints)[number]>();
         for (const endpoint of endpoints) {
-          const first = seen.get(endpoint.url.origin);
-          if (first === undefined) seen.set(endpoint.url.origin, endpoint);
+          const first = seen.get(endpoint.url.href);
+          if (first === undefined) seen.set(endpoint.url.href, endpoint);
           else
             yield findingAt(endpoint.path, 'this endpoint is already in the list, in another spelling; remove one', {
               related: { path: first.path, message: 'the first entry' },

@@ -86,7 +86,7 @@ function isSameRoute(route: Route, next: Route): boolean {
 /** True if the next upstream has all endpoints with the same TLS identity. Changed limits do not affect open connections. */
 function hasSameEndpoints(upstream: Upstream | undefined, next: Upstream | undefined): boolean {
   if (upstream === undefined || next === undefined) return false;
-  const keyOf = ({ url, serverName }: Endpoint) => `${url.origin} ${serverName}`;
+  const keyOf = ({ url, serverName }: Endpoint) => `${url.href} ${serverName}`;
   const nextKeys = new Set(next.endpoints.map(keyOf));
   const isSame = upstream.id === next.id && upstream.tlsKey === next.tlsKey;
   return isSame && upstream.endpoints.every((endpoint) => nextKeys.has(keyOf(endpoint)));

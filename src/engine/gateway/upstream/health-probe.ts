@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { NameResolver } from '../../dns/name-resolver.ts';
-import { createDial, type Dial } from '../../http1/dial.ts';
+import { createDial, type Dial, hostHeaderOf } from '../../http1/dial.ts';
 import { fetchResponse, ResponseTooLargeError } from '../../http1/fetch-response.ts';
 import { Http1Error } from '../../http1/http1-error.ts';
 import { RestartableTimeout } from '../../http1/timeouts.ts';
@@ -20,7 +20,7 @@ export class HealthProbe {
   readonly #sockets = new Set<Duplex>();
 
   constructor(endpoint: Endpoint, upstream: Upstream, settings: HealthCheckSettings, resolver: NameResolver) {
-    this.#host = endpoint.url.host;
+    this.#host = hostHeaderOf(endpoint.url);
     this.#dial = createDial(endpoint, upstream, resolver);
     this.#settings = settings;
     this.#responseHeadLimitBytes = upstream.responseHeadLimitBytes;

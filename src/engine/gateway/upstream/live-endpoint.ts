@@ -3,7 +3,7 @@ import type { DnsErrorCode } from '../../dns/resolution-status.ts';
 import type { ConnectionBudget } from '../../http1/connection-budget.ts';
 import { ConnectionLimit } from '../../http1/connection-limit.ts';
 import { ConnectionPool } from '../../http1/connection-pool.ts';
-import { createDial, hostOf } from '../../http1/dial.ts';
+import { createDial, hostHeaderOf, hostOf } from '../../http1/dial.ts';
 import type { WaitingRequests } from '../../http1/waiting-requests.ts';
 import type { Endpoint, Upstream } from '../../settings/upstream-definition.ts';
 import { SharedText } from '../../shared-memory/shared-text.ts';
@@ -63,7 +63,7 @@ export class LiveEndpoint {
     const { upstream, resolver, budget, worker, waiting, notifyWorkers } = context;
     const { breaker, health } = upstream;
     this.url = endpoint.label;
-    this.host = ['client', 'upstream'].includes(upstream.host) ? endpoint.url.host : upstream.host;
+    this.host = ['client', 'upstream'].includes(upstream.host) ? hostHeaderOf(endpoint.url) : upstream.host;
     this.connections = new ConnectionLimit(upstream.connectionLimit, waiting, memory.connections, worker);
     this.pool = new ConnectionPool(createDial(endpoint, upstream, resolver), upstream, {
       limit: this.connections,

@@ -14,7 +14,17 @@ export class UpstreamError extends Error {
 export class ClientDisconnected extends Error {}
 
 const TIMEOUTS = new Set(['response_timeout', 'idle_timeout', 'connect_timeout', 'ETIMEDOUT', 'ETIMEOUT']);
-const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']);
+// A unix socket that does not exist, or that the gateway may not use, has ENOENT or EACCES.
+const UNREACHABLE = new Set([
+  'ENOENT',
+  'EACCES',
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+]);
 
 export function isTimeout(error: Error & { code?: string }): boolean {
   return TIMEOUTS.has(error.code ?? '');
