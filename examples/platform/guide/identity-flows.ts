@@ -35,6 +35,14 @@ export const LOGIN_FLOW: Flow = {
       commands: [login('auditor@acme.example')],
     },
     {
+      text: 'It also checks the role on every protected request: a token that an auditor has from the identity service itself opens nothing',
+      statuses: [200, 403],
+      commands: [
+        `AUDITOR="Authorization: Bearer $(${login('auditor@acme.example').replace('$GATEWAY', '$SANDBOX')} | field access_token)"`,
+        'curl -s "$GATEWAY/api/contacts" -H "$AUDITOR"',
+      ],
+    },
+    {
       text: 'The gateway refuses a protected request without a token',
       statuses: [401],
       commands: [curl('/api/contacts')],

@@ -3,7 +3,7 @@ import { AS_USER, curl, type Flow, json, keep } from './flow.ts';
 
 /** Polls a job until it ends, and prints each state. An error ends it too. */
 const poll = (path: string) =>
-  `while ${curl(`${path}/$JOB`, AS_USER)} | tee /dev/stderr | grep -Eq '"(queued|running)"'; do sleep 1; done`;
+  `while ${curl(`${path}/$JOB`, AS_USER)} | tee -a /dev/stderr | grep -Eq '"(queued|running)"'; do sleep 1; done`;
 
 const CSV = "printf 'name,email\\nMia Berg,mia.berg@partner.example\\n' > contacts.csv";
 
