@@ -58,8 +58,9 @@ describe('without the secret files', () => {
     expect(out).toContain(`Key \${file:${secrets}/key}`);
   });
 
-  it('run refuses to start', async () => {
-    const { code, err } = await runProcess(['run', '--secrets-dir', secrets], folder);
+  // Upstreams would get the reference as their key.
+  it.each(['run', 'dev'])('%s refuses to start', async (verb) => {
+    const { code, err } = await runProcess([verb, '--secrets-dir', secrets], folder);
     expect([code, err]).toEqual([
       1,
       expect.stringContaining(`the secret "${secrets}/key" cannot be read: it does not`),

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { load } from '../../src/engine/load.ts';
+import { sha256 } from '../../src/engine/manifest/dependencies.ts';
 import { createSecretReader } from '../../src/engine/manifest/secret-file.ts';
 import { createFileEnvironment } from '../../src/engine/manifest/source.ts';
 import { diff } from '../../src/prove/diff/diff-manifests.ts';
@@ -134,6 +135,13 @@ defaults: { requestHeaders: { set: { X-Key: '\${file:/run/secrets/key}' } } }
     expect(problems.map(formatProblem)).toEqual([]);
     expect(plan?.routes[0]?.requestHeaders?.set).toEqual(['X-Key', '${file:/run/secrets/key}']);
     expect(secretFiles.size).toBe(0);
+  });
+
+  it('has a value that nobody can compute from the reference', () => {
+    const { manifest } = loadText(MANY) as ReturnType<typeof loadText> & { manifest: { admin: { token: string } } };
+    const reference = '${file:/run/secrets/admin}';
+    expect(manifest.admin.token).toMatch(/^[0-9a-f]{64}$/);
+    expect(manifest.admin.token).not.toBe(sha256(reference));
   });
 
   it.each([256, 384, 512])('is long enough for HS%i', (bits) => {

@@ -1,29 +1,26 @@
-import { ADDRESS_OPTIONS, readOverrides } from '../address-options.ts';
-import { MANIFEST_OPTIONS, namedManifest } from '../manifest-file.ts';
+import { namedManifest } from '../manifest-file.ts';
 import { parseArguments } from '../parse-arguments.ts';
-import { loadForServing, serveFile } from '../run/run.ts';
+import { loadForServing, readSources, SERVING_OPTIONS, serveFile } from '../run/run.ts';
 import type { Verb } from '../terminal.ts';
 import { startServices, withPlaceholders } from './local-services.ts';
 import { welcome } from './welcome.ts';
 
-const OPTIONS = { ...MANIFEST_OPTIONS, ...ADDRESS_OPTIONS };
-
 export const verb: Verb = {
-  usage: 'signing-gateway dev [FILE] [--listen ADDRESS] [--admin ADDRESS]',
-  options: OPTIONS,
+  usage: 'signing-gateway dev [FILE] [--listen ADDRESS] [--admin ADDRESS] [--secrets-dir FOLDER]',
+  options: SERVING_OPTIONS,
   examples: ['signing-gateway dev', 'signing-gateway dev --listen 127.0.0.1:8081'],
   async run(terminal) {
-    const { values, positionals } = parseArguments(terminal.args, OPTIONS);
+    const { values, positionals } = parseArguments(terminal.args, SERVING_OPTIONS);
     const file = namedManifest(values, positionals);
-    const overrides = readOverrides(values);
+    const sources = readSources(values);
     // Loaded before anything starts, because the manifest says which services it needs.
-    const planned = await loadForServing(file, { ...terminal, env: withPlaceholders(terminal.env) }, { overrides });
+    const planned = await loadForServing(file, { ...terminal, env: withPlaceholders(terminal.env) }, sources);
     if (planned === undefined) return 1;
     const services = await startServices(planned, terminal.env);
     try {
       const serving = { ...terminal, env: { ...terminal.env, ...services.environment } };
       return await serveFile(file, serving, {
-        overrides,
+        ...sources,
         stopsAtOnce: true,
         welcome: (gateway) => welcome(file, gateway, services),
       });

@@ -8,18 +8,19 @@ import { formatProblems } from '../../report/text.ts';
 import { ADDRESS_OPTIONS, formatOverrides, readOverrides } from '../address-options.ts';
 import { MANIFEST_OPTIONS, namedManifest, readSource } from '../manifest-file.ts';
 import { parseArguments, valueOption } from '../parse-arguments.ts';
-import type { ExitCode, Terminal, Verb } from '../terminal.ts';
+import type { ExitCode, OptionValues, Terminal, Verb } from '../terminal.ts';
 import { loadTested } from '../tested-manifest.ts';
 import { type GatewayStart, type RunningGateway, startGateway } from './start-gateway.ts';
 import { openStreams, writeNote } from './streams.ts';
 import { CANDIDATE_OPTIONS, readCandidate } from './watch-candidate.ts';
 
-const OPTIONS = {
+/** The options of the verbs that serve. */
+export const SERVING_OPTIONS = {
   ...MANIFEST_OPTIONS,
   ...ADDRESS_OPTIONS,
   'secrets-dir': valueOption('FOLDER', `the folder of secret files (default ${DEFAULT_SECRETS_FOLDER})`),
-  ...CANDIDATE_OPTIONS,
-};
+} as const;
+const OPTIONS = { ...SERVING_OPTIONS, ...CANDIDATE_OPTIONS };
 
 export const verb: Verb = {
   usage: 'signing-gateway run [FILE] [--listen ADDRESS] [--admin ADDRESS] [--secrets-dir FOLDER] [--candidate FILE]',
@@ -33,11 +34,14 @@ export const verb: Verb = {
   async run(terminal) {
     const { values, positionals } = parseArguments(terminal.args, OPTIONS);
     const candidate = readCandidate(values);
-    const secretsFolder = values['secrets-dir'] ?? DEFAULT_SECRETS_FOLDER;
-    const options = { overrides: readOverrides(values), secretsFolder, candidate };
-    return serveFile(namedManifest(values, positionals), terminal, options);
+    return serveFile(namedManifest(values, positionals), terminal, { ...readSources(values), candidate });
   },
 };
+
+/** Returns the addresses and the folder of secrets that the options name, or the default ones. */
+export function readSources(values: OptionValues<typeof SERVING_OPTIONS>) {
+  return { overrides: readOverrides(values), secretsFolder: values['secrets-dir'] ?? DEFAULT_SECRETS_FOLDER };
+}
 
 /** The addresses at which a gateway serves, and its manifest at startup. */
 export interface ServingGateway extends Pick<RunningGateway, 'url' | 'adminUrl'> {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import type { Path } from '../problem/finding.ts';
@@ -63,10 +64,13 @@ export function mayComeFromFile(path: Path, template: string): boolean {
   return SECRET_SECTIONS.has(path[0]) && SECRET_KEYS.has(path.at(-1));
 }
 
+/** A program that serves without reading the files must not accept a token that anybody can compute. */
+const SALT = randomUUID();
+
 /**
- * Returns the value that stands for a secret where its file is not read: the same for the same file, and valid at each key that may have one.
- * In a header it is the reference, which test cases can expect.
+ * Returns the value that stands for a secret where its file is not read: in this process the same for the same file, and valid at each key
+ * that may have one. In a header it is the reference, which test cases can expect.
  */
 export function unknownSecret(path: Path, reference: string): string {
-  return path.includes('requestHeaders') ? reference : sha256(reference);
+  return path.includes('requestHeaders') ? reference : sha256(SALT + reference);
 }
