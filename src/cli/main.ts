@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 /** The process: signals, streams and exit. Its signal handlers come before the rest of the project, which is imported below them. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import module from 'node:module';
 import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
 import type { ExitCode, Terminal } from './terminal.ts';
 
 /** The verbs that serve use parts of Node that older versions do not have. */
@@ -72,7 +73,9 @@ if (nodeVersion < (isServing ? MIN_SERVING_NODE_VERSION : MIN_NODE_VERSION)) {
     nodeVersion < MIN_NODE_VERSION
       ? `use Node ${MIN_NODE_VERSION} or later, and for "run" and "dev" ${MIN_SERVING_NODE_VERSION} or later`
       : `use Node ${MIN_SERVING_NODE_VERSION} or later for "run" and "dev"; the other commands run on this version`;
-  process.stderr.write(`signing-gateway: Node ${process.versions.node} is too old; ${remedy}\n`);
+  const beside = findNodeBeside(process.cwd());
+  const command = beside === undefined ? '' : `; "npx signing-gateway ${verb}" runs it with ${beside}`;
+  process.stderr.write(`signing-gateway: Node ${process.versions.node} is too old; ${remedy}${command}\n`);
   process.exit(2);
 }
 
@@ -102,6 +105,13 @@ const code = await main(process.argv.slice(2), createTerminal);
 // signal would end the process.
 if (isServing) exitAfterStderrFlush(code);
 else process.exitCode = code;
+
+/** Returns the Node that is installed in the folder or in one above it, which npx runs. */
+function findNodeBeside(folder: string): string | undefined {
+  const path = join(folder, 'node_modules/.bin/node');
+  if (existsSync(path)) return path;
+  return dirname(folder) === folder ? undefined : findNodeBeside(dirname(folder));
+}
 
 /**
  * Returns the signals that arrived before our handlers were registered. Until then Node handles SIGINT and SIGTERM once each:

@@ -80,7 +80,7 @@ Examples:
   it('refuses to run on an old version of Node', async () => {
     const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } })`;
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(old)}`;
-    expect(await startCli(['lint'], root, { NODE_OPTIONS }).result).toEqual({
+    expect(await startCli(['lint'], temporaryFolder('node'), { NODE_OPTIONS }).result).toEqual({
       code: 2,
       out: '',
       err: 'signing-gateway: Node 20.1.0 is too old; use Node 22 or later, and for "run" and "dev" 26 or later\n',
@@ -90,11 +90,15 @@ Examples:
   it.each(['run', 'dev'])('refuses %s on a version of Node that only runs the other commands', async (verb) => {
     const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '24.1.0' } })`;
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(old)}`;
-    const { code, err } = await runCli([verb], root, { NODE_OPTIONS });
-    expect(code).toBe(2);
-    expect(err).toBe(
-      'signing-gateway: Node 24.1.0 is too old; use Node 26 or later for "run" and "dev"; the other commands run on this version\n',
-    );
+    const folder = temporaryFolder('node', { 'node_modules/.bin/node': '', 'edge/empty': '' });
+    const message =
+      'signing-gateway: Node 24.1.0 is too old; use Node 26 or later for "run" and "dev"; the other commands run on this version';
+    const beside = await runCli([verb], join(folder, 'edge'), { NODE_OPTIONS });
+    expect([beside.code, beside.err]).toEqual([
+      2,
+      `${message}; "npx signing-gateway ${verb}" runs it with ${join(folder, 'node_modules/.bin/node')}\n`,
+    ]);
+    expect((await runCli([verb], temporaryFolder('node'), { NODE_OPTIONS })).err).toBe(`${message}\n`);
     expect((await runCli(['schema'], root, { NODE_OPTIONS })).code).toBe(0);
   });
 
