@@ -10,6 +10,7 @@ export const UNKNOWN_REASONS = {
   head: 'the headers or the request target were refused, and the plans check them in different ways',
   token: 'the token was not verified by the rules of this plan',
   role: 'the log does not have all roles of the caller',
+  claims: 'the claims of the caller are not known, and the plans forward different ones',
   origin: 'the origin of the page is not known, and the plans treat it in different ways',
   path: 'the log has surrogates in place of parts of the path',
   query: 'the values of the query are not known',
@@ -86,8 +87,8 @@ export function endpointsOf(upstream: ForwardingRoute['upstream']): string {
 }
 
 /** Returns a text that is equal for routes with the same rules for tokens, roles and rates. */
-export function callerRulesKey({ auth, rateLimits }: Route): string {
-  const tokens = auth && [auth.verifier.key, auth.role.key, auth.role.message, auth.challengePrefix];
+export function callerRulesKey({ auth, claims, rateLimits }: Route): string {
+  const tokens = [claims?.key, auth && [auth.verifier.key, auth.role.key, auth.role.message, auth.challengePrefix]];
   return JSON.stringify([tokens, rateLimits && Object.values(rateLimits).map((limits) => limits.map(limitDefinition))]);
 }
 

@@ -353,6 +353,16 @@ const EXCLUDED = new Set([
   ...['auth.tokens.introspection.endpoint.path', 'auth.tokens.userinfo.endpoint.upstream', 'routes.*.login.token'],
   'auth.tokens.userinfo.endpoint',
   ...['rateLimits.*.store', 'routes.*.rateLimits.*'],
+  // Names and locations of claims, which explain and diff print.
+  ...[
+    'auth.role',
+    'routes.*.roles',
+    'routes.*.forward',
+    'auth.forward.*',
+    'auth.forward.*.claim',
+    'auth.forward.*.missing',
+  ],
+  ...['routes.*.forward.*', 'routes.*.forward.*.claim', 'routes.*.forward.*.missing'],
   // One of a few fixed characters.
   'routes.*.body.csv.delimiter',
   // Clients receive it on purpose.

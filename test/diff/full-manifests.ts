@@ -82,6 +82,7 @@ const ROUTES = [
     requestHeaders: { set: { 'X-Of': 'notes' }, remove: ['X-From'], keep: ['X-HTTP-Method'] },
     responseHeaders: { set: { 'X-Of': 'notes' }, remove: ['X-From'] },
     roles: ['admin'],
+    forward: { 'X-Mail': '/email', 'X-Tenant': false, 'X-Name': { claim: '/name', missing: 'omit' } },
     validation: 'enforce',
     rateLimits: ['caller'],
     params: { properties: { page: { type: 'integer' } } },
@@ -198,6 +199,7 @@ export const MANIFESTS = TOKENS.map((tokens, index) => ({
     identity: { urls: ['https://one.internal', 'https://two.internal'] },
   },
   auth: {
+    forward: { 'X-User-Id': '/sub', 'X-Tenant': { claim: '/tenant', missing: 'omit' } },
     tokens,
     role: { ...(index === 0 ? { claim: '/scope', format: 'words' } : LIST), allow: ['admin', 'user'], message: 'no' },
     realm: 'contacts',

@@ -187,7 +187,11 @@ export function write(manifest: object, random: Random): { text: string; files: 
     aliasDuplicateObjects: true,
   } as const;
   if (random(3) === 0 && Array.isArray(copy['routes']) && copy['routes'].length > 1) {
-    files['routes/more.yaml'] = stringify({ routes: copy['routes'].splice(1) }, options);
+    const { defaults } = copy;
+    files['routes/more.yaml'] = stringify(
+      { ...(defaults !== undefined && { defaults }), routes: copy['routes'].splice(1) },
+      options,
+    );
     copy['include'] = 'routes/more.yaml';
   }
   const text =

@@ -160,6 +160,7 @@ function settingsOf(up: string): Entry {
         introspection: { endpoint: `${up}/check`, clientId: 'gateway', clientSecret: token, cache: { maxAge: '1s' } },
       },
       role: { claim: '/role', allow: ['admin', 'user'], message: 'no' },
+      forward: { 'X-A': '/a', 'X-C': { claim: '/c', missing: 'omit' } },
     },
     cors: { origins: ['https://app.example'], maxAge: '10m' },
     log: { sample2xx: 0.5, replay: true, paths: 'keyed', secret: '${LOG_SECRET}' },
@@ -187,7 +188,12 @@ function settingsOf(up: string): Entry {
         body: { schema: { $ref: '#/schemas/Note' }, maxBytes: '32KB' },
         rateLimits: ['all', 'note'],
       }),
-      route('three', 'GET', { access: 'protected', roles: ['admin'], websocket: { origins: ['*'] } }),
+      route('three', 'GET', {
+        access: 'protected',
+        forward: { 'X-B': '/b' },
+        roles: ['admin'],
+        websocket: { origins: ['*'] },
+      }),
       route('four', 'POST', { login: { token: '/token', maxBytes: '1MB' } }),
       route('five', 'any', {
         upstream: 'secure',

@@ -66,6 +66,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'shared-memory/worker-context',
     'token-errors',
     'tokens/auth',
+    'tokens/forwarded-claims',
     'tokens/verifier',
     'validation/body-rule',
     'validation/media-type',

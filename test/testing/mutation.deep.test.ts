@@ -48,7 +48,7 @@ routes:
     params: { properties: { id: { type: integer, minimum: 1 } } }
     query: { properties: { page: { $ref: '#/schemas/Page' } }, required: [page], unknown: refuse, repeated: refuse }
     headers: { properties: { X-Tenant: { type: string, maxLength: 4 } }, required: [X-Tenant] }
-  - { id: me, method: GET, path: /me, upstream: contacts, access: protected, roles: any }
+  - { id: me, method: GET, path: /me, upstream: contacts, access: protected, roles: any, forward: { X-User-Id: /sub } }
   - id: note
     method: POST
     path: /notes

@@ -3,7 +3,7 @@ import { isMap } from '../../engine/schema/schema-walk.ts';
 import { parseStrictJson } from '../../engine/validation/strict-json.ts';
 import { explain as explainRequest } from '../../prove/explain/explain-request.ts';
 import { createOfflineRequest } from '../../prove/offline/request-bytes.ts';
-import { claimsOfRole } from '../../prove/offline/role-claims.ts';
+import { claimsOfCaller } from '../../prove/offline/role-claims.ts';
 import { busyResponse, jsonResponse, problemDetails, type Respond } from '../admin-endpoint.ts';
 
 /**
@@ -25,7 +25,7 @@ export const explain: Respond = async ({ body }, { activeManifest, adminMetrics 
   const { auth } = planned.manifest;
   if (role !== undefined && auth === undefined)
     return problemDetails(400, 'the manifest has no "auth", so callers have no role; remove "role"');
-  const claims = role === undefined ? parsed.claims : auth && claimsOfRole(auth.role, role);
+  const claims = role === undefined ? parsed.claims : claimsOfCaller(planned.manifest, role);
   const explanation = await explanations(() =>
     explainRequest(planned, request, claims, (steps) => cpuBudget.runInSlices(steps)),
   );

@@ -1,4 +1,4 @@
-import { claimsOfRole } from '../../prove/offline/role-claims.ts';
+import { claimsOfCaller } from '../../prove/offline/role-claims.ts';
 import { chooseManifest, loadFile } from '../manifest-file.ts';
 import { parseArguments, parseChoice, valueOption } from '../parse-arguments.ts';
 import {
@@ -74,6 +74,6 @@ function wordsOf(kind: ManifestWords, file: string, { env }: Terminal): string[]
   const all = plan.routes.flatMap(({ auth }) => auth?.role.redactedRoles ?? []);
   const roles = [...new Set(all)].filter((role) => !role.includes('${'));
   return roles.map((role) =>
-    kind === 'roles' || manifest.auth === undefined ? role : JSON.stringify(claimsOfRole(manifest.auth.role, role)),
+    kind === 'roles' || manifest.auth === undefined ? role : JSON.stringify(claimsOfCaller(manifest, role)),
   );
 }

@@ -1,5 +1,5 @@
 import type { PlannedManifest } from '../../engine/load.ts';
-import { claimsOfRole } from '../../prove/offline/role-claims.ts';
+import { claimsOfCaller } from '../../prove/offline/role-claims.ts';
 import { startEcho } from './echo.ts';
 import { startTokenIssuer } from './token-issuer.ts';
 
@@ -25,18 +25,17 @@ export function withPlaceholders(env: Variables): Variables {
 export type LocalServices = Awaited<ReturnType<typeof startServices>>;
 
 /** Starts the services that a manifest refers to by variables that the caller has not set. */
-export async function startServices({ manifest: { auth }, secrets }: PlannedManifest, env: Variables) {
+export async function startServices({ manifest, secrets }: PlannedManifest, env: Variables) {
   const isNeeded = (name: string) => secrets.variables.has(name) && !env[name];
-  const jwt = isNeeded(KEYS_VARIABLE) ? auth?.tokens.jwt : undefined;
-  const issuer =
-    auth && jwt?.algorithms.includes('ES256')
-      ? await startTokenIssuer(ISSUER_PORT, {
-          issuer: jwt.issuer,
-          audience: jwt.audience,
-          type: jwt.type ?? 'JWT',
-          claimsOfRole: (role) => claimsOfRole(auth.role, role),
-        })
-      : undefined;
+  const jwt = isNeeded(KEYS_VARIABLE) ? manifest.auth?.tokens.jwt : undefined;
+  const issuer = jwt?.algorithms.includes('ES256')
+    ? await startTokenIssuer(ISSUER_PORT, {
+        issuer: jwt.issuer,
+        audience: jwt.audience,
+        type: jwt.type ?? 'JWT',
+        claimsOfRole: (role) => claimsOfCaller(manifest, role),
+      })
+    : undefined;
   const upstreams = UPSTREAM_VARIABLES.filter(isNeeded);
   const echo = upstreams.length > 0 ? await startEcho(ECHO_PORT) : undefined;
   const environment: Readonly<Record<string, string>> = {

@@ -5,7 +5,7 @@ import { readBytes } from '../../engine/manifest/source.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { explain } from '../../prove/explain/explain-request.ts';
 import { createOfflineRequest, headerValue, type OfflineRequest } from '../../prove/offline/request-bytes.ts';
-import { claimsOfRole } from '../../prove/offline/role-claims.ts';
+import { claimsOfCaller } from '../../prove/offline/role-claims.ts';
 import type { CallerClaims } from '../../prove/offline/stub-verifier.ts';
 import { toJson } from '../../report/report.ts';
 import { chooseManifest, loadPlanned, readOrFail, SINGLE_MANIFEST_OPTIONS } from '../manifest-file.ts';
@@ -91,14 +91,15 @@ function readHeader(line: string): string[] {
 
 function claimsOf(
   { role, claims, anonymous }: OptionValues<typeof OPTIONS>,
-  { auth }: Manifest,
+  manifest: Manifest,
 ): CallerClaims | undefined {
   if ([role, claims, anonymous].filter((option) => option !== undefined).length > 1)
     throw new UsageError('--role, --claims and --anonymous exclude each other; use one');
   if (claims !== undefined) return readClaims(claims);
   if (role === undefined) return undefined;
-  if (auth === undefined) throw new UsageError('the manifest has no "auth", so tokens have no role; remove --role');
-  return claimsOfRole(auth.role, role);
+  if (manifest.auth === undefined)
+    throw new UsageError('the manifest has no "auth", so tokens have no role; remove --role');
+  return claimsOfCaller(manifest, role);
 }
 
 function readClaims(text: string): CallerClaims {

@@ -1,6 +1,7 @@
 import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { RateLimitStage } from '../rate-limits/rate-limit.ts';
+import type { ForwardedClaims } from '../tokens/forwarded-claims.ts';
 import type { Auth, Principal } from '../tokens/verifier.ts';
 import { hasEncodedSlash, type RequestTarget } from './request/request-target.ts';
 import { Refusal } from './response/refusal.ts';
@@ -25,7 +26,7 @@ export interface RequestSteps<Caller = Principal> {
   /** Returns a promise only if a store has to be asked. */
   applyRateLimits(stage: RateLimitStage, route: Route): void | Promise<void>;
   authenticate(auth: Auth): Caller | Promise<Caller>;
-  authorize(auth: Auth, caller: Caller): void;
+  authorize(auth: Auth, caller: Caller, claims: ForwardedClaims | undefined): void;
   validateParameters(route: Route): void | Promise<void>;
   /** Applies the body rule of the route, as far as that is possible before the request is forwarded. */
   readBody(route: Route): void | Promise<void>;
@@ -64,7 +65,8 @@ export function* decide<Caller>(plan: Plan, request: RequestSteps<Caller>): Deci
     if (route.access === 'protected') {
       const auth = requireAuth(route);
       const authenticated = request.authenticate(auth);
-      request.authorize(auth, authenticated instanceof Promise ? ((yield authenticated) as Caller) : authenticated);
+      const caller = authenticated instanceof Promise ? ((yield authenticated) as Caller) : authenticated;
+      request.authorize(auth, caller, route.claims);
     }
     const countedByCaller = request.applyRateLimits('authorize', route);
     if (countedByCaller !== undefined) yield countedByCaller;

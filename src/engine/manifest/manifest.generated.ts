@@ -30,6 +30,19 @@ export type ClaimNames1 = string[]
  */
 export type ClaimNames2 = string[]
 /**
+ * The claim that a header is set from.
+ */
+export type ClaimHeader = (string | {
+/**
+ * The location of the claim: a JSON Pointer (RFC 6901).
+ */
+claim: string
+/**
+ * The treatment of a caller whose token lacks the claim: `refuse` the request (the default), or `omit` the header.
+ */
+missing?: ("refuse" | "omit")
+})
+/**
  * One HTTP method, in upper case.
  */
 export type Method = ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS")
@@ -470,6 +483,12 @@ userinfo?: Userinfo
  * The allowed roles, or `any` if a valid token is enough. The gateway checks the role of every protected request, and of the tokens in responses of routes with `login`.
  */
 role: ("any" | Role)
+/**
+ * Headers that the gateway sets from verified claims on protected routes, with the JSON Pointers of the claims. It removes headers of clients with these names on all routes.
+ */
+forward?: {
+[k: string]: ClaimHeader
+}
 /**
  * The realm in the challenges of 401 and 403 responses (RFC 6750 section 3).
  */
@@ -1128,6 +1147,12 @@ with: string
 rewriteResponses: boolean
 }
 requestHeaders?: RequestHeaderRules1
+/**
+ * Further headers that this route sets from verified claims. `false` in place of the map, or of a claim, turns off all or one of `auth.forward`.
+ */
+forward?: (false | {
+[k: string]: false | ClaimHeader
+})
 responseHeaders?: HeaderRules1
 /**
  * The roles that may use this route, a subset of `auth.role.allow`, or `any` if a valid token is enough. On a route with `login` also the roles that may log in. By default all of `auth.role.allow`.

@@ -3,6 +3,7 @@ import type { Pattern } from '../routing/pattern.ts';
 import type { HeaderRules } from '../settings/header-rules.ts';
 import type { OwnResponse } from '../settings/own-response.ts';
 import type { Upstream } from '../settings/upstream-definition.ts';
+import type { ForwardedClaims } from '../tokens/forwarded-claims.ts';
 import type { LoginRule } from '../tokens/login.ts';
 import type { Auth } from '../tokens/verifier.ts';
 import type { BodyRule } from '../validation/body-rule.ts';
@@ -21,6 +22,8 @@ export interface Route {
   readonly access: 'public' | 'protected';
   /** Verifies callers, and the tokens in login responses; present if the route is protected or has a login gate. */
   readonly auth: Auth | undefined;
+  /** `undefined` if no route of the manifest forwards claims. */
+  readonly claims: ForwardedClaims | undefined;
   /** `undefined` if the gateway responds itself. */
   readonly upstream: Upstream | undefined;
   readonly ownResponse: OwnResponse | undefined;

@@ -11,6 +11,7 @@ import { compileHeaderRules } from '../settings/header-rules.ts';
 import { checkDestination, compileOwnResponse } from '../settings/own-response.ts';
 import { findUpstream, type Upstreams } from '../settings/upstream.ts';
 import { compileRouteAuth, type RouteAuthContext } from '../tokens/auth.ts';
+import { compileForwardedClaims, type ForwardedClaims } from '../tokens/forwarded-claims.ts';
 import { compileLogin } from '../tokens/login.ts';
 import { compileBody } from '../validation/body.ts';
 import { compileParameters } from '../validation/parameters.ts';
@@ -34,6 +35,7 @@ interface RouteContext extends RouteAuthContext {
   /** `undefined` if the manifest's `schemas` are invalid. */
   readonly schemas: SchemaCompiler | undefined;
   readonly isManifestName: Route['isManifestName'];
+  readonly claimsOf?: (entry: RouteEntry) => ForwardedClaims | undefined;
 }
 
 /** Compiles the routes. Reports routes that match the same requests or have the same id. */
@@ -46,9 +48,10 @@ export function* compileRoutes(
   const headKeys = new Set(
     parsedRoutes.filter(({ entry }) => declaredMethods(entry).includes('HEAD')).map(({ key }) => key),
   );
+  const claimsOf = compileForwardedClaims(parsedRoutes, context.authEntry?.forward, findings);
   const routes: Route[] = [];
   for (const route of parsedRoutes) {
-    routes.push(...compileRoute(route, headKeys.has(route.key), context, findings));
+    routes.push(...compileRoute(route, headKeys.has(route.key), { ...context, claimsOf }, findings));
     yield;
   }
   return routes;
@@ -123,6 +126,7 @@ function compileRoute(
       pattern,
       access,
       auth,
+      claims: context.claimsOf?.(entry),
       upstream,
       ownResponse,
       rateLimits,

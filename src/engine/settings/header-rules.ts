@@ -5,7 +5,8 @@ import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '
 /** Changes that a route makes to the headers of one direction. */
 export type HeaderRules = ReturnType<typeof compileHeaderRules>;
 
-type Side = 'request' | 'response';
+/** `claim`: in a request, from a claim of the caller. */
+type Side = 'request' | 'response' | 'claim';
 
 /** Compiles the header rules of a route for one direction. */
 export function compileHeaderRules(rules: Entry | RequestHeaderRules, side: Side, path: Path, findings: Finding[]) {
@@ -24,6 +25,17 @@ export function compileHeaderRules(rules: Entry | RequestHeaderRules, side: Side
     /** Returns true for a forgeable header of a request that the route forwards; `undefined` if it forwards none. */
     keeps: keepNames.size === 0 ? undefined : (name: string) => keepNames.has(foldHeaderName(name)),
   };
+}
+
+/** Checks the names of headers that are set from claims. */
+export function checkClaimHeaders(names: readonly string[], path: Path, findings: Finding[]): void {
+  checkHeaderRules(
+    { set: Object.fromEntries(names.map((name) => [name, ''])), remove: [] },
+    'claim',
+    path,
+    findings,
+    path,
+  );
 }
 
 /** Compiles the headers of every response. */
@@ -56,6 +68,7 @@ function keepOf(rules: Entry | RequestHeaderRules): readonly string[] {
 const FOLDS: Readonly<Record<Side, (name: string) => string>> = {
   request: foldHeaderName,
   response: (name) => name.toLowerCase(),
+  claim: foldHeaderName,
 };
 
 /** RFC 9110 section 5.6.2. */
@@ -79,7 +92,8 @@ export function checkHeaderRules(
       report(`"${name}" appears twice; "set" already replaces the header, so remove one of them`);
     } else {
       const reason = reservedReason(folded, side);
-      if (reason !== undefined) report(`a manifest cannot change "${name}": ${reason}; remove it`);
+      if (reason !== undefined)
+        report(`a ${side === 'claim' ? 'claim cannot set' : 'manifest cannot change'} "${name}": ${reason}; remove it`);
     }
     seen.add(folded);
   };
@@ -138,6 +152,11 @@ const RESERVED_IN_REQUESTS: Readonly<Record<string, string>> = {
   traceparent: OF_THE_GATEWAY,
 };
 
+/** Headers that a route may change, but not set from a claim: their meaning is not that of the caller. */
+const RESERVED_FOR_CLAIMS = new Set(
+  'cookie via origin referer proxy max-forwards tracestate range proxy-authorization proxy-authenticate'.split(' '),
+);
+
 function reservedReason(name: string, side: Side): string | undefined {
   if (name.startsWith('sec-websocket-')) return 'it belongs to the WebSocket handshake';
   if (Object.hasOwn(RESERVED, name)) return RESERVED[name];
@@ -145,5 +164,8 @@ function reservedReason(name: string, side: Side): string | undefined {
   // Applications read it for the links that they write.
   if (name === 'x-forwarded-prefix') return undefined;
   if (name.startsWith('x-forwarded-')) return forgeableHeader(name) === 'override' ? OF_THE_TARGET : OF_THE_GATEWAY;
-  return Object.hasOwn(RESERVED_IN_REQUESTS, name) ? RESERVED_IN_REQUESTS[name] : undefined;
+  if (Object.hasOwn(RESERVED_IN_REQUESTS, name)) return RESERVED_IN_REQUESTS[name];
+  const kind = side === 'claim' ? forgeableHeader(name) : undefined;
+  if (kind === 'override' || kind === 'address') return OF_THE_TARGET;
+  return side === 'claim' && RESERVED_FOR_CLAIMS.has(name) ? 'servers give it another meaning' : undefined;
 }

@@ -25,7 +25,7 @@ interface OwnResponseContext {
 
 const RULE = 'route-response';
 /** The keys of a route that only affect requests that it forwards. */
-const OF_FORWARDING = ['timeout', 'upstreamPath', 'requestHeaders', 'login', 'body'] as const;
+const OF_FORWARDING = ['timeout', 'upstreamPath', 'requestHeaders', 'forward', 'login', 'body'] as const;
 const MAX_BODY_BYTES = 65_536;
 
 /** Compiles `respond` or `redirect` of a route; `undefined` if it has an upstream. */

@@ -28,8 +28,8 @@ export interface PlanChanges {
   readonly rate_limits_removed: readonly string[];
   /** Keys of `server` whose value, or whose file's content, differs. */
   readonly server: readonly string[];
-  /** Changed rules: token verification, the role rule, CORS, the access log. */
-  readonly rules: readonly ('tokens' | 'role' | 'cors' | 'log')[];
+  /** Changed rules: token verification, the role rule, the headers from claims, CORS, the access log. */
+  readonly rules: readonly ('tokens' | 'role' | 'forward' | 'cors' | 'log')[];
   /** Keys of the manifest that need a restart: until then their old values stay active. */
   readonly needs_restart: readonly string[];
 }
@@ -130,10 +130,15 @@ function changedRules(old: Plan, next: Plan): PlanChanges['rules'] {
   const hasChanged = {
     tokens: old.auth?.verifier.key !== next.auth?.verifier.key,
     role: roleOf(old.auth) !== roleOf(next.auth),
+    forward: claimsOf(old) !== claimsOf(next),
     cors: old.cors?.key !== next.cors?.key,
     log: old.log.key !== next.log.key,
   };
-  return (['tokens', 'role', 'cors', 'log'] as const).filter((rule) => hasChanged[rule]);
+  return (['tokens', 'role', 'forward', 'cors', 'log'] as const).filter((rule) => hasChanged[rule]);
+}
+
+function claimsOf({ routes }: Plan): string {
+  return [...new Set(routes.map(({ claims }) => claims?.key))].sort().join();
 }
 
 function roleOf(auth: Plan['auth']): string | undefined {

@@ -1,4 +1,5 @@
 import { bodyComparison, sizeLimitComparison } from './comparisons/body-comparisons.ts';
+import { claimComparison } from './comparisons/claim-comparisons.ts';
 import { fileComparison } from './comparisons/file-comparisons.ts';
 import { headerComparison } from './comparisons/header-comparisons.ts';
 import { invariantComparison } from './comparisons/invariant-comparisons.ts';
@@ -22,6 +23,7 @@ export const COMPARISONS: readonly Comparison[] = [
   rateLimitComparison,
   upstreamComparison,
   headerComparison,
+  claimComparison,
   switchComparison,
   fileComparison,
   invariantComparison,

@@ -203,6 +203,7 @@ function explainUpstreamRequest(
     endpoints: upstream.endpoints.map(({ label }) => label),
     headers: pairsOf(upstreamRequest.headers).map(([name, value]) => {
       if (name === 'X-Request-Id' || name === 'traceparent') return [name, GENERATED];
+      if (route.claims?.headers.some((header) => header.name === name)) return [name, '<from a claim>'];
       if (name === 'Host' && upstream.host === 'upstream') return [name, '<of the endpoint>'];
       if (name === 'Host') return [name, secrets.redactValue(value, ['upstreams', upstream.id, 'host'])];
       return [name, secrets.redactValue(value, ['routes', index, 'requestHeaders', 'set', name])];

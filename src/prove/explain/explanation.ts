@@ -55,6 +55,7 @@ export type StepName =
   | 'limits'
   | 'token'
   | 'role'
+  | 'claims'
   | 'parameters'
   | 'body'
   | 'forward'

@@ -36,6 +36,7 @@ export const STEPS: readonly StepExplainer[] = [
   limitsStep('match'),
   { name: 'token', explain: explainToken },
   { name: 'role', explain: explainRole },
+  { name: 'claims', explain: explainClaims },
   limitsStep('authorize'),
   { name: 'parameters', explain: explainParameters },
   { name: 'body', explain: explainBody },
@@ -124,6 +125,15 @@ function explainRole({ planned, entry, routePath, route, claims }: ExplainContex
   const roles = rolesOf(role, claims).join(', ') || 'none';
   const required = route?.auth?.role.redactedRoles.join(', ');
   return explanation(`requires one of ${required}; the caller has ${roles}`, rolesPath, ['auth', 'role', 'claim']);
+}
+
+/** Names the headers, and never their values. */
+function explainClaims(context: ExplainContext): StepExplanation | undefined {
+  const { route, entry, routePath } = context;
+  const names = (route?.claims?.headers ?? []).map(({ name }) => name);
+  if (names.length === 0) return undefined;
+  const path = entry?.forward === undefined ? ['auth', 'forward'] : [...routePath, 'forward'];
+  return explanation(refusalTextOr(context, `sends ${names.join(', ')} from verified claims`), path);
 }
 
 function explainParameters({ entry, routePath, refusal, reported }: ExplainContext): StepExplanation | undefined {

@@ -1,7 +1,7 @@
 import { nestValue, parsePointer } from '../../engine/json-pointer.ts';
 import type { RateLimit as RateLimitEntry, RateLimitKeyPart } from '../../engine/manifest/manifest.generated.ts';
 import type { RateLimit } from '../../engine/rate-limits/rate-limit.ts';
-import { claimsOfRole } from '../offline/role-claims.ts';
+import { claimsOfCaller } from '../offline/role-claims.ts';
 import type { MutationContext, Probe, TestedRoute } from './mutant.ts';
 import { withClaims, withHeader, withJsonBody, withoutHeader, withRequest } from './probes.ts';
 
@@ -56,7 +56,7 @@ export function withKey(base: Probe, { key }: RateLimitEntry, manifest: Mutation
     if (body !== undefined) return withJsonBody(probe, { ...objectOf(probe), ...(nestValue(body, 'a') as object) });
     const role = manifest.auth?.role;
     if (claim === undefined || role === undefined) return probe;
-    const named = probe.request.role === undefined ? {} : claimsOfRole(role, probe.request.role);
+    const named = probe.request.role === undefined ? {} : claimsOfCaller(manifest, probe.request.role);
     return withClaims(probe, { ...named, ...(nestValue(claim, 'a') as object) });
   }, base);
 }

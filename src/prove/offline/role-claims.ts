@@ -1,11 +1,28 @@
 import { compilePointer, nestValue } from '../../engine/json-pointer.ts';
-import type { Role } from '../../engine/manifest/manifest.generated.ts';
+import type { Manifest, Role } from '../../engine/manifest/manifest.generated.ts';
+import { isMap } from '../../engine/schema/schema-walk.ts';
 import { ANY_ROLE, rolesIn } from '../../engine/tokens/auth.ts';
+import { claimHeadersOf } from '../../engine/tokens/forwarded-claims.ts';
 import type { CallerClaims } from './stub-verifier.ts';
 
 /** Returns the claims of a caller who has this role and no other claim. With `role: any` no claim is a role. */
 export function claimsOfRole(entry: 'any' | Pick<Role, 'claim' | 'array'>, role: string): CallerClaims {
   return entry === ANY_ROLE ? {} : (nestValue(entry.claim, entry.array ? [role] : role) as CallerClaims);
+}
+
+/** Returns the claims of a caller with this role: those of the role, and a text for each claim that a route must forward. */
+export function claimsOfCaller({ auth, routes }: Pick<Manifest, 'auth' | 'routes'>, role: string): CallerClaims {
+  let claims: unknown = auth === undefined ? {} : claimsOfRole(auth.role, role);
+  for (const { claim, missing } of routes.flatMap((route) => claimHeadersOf(route, auth?.forward)))
+    if (missing === 'refuse') claims = addMissing(claims, nestValue(claim, 'someone'));
+  return claims as CallerClaims;
+}
+
+/** Adds the members of the second value that the first one lacks. */
+function addMissing(value: unknown, other: unknown): unknown {
+  if (!isMap(value) || !isMap(other)) return value ?? other;
+  const names = [...new Set([...Object.keys(value), ...Object.keys(other)])];
+  return Object.fromEntries(names.map((name) => [name, addMissing(value[name], other[name])]));
 }
 
 /** Returns the roles in the claims, read as the gateway reads them. */

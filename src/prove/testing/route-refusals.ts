@@ -50,6 +50,7 @@ const CONDITIONS: Readonly<Record<RefusalCode, RefusalCondition>> = {
   token_missing: { step: 'token', appliesTo: isProtected, isRule: true },
   token_invalid: { step: 'token', appliesTo: isProtected },
   role_not_allowed: { step: 'role', appliesTo: ({ auth }) => auth?.role.isAny === false, isRule: true },
+  claim_unusable: { step: 'claims', appliesTo: ({ claims }) => (claims?.headers.length ?? 0) > 0 },
   keys_unavailable: { step: 'token', appliesTo: verifiesTokens },
   login_response_refused: { step: 'response', appliesTo: ({ login }) => login !== undefined },
   rate_limit_key_missing: {

@@ -1,6 +1,6 @@
 import type { PlannedManifest } from '../../engine/load.ts';
 import { createOfflineGateway, type OfflineOutcome, redactedUrl } from '../offline/offline-gateway.ts';
-import { claimsOfRole } from '../offline/role-claims.ts';
+import { claimsOfCaller } from '../offline/role-claims.ts';
 import { type CallerClaims, type StubToken, StubVerifier } from '../offline/stub-verifier.ts';
 import { compareOutcome, type Mismatch } from './compare.ts';
 import { repetitionOf, requestOf, stubResponseOf, type TestRequest, testRequestsOf } from './requests.ts';
@@ -30,8 +30,7 @@ export function createCaseRunner(
   planned: TestedManifest,
 ): (testRequest: TestRequest) => Promise<TestResult> {
   const tokens = new StubVerifier();
-  const role = planned.manifest.auth?.role;
-  const claimsOf = (name: string): CallerClaims => (role === undefined ? {} : claimsOfRole(role, name));
+  const claimsOf = (role: string): CallerClaims => claimsOfCaller(planned.manifest, role);
   for (const [text, token] of Object.entries(testTokens)) tokens.setToken(text, stubTokenOf(token, claimsOf));
   const send = createOfflineGateway(planned.plan, tokens);
   return async (testRequest) => {

@@ -134,7 +134,7 @@ export interface Expectation {
 /**
  * The code of the expected refusal; see docs/errors.md. By default the gateway must not refuse the request.
  */
-refusal?: ("message_malformed" | "path_ambiguous" | "parameter_invalid" | "body_invalid" | "token_missing" | "token_invalid" | "origin_not_allowed" | "role_not_allowed" | "route_unknown" | "method_not_allowed" | "request_timeout" | "body_too_large" | "media_type_unsupported" | "expectation_failed" | "websocket_version_unsupported" | "rate_limit_key_missing" | "rate_limit_exceeded" | "headers_too_large" | "internal_error" | "upstream_unreachable" | "upstream_error" | "login_response_refused" | "gateway_busy" | "rate_limit_unavailable" | "upstream_unavailable" | "upstream_busy" | "keys_unavailable" | "upstream_timeout" | "loop_detected")
+refusal?: ("message_malformed" | "path_ambiguous" | "parameter_invalid" | "body_invalid" | "token_missing" | "token_invalid" | "origin_not_allowed" | "claim_unusable" | "role_not_allowed" | "route_unknown" | "method_not_allowed" | "request_timeout" | "body_too_large" | "media_type_unsupported" | "expectation_failed" | "websocket_version_unsupported" | "rate_limit_key_missing" | "rate_limit_exceeded" | "headers_too_large" | "internal_error" | "upstream_unreachable" | "upstream_error" | "login_response_refused" | "gateway_busy" | "rate_limit_unavailable" | "upstream_unavailable" | "upstream_busy" | "keys_unavailable" | "upstream_timeout" | "loop_detected")
 /**
  * The codes that are reported instead of refused, in any order, for a route or a rate limit in `report` mode.
  */

@@ -104,6 +104,7 @@ const STEPS = [
   'match',
   'token',
   'role',
+  'claims',
   'authorize',
   'parameters',
   'body',

@@ -4,6 +4,7 @@ import { Refusal, type RefusalCode } from '../../engine/gateway/response/refusal
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
+import type { ForwardedClaims } from '../../engine/tokens/forwarded-claims.ts';
 import type { Auth } from '../../engine/tokens/verifier.ts';
 import { UnknownFact, type UnknownReason } from '../outcome.ts';
 import { checkBody } from './check-body.ts';
@@ -135,8 +136,13 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
     };
   }
 
-  authorize(auth: Auth, caller: LoggedCaller): void {
+  authorize(auth: Auth, caller: LoggedCaller, claims: ForwardedClaims | undefined): void {
     this.#require(checkRole(auth, caller, this.#facts.loggedPlan.auth), 'role_not_allowed');
+    if (claims === undefined || claims.headers.length === 0) return;
+    const isEqual = this.#facts.logged?.route.claims?.key === claims.key;
+    const result = isEqual ? this.#resultOf('claims') : undefined;
+    if (result === undefined) throw new UnknownFact('claims');
+    if (result !== 'passed') throw result;
   }
 
   validateParameters(route: Route): void {

@@ -278,7 +278,8 @@ function headerChanges({ logged, loggedPlan, request }: LoggedFacts, rules: Rout
   const isEqual = JSON.stringify(before) === JSON.stringify(after);
   const mayUpgrade = request.method === 'GET' && logged?.route.websocket !== true && rules.route.websocket;
   const isProxyEqual = loggedPlan.server.keys.trustedProxies === plan.server.keys.trustedProxies;
-  if (!isEqual || mayUpgrade || !isProxyEqual) throw new UnknownFact('headers');
+  const areClaimsEqual = logged?.route.claims?.key === rules.route.claims?.key;
+  if (!isEqual || mayUpgrade || !isProxyEqual || !areClaimsEqual) throw new UnknownFact('headers');
   return [];
 }
 

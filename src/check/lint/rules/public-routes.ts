@@ -1,4 +1,5 @@
 import { foldHeaderName, forgeableHeader } from '../../../engine/header-names.ts';
+import type { Route } from '../../../engine/plan/route-definition.ts';
 import { BitSet } from '../../../engine/routing/bit-set.ts';
 import { isStricter } from '../../../engine/routing/router.ts';
 import type { LostRequest } from '../../../engine/routing/witnesses/witness-search.ts';
@@ -44,6 +45,22 @@ export const PUBLIC_ROUTE_RULES = rulesOf('routes', {
           yield findingAt([...path, 'requestHeaders', 'keep', index], message);
         }
       }
+    },
+  },
+  'header-set-elsewhere': {
+    level: ['warning', 'recommended'],
+    rationale:
+      'A service that believes a header because the gateway sets it also believes that of a client, by a route that lets it pass.',
+    *find({ routes }) {
+      for (const { entry, route, path } of routes)
+        for (const name of Object.keys(entry.requestHeaders?.set ?? {})) {
+          const open = routes.find((other) => other.route.upstream === route.upstream && mayPass(name, other.route));
+          if (open === undefined) continue;
+          const message = `clients may send "${name}" to the same upstream by "${open.route.id}"; set or remove it there too`;
+          yield findingAt([...path, 'requestHeaders', 'set', name], message, {
+            related: { path: [...open.path, 'path'], message: 'the other route' },
+          });
+        }
     },
   },
   'public-any-method': {
@@ -136,6 +153,12 @@ export const PUBLIC_ROUTE_RULES = rulesOf('routes', {
     },
   },
 });
+
+/** True if the route forwards a header of clients with this name. */
+function mayPass(name: string, { requestHeaders, claims }: Route): boolean {
+  const isForgeable = forgeableHeader(foldHeaderName(name)) !== undefined && requestHeaders?.keeps?.(name) !== true;
+  return !isForgeable && requestHeaders?.drops(name) !== true && claims?.drops(name) !== true;
+}
 
 /** Methods that change nothing and reveal nothing beyond GET. */
 const HARMLESS = new Set(['HEAD', 'OPTIONS']);

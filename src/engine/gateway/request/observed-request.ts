@@ -3,6 +3,7 @@ import type { Plan } from '../../plan/plan.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import type { RateLimitStage } from '../../rate-limits/rate-limit.ts';
 import { type AppliedLimit, rateLimitFields } from '../../rate-limits/rate-limiter.ts';
+import type { ForwardedClaims } from '../../tokens/forwarded-claims.ts';
 import type { Auth, Principal, VerificationResult } from '../../tokens/verifier.ts';
 import type { BodyRule } from '../../validation/body-rule.ts';
 import type { RequestSteps } from '../decide.ts';
@@ -108,9 +109,9 @@ export abstract class ObservedRequest implements RequestSteps {
     checkWebSocketOrigin(this, route);
   }
 
-  authorize(auth: Auth, principal: Principal): void {
+  authorize(auth: Auth, principal: Principal, claims?: ForwardedClaims): void {
     this.principal = principal;
-    authorize(auth, principal);
+    authorize(auth, principal, claims);
   }
 
   refuseOrReport(refusal: Refusal): void {

@@ -1,6 +1,7 @@
 import type { Plan } from '../../plan/plan.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import type { RateLimitStage } from '../../rate-limits/rate-limit.ts';
+import type { ForwardedClaims } from '../../tokens/forwarded-claims.ts';
 import type { Auth, Principal } from '../../tokens/verifier.ts';
 import type { RequestSteps } from '../decide.ts';
 import type { Exchange, RoutedExchange } from '../exchange.ts';
@@ -78,9 +79,9 @@ export class ServedRequest implements RequestSteps {
     return authenticate(auth, this.#head, this.#exchange);
   }
 
-  authorize(auth: Auth, principal: Principal): void {
+  authorize(auth: Auth, principal: Principal, claims?: ForwardedClaims): void {
     this.#exchange.principal = principal;
-    authorize(auth, principal);
+    authorize(auth, principal, claims);
   }
 
   validateParameters({ parameters }: Route): void | Promise<void> {

@@ -24,6 +24,7 @@ export const REFUSALS = {
     title: 'Origin not allowed',
     detail: 'pages of this origin may not open a WebSocket here',
   },
+  claim_unusable: { status: 403, title: 'Claim not usable', detail: 'a claim of this user is missing or unusable' },
   role_not_allowed: { status: 403, title: 'Role not allowed', detail: 'the role of this user is not allowed' },
   route_unknown: { status: 404, title: 'No such route', detail: 'no route has this path' },
   method_not_allowed: {

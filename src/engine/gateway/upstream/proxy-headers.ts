@@ -91,7 +91,7 @@ const handlings = new HeaderNameCache<HeaderHandling>();
 /** The parts of an exchange that determine the headers of its upstream request. */
 export type ForwardedRequest = Pick<
   ForwardedExchange,
-  'id' | 'connection' | 'forwardedInfo' | 'head' | 'pseudonym' | 'request' | 'route'
+  'id' | 'connection' | 'forwardedInfo' | 'head' | 'principal' | 'pseudonym' | 'request' | 'route'
 >;
 
 /**
@@ -105,17 +105,19 @@ export function forwardRequestHeaders(
     connection,
     forwardedInfo,
     head,
+    principal,
     pseudonym,
     route,
     request: { httpVersion, known, rawHeaders },
   }: ForwardedRequest,
   trace: { readonly isContinued: boolean; readonly traceparent: string } | undefined,
 ): string[] {
-  const { requestHeaders: rules, forwardedPrefix } = route;
+  const { claims, requestHeaders: rules, forwardedPrefix } = route;
   const named = connectionNames(known.connection);
   const keepsHost = keepsClientHost(route);
   const headers = withoutHeaders(rawHeaders, (rawName) => {
     const handling = handlingOf(rawName);
+    if (claims?.drops(rawName)) return true;
     if (head.maxForwards !== undefined && isHeader(rawName, 'max-forwards')) return true;
     if (!keepsHost && isHeader(rawName, 'host')) return true;
     if (handling === 'forgeable' && forwardedPrefix !== undefined && foldHeaderName(rawName) === 'x-forwarded-prefix')
@@ -137,7 +139,9 @@ export function forwardRequestHeaders(
   headers.push('Via', `${httpVersion} ${pseudonym}`);
   if (head.maxForwards !== undefined) headers.push('Max-Forwards', String(head.maxForwards - 1));
   if (trace !== undefined) headers.push('traceparent', trace.traceparent);
-  return applyHeaderRules(headers, rules);
+  const changed = applyHeaderRules(headers, rules);
+  const lines = claims === undefined || principal === undefined ? [] : claims.linesOf(principal);
+  return typeof lines === 'string' || lines.length === 0 ? changed : [...changed, ...lines];
 }
 
 /** True if the upstream gets the `Host` of the client. Otherwise that of the endpoint comes before the forwarded headers. */

@@ -27,7 +27,7 @@ export const valueComparison: Comparison = {
 const EXCLUDED_KEYS = new Set(['defaults', 'include', 'invariants', 'rateLimits', 'routes', 'schemas']);
 const EXCLUDED_ROUTE_KEYS = new Set(
   (
-    'access encodedSlash headers id login method params path query rateLimits requestHeaders responseHeaders roles ' +
+    'access encodedSlash forward headers id login method params path query rateLimits requestHeaders responseHeaders roles ' +
     'upstream upstreamPath validation websocket'
   ).split(' '),
 );
@@ -91,6 +91,7 @@ function isReportedElsewhere([first, second, third]: Path, { old, next }: Pick<D
   if (EXCLUDED_KEYS.has(String(first))) return true;
   if (first === 'upstreams') return ['tls', 'url', 'urls'].includes(String(third));
   if (first !== 'auth') return false;
+  if (second === 'forward') return true;
   if (second === 'role') return third === undefined || third === 'allow';
   // `token-method` reports a change of the token method.
   const has = ({ manifest }: DiffSide) =>

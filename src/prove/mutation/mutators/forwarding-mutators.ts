@@ -57,6 +57,18 @@ export const forwardingMutators: Mutators = {
       }
     }),
   },
+  'claim-header-removed': {
+    summary: 'a protected route does not set a header of `forward`',
+    find: inEachRoute(function* ({ path, entry, route }) {
+      for (const { name } of route.claims?.headers ?? [])
+        yield {
+          at: ['forward'],
+          value: { ...(entry.forward || {}), [name]: false },
+          ...(entry.forward === undefined && { path }),
+          effect: `does not set the header "${name}"`,
+        };
+    }),
+  },
   'override-header-kept': {
     summary: `a route forwards \`${OVERRIDE_HEADER}\`, with which a client can replace the method`,
     find: inEachRoute(function* ({ path, entry: { requestHeaders, upstream } }, { manifest }) {
