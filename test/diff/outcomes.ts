@@ -13,6 +13,9 @@ export interface OfflineSide {
   readonly tokens: StubVerifier;
 }
 
+/** It has a header that routes rewrite. */
+const UPSTREAM_RESPONSE = { status: 200, headers: ['Location', '/elsewhere'], body: Buffer.alloc(0) };
+
 export function offlineSide(side: DiffSide): OfflineSide {
   const tokens = new StubVerifier();
   return { side, tokens, gateway: createOfflineGateway(side.plan, tokens) };
@@ -30,7 +33,7 @@ export async function outcomeOf({ side, gateway, tokens }: OfflineSide, request:
     ...(bodyBytes === undefined ? [] : ['Content-Length', String(bodyBytes)]),
   ];
   const sent = createOfflineRequest(method, url, all, body === undefined ? undefined : Buffer.from(body));
-  const { record, response, upstreamRequest } = await gateway(sent);
+  const { record, response, upstreamRequest } = await gateway(sent, UPSTREAM_RESPONSE);
   return {
     route: record.route?.id,
     refusal: record.refusal?.code,

@@ -26,7 +26,7 @@ beforeAll(async () => {
   upstream = await startWireUpstream(() => 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
   const server = 'server: { responseHeaders: { X-Common: yes } }';
   gateway = await startGateway(
-    `version: 1\n${server}\nupstreams: { up: { url: '${upstream.url}' } }\n${AUTH}routes:${ROUTES}`,
+    `version: 1\nlisten: 127.0.0.1:0\n${server}\nupstreams: { up: { url: '${upstream.url}' } }\n${AUTH}routes:${ROUTES}`,
   );
 });
 

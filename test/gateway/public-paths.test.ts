@@ -19,6 +19,7 @@ beforeAll(async () => {
     `upstreamPath: { replace: ${replace}, with: ${to}, rewriteResponses: true }`;
   gateway = await startGateway(
     `version: 1
+listen: 127.0.0.1:0
 upstreams:
   up: { url: '${upstream.url}' }
   virtual: { url: '${upstream.url}', host: upstream }

@@ -14,6 +14,7 @@ beforeAll(async () => {
   });
   const entry = (limits: string) => `{ url: '${upstream.url}', health: { path: /health, interval: 1s }${limits} }`;
   gateway = await startGateway(`version: 1
+listen: 127.0.0.1:0
 upstreams:
   plain: { url: '${upstream.url}' }
   long: ${entry(', limits: { responseHeadBytes: 64KB }')}

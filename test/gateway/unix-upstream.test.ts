@@ -43,6 +43,7 @@ const statusOf = async (target: string) => (await sendRequest(gateway.port, head
 beforeAll(async () => {
   path = join(temporaryFolder('unix-upstream'), 'app.sock');
   gateway = await startGateway(`version: 1
+listen: 127.0.0.1:0
 upstreams:
   app: { url: 'unix:${path}' }
   named: { url: 'unix:${path}', host: upstream }

@@ -39,6 +39,7 @@ export async function startGateway(
     const loaded = load({ path: 'gateway.yaml', text }, createMemoryEnvironment(env, files));
     const { plan, problems } = loaded;
     if (plan !== undefined) {
+      if (plan.listen.port !== 0) throw new Error('a gateway of a test listens on port 0');
       planned = loaded;
       return plan;
     }
