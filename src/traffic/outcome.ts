@@ -2,6 +2,7 @@ import { describeOwnResponse } from '../engine/gateway/request/observed-request.
 import type { RequestTarget } from '../engine/gateway/request/request-target.ts';
 import { Refusal, type RefusalCode } from '../engine/gateway/response/refusal.ts';
 import { getOrCreate } from '../engine/get-or-create.ts';
+import type { Plan } from '../engine/plan/plan.ts';
 import type { ForwardingRoute, Route } from '../engine/plan/route-definition.ts';
 import { limitDefinition } from '../engine/rate-limits/rate-limit.ts';
 
@@ -98,10 +99,11 @@ export function forwardedOutcome({ id, upstream }: ForwardingRoute, message: () 
 }
 
 /** Returns the outcome of a request to a route without an upstream; `undefined` for another route. @throws Refusal */
-export function ownOutcome(route: Route, target: RequestTarget): Outcome | undefined {
+export function ownOutcome(plan: Plan, route: Route, target: RequestTarget, origin?: string): Outcome | undefined {
   const { id, ownResponse } = route;
   if (ownResponse === undefined) return undefined;
-  return { kind: 'responded', route: id, status: ownResponse.status, headers: describeOwnResponse(route, target) };
+  const headers = describeOwnResponse(plan, route, target, origin);
+  return { kind: 'responded', route: id, status: ownResponse.status, headers };
 }
 
 /** Refusals that depend on the state of the gateway or of an identity service, and not on the plan. */

@@ -103,6 +103,16 @@ describe('a response of the gateway itself', () => {
     await wire.closed();
   });
 
+  it('keeps an invariant about bodies, since the gateway discards them', () => {
+    const invariants = `invariants: [{ id: bodies, require: { body: { schema: true, maxBytes: 1KB } } }]\n`;
+    const routes = `  - { id: ended, method: any, path: /, access: public, respond: { status: 410 } }\n`;
+    const source = {
+      path: 'gateway.yaml',
+      text: `version: 1\n${invariants}upstreams: { up: { url: 'http://a' } }\nroutes:\n${routes}`,
+    };
+    expect(load(source, worldOf()).problems).toEqual([]);
+  });
+
   it('is no handshake, and never reaches an upstream', async () => {
     upstream.messages.length = 0;
     const handshake = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];

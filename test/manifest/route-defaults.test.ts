@@ -204,6 +204,11 @@ describe('the defaults of an included file', () => {
     expect(problemsOf(text(include, PROTECTED), inA('defaults: { timeout: 1 }\n'))).toEqual([
       expect.stringMatching(/^a\.yaml:1:22 /),
     ]);
+    // An empty value is no missing one.
+    for (const key of ['timeout', 'rateLimits', 'requestHeaders'])
+      expect(problemsOf(text(include, PROTECTED), inA(`defaults: { ${key}: }\n`))).toEqual([
+        expect.stringMatching(/^a\.yaml:1:\d+ an empty value is not /),
+      ]);
   });
 });
 

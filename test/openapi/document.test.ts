@@ -239,6 +239,13 @@ describe('query', () => {
   });
 });
 
+it('reads the media type of a response of the gateway itself from its header only', () => {
+  const headers = { 'X-Missing': 'Content-Type', 'X-Next': 'next', 'content-type': 'text/html' };
+  const own = { id: 'ended', path: '/ended', upstream: undefined, respond: { status: 410, body: 'x', headers } };
+  const { responses } = describeRoutes(planned([own]))['paths']['/ended'].get;
+  expect(Object.keys(responses['410'].content)).toEqual(['text/html']);
+});
+
 describe('bodies', () => {
   const bodyOf = (body: object) => {
     const routes = [{ id: 'new', method: ['GET', 'POST'], path: '/items', body }];

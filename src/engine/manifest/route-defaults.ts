@@ -64,7 +64,8 @@ export function readRouteDefaults(document: Document, main: Document, findings: 
     const own = defaultAt(document, key);
     const limit = key.isNarrowed ? defaultAt(main, key) : undefined;
     if (own !== undefined && document !== main) findings.push(...widerItems(own, limit, { document, main, key }));
-    const value = own ?? limit;
+    // An empty value replaces the default of the manifest, so that the schema refuses it.
+    const value = own === undefined ? limit : own;
     return value === undefined ? [] : [{ ...key, value, document: own === undefined ? main : document }];
   });
   if (defaults.length === 0) return undefined;

@@ -39,7 +39,9 @@ export function createResponseComponents() {
 
 /** Describes the response of a route without an upstream. */
 function describeOwnResponse({ headers, body, locationOf }: NonNullable<Route['ownResponse']>): object {
-  const contentType = headers.find((_, index) => headers[index - 1]?.toLowerCase() === 'content-type');
+  const contentType = headers.find(
+    (_, index) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === 'content-type',
+  );
   return {
     description: locationOf === undefined ? 'The response of the gateway itself.' : 'A redirect of the gateway itself.',
     ...(locationOf && { headers: { Location: { required: true, schema: STRING_SCHEMA } } }),

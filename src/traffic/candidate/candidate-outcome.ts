@@ -23,11 +23,11 @@ export function servedOutcome(exchange: Exchange): Outcome {
   if (refusal !== undefined && !UPSTREAM_REFUSALS.has(refusal.code))
     return refusedOutcome(refusal, route?.id, describeResponse(plan, request, route));
   if (route === undefined) {
-    if (isServerOptions(request)) return SERVER_OPTIONS;
+    if (isServerOptions(request)) return serverOptions(plan);
     if (target !== undefined) return preflightOutcome(plan, request, target);
     return { kind: 'unknown', route: undefined, reason: 'client-left' };
   }
-  const own = target && exchange.response.hasBegun ? ownOutcome(route, target) : undefined;
+  const own = target && exchange.response.hasBegun ? ownOutcome(plan, route, target, request.known.origin) : undefined;
   if (own !== undefined) return own;
   if (forwardedAfterMs === undefined) return { kind: 'unknown', route: route.id, reason: 'client-left' };
   const forwarded = exchange as ForwardedExchange;
@@ -56,15 +56,19 @@ function describeResponse(plan: Plan, request: Exchange['request'], route: Route
   return (refusal: Refusal) => JSON.stringify([refusalHeaders(plan, request, refusal, route), refusal.errors]);
 }
 
-const SERVER_OPTIONS: Outcome = { kind: 'responded', status: 204, headers: [] };
+const serverOptions = ({ server }: Plan): Outcome => ({
+  kind: 'responded',
+  status: 204,
+  headers: server.responseHeaders,
+});
 
 /** @throws Refusal or UnknownFact, if the response of a login service decides */
 function outcomeOf(decision: Decision, request: CandidateRequest, exchange: Exchange, pair: PlanPair): Outcome {
-  if (decision === 'server-options') return SERVER_OPTIONS;
+  if (decision === 'server-options') return serverOptions(pair.candidate);
   if (decision === 'preflight') {
     return preflightOutcome(pair.candidate, exchange.request, request.target);
   }
-  const own = ownOutcome(decision, request.target);
+  const own = ownOutcome(pair.candidate, decision, request.target, exchange.request.known.origin);
   if (own !== undefined) return own;
   checkLogin(decision, request, pair);
   const forwarded = request as CandidateRequest & { readonly route: ForwardingRoute };

@@ -191,7 +191,8 @@ function loggedOutcome({ request, end, logged, loggedPlan, refusalCode }: Logged
   if (end.kind === 'unknown') return { kind: 'unknown', route, reason: end.reason };
   if (end.kind === 'refused')
     return refusedOutcome(createRefusal(refusalCode, logged?.route, { reason, limit }), route);
-  if (end.kind === 'own') return routeOutcome(logged?.route, path) ?? { kind: 'unknown', route, reason: 'no-decision' };
+  if (end.kind === 'own')
+    return routeOutcome(logged?.route, path, loggedPlan) ?? { kind: 'unknown', route, reason: 'no-decision' };
   if (end.kind !== 'forwarded') return respondedOutcome(end.kind, path, loggedPlan);
   if (logged?.route.upstream !== undefined)
     return forwardedOutcome(
@@ -217,7 +218,7 @@ function outcomeOf(steps: LoggedSteps, facts: LoggedFacts, plan: Plan, rulesOf: 
     const decision = decide(plan, steps).next().value as Decision;
     const { path = '' } = facts.request;
     if (typeof decision === 'string') return respondedOutcome(decision, path, plan, facts.loggedPlan);
-    const own = routeOutcome(decision, path);
+    const own = routeOutcome(decision, path, plan, facts.loggedPlan);
     if (own !== undefined) return own;
     steps.checkLogin(decision);
     const headers = () => headerChanges(facts, rulesOf(decision), plan);
@@ -228,19 +229,21 @@ function outcomeOf(steps: LoggedSteps, facts: LoggedFacts, plan: Plan, rulesOf: 
   }
 }
 
-/** Returns the outcome of a route without an upstream. A log does not have the query, so a text stands for it. */
-function routeOutcome(route: Route | undefined, path: string): Outcome | undefined {
-  return route && ownOutcome(route, { path, query: '?query' });
+/** Returns the outcome of a route without an upstream. A log does not have the query, so a text stands for it. @throws UnknownFact */
+function routeOutcome(route: Route | undefined, path: string, plan: Plan, logged = plan): Outcome | undefined {
+  if (route?.ownResponse !== undefined) requireEqualCors(plan, logged);
+  return route && ownOutcome(plan, route, { path, query: '?query' });
 }
 
-/** Describes what depends on the plan. @throws UnknownFact, because a log does not have the origin */
-function describeResponse(
-  { code, headers }: Refusal,
-  { auth, cors, server }: Plan,
-  route: Route | undefined,
-  logged: Plan,
-): string {
+/** @throws UnknownFact, because a log does not have the origin */
+function requireEqualCors({ cors }: Plan, logged: Plan): void {
   if (cors?.key !== logged.cors?.key) throw new UnknownFact('origin');
+}
+
+/** Describes what depends on the plan. @throws UnknownFact */
+function describeResponse({ code, headers }: Refusal, plan: Plan, route: Route | undefined, logged: Plan): string {
+  requireEqualCors(plan, logged);
+  const { auth, server } = plan;
   const challenge = CHALLENGED.has(code) ? auth?.challengePrefix : undefined;
   return JSON.stringify([
     challenge,
@@ -262,7 +265,7 @@ function messageOf({ upstreamPath }: Route, path: string, headers: () => readonl
 function respondedOutcome(kind: 'server-options' | 'preflight', path: string, plan: Plan, other = plan): Outcome {
   const permissionsOf = ({ cors, router }: Plan) => `${cors?.key} ${cors?.methods ?? router.allowedMethods(path)}`;
   if (kind === 'preflight' && permissionsOf(plan) !== permissionsOf(other)) throw new UnknownFact('origin');
-  return { kind: 'responded', status: 204, headers: [] };
+  return { kind: 'responded', status: 204, headers: plan.server.responseHeaders };
 }
 
 /** Returns the changes of the headers that the upstream receives. @throws UnknownFact */

@@ -27,6 +27,7 @@ const ACTIVE = {
   routes: [
     { id: 'read', method: 'GET', path: '/a', upstream: 'up', access: 'protected', rateLimits: ['few'] },
     { id: 'write', method: 'POST', path: '/a', upstream: 'up', access: 'public' },
+    { id: 'ended', method: 'PUT', path: '/a', access: 'public', respond: { status: 410 }, rateLimits: ['few'] },
   ],
 };
 
@@ -35,7 +36,10 @@ it.each([
   ['list of methods', 'DELETE', { ...ACTIVE, routes: ACTIVE.routes.slice(0, 1) }],
   ['policy of its rate limits', 'GET', { ...ACTIVE, server: { rateLimitHeaders: 'draft-11' } }],
   ['permission for pages', 'GET', { ...ACTIVE, cors: { origins: ['https://app.example'] } }],
-])('a refusal with another %s is no same result', async (_part, method, candidate) => {
+  ['header of all responses', 'PUT', { ...ACTIVE, server: { responseHeaders: { 'X-A': 'a' } } }],
+  ['policy of its rate limits', 'PUT', { ...ACTIVE, server: { rateLimitHeaders: 'draft-11' } }],
+  ['permission for pages', 'PUT', { ...ACTIVE, cors: { origins: ['https://app.example'] } }],
+])('a response of the gateway itself with another %s (%s) is no same result', async (_part, method, candidate) => {
   const gateways = await ComparedGateways.start({ active: ACTIVE, candidate } as never, surroundings, 'request', true);
   const request = { method, headers: ['Origin: https://app.example'], form: 'plain' } as unknown as AnyRequest;
   const { from, to, candidate: result } = (await gateways?.send(request, '/a')) ?? {};

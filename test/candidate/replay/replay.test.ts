@@ -98,6 +98,12 @@ describe('the replay of a log', () => {
     expect(resultFor(withRoutes({ ...moved, redirect: { to: '/{rest}', status: 307 } }))).toBe('other-status');
     expect(resultFor(withRoutes({ ...moved, redirect: { to: '/new/{rest}', query: 'keep' } }))).toBe('other-status');
     expect(resultFor(withRoutes({ ...moved, respond: {} }))).toBe('other-status');
+    const withServer = (server: object, route: object) =>
+      plan((manifest) => Object.assign(manifest, { server }).routes.push({ ...moved, ...route }));
+    const redirect = { to: '/new/{rest}' };
+    const server = { responseHeaders: { 'X-A': 'a' } };
+    expect(resultFor(withServer(server, { redirect }))).toBe('other-status');
+    expect(resultFor(withServer(server, { redirect, responseHeaders: { remove: ['X-A'] } }))).toBe('same');
     expect(resultFor(withRoutes({ ...moved, upstream: 'up' }))).toBe('other-status');
     expect(resultFor(withRoutes({ ...moved, access: 'protected', respond: {} }))).toBe('newly-refused');
   });

@@ -1,4 +1,4 @@
-import { type RawHeaders, withMissing } from '../../http1/raw-headers.ts';
+import { type RawHeaders, withMissing, withoutHeaders } from '../../http1/raw-headers.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import type { RateLimitStage } from '../../rate-limits/rate-limit.ts';
@@ -151,14 +151,17 @@ export function forwardedMessage(
   };
 }
 
-/** Describes the response of a route without an upstream: equal for equal responses. @throws Refusal `path_ambiguous` */
-export function describeOwnResponse({ ownResponse, responseHeaders }: Route, target: RequestTarget): RawHeaders {
+/**
+ * Describes the response of a route without an upstream: equal for equal responses, apart from the counters of rate limits.
+ *
+ * @throws Refusal `path_ambiguous`
+ */
+export function describeOwnResponse(plan: Plan, route: Route, target: RequestTarget, origin?: string): RawHeaders {
+  const { ownResponse, responseHeaders: rules, rateLimits } = route;
   if (ownResponse === undefined) return [];
-  return [
-    ...applyHeaderRules([...ownHeaders(ownResponse, target)], responseHeaders),
-    'body',
-    ownResponse.body.toString(),
-  ];
+  const own = applyHeaderRules([...ownHeaders(ownResponse, target)], rules);
+  const headers = commonHeaders(plan, origin, [...own, ...rateLimitFields(plan.server, rateLimits)], rules?.drops);
+  return [...headers, 'body', ownResponse.body.toString()];
 }
 
 /** Returns what the headers of the response to a refused request owe to a plan, so not the time to wait. */
@@ -169,7 +172,7 @@ export function refusalHeaders(
   route: Route | undefined,
 ): readonly string[] {
   const own = Object.entries(refusal.headers).filter(([name]) => name !== 'Retry-After');
-  return commonHeaders(plan, request, [...own.flat(), ...rateLimitFields(plan.server, route?.rateLimits)]);
+  return commonHeaders(plan, request.known.origin, [...own.flat(), ...rateLimitFields(plan.server, route?.rateLimits)]);
 }
 
 /** Returns the headers of the response to a preflight, by a plan. */
@@ -178,10 +181,15 @@ export function preflightResponse(
   request: Exchange['request'],
   target: RequestTarget | undefined,
 ): readonly string[] {
-  return commonHeaders(plan, request, preflightHeaders({ plan, request, target }));
+  return commonHeaders(plan, request.known.origin, preflightHeaders({ plan, request, target }));
 }
 
-function commonHeaders({ cors, server }: Plan, { known }: Exchange['request'], headers: RawHeaders): RawHeaders {
-  const permitted = cors === undefined ? headers : withCorsHeaders(cors, known.origin, headers);
-  return withMissing(permitted, server.responseHeaders);
+function commonHeaders(
+  { cors, server }: Plan,
+  origin: string | undefined,
+  headers: RawHeaders,
+  isRemoved: (name: string) => boolean = () => false,
+): RawHeaders {
+  const permitted = cors === undefined ? headers : withCorsHeaders(cors, origin, headers);
+  return withMissing(permitted, withoutHeaders(server.responseHeaders, isRemoved));
 }

@@ -14,12 +14,13 @@ export function withPublicPaths(headers: RawHeaders, exchange: Exchange, toPubli
 }
 
 /** A path with query and fragment, with an origin or without one. Other references are relative to the request. */
-const URL_TEXT = /^(?:(https?:)\/\/([^/?#\\]*))?(\/.*)$/is;
+const URL_TEXT = /^(?:(https?:)\/\/([^/?#\\]*)(?![^/?#]))?(\/?)(.*)$/is;
 
 /** The origin of the endpoint is not that of the clients, so it is removed. */
 function publicUrl(value: string, { route, head, forwardedInfo }: Exchange, toPublic: ToPublic): string {
-  const [, scheme = 'http:', authority, path = ''] = URL_TEXT.exec(value) ?? [];
-  const mapped = path === '' ? undefined : toPublic(path);
+  const [, scheme = 'http:', authority, slash = '', rest = ''] = URL_TEXT.exec(value) ?? [];
+  // The path of a URL with a host may be empty, which means `/` (RFC 9110 section 4.2.3).
+  const mapped = authority === undefined && slash === '' ? undefined : toPublic(`/${rest}`);
   if (mapped === undefined || authority === undefined) return mapped ?? value;
   const hostOf = (text: string | undefined) => URL.parse(`${scheme}//${text}`)?.host;
   const host = hostOf(authority);
