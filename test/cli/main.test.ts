@@ -46,15 +46,16 @@ describe('the command line', () => {
 
   it('prints the summary of each option of a verb', async () => {
     const { out } = await runCli(['dev', '--help'], root);
-    expect(out).toBe(`Usage: signing-gateway dev [FILE] [--listen ADDRESS] [--admin ADDRESS]
+    expect(out).toBe(`Usage: signing-gateway dev [FILE] [--listen ADDRESS] [--admin ADDRESS] [--secrets-dir FOLDER]
 
 Serve a manifest with local stand-ins for its upstream services
 
 Options:
-  -c, --config FILE     the manifest; the same as FILE (default gateway.yaml)
-      --listen ADDRESS  the host and port for clients; replaces "listen" of the manifest
-      --admin ADDRESS   the host and port of the admin API; replaces the address in "admin" of the manifest
-  -h, --help            print this help
+  -c, --config FILE         the manifest; the same as FILE (default gateway.yaml)
+      --listen ADDRESS      the host and port for clients; replaces "listen" of the manifest
+      --admin ADDRESS       the host and port of the admin API; replaces the address in "admin" of the manifest
+      --secrets-dir FOLDER  the folder of secret files (default /run/secrets)
+  -h, --help                print this help
 
 Examples:
   signing-gateway dev

@@ -19,7 +19,7 @@ afterAll(() => upstream.close());
 
 function manifestWith(host: string): string {
   const route = '{ id: x, method: GET, path: /x, upstream: up, access: public, websocket: true }';
-  return `version: 1\nupstreams: { up: { url: '${upstream.url}', host: ${host} } }\nroutes: [${route}]\n`;
+  return `version: 1\nlisten: 127.0.0.1:0\nupstreams: { up: { url: '${upstream.url}', host: ${host} } }\nroutes: [${route}]\n`;
 }
 
 /** Sends a request to a gateway whose upstream has this `host`. Returns the values of `Host` and `X-Forwarded-Host` at the upstream. */

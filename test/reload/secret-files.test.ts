@@ -24,6 +24,7 @@ const secret = () => join(folder, 'secrets', 'key');
 
 /** Returns a manifest that sends the secret to its upstream. */
 const text = () => `version: 1
+listen: 127.0.0.1:0
 upstreams: { up: { url: '${upstream.url}' } }
 routes:
   - { id: one, method: any, path: /one, upstream: up, access: public, requestHeaders: { set: { X-Key: '\${file:${secret()}}' } } }
