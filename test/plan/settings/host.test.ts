@@ -92,7 +92,7 @@ describe('a host that no connection can use is an error at its place', () => {
     ['http://[ff02::1]', 'TCP has no multicast and broadcast addresses'],
   ])('in the URL %s of an upstream', (url, reason) =>
     expect(messagesOf('', url)).toEqual([
-      `3:20 upstream-url ${reason}; write scheme, host and port, such as http://127.0.0.1:7001`,
+      `3:20 upstream-url ${reason}; write scheme, host and port, such as http://127.0.0.1:7001, or unix:/run/app.sock`,
     ]),
   );
 });
